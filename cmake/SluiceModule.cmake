@@ -1,0 +1,43 @@
+# sluice_module(NAME [DEPENDS module...] [PUBLIC lib...] [PRIVATE lib...])
+#
+# Makes the library `sluice_NAME` (alias sluice::NAME) from src/NAME/*.cpp and src/NAME/*/*.cpp.
+# A module whose folder has no sources yet is an INTERFACE library, so that others can name it.
+# `main.cpp` belongs to a program, never to a module.
+set(SLUICE_MODULES "" CACHE INTERNAL "Names of all modules, in the order of data flow")
+
+function(sluice_module name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
+  set(folder "${PROJECT_SOURCE_DIR}/src/${name}")
+  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp" "${folder}/*/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  list(TRANSFORM ARG_DEPENDS PREPEND "sluice_")
+
+  set(target "sluice_${name}")
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(scope PUBLIC)
+    sluice_compile_flags(${target})
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+    target_link_libraries(${target} INTERFACE ${ARG_DEPENDS} ${ARG_PUBLIC})
+  endif()
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  add_library(sluice::${name} ALIAS ${target})
+  set(SLUICE_MODULES ${SLUICE_MODULES} ${name} CACHE INTERNAL "")
+endfunction()
+
+# sluice_program(NAME MODULE module): the executable NAME from src/<module>/main.cpp.
+function(sluice_program name)
+  cmake_parse_arguments(ARG "" "MODULE" "" ${ARGN})
+  add_executable(${name} "${PROJECT_SOURCE_DIR}/src/${ARG_MODULE}/main.cpp")
+  sluice_compile_flags(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${name} PRIVATE sluice_${ARG_MODULE})
+endfunction()
