@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sluice/support/expression.h"
+#include "sluice/support/strong_id.h"
+
+namespace sluice {
+
+inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+/// What a component can be asked to do. Numbers that depend on an Einsum's tensors stay expressions.
+struct Action {
+  std::string name;            ///< memories: read, write; computes: compute or an operation kind
+  double energy_j = 0;         ///< per action
+  double throughput = kUnbounded;  ///< actions per second
+  double bits_per_action = 1;
+  double setup_s = 0;          ///< start-up of one transfer (policies pipeline, staged)
+  friend bool operator==(const Action&, const Action&) = default;
+};
+
+/// One dimension of a fanout: `fanout` instances of the component and of all that follows it.
+struct SpatialDimension {
+  std::string name;
+  std::int64_t fanout = 1;
+  Expression may_reuse;                ///< tensors that this dimension multicasts or reduces (default All)
+  std::optional<Expression> reuse;     ///< only loops over variables that index none of these tensors
+  std::optional<Expression> min_usage; ///< least used share of the fanout, soft
+  friend bool operator==(const SpatialDimension&, const SpatialDimension&) = default;
+};
+
+/// Which tensors a memory or toll holds, per Einsum.
+struct TensorPolicy {
+  std::optional<Expression> keep;      ///< must be held
+  std::optional<Expression> may_keep;  ///< may be held; absent: nothing if `keep` is given, else all
+  std::optional<Expression> back;      ///< must be backed here
+  /// each entry: groups of tensors, outermost first
+  std::vector<std::vector<Expression>> tensor_order_options;
+  bool force_memory_hierarchy_order = true;
+  friend bool operator==(const TensorPolicy&, const TensorPolicy&) = default;
+};
+
+struct BitsOverride {
+  Expression tensors;         ///< set expression
+  Expression bits_per_value;  ///< number
+  friend bool operator==(const BitsOverride&, const BitsOverride&) = default;
+};
+
+enum class Buffering : std::uint8_t { kSingle, kDouble };
+enum class Ports : std::uint8_t { kShared, kSeparate };
+enum class MergingReads : std::uint8_t { kFree, kCounted };
+
+struct Memory {
+  Expression size_bits;  ///< per instance; `inf` never binds; may depend on an Einsum's tensors
+  TensorPolicy tensors;
+  std::vector<BitsOverride> bits_per_value;
+  Buffering buffering = Buffering::kSingle;
+  Ports ports = Ports::kShared;
+  MergingReads merging_reads = MergingReads::kFree;
+  friend bool operator==(const Memory&, const Memory&) = default;
+};
+
+/// Pass-through that charges for what crosses it; holds nothing. Has only `read` actions.
+struct Toll {
+  enum class Direction : std::uint8_t { kDown, kUp, kUpAndDown };
+  TensorPolicy tensors;
+  std::vector<BitsOverride> bits_per_value;
+  Direction direction = Direction::kUpAndDown;
+  friend bool operator==(const Toll&, const Toll&) = default;
+};
+
+/// Compute time of a systolic array (`array: {kind: systolic, dataflow, rows, cols}`).
+struct SystolicArray {
+  enum class Dataflow : std::uint8_t { kWeightStationary, kOutputStationary, kInputStationary };
+  Dataflow dataflow = Dataflow::kWeightStationary;
+  std::string rows, cols;  ///< names of this container's spatial dimensions
+  friend bool operator==(const SystolicArray&, const SystolicArray&) = default;
+};
+
+struct Container {
+  std::optional<SystolicArray> array;
+  friend bool operator==(const Container&, const Container&) = default;
+};
+
+enum class Topology : std::uint8_t { kMesh, kTorus, kRing, kAllToAll, kBus, kTree };
+
+/// Links between the instances of the container that follows it.
+struct Network {
+  Topology topology = Topology::kMesh;
+  std::int64_t channel_width_bits = 1;
+  double link_bandwidth = kUnbounded;  ///< bit/s
+  double router_latency_s = 0;
+  double queue_latency_s = 0;
+  double hop_energy_j = 0;             ///< per `bits_per_hop_energy` bits and hop
+  double bits_per_hop_energy = 1;
+  friend bool operator==(const Network&, const Network&) = default;
+};
+
+struct Compute {
+  friend bool operator==(const Compute&, const Compute&) = default;
+};
+
+/// One element of the hierarchy.
+struct Component {
+  std::string name;
+  std::variant<Memory, Toll, Container, Network, Compute> kind;
+  std::vector<Action> actions;
+  std::vector<SpatialDimension> spatial;    ///< fans out this component and everything after it
+  std::optional<Expression> enabled;        ///< predicate on the Einsum; default true
+  std::optional<Expression> total_latency;  ///< over the actions; default Σ n_calls / throughput
+  double leak_power_w = 0;                  ///< per instance
+  bool power_gated = false;                 ///< no leakage in Einsums that do not use it
+  std::optional<double> area_m2;            ///< per instance
+  std::optional<ForkId> fork;               ///< innermost fork it stands in
+  friend bool operator==(const Component&, const Component&) = default;
+
+  bool is_memory() const { return std::holds_alternative<Memory>(kind); }
+  bool is_compute() const { return std::holds_alternative<Compute>(kind); }
+  bool is_toll() const { return std::holds_alternative<Toll>(kind); }
+  /// Memory or toll: may have storage nodes.
+  bool holds_tensors() const { return is_memory() || is_toll(); }
+};
+
+struct Fork {
+  std::optional<ForkId> parent;
+  friend bool operator==(const Fork&, const Fork&) = default;
+};
+
+/// The hierarchy, outermost first. A plain value.
+struct Arch {
+  std::string name;
+  std::optional<double> clock_hz;
+  std::vector<Component> components;  ///< document order
+  std::vector<Fork> forks;            ///< parents before children
+  friend bool operator==(const Arch&, const Arch&) = default;
+
+  const Component& operator[](ComponentId id) const { return components[id.index()]; }
+};
+
+std::optional<ComponentId> find_component(const Arch& arch, const std::string& name);
+
+/// The path of a compute: every non-compute component before it whose fork contains it, outermost
+/// first, then the compute itself. (A compute ends its own path and is on nobody else's.)
+std::vector<ComponentId> path_to(const Arch& arch, ComponentId compute);
+std::vector<ComponentId> computes_of(const Arch& arch);
+
+/// Number of instances of a component in the machine: product of the fanouts of all components before
+/// it on its path and of its own spatial dimensions.
+std::int64_t instances_of(const Arch& arch, ComponentId component);
+
+/// The architecture as canonical YAML (`arch:` document) that parses back to an equal value.
+std::string to_yaml(const Arch& arch);
+
+}  // namespace sluice

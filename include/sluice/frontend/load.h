@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/arch/arch.h"
+#include "sluice/mapper/constraints.h"
+#include "sluice/mapping/mapping.h"
+#include "sluice/support/diagnostic.h"
+#include "sluice/workload/workload.h"
+
+namespace sluice {
+
+/// Limits on hostile input (file size, nesting, alias and `for:` expansion).
+struct LoadLimits {
+  std::size_t max_file_bytes = 32u << 20;
+  int max_depth = 64;
+  std::size_t max_nodes = 2'000'000;  ///< after expansion of aliases, includes and repetitions
+};
+
+struct LoadOptions {
+  std::map<std::string, std::string> variables;  ///< `--set NAME=VALUE`; values are expressions
+  std::vector<std::string> library_dirs;         ///< where names without a file are looked up
+  LoadLimits limits;
+};
+
+/// Everything that a set of spec files defines; later files override earlier ones key by key.
+struct Specs {
+  std::optional<Workload> workload;
+  std::optional<Arch> arch;
+  std::vector<Mapping> mappings;          ///< needs workload and arch in the same load
+  std::optional<Constraints> constraints; ///< likewise
+  std::map<std::string, std::string> mapper_options;  ///< the `mapper:` section, by option name
+  Diagnostics warnings;
+};
+
+/// Reads and merges spec files. A mapping's or constraint's names refer to the workload and
+/// architecture of the same call. All mistakes of all files are returned together.
+Result<Specs> load_specs(const std::vector<std::string>& paths, const LoadOptions& options);
+
+/// As load_specs, from text (`name` stands for the file in diagnostics).
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+Result<Specs> load_specs_from_text(const std::vector<NamedText>& texts, const LoadOptions& options);
+
+}  // namespace sluice

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+#include "sluice/model/binding.h"
+#include "sluice/model/cost.h"
+
+namespace sluice {
+
+inline constexpr int kUnlimitedLoops = std::numeric_limits<int>::max();
+
+enum class Objective : std::uint8_t { kEnergy, kLatency, kEdp };
+
+/// Every pruning rule of the fused mapper can be switched off; the optimum must not move.
+struct PruningRules {
+  bool dominance = true;          ///< Pareto pruning of pmappings and joined partial mappings
+  bool convex_hull = true;        ///< keep only supported (E, L) points (single objective only)
+  bool bounds = true;             ///< drop what cannot beat a known mapping
+  bool isomorphic_einsums = true; ///< explore equal Einsums once
+  bool reservation_relevance = true;  ///< drop reservations that cannot bind
+  bool redundant_templates = true;    ///< canonical storage orders and loop placements only
+};
+
+/// What to search for, and how far. Every field is an option of `sluice map`.
+struct MapperOptions {
+  std::vector<Objective> objectives = {Objective::kEdp};  ///< several: a Pareto front of them
+  bool resource_usage = false;      ///< with several objectives: peak occupancies are criteria too
+  int max_fused_loops = kUnlimitedLoops;
+  int max_fused_loops_per_rank = 1;
+  bool explore_einsum_orders = false;
+  bool imperfect_factors = false;
+  int top = 1;
+  double epsilon = 0;
+  int threads = 1;
+  std::uint64_t seed = 0;
+  std::optional<double> budget_seconds;
+  std::optional<double> budget_evaluations;
+  PruningRules pruning;
+};
+
+/// How a search is watched and stopped.
+struct MapperControl {
+  std::function<void(const std::string& phase, double fraction)> progress;  ///< may be empty
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+enum class GuaranteeKind : std::uint8_t { kOptimal, kWithinEpsilon, kNone };
+
+struct Guarantee {
+  GuaranteeKind kind = GuaranteeKind::kNone;
+  std::string space;  ///< the space it is optimal in, in words
+  int orders_explored = 1;
+  double epsilon = 0;
+};
+
+struct SearchStatistics {
+  double seconds = 0;
+  int threads = 1;
+  double mappings_considered = 0;  ///< size of the space that was covered
+  double mappings_evaluated = 0;   ///< tile-shape assignments actually priced
+  double pmappings_kept = 0;
+};
+
+struct MappedResult {
+  Mapping mapping;
+  Cost cost;  ///< from evaluate(), never from the mapper's compiled expressions
+};
+
+struct MapperResult {
+  std::vector<MappedResult> mappings;  ///< best first; several for fronts and top > 1
+  Guarantee guarantee;
+  SearchStatistics search;
+  bool cancelled = false;
+};
+
+/// An honest no: why nothing is legal, and the nearest change that would make it so.
+struct NoMapping {
+  std::string reason;
+  std::string nearest_relaxation;
+  std::optional<ComponentId> memory;
+  std::optional<EinsumId> einsum;
+  std::vector<TensorId> tensors;
+  double excess_bits = 0;
+};
+
+/// A search method. Implementations are values without shared state; `map` may be called repeatedly.
+class Mapper {
+ public:
+  virtual ~Mapper() = default;
+  virtual std::string name() const = 0;
+  virtual std::string description() const = 0;
+  virtual tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
+                                                    const MapperOptions& options,
+                                                    const MapperControl& control) const = 0;
+};
+
+}  // namespace sluice

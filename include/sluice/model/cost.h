@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+
+namespace sluice {
+
+/// One line of the energy account. Rows add up to Cost::energy_j.
+struct EnergyRow {
+  ComponentId component;
+  EinsumId einsum;
+  std::optional<TensorId> tensor;  ///< none for compute and leakage
+  std::string action;              ///< action name, or `leak`
+  std::optional<double> count;     ///< values (memories), operations (compute); none for leakage
+  std::optional<double> bits;      ///< in the component's own width; none for compute and leakage
+  double actions = 0;              ///< what the energy per action multiplies (leakage: seconds × instances)
+  double energy_j = 0;
+  friend bool operator==(const EnergyRow&, const EnergyRow&) = default;
+};
+
+/// Busy time of one component in one Einsum (policy `overlap`).
+struct LatencyRow {
+  EinsumId einsum;
+  ComponentId component;
+  double latency_s = 0;
+  friend bool operator==(const LatencyRow&, const LatencyRow&) = default;
+};
+
+struct OccupancyRow {
+  ComponentId component;
+  double peak_bits = 0;      ///< per instance, largest over the run
+  double capacity_bits = 0;  ///< infinity where unbounded
+  friend bool operator==(const OccupancyRow&, const OccupancyRow&) = default;
+};
+
+/// Lower bounds that no mapping of this workload on this architecture can beat.
+struct CostBounds {
+  double compute_s = 0;       ///< Σ over Einsums: operations at the peak rate of the fastest compute
+  double memory_s = 0;        ///< Σ compulsory traffic of the outermost memory / its bandwidth
+  double energy_floor_j = 0;  ///< cheapest compute energy + compulsory traffic at the outermost memory
+  friend bool operator==(const CostBounds&, const CostBounds&) = default;
+};
+
+/// What a mapping costs.
+struct Cost {
+  double energy_j = 0;
+  double latency_s = 0;
+  std::optional<double> latency_cycles;  ///< where the architecture has a clock
+  double leak_energy_j = 0;
+  std::optional<double> area_m2;
+  std::vector<EnergyRow> energy;
+  std::vector<LatencyRow> latency;
+  std::vector<OccupancyRow> occupancy;
+  CostBounds bounds;
+  std::vector<std::vector<EinsumId>> fusion_groups;
+  double unpriced_merge_values = 0;  ///< reads for merging partial sums that the reference leaves free
+  double padding_values = 0;         ///< values moved that lie outside a rank
+  friend bool operator==(const Cost&, const Cost&) = default;
+
+  double edp_js() const { return energy_j * latency_s; }
+};
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace sluice {
+
+/// A place in a user's file; line and column count from 1, 0 means "the whole file".
+struct SourceLocation {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  friend bool operator==(const SourceLocation&, const SourceLocation&) = default;
+};
+
+enum class Severity { kNote, kWarning, kError };
+
+/// One mistake (or remark) about a user's input.
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  SourceLocation location;
+  std::string message;      ///< what is wrong, in one sentence, with the offending text
+  std::string source_line;  ///< the offending line, empty where there is none
+  std::string hint;         ///< what to do about it, empty where nothing is known
+  friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+/// A value, or every mistake that kept it from being made.
+template <class T>
+using Result = tl::expected<T, Diagnostics>;
+
+/// `file:line:column: error: message`, the line, a caret, `hint: …`; ends with a newline.
+std::string to_string(const Diagnostic& diagnostic);
+
+bool has_errors(const Diagnostics& diagnostics);
+
+/// The candidate nearest to `word` by edit distance, or empty if none is near ("did you mean").
+std::string nearest_name(const std::string& word, const std::vector<std::string>& candidates);
+
+}  // namespace sluice
