@@ -4,12 +4,15 @@
 # A module whose folder has no sources yet is an INTERFACE library, so that others can name it.
 # `main.cpp` belongs to a program, never to a module.
 set(SLUICE_MODULES "" CACHE INTERNAL "Names of all modules, in the order of data flow")
+set(SLUICE_ARROWS "" CACHE INTERNAL "A line `module: dependency...` for each module")
 
 function(sluice_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
   set(folder "${PROJECT_SOURCE_DIR}/src/${name}")
   file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp" "${folder}/*/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  list(JOIN ARG_DEPENDS " " arrow)
+  set(SLUICE_ARROWS "${SLUICE_ARROWS}${name}: ${arrow}\n" CACHE INTERNAL "")
   list(TRANSFORM ARG_DEPENDS PREPEND "sluice_")
 
   set(target "sluice_${name}")

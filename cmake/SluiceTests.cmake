@@ -3,7 +3,10 @@
 #   tests/property/, validation/, errors/, golden/ → one program a folder
 #   tests/support/        → sluice_testing     helpers of the tests (folders, golden files, seeds)
 #   tests/oracle/         → sluice_oracle      the brute-force referee
+#   tests/house/          → house              module arrows, file lengths, machine paths
+#   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
+# A folder's main.cpp, where it has one, replaces gtest's own.
 
 function(sluice_test_library name folder)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp")
@@ -27,10 +30,14 @@ function(sluice_test_program name folder)
   if(NOT sources)
     return()
   endif()
+  set(gtest_main GTest::gmock_main)
+  if("${PROJECT_SOURCE_DIR}/tests/${folder}/main.cpp" IN_LIST sources)
+    set(gtest_main GTest::gmock)
+  endif()
   add_executable(${name} ${sources})
   sluice_compile_flags(${name})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(${name} PRIVATE ${ARGN} sluice_testing GTest::gmock_main rapidcheck)
+  target_link_libraries(${name} PRIVATE ${ARGN} sluice_testing ${gtest_main} rapidcheck)
   target_compile_definitions(${name} PRIVATE SLUICE_REPO_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
@@ -49,14 +56,23 @@ function(sluice_add_tests)
       target_compile_definitions(${folder} PRIVATE SLUICE_PROGRAM="$<TARGET_FILE:sluice>")
     endif()
   endforeach()
+
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/module_arrows.txt" CONTENT "${SLUICE_ARROWS}")
+  add_test(NAME house COMMAND "${PROJECT_SOURCE_DIR}/tests/house/check.sh" "${PROJECT_SOURCE_DIR}"
+                              "${PROJECT_BINARY_DIR}/module_arrows.txt")
+  add_test(NAME package COMMAND ${CMAKE_COMMAND} "-DBUILD_DIR=${PROJECT_BINARY_DIR}"
+                                "-DCXX_FLAGS=${CMAKE_CXX_FLAGS}"
+                                -P "${PROJECT_SOURCE_DIR}/tests/package/run.cmake")
 endfunction()
 
 function(sluice_add_benchmarks)
+  add_custom_target(benchmarks)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM stem)
     set(name "bench_${stem}")
-    add_executable(${name} ${source})
+    add_executable(${name} EXCLUDE_FROM_ALL ${source})
+    add_dependencies(benchmarks ${name})
     sluice_compile_flags(${name})
     target_link_libraries(${name} PRIVATE sluice_cli benchmark::benchmark)
     target_compile_definitions(${name} PRIVATE SLUICE_REPO_DIR="${PROJECT_SOURCE_DIR}")
