@@ -1,0 +1,116 @@
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "sluice/support/error.h"
+#include "sluice/workload/workload.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kMaxTensorsOfEinsum = 64;
+
+/// Everything that names can mean in one Einsum, evaluated once so that the scope owns it.
+struct NameTable {
+  std::map<std::string, ExpressionValue> values;
+  std::function<std::optional<ExpressionValue>(const std::string&)> extra;
+};
+
+/// The mask of those of the Einsum's tensors for which `predicate` holds.
+template <class Predicate>
+NameSet mask_where(const std::vector<TensorId>& tensors, Predicate predicate) {
+  NameSet set;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (predicate(tensors[i])) set.bits |= std::uint64_t{1} << i;
+  return set;
+}
+
+NameSet operation_kinds(const Einsum& einsum) {
+  NameSet set;
+  for (const OperationCount& count : operations_per_point(einsum.expression))
+    set.bits |= std::uint64_t{1} << static_cast<int>(count.kind);
+  return set;
+}
+
+NameSet accessed(const Einsum& einsum, const std::vector<TensorId>& tensors, bool as_output) {
+  return mask_where(tensors, [&](TensorId t) {
+    for (const TensorAccess& access : einsum.accesses)
+      if (access.tensor == t && access.is_output == as_output) return true;
+    return false;
+  });
+}
+
+/// `name` means the set, and `name.bits_per_value` the bits of its tensor (0 if it is empty;
+/// nothing if it holds several, whose bits would be ambiguous).
+void add_set(NameTable& table, const std::string& name, NameSet set, const Einsum& einsum,
+             const std::vector<TensorId>& tensors) {
+  table.values.insert_or_assign(name, ExpressionValue(set));
+  const std::string field = name + ".bits_per_value";
+  table.values.erase(field);
+  if (set.bits == 0) {
+    table.values[field] = 0.0;
+  } else if ((set.bits & (set.bits - 1)) == 0) {
+    const auto only = static_cast<std::size_t>(__builtin_ctzll(set.bits));
+    table.values[field] = find_access(einsum, tensors[only])->bits_per_value;
+  }
+}
+
+void add_role_sets(NameTable& table, const Workload& workload, const TensorRoles& roles,
+                   const Einsum& einsum, const std::vector<TensorId>& tensors) {
+  const auto add = [&](const char* name, NameSet set) {
+    add_set(table, name, set, einsum, tensors);
+  };
+  add("All", mask_where(tensors, [](TensorId) { return true; }));
+  add("Nothing", NameSet{});
+  add("Inputs", accessed(einsum, tensors, false));
+  add("Outputs", accessed(einsum, tensors, true));
+  add("Intermediates", mask_where(tensors, [&](TensorId t) { return roles.is_intermediate(t); }));
+  add("Shared", mask_where(tensors, [&](TensorId t) { return roles.is_shared(t); }));
+  add("Persistent", mask_where(tensors, [&](TensorId t) { return workload[t].persistent; }));
+}
+
+}  // namespace
+
+ExpressionScope tensor_set_scope(
+    const Workload& workload, const TensorRoles& roles, EinsumId einsum_id,
+    std::function<std::optional<ExpressionValue>(const std::string&)> extra) {
+  const Einsum& einsum = workload[einsum_id];
+  const std::vector<TensorId> tensors = tensors_of(einsum);
+  SLUICE_CHECK(tensors.size() <= kMaxTensorsOfEinsum,
+               "the Einsum " + einsum.name + " has more than 64 tensors");
+  auto table = std::make_shared<NameTable>();
+  table->extra = std::move(extra);
+  for (std::size_t i = 0; i < workload.tensors.size(); ++i)
+    add_set(*table, workload.tensors[i].name,
+            mask_where(tensors, [&](TensorId t) { return t == TensorId(i); }), einsum, tensors);
+  add_role_sets(*table, workload, roles, einsum, tensors);
+  for (const Rename& rename : einsum.renames)
+    add_set(*table, rename.name,
+            mask_where(tensors,
+                       [&](TensorId t) {
+                         for (TensorId renamed : rename.tensors)
+                           if (renamed == t) return true;
+                         return false;
+                       }),
+            einsum, tensors);
+  table->values.insert_or_assign("ops", ExpressionValue(operation_kinds(einsum)));
+
+  ExpressionScope scope;
+  scope.universe = mask_where(tensors, [](TensorId) { return true; });
+  scope.lookup = [table](const std::string& name) -> std::optional<ExpressionValue> {
+    if (table->extra) {
+      if (auto value = table->extra(name)) return value;
+    }
+    const auto found = table->values.find(name);
+    if (found == table->values.end()) return std::nullopt;
+    return found->second;
+  };
+  scope.literal_element = [](const std::string& name) -> std::optional<NameSet> {
+    const auto kind = operation_from_name(name);
+    if (!kind) return std::nullopt;
+    return NameSet{std::uint64_t{1} << static_cast<int>(*kind)};
+  };
+  return scope;
+}
+
+}  // namespace sluice

@@ -1,0 +1,94 @@
+#include "sluice/workload/workload.h"
+
+#include <algorithm>
+
+#include "sluice/support/checked.h"
+#include "sluice/support/error.h"
+
+namespace sluice {
+namespace {
+
+template <class Id, class Values>
+std::optional<Id> find_by_name(const Values& values, const std::string& name) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i].name == name) return Id(i);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TensorId> find_tensor(const Workload& workload, const std::string& name) {
+  return find_by_name<TensorId>(workload.tensors, name);
+}
+
+std::optional<EinsumId> find_einsum(const Workload& workload, const std::string& name) {
+  return find_by_name<EinsumId>(workload.einsums, name);
+}
+
+std::optional<RankVariableId> find_rank_variable(const Workload& workload,
+                                                 const std::string& name) {
+  return find_by_name<RankVariableId>(workload.rank_variables, name);
+}
+
+Relevance relevance(const TensorAccess& access, RankVariableId variable) {
+  Relevance result = Relevance::kIrrelevant;
+  for (const AffineExpression& index : access.projection) {
+    const std::int64_t coefficient = index.coefficient_of(variable);
+    if (coefficient == 0) continue;
+    // A constant offset (`RM[i+1]`) leaves the tiles disjoint.
+    if (index.terms.size() != 1 || coefficient != 1) return Relevance::kPartial;
+    result = Relevance::kRelevant;
+  }
+  return result;
+}
+
+std::int64_t variable_size(const Einsum& einsum, RankVariableId variable) {
+  for (const VariableRange& range : einsum.iteration_space)
+    if (range.variable == variable) return range.size;
+  SLUICE_CHECK(false, "the Einsum " + einsum.name + " does not have this rank variable");
+  return 0;
+}
+
+bool uses_variable(const Einsum& einsum, RankVariableId variable) {
+  return std::any_of(einsum.iteration_space.begin(), einsum.iteration_space.end(),
+                     [&](const VariableRange& range) { return range.variable == variable; });
+}
+
+const TensorAccess* find_access(const Einsum& einsum, TensorId tensor) {
+  for (const TensorAccess& access : einsum.accesses)
+    if (access.tensor == tensor) return &access;
+  return nullptr;
+}
+
+std::vector<TensorId> tensors_of(const Einsum& einsum) {
+  std::vector<TensorId> tensors;
+  for (const TensorAccess& access : einsum.accesses)
+    if (std::find(tensors.begin(), tensors.end(), access.tensor) == tensors.end())
+      tensors.push_back(access.tensor);
+  return tensors;
+}
+
+TensorRoles tensor_roles(const Workload& workload) {
+  TensorRoles roles;
+  roles.producer.resize(workload.tensors.size());
+  roles.consumers.resize(workload.tensors.size());
+  for (std::size_t i = 0; i < workload.einsums.size(); ++i) {
+    for (const TensorAccess& access : workload.einsums[i].accesses) {
+      const std::size_t t = access.tensor.index();
+      if (access.is_output) {
+        roles.producer[t] = EinsumId(i);
+      } else if (roles.consumers[t].empty() || roles.consumers[t].back() != EinsumId(i)) {
+        roles.consumers[t].push_back(EinsumId(i));
+      }
+    }
+  }
+  return roles;
+}
+
+std::int64_t tensor_volume(const Workload& workload, TensorId tensor) {
+  std::int64_t volume = 1;
+  for (RankId rank : workload[tensor].ranks) volume = checked_multiply(volume, workload[rank].size);
+  return volume;
+}
+
+}  // namespace sluice
