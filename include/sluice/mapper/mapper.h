@@ -31,6 +31,7 @@ struct PruningRules {
 
 /// What to search for, and how far. Every field is an option of `sluice map`.
 struct MapperOptions {
+  std::string mapper = "fused";     ///< which method; for whoever picks one, methods ignore it
   std::vector<Objective> objectives = {Objective::kEdp};  ///< several: a Pareto front of them
   bool resource_usage = false;      ///< with several objectives: peak occupancies are criteria too
   int max_fused_loops = kUnlimitedLoops;

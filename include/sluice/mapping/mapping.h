@@ -106,7 +106,5 @@ struct Mapping {
 /// The mapping as canonical YAML (`mapping:` document, names instead of ids).
 std::string to_yaml(const Mapping& mapping, const Workload& workload, const Arch& arch);
 
-/// The loop tree as a drawing for people: one line a node, indented by depth, trip counts shown.
-std::string to_drawing(const Mapping& mapping, const Workload& workload, const Arch& arch);
 
 }  // namespace sluice
