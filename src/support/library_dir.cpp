@@ -8,10 +8,10 @@ namespace fs = std::filesystem;
 fs::path library_dir() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed =
+  fs::path installed =
       (program.parent_path() / ".." / SLUICE_INSTALLED_DATA / "library").lexically_normal();
   if (!error && fs::is_directory(installed, error)) return installed;
-  const fs::path source_tree = SLUICE_SOURCE_LIBRARY;
+  fs::path source_tree = SLUICE_SOURCE_LIBRARY;
   return fs::is_directory(source_tree, error) ? source_tree : installed;
 }
 
