@@ -3,8 +3,8 @@
 # Makes the library `sluice_NAME` (alias sluice::NAME) from src/NAME/*.cpp and src/NAME/*/*.cpp.
 # A module whose folder has no sources yet is an INTERFACE library, so that others can name it.
 # `main.cpp` belongs to a program, never to a module.
-set(SLUICE_MODULES "" CACHE INTERNAL "Names of all modules, in the order of data flow")
-set(SLUICE_ARROWS "" CACHE INTERNAL "A line `module: dependency...` for each module")
+# Global properties: SLUICE_MODULES, the names of all modules in the order of data flow, and
+# SLUICE_ARROWS, a line `module: dependency...` for each.
 
 function(sluice_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
@@ -12,7 +12,8 @@ function(sluice_module name)
   file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp" "${folder}/*/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   list(JOIN ARG_DEPENDS " " arrow)
-  set(SLUICE_ARROWS "${SLUICE_ARROWS}${name}: ${arrow}\n" CACHE INTERNAL "")
+  set_property(GLOBAL APPEND PROPERTY SLUICE_MODULES ${name})
+  set_property(GLOBAL APPEND_STRING PROPERTY SLUICE_ARROWS "${name}: ${arrow}\n")
   list(TRANSFORM ARG_DEPENDS PREPEND "sluice_")
 
   set(target "sluice_${name}")
@@ -33,7 +34,6 @@ function(sluice_module name)
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   add_library(sluice::${name} ALIAS ${target})
-  set(SLUICE_MODULES ${SLUICE_MODULES} ${name} CACHE INTERNAL "")
 endfunction()
 
 # sluice_program(NAME MODULE module): the executable NAME from src/<module>/main.cpp.
