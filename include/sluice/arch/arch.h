@@ -14,13 +14,14 @@ namespace sluice {
 
 inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-/// What a component can be asked to do. Numbers that depend on an Einsum's tensors stay expressions.
+/// What a component can be asked to do. Numbers that depend on an Einsum's tensors stay
+/// expressions.
 struct Action {
-  std::string name;            ///< memories: read, write; computes: compute or an operation kind
-  double energy_j = 0;         ///< per action
+  std::string name;     ///< memories: read, write; computes: compute or an operation kind
+  double energy_j = 0;  ///< per action
   double throughput = kUnbounded;  ///< actions per second
   double bits_per_action = 1;
-  double setup_s = 0;          ///< start-up of one transfer (policies pipeline, staged)
+  double setup_s = 0;  ///< start-up of one transfer (policies pipeline, staged)
   friend bool operator==(const Action&, const Action&) = default;
 };
 
@@ -28,17 +29,18 @@ struct Action {
 struct SpatialDimension {
   std::string name;
   std::int64_t fanout = 1;
-  Expression may_reuse;                ///< tensors that this dimension multicasts or reduces (default All)
-  std::optional<Expression> reuse;     ///< only loops over variables that index none of these tensors
-  std::optional<Expression> min_usage; ///< least used share of the fanout, soft
+  Expression may_reuse;  ///< tensors that this dimension multicasts or reduces (default All)
+  std::optional<Expression> reuse;  ///< only loops over variables that index none of these tensors
+  std::optional<Expression> min_usage;  ///< least used share of the fanout, soft
   friend bool operator==(const SpatialDimension&, const SpatialDimension&) = default;
 };
 
 /// Which tensors a memory or toll holds, per Einsum.
 struct TensorPolicy {
-  std::optional<Expression> keep;      ///< must be held
-  std::optional<Expression> may_keep;  ///< may be held; absent: nothing if `keep` is given, else all
-  std::optional<Expression> back;      ///< must be backed here
+  std::optional<Expression> keep;  ///< must be held
+  std::optional<Expression>
+      may_keep;                    ///< may be held; absent: nothing if `keep` is given, else all
+  std::optional<Expression> back;  ///< must be backed here
   /// each entry: groups of tensors, outermost first
   std::vector<std::vector<Expression>> tensor_order_options;
   bool force_memory_hierarchy_order = true;
@@ -96,7 +98,7 @@ struct Network {
   double link_bandwidth = kUnbounded;  ///< bit/s
   double router_latency_s = 0;
   double queue_latency_s = 0;
-  double hop_energy_j = 0;             ///< per `bits_per_hop_energy` bits and hop
+  double hop_energy_j = 0;  ///< per `bits_per_hop_energy` bits and hop
   double bits_per_hop_energy = 1;
   friend bool operator==(const Network&, const Network&) = default;
 };
@@ -149,8 +151,8 @@ std::optional<ComponentId> find_component(const Arch& arch, const std::string& n
 std::vector<ComponentId> path_to(const Arch& arch, ComponentId compute);
 std::vector<ComponentId> computes_of(const Arch& arch);
 
-/// Number of instances of a component in the machine: product of the fanouts of all components before
-/// it on its path and of its own spatial dimensions.
+/// Number of instances of a component in the machine: product of the fanouts of all components
+/// before it on its path and of its own spatial dimensions.
 std::int64_t instances_of(const Arch& arch, ComponentId component);
 
 /// The architecture as canonical YAML (`arch:` document) that parses back to an equal value.

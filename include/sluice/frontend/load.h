@@ -30,8 +30,8 @@ struct LoadOptions {
 struct Specs {
   std::optional<Workload> workload;
   std::optional<Arch> arch;
-  std::vector<Mapping> mappings;          ///< needs workload and arch in the same load
-  std::optional<Constraints> constraints; ///< likewise
+  std::vector<Mapping> mappings;                      ///< needs workload and arch in the same load
+  std::optional<Constraints> constraints;             ///< likewise
   std::map<std::string, std::string> mapper_options;  ///< the `mapper:` section, by option name
   Diagnostics warnings;
 };

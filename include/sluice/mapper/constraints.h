@@ -14,8 +14,8 @@ struct StorageConstraint {
   std::string name;
   std::optional<EinsumId> einsum;  ///< none: every Einsum
   ComponentId memory;
-  std::vector<TensorId> keep;      ///< must be held here
-  std::vector<TensorId> forbid;    ///< must not be held here
+  std::vector<TensorId> keep;    ///< must be held here
+  std::vector<TensorId> forbid;  ///< must not be held here
   friend bool operator==(const StorageConstraint&, const StorageConstraint&) = default;
 };
 
@@ -24,7 +24,7 @@ struct TileConstraint {
   std::string name;
   std::optional<EinsumId> einsum;
   RankVariableId variable;
-  ComponentId memory;              ///< the tile that this memory's innermost storage node sees
+  ComponentId memory;  ///< the tile that this memory's innermost storage node sees
   std::int64_t minimum = 1;
   std::optional<std::int64_t> maximum;
   friend bool operator==(const TileConstraint&, const TileConstraint&) = default;

@@ -21,19 +21,19 @@ enum class Objective : std::uint8_t { kEnergy, kLatency, kEdp };
 
 /// Every pruning rule of the fused mapper can be switched off; the optimum must not move.
 struct PruningRules {
-  bool dominance = true;          ///< Pareto pruning of pmappings and joined partial mappings
-  bool convex_hull = true;        ///< keep only supported (E, L) points (single objective only)
-  bool bounds = true;             ///< drop what cannot beat a known mapping
-  bool isomorphic_einsums = true; ///< explore equal Einsums once
+  bool dominance = true;              ///< Pareto pruning of pmappings and joined partial mappings
+  bool convex_hull = true;            ///< keep only supported (E, L) points (single objective only)
+  bool bounds = true;                 ///< drop what cannot beat a known mapping
+  bool isomorphic_einsums = true;     ///< explore equal Einsums once
   bool reservation_relevance = true;  ///< drop reservations that cannot bind
   bool redundant_templates = true;    ///< canonical storage orders and loop placements only
 };
 
 /// What to search for, and how far. Every field is an option of `sluice map`.
 struct MapperOptions {
-  std::string mapper = "fused";     ///< which method; for whoever picks one, methods ignore it
+  std::string mapper = "fused";  ///< which method; for whoever picks one, methods ignore it
   std::vector<Objective> objectives = {Objective::kEdp};  ///< several: a Pareto front of them
-  bool resource_usage = false;      ///< with several objectives: peak occupancies are criteria too
+  bool resource_usage = false;  ///< with several objectives: peak occupancies are criteria too
   int max_fused_loops = kUnlimitedLoops;
   int max_fused_loops_per_rank = 1;
   bool explore_einsum_orders = false;
@@ -92,7 +92,8 @@ struct NoMapping {
   double excess_bits = 0;
 };
 
-/// A search method. Implementations are values without shared state; `map` may be called repeatedly.
+/// A search method. Implementations are values without shared state; `map` may be called
+/// repeatedly.
 class Mapper {
  public:
   virtual ~Mapper() = default;

@@ -30,8 +30,9 @@ struct StorageNode {
   friend bool operator==(const StorageNode&, const StorageNode&) = default;
 };
 
-/// `tile_shape` is the size of the variable's tile inside the loop; trips = enclosing tile / it. Above
-/// a split, branches may know the loop by different variables: each Einsum takes the one it uses.
+/// `tile_shape` is the size of the variable's tile inside the loop; trips = enclosing tile / it.
+/// Above a split, branches may know the loop by different variables: each Einsum takes the one it
+/// uses.
 struct TemporalNode {
   std::vector<RankVariableId> variables;
   std::int64_t tile_shape = 1;
@@ -50,7 +51,13 @@ struct SpatialNode {
 };
 
 enum class CollectiveType : std::uint8_t {
-  kAllReduce, kReduceScatter, kAllGather, kBroadcast, kGather, kScatter, kAllToAll
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kBroadcast,
+  kGather,
+  kScatter,
+  kAllToAll
 };
 
 /// Communication among the instances of the spatial dimensions in `over` (COMET §IV).
@@ -105,6 +112,5 @@ struct Mapping {
 
 /// The mapping as canonical YAML (`mapping:` document, names instead of ids).
 std::string to_yaml(const Mapping& mapping, const Workload& workload, const Arch& arch);
-
 
 }  // namespace sluice

@@ -22,26 +22,27 @@ struct BoundAction {
 /// One spatial dimension as one Einsum sees it.
 struct BoundSpatial {
   std::int64_t fanout = 1;
-  TensorMask may_reuse = 0;   ///< multicast / reduced tensors
-  TensorMask reuse = 0;       ///< loops only over variables that index none of these
+  TensorMask may_reuse = 0;  ///< multicast / reduced tensors
+  TensorMask reuse = 0;      ///< loops only over variables that index none of these
   double min_usage = 0;
 };
 
 /// One component as one Einsum sees it: every expression that depends on the Einsum is evaluated.
-/// `keep` and `may_keep` may name outer memories and so depend on a mapping's choice: see keep_sets.
+/// `keep` and `may_keep` may name outer memories and so depend on a mapping's choice: see
+/// keep_sets.
 struct BoundComponent {
   bool enabled = true;
-  double size_bits = 0;                     ///< memories: capacity of one instance
-  std::vector<double> bits_per_value;       ///< per tensor of the Einsum (index as in TensorMask)
+  double size_bits = 0;                ///< memories: capacity of one instance
+  std::vector<double> bits_per_value;  ///< per tensor of the Einsum (index as in TensorMask)
   std::vector<BoundSpatial> spatial;
-  double instances = 1;                     ///< in the whole machine
-  double leak_instances = 1;                ///< product of the fanouts before it (its own not counted)
+  double instances = 1;       ///< in the whole machine
+  double leak_instances = 1;  ///< product of the fanouts before it (its own not counted)
 };
 
 /// A compute that accepts an Einsum, with its path.
 struct BoundCompute {
   ComponentId component;
-  std::vector<ComponentId> path;            ///< path_to(arch, component)
+  std::vector<ComponentId> path;  ///< path_to(arch, component)
   /// index into the component's actions and calls per iteration point
   std::vector<std::pair<std::size_t, std::int64_t>> calls_per_point;
 };
@@ -49,10 +50,10 @@ struct BoundCompute {
 /// An Einsum on an architecture: everything the model and the mappers need, evaluated once.
 struct BoundEinsum {
   EinsumId einsum;
-  std::vector<TensorId> tensors;            ///< tensors_of(einsum)
+  std::vector<TensorId> tensors;  ///< tensors_of(einsum)
   TensorMask inputs = 0, output = 0;
-  std::vector<BoundComponent> components;   ///< per ComponentId
-  std::vector<BoundCompute> computes;       ///< the ones that accept it; empty: nothing does
+  std::vector<BoundComponent> components;  ///< per ComponentId
+  std::vector<BoundCompute> computes;      ///< the ones that accept it; empty: nothing does
 };
 
 /// A workload bound to an architecture. Holds copies: safe to share between threads.
@@ -60,7 +61,7 @@ struct BoundProblem {
   Workload workload;
   Arch arch;
   TensorRoles roles;
-  std::vector<BoundEinsum> einsums;         ///< per EinsumId
+  std::vector<BoundEinsum> einsums;  ///< per EinsumId
 
   const BoundEinsum& operator[](EinsumId id) const { return einsums[id.index()]; }
 };

@@ -17,7 +17,7 @@ struct EnergyRow {
   std::string action;              ///< action name, or `leak`
   std::optional<double> count;     ///< values (memories), operations (compute); none for leakage
   std::optional<double> bits;      ///< in the component's own width; none for compute and leakage
-  double actions = 0;              ///< what the energy per action multiplies (leakage: seconds × instances)
+  double actions = 0;  ///< what the energy per action multiplies (leakage: seconds × instances)
   double energy_j = 0;
   friend bool operator==(const EnergyRow&, const EnergyRow&) = default;
 };
@@ -39,9 +39,10 @@ struct OccupancyRow {
 
 /// Lower bounds that no mapping of this workload on this architecture can beat.
 struct CostBounds {
-  double compute_s = 0;       ///< Σ over Einsums: operations at the peak rate of the fastest compute
-  double memory_s = 0;        ///< Σ compulsory traffic of the outermost memory / its bandwidth
-  double energy_floor_j = 0;  ///< cheapest compute energy + compulsory traffic at the outermost memory
+  double compute_s = 0;  ///< Σ over Einsums: operations at the peak rate of the fastest compute
+  double memory_s = 0;   ///< Σ compulsory traffic of the outermost memory / its bandwidth
+  double energy_floor_j =
+      0;  ///< cheapest compute energy + compulsory traffic at the outermost memory
   friend bool operator==(const CostBounds&, const CostBounds&) = default;
 };
 
@@ -57,8 +58,9 @@ struct Cost {
   std::vector<OccupancyRow> occupancy;
   CostBounds bounds;
   std::vector<std::vector<EinsumId>> fusion_groups;
-  double unpriced_merge_values = 0;  ///< reads for merging partial sums that the reference leaves free
-  double padding_values = 0;         ///< values moved that lie outside a rank
+  double unpriced_merge_values =
+      0;                      ///< reads for merging partial sums that the reference leaves free
+  double padding_values = 0;  ///< values moved that lie outside a rank
   friend bool operator==(const Cost&, const Cost&) = default;
 
   double edp_js() const { return energy_j * latency_s; }

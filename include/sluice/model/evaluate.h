@@ -10,12 +10,13 @@
 
 namespace sluice {
 
-/// Prices a mapping under latency policy `overlap` (model.md), or says everything that is illegal about
-/// it. The mapping need not be in normal form. Pure: the same inputs give the same bits.
+/// Prices a mapping under latency policy `overlap` (model.md), or says everything that is illegal
+/// about it. The mapping need not be in normal form. Pure: the same inputs give the same bits.
 tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
                                                     const Mapping& mapping);
 
-/// As evaluate, but a mapping that only exceeds capacities is priced too; the excess is in `violations`.
+/// As evaluate, but a mapping that only exceeds capacities is priced too; the excess is in
+/// `violations`.
 tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
     const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations);
 

@@ -9,27 +9,27 @@
 namespace sluice {
 
 enum class ViolationKind : std::uint8_t {
-  kCapacity,            ///< live tiles exceed a memory
-  kMissingStorage,      ///< a tensor has no backing storage, or a required keep is missing
-  kForbiddenStorage,    ///< a tensor is stored where it may not be kept
-  kIndivisibleLoop,     ///< a loop does not divide the enclosing tile, or reaches no tile of 1
-  kRecomputation,       ///< a loop above a backing node does not index the tensor
-  kFanout,              ///< spatial loops exceed a fanout, stand in the wrong place, or break `reuse`
-  kStorageOrder,        ///< storage nodes of one tensor out of memory order, or spatial loops misplaced
-  kCompute,             ///< the compute does not accept the Einsum, an Einsum is missing or repeated
-  kUnsupportedNode,     ///< a node that this model cannot price yet (collective, pipeline, sharing)
-  kCoverage,            ///< loops do not cover an Einsum's iteration space
+  kCapacity,          ///< live tiles exceed a memory
+  kMissingStorage,    ///< a tensor has no backing storage, or a required keep is missing
+  kForbiddenStorage,  ///< a tensor is stored where it may not be kept
+  kIndivisibleLoop,   ///< a loop does not divide the enclosing tile, or reaches no tile of 1
+  kRecomputation,     ///< a loop above a backing node does not index the tensor
+  kFanout,            ///< spatial loops exceed a fanout, stand in the wrong place, or break `reuse`
+  kStorageOrder,  ///< storage nodes of one tensor out of memory order, or spatial loops misplaced
+  kCompute,       ///< the compute does not accept the Einsum, an Einsum is missing or repeated
+  kUnsupportedNode,  ///< a node that this model cannot price yet (collective, pipeline, sharing)
+  kCoverage,         ///< loops do not cover an Einsum's iteration space
 };
 
 /// Why a mapping is illegal.
 struct Violation {
   ViolationKind kind;
-  std::string message;                    ///< complete sentence with names and numbers
+  std::string message;  ///< complete sentence with names and numbers
   std::optional<ComponentId> component;
   std::optional<EinsumId> einsum;
   std::vector<TensorId> tensors;
-  double excess_bits = 0;                 ///< kCapacity
-  std::vector<std::size_t> node_path;     ///< child indices from the root to the offending node
+  double excess_bits = 0;              ///< kCapacity
+  std::vector<std::size_t> node_path;  ///< child indices from the root to the offending node
 };
 
 }  // namespace sluice

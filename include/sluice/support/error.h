@@ -23,8 +23,7 @@ class OverflowError : public std::overflow_error {
 }  // namespace sluice
 
 /// Internal invariant, checked in every build.
-#define SLUICE_CHECK(condition, message)                                              \
-  do {                                                                                \
-    if (!(condition))                                                                 \
-      ::sluice::fail_internal_check(#condition, __FILE__, __LINE__, (message));       \
+#define SLUICE_CHECK(condition, message)                                                        \
+  do {                                                                                          \
+    if (!(condition)) ::sluice::fail_internal_check(#condition, __FILE__, __LINE__, (message)); \
   } while (false)

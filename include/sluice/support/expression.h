@@ -17,7 +17,8 @@ namespace sluice {
 ///   set comparison <= == (subset, equality), `len(S)`, set literals `{mul_add, add}`,
 ///   min max ceil floor log2 sqrt abs, and reductions over a component's actions
 ///   (`max(a.n_calls / a.throughput for a in actions)`, `sum(… )`, `min(…)`).
-/// Numbers may carry a unit (`7 pJ/bit`, `128 MiB`, `1.05 GHz`, `inf`); the value is in SI base units.
+/// Numbers may carry a unit (`7 pJ/bit`, `128 MiB`, `1.05 GHz`, `inf`); the value is in SI base
+/// units.
 
 /// A set of names out of a known universe of at most 64: bit i stands for the universe's i-th name.
 struct NameSet {
@@ -62,10 +63,11 @@ class Expression {
   /// All names that evaluation would look up, dotted names whole; for "unknown name" checks.
   std::vector<std::string> names() const;
   /// Replaces names by values (variables known at load time) and folds constants.
-  Expression bind(const std::function<std::optional<ExpressionValue>(const std::string&)>& lookup) const;
+  Expression bind(
+      const std::function<std::optional<ExpressionValue>(const std::string&)>& lookup) const;
   /// The expression as the maximum over linear forms of the actions' `n_calls`, where it is one
-  /// (row = one linear form, entry = the coefficient of that action's n_calls; `scope` supplies every
-  /// other field). nullopt where it is something else; all coefficients are then unknown.
+  /// (row = one linear form, entry = the coefficient of that action's n_calls; `scope` supplies
+  /// every other field). nullopt where it is something else; all coefficients are then unknown.
   std::optional<std::vector<std::vector<double>>> as_max_of_linear(
       const ExpressionScope& scope) const;
   /// Canonical text: parses back to an equal expression.

@@ -13,8 +13,25 @@ namespace sluice {
 /// The kinds of scalar operation that a compute unit can be asked for, and that are priced.
 enum class OperationKind : std::uint8_t {
   kMulAdd,  ///< a product added to a running sum
-  kAdd, kSub, kMul, kDiv, kMin, kMax,
-  kNeg, kAbs, kExp, kLog, kSqrt, kRsqrt, kTanh, kSigmoid, kErf, kSin, kCos, kSquare, kRelu,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMin,
+  kMax,
+  kNeg,
+  kAbs,
+  kExp,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kTanh,
+  kSigmoid,
+  kErf,
+  kSin,
+  kCos,
+  kSquare,
+  kRelu,
   kCopy,  ///< moves a value unchanged (`T[i] = U[i]` that is not an alias)
 };
 inline constexpr int kOperationKindCount = static_cast<int>(OperationKind::kCopy) + 1;
@@ -28,14 +45,15 @@ int operation_arity(OperationKind kind);
 /// How values that meet in one output element are combined.
 enum class Reduction : std::uint8_t { kNone, kSum, kProduct, kMin, kMax };
 
-/// One node of an Einsum's right-hand side. Nodes stand in evaluation order; the last one is the root.
+/// One node of an Einsum's right-hand side. Nodes stand in evaluation order; the last one is the
+/// root.
 struct ScalarNode {
   enum class Kind : std::uint8_t { kAccess, kConstant, kOperation };
   Kind kind = Kind::kConstant;
-  std::uint32_t access = 0;                          ///< kAccess: index into Einsum::accesses
-  double constant = 0;                               ///< kConstant
-  OperationKind operation = OperationKind::kAdd;     ///< kOperation
-  std::vector<std::uint32_t> operands;               ///< kOperation: indices of earlier nodes
+  std::uint32_t access = 0;                       ///< kAccess: index into Einsum::accesses
+  double constant = 0;                            ///< kConstant
+  OperationKind operation = OperationKind::kAdd;  ///< kOperation
+  std::vector<std::uint32_t> operands;            ///< kOperation: indices of earlier nodes
   friend bool operator==(const ScalarNode&, const ScalarNode&) = default;
 };
 
@@ -52,9 +70,9 @@ struct OperationCount {
   friend bool operator==(const OperationCount&, const OperationCount&) = default;
 };
 
-/// Operations per iteration point by kind: every operation node once, plus one combining operation if
-/// there is a reduction; a product that is summed is one `mul_add` (not mul + add); a bare access
-/// without a reduction is one `copy`. Ascending by kind, at least one entry.
+/// Operations per iteration point by kind: every operation node once, plus one combining operation
+/// if there is a reduction; a product that is summed is one `mul_add` (not mul + add); a bare
+/// access without a reduction is one `copy`. Ascending by kind, at least one entry.
 std::vector<OperationCount> operations_per_point(const ScalarExpression& expression);
 
 }  // namespace sluice

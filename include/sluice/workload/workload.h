@@ -28,9 +28,10 @@ struct RankVariable {
 
 struct Tensor {
   std::string name;
-  std::vector<RankId> ranks;     ///< outermost first; a 0-dimensional tensor has none
-  bool persistent = false;       ///< stays in its backing memory during the whole run
-  std::optional<double> initial; ///< value of slice 0 of a recurrence's state (`initial: {RM: -inf}`)
+  std::vector<RankId> ranks;  ///< outermost first; a 0-dimensional tensor has none
+  bool persistent = false;    ///< stays in its backing memory during the whole run
+  std::optional<double>
+      initial;  ///< value of slice 0 of a recurrence's state (`initial: {RM: -inf}`)
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
@@ -58,14 +59,18 @@ struct Rename {
   friend bool operator==(const Rename&, const Rename&) = default;
 };
 
-/// One computation step: for every point of `iteration_space`, combine `expression` into the output.
+/// One computation step: for every point of `iteration_space`, combine `expression` into the
+/// output.
 struct Einsum {
   std::string name;
-  std::vector<TensorAccess> accesses;  ///< inputs in the order of first reading, then the one output
-  std::vector<VariableRange> iteration_space;  ///< every variable of the accesses, in order of appearance
+  std::vector<TensorAccess>
+      accesses;  ///< inputs in the order of first reading, then the one output
+  std::vector<VariableRange>
+      iteration_space;  ///< every variable of the accesses, in order of appearance
   ScalarExpression expression;
-  bool is_copy_operation = false;  ///< moves data once instead of computing (an alias in one memory)
-  std::int64_t n_instances = 1;    ///< this Einsum's own repetition
+  bool is_copy_operation =
+      false;                     ///< moves data once instead of computing (an alias in one memory)
+  std::int64_t n_instances = 1;  ///< this Einsum's own repetition
   std::vector<Rename> renames;
   friend bool operator==(const Einsum&, const Einsum&) = default;
 
@@ -103,15 +108,16 @@ Relevance relevance(const TensorAccess& access, RankVariableId variable);
 /// Size of a variable in an Einsum; the variable must be one of its own.
 std::int64_t variable_size(const Einsum& einsum, RankVariableId variable);
 bool uses_variable(const Einsum& einsum, RankVariableId variable);
-/// The access of a tensor by an Einsum (the reading one where it is both read and written), or null.
+/// The access of a tensor by an Einsum (the reading one where it is both read and written), or
+/// null.
 const TensorAccess* find_access(const Einsum& einsum, TensorId tensor);
 /// The distinct tensors of an Einsum, inputs in order, then the output. At most 64.
 std::vector<TensorId> tensors_of(const Einsum& einsum);
 
 /// Tensors by their role in the whole workload; computed once.
 struct TensorRoles {
-  std::vector<std::optional<EinsumId>> producer;     ///< per tensor
-  std::vector<std::vector<EinsumId>> consumers;      ///< per tensor, ascending
+  std::vector<std::optional<EinsumId>> producer;  ///< per tensor
+  std::vector<std::vector<EinsumId>> consumers;   ///< per tensor, ascending
   bool is_intermediate(TensorId t) const {
     return producer[t.index()].has_value() && !consumers[t.index()].empty();
   }
@@ -122,10 +128,10 @@ struct TensorRoles {
 };
 TensorRoles tensor_roles(const Workload& workload);
 
-/// Sets of one Einsum's tensors: bit i = tensors_of(einsum)[i]. Knows All, Nothing, Inputs, Outputs,
-/// Intermediates, Shared, Persistent, each tensor of the workload, the Einsum's renames, `ops` (set of
-/// operation kinds, bit = OperationKind) and `<rename or tensor>.bits_per_value`. Names in
-/// `extra` (memory names: the tensors kept there) come first.
+/// Sets of one Einsum's tensors: bit i = tensors_of(einsum)[i]. Knows All, Nothing, Inputs,
+/// Outputs, Intermediates, Shared, Persistent, each tensor of the workload, the Einsum's renames,
+/// `ops` (set of operation kinds, bit = OperationKind) and `<rename or tensor>.bits_per_value`.
+/// Names in `extra` (memory names: the tensors kept there) come first.
 ExpressionScope tensor_set_scope(
     const Workload& workload, const TensorRoles& roles, EinsumId einsum,
     std::function<std::optional<ExpressionValue>(const std::string&)> extra = {});
