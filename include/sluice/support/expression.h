@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,9 +29,23 @@ struct NameSet {
 
 using ExpressionValue = std::variant<double, bool, NameSet>;
 
+/// Exponents of a physical dimension: `pJ/bit` is joule 1, bit -1; `Hz` is second -1.
+struct Dimension {
+  int joule = 0;
+  int second = 0;
+  int bit = 0;
+  int metre = 0;
+  int cycle = 0;  ///< clock cycles; with_clock turns them into seconds
+  friend bool operator==(const Dimension&, const Dimension&) = default;
+};
+
+/// `J/bit`, `1/s`, `bit/s`, or `1` for a pure number.
+std::string to_string(const Dimension& dimension);
+
 /// Where names get their meaning. Every function returns nullopt for a name it does not know.
 struct ExpressionScope {
-  /// plain names and dotted ones (`BATCH`, `All`, `input`, `output.bits_per_value`)
+  /// plain names and dotted ones (`BATCH`, `All`, `input`, `output.bits_per_value`). `X.tensors`,
+  /// where nothing is known under this name, means the same as `X`.
   std::function<std::optional<ExpressionValue>(const std::string& name)> lookup;
   /// the universe that ~S complements in (of the sets that `lookup` returns)
   NameSet universe;
@@ -47,7 +62,7 @@ struct ExpressionError {
   std::string hint;
 };
 
-struct ExpressionNode;  // the syntax tree; private to expression.cpp
+struct ExpressionNode;  // the syntax tree; private to src/support
 
 /// A parsed expression. A value: copyable, comparable by canonical text, printable.
 class Expression {
@@ -60,9 +75,16 @@ class Expression {
 
   /// The value of a plain number (after constant folding), else nullopt.
   std::optional<double> constant() const;
+  /// The physical dimension that the units in the text give it; nullopt for a plain number and
+  /// wherever no unit was written. An error where it adds or compares different ones.
+  tl::expected<std::optional<Dimension>, ExpressionError> dimension() const;
+  /// Quantities in cycles become seconds.
+  Expression with_clock(double clock_hz) const;
+
   /// All names that evaluation would look up, dotted names whole; for "unknown name" checks.
   std::vector<std::string> names() const;
-  /// Replaces names by values (variables known at load time) and folds constants.
+  /// Replaces names by values (variables known at load time; sets are left as names) and folds
+  /// constants.
   Expression bind(
       const std::function<std::optional<ExpressionValue>(const std::string&)>& lookup) const;
   /// The expression as the maximum over linear forms of the actions' `n_calls`, where it is one
@@ -70,7 +92,7 @@ class Expression {
   /// every other field). nullopt where it is something else; all coefficients are then unknown.
   std::optional<std::vector<std::vector<double>>> as_max_of_linear(
       const ExpressionScope& scope) const;
-  /// Canonical text: parses back to an equal expression.
+  /// Canonical text, units converted to SI base units: parses back to an equal expression.
   std::string to_string() const;
 
   friend bool operator==(const Expression& a, const Expression& b) {
@@ -78,7 +100,10 @@ class Expression {
   }
 
  private:
-  std::shared_ptr<const ExpressionNode> root_;
+  explicit Expression(std::shared_ptr<const ExpressionNode> root) : root_(std::move(root)) {}
+  const ExpressionNode& root() const;
+
+  std::shared_ptr<const ExpressionNode> root_;  ///< null: the literal 0
 };
 
 }  // namespace sluice

@@ -1,0 +1,110 @@
+#include "sluice/support/diagnostic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kWidestQuote = 160;
+
+const char* severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
+  }
+  return "error";
+}
+
+std::string position(const SourceLocation& location) {
+  std::string text = location.file;
+  if (location.line > 0) text += fmt::format(":{}", location.line);
+  if (location.line > 0 && location.column > 0) text += fmt::format(":{}", location.column);
+  return text;
+}
+
+/// The offending line with a caret under the column. A very long line is cut around the caret.
+std::string quotation(const Diagnostic& diagnostic) {
+  std::string line = diagnostic.source_line;
+  std::size_t column = static_cast<std::size_t>(std::max(diagnostic.location.column, 1)) - 1;
+  column = std::min(column, line.size());
+  if (line.size() > kWidestQuote) {
+    const std::size_t start = column > kWidestQuote / 2 ? column - kWidestQuote / 2 : 0;
+    line = (start > 0 ? "..." : "") + line.substr(start, kWidestQuote);
+    column = column - start + (start > 0 ? 3 : 0);
+  }
+  std::string indent = line.substr(0, std::min(column, line.size()));
+  for (char& c : indent)
+    if (c != '\t') c = ' ';
+  // Continuation bytes of UTF-8 take no room on the screen.
+  const auto continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  const auto narrow =
+      std::count_if(line.begin(), line.begin() + static_cast<long>(indent.size()), continuation);
+  indent.resize(indent.size() - static_cast<std::size_t>(narrow));
+  return "  " + line + "\n  " + indent + "^\n";
+}
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+}  // namespace
+
+std::string to_string(const Diagnostic& diagnostic) {
+  std::string text = position(diagnostic.location);
+  if (!text.empty()) text += ": ";
+  text += fmt::format("{}: {}\n", severity_name(diagnostic.severity), diagnostic.message);
+  if (!diagnostic.source_line.empty()) text += quotation(diagnostic);
+  if (!diagnostic.hint.empty()) text += "  hint: " + diagnostic.hint + "\n";
+  return text;
+}
+
+bool has_errors(const Diagnostics& diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
+}
+
+std::string nearest_name(const std::string& word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongestWord = 64;
+  if (word.empty() || word.size() > kLongestWord) return {};
+  const std::size_t acceptable = word.size() <= 2 ? 1 : (word.size() + 2) / 3;
+  std::string best;
+  std::size_t best_distance = 2 * acceptable + 1;
+  for (const std::string& candidate : candidates) {
+    if (candidate.empty() || candidate.size() > kLongestWord) continue;
+    // Twice the distance without regard to case, plus one where only the case differs.
+    const std::size_t distance =
+        2 * edit_distance(lower_case(word), lower_case(candidate)) + (candidate == word ? 0 : 1);
+    if (distance / 2 < std::max<std::size_t>(1, std::min(word.size(), candidate.size())) &&
+        distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace sluice
