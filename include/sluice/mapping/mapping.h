@@ -27,6 +27,10 @@ struct StorageNode {
   std::optional<std::int64_t> shared_by;  ///< each of so many peers holds 1/shared_by, rotating
   std::optional<std::string> over;        ///< spatial dimension of the peers
   std::optional<RankVariableId> along;    ///< rank variable along which the tile is cut
+  /// The Einsums that this node serves; empty: every Einsum below it that uses the tensor. Above a
+  /// shared loop, one Einsum may keep its own copy of a tensor that its neighbours fetch
+  /// differently.
+  std::vector<EinsumId> einsums;
   friend bool operator==(const StorageNode&, const StorageNode&) = default;
 };
 
