@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sluice/arch/arch.h"
@@ -27,6 +29,37 @@ struct BoundSpatial {
   double min_usage = 0;
 };
 
+/// coefficient · (the Einsum's variable with that index in `iteration_space`).
+struct BoundTerm {
+  int variable = 0;
+  std::int64_t coefficient = 1;
+};
+
+/// The index range that a tile touches in one rank: 1 + slack + Σ |coefficient| · (tile size − 1).
+struct BoundIndex {
+  std::vector<BoundTerm> terms;
+  std::int64_t constant = 0;  ///< the smallest constant of the merged accesses
+  std::int64_t slack = 0;     ///< the distance to the largest one (a state's two slices: 1)
+};
+
+/// How an Einsum touches a tensor. Accesses that differ in constants only are merged into one.
+struct BoundAccess {
+  int tensor = 0;  ///< index into BoundEinsum::tensors
+  bool is_output = false;
+  std::vector<BoundIndex> index;     ///< per rank of the tensor
+  std::vector<Relevance> relevance;  ///< per variable of the Einsum
+  bool leaves_ranks = false;         ///< some point reads outside a rank: padding
+};
+
+/// `keep`, `may_keep` or `back` of one component for one Einsum, as a function of what the memories
+/// that the expression names were chosen to hold.
+struct KeepRule {
+  std::vector<ComponentId> depends_on;
+  /// Value for every choice: the masks of `depends_on` side by side, the first lowest. Empty where
+  /// that would be too many choices; then the expression is evaluated each time.
+  std::vector<TensorMask> table;
+};
+
 /// One component as one Einsum sees it: every expression that depends on the Einsum is evaluated.
 /// `keep` and `may_keep` may name outer memories and so depend on a mapping's choice: see
 /// keep_sets.
@@ -37,12 +70,18 @@ struct BoundComponent {
   std::vector<BoundSpatial> spatial;
   double instances = 1;       ///< in the whole machine
   double leak_instances = 1;  ///< product of the fanouts before it (its own not counted)
+  int read_action = -1;       ///< index of the action `read`, -1 without one
+  int write_action = -1;      ///< index of the action `write`, -1 without one
+  /// `total_latency` as the maximum over linear forms of the actions' calls, where it is one
+  std::optional<std::vector<std::vector<double>>> latency_rows;
+  KeepRule keep, may_keep, back;
 };
 
 /// A compute that accepts an Einsum, with its path.
 struct BoundCompute {
   ComponentId component;
   std::vector<ComponentId> path;  ///< path_to(arch, component)
+  std::vector<int> depth;         ///< per ComponentId: place in `path`, -1 off the path
   /// index into the component's actions and calls per iteration point
   std::vector<std::pair<std::size_t, std::int64_t>> calls_per_point;
 };
@@ -52,6 +91,12 @@ struct BoundEinsum {
   EinsumId einsum;
   std::vector<TensorId> tensors;  ///< tensors_of(einsum)
   TensorMask inputs = 0, output = 0;
+  std::vector<int> local_tensor;      ///< per TensorId: index into `tensors`, -1 if unused
+  std::vector<int> local_variable;    ///< per RankVariableId: index into the iteration space, or -1
+  std::vector<BoundAccess> accesses;  ///< what is moved: inputs, then the output
+  std::vector<BoundAccess> held;      ///< what a tile holds: one entry or more per tensor
+  /// per tensor and variable: the strongest relevance over its accesses (partial > relevant)
+  std::vector<std::vector<Relevance>> relevance;
   std::vector<BoundComponent> components;  ///< per ComponentId
   std::vector<BoundCompute> computes;      ///< the ones that accept it; empty: nothing does
 };
@@ -76,6 +121,11 @@ struct KeepSets {
 /// component c was chosen to hold (outer components at least).
 Result<KeepSets> keep_sets(const BoundProblem& problem, EinsumId einsum, ComponentId component,
                            const std::vector<TensorMask>& held);
+
+/// `scope` with the fields of a component's actions (`n_calls`, `throughput`, `energy`,
+/// `bits_per_action`), for `total_latency`. The component must outlive the scope.
+ExpressionScope action_scope(const Component& component, ExpressionScope scope,
+                             std::function<double(std::size_t action)> calls);
 
 /// Evaluates every expression of the architecture for every Einsum. Diagnostics: names that nothing
 /// defines, results of the wrong type, negative sizes, an Einsum that no compute accepts, sets that

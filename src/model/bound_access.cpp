@@ -1,0 +1,111 @@
+#include "model/bound_access.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace sluice {
+namespace {
+
+BoundIndex bind_index(const AffineExpression& expression, const std::vector<int>& local_variable) {
+  BoundIndex index;
+  index.constant = expression.constant;
+  for (const AffineTerm& term : expression.terms)
+    index.terms.push_back({local_variable[term.variable.index()], term.coefficient});
+  return index;
+}
+
+bool same_terms(const BoundAccess& a, const BoundAccess& b) {
+  for (std::size_t r = 0; r < a.index.size(); ++r) {
+    const auto& left = a.index[r].terms;
+    const auto& right = b.index[r].terms;
+    const auto equal = [](BoundTerm x, BoundTerm y) {
+      return x.variable == y.variable && x.coefficient == y.coefficient;
+    };
+    if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), equal)) return false;
+  }
+  return true;
+}
+
+/// Widens `into` so that it covers the range of `other` too; both have the same terms.
+void merge_constants(BoundAccess& into, const BoundAccess& other) {
+  for (std::size_t r = 0; r < into.index.size(); ++r) {
+    BoundIndex& index = into.index[r];
+    const std::int64_t low = std::min(index.constant, other.index[r].constant);
+    const std::int64_t high =
+        std::max(index.constant + index.slack, other.index[r].constant + other.index[r].slack);
+    index.constant = low;
+    index.slack = high - low;
+  }
+}
+
+/// Adds an access to a list, merging it with one of the same tensor (and role) where terms agree.
+void add_access(std::vector<BoundAccess>& list, const BoundAccess& access, bool same_role_only) {
+  for (BoundAccess& known : list) {
+    if (known.tensor != access.tensor || !same_terms(known, access)) continue;
+    if (same_role_only && known.is_output != access.is_output) continue;
+    merge_constants(known, access);
+    known.leaves_ranks |= access.leaves_ranks;
+    return;
+  }
+  list.push_back(access);
+}
+
+bool leaves_ranks(const Workload& workload, const Einsum& einsum, const TensorAccess& access) {
+  for (std::size_t r = 0; r < access.projection.size(); ++r) {
+    std::int64_t low = access.projection[r].constant;
+    std::int64_t high = low;
+    for (const AffineTerm& term : access.projection[r].terms) {
+      for (const VariableRange& range : einsum.iteration_space) {
+        if (range.variable != term.variable) continue;
+        const std::int64_t first = term.coefficient * range.minimum;
+        const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
+        low += std::min(first, last);
+        high += std::max(first, last);
+      }
+    }
+    const Tensor& tensor = workload[access.tensor];
+    if (low < 0 || high >= workload[tensor.ranks[r]].size) return true;
+  }
+  return false;
+}
+
+Relevance stronger(Relevance a, Relevance b) {
+  return static_cast<int>(a) > static_cast<int>(b) ? a : b;
+}
+
+}  // namespace
+
+void bind_accesses(const Workload& workload, EinsumId id, BoundEinsum* bound) {
+  const Einsum& einsum = workload[id];
+  bound->einsum = id;
+  bound->tensors = tensors_of(einsum);
+  bound->local_tensor.assign(workload.tensors.size(), -1);
+  bound->local_variable.assign(workload.rank_variables.size(), -1);
+  for (std::size_t i = 0; i < bound->tensors.size(); ++i)
+    bound->local_tensor[bound->tensors[i].index()] = static_cast<int>(i);
+  const std::size_t n_variables = einsum.iteration_space.size();
+  for (std::size_t i = 0; i < n_variables; ++i)
+    bound->local_variable[einsum.iteration_space[i].variable.index()] = static_cast<int>(i);
+
+  bound->relevance.assign(bound->tensors.size(),
+                          std::vector<Relevance>(n_variables, Relevance::kIrrelevant));
+  for (const TensorAccess& access : einsum.accesses) {
+    BoundAccess item;
+    item.tensor = bound->local_tensor[access.tensor.index()];
+    item.is_output = access.is_output;
+    item.leaves_ranks = leaves_ranks(workload, einsum, access);
+    for (const AffineExpression& index : access.projection)
+      item.index.push_back(bind_index(index, bound->local_variable));
+    std::vector<Relevance>& strongest = bound->relevance[static_cast<std::size_t>(item.tensor)];
+    for (std::size_t v = 0; v < n_variables; ++v) {
+      item.relevance.push_back(relevance(access, einsum.iteration_space[v].variable));
+      strongest[v] = stronger(strongest[v], item.relevance[v]);
+    }
+    const TensorMask bit = TensorMask{1} << item.tensor;
+    (access.is_output ? bound->output : bound->inputs) |= bit;
+    add_access(bound->accesses, item, true);
+    add_access(bound->held, item, false);
+  }
+}
+
+}  // namespace sluice
