@@ -93,10 +93,10 @@ SetResult set_objectives(MapperOptions& options, const std::string& text) {
 }
 
 std::string objectives_text(const MapperOptions& options) {
-  std::string text;
-  for (const Objective objective : options.objectives)
-    text += (text.empty() ? "" : ",") + objective_name(objective);
-  return options.resource_usage ? text + ",resources" : text;
+  std::vector<std::string> names;
+  for (const Objective objective : options.objectives) names.push_back(objective_name(objective));
+  if (options.resource_usage) names.push_back("resources");
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 /// `60s`, `1e6evals`, or both with a comma.

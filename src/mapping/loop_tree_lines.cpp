@@ -1,0 +1,269 @@
+#include "loop_tree_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sluice/support/checked.h"
+#include "sluice/support/human_units.h"
+
+namespace sluice {
+namespace {
+
+/// The tile of every variable of the Einsums below a node.
+using EinsumTiles = std::map<RankVariableId, std::int64_t>;
+using Tiles = std::map<EinsumId, EinsumTiles>;
+
+std::vector<EinsumId> einsums_below(const NodeList& nodes) {
+  std::vector<EinsumId> found;
+  for (const Node& node : nodes) {
+    if (const auto* compute = std::get_if<ComputeNode>(&node.kind))
+      found.push_back(compute->einsum);
+    if (const auto* split = std::get_if<SplitNode>(&node.kind))
+      for (const NodeList& child : split->children) {
+        const std::vector<EinsumId> below = einsums_below(child);
+        found.insert(found.end(), below.begin(), below.end());
+      }
+  }
+  return found;
+}
+
+/// Number of indices that an expression takes while every variable walks its tile.
+std::int64_t extent(const AffineExpression& expression, const EinsumTiles& tiles) {
+  std::int64_t result = 1;
+  for (const AffineTerm& term : expression.terms)
+    if (const auto tile = tiles.find(term.variable); tile != tiles.end())
+      result += std::abs(term.coefficient) * (tile->second - 1);
+  return result;
+}
+
+std::string_view collective_name(CollectiveType type) {
+  switch (type) {
+    case CollectiveType::kAllReduce:
+      return "all_reduce";
+    case CollectiveType::kReduceScatter:
+      return "reduce_scatter";
+    case CollectiveType::kAllGather:
+      return "all_gather";
+    case CollectiveType::kBroadcast:
+      return "broadcast";
+    case CollectiveType::kGather:
+      return "gather";
+    case CollectiveType::kScatter:
+      return "scatter";
+    case CollectiveType::kAllToAll:
+      return "all_to_all";
+  }
+  return "";
+}
+
+std::string_view split_name(SplitKind kind) {
+  switch (kind) {
+    case SplitKind::kSequential:
+      return "one after the other";
+    case SplitKind::kPipeline:
+      return "as a pipeline";
+    case SplitKind::kParallel:
+      return "at the same time";
+  }
+  return "";
+}
+
+struct LoopSteps {
+  std::int64_t trips = 1;
+  std::int64_t tile = 1;
+};
+
+class Describer {
+ public:
+  Describer(const Workload& workload, const Arch& arch, const DrawingOptions& options)
+      : workload_(workload), arch_(arch), options_(options) {}
+
+  DrawingBranch branch(const NodeList& nodes, Tiles tiles) const {
+    DrawingBranch result;
+    for (const Node& node : nodes) {
+      std::visit([&](const auto& kind) { add(kind, tiles, result); }, node.kind);
+    }
+    if (result.children.empty())
+      for (const EinsumId einsum : einsums_below(nodes))
+        result.einsums.push_back(workload_[einsum].name);
+    return result;
+  }
+
+ private:
+  void add(const StorageNode& node, const Tiles& tiles, DrawingBranch& out) const {
+    DrawingLine line{arch_[node.component].name + " holds", {}, arch_[node.component].name, false};
+    for (const TensorId tensor : node.tensors) {
+      auto [text, shape] = tile_text(tensor, node.component, tiles);
+      line.items.push_back(workload_[tensor].name + " " + text);
+      line.shape += "|" + shape;
+    }
+    const std::string marks = storage_marks(node);
+    if (!marks.empty() && !line.items.empty()) line.items.back() += marks;
+    line.shape += marks;
+    append(std::move(line), out);
+  }
+
+  void add(const TemporalNode& node, Tiles& tiles, DrawingBranch& out) const {
+    const LoopSteps steps =
+        enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, tiles);
+    DrawingLine line{"for", {loop_text(node.variables, steps)}, loop_shape("for", steps), true};
+    if (node.initial_tile_shape)
+      line.items.back() += fmt::format(" (first {})", *node.initial_tile_shape);
+    append(std::move(line), out);
+  }
+
+  void add(const SpatialNode& node, Tiles& tiles, DrawingBranch& out) const {
+    const LoopSteps steps =
+        enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, tiles);
+    const Component& component = arch_[node.component];
+    const std::string place = component.name + "." + component.spatial.at(node.dimension).name;
+    append({"spread over " + place,
+            {loop_text(node.variables, steps)},
+            loop_shape("spread over " + place, steps),
+            true},
+           out);
+  }
+
+  void add(const ComputeNode& node, const Tiles&, DrawingBranch& out) const {
+    const std::string& place = arch_[node.component].name;
+    out.lines.push_back({place + " computes", {workload_[node.einsum].name}, place, false});
+  }
+
+  void add(const CollectiveNode& node, const Tiles&, DrawingBranch& out) const {
+    out.lines.push_back(
+        {std::string(collective_name(node.type)),
+         {fmt::format("{} over {}, {} to {}", workload_[node.tensor].name,
+                      fmt::join(node.over, " and "), arch_[node.src].name, arch_[node.dst].name)},
+         std::string(collective_name(node.type)),
+         false});
+  }
+
+  void add(const SplitNode& node, const Tiles& tiles, DrawingBranch& out) const {
+    out.split = split_name(node.kind);
+    for (const NodeList& child : node.children) {
+      Tiles below;
+      for (const EinsumId einsum : einsums_below(child))
+        if (const auto found = tiles.find(einsum); found != tiles.end()) below.insert(*found);
+      out.children.push_back(branch(child, std::move(below)));
+      const auto& names = out.children.back().einsums;
+      out.einsums.insert(out.einsums.end(), names.begin(), names.end());
+    }
+  }
+
+  /// Joins adjacent lines with the same head in the compact form.
+  void append(DrawingLine line, DrawingBranch& out) const {
+    if (options_.compact && !out.lines.empty() && out.lines.back().head == line.head) {
+      DrawingLine& last = out.lines.back();
+      last.items.insert(last.items.end(), line.items.begin(), line.items.end());
+      last.shape += "+" + line.shape;
+      return;
+    }
+    out.lines.push_back(std::move(line));
+  }
+
+  /// Shrinks the tiles of every Einsum that knows one of the variables.
+  LoopSteps enter_loop(const std::vector<RankVariableId>& variables, std::int64_t tile_shape,
+                       const std::optional<std::int64_t>& initial, Tiles& tiles) const {
+    LoopSteps steps{1, tile_shape};
+    for (auto& [einsum, einsum_tiles] : tiles)
+      for (const RankVariableId variable : variables) {
+        const auto tile = einsum_tiles.find(variable);
+        if (tile == einsum_tiles.end()) continue;
+        const std::int64_t first = initial.value_or(tile_shape);
+        const std::int64_t rest = std::max<std::int64_t>(0, tile->second - first);
+        const std::int64_t trips = 1 + ceil_divide(rest, std::max<std::int64_t>(1, tile_shape));
+        steps.trips = std::max(steps.trips, trips);
+        tile->second = first;
+        break;
+      }
+    return steps;
+  }
+
+  std::string loop_text(const std::vector<RankVariableId>& variables,
+                        const LoopSteps& steps) const {
+    std::string names;
+    for (const RankVariableId variable : variables) {
+      if (!names.empty()) names += '/';
+      names += workload_[variable].name;
+    }
+    return fmt::format("{} {}{} of {}", names, options_.ascii ? "x" : "×", steps.trips, steps.tile);
+  }
+
+  static std::string loop_shape(const std::string& head, const LoopSteps& steps) {
+    return fmt::format("{} {} of {}", head, steps.trips, steps.tile);
+  }
+
+  /// The largest tile that any Einsum below sees, as text with rank names and without.
+  std::pair<std::string, std::string> tile_text(TensorId tensor, ComponentId component,
+                                                const Tiles& tiles) const {
+    double bits = -1;
+    std::string ranks;
+    std::string sizes;
+    for (const auto& [einsum, einsum_tiles] : tiles) {
+      const TensorAccess* access = find_access(workload_[einsum], tensor);
+      if (access == nullptr) continue;
+      double einsum_bits = options_.bits_per_value
+                               ? options_.bits_per_value(einsum, tensor, component)
+                               : access->bits_per_value;
+      for (const AffineExpression& index : access->projection)
+        einsum_bits *= static_cast<double>(extent(index, einsum_tiles));
+      if (einsum_bits <= bits) continue;
+      bits = einsum_bits;
+      std::tie(ranks, sizes) = rank_extents(*access, einsum_tiles);
+    }
+    if (bits < 0) return {"", ""};
+    const std::string size = human_size(bits);
+    if (options_.compact || ranks.empty()) return {size, size + " " + sizes};
+    return {size + " [" + ranks + "]", size + " " + sizes};
+  }
+
+  std::pair<std::string, std::string> rank_extents(const TensorAccess& access,
+                                                   const EinsumTiles& tiles) const {
+    std::vector<std::string> ranks;
+    std::vector<std::string> sizes;
+    for (std::size_t i = 0; i < access.projection.size(); ++i) {
+      const std::int64_t size = extent(access.projection[i], tiles);
+      ranks.push_back(
+          fmt::format("{} {}", workload_[workload_[access.tensor].ranks[i]].name, size));
+      sizes.push_back(std::to_string(size));
+    }
+    return {fmt::format("{}", fmt::join(ranks, ", ")), fmt::format("{}", fmt::join(sizes, ","))};
+  }
+
+  std::string storage_marks(const StorageNode& node) const {
+    std::string marks;
+    if (node.persistent) marks += " (persistent)";
+    if (node.resident) marks += " (resident)";
+    if (node.sliding) marks += " (sliding)";
+    if (node.shared_by) marks += fmt::format(" (shared by {})", *node.shared_by);
+    return marks;
+  }
+
+  const Workload& workload_;
+  const Arch& arch_;
+  const DrawingOptions& options_;
+};
+
+}  // namespace
+
+std::string DrawingBranch::shape() const {
+  std::string text;
+  for (const DrawingLine& line : lines) text += line.shape + "\n";
+  text += split + "(";
+  for (const DrawingBranch& child : children) text += child.shape() + ";";
+  return text + ")";
+}
+
+DrawingBranch describe_loop_tree(const Mapping& mapping, const Workload& workload, const Arch& arch,
+                                 const DrawingOptions& options) {
+  Tiles tiles;
+  for (const EinsumId einsum : einsums_below(mapping.nodes))
+    for (const VariableRange& range : workload[einsum].iteration_space)
+      tiles[einsum][range.variable] = range.size;
+  return Describer(workload, arch, options).branch(mapping.nodes, std::move(tiles));
+}
+
+}  // namespace sluice
