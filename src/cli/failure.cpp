@@ -1,0 +1,20 @@
+#include "failure.h"
+
+#include <utility>
+
+namespace sluice::cli {
+
+Diagnostic error_without_place(const std::string& message, const std::string& hint) {
+  Diagnostic diagnostic;
+  diagnostic.message = message;
+  diagnostic.hint = hint;
+  return diagnostic;
+}
+
+Failure::Failure(ExitCode code, Diagnostics diagnostics)
+    : std::runtime_error("the command failed"), code_(code), diagnostics_(std::move(diagnostics)) {}
+
+Failure::Failure(ExitCode code, const std::string& message, const std::string& hint)
+    : Failure(code, Diagnostics(1, error_without_place(message, hint))) {}
+
+}  // namespace sluice::cli

@@ -1,0 +1,269 @@
+#include "result_document.h"
+
+#include <sys/resource.h>
+
+#include <cmath>
+
+#include "sluice/mapper/options_table.h"
+#include "sluice/support/error.h"
+#include "sluice/support/version.h"
+
+namespace sluice::cli {
+namespace {
+
+/// JSON has no infinity: a bound that is not there is null.
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json number_or_null(const std::optional<double>& value) {
+  return value ? finite_or_null(*value) : Json(nullptr);
+}
+
+Json energy_row(const EnergyRow& row, const BoundProblem& problem) {
+  return {{"component", problem.arch[row.component].name},
+          {"einsum", problem.workload[row.einsum].name},
+          {"tensor", row.tensor ? Json(problem.workload[*row.tensor].name) : Json(nullptr)},
+          {"action", row.action},
+          {"count", number_or_null(row.count)},
+          {"bits", number_or_null(row.bits)},
+          {"actions", finite_or_null(row.actions)},
+          {"energy_j", finite_or_null(row.energy_j)}};
+}
+
+Json energy_rows(const Cost& cost, const BoundProblem& problem) {
+  Json rows = Json::array();
+  for (const EnergyRow& row : cost.energy) rows.push_back(energy_row(row, problem));
+  return rows;
+}
+
+Json latency_rows(const Cost& cost, const BoundProblem& problem) {
+  Json rows = Json::array();
+  for (const LatencyRow& row : cost.latency)
+    rows.push_back({{"einsum", problem.workload[row.einsum].name},
+                    {"component", problem.arch[row.component].name},
+                    {"latency_s", finite_or_null(row.latency_s)}});
+  return rows;
+}
+
+Json occupancy_rows(const Cost& cost, const BoundProblem& problem) {
+  Json rows = Json::array();
+  for (const OccupancyRow& row : cost.occupancy)
+    rows.push_back({{"component", problem.arch[row.component].name},
+                    {"peak_bits", finite_or_null(row.peak_bits)},
+                    {"capacity_bits", finite_or_null(row.capacity_bits)}});
+  return rows;
+}
+
+Json fusion_groups(const Cost& cost, const Workload& workload) {
+  Json groups = Json::array();
+  for (const std::vector<EinsumId>& group : cost.fusion_groups) {
+    Json names = Json::array();
+    for (const EinsumId einsum : group) names.push_back(workload[einsum].name);
+    groups.push_back(std::move(names));
+  }
+  return groups;
+}
+
+Json cost_to_json(const Cost& cost, const BoundProblem& problem) {
+  return {{"energy_j", finite_or_null(cost.energy_j)},
+          {"latency_s", finite_or_null(cost.latency_s)},
+          {"latency_cycles", number_or_null(cost.latency_cycles)},
+          {"edp_js", finite_or_null(cost.edp_js())},
+          {"area_m2", number_or_null(cost.area_m2)},
+          {"leak_energy_j", finite_or_null(cost.leak_energy_j)},
+          {"energy", energy_rows(cost, problem)},
+          {"latency", latency_rows(cost, problem)},
+          {"occupancy", occupancy_rows(cost, problem)},
+          {"bounds",
+           {{"compute_s", finite_or_null(cost.bounds.compute_s)},
+            {"memory_s", finite_or_null(cost.bounds.memory_s)},
+            {"energy_floor_j", finite_or_null(cost.bounds.energy_floor_j)}}},
+          {"fusion_groups", fusion_groups(cost, problem.workload)},
+          {"unpriced_merge_values", finite_or_null(cost.unpriced_merge_values)},
+          {"padding_values", finite_or_null(cost.padding_values)}};
+}
+
+std::string violation_name(ViolationKind kind) {
+  switch (kind) {
+    case ViolationKind::kCapacity:
+      return "capacity";
+    case ViolationKind::kMissingStorage:
+      return "missing_storage";
+    case ViolationKind::kForbiddenStorage:
+      return "forbidden_storage";
+    case ViolationKind::kIndivisibleLoop:
+      return "indivisible_loop";
+    case ViolationKind::kRecomputation:
+      return "recomputation";
+    case ViolationKind::kFanout:
+      return "fanout";
+    case ViolationKind::kStorageOrder:
+      return "storage_order";
+    case ViolationKind::kCompute:
+      return "compute";
+    case ViolationKind::kUnsupportedNode:
+      return "unsupported_node";
+    case ViolationKind::kCoverage:
+      return "coverage";
+  }
+  fail_internal_check("ViolationKind", __FILE__, __LINE__, "a violation without a name");
+}
+
+Json tensor_names(const std::vector<TensorId>& tensors, const Workload& workload) {
+  Json names = Json::array();
+  for (const TensorId tensor : tensors) names.push_back(workload[tensor].name);
+  return names;
+}
+
+Json component_name(const std::optional<ComponentId>& component, const Arch& arch) {
+  return component ? Json(arch[*component].name) : Json(nullptr);
+}
+
+Json einsum_name(const std::optional<EinsumId>& einsum, const Workload& workload) {
+  return einsum ? Json(workload[*einsum].name) : Json(nullptr);
+}
+
+Json violation_to_json(const Violation& violation, const BoundProblem& problem) {
+  const bool is_capacity = violation.kind == ViolationKind::kCapacity;
+  return {{"kind", violation_name(violation.kind)},
+          {"message", violation.message},
+          {"component", component_name(violation.component, problem.arch)},
+          {"einsum", einsum_name(violation.einsum, problem.workload)},
+          {"tensors", tensor_names(violation.tensors, problem.workload)},
+          {"excess_bits", is_capacity ? finite_or_null(violation.excess_bits) : Json(nullptr)},
+          {"node_path", violation.node_path}};
+}
+
+Json outcome_to_json(const MappingOutcome& outcome, const BoundProblem& problem) {
+  Json entry = Json::object();
+  if (outcome.cost) {
+    entry = cost_to_json(*outcome.cost, problem);
+  } else {
+    entry["violations"] = Json::array();
+    for (const Violation& violation : outcome.cost.error())
+      entry["violations"].push_back(violation_to_json(violation, problem));
+  }
+  entry["mapping"] = mapping_to_json(outcome.mapping, problem.workload, problem.arch);
+  return entry;
+}
+
+Json outcomes_to_json(const RunResult& result) {
+  Json entries = Json::array();
+  for (const MappingOutcome& outcome : result.outcomes)
+    entries.push_back(outcome_to_json(outcome, *result.problem));
+  return entries;
+}
+
+Json guarantee_to_json(const std::optional<Guarantee>& guarantee) {
+  if (!guarantee) return nullptr;
+  const char* kind = "none";
+  if (guarantee->kind == GuaranteeKind::kOptimal) kind = "optimal";
+  if (guarantee->kind == GuaranteeKind::kWithinEpsilon) kind = "within_epsilon";
+  return {{"kind", kind},
+          {"space", guarantee->space},
+          {"orders_explored", guarantee->orders_explored},
+          {"epsilon", guarantee->epsilon}};
+}
+
+double peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+Json search_to_json(const std::optional<SearchStatistics>& search) {
+  if (!search) return nullptr;
+  return {{"seconds", search->seconds},
+          {"threads", search->threads},
+          {"mappings_considered", finite_or_null(search->mappings_considered)},
+          {"mappings_evaluated", finite_or_null(search->mappings_evaluated)},
+          {"pmappings_kept", finite_or_null(search->pmappings_kept)},
+          {"peak_rss_bytes", peak_resident_bytes()}};
+}
+
+Json no_mapping_to_json(const NoMapping& no, const BoundProblem& problem) {
+  return {{"message", no.reason},
+          {"nearest_relaxation",
+           no.nearest_relaxation.empty() ? Json(nullptr) : Json(no.nearest_relaxation)},
+          {"component", component_name(no.memory, problem.arch)},
+          {"einsum", einsum_name(no.einsum, problem.workload)},
+          {"tensors", tensor_names(no.tensors, problem.workload)},
+          {"excess_bits", no.memory ? finite_or_null(no.excess_bits) : Json(nullptr)}};
+}
+
+std::string severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
+  }
+  fail_internal_check("Severity", __FILE__, __LINE__, "a severity without a name");
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json position_or_null(int position) { return position > 0 ? Json(position) : Json(nullptr); }
+
+Json objective_to_json(const std::optional<MapperOptions>& options) {
+  if (!options) return nullptr;
+  return find_mapper_option("objective")->get(*options);
+}
+
+}  // namespace
+
+std::string status_name(RunStatus status) {
+  switch (status) {
+    case RunStatus::kOk:
+      return "ok";
+    case RunStatus::kIllegal:
+      return "illegal";
+    case RunStatus::kNoMapping:
+      return "no_mapping";
+    case RunStatus::kInterrupted:
+      return "interrupted";
+    case RunStatus::kError:
+      return "error";
+  }
+  fail_internal_check("RunStatus", __FILE__, __LINE__, "a status without a name");
+}
+
+Json diagnostics_to_json(const Diagnostics& diagnostics) {
+  Json list = Json::array();
+  for (const Diagnostic& diagnostic : diagnostics)
+    list.push_back({{"severity", severity_name(diagnostic.severity)},
+                    {"file", text_or_null(diagnostic.location.file)},
+                    {"line", position_or_null(diagnostic.location.line)},
+                    {"column", position_or_null(diagnostic.location.column)},
+                    {"message", diagnostic.message},
+                    {"source_line", text_or_null(diagnostic.source_line)},
+                    {"hint", text_or_null(diagnostic.hint)}});
+  return list;
+}
+
+Json to_document(const RunResult& result) {
+  const BoundProblem* problem = result.problem ? &*result.problem : nullptr;
+  Json document = {{"schema", kResultSchema},
+                   {"sluice", version()},
+                   {"command", result.command},
+                   {"status", status_name(result.status)},
+                   {"workload", problem ? text_or_null(problem->workload.name) : Json(nullptr)},
+                   {"arch", problem ? text_or_null(problem->arch.name) : Json(nullptr)},
+                   {"objective", objective_to_json(result.options)},
+                   {"latency_policy", "overlap"},
+                   {"seed", result.options ? Json(result.options->seed) : Json(nullptr)},
+                   {"guarantee", guarantee_to_json(result.guarantee)},
+                   {"mappings", outcomes_to_json(result)}};
+  if (result.no_mapping) document["reason"] = no_mapping_to_json(*result.no_mapping, *problem);
+  document["search"] = search_to_json(result.search);
+  document["diagnostics"] = diagnostics_to_json(result.diagnostics);
+  return document;
+}
+
+std::string document_text(const Json& document) {
+  // A file name that is no UTF-8 must not keep the document from being written.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sluice::cli

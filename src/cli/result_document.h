@@ -1,0 +1,56 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/mapper/mapper.h"
+#include "sluice/model/binding.h"
+#include "sluice/model/cost.h"
+#include "sluice/model/violation.h"
+#include "sluice/support/diagnostic.h"
+
+namespace sluice::cli {
+
+/// Keys keep the order they are written in.
+using Json = nlohmann::ordered_json;
+
+inline constexpr const char* kResultSchema = "sluice.result/1";
+
+/// One mapping and what became of it.
+struct MappingOutcome {
+  Mapping mapping;
+  tl::expected<Cost, std::vector<Violation>> cost;
+};
+
+/// How a command ended. The names in a document: ok, illegal, no_mapping, interrupted, error.
+enum class RunStatus { kOk, kIllegal, kNoMapping, kInterrupted, kError };
+std::string status_name(RunStatus status);
+
+/// All that a command found out; the summary and the result document are two views of it.
+struct RunResult {
+  std::string command;
+  RunStatus status = RunStatus::kOk;
+  std::optional<BoundProblem> problem;   ///< none if the specs could not be read
+  std::optional<MapperOptions> options;  ///< commands that search
+  std::vector<MappingOutcome> outcomes;
+  std::optional<Guarantee> guarantee;
+  std::optional<SearchStatistics> search;
+  std::optional<NoMapping> no_mapping;
+  Diagnostics diagnostics;
+};
+
+/// The result document, schema `sluice.result/1` (docs/cli.md). Values that do not apply are null.
+/// The document without `search` depends on the inputs only, never on threads or the clock.
+Json to_document(const RunResult& result);
+
+/// The document's text: two spaces of indentation, numbers that round-trip, a final newline.
+std::string document_text(const Json& document);
+
+/// A mapping with names instead of ids, keys as in the YAML form; a node's tag is its key `node`.
+Json mapping_to_json(const Mapping& mapping, const Workload& workload, const Arch& arch);
+
+Json diagnostics_to_json(const Diagnostics& diagnostics);
+
+}  // namespace sluice::cli

@@ -1,0 +1,107 @@
+#include "spec_arguments.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "failure.h"
+#include "library_names.h"
+#include "sluice/support/library_dir.h"
+
+namespace sluice::cli {
+namespace fs = std::filesystem;
+namespace {
+
+bool looks_like_file(const std::string& name) {
+  const std::string extension = fs::path(name).extension().string();
+  return name.find('/') != std::string::npos || extension == ".yaml" || extension == ".yml" ||
+         extension == ".json";
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const LibraryEntry& entry : library_entries(folder)) names.push_back(entry.name);
+  return names;
+}
+
+Diagnostic unknown_name(const std::string& name) {
+  const std::vector<std::string> workloads = names_in(kWorkloadFolder);
+  const std::vector<std::string> architectures = names_in(kArchitectureFolder);
+  std::vector<std::string> all = workloads;
+  all.insert(all.end(), architectures.begin(), architectures.end());
+  const std::string nearest = nearest_name(name, all);
+  std::string hint = nearest.empty() ? "" : fmt::format("did you mean `{}`? ", nearest);
+  hint += fmt::format("workloads: {}; architectures: {}", fmt::join(workloads, ", "),
+                      fmt::join(architectures, ", "));
+  return error_without_place(fmt::format("`{}` is neither a file nor a name of the library", name),
+                             hint);
+}
+
+std::map<std::string, std::string> variables_of(const std::vector<std::string>& assignments) {
+  std::map<std::string, std::string> variables;
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == assignment.size())
+      throw Failure(ExitCode::kBadInput, fmt::format("`--set {}` assigns nothing", assignment),
+                    "write --set NAME=VALUE");
+    variables[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+  }
+  return variables;
+}
+
+}  // namespace
+
+std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  Diagnostics unknown;
+  for (const std::string& name : names) {
+    std::error_code error;
+    if (fs::exists(name, error) && !fs::is_directory(name, error)) {
+      if (access(name.c_str(), R_OK) != 0)
+        throw Failure(ExitCode::kFileTrouble,
+                      fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+      files.push_back(name);
+    } else if (const auto path = find_in_library(name, {kWorkloadFolder, kArchitectureFolder})) {
+      files.push_back(path->string());
+    } else if (looks_like_file(name) || fs::is_directory(name, error)) {
+      throw Failure(ExitCode::kFileTrouble,
+                    fmt::format("cannot read {}: {}", name,
+                                fs::is_directory(name, error) ? "it is a folder" : "no such file"));
+    } else {
+      unknown.push_back(unknown_name(name));
+    }
+  }
+  if (!unknown.empty()) throw Failure(ExitCode::kBadInput, unknown);
+  return files;
+}
+
+Specs load(const SpecArguments& arguments) {
+  const std::vector<std::string> files = resolve_files(arguments.names);
+  LoadOptions options;
+  options.variables = variables_of(arguments.assignments);
+  for (const char* folder : {kWorkloadFolder, kArchitectureFolder})
+    options.library_dirs.push_back((library_dir() / folder).string());
+  Result<Specs> specs = load_specs(files, options);
+  if (!specs) throw Failure(ExitCode::kBadInput, specs.error());
+  return std::move(*specs);
+}
+
+BoundProblem bind_or_fail(const Specs& specs) {
+  Diagnostics missing;
+  if (!specs.workload)
+    missing.push_back(error_without_place("no workload: none of the files has `workload:`",
+                                          "name one first: sluice map WORKLOAD ARCH"));
+  if (!specs.arch)
+    missing.push_back(error_without_place("no architecture: none of the files has `arch:`",
+                                          "name one after the workload: sluice map WORKLOAD ARCH"));
+  if (!missing.empty()) throw Failure(ExitCode::kBadInput, missing);
+  Result<BoundProblem> problem = bind(*specs.workload, *specs.arch);
+  if (!problem) throw Failure(ExitCode::kBadInput, problem.error());
+  return std::move(*problem);
+}
+
+}  // namespace sluice::cli

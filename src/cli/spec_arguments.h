@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sluice/frontend/load.h"
+#include "sluice/model/binding.h"
+
+namespace sluice::cli {
+
+/// The files and variables named on a command line.
+struct SpecArguments {
+  std::vector<std::string> names;        ///< files or names of the library, in the order given
+  std::vector<std::string> assignments;  ///< `--set NAME=VALUE`
+};
+
+/// The files that the names stand for. Throws Failure: kBadInput for a name that is neither a file
+/// nor in the library (with the nearest name and all names), kFileTrouble for a file that cannot be
+/// read.
+std::vector<std::string> resolve_files(const std::vector<std::string>& names);
+
+/// Reads and merges all files. Throws Failure with every diagnostic.
+Specs load(const SpecArguments& arguments);
+
+/// The workload on the architecture. Throws Failure where one is missing or they do not fit.
+BoundProblem bind_or_fail(const Specs& specs);
+
+}  // namespace sluice::cli

@@ -1,0 +1,293 @@
+#include "summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cost_shares.h"
+#include "sluice/mapper/options_table.h"
+#include "sluice/mapping/drawing.h"
+#include "sluice/support/human_units.h"
+#include "text_bars.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kEinsumsInTable = 8;
+constexpr std::size_t kMappingsInTable = 20;
+
+/// A list of names, cut after the first few.
+std::string few_names(const std::vector<EinsumId>& einsums, const Workload& workload,
+                      std::size_t most) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, einsums.size()); ++i)
+    names.push_back(workload[einsums[i]].name);
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (einsums.size() > most) text += fmt::format(" and {} more", einsums.size() - most);
+  return text;
+}
+
+class Summary {
+ public:
+  Summary(const Console& console, const RunResult& result)
+      : console_(console), result_(result), problem_(*result.problem) {}
+
+  std::string text() {
+    title();
+    if (result_.no_mapping) no_mapping();
+    if (result_.outcomes.size() > 1) table_of_mappings();
+    if (result_.outcomes.size() == 1 || result_.guarantee)
+      for (std::size_t i = 0; i < std::min<std::size_t>(1, result_.outcomes.size()); ++i)
+        details(result_.outcomes[i]);
+    else
+      for (const MappingOutcome& outcome : result_.outcomes)
+        if (!outcome.cost) illegal(outcome.cost.error());
+    return std::move(text_);
+  }
+
+ private:
+  std::string si(double value, const char* unit) const {
+    return human_si(value, unit, console_.ascii);
+  }
+  std::string edp(double value) const { return si(value, console_.ascii ? "J*s" : "J·s"); }
+  void line(const std::string& text) { text_ += text + "\n"; }
+  void heading(const std::string& name, const std::string& remark = "") {
+    text_ += "\n" + inked(console_, Ink::kBold, name) +
+             (remark.empty() ? "" : "  " + inked(console_, Ink::kDim, remark)) + "\n";
+  }
+  void field(const std::string& name, const std::string& value) {
+    text_ += "  " + pad_right(name, 11) + value + "\n";
+  }
+
+  void title() {
+    const std::string workload =
+        problem_.workload.name.empty() ? "workload" : problem_.workload.name;
+    const std::string arch = problem_.arch.name.empty() ? "architecture" : problem_.arch.name;
+    line(inked(console_, Ink::kBold, workload + " on " + arch));
+  }
+
+  void no_mapping() {
+    const NoMapping& no = *result_.no_mapping;
+    line("");
+    line(inked(console_, Ink::kRed, "no legal mapping: ") + no.reason);
+    if (!no.nearest_relaxation.empty())
+      line(inked(console_, Ink::kGreen, "nearest change: ") + no.nearest_relaxation);
+  }
+
+  void table_of_mappings() {
+    heading(fmt::format("{} mappings", result_.outcomes.size()));
+    line("   #      energy     latency         EDP");
+    std::size_t number = 0;
+    for (const MappingOutcome& outcome : result_.outcomes) {
+      if (++number > kMappingsInTable) break;
+      if (outcome.cost)
+        line(fmt::format("{:4}{}{}{}", number, pad_left(si(outcome.cost->energy_j, "J"), 12),
+                         pad_left(si(outcome.cost->latency_s, "s"), 12),
+                         pad_left(edp(outcome.cost->edp_js()), 12)));
+      else
+        line(fmt::format("{:4}     illegal", number));
+    }
+    if (result_.outcomes.size() > kMappingsInTable)
+      line(fmt::format("   and {} more in the result document (-o DIR or --json)",
+                       result_.outcomes.size() - kMappingsInTable));
+    if (result_.guarantee) line("\nThe first of them:");
+  }
+
+  void details(const MappingOutcome& outcome) {
+    if (!outcome.cost) {
+      illegal(outcome.cost.error());
+    } else {
+      headline(*outcome.cost);
+      energy(*outcome.cost);
+      const std::vector<EinsumShare> shares = cost_by_einsum(*outcome.cost);
+      latency(*outcome.cost, shares);
+      bounds(*outcome.cost);
+      occupancy(*outcome.cost);
+      einsums(*outcome.cost, shares);
+      fusion(*outcome.cost);
+    }
+    mapping(outcome.mapping);
+  }
+
+  void illegal(const std::vector<Violation>& violations) {
+    line("");
+    line(inked(console_, Ink::kRed,
+               fmt::format("illegal, for {} reason{}", violations.size(),
+                           violations.size() == 1 ? ":" : "s:")));
+    for (const Violation& violation : violations) line("  - " + violation.message);
+  }
+
+  void headline(const Cost& cost) {
+    line("");
+    std::string latency = si(cost.latency_s, "s");
+    if (cost.latency_cycles)
+      latency += fmt::format("  ({} cycles)", human_count(*cost.latency_cycles));
+    field("energy", inked(console_, Ink::kBold, si(cost.energy_j, "J")) +
+                        (cost.leak_energy_j > 0
+                             ? fmt::format("  ({} of it leakage)",
+                                           human_percent(cost.leak_energy_j / cost.energy_j))
+                             : ""));
+    field("latency", inked(console_, Ink::kBold, latency));
+    field("EDP", inked(console_, Ink::kBold, edp(cost.edp_js())));
+    if (result_.status == RunStatus::kInterrupted)
+      field("found", inked(console_, Ink::kYellow, "interrupted: the best so far"));
+    else if (result_.guarantee)
+      field("found", guarantee(*result_.guarantee));
+    if (result_.search) field("search", search(*result_.search));
+  }
+
+  std::string guarantee(const Guarantee& guarantee) const {
+    const std::string objective = find_mapper_option("objective")->get(*result_.options);
+    switch (guarantee.kind) {
+      case GuaranteeKind::kOptimal:
+        return inked(console_, Ink::kGreen, "optimal " + objective) + " in: " + guarantee.space;
+      case GuaranteeKind::kWithinEpsilon:
+        return inked(console_, Ink::kGreen,
+                     fmt::format("{} within {} of the optimum", objective,
+                                 human_percent(guarantee.epsilon))) +
+               " in: " + guarantee.space;
+      case GuaranteeKind::kNone:
+        break;
+    }
+    return "no guarantee: the best " + objective + " that was seen";
+  }
+
+  std::string search(const SearchStatistics& search) const {
+    return fmt::format("{} on {} thread{}: {} mappings covered, {} priced", si(search.seconds, "s"),
+                       search.threads, search.threads == 1 ? "" : "s",
+                       human_count(search.mappings_considered),
+                       human_count(search.mappings_evaluated));
+  }
+
+  void energy(const Cost& cost) {
+    std::vector<BarRow> rows;
+    for (const ComponentEnergy& entry : energy_by_component(cost)) {
+      std::vector<std::string> parts;
+      for (const auto& [action, joule] : entry.by_action)
+        parts.push_back(action + " " + si(joule, "J"));
+      rows.push_back({problem_.arch[entry.component].name, entry.energy_j / cost.energy_j,
+                      si(entry.energy_j, "J"), fmt::format("{}", fmt::join(parts, ", "))});
+    }
+    heading("Energy", "by component");
+    text_ += bar_chart(console_, Ink::kYellow, rows);
+  }
+
+  void latency(const Cost& cost, const std::vector<EinsumShare>& shares) {
+    std::vector<BarRow> rows;
+    for (const Bottleneck& entry : bottlenecks(shares))
+      rows.push_back({problem_.arch[entry.component].name, entry.latency_s / cost.latency_s,
+                      si(entry.latency_s, "s"), few_names(entry.einsums, problem_.workload, 6)});
+    if (rows.empty()) return;
+    heading("Latency", "by the component that each Einsum waits for");
+    text_ += bar_chart(console_, Ink::kBlue, rows);
+  }
+
+  void bounds(const Cost& cost) {
+    const double roofline = std::max(cost.bounds.compute_s, cost.bounds.memory_s);
+    heading("Bounds", "that no mapping can beat");
+    if (roofline > 0)
+      field("latency",
+            fmt::format("{}, from {} (compute {}, memory {}); this mapping takes {:.3g} times that",
+                        si(roofline, "s"),
+                        cost.bounds.compute_s >= cost.bounds.memory_s ? "compute" : "memory",
+                        si(cost.bounds.compute_s, "s"), si(cost.bounds.memory_s, "s"),
+                        cost.latency_s / roofline));
+    if (cost.bounds.energy_floor_j > 0)
+      field("energy",
+            fmt::format("{}, compute and compulsory traffic; this mapping takes {:.3g} times that",
+                        si(cost.bounds.energy_floor_j, "J"),
+                        cost.energy_j / cost.bounds.energy_floor_j));
+  }
+
+  void occupancy(const Cost& cost) {
+    heading("Occupancy", "peak of one instance / capacity");
+    std::vector<BarRow> rows;
+    for (const OccupancyRow& row : cost.occupancy) {
+      if (!std::isfinite(row.capacity_bits) || row.capacity_bits <= 0) continue;
+      rows.push_back({problem_.arch[row.component].name, row.peak_bits / row.capacity_bits,
+                      human_size(row.peak_bits) + " / " + human_size(row.capacity_bits), ""});
+    }
+    text_ += bar_chart(console_, Ink::kGreen, rows);
+    for (const OccupancyRow& row : cost.occupancy)
+      if (!std::isfinite(row.capacity_bits) && row.peak_bits > 0)
+        line(fmt::format("  {} {}, no limit", problem_.arch[row.component].name,
+                         human_size(row.peak_bits)));
+  }
+
+  /// The Einsums that take longest (or, where nothing takes time, most energy).
+  void einsums(const Cost& cost, const std::vector<EinsumShare>& shares) {
+    if (shares.size() < 2) return;
+    std::vector<EinsumShare> sorted = shares;
+    std::stable_sort(sorted.begin(), sorted.end(), [](const EinsumShare& a, const EinsumShare& b) {
+      return a.latency_s != b.latency_s ? a.latency_s > b.latency_s : a.energy_j > b.energy_j;
+    });
+    const std::size_t shown = std::min(kEinsumsInTable, sorted.size());
+    heading("Einsums", shown < sorted.size()
+                           ? fmt::format("the {} slowest of {}", shown, sorted.size())
+                           : "slowest first");
+    std::vector<BarRow> rows;
+    for (std::size_t i = 0; i < shown; ++i) {
+      const EinsumShare& share = sorted[i];
+      std::string remark = si(share.energy_j, "J");
+      if (share.bottleneck) remark += ", waits for " + problem_.arch[*share.bottleneck].name;
+      rows.push_back(
+          {problem_.workload[share.einsum].name,
+           cost.latency_s > 0 ? share.latency_s / cost.latency_s : share.energy_j / cost.energy_j,
+           si(share.latency_s, "s"), remark});
+    }
+    text_ += bar_chart(console_, Ink::kBlue, rows);
+  }
+
+  void fusion(const Cost& cost) {
+    const auto& groups = cost.fusion_groups;
+    const auto fused = std::count_if(groups.begin(), groups.end(),
+                                     [](const auto& group) { return group.size() > 1; });
+    heading("Fusion",
+            fmt::format("{} Einsums in {} group{}, {} of them fused", shares_count(groups),
+                        groups.size(), groups.size() == 1 ? "" : "s", fused));
+    for (const std::vector<EinsumId>& group : groups)
+      if (group.size() > 1) line("  " + few_names(group, problem_.workload, 8));
+  }
+
+  static std::size_t shares_count(const std::vector<std::vector<EinsumId>>& groups) {
+    return std::accumulate(groups.begin(), groups.end(), std::size_t{0},
+                           [](std::size_t sum, const auto& group) { return sum + group.size(); });
+  }
+
+  void mapping(const Mapping& mapping) {
+    heading("Mapping");
+    DrawingOptions options;
+    options.ascii = console_.ascii;
+    options.compact = true;
+    options.width = console_.width;
+    options.bits_per_value = bits_in(problem_);
+    text_ += to_drawing(mapping, problem_.workload, problem_.arch, options);
+  }
+
+  static std::function<double(EinsumId, TensorId, ComponentId)> bits_in(
+      const BoundProblem& problem) {
+    return [&problem](EinsumId einsum, TensorId tensor, ComponentId component) {
+      const BoundEinsum& bound = problem[einsum];
+      const auto at = std::find(bound.tensors.begin(), bound.tensors.end(), tensor);
+      if (at == bound.tensors.end()) return 0.0;
+      const auto& bits = bound.components[component.index()].bits_per_value;
+      const auto index = static_cast<std::size_t>(at - bound.tensors.begin());
+      return index < bits.size() ? bits[index] : 0.0;
+    };
+  }
+
+  const Console& console_;
+  const RunResult& result_;
+  const BoundProblem& problem_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string summary_text(const Console& console, const RunResult& result) {
+  return Summary(console, result).text();
+}
+
+}  // namespace sluice::cli
