@@ -101,6 +101,7 @@ std::string objectives_text(const MapperOptions& options) {
 
 /// `60s`, `1e6evals`, or both with a comma.
 SetResult set_budget(MapperOptions& options, const std::string& text) {
+  if (text.empty()) return expected_one_of("a time or count such as 60s or 1e6evals, or none");
   std::optional<double> seconds;
   std::optional<double> evaluations;
   for (const std::string& part :

@@ -1,0 +1,47 @@
+#include "sluice/support/human_units.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace sluice {
+namespace {
+
+TEST(HumanUnits, ShowsThreeDigitsAndAPrefix) {
+  EXPECT_EQ(human_si(22.154, "J"), "22.2 J");
+  EXPECT_EQ(human_si(3.41e-6, "s"), "3.41 µs");
+  EXPECT_EQ(human_si(614e9, "/s"), "614 G/s");
+  EXPECT_EQ(human_si(0, "J"), "0 J");
+}
+
+TEST(HumanUnits, RoundsUpIntoTheNextPrefix) { EXPECT_EQ(human_si(0.99999, "s"), "1.00 s"); }
+
+TEST(HumanUnits, KeepsToAsciiWhereAsked) { EXPECT_EQ(human_si(3.41e-6, "s", true), "3.41 us"); }
+
+TEST(HumanUnits, UsesAnExponentBeyondThePrefixes) {
+  EXPECT_EQ(human_si(1.25e-20, "J"), "1.25e-20 J");
+  EXPECT_EQ(human_si(std::numeric_limits<double>::infinity(), "s"), "inf s");
+}
+
+TEST(HumanUnits, TellsBitsFromBytes) {
+  EXPECT_EQ(human_size(12), "12 bit");
+  EXPECT_EQ(human_size(64), "8 B");
+  EXPECT_EQ(human_size(1536.0 * 8), "1.50 KiB");
+  EXPECT_EQ(human_size(128.0 * 1024 * 1024 * 8), "128 MiB");
+}
+
+TEST(HumanUnits, CountsWithThousandsThenPrefixes) {
+  EXPECT_EQ(human_count(12), "12");
+  EXPECT_EQ(human_count(3500), "3,500");
+  EXPECT_EQ(human_count(999'999), "1.00 M");
+  EXPECT_EQ(human_count(2.1e6), "2.10 M");
+  EXPECT_EQ(human_count(3.4e18), "3.40e+18");
+}
+
+TEST(HumanUnits, ShowsSmallSharesToo) {
+  EXPECT_EQ(human_percent(0.54), "54.0 %");
+  EXPECT_EQ(human_percent(0.0003), "0.03 %");
+}
+
+}  // namespace
+}  // namespace sluice
