@@ -75,6 +75,7 @@ class MappingWriter {
     if (node.shared_by) result["shared_by"] = *node.shared_by;
     if (node.over) result["over"] = *node.over;
     if (node.along) result["along"] = workload_[*node.along].name;
+    for (const EinsumId einsum : node.einsums) result["einsums"].push_back(workload_[einsum].name);
     return result;
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "loop_tree_lines.h"
 
@@ -21,8 +22,17 @@ struct Repetition {
   std::size_t repeats = 0;
 };
 
+/// Equal shapes as equal numbers.
+std::vector<std::size_t> shape_numbers(const std::vector<DrawingBranch>& branches) {
+  std::map<std::string, std::size_t> known;
+  std::vector<std::size_t> numbers;
+  for (const DrawingBranch& branch : branches)
+    numbers.push_back(known.try_emplace(branch.shape(), known.size()).first->second);
+  return numbers;
+}
+
 /// The repetition starting at branch `first` that saves the most lines.
-Repetition longest_repetition(const std::vector<std::string>& shapes, std::size_t first) {
+Repetition longest_repetition(const std::vector<std::size_t>& shapes, std::size_t first) {
   Repetition best;
   const std::size_t rest = shapes.size() - first;
   for (std::size_t period = 1; period <= rest / 2; ++period) {
@@ -78,9 +88,7 @@ class Painter {
   }
 
   void paint_children(const std::vector<DrawingBranch>& children, const std::string& rest) {
-    std::vector<std::string> shapes;
-    if (options_.compact)
-      for (const DrawingBranch& child : children) shapes.push_back(child.shape());
+    const auto shapes = options_.compact ? shape_numbers(children) : std::vector<std::size_t>{};
     for (std::size_t i = 0; i < children.size();) {
       const Repetition same = options_.compact ? longest_repetition(shapes, i) : Repetition{};
       const std::size_t end = i + same.period * (same.repeats + 1);

@@ -96,13 +96,15 @@ class Describer {
   void add(const StorageNode& node, const Tiles& tiles, DrawingBranch& out) const {
     DrawingLine line{arch_[node.component].name + " holds", {}, arch_[node.component].name, false};
     for (const TensorId tensor : node.tensors) {
-      auto [text, shape] = tile_text(tensor, node.component, tiles);
+      auto [text, shape] = tile_text(node, tensor, tiles);
       line.items.push_back(workload_[tensor].name + " " + text);
       line.shape += "|" + shape;
     }
     const std::string marks = storage_marks(node);
     if (!marks.empty() && !line.items.empty()) line.items.back() += marks;
     line.shape += marks;
+    if (!node.einsums.empty() && !line.items.empty())
+      line.items.back() += " for " + einsum_names(node.einsums);
     append(std::move(line), out);
   }
 
@@ -120,9 +122,9 @@ class Describer {
         enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, tiles);
     const Component& component = arch_[node.component];
     const std::string place = component.name + "." + component.spatial.at(node.dimension).name;
-    append({"spread over " + place,
-            {loop_text(node.variables, steps)},
-            loop_shape("spread over " + place, steps),
+    append({options_.compact ? "for" : "spread",
+            {loop_text(node.variables, steps) + " across " + place},
+            loop_shape("spread across " + place, steps),
             true},
            out);
   }
@@ -197,16 +199,16 @@ class Describer {
   }
 
   /// The largest tile that any Einsum below sees, as text with rank names and without.
-  std::pair<std::string, std::string> tile_text(TensorId tensor, ComponentId component,
+  std::pair<std::string, std::string> tile_text(const StorageNode& node, TensorId tensor,
                                                 const Tiles& tiles) const {
     double bits = -1;
     std::string ranks;
     std::string sizes;
     for (const auto& [einsum, einsum_tiles] : tiles) {
       const TensorAccess* access = find_access(workload_[einsum], tensor);
-      if (access == nullptr) continue;
+      if (access == nullptr || !serves(node, einsum)) continue;
       double einsum_bits = options_.bits_per_value
-                               ? options_.bits_per_value(einsum, tensor, component)
+                               ? options_.bits_per_value(einsum, tensor, node.component)
                                : access->bits_per_value;
       for (const AffineExpression& index : access->projection)
         einsum_bits *= static_cast<double>(extent(index, einsum_tiles));
@@ -231,6 +233,17 @@ class Describer {
       sizes.push_back(std::to_string(size));
     }
     return {fmt::format("{}", fmt::join(ranks, ", ")), fmt::format("{}", fmt::join(sizes, ","))};
+  }
+
+  static bool serves(const StorageNode& node, EinsumId einsum) {
+    return node.einsums.empty() ||
+           std::find(node.einsums.begin(), node.einsums.end(), einsum) != node.einsums.end();
+  }
+
+  std::string einsum_names(const std::vector<EinsumId>& einsums) const {
+    std::vector<std::string> names;
+    for (const EinsumId einsum : einsums) names.push_back(workload_[einsum].name);
+    return fmt::format("{}", fmt::join(names, " and "));
   }
 
   std::string storage_marks(const StorageNode& node) const {
