@@ -11,6 +11,21 @@ Diagnostic error_without_place(const std::string& message, const std::string& hi
   return diagnostic;
 }
 
+ExitCode exit_code_of(const Diagnostics& diagnostics) {
+  bool all_infeasible = true;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::kError) continue;
+    if (diagnostic.cause == DiagnosticCause::kUnreadable) return ExitCode::kFileTrouble;
+    all_infeasible &= diagnostic.cause == DiagnosticCause::kInfeasible;
+  }
+  return all_infeasible ? ExitCode::kHonestNo : ExitCode::kBadInput;
+}
+
+Failure::Failure(Diagnostics diagnostics)
+    : std::runtime_error("the command failed"),
+      code_(exit_code_of(diagnostics)),
+      diagnostics_(std::move(diagnostics)) {}
+
 Failure::Failure(ExitCode code, Diagnostics diagnostics)
     : std::runtime_error("the command failed"), code_(code), diagnostics_(std::move(diagnostics)) {}
 

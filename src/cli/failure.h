@@ -11,9 +11,14 @@ namespace sluice::cli {
 /// An error that belongs to no place in a file.
 Diagnostic error_without_place(const std::string& message, const std::string& hint = "");
 
+/// The exit status that diagnostics call for: kFileTrouble if a file could not be read, kHonestNo
+/// if all errors say that nothing can be found, else kBadInput.
+ExitCode exit_code_of(const Diagnostics& diagnostics);
+
 /// Ends a command early: what was wrong, and the exit status it gives. Caught in command_line.cpp.
 class Failure : public std::runtime_error {
  public:
+  explicit Failure(Diagnostics diagnostics);  ///< exit_code_of(diagnostics)
   Failure(ExitCode code, Diagnostics diagnostics);
   /// One message that belongs to no place in a file.
   Failure(ExitCode code, const std::string& message, const std::string& hint = "");

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sluice/mapper/options_table.h"
@@ -211,6 +212,32 @@ Json objective_to_json(const std::optional<MapperOptions>& options) {
   return find_mapper_option("objective")->get(*options);
 }
 
+/// Text of a value on one line. A file name that is no UTF-8 must not keep it from being written.
+std::string one_line(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Rows (objects of plain values) and lists of plain values take one line each; the rest is
+/// indented.
+void append_text(const Json& value, const std::string& indent, std::string& text) {
+  const bool has_parts = std::any_of(value.begin(), value.end(),
+                                     [](const Json& item) { return item.is_structured(); });
+  if (!has_parts) {
+    text += one_line(value);
+    return;
+  }
+  const std::string deeper = indent + "  ";
+  text += value.is_object() ? "{" : "[";
+  const char* separator = "\n";
+  for (const auto& item : value.items()) {
+    text += separator + deeper;
+    if (value.is_object()) text += one_line(item.key()) + ": ";
+    append_text(item.value(), deeper, text);
+    separator = ",\n";
+  }
+  text += "\n" + indent + (value.is_object() ? "}" : "]");
+}
+
 }  // namespace
 
 std::string status_name(RunStatus status) {
@@ -262,8 +289,9 @@ Json to_document(const RunResult& result) {
 }
 
 std::string document_text(const Json& document) {
-  // A file name that is no UTF-8 must not keep the document from being written.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text;
+  append_text(document, "", text);
+  return text + "\n";
 }
 
 }  // namespace sluice::cli

@@ -86,7 +86,7 @@ Specs load(const SpecArguments& arguments) {
   for (const char* folder : {kWorkloadFolder, kArchitectureFolder})
     options.library_dirs.push_back((library_dir() / folder).string());
   Result<Specs> specs = load_specs(files, options);
-  if (!specs) throw Failure(ExitCode::kBadInput, specs.error());
+  if (!specs) throw Failure(specs.error());
   return std::move(*specs);
 }
 
@@ -100,7 +100,7 @@ BoundProblem bind_or_fail(const Specs& specs) {
                                           "name one after the workload: sluice map WORKLOAD ARCH"));
   if (!missing.empty()) throw Failure(ExitCode::kBadInput, missing);
   Result<BoundProblem> problem = bind(*specs.workload, *specs.arch);
-  if (!problem) throw Failure(ExitCode::kBadInput, problem.error());
+  if (!problem) throw Failure(problem.error());
   return std::move(*problem);
 }
 

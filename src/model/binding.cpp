@@ -32,8 +32,9 @@ class EinsumBinder {
   }
 
  private:
-  void report(const std::string& message, const std::string& hint = {}) {
-    const Diagnostic found{Severity::kError, {}, message, {}, hint};
+  void report(const std::string& message, const std::string& hint = {},
+              DiagnosticCause cause = DiagnosticCause::kContent) {
+    const Diagnostic found{Severity::kError, {}, message, {}, hint, cause};
     if (std::find(diagnostics_.begin(), diagnostics_.end(), found) == diagnostics_.end())
       diagnostics_.push_back(found);
   }
@@ -234,7 +235,8 @@ class EinsumBinder {
         "No compute accepts the Einsum " + workload_[einsum_].name + " (operations: " + kinds +
             "; computes: " + (computes.empty() ? "none" : computes) + ").",
         "give one of them an action of that name, or the action `compute`, and an `enabled` that "
-        "holds for the Einsum");
+        "holds for the Einsum",
+        DiagnosticCause::kInfeasible);
   }
 
   const Workload& workload_;

@@ -16,6 +16,10 @@ struct SourceLocation {
 
 enum class Severity { kNote, kWarning, kError };
 
+/// Whether the input says something wrong (exit status 2), could not be read at all (3), or is well
+/// formed but asks for what cannot be (1).
+enum class DiagnosticCause { kContent, kUnreadable, kInfeasible };
+
 /// One mistake (or remark) about a user's input.
 struct Diagnostic {
   Severity severity = Severity::kError;
@@ -23,6 +27,7 @@ struct Diagnostic {
   std::string message;      ///< what is wrong, in one sentence, with the offending text
   std::string source_line;  ///< the offending line, empty where there is none
   std::string hint;         ///< what to do about it, empty where nothing is known
+  DiagnosticCause cause = DiagnosticCause::kContent;
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
