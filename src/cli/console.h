@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "log.h"
 #include "sluice/support/diagnostic.h"
 
 namespace sluice::cli {
@@ -18,6 +19,7 @@ struct Console {
   bool ascii = false;       ///< no characters beyond ASCII
   bool colour = false;      ///< `out` understands colour
   std::size_t width = 100;  ///< columns of `out`
+  Log log;                  ///< for `--verbose`
 };
 
 /// The streams of this process: looks at whether they are terminals, at their width, at the

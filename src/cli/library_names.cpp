@@ -10,12 +10,24 @@ namespace sluice::cli {
 namespace fs = std::filesystem;
 namespace {
 
-std::string first_comment(const fs::path& file) {
+/// The comment that a file begins with, up to its first empty line, on one line.
+std::string leading_comment(const fs::path& file) {
   std::ifstream in(file);
-  std::string line;
-  if (!std::getline(in, line) || line.empty() || line[0] != '#') return "";
-  const std::size_t start = line.find_first_not_of("# ");
-  return start == std::string::npos ? "" : line.substr(start);
+  std::string text;
+  for (std::string line; std::getline(in, line) && !line.empty() && line[0] == '#';) {
+    const std::size_t start = line.find_first_not_of("# ");
+    if (start == std::string::npos) break;
+    text += (text.empty() ? "" : " ") + line.substr(start);
+  }
+  return text;
+}
+
+/// Up to the first full stop that a capital follows, without it ("et al. 2017" goes on).
+std::string first_sentence(const std::string& text) {
+  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1))
+    if (at + 2 < text.size() && text[at + 2] >= 'A' && text[at + 2] <= 'Z')
+      return text.substr(0, at);
+  return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
 }
 
 }  // namespace
@@ -25,7 +37,8 @@ std::vector<LibraryEntry> library_entries(const std::string& folder) {
   std::error_code error;
   for (const fs::directory_entry& file : fs::directory_iterator(library_dir() / folder, error)) {
     if (file.path().extension() != ".yaml") continue;
-    entries.push_back({file.path().stem().string(), first_comment(file.path()), file.path()});
+    entries.push_back(
+        {file.path().stem().string(), first_sentence(leading_comment(file.path())), file.path()});
   }
   std::sort(entries.begin(), entries.end(),
             [](const LibraryEntry& a, const LibraryEntry& b) { return a.name < b.name; });

@@ -10,7 +10,7 @@ namespace sluice::cli {
 /// One file of the shipped library.
 struct LibraryEntry {
   std::string name;         ///< what a user writes: the file's stem
-  std::string description;  ///< its first comment line
+  std::string description;  ///< the first sentence of its leading comment
   std::filesystem::path path;
 };
 

@@ -28,17 +28,20 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-Diagnostic unknown_name(const std::string& name) {
-  const std::vector<std::string> workloads = names_in(kWorkloadFolder);
-  const std::vector<std::string> architectures = names_in(kArchitectureFolder);
-  std::vector<std::string> all = workloads;
-  all.insert(all.end(), architectures.begin(), architectures.end());
-  const std::string nearest = nearest_name(name, all);
-  std::string hint = nearest.empty() ? "" : fmt::format("did you mean `{}`? ", nearest);
-  hint += fmt::format("workloads: {}; architectures: {}", fmt::join(workloads, ", "),
-                      fmt::join(architectures, ", "));
-  return error_without_place(fmt::format("`{}` is neither a file nor a name of the library", name),
-                             hint);
+/// The first name is a workload, the second an architecture; later ones may be either.
+Diagnostic unknown_name(const std::string& name, std::size_t position) {
+  std::vector<std::string> known;
+  if (position != 1) known = names_in(kWorkloadFolder);
+  if (position != 0) {
+    const std::vector<std::string> architectures = names_in(kArchitectureFolder);
+    known.insert(known.end(), architectures.begin(), architectures.end());
+  }
+  const char* kind = position == 0 ? "workload" : position == 1 ? "architecture" : "spec";
+  const std::string nearest = nearest_name(name, known);
+  return error_without_place(fmt::format("`{}` is neither a file nor a{} {} of the library", name,
+                                         position == 1 ? "n" : "", kind),
+                             (nearest.empty() ? "" : fmt::format("did you mean `{}`? ", nearest)) +
+                                 fmt::format("there are: {}", fmt::join(known, ", ")));
 }
 
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& assignments) {
@@ -53,12 +56,20 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
   return variables;
 }
 
+void name_after_files(Specs& specs, const std::vector<std::string>& files) {
+  if (specs.workload && specs.workload->name.empty())
+    specs.workload->name = fs::path(files.front()).stem().string();
+  if (specs.arch && specs.arch->name.empty())
+    specs.arch->name = fs::path(files[files.size() > 1 ? 1 : 0]).stem().string();
+}
+
 }  // namespace
 
 std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
   std::vector<std::string> files;
   Diagnostics unknown;
-  for (const std::string& name : names) {
+  for (std::size_t position = 0; position < names.size(); ++position) {
+    const std::string& name = names[position];
     std::error_code error;
     if (fs::exists(name, error) && !fs::is_directory(name, error)) {
       if (access(name.c_str(), R_OK) != 0)
@@ -72,7 +83,7 @@ std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
                     fmt::format("cannot read {}: {}", name,
                                 fs::is_directory(name, error) ? "it is a folder" : "no such file"));
     } else {
-      unknown.push_back(unknown_name(name));
+      unknown.push_back(unknown_name(name, position));
     }
   }
   if (!unknown.empty()) throw Failure(ExitCode::kBadInput, unknown);
@@ -87,6 +98,7 @@ Specs load(const SpecArguments& arguments) {
     options.library_dirs.push_back((library_dir() / folder).string());
   Result<Specs> specs = load_specs(files, options);
   if (!specs) throw Failure(specs.error());
+  name_after_files(*specs, files);
   return std::move(*specs);
 }
 

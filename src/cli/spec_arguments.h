@@ -19,7 +19,8 @@ struct SpecArguments {
 /// read.
 std::vector<std::string> resolve_files(const std::vector<std::string>& names);
 
-/// Reads and merges all files. Throws Failure with every diagnostic.
+/// Reads and merges all files. A workload or architecture without a name gets that of its file.
+/// Throws Failure with every diagnostic.
 Specs load(const SpecArguments& arguments);
 
 /// The workload on the architecture. Throws Failure where one is missing or they do not fit.

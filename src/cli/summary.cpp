@@ -37,6 +37,8 @@ class Summary {
   std::string text() {
     title();
     if (result_.no_mapping) no_mapping();
+    if (result_.status == RunStatus::kInterrupted && result_.outcomes.empty())
+      line(inked(console_, Ink::kYellow, "interrupted before a mapping was found"));
     if (result_.outcomes.size() > 1) table_of_mappings();
     if (result_.outcomes.size() == 1 || result_.guarantee)
       for (std::size_t i = 0; i < std::min<std::size_t>(1, result_.outcomes.size()); ++i)
@@ -242,6 +244,7 @@ class Summary {
 
   void fusion(const Cost& cost) {
     const auto& groups = cost.fusion_groups;
+    if (groups.size() < 2 && shares_count(groups) < 2) return;
     const auto fused = std::count_if(groups.begin(), groups.end(),
                                      [](const auto& group) { return group.size() > 1; });
     heading("Fusion",

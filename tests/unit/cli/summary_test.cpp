@@ -1,0 +1,70 @@
+#include "cli/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "small_result.h"
+
+namespace sluice::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Console plain_console() {
+  Console console{std::cout, std::cerr};
+  console.width = 80;
+  return console;
+}
+
+TEST(Summary, TellsTheResultTheBottleneckAndTheBounds) {
+  const std::string text = summary_text(plain_console(), testing::small_result());
+  EXPECT_THAT(text, HasSubstr("w on a\n"));
+  EXPECT_THAT(text, HasSubstr("energy     3.75 J  (6.7 % of it leakage)"));  // 0.25 / 3.75
+  EXPECT_THAT(text, HasSubstr("latency    500 ms"));
+  EXPECT_THAT(text, HasSubstr("EDP        1.88 J·s"));  // 3.75 × 0.5
+  EXPECT_THAT(text, HasSubstr("optimal edp in: no recompute, perfect factors"));
+  // DRAM is all of the time; the bound is max(0.125, 0.25) s, half of 0.5 s.
+  EXPECT_THAT(text, HasSubstr("DRAM ████████████████████████ 500 ms  100.0 %"));
+  EXPECT_THAT(text, HasSubstr("this mapping takes 2 times that"));
+  EXPECT_THAT(text, HasSubstr("2 B / 8 B   25.0 %"));  // 16 of 64 bits
+  EXPECT_THAT(text, HasSubstr("DRAM holds A 8 B, Z 8 B\nfor m ×8 of 1\nMAC computes Mul\n"));
+}
+
+TEST(Summary, HasColoursOnlyWhereTheConsoleHas) {
+  Console console = plain_console();
+  EXPECT_THAT(summary_text(console, testing::small_result()), Not(HasSubstr("\x1b")));
+  console.colour = true;
+  EXPECT_THAT(summary_text(console, testing::small_result()), HasSubstr("\x1b[1m"));
+}
+
+TEST(Summary, KeepsToAsciiWhereAsked) {
+  Console console = plain_console();
+  console.ascii = true;
+  for (const char c : summary_text(console, testing::small_result()))
+    ASSERT_LT(static_cast<unsigned char>(c), 128);
+}
+
+TEST(Summary, SaysWhyThereIsNoMapping) {
+  RunResult result = testing::small_result();
+  result.outcomes.clear();
+  result.guarantee.reset();
+  result.no_mapping = NoMapping{"A does not fit into Buffer", "8 bits more", {}, {}, {}, 0};
+  EXPECT_THAT(summary_text(plain_console(), result),
+              AllOf(HasSubstr("no legal mapping: A does not fit into Buffer"),
+                    HasSubstr("nearest change: 8 bits more")));
+}
+
+TEST(Summary, ListsSeveralMappingsAsATable) {
+  RunResult result = testing::small_result();
+  result.outcomes.push_back(result.outcomes.front());
+  const std::string text = summary_text(plain_console(), result);
+  EXPECT_THAT(text, HasSubstr("2 mappings"));
+  EXPECT_THAT(text, HasSubstr("   2      3.75 J      500 ms    1.88 J·s\n"));
+}
+
+}  // namespace
+}  // namespace sluice::cli
