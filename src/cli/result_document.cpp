@@ -105,6 +105,8 @@ std::string violation_name(ViolationKind kind) {
       return "unsupported_node";
     case ViolationKind::kCoverage:
       return "coverage";
+    case ViolationKind::kDependency:
+      return "dependency";
   }
   fail_internal_check("ViolationKind", __FILE__, __LINE__, "a violation without a name");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -19,5 +20,16 @@ tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
 /// `violations`.
 tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
     const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations);
+
+/// The sums of a Cost alone.
+struct CostTotals {
+  double energy_j = 0;
+  double latency_s = 0;
+  std::vector<double> peak_bits;  ///< per ComponentId; 0 for what is no memory
+};
+
+/// As evaluate, without the account: the same energy and latency to the last bit. Nothing for an
+/// illegal mapping.
+std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping);
 
 }  // namespace sluice

@@ -19,6 +19,7 @@ enum class ViolationKind : std::uint8_t {
   kCompute,       ///< the compute does not accept the Einsum, an Einsum is missing or repeated
   kUnsupportedNode,  ///< a node that this model cannot price yet (collective, pipeline, sharing)
   kCoverage,         ///< loops do not cover an Einsum's iteration space
+  kDependency,       ///< a tensor is read before it is made, or where only part of it is there
 };
 
 /// Why a mapping is illegal.

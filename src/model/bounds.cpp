@@ -1,0 +1,121 @@
+#include "model/bounds.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace sluice {
+namespace {
+
+double iteration_points(const Einsum& einsum) {
+  double points = 1;
+  for (const VariableRange& range : einsum.iteration_space)
+    points *= static_cast<double>(range.size);
+  return points;
+}
+
+/// Distinct values that an access touches: no more than its box, nor than its points.
+double touched_values(const Workload& workload, const Einsum& einsum, const TensorAccess& access) {
+  double values = 1;
+  for (std::size_t r = 0; r < access.projection.size(); ++r) {
+    double points = 1;
+    for (const AffineTerm& term : access.projection[r].terms)
+      points *= static_cast<double>(variable_size(einsum, term.variable));
+    const Tensor& tensor = workload[access.tensor];
+    values *= std::min(points, static_cast<double>(workload[tensor.ranks[r]].size));
+  }
+  return values;
+}
+
+/// Time and energy of one Einsum on the compute that is best at each.
+void add_compute_bound(const BoundProblem& problem, EinsumId id, double instances,
+                       CostBounds& bounds) {
+  const Einsum& einsum = problem.workload[id];
+  if (einsum.is_copy_operation) return;
+  double seconds = std::numeric_limits<double>::infinity();
+  double energy_j = std::numeric_limits<double>::infinity();
+  const double points = iteration_points(einsum) * instances;
+  for (const BoundCompute& compute : problem[id].computes) {
+    const Component& component = problem.arch[compute.component];
+    double seconds_per_point = 0, energy_per_point = 0;
+    for (const auto& [action, calls] : compute.calls_per_point) {
+      const double n = static_cast<double>(calls);
+      seconds_per_point += n / component.actions[action].throughput;
+      energy_per_point += n * component.actions[action].energy_j;
+    }
+    if (component.total_latency) seconds_per_point = 0;  // not a rate
+    const double units = problem[id].components[compute.component.index()].instances;
+    seconds = std::min(seconds, points * seconds_per_point / units);
+    energy_j = std::min(energy_j, points * energy_per_point);
+  }
+  if (problem[id].computes.empty()) return;
+  bounds.compute_s += seconds;
+  bounds.energy_floor_j += energy_j;
+}
+
+/// True if the memory must hold the tensor for the Einsum, whatever inner memories hold.
+bool must_hold(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor) {
+  const auto sets = keep_sets(problem, einsum, memory,
+                              std::vector<TensorMask>(problem.arch.components.size(), 0));
+  if (!sets) return false;
+  const KeepRule& rule = problem[einsum].components[memory.index()].keep;
+  if (!rule.depends_on.empty()) return false;
+  return (sets->must >> problem[einsum].local_tensor[tensor.index()]) & 1;
+}
+
+}  // namespace
+
+CostBounds cost_bounds(const BoundProblem& problem) {
+  CostBounds bounds;
+  std::optional<ComponentId> outermost;
+  for (std::size_t c = 0; c < problem.arch.components.size() && !outermost; ++c)
+    if (problem.arch.components[c].is_memory()) outermost = ComponentId(c);
+  std::vector<double> read_calls(problem.workload.tensors.size(), 0);
+  double reads = 0, writes = 0;
+  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
+    const EinsumId id(e);
+    const Einsum& einsum = problem.workload.einsums[e];
+    const double instances =
+        static_cast<double>(einsum.n_instances) * static_cast<double>(problem.workload.n_instances);
+    add_compute_bound(problem, id, instances, bounds);
+    if (!outermost) continue;
+    for (const TensorAccess& access : einsum.accesses) {
+      const std::size_t t = access.tensor.index();
+      const bool produced = problem.roles.producer[t].has_value();
+      const bool compulsory = access.is_output ? problem.roles.consumers[t].empty() : !produced;
+      if (!compulsory || !must_hold(problem, id, *outermost, access.tensor)) continue;
+      const BoundComponent& memory = problem[id].components[outermost->index()];
+      const int action = access.is_output ? memory.write_action : memory.read_action;
+      if (action < 0) continue;
+      const auto local = static_cast<std::size_t>(problem[id].local_tensor[t]);
+      const double calls =
+          touched_values(problem.workload, einsum, access) * memory.bits_per_value[local] *
+          instances /
+          problem.arch[*outermost].actions[static_cast<std::size_t>(action)].bits_per_action;
+      if (access.is_output) {
+        writes += calls;
+      } else {  // several Einsums may share one reading
+        reads += std::max(0.0, calls - read_calls[t]);
+        read_calls[t] = std::max(read_calls[t], calls);
+      }
+    }
+  }
+  if (!outermost || problem.workload.einsums.empty()) return bounds;
+  const Component& memory = problem.arch[*outermost];
+  const BoundComponent& bound = problem[EinsumId(0)].components[outermost->index()];
+  const auto price = [&](int action, double calls, double& seconds) {
+    if (action < 0) return;
+    const Action& found = memory.actions[static_cast<std::size_t>(action)];
+    bounds.energy_floor_j += calls * found.energy_j;
+    seconds = calls == 0 ? 0 : calls / found.throughput;
+  };
+  double read_s = 0, write_s = 0;
+  price(bound.read_action, reads, read_s);
+  price(bound.write_action, writes, write_s);
+  if (memory.total_latency) return bounds;  // its time is not a sum of rates
+  const bool separate = std::get<Memory>(memory.kind).ports == Ports::kSeparate;
+  bounds.memory_s = separate ? std::max(read_s, write_s) : read_s + write_s;
+  return bounds;
+}
+
+}  // namespace sluice

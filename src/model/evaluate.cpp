@@ -1,0 +1,142 @@
+#include "sluice/model/evaluate.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "model/bounds.h"
+#include "model/finish_nests.h"
+#include "model/flatten.h"
+#include "model/legality.h"
+#include "model/occupancy.h"
+#include "model/pricing.h"
+#include "model/sharing.h"
+#include "model/traffic.h"
+
+namespace sluice {
+namespace {
+
+/// Counts and prices every nest of a legal mapping. `rows` may be null.
+NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
+  NestPricer pricer(problem, tree, rows);
+  NestTraffic traffic;
+  for (const Nest& nest : tree.nests) {
+    count_traffic(problem, tree, nest, &traffic);
+    pricer.add(nest, traffic);
+  }
+  return pricer;
+}
+
+/// Einsums that exchange a tensor below the outermost memory belong to one group.
+std::vector<std::vector<EinsumId>> fusion_groups(const BoundProblem& problem,
+                                                 const FlatTree& tree) {
+  std::optional<ComponentId> outermost;
+  for (std::size_t c = 0; c < problem.arch.components.size() && !outermost; ++c)
+    if (problem.arch.components[c].is_memory()) outermost = ComponentId(c);
+  std::vector<std::size_t> group(tree.nests.size());
+  std::iota(group.begin(), group.end(), 0);
+  for (std::size_t t = 0; t < problem.workload.tensors.size(); ++t) {
+    if (!problem.roles.is_intermediate(TensorId(t))) continue;
+    const auto place = [&](EinsumId e) {
+      return static_cast<std::size_t>(tree.place_of[e.index()]);
+    };
+    const std::size_t producer = place(*problem.roles.producer[t]);
+    const NestStorage* backing = backing_of(problem, tree, tree.nests[producer], TensorId(t));
+    if (!backing || backing->component == outermost) continue;
+    for (EinsumId consumer : problem.roles.consumers[t]) {
+      const std::size_t from = group[place(consumer)], to = group[producer];
+      for (std::size_t& g : group)
+        if (g == from || g == to) g = std::min(from, to);
+    }
+  }
+  std::vector<std::vector<EinsumId>> groups;
+  for (std::size_t g = 0; g < group.size(); ++g) {
+    std::vector<EinsumId> members;
+    for (std::size_t n = 0; n < group.size(); ++n)
+      if (group[n] == g) members.push_back(tree.nests[n].einsum);
+    if (!members.empty()) groups.push_back(std::move(members));
+  }
+  return groups;
+}
+
+void fill_occupancy(const BoundProblem& problem, const Occupancy& occupancy, Cost& cost) {
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
+    if (problem.arch.components[c].is_memory())
+      cost.occupancy.push_back(
+          {ComponentId(c), occupancy.peak_bits[c], occupancy.capacity_bits[c]});
+}
+
+std::optional<double> total_area(const Arch& arch) {
+  std::optional<double> area;
+  for (std::size_t c = 0; c < arch.components.size(); ++c) {
+    if (!arch.components[c].area_m2) continue;
+    area = area.value_or(0) +
+           *arch.components[c].area_m2 * static_cast<double>(instances_of(arch, ComponentId(c)));
+  }
+  return area;
+}
+
+/// Moves the capacity violations out of a report.
+std::vector<Violation> take_capacity(std::vector<Violation>& all) {
+  const auto middle = std::stable_partition(all.begin(), all.end(), [](const Violation& v) {
+    return v.kind != ViolationKind::kCapacity;
+  });
+  std::vector<Violation> capacity(std::make_move_iterator(middle),
+                                  std::make_move_iterator(all.end()));
+  all.erase(middle, all.end());
+  return capacity;
+}
+
+Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupancy& occupancy) {
+  Cost cost;
+  const NestPricer pricer = price(problem, tree, &cost);
+  cost.energy_j = pricer.energy_j();
+  cost.latency_s = pricer.latency_s();
+  cost.leak_energy_j = pricer.leak_energy_j();
+  cost.unpriced_merge_values = pricer.merge_values();
+  if (problem.arch.clock_hz) cost.latency_cycles = cost.latency_s * *problem.arch.clock_hz;
+  cost.area_m2 = total_area(problem.arch);
+  fill_occupancy(problem, occupancy, cost);
+  cost.bounds = cost_bounds(problem);
+  cost.fusion_groups = fusion_groups(problem, tree);
+  return cost;
+}
+
+}  // namespace
+
+tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
+    const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations) {
+  ViolationReport report(problem, mapping);
+  FlatTree tree = flatten(problem, mapping, report);
+  finish_nests(problem, tree, report);
+  check_legality(problem, tree, report);
+  const Occupancy occupancy = check_capacities(problem, tree, report);
+  std::vector<Violation> capacity = take_capacity(report.violations());
+  if (!report.empty()) {
+    std::vector<Violation> all = std::move(report.violations());
+    std::move(capacity.begin(), capacity.end(), std::back_inserter(all));
+    return tl::unexpected(std::move(all));
+  }
+  *violations = std::move(capacity);
+  return full_cost(problem, tree, occupancy);
+}
+
+tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
+                                                    const Mapping& mapping) {
+  std::vector<Violation> capacity;
+  auto cost = evaluate_ignoring_capacity(problem, mapping, &capacity);
+  if (cost && !capacity.empty()) return tl::unexpected(std::move(capacity));
+  return cost;
+}
+
+std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping) {
+  ViolationReport report(problem, mapping);
+  FlatTree tree = flatten(problem, mapping, report);
+  finish_nests(problem, tree, report);
+  check_legality(problem, tree, report);
+  Occupancy occupancy = check_capacities(problem, tree, report);
+  if (!report.empty()) return std::nullopt;
+  const NestPricer pricer = price(problem, tree, nullptr);
+  return CostTotals{pricer.energy_j(), pricer.latency_s(), std::move(occupancy.peak_bits)};
+}
+
+}  // namespace sluice

@@ -1,0 +1,121 @@
+#include "model/finish_nests.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "sluice/support/checked.h"
+
+namespace sluice {
+namespace {
+
+class NestFinisher {
+ public:
+  NestFinisher(const BoundProblem& problem, FlatTree& tree, ViolationReport& report)
+      : problem_(problem), tree_(tree), report_(report) {}
+
+  void finish(Nest& nest) {
+    const Einsum& einsum = problem_.workload[nest.einsum];
+    tiles_.clear();
+    for (const VariableRange& range : einsum.iteration_space) tiles_.push_back(range.size);
+    int n_loops = 0;
+    auto storage = nest.storages_begin;
+    for (auto l = nest.loops_begin; l < nest.loops_end; ++l, ++n_loops) {
+      for (; storage < nest.storages_end && tree_.storages[storage].loops_above == n_loops;
+           ++storage)
+        note_tiles(storage);
+      enter(tree_.loops[l], nest, einsum);
+    }
+    for (; storage < nest.storages_end; ++storage) note_tiles(storage);
+    for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
+      if (tree_.storages[s].slides_over >= 0) nest.perfect = false;
+      reserve(nest, tree_.storages[s]);
+    }
+    if (einsum.is_copy_operation) return;
+    for (std::size_t v = 0; v < tiles_.size(); ++v) {
+      if (tiles_[v] == 1) continue;
+      report_.add(ViolationKind::kCoverage, nest.node,
+                  "The loops of the Einsum " + einsum.name + " leave a tile of " +
+                      with_thousands(static_cast<double>(tiles_[v])) + " in " +
+                      report_.name(einsum.iteration_space[v].variable) +
+                      " at the compute; it must be 1.",
+                  nest.einsum);
+    }
+  }
+
+ private:
+  void note_tiles(std::uint32_t storage) {
+    tree_.storages[storage].tiles = static_cast<std::uint32_t>(tree_.tile_sizes.size());
+    tree_.tile_sizes.insert(tree_.tile_sizes.end(), tiles_.begin(), tiles_.end());
+  }
+
+  void enter(NestLoop& loop, Nest& nest, const Einsum& einsum) {
+    std::int64_t& current = tiles_[static_cast<std::size_t>(loop.variable)];
+    loop.enclosing = current;
+    const std::int64_t largest = std::max(loop.tile, loop.first);
+    if (loop.tile < 1 || loop.first < 0 || loop.tile > current || loop.first > current) {
+      report_.add(
+          ViolationKind::kIndivisibleLoop, loop.node,
+          "A loop over " +
+              report_.name(
+                  einsum.iteration_space[static_cast<std::size_t>(loop.variable)].variable) +
+              " of the Einsum " + einsum.name + " has tiles of " +
+              with_thousands(static_cast<double>(largest)) + "; the enclosing tile has " +
+              with_thousands(static_cast<double>(current)) + ".",
+          nest.einsum);
+      loop.tile = std::clamp<std::int64_t>(loop.tile, 1, current);
+      loop.first = std::clamp<std::int64_t>(loop.first, 0, current);
+    }
+    loop.trips = loop.first > 0 ? 1 + ceil_divide(current - loop.first, loop.tile)
+                                : ceil_divide(current, loop.tile);
+    if (loop.first > 0 || loop.trips * loop.tile != current) nest.perfect = false;
+    current = std::max(loop.tile, loop.first);
+  }
+
+  void reserve(const Nest& nest, const NestStorage& storage) {
+    TreeEntry& entry = tree_.entries[storage.entry];
+    const BoundEinsum& einsum = problem_[nest.einsum];
+    const Memory* memory = std::get_if<Memory>(&problem_.arch[storage.component].kind);
+    if (!memory) return;
+    std::int64_t volume = 0;
+    for (const BoundAccess& access : einsum.held)
+      if (access.tensor == storage.tensor)
+        volume = checked_add(volume, tile_volume(access, tree_.tiles_at(storage)));
+    const double bits =
+        static_cast<double>(volume) * einsum.components[storage.component.index()]
+                                          .bits_per_value[static_cast<std::size_t>(storage.tensor)];
+    entry.bits = std::max(entry.bits, bits);
+    if (memory->buffering == Buffering::kSingle) return;
+    const StorageNode& node = std::get<StorageNode>(entry.node->kind);
+    if (node.persistent || node.resident) return;
+    for (int l = 0; l < storage.loops_above; ++l) {
+      const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
+      if (!loop.spatial && loop.trips > 1) entry.doubled = true;
+    }
+  }
+
+  const BoundProblem& problem_;
+  FlatTree& tree_;
+  ViolationReport& report_;
+  std::vector<std::int64_t> tiles_;
+};
+
+}  // namespace
+
+std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles) {
+  std::int64_t volume = 1;
+  for (const BoundIndex& index : access.index) {
+    std::int64_t extent = 1 + index.slack;
+    for (const BoundTerm& term : index.terms)
+      extent += std::abs(term.coefficient) * (tiles[term.variable] - 1);
+    volume = checked_multiply(volume, extent);
+  }
+  return volume;
+}
+
+void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
+  NestFinisher finisher(problem, tree, report);
+  for (Nest& nest : tree.nests) finisher.finish(nest);
+}
+
+}  // namespace sluice

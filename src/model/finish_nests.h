@@ -1,0 +1,15 @@
+#pragma once
+
+#include "model/nest.h"
+#include "model/violation_report.h"
+
+namespace sluice {
+
+/// Works out enclosing tiles, trips, the tile sizes at every storage node and the reservations.
+/// Reports tiles that do not fit into the enclosing one and loops that do not reach tiles of one.
+void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& report);
+
+/// Number of values in the tile of an access, given the tile of each variable of its Einsum.
+std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles);
+
+}  // namespace sluice

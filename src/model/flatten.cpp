@@ -1,0 +1,469 @@
+#include "model/flatten.h"
+
+#include <algorithm>
+
+#include "sluice/mapping/placement.h"
+#include "sluice/support/checked.h"
+
+namespace sluice {
+namespace {
+
+struct StackLoop {
+  const Node* node = nullptr;
+  const std::vector<RankVariableId>* variables = nullptr;
+  std::int64_t tile = 1;
+  std::int64_t first = 0;
+  bool spatial = false;
+  bool trivial = false;  ///< one trip for everything below it
+  ComponentId component;
+  std::uint32_t dimension = 0;
+};
+
+struct StackStorage {
+  std::uint32_t entry = 0;
+  int slides_over = -1;  ///< index into the stack of loops
+  std::uint32_t level = 0;
+};
+
+/// A loop or storage of the current path, in the order in which they take effect.
+struct StackItem {
+  bool is_loop = false;
+  std::uint32_t index = 0;
+};
+
+/// A list of the current path and, while one of its children is walked, that child's computes.
+struct Level {
+  bool in_split = false;
+  int child_begin = 0;
+  int child_end = 0;
+};
+
+struct Interval {
+  int begin = 0;
+  int end = 0;
+};
+
+struct PendingStorage {
+  std::size_t before = 0;
+  std::uint32_t entry = 0;
+  std::optional<std::size_t> slides_over;
+};
+
+class Flattener {
+ public:
+  Flattener(const BoundProblem& problem, ViolationReport& report, FlatTree& tree)
+      : problem_(problem), report_(report), tree_(tree) {}
+
+  void run(const Mapping& mapping) {
+    const std::size_t n_variables = problem_.workload.rank_variables.size();
+    tile_.assign(n_variables, 0);
+    for (const Einsum& einsum : problem_.workload.einsums)
+      for (const VariableRange& range : einsum.iteration_space)
+        tile_[range.variable.index()] = std::max(tile_[range.variable.index()], range.size);
+    tree_.place_of.assign(problem_.workload.einsums.size(), -1);
+    number(mapping.nodes);
+    for (std::size_t e = 0; e < tree_.place_of.size(); ++e) {
+      if (tree_.place_of[e] >= 0) continue;
+      report_.add(ViolationKind::kCompute, nullptr,
+                  "The mapping has no compute for the Einsum " + report_.name(EinsumId(e)) + ".",
+                  EinsumId(e));
+    }
+    tree_.nests.reserve(static_cast<std::size_t>(n_computes_));
+    walk(mapping.nodes);
+  }
+
+ private:
+  // --- first pass: the order of the computes, and what cannot be priced
+  // ---------------------------
+
+  void number(const NodeList& list) {
+    const std::size_t index = intervals_.size();
+    intervals_.push_back({n_computes_, n_computes_});
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool ends = std::holds_alternative<SplitNode>(list[i].kind) ||
+                        std::holds_alternative<ComputeNode>(list[i].kind);
+      if (ends && i + 1 < list.size()) {
+        report_.add(ViolationKind::kCompute, &list[i + 1],
+                    "A node follows a compute or a split in the same list; nothing runs below it.");
+      }
+      std::visit([&](const auto& node) { number_node(list[i], node); }, list[i].kind);
+    }
+    intervals_[index].end = n_computes_;
+  }
+
+  void number_node(const Node& node, const StorageNode& storage) {
+    if (storage.shared_by || storage.over || storage.along)
+      unsupported(node,
+                  "`shared_by` (a tile shared by peers) of " + report_.names(storage.tensors));
+  }
+  void number_node(const Node&, const TemporalNode&) {}
+  void number_node(const Node&, const SpatialNode&) {}
+  void number_node(const Node& node, const CollectiveNode& collective) {
+    unsupported(node, "the collective on " + report_.name(collective.tensor));
+  }
+  void number_node(const Node& node, const ComputeNode& compute) {
+    int& place = tree_.place_of[compute.einsum.index()];
+    if (place >= 0) {
+      report_.add(ViolationKind::kCompute, &node,
+                  "The Einsum " + report_.name(compute.einsum) + " is computed twice.",
+                  compute.einsum);
+    }
+    place = n_computes_++;
+  }
+  void number_node(const Node& node, const SplitNode& split) {
+    if (split.kind == SplitKind::kPipeline) unsupported(node, "a pipelined split");
+    if (split.kind == SplitKind::kParallel) unsupported(node, "a parallel split");
+    for (const NodeList& child : split.children) number(child);
+  }
+
+  void unsupported(const Node& node, const std::string& what) {
+    report_.add(ViolationKind::kUnsupportedNode, &node,
+                "The policy overlap cannot price " + what + " yet.");
+  }
+
+  // --- who is served
+  // ------------------------------------------------------------------------------
+
+  /// Calls `function(einsum)` for the Einsums within `interval` that use a tensor and that `node`
+  /// serves.
+  template <class Function>
+  void for_each_served(TensorId tensor, const StorageNode& node, Interval interval,
+                       Function function) const {
+    const auto visit = [&](EinsumId einsum) {
+      const int place = tree_.place_of[einsum.index()];
+      if (place < interval.begin || place >= interval.end) return;
+      if (!node.einsums.empty() &&
+          std::find(node.einsums.begin(), node.einsums.end(), einsum) == node.einsums.end()) {
+        return;
+      }
+      function(einsum);
+    };
+    const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
+    if (producer) visit(*producer);
+    for (EinsumId consumer : problem_.roles.consumers[tensor.index()])
+      if (consumer != producer) visit(consumer);
+  }
+
+  bool serves(const StorageNode& node, TensorId tensor, EinsumId einsum) const {
+    return problem_[einsum].local_tensor[tensor.index()] >= 0 &&
+           (node.einsums.empty() ||
+            std::find(node.einsums.begin(), node.einsums.end(), einsum) != node.einsums.end());
+  }
+
+  /// True if both nodes (each for one tensor) serve some Einsum of the interval.
+  bool serve_together(const StorageNode& a, TensorId tensor_a, const StorageNode& b,
+                      TensorId tensor_b, Interval interval) const {
+    bool together = false;
+    for_each_served(tensor_a, a, interval,
+                    [&](EinsumId einsum) { together |= serves(b, tensor_b, einsum); });
+    return together;
+  }
+
+  // --- where storage nodes take effect
+  // ------------------------------------------------------------
+
+  Passage passage(const Node& node, bool trivial, const StorageNode& storage, TensorId tensor,
+                  Interval interval) const {
+    if (const StorageNode* other = std::get_if<StorageNode>(&node.kind)) {
+      for (TensorId blocker : other->tensors)
+        if (serve_together(storage, tensor, *other, blocker, interval)) return Passage::kStop;
+      return Passage::kThrough;
+    }
+    if (const SpatialNode* loop = std::get_if<SpatialNode>(&node.kind))
+      return loop->component == storage.component || trivial ? Passage::kThrough : Passage::kStop;
+    const TemporalNode* loop = std::get_if<TemporalNode>(&node.kind);
+    if (!loop) return Passage::kStop;
+    if (trivial) return Passage::kThrough;
+    bool all_relevant = true, none_irrelevant = true;
+    for_each_served(tensor, storage, interval, [&](EinsumId id) {
+      const BoundEinsum& einsum = problem_[id];
+      const auto t = static_cast<std::size_t>(einsum.local_tensor[tensor.index()]);
+      Relevance seen = Relevance::kIrrelevant;
+      for (RankVariableId variable : loop->variables) {
+        const int v = einsum.local_variable[variable.index()];
+        if (v >= 0) seen = einsum.relevance[t][static_cast<std::size_t>(v)];
+      }
+      all_relevant &= seen == Relevance::kRelevant;
+      none_irrelevant &= seen != Relevance::kIrrelevant;
+    });
+    if (all_relevant) return Passage::kThrough;
+    return none_irrelevant ? Passage::kSlide : Passage::kStop;
+  }
+
+  void add_entries(const NodeList& list, std::size_t index, Interval interval,
+                   std::size_t pending_begin, std::size_t trivial_begin) {
+    const StorageNode& storage = std::get<StorageNode>(list[index].kind);
+    for (std::size_t k = 0; k < storage.tensors.size(); ++k) {
+      const TensorId tensor = storage.tensors[k];
+      TreeEntry entry{tensor, storage.component, &list[index]};
+      entry.first_user = interval.end;
+      for_each_served(tensor, storage, interval, [&](EinsumId einsum) {
+        const int place = tree_.place_of[einsum.index()];
+        entry.first_user = std::min(entry.first_user, place);
+        entry.last_user = std::max(entry.last_user, place);
+      });
+      if (entry.last_user < 0) {
+        report_.add(ViolationKind::kForbiddenStorage, &list[index],
+                    report_.name(storage.component) + " stores " + report_.name(tensor) +
+                        " where no Einsum below uses it.");
+      }
+      entry.backing = problem_.arch[storage.component].is_memory() &&
+                      !is_held_above(storage, tensor, interval, pending_begin);
+      if (entry.backing && storage.einsums.empty()) widen_to_all_users(entry);
+      Placement place{index, std::nullopt};
+      bool blocked = false;
+      for (std::size_t later = k + 1; later < storage.tensors.size() && !blocked; ++later)
+        blocked = serve_together(storage, tensor, storage, storage.tensors[later], interval);
+      if (!blocked) {
+        place = placement_of(list, index, entry.backing, [&](std::size_t i) {
+          return passage(list[i], trivial_[trivial_begin + i] != 0, storage, tensor, interval);
+        });
+      }
+      pending_.push_back(
+          {place.before, static_cast<std::uint32_t>(tree_.entries.size()), place.slides_over});
+      tree_.entries.push_back(entry);
+    }
+  }
+
+  /// A shared tensor's backing may stand in several branches; it lives from the first to the last
+  /// Einsum that uses it, wherever that is.
+  void widen_to_all_users(TreeEntry& entry) const {
+    for_each_served(entry.tensor, StorageNode{}, {0, n_computes_}, [&](EinsumId einsum) {
+      const int place = tree_.place_of[einsum.index()];
+      entry.first_user = std::min(entry.first_user, place);
+      entry.last_user = std::max(entry.last_user, place);
+    });
+  }
+
+  bool is_held_above(const StorageNode& storage, TensorId tensor, Interval interval,
+                     std::size_t pending_begin) const {
+    const auto holds = [&](std::uint32_t index) {
+      const TreeEntry& entry = tree_.entries[index];
+      return entry.tensor == tensor && problem_.arch[entry.component].is_memory() &&
+             serve_together(storage, tensor, std::get<StorageNode>(entry.node->kind), tensor,
+                            interval);
+    };
+    for (const StackStorage& above : storages_)
+      if (holds(above.entry)) return true;
+    for (std::size_t i = pending_begin; i < pending_.size(); ++i)
+      if (holds(pending_[i].entry)) return true;
+    return false;
+  }
+
+  // --- second pass: the nests
+  // ---------------------------------------------------------------------
+
+  void walk(const NodeList& list) {
+    const Interval interval = intervals_[next_interval_++];
+    const auto level = static_cast<std::uint32_t>(levels_.size());
+    levels_.push_back({});
+    const std::size_t items = items_.size(), loops = loops_.size(), storages = storages_.size();
+    const std::size_t pending = pending_.size(), trivial = trivial_.size(), undo = undo_.size();
+    mark_trivial_loops(list);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (std::holds_alternative<StorageNode>(list[i].kind))
+        add_entries(list, i, interval, pending, trivial);
+    const std::size_t pending_end = pending_.size();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      for (std::size_t s = pending; s < pending_end; ++s)
+        if (pending_[s].before == i) push_storage(list, pending_[s], loops, level);
+      if (const auto* loop = std::get_if<TemporalNode>(&list[i].kind)) {
+        push_loop({&list[i],
+                   &loop->variables,
+                   loop->tile_shape,
+                   loop->initial_tile_shape.value_or(0),
+                   false,
+                   trivial_[trivial + i] != 0,
+                   {},
+                   0},
+                  storages);
+      } else if (const auto* spatial = std::get_if<SpatialNode>(&list[i].kind)) {
+        push_loop({&list[i], &spatial->variables, spatial->tile_shape,
+                   spatial->initial_tile_shape.value_or(0), true, trivial_[trivial + i] != 0,
+                   spatial->component, spatial->dimension},
+                  storages);
+      } else if (const auto* split = std::get_if<SplitNode>(&list[i].kind)) {
+        for (const NodeList& child : split->children) {
+          const Interval below = intervals_[next_interval_];
+          levels_[level] = {true, below.begin, below.end};
+          walk(child);
+        }
+      } else if (const auto* compute = std::get_if<ComputeNode>(&list[i].kind)) {
+        add_nest(list[i], *compute);
+      }
+    }
+    for (; undo_.size() > undo; undo_.pop_back()) tile_[undo_.back().first] = undo_.back().second;
+    items_.resize(items);
+    loops_.resize(loops);
+    storages_.resize(storages);
+    pending_.resize(pending);
+    trivial_.resize(trivial);
+    levels_.resize(level);
+  }
+
+  /// A loop whose tile is the enclosing tile does nothing; it must not change what a node means.
+  void mark_trivial_loops(const NodeList& list) {
+    for (const Node& node : list) {
+      const std::vector<RankVariableId>* variables = nullptr;
+      std::int64_t tile = 0;
+      if (const TemporalNode* loop = std::get_if<TemporalNode>(&node.kind)) {
+        variables = &loop->variables;
+        tile = loop->tile_shape;
+      } else if (const SpatialNode* spatial = std::get_if<SpatialNode>(&node.kind)) {
+        variables = &spatial->variables;
+        tile = spatial->tile_shape;
+      }
+      bool trivial = variables != nullptr;
+      if (variables) {
+        for (RankVariableId variable : *variables) {
+          std::int64_t& current = tile_[variable.index()];
+          trivial &= tile >= current;
+          undo_.emplace_back(variable.index(), current);
+          current = std::min(current, tile);
+        }
+      }
+      trivial_.push_back(trivial ? 1 : 0);
+    }
+  }
+
+  void push_storage(const NodeList& list, const PendingStorage& pending, std::size_t loops_begin,
+                    std::uint32_t level) {
+    int slides_over = -1;
+    if (pending.slides_over) {
+      std::size_t loop = loops_begin;
+      for (std::size_t i = 0; i < *pending.slides_over; ++i)
+        if (std::holds_alternative<TemporalNode>(list[i].kind) ||
+            std::holds_alternative<SpatialNode>(list[i].kind)) {
+          ++loop;
+        }
+      slides_over = static_cast<int>(loop);
+    }
+    items_.push_back({false, static_cast<std::uint32_t>(storages_.size())});
+    storages_.push_back({pending.entry, slides_over, level});
+  }
+
+  void push_loop(StackLoop loop, std::size_t storages_begin) {
+    if (!loop.trivial) {
+      for (std::size_t s = storages_begin; s < storages_.size(); ++s)
+        tree_.entries[storages_[s].entry].loop_below = true;
+    }
+    items_.push_back({true, static_cast<std::uint32_t>(loops_.size())});
+    loops_.push_back(loop);
+  }
+
+  void add_nest(const Node& node, const ComputeNode& compute) {
+    const BoundEinsum& einsum = problem_[compute.einsum];
+    Nest nest;
+    nest.einsum = compute.einsum;
+    nest.node = &node;
+    for (const BoundCompute& candidate : einsum.computes)
+      if (candidate.component == compute.component) nest.compute = &candidate;
+    nest.loops_begin = static_cast<std::uint32_t>(tree_.loops.size());
+    nest.storages_begin = static_cast<std::uint32_t>(tree_.storages.size());
+    nest_loop_of_.assign(loops_.size(), -1);
+    for (const StackItem& item : items_) {
+      if (item.is_loop) {
+        add_loop(loops_[item.index], item.index, einsum, nest);
+      } else {
+        add_storage(storages_[item.index], einsum, nest);
+      }
+    }
+    nest.loops_end = static_cast<std::uint32_t>(tree_.loops.size());
+    nest.storages_end = static_cast<std::uint32_t>(tree_.storages.size());
+    add_live(nest);
+    tree_.nests.push_back(nest);
+  }
+
+  void add_loop(const StackLoop& loop, std::uint32_t index, const BoundEinsum& einsum,
+                const Nest& nest) {
+    int variable = -1;
+    for (RankVariableId candidate : *loop.variables) {
+      const int local = einsum.local_variable[candidate.index()];
+      if (local < 0) continue;
+      if (variable >= 0) {
+        report_.add(ViolationKind::kCoverage, loop.node,
+                    "A loop lists two rank variables of the Einsum " + report_.name(einsum.einsum) +
+                        "; each Einsum may take only one of them.",
+                    einsum.einsum);
+        return;
+      }
+      variable = local;
+    }
+    if (variable < 0) {
+      if (!loop.trivial) report_repetition(loop, einsum);
+      return;
+    }
+    nest_loop_of_[index] = static_cast<int>(tree_.loops.size() - nest.loops_begin);
+    NestLoop& flat = tree_.loops.emplace_back();
+    flat.variable = variable;
+    flat.spatial = loop.spatial;
+    flat.component = loop.component;
+    flat.dimension = loop.dimension;
+    flat.tile = loop.tile;
+    flat.first = loop.first;
+    flat.node = loop.node;
+  }
+
+  void report_repetition(const StackLoop& loop, const BoundEinsum& einsum) {
+    std::string variables;
+    for (RankVariableId variable : *loop.variables)
+      variables += (variables.empty() ? "" : ", ") + report_.name(variable);
+    report_.add(ViolationKind::kRecomputation, loop.node,
+                "The loop over " + variables + " repeats the Einsum " +
+                    report_.name(einsum.einsum) + ", which does not use it.",
+                einsum.einsum);
+  }
+
+  void add_storage(const StackStorage& storage, const BoundEinsum& einsum, const Nest& nest) {
+    const TreeEntry& entry = tree_.entries[storage.entry];
+    const int tensor = einsum.local_tensor[entry.tensor.index()];
+    if (tensor < 0) return;
+    if (!serves(std::get<StorageNode>(entry.node->kind), entry.tensor, einsum.einsum)) return;
+    NestStorage& flat = tree_.storages.emplace_back();
+    flat.tensor = tensor;
+    flat.component = entry.component;
+    flat.loops_above = static_cast<int>(tree_.loops.size() - nest.loops_begin);
+    flat.entry = storage.entry;
+    if (storage.slides_over >= 0)
+      flat.slides_over = nest_loop_of_[static_cast<std::size_t>(storage.slides_over)];
+  }
+
+  void add_live(Nest& nest) {
+    nest.live_begin = static_cast<std::uint32_t>(tree_.live.size());
+    for (const StackStorage& storage : storages_) {
+      const TreeEntry& entry = tree_.entries[storage.entry];
+      const Level& level = levels_[storage.level];
+      const bool alive =
+          !level.in_split || entry.loop_below ||
+          (level.child_end > entry.first_user && level.child_begin <= entry.last_user);
+      if (alive) tree_.live.push_back(storage.entry);
+    }
+    nest.live_end = static_cast<std::uint32_t>(tree_.live.size());
+  }
+
+  const BoundProblem& problem_;
+  ViolationReport& report_;
+  FlatTree& tree_;
+  int n_computes_ = 0;
+  std::size_t next_interval_ = 0;
+  std::vector<Interval> intervals_;  ///< computes below each list, lists in order of first visit
+  std::vector<std::int64_t> tile_;   ///< current tile of each rank variable
+  std::vector<std::pair<std::size_t, std::int64_t>> undo_;
+  std::vector<std::uint8_t> trivial_;
+  std::vector<PendingStorage> pending_;
+  std::vector<StackItem> items_;
+  std::vector<StackLoop> loops_;
+  std::vector<StackStorage> storages_;
+  std::vector<Level> levels_;
+  std::vector<int> nest_loop_of_;
+};
+
+}  // namespace
+
+FlatTree flatten(const BoundProblem& problem, const Mapping& mapping, ViolationReport& report) {
+  FlatTree tree;
+  Flattener(problem, report, tree).run(mapping);
+  return tree;
+}
+
+}  // namespace sluice

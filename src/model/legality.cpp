@@ -1,0 +1,309 @@
+#include "model/legality.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/sharing.h"
+#include "sluice/support/checked.h"
+
+namespace sluice {
+namespace {
+
+/// The rules that concern one Einsum alone.
+class NestChecker {
+ public:
+  NestChecker(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report)
+      : problem_(problem), tree_(tree), report_(report) {
+    held_.resize(problem.arch.components.size());
+    backed_at_.reserve(64);
+  }
+
+  void check(const Nest& nest) {
+    nest_ = &nest;
+    einsum_ = &problem_[nest.einsum];
+    if (!nest.compute) {
+      report_compute();
+      return;
+    }
+    collect_storages();
+    check_keeps();
+    check_backings();
+    check_spatial_loops();
+    check_networks();
+  }
+
+ private:
+  const std::string& einsum_name() const { return report_.name(nest_->einsum); }
+  const std::string& tensor_name(int tensor) const {
+    return report_.name(einsum_->tensors[static_cast<std::size_t>(tensor)]);
+  }
+  const std::string& variable_name(const NestLoop& loop) const {
+    const Einsum& einsum = problem_.workload[nest_->einsum];
+    return report_.name(einsum.iteration_space[static_cast<std::size_t>(loop.variable)].variable);
+  }
+  const Node* node_of(const NestStorage& storage) const {
+    return tree_.entries[storage.entry].node;
+  }
+  int depth_of(ComponentId component) const { return nest_->compute->depth[component.index()]; }
+  template <class Function>
+  void for_each_storage(Function function) const {
+    for (auto s = nest_->storages_begin; s < nest_->storages_end; ++s) function(tree_.storages[s]);
+  }
+  template <class Function>
+  void for_each_loop(Function function) const {
+    for (auto l = nest_->loops_begin; l < nest_->loops_end; ++l)
+      function(tree_.loops[l], static_cast<int>(l - nest_->loops_begin));
+  }
+  Violation& add(ViolationKind kind, const Node* node, std::string message) {
+    return report_.add(kind, node, std::move(message), nest_->einsum);
+  }
+  Violation& add(ViolationKind kind, const NestStorage& storage, std::string message) {
+    Violation& violation = add(kind, node_of(storage), std::move(message));
+    violation.component = storage.component;
+    violation.tensors = {einsum_->tensors[static_cast<std::size_t>(storage.tensor)]};
+    return violation;
+  }
+
+  void report_compute() {
+    const ComponentId component = std::get<ComputeNode>(nest_->node->kind).component;
+    std::string accepting;
+    for (const BoundCompute& compute : einsum_->computes)
+      accepting += (accepting.empty() ? "" : ", ") + report_.name(compute.component);
+    add(ViolationKind::kCompute, nest_->node,
+        report_.name(component) + " does not accept the Einsum " + einsum_name() +
+            "; it can run on " + (accepting.empty() ? "nothing" : accepting) + ".")
+        .component = component;
+  }
+
+  /// Fills `held_` and `backed_at_`; checks that each tensor moves inwards only.
+  void collect_storages() {
+    std::fill(held_.begin(), held_.end(), TensorMask{0});
+    const std::size_t n_tensors = einsum_->tensors.size();
+    backed_at_.assign(n_tensors, nullptr);
+    last_depth_.assign(n_tensors, -1);
+    for_each_storage([&](const NestStorage& storage) {
+      const auto t = static_cast<std::size_t>(storage.tensor);
+      const int depth = depth_of(storage.component);
+      if (depth < 0 || !einsum_->components[storage.component.index()].enabled) {
+        add(ViolationKind::kForbiddenStorage, storage,
+            report_.name(storage.component) + " cannot hold " + tensor_name(storage.tensor) +
+                " for the Einsum " + einsum_name() + ": it is not on the way to " +
+                report_.name(nest_->compute->component) + ", or not enabled.");
+        return;
+      }
+      if (depth <= last_depth_[t]) {
+        add(ViolationKind::kStorageOrder, storage,
+            tensor_name(storage.tensor) + " stands in " + report_.name(storage.component) +
+                " below a memory that is further in (or the same); memories must come from the "
+                "outermost inwards.");
+      }
+      last_depth_[t] = std::max(last_depth_[t], depth);
+      held_[storage.component.index()] |= TensorMask{1} << t;
+      if (!backed_at_[t] && problem_.arch[storage.component].is_memory()) backed_at_[t] = &storage;
+      if (!backed_at_[t]) {
+        add(ViolationKind::kMissingStorage, storage,
+            "The toll " + report_.name(storage.component) +
+                " stands above the backing storage of " + tensor_name(storage.tensor) + ".");
+      }
+    });
+  }
+
+  void check_keeps() {
+    const bool is_copy = problem_.workload[nest_->einsum].is_copy_operation;
+    for (ComponentId component : nest_->compute->path) {
+      if (!problem_.arch[component].holds_tensors()) continue;
+      const auto sets = keep_sets(problem_, nest_->einsum, component, held_);
+      if (!sets) {
+        for (const Diagnostic& mistake : sets.error())
+          add(ViolationKind::kMissingStorage, nest_->node, mistake.message);
+        continue;
+      }
+      const TensorMask held = held_[component.index()];
+      TensorMask missing = sets->must & ~held;
+      if (is_copy) missing = missing_of_copy(missing, component);
+      if (missing) report_keep(component, missing, true);
+      const TensorMask forbidden = held & ~(sets->must | sets->may);
+      if (forbidden) report_keep(component, forbidden, false);
+      check_back(component);
+    }
+  }
+
+  /// A copy has no storage below its backing nodes: a memory further in need not hold its tensors.
+  TensorMask missing_of_copy(TensorMask missing, ComponentId component) const {
+    for (std::size_t t = 0; t < backed_at_.size(); ++t) {
+      if (backed_at_[t] && depth_of(backed_at_[t]->component) <= depth_of(component))
+        missing &= ~(TensorMask{1} << t);
+    }
+    return missing;
+  }
+
+  void report_keep(ComponentId component, TensorMask tensors, bool must) {
+    std::vector<TensorId> list;
+    for (std::size_t t = 0; t < einsum_->tensors.size(); ++t)
+      if ((tensors >> t) & 1) list.push_back(einsum_->tensors[t]);
+    const std::string what = report_.names(list) + " for the Einsum " + einsum_name();
+    Violation& violation =
+        must ? add(ViolationKind::kMissingStorage, nest_->node,
+                   report_.name(component) + " must keep " + what + ", and the mapping does not.")
+             : add(ViolationKind::kForbiddenStorage, nest_->node,
+                   report_.name(component) + " may not keep " + what + ", and the mapping does.");
+    violation.component = component;
+    violation.tensors = std::move(list);
+  }
+
+  void check_back(ComponentId component) {
+    const Memory* memory = std::get_if<Memory>(&problem_.arch[component].kind);
+    if (!memory || !memory->tensors.back) return;
+    const KeepRule& rule = einsum_->components[component.index()].back;
+    if (rule.table.empty() || !rule.depends_on.empty()) return;
+    for (std::size_t t = 0; t < backed_at_.size(); ++t) {
+      if (!((rule.table[0] >> t) & 1) || !backed_at_[t] || backed_at_[t]->component == component)
+        continue;
+      add(ViolationKind::kMissingStorage, *backed_at_[t],
+          tensor_name(static_cast<int>(t)) + " must be backed by " + report_.name(component) +
+              " and is backed by " + report_.name(backed_at_[t]->component) + ".");
+    }
+  }
+
+  void check_backings() {
+    for (std::size_t t = 0; t < backed_at_.size(); ++t) {
+      const auto tensor = static_cast<int>(t);
+      if (!backed_at_[t]) {
+        add(ViolationKind::kMissingStorage, nest_->node,
+            tensor_name(tensor) + " has no backing storage above the compute of " + einsum_name() +
+                ".")
+            .tensors = {einsum_->tensors[t]};
+        continue;
+      }
+      for (int l = 0; l < backed_at_[t]->loops_above; ++l) {
+        const NestLoop& loop = tree_.loops[nest_->loops_begin + static_cast<std::uint32_t>(l)];
+        const Relevance seen = einsum_->relevance[t][static_cast<std::size_t>(loop.variable)];
+        if (loop.trips == 1 || seen == Relevance::kRelevant) continue;
+        if (seen == Relevance::kPartial && rows_are_shared(tensor, loop)) continue;
+        add(ViolationKind::kRecomputation, *backed_at_[t],
+            "The loop over " + variable_name(loop) + " stands above the backing storage of " +
+                tensor_name(tensor) + " in " + report_.name(backed_at_[t]->component) +
+                " but does not index it directly.");
+      }
+    }
+  }
+
+  /// A consumer's sliding loop over the rows of an intermediate that is made below the same loop.
+  bool rows_are_shared(int tensor, const NestLoop& loop) const {
+    const TensorId id = einsum_->tensors[static_cast<std::size_t>(tensor)];
+    const std::optional<EinsumId> producer = problem_.roles.producer[id.index()];
+    if (!producer || *producer == nest_->einsum) return false;
+    const int place = tree_.place_of[producer->index()];
+    if (place < 0) return false;
+    return loop_at_node(tree_, tree_.nests[static_cast<std::size_t>(place)], loop.node) != nullptr;
+  }
+
+  // --- spatial loops
+  // ------------------------------------------------------------------------------
+
+  void check_spatial_loops() {
+    for_each_loop([&](const NestLoop& loop, int index) {
+      if (!loop.spatial) return;
+      const int depth = depth_of(loop.component);
+      if (depth < 0 || !einsum_->components[loop.component.index()].enabled) {
+        if (loop.trips > 1)
+          add(ViolationKind::kFanout, loop.node,
+              "The spatial loop over " + variable_name(loop) + " uses " +
+                  report_.name(loop.component) + ", which is not on the way to " +
+                  report_.name(nest_->compute->component) + ".")
+              .component = loop.component;
+        return;
+      }
+      if (loop.trips == 1) return;
+      check_place_of(loop, index, depth);
+      check_reuse(loop);
+      check_fanout(loop, index);
+    });
+  }
+
+  void check_place_of(const NestLoop& loop, int index, int depth) {
+    for_each_storage([&](const NestStorage& storage) {
+      if (std::get<StorageNode>(node_of(storage)->kind).persistent) return;
+      const bool above = storage.loops_above <= index;
+      const bool outer = depth_of(storage.component) < depth;
+      if (above == outer) return;
+      add(ViolationKind::kFanout, storage,
+          "The spatial loop over " + variable_name(loop) + " of " + report_.name(loop.component) +
+              " stands " + (above ? "below" : "above") + " the storage of " +
+              tensor_name(storage.tensor) + " in " + report_.name(storage.component) +
+              "; it must stand below the memories before it and above the others.");
+    });
+  }
+
+  void check_reuse(const NestLoop& loop) {
+    const TensorMask reuse = bound_dimension(loop).reuse;
+    for (std::size_t t = 0; t < einsum_->tensors.size(); ++t) {
+      if (!((reuse >> t) & 1)) continue;
+      if (einsum_->relevance[t][static_cast<std::size_t>(loop.variable)] == Relevance::kIrrelevant)
+        continue;
+      add(ViolationKind::kFanout, loop.node,
+          "The dimension " + dimension_name(loop) + " must reuse " +
+              tensor_name(static_cast<int>(t)) + ", which the spatial loop over " +
+              variable_name(loop) + " indexes.")
+          .component = loop.component;
+    }
+  }
+
+  /// Checked once a dimension: at its first loop.
+  void check_fanout(const NestLoop& loop, int index) {
+    std::int64_t used = 1;
+    for (int l = 0; nest_->loops_begin + static_cast<std::uint32_t>(l) < nest_->loops_end; ++l) {
+      const NestLoop& other = tree_.loops[nest_->loops_begin + static_cast<std::uint32_t>(l)];
+      if (!other.spatial || other.component != loop.component || other.dimension != loop.dimension)
+        continue;
+      if (l < index && other.trips > 1) return;
+      used = checked_multiply(used, other.trips);
+    }
+    const std::int64_t fanout = bound_dimension(loop).fanout;
+    if (used <= fanout) return;
+    add(ViolationKind::kFanout, loop.node,
+        "The Einsum " + einsum_name() + " spreads over " +
+            with_thousands(static_cast<double>(used)) + " instances in the dimension " +
+            dimension_name(loop) + "; there are " + with_thousands(static_cast<double>(fanout)) +
+            ".")
+        .component = loop.component;
+  }
+
+  const BoundSpatial& bound_dimension(const NestLoop& loop) const {
+    return einsum_->components[loop.component.index()].spatial[loop.dimension];
+  }
+  std::string dimension_name(const NestLoop& loop) const {
+    return report_.name(loop.component) + "." +
+           problem_.arch[loop.component].spatial[loop.dimension].name;
+  }
+
+  void check_networks() {
+    for (ComponentId component : nest_->compute->path) {
+      if (!std::holds_alternative<Network>(problem_.arch[component].kind)) continue;
+      add(ViolationKind::kUnsupportedNode, nest_->node,
+          "The Einsum " + einsum_name() + " moves its tensors over the network " +
+              report_.name(component) + "; the policy overlap cannot price networks yet.")
+          .component = component;
+    }
+  }
+
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  ViolationReport& report_;
+  const Nest* nest_ = nullptr;
+  const BoundEinsum* einsum_ = nullptr;
+  std::vector<TensorMask> held_;
+  std::vector<const NestStorage*> backed_at_;
+  std::vector<int> last_depth_;
+};
+
+}  // namespace
+
+void check_legality(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
+  NestChecker checker(problem, tree, report);
+  for (const Nest& nest : tree.nests) checker.check(nest);
+  check_sharing(problem, tree, report);
+}
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+#include "sluice/model/binding.h"
+
+namespace sluice {
+
+/// One loop above a compute, as its Einsum sees it.
+struct NestLoop {
+  int variable = 0;  ///< index into the Einsum's iteration space
+  bool spatial = false;
+  ComponentId component;        ///< spatial: whose fanout
+  std::uint32_t dimension = 0;  ///< spatial: which dimension of it
+  std::int64_t enclosing = 1;   ///< largest tile outside the loop
+  std::int64_t tile = 1;        ///< tile inside
+  std::int64_t first = 0;       ///< larger first tile; 0 without one
+  std::int64_t trips = 1;       ///< of the largest enclosing tile
+  const Node* node = nullptr;
+};
+
+/// A storage node of one tensor on the way to a compute, at the place where it takes effect.
+struct NestStorage {
+  int tensor = 0;  ///< index into BoundEinsum::tensors
+  ComponentId component;
+  int loops_above = 0;      ///< number of the nest's loops above it
+  int slides_over = -1;     ///< index of the loop whose new rows alone it refetches
+  std::uint32_t entry = 0;  ///< index into FlatTree::entries
+  std::uint32_t tiles = 0;  ///< where its tile sizes start in FlatTree::tile_sizes
+};
+
+/// A storage node of one tensor in the tree: one reservation.
+struct TreeEntry {
+  TensorId tensor;
+  ComponentId component;
+  const Node* node = nullptr;
+  bool backing = false;
+  bool loop_below = false;  ///< a loop stands between it and the next split of its list
+  int first_user = 0;       ///< places (in the order of computes) of the first and last Einsum
+  int last_user = -1;       ///< that it serves
+  double bits = 0;          ///< largest tile × bits per value; filled in by finish_nests
+  bool doubled = false;     ///< double-buffered: reserves twice
+};
+
+/// Everything on the way from the root to one compute.
+struct Nest {
+  EinsumId einsum;
+  const BoundCompute* compute = nullptr;  ///< null where the compute does not accept the Einsum
+  const Node* node = nullptr;             ///< the compute node
+  std::uint32_t loops_begin = 0, loops_end = 0;
+  std::uint32_t storages_begin = 0, storages_end = 0;
+  std::uint32_t live_begin = 0, live_end = 0;  ///< range of FlatTree::live
+  bool perfect = true;  ///< every tile divides the enclosing one, no first tiles, no sliding
+};
+
+/// A mapping taken apart: nests of the computes in order of execution, and the reservations.
+struct FlatTree {
+  std::vector<Nest> nests;
+  std::vector<NestLoop> loops;
+  std::vector<NestStorage> storages;
+  std::vector<TreeEntry> entries;
+  std::vector<std::uint32_t> live;       ///< entries alive while a nest runs
+  std::vector<std::int64_t> tile_sizes;  ///< per storage: the tile of each variable of its Einsum
+  std::vector<int> place_of;             ///< per EinsumId: index into nests, -1 if not mapped
+
+  /// Largest tile of each variable at a storage.
+  const std::int64_t* tiles_at(const NestStorage& storage) const {
+    return tile_sizes.data() + storage.tiles;
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,155 @@
+#include "model/pricing.h"
+
+#include <algorithm>
+
+#include "sluice/support/checked.h"
+#include "sluice/support/error.h"
+
+namespace sluice {
+namespace {
+
+double seconds(double calls, double throughput) { return calls == 0 ? 0 : calls / throughput; }
+
+}  // namespace
+
+NestPricer::NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows)
+    : problem_(problem), tree_(tree), rows_(rows), used_(problem.arch.components.size()) {
+  std::size_t n_actions = 0;
+  for (const Component& component : problem.arch.components) {
+    first_action_.push_back(n_actions);
+    n_actions += component.actions.size();
+  }
+  unit_calls_.resize(n_actions);
+}
+
+void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
+  std::fill(unit_calls_.begin(), unit_calls_.end(), 0.0);
+  std::fill(used_.begin(), used_.end(), 0);
+  instances_ = static_cast<double>(
+      checked_multiply(problem_.workload.n_instances, problem_.workload[nest.einsum].n_instances));
+  for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s)
+    add_storage(nest, tree_.storages[s], traffic.storages[s - nest.storages_begin]);
+  add_compute(nest, traffic);
+  double latency_s = 0;
+  for (std::size_t c = 0; c < used_.size(); ++c) {
+    if (!used_[c]) continue;
+    const double busy = busy_seconds(nest, c) * instances_;
+    latency_s = std::max(latency_s, busy);
+    if (rows_) rows_->latency.push_back({nest.einsum, ComponentId(c), busy});
+  }
+  add_leakage(nest, latency_s);
+  latency_s_ += latency_s;
+}
+
+void NestPricer::add_storage(const Nest& nest, const NestStorage& storage,
+                             const StorageTraffic& traffic) {
+  const BoundComponent& component = problem_[nest.einsum].components[storage.component.index()];
+  used_[storage.component.index()] = 1;
+  double reads = static_cast<double>(traffic.reads);
+  double unit_reads = static_cast<double>(traffic.unit_reads);
+  if (traffic.merge_reads != 0) {
+    const Memory& memory = std::get<Memory>(problem_.arch[storage.component].kind);
+    if (memory.merging_reads == MergingReads::kCounted) {
+      reads += static_cast<double>(traffic.merge_reads);
+      unit_reads += static_cast<double>(traffic.unit_merge_reads);
+    } else {
+      merge_values_ += static_cast<double>(traffic.merge_reads) * instances_;
+    }
+  }
+  add_memory_action(nest, storage, component.read_action, reads, unit_reads);
+  add_memory_action(nest, storage, component.write_action, static_cast<double>(traffic.writes),
+                    static_cast<double>(traffic.unit_writes));
+}
+
+void NestPricer::add_memory_action(const Nest& nest, const NestStorage& storage, int action_index,
+                                   double values, double unit_values) {
+  if (action_index < 0) return;
+  const std::size_t c = storage.component.index();
+  const BoundEinsum& einsum = problem_[nest.einsum];
+  const Action& action =
+      problem_.arch[storage.component].actions[static_cast<std::size_t>(action_index)];
+  const double bits_per_value =
+      einsum.components[c].bits_per_value[static_cast<std::size_t>(storage.tensor)];
+  unit_calls_[first_action_[c] + static_cast<std::size_t>(action_index)] +=
+      unit_values * bits_per_value / action.bits_per_action;
+  const double count = values * instances_;
+  const double bits = count * bits_per_value;
+  const double actions = bits / action.bits_per_action;
+  const double energy_j = actions * action.energy_j;
+  energy_j_ += energy_j;
+  if (!rows_) return;
+  // A copy's two tensors are one; the account shows it under the name of the input.
+  const bool is_copy = problem_.workload[nest.einsum].is_copy_operation;
+  const auto tensor =
+      static_cast<std::size_t>(is_copy ? einsum.accesses.front().tensor : storage.tensor);
+  rows_->energy.push_back({storage.component, nest.einsum, einsum.tensors[tensor], action.name,
+                           count, bits, actions, energy_j});
+}
+
+void NestPricer::add_compute(const Nest& nest, const NestTraffic& traffic) {
+  const ComponentId id = nest.compute->component;
+  used_[id.index()] = 1;
+  for (const auto& [index, calls] : nest.compute->calls_per_point) {
+    const Action& action = problem_.arch[id].actions[index];
+    const double per_point = static_cast<double>(calls);
+    unit_calls_[first_action_[id.index()] + index] +=
+        static_cast<double>(traffic.unit_operations) * per_point;
+    const double count = static_cast<double>(traffic.operations) * per_point * instances_;
+    const double energy_j = count * action.energy_j;
+    energy_j_ += energy_j;
+    if (rows_)
+      rows_->energy.push_back(
+          {id, nest.einsum, std::nullopt, action.name, count, std::nullopt, count, energy_j});
+  }
+}
+
+double NestPricer::busy_seconds(const Nest& nest, std::size_t c) const {
+  const Component& component = problem_.arch.components[c];
+  const double* calls = unit_calls_.data() + first_action_[c];
+  if (component.total_latency) {
+    const auto& rows = problem_[nest.einsum].components[c].latency_rows;
+    if (rows) {
+      double longest = 0;
+      for (const std::vector<double>& row : *rows) {
+        double sum = 0;
+        for (std::size_t a = 0; a < row.size(); ++a) sum += row[a] * calls[a];
+        longest = std::max(longest, sum);
+      }
+      return longest;
+    }
+    const ExpressionScope scope =
+        action_scope(component, tensor_set_scope(problem_.workload, problem_.roles, nest.einsum),
+                     [calls](std::size_t a) { return calls[a]; });
+    const auto value = component.total_latency->evaluate(scope);
+    SLUICE_CHECK(value && std::holds_alternative<double>(*value),
+                 "bind() accepted the total_latency of " + component.name);
+    return std::get<double>(*value);
+  }
+  const Memory* memory = std::get_if<Memory>(&component.kind);
+  const bool separate = memory && memory->ports == Ports::kSeparate;
+  double busy = 0;
+  for (std::size_t a = 0; a < component.actions.size(); ++a) {
+    const double time = seconds(calls[a], component.actions[a].throughput);
+    busy = separate ? std::max(busy, time) : busy + time;
+  }
+  return busy;
+}
+
+void NestPricer::add_leakage(const Nest& nest, double latency_s) {
+  const BoundEinsum& einsum = problem_[nest.einsum];
+  for (std::size_t c = 0; c < used_.size(); ++c) {
+    const Component& component = problem_.arch.components[c];
+    const bool listed = component.holds_tensors() || component.is_compute();
+    if (!listed && component.leak_power_w == 0) continue;
+    const bool gated = component.power_gated && !used_[c];
+    const double instance_seconds = gated ? 0 : einsum.components[c].leak_instances * latency_s;
+    const double energy_j = instance_seconds * component.leak_power_w;
+    energy_j_ += energy_j;
+    leak_energy_j_ += energy_j;
+    if (rows_)
+      rows_->energy.push_back({ComponentId(c), nest.einsum, std::nullopt, "leak", std::nullopt,
+                               std::nullopt, instance_seconds, energy_j});
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "model/traffic.h"
+#include "sluice/model/cost.h"
+
+namespace sluice {
+
+/// Turns counts into energy and time, Einsum by Einsum. Counts become actions by each memory's own
+/// bits per value and per action; times are those of the busiest instance.
+class NestPricer {
+ public:
+  /// `rows` may be null: then only the totals are kept.
+  NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows);
+
+  /// Adds one Einsum's energy, latency and leakage to the totals (and its rows to the Cost).
+  void add(const Nest& nest, const NestTraffic& traffic);
+
+  double energy_j() const { return energy_j_; }
+  double latency_s() const { return latency_s_; }
+  double leak_energy_j() const { return leak_energy_j_; }
+  double merge_values() const { return merge_values_; }
+
+ private:
+  void add_storage(const Nest& nest, const NestStorage& storage, const StorageTraffic& traffic);
+  void add_memory_action(const Nest& nest, const NestStorage& storage, int action, double values,
+                         double unit_values);
+  void add_compute(const Nest& nest, const NestTraffic& traffic);
+  double busy_seconds(const Nest& nest, std::size_t component) const;
+  void add_leakage(const Nest& nest, double latency_s);
+
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  Cost* rows_;
+  std::vector<std::size_t> first_action_;  ///< per component: its first action in unit_calls_
+  std::vector<double> unit_calls_;         ///< per action of every component, busiest instance
+  std::vector<char> used_;                 ///< per component, in the current Einsum
+  double instances_ = 1;                   ///< repetitions of the current Einsum
+  double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0, merge_values_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,166 @@
+#include "model/sharing.h"
+
+#include <string>
+
+namespace sluice {
+namespace {
+
+class SharingChecker {
+ public:
+  SharingChecker(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report)
+      : problem_(problem), tree_(tree), report_(report) {}
+
+  void check(TensorId tensor) {
+    const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
+    const Nest* first = nullptr;
+    if (producer) first = nest_of(*producer);
+    for (EinsumId consumer : problem_.roles.consumers[tensor.index()]) {
+      const Nest* nest = nest_of(consumer);
+      if (!nest) continue;
+      if (producer && nest_of(*producer) && consumer != *producer)
+        check_pair(tensor, *nest_of(*producer), *nest);
+      if (first && first != nest) check_backing(tensor, *first, *nest);
+      if (!first) first = nest;
+    }
+  }
+
+ private:
+  const Nest* nest_of(EinsumId einsum) const {
+    const int place = tree_.place_of[einsum.index()];
+    if (place < 0 || static_cast<std::size_t>(place) >= tree_.nests.size()) return nullptr;
+    return &tree_.nests[static_cast<std::size_t>(place)];
+  }
+
+  Violation& add(ViolationKind kind, const Node* node, std::string message, const Nest& nest,
+                 TensorId tensor) {
+    Violation& violation = report_.add(kind, node, std::move(message), nest.einsum);
+    violation.tensors = {tensor};
+    return violation;
+  }
+
+  /// True if the reader takes the value that the producer made in an earlier step of a recurrence.
+  bool reads_earlier_step(TensorId tensor, const Nest& producer, const Nest& consumer) const {
+    const TensorAccess& written = problem_.workload[producer.einsum].output();
+    const TensorAccess* read = find_access(problem_.workload[consumer.einsum], tensor);
+    for (std::size_t r = 0; r < read->projection.size(); ++r)
+      if (!written.projection[r].terms.empty() && !read->projection[r].terms.empty() &&
+          read->projection[r].constant < written.projection[r].constant) {
+        return true;
+      }
+    return false;
+  }
+
+  void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {
+    const bool recurrent = reads_earlier_step(tensor, producer, consumer);
+    if (&consumer < &producer && !recurrent) {
+      add(ViolationKind::kDependency, consumer.node,
+          "The Einsum " + report_.name(consumer.einsum) + " reads " + report_.name(tensor) +
+              " before the Einsum " + report_.name(producer.einsum) + " makes it.",
+          consumer, tensor);
+      return;
+    }
+    for (auto l = consumer.loops_begin; l < consumer.loops_end; ++l) {
+      const NestLoop& reading = tree_.loops[l];
+      const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
+      if (!writing || (reading.trips == 1 && writing->trips == 1)) continue;
+      if (walks_alike(tensor, producer, *writing, consumer, reading)) continue;
+      add(ViolationKind::kDependency, reading.node,
+          "The Einsum " + report_.name(consumer.einsum) + " needs all of " + report_.name(tensor) +
+              " in each step of a loop that it shares with the Einsum " +
+              report_.name(producer.einsum) + "; the loop must walk the same rank of it in both.",
+          consumer, tensor);
+    }
+  }
+
+  /// True if the shared loop moves both Einsums along the same rank of the tensor.
+  bool walks_alike(TensorId tensor, const Nest& producer, const NestLoop& writing,
+                   const Nest& consumer, const NestLoop& reading) const {
+    const Einsum& maker = problem_.workload[producer.einsum];
+    const Einsum& reader = problem_.workload[consumer.einsum];
+    const RankVariableId made =
+        maker.iteration_space[static_cast<std::size_t>(writing.variable)].variable;
+    const RankVariableId used =
+        reader.iteration_space[static_cast<std::size_t>(reading.variable)].variable;
+    const TensorAccess& written = maker.output();
+    if (relevance(written, made) != Relevance::kRelevant) return false;
+    for (const TensorAccess& access : reader.accesses) {
+      if (access.tensor != tensor || access.is_output) continue;
+      for (std::size_t r = 0; r < access.projection.size(); ++r) {
+        const bool makes = written.projection[r].coefficient_of(made) != 0;
+        const bool reads = access.projection[r].coefficient_of(used) != 0;
+        if (makes != reads) return false;
+      }
+    }
+    return true;
+  }
+
+  void check_backing(TensorId tensor, const Nest& a, const Nest& b) {
+    const NestStorage* left = backing_of(problem_, tree_, a, tensor);
+    const NestStorage* right = backing_of(problem_, tree_, b, tensor);
+    if (!left || !right || left->entry == right->entry) return;  // missing: reported elsewhere
+    if (left->component != right->component) {
+      add(ViolationKind::kMissingStorage, tree_.entries[right->entry].node,
+          "The Einsums " + report_.name(a.einsum) + " and " + report_.name(b.einsum) + " expect " +
+              report_.name(tensor) + " in different backing memories, " +
+              report_.name(left->component) + " and " + report_.name(right->component) + ".",
+          b, tensor);
+      return;
+    }
+    check_private_loops(tensor, a, *left, b);
+    check_private_loops(tensor, b, *right, a);
+  }
+
+  /// Two backing nodes are one tile only if no loop stands between them and their common split.
+  void check_private_loops(TensorId tensor, const Nest& nest, const NestStorage& backing,
+                           const Nest& other) {
+    const BoundEinsum& einsum = problem_[nest.einsum];
+    const auto t = static_cast<std::size_t>(einsum.local_tensor[tensor.index()]);
+    for (int l = 0; l < backing.loops_above; ++l) {
+      const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
+      if (loop.trips == 1 || loop_at_node(tree_, other, loop.node)) continue;
+      if (is_state(einsum, t)) continue;  // the last slices of a recurrence stay
+      add(ViolationKind::kDependency, loop.node,
+          "The loop stands above the backing storage of " + report_.name(tensor) +
+              " in the branch of the Einsum " + report_.name(nest.einsum) + " only; the Einsum " +
+              report_.name(other.einsum) + " uses the tensor outside the loop.",
+          nest, tensor);
+    }
+  }
+
+  static bool is_state(const BoundEinsum& einsum, std::size_t tensor) {
+    for (const BoundAccess& access : einsum.held)
+      if (static_cast<std::size_t>(access.tensor) == tensor)
+        for (const BoundIndex& index : access.index)
+          if (index.slack > 0) return true;
+    return false;
+  }
+
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  ViolationReport& report_;
+};
+
+}  // namespace
+
+const NestLoop* loop_at_node(const FlatTree& tree, const Nest& nest, const Node* node) {
+  for (auto l = nest.loops_begin; l < nest.loops_end; ++l)
+    if (tree.loops[l].node == node) return &tree.loops[l];
+  return nullptr;
+}
+
+const NestStorage* backing_of(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                              TensorId tensor) {
+  const int local = problem[nest.einsum].local_tensor[tensor.index()];
+  for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
+    if (tree.storages[s].tensor == local && tree.entries[tree.storages[s].entry].backing)
+      return &tree.storages[s];
+  return nullptr;
+}
+
+void check_sharing(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
+  SharingChecker checker(problem, tree, report);
+  for (std::size_t t = 0; t < problem.workload.tensors.size(); ++t)
+    if (problem.roles.is_shared(TensorId(t))) checker.check(TensorId(t));
+}
+
+}  // namespace sluice

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "model/nest.h"
+#include "model/violation_report.h"
+
+namespace sluice {
+
+/// Checks what several Einsums must agree on: a tensor is made before it is read, both sides find
+/// it in the same memory, and the loops that they share walk it alike.
+void check_sharing(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report);
+
+/// The nest's own view of a loop of the mapping, or null where the nest is not below it.
+const NestLoop* loop_at_node(const FlatTree& tree, const Nest& nest, const Node* node);
+
+/// The backing storage of a tensor on the way to a compute, or null.
+const NestStorage* backing_of(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                              TensorId tensor);
+
+}  // namespace sluice

@@ -1,0 +1,117 @@
+#include "model/visit_sum.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "sluice/support/checked.h"
+
+namespace sluice {
+namespace {
+
+/// `count` visits see a tile of this size of one variable.
+struct TileCount {
+  std::int64_t size = 1;
+  std::int64_t count = 1;
+  bool first = true;  ///< the start of a sweep: an inner loop's larger first tile applies
+  bool slid = false;  ///< only its new rows are moved
+};
+using TileCounts = std::vector<TileCount>;
+
+void add(TileCounts& counts, const TileCount& item) {
+  if (item.size <= 0 || item.count <= 0) return;
+  for (TileCount& known : counts) {
+    if (known.size == item.size && known.first == item.first && known.slid == item.slid) {
+      known.count = checked_add(known.count, item.count);
+      return;
+    }
+  }
+  counts.push_back(item);
+}
+
+/// The tiles inside a loop, given those outside.
+TileCounts step_into(const TileCounts& outside, const NestLoop& loop, LoopEffect effect) {
+  TileCounts inside;
+  for (const TileCount& outer : outside) {
+    const bool has_first = loop.first > 0 && outer.first;
+    const std::int64_t first = has_first ? std::min(loop.first, outer.size) : 0;
+    const bool steady_first = loop.first > 0 ? false : outer.first;
+    if (effect == LoopEffect::kOnce) {
+      add(inside, {has_first ? first : std::min(loop.tile, outer.size), outer.count, outer.first,
+                   outer.slid});
+      continue;
+    }
+    add(inside, {first, outer.count, true, outer.slid});
+    const std::int64_t rest = outer.size - first;
+    std::int64_t whole = rest / loop.tile;
+    if (effect == LoopEffect::kSlide && !has_first && whole > 0) {
+      add(inside, {loop.tile, outer.count, steady_first, outer.slid});
+      --whole;
+    }
+    const bool slid = outer.slid || effect == LoopEffect::kSlide;
+    add(inside, {loop.tile, checked_multiply(outer.count, whole), steady_first, slid});
+    add(inside, {rest % loop.tile, outer.count, steady_first, slid});
+  }
+  return inside;
+}
+
+std::int64_t total(const TileCounts& counts) {
+  std::int64_t sum = 0;
+  for (const TileCount& item : counts) sum = checked_add(sum, item.count);
+  return sum;
+}
+
+/// Volume of the tile in which variable v has the size of `chosen[v]`.
+std::int64_t volume_of(const BoundAccess& access, const std::vector<const TileCount*>& chosen) {
+  std::int64_t volume = 1;
+  for (const BoundIndex& index : access.index) {
+    std::int64_t extent = 1 + index.slack;
+    std::int64_t new_rows = -1;
+    for (const BoundTerm& term : index.terms) {
+      const TileCount& tile = *chosen[static_cast<std::size_t>(term.variable)];
+      extent += std::abs(term.coefficient) * (tile.size - 1);
+      if (tile.slid) new_rows = std::abs(term.coefficient) * tile.size;
+    }
+    if (new_rows >= 0) extent = std::min(extent, new_rows);
+    volume = checked_multiply(volume, extent);
+  }
+  return volume;
+}
+
+}  // namespace
+
+std::int64_t visit_sum(const NestLoop* loops, const LoopEffect* effects, int n_loops,
+                       const BoundAccess& access, const std::vector<VariableRange>& sizes) {
+  std::vector<TileCounts> counts;
+  for (const VariableRange& range : sizes) counts.push_back({TileCount{range.size}});
+  for (int l = 0; l < n_loops; ++l) {
+    TileCounts& mine = counts[static_cast<std::size_t>(loops[l].variable)];
+    mine = step_into(mine, loops[l], effects[l]);
+  }
+  std::int64_t irrelevant_visits = 1;
+  std::vector<std::size_t> varying;
+  std::vector<const TileCount*> chosen(sizes.size());
+  for (std::size_t v = 0; v < sizes.size(); ++v) {
+    chosen[v] = &counts[v].front();
+    if (!access.index.empty() && access.relevance[v] != Relevance::kIrrelevant) {
+      varying.push_back(v);
+    } else {
+      irrelevant_visits = checked_multiply(irrelevant_visits, total(counts[v]));
+    }
+  }
+  std::int64_t sum = 0;
+  for (;;) {  // every combination of tile sizes of the variables that index the tensor
+    std::int64_t visits = irrelevant_visits;
+    for (std::size_t v : varying) visits = checked_multiply(visits, chosen[v]->count);
+    sum = checked_add(sum, checked_multiply(visits, volume_of(access, chosen)));
+    std::size_t next = 0;
+    for (; next < varying.size(); ++next) {
+      const std::size_t v = varying[next];
+      if (++chosen[v] < counts[v].data() + counts[v].size()) break;
+      chosen[v] = counts[v].data();
+    }
+    if (next == varying.size()) return sum;
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/nest.h"
+
+namespace sluice {
+
+/// What a loop above a place does to the values that are moved there.
+enum class LoopEffect : std::uint8_t {
+  kEvery,  ///< every step moves its own values
+  kOnce,   ///< the steps share one transfer, or only the busiest instance is looked at
+  kSlide,  ///< every step moves the rows that the step before did not hold
+};
+
+/// Σ over the visits of a place, below the first `n_loops` of `loops`, of the volume of an access's
+/// tile there; `effects[l]` says how loop l counts. Tiles need not divide: the last one is smaller.
+/// `sizes` are the full sizes of the Einsum's variables.
+std::int64_t visit_sum(const NestLoop* loops, const LoopEffect* effects, int n_loops,
+                       const BoundAccess& access, const std::vector<VariableRange>& sizes);
+
+}  // namespace sluice
