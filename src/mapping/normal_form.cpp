@@ -1,0 +1,216 @@
+#include "sluice/mapping/normal_form.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sluice/mapping/placement.h"
+
+namespace sluice {
+namespace {
+
+using EinsumSet = std::set<EinsumId>;
+
+EinsumSet einsums_below(const NodeList& list) {
+  EinsumSet found;
+  for (const Node& node : list) {
+    if (const ComputeNode* compute = std::get_if<ComputeNode>(&node.kind))
+      found.insert(compute->einsum);
+    if (const SplitNode* split = std::get_if<SplitNode>(&node.kind))
+      for (const NodeList& child : split->children) found.merge(einsums_below(child));
+  }
+  return found;
+}
+
+/// One tensor's storage as seen from the lists below it.
+struct Held {
+  TensorId tensor;
+  EinsumSet served;
+};
+
+class Normaliser {
+ public:
+  Normaliser(const Workload& workload, const Arch& arch) : workload_(workload), arch_(arch) {
+    for (const Einsum& einsum : workload.einsums)
+      for (const VariableRange& range : einsum.iteration_space) {
+        std::int64_t& size = tile_[range.variable];
+        size = std::max(size, range.size);
+      }
+  }
+
+  NodeList normalise(const NodeList& written, std::vector<Held> held) {
+    NodeList list = split_storages(written);
+    const EinsumSet below = einsums_below(list);
+    const auto tiles_outside = tile_;
+    while (sink_one(list, below, held)) {
+    }
+    mark_trivial(list);
+    for (const Node& node : list)
+      if (const StorageNode* storage = std::get_if<StorageNode>(&node.kind))
+        if (arch_[storage->component].is_memory())
+          held.push_back({storage->tensors[0], served(*storage, below)});
+    for (Node& node : list)
+      if (SplitNode* split = std::get_if<SplitNode>(&node.kind))
+        for (NodeList& child : split->children) child = normalise(child, held);
+    tile_ = tiles_outside;
+    return list;
+  }
+
+ private:
+  static NodeList split_storages(const NodeList& written) {
+    NodeList list;
+    for (const Node& node : written) {
+      const StorageNode* storage = std::get_if<StorageNode>(&node.kind);
+      if (!storage) {
+        list.push_back(node);
+        continue;
+      }
+      for (TensorId tensor : storage->tensors) {
+        StorageNode single = *storage;
+        single.tensors = {tensor};
+        list.push_back(Node{single});
+      }
+    }
+    return list;
+  }
+
+  EinsumSet served(const StorageNode& storage, const EinsumSet& below) const {
+    EinsumSet result;
+    for (EinsumId einsum : below) {
+      const bool named = storage.einsums.empty() ||
+                         std::find(storage.einsums.begin(), storage.einsums.end(), einsum) !=
+                             storage.einsums.end();
+      if (named && find_access(workload_[einsum], storage.tensors[0])) result.insert(einsum);
+    }
+    return result;
+  }
+
+  static bool meet(const EinsumSet& a, const EinsumSet& b) {
+    return std::any_of(a.begin(), a.end(), [&](EinsumId e) { return b.count(e) > 0; });
+  }
+
+  /// Loops of one trip, given the tiles outside the list; sets `tile_` to those inside it.
+  std::vector<bool> mark_trivial(const NodeList& list) {
+    std::vector<bool> trivial(list.size(), false);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::vector<RankVariableId>* variables = nullptr;
+      std::int64_t tile = 0;
+      if (const TemporalNode* temporal = std::get_if<TemporalNode>(&list[i].kind)) {
+        variables = &temporal->variables;
+        tile = temporal->tile_shape;
+      } else if (const SpatialNode* spatial = std::get_if<SpatialNode>(&list[i].kind)) {
+        variables = &spatial->variables;
+        tile = spatial->tile_shape;
+      } else {
+        continue;
+      }
+      trivial[i] = true;
+      for (RankVariableId variable : *variables) {
+        trivial[i] = trivial[i] && tile >= tile_[variable];
+        tile_[variable] = std::min(tile_[variable], tile);
+      }
+    }
+    return trivial;
+  }
+
+  Passage passage(const NodeList& list, std::size_t index, const StorageNode& storage,
+                  const EinsumSet& mine, const EinsumSet& below, bool trivial) const {
+    if (const StorageNode* other = std::get_if<StorageNode>(&list[index].kind))
+      return meet(mine, served(*other, below)) ? Passage::kStop : Passage::kThrough;
+    if (const SpatialNode* loop = std::get_if<SpatialNode>(&list[index].kind))
+      return loop->component == storage.component || trivial ? Passage::kThrough : Passage::kStop;
+    const TemporalNode* loop = std::get_if<TemporalNode>(&list[index].kind);
+    if (!loop) return Passage::kStop;
+    if (trivial) return Passage::kThrough;
+    bool all_relevant = true, none_irrelevant = true;
+    for (EinsumId einsum : mine) {
+      Relevance seen = Relevance::kIrrelevant;
+      for (const TensorAccess& access : workload_[einsum].accesses)
+        if (access.tensor == storage.tensors[0])
+          for (RankVariableId variable : loop->variables)
+            seen = std::max(seen, relevance(access, variable));
+      all_relevant = all_relevant && seen == Relevance::kRelevant;
+      none_irrelevant = none_irrelevant && seen != Relevance::kIrrelevant;
+    }
+    if (all_relevant) return Passage::kThrough;
+    return none_irrelevant ? Passage::kSlide : Passage::kStop;
+  }
+
+  std::vector<Placement> placements(const NodeList& list, const EinsumSet& below,
+                                    const std::vector<Held>& held) {
+    const auto tiles_outside = tile_;
+    const std::vector<bool> trivial = mark_trivial(list);
+    tile_ = tiles_outside;
+    std::vector<Held> above = held;
+    std::vector<Placement> places(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const StorageNode* storage = std::get_if<StorageNode>(&list[i].kind);
+      if (!storage) continue;
+      const EinsumSet mine = served(*storage, below);
+      const bool is_memory = arch_[storage->component].is_memory();
+      const bool backing =
+          is_memory && std::none_of(above.begin(), above.end(), [&](const Held& outer) {
+            return outer.tensor == storage->tensors[0] && meet(outer.served, mine);
+          });
+      if (is_memory) above.push_back({storage->tensors[0], mine});
+      places[i] = placement_of(list, i, backing, [&](std::size_t j) {
+        return passage(list, j, *storage, mine, below, trivial[j]);
+      });
+    }
+    return places;
+  }
+
+  /// The order in which nodes take effect: `index` lists them, loops and storages alike.
+  static std::vector<std::size_t> order_of_effect(const NodeList& list,
+                                                  const std::vector<Placement>& places) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i <= list.size(); ++i) {
+      for (std::size_t s = 0; s < list.size(); ++s)
+        if (std::holds_alternative<StorageNode>(list[s].kind) && places[s].before == i)
+          order.push_back(s);
+      if (i < list.size() && !std::holds_alternative<StorageNode>(list[i].kind)) order.push_back(i);
+    }
+    return order;
+  }
+
+  /// Moves one node to where it takes effect, if that leaves every other node's place as it is.
+  bool sink_one(NodeList& list, const EinsumSet& below, const std::vector<Held>& held) {
+    const std::vector<Placement> places = placements(list, below, held);
+    const std::vector<std::size_t> wanted = order_of_effect(list, places);
+    for (std::size_t i = list.size(); i-- > 0;) {
+      if (!std::holds_alternative<StorageNode>(list[i].kind) || places[i].before == i) continue;
+      // Position among the moved list, and the old index of each of its nodes.
+      NodeList moved;
+      std::vector<std::size_t> old_index;
+      for (std::size_t j = 0; j <= list.size(); ++j) {
+        if (j == places[i].before) {
+          moved.push_back(list[i]);
+          old_index.push_back(i);
+        }
+        if (j == list.size() || j == i) continue;
+        moved.push_back(list[j]);
+        old_index.push_back(j);
+      }
+      std::vector<std::size_t> effect = order_of_effect(moved, placements(moved, below, held));
+      for (std::size_t& position : effect) position = old_index[position];
+      if (effect != wanted) continue;
+      list = std::move(moved);
+      return true;
+    }
+    return false;
+  }
+
+  const Workload& workload_;
+  const Arch& arch_;
+  std::map<RankVariableId, std::int64_t> tile_;  ///< current tile of each rank variable
+};
+
+}  // namespace
+
+Mapping normal_form(const Mapping& mapping, const Workload& workload, const Arch& arch) {
+  Mapping result = mapping;
+  result.nodes = Normaliser(workload, arch).normalise(mapping.nodes, {});
+  return result;
+}
+
+}  // namespace sluice
