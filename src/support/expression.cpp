@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-using Lookup = std::function<std::optional<ExpressionValue>(const std::string&)>;
+/// What a name is replaced by; null: nothing.
+using Lookup = std::function<ExpressionPointer(const NameReference&, std::size_t offset)>;
 
 bool is_literal(const ExpressionNode& node) {
   return std::holds_alternative<NumberLiteral>(node.kind) ||
@@ -38,13 +39,8 @@ ExpressionPointer folded(const ExpressionPointer& node) {
 
 ExpressionPointer bound(const ExpressionPointer& node, const Lookup& lookup) {
   if (const auto* reference = std::get_if<NameReference>(&node->kind)) {
-    const auto value = lookup ? lookup(reference->name) : std::nullopt;
-    if (!value) return node;
-    if (const double* number = std::get_if<double>(&*value))
-      return make_expression_node(NumberLiteral{*number, {}}, node->offset);
-    if (const bool* truth = std::get_if<bool>(&*value))
-      return make_expression_node(BoolLiteral{*truth}, node->offset);
-    return node;
+    const ExpressionPointer value = lookup ? lookup(*reference, node->offset) : nullptr;
+    return value ? value : node;
   }
   auto children = with_children(
       node->kind, [&](const ExpressionPointer& child) { return bound(child, lookup); });
@@ -120,7 +116,26 @@ std::vector<std::string> Expression::names() const {
 
 Expression Expression::bind(
     const std::function<std::optional<ExpressionValue>(const std::string&)>& lookup) const {
-  return root_ ? Expression(bound(root_, lookup)) : Expression();
+  if (!root_) return {};
+  return Expression(bound(root_, [&](const NameReference& reference, std::size_t offset) {
+    const auto value = lookup ? lookup(reference.name) : std::nullopt;
+    if (!value) return ExpressionPointer();
+    if (const double* number = std::get_if<double>(&*value))
+      return make_expression_node(NumberLiteral{*number, {}}, offset);
+    if (const bool* truth = std::get_if<bool>(&*value))
+      return make_expression_node(BoolLiteral{*truth}, offset);
+    return ExpressionPointer();
+  }));
+}
+
+Expression Expression::substitute(
+    const std::function<std::optional<Expression>(const std::string&)>& lookup) const {
+  if (!root_) return {};
+  return Expression(bound(root_, [&](const NameReference& reference, std::size_t) {
+    const auto value = lookup(reference.name);
+    if (!value) return ExpressionPointer();
+    return value->root_ ? value->root_ : make_expression_node(NumberLiteral{}, 0);
+  }));
 }
 
 std::optional<std::vector<std::vector<double>>> Expression::as_max_of_linear(

@@ -27,9 +27,9 @@ class Parser {
  private:
   using Level = ExpressionPointer (Parser::*)();
   struct Depth {
-    explicit Depth(Parser& parser) : parser(parser) {
-      if (++parser.depth_ > kLargestExpressionHeight)
-        parser.fail("the expression is nested too deeply");
+    explicit Depth(Parser& owner) : parser(owner) {
+      if (++owner.depth_ > kLargestExpressionHeight)
+        owner.fail("the expression is nested too deeply");
     }
     ~Depth() { --parser.depth_; }
     Depth(const Depth&) = delete;

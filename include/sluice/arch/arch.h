@@ -22,6 +22,8 @@ struct Action {
   double throughput = kUnbounded;  ///< actions per second
   double bits_per_action = 1;
   double setup_s = 0;  ///< start-up of one transfer (policies pipeline, staged)
+  /// given instead of bits_per_action: one action moves so many values, whatever their width
+  std::optional<double> values_per_action;
   friend bool operator==(const Action&, const Action&) = default;
 };
 

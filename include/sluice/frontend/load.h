@@ -36,6 +36,13 @@ struct Specs {
   Diagnostics warnings;
 };
 
+/// The file that `name` stands for: itself if it exists, else `name.yaml` of a library folder or of
+/// a folder directly inside one.
+std::optional<std::string> find_spec_file(const std::string& name, const LoadOptions& options);
+
+/// All names that find_spec_file knows from the library folders, sorted.
+std::vector<std::string> library_names(const LoadOptions& options);
+
 /// Reads and merges spec files. A mapping's or constraint's names refer to the workload and
 /// architecture of the same call. All mistakes of all files are returned together.
 Result<Specs> load_specs(const std::vector<std::string>& paths, const LoadOptions& options);

@@ -87,6 +87,9 @@ class Expression {
   /// constants.
   Expression bind(
       const std::function<std::optional<ExpressionValue>(const std::string&)>& lookup) const;
+  /// As bind, but names become whole expressions, which keep their units.
+  Expression substitute(
+      const std::function<std::optional<Expression>(const std::string&)>& lookup) const;
   /// The expression as the maximum over linear forms of the actions' `n_calls`, where it is one
   /// (row = one linear form, entry = the coefficient of that action's n_calls; `scope` supplies
   /// every other field). nullopt where it is something else; all coefficients are then unknown.

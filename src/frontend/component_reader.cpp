@@ -1,0 +1,380 @@
+#include "frontend/component_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/map_reader.h"
+#include "frontend/values.h"
+#include "sluice/workload/operation.h"
+
+namespace sluice {
+namespace {
+
+constexpr Dimension kBit{.bit = 1};
+constexpr Dimension kJoule{.joule = 1};
+constexpr Dimension kJoulePerBit{.joule = 1, .bit = -1};
+constexpr Dimension kSecond{.second = 1};
+constexpr Dimension kPerSecond{.second = -1};
+constexpr Dimension kBitPerSecond{.second = -1, .bit = 1};
+constexpr Dimension kWatt{.joule = 1, .second = -1};
+constexpr Dimension kSquareMetre{.metre = 2};
+
+class ComponentReader {
+ public:
+  ComponentReader(ReadContext& context, const YamlNode& node, std::optional<double> clock_hz)
+      : context_(context), node_(node), map_(context, node, "a " + node.tag), clock_hz_(clock_hz) {}
+
+  std::optional<Component> read() {
+    if (!map_.is_map()) return std::nullopt;
+    const std::size_t before = context_.n_errors();
+    if (const auto name = read_name(context_, map_.required("name"), "a component's name"))
+      component_.name = *name;
+    refuse_component_class();
+    if (node_.tag == "!Memory") memory();
+    if (node_.tag == "!Toll") toll();
+    if (node_.tag == "!Container") container();
+    if (node_.tag == "!Network") network();
+    if (node_.tag == "!Compute") compute();
+    common();
+    map_.finish();
+    if (context_.n_errors() != before) return std::nullopt;
+    return std::move(component_);
+  }
+
+ private:
+  void refuse_component_class() {
+    if (const YamlNode* value = map_.optional("component_class"))
+      context_.error(*value, fmt::format("there is no component library yet: {}", describe(*value)),
+                     "give energies, throughputs, areas and leakage as numbers");
+  }
+
+  void common() {
+    spatial();
+    component_.enabled = read_expression(context_, map_.optional("enabled"), "enabled");
+    component_.total_latency = read_quantity_expression(context_, map_.optional("total_latency"),
+                                                        {.what = "total_latency",
+                                                         .dimensions = {kSecond},
+                                                         .clock_hz = clock_hz_,
+                                                         .infinite = true});
+    if (const auto power = read_quantity(context_, map_.optional("leak_power"),
+                                         {.what = "leak_power", .dimensions = {kWatt}}))
+      component_.leak_power_w = power->value;
+    if (const auto area = read_quantity(context_, map_.optional("area"),
+                                        {.what = "area", .dimensions = {kSquareMetre}}))
+      component_.area_m2 = area->value;
+    component_.power_gated =
+        read_bool(context_, map_.optional("power_gated"), "power_gated").value_or(false);
+  }
+
+  // --- kinds ------------------------------------------------------------------------------------
+
+  void memory() {
+    Memory memory;
+    if (auto size =
+            read_quantity_expression(context_, map_.required("size"),
+                                     {.what = "size", .dimensions = {kBit}, .infinite = true}))
+      memory.size_bits = std::move(*size);
+    memory.tensors = tensor_policy();
+    memory.bits_per_value = bits_per_value();
+    static constexpr NamedValue<Buffering> kBufferings[] = {{"single", Buffering::kSingle},
+                                                            {"double", Buffering::kDouble}};
+    static constexpr NamedValue<Ports> kPorts[] = {{"shared", Ports::kShared},
+                                                   {"separate", Ports::kSeparate}};
+    static constexpr NamedValue<MergingReads> kReads[] = {{"free", MergingReads::kFree},
+                                                          {"counted", MergingReads::kCounted}};
+    memory.buffering = read_choice(context_, map_.optional("buffering"), "buffering", kBufferings)
+                           .value_or(Buffering::kSingle);
+    memory.ports = read_choice(context_, map_.optional("ports"), "kind of ports", kPorts)
+                       .value_or(Ports::kShared);
+    memory.merging_reads =
+        read_choice(context_, map_.optional("merging_reads"), "pricing of merging reads", kReads)
+            .value_or(MergingReads::kFree);
+    component_.kind = std::move(memory);
+    actions({"read", "write"});
+    require_actions({"read", "write"});
+  }
+
+  void toll() {
+    static constexpr NamedValue<Toll::Direction> kDirections[] = {
+        {"down", Toll::Direction::kDown},
+        {"up", Toll::Direction::kUp},
+        {"up_and_down", Toll::Direction::kUpAndDown}};
+    Toll toll;
+    toll.tensors = tensor_policy();
+    toll.bits_per_value = bits_per_value();
+    toll.direction = read_choice(context_, map_.optional("direction"), "direction", kDirections)
+                         .value_or(Toll::Direction::kUpAndDown);
+    component_.kind = std::move(toll);
+    actions({"read"});
+    require_actions({"read"});
+  }
+
+  void container() {
+    Container container;
+    if (const YamlNode* array = map_.optional("array")) container.array = systolic_array(*array);
+    component_.kind = std::move(container);
+  }
+
+  std::optional<SystolicArray> systolic_array(const YamlNode& node) {
+    using Dataflow = SystolicArray::Dataflow;
+    static constexpr NamedValue<int> kKinds[] = {{"systolic", 0}};
+    static constexpr NamedValue<Dataflow> kDataflows[] = {{"ws", Dataflow::kWeightStationary},
+                                                          {"os", Dataflow::kOutputStationary},
+                                                          {"is", Dataflow::kInputStationary}};
+    MapReader map(context_, node, "an array");
+    if (!map.is_map()) return std::nullopt;
+    read_choice(context_, map.required("kind"), "kind of array", kKinds);
+    SystolicArray array;
+    array.dataflow = read_choice(context_, map.required("dataflow"), "dataflow", kDataflows)
+                         .value_or(Dataflow::kWeightStationary);
+    array.rows = dimension_name(map.required("rows"));
+    array.cols = dimension_name(map.required("cols"));
+    map.finish();
+    return array;
+  }
+
+  /// The name of a spatial dimension of this very component.
+  std::string dimension_name(const YamlNode* node) {
+    const auto name = read_name(context_, node, "a spatial dimension");
+    if (!name) return {};
+    std::vector<std::string> names;
+    if (const YamlNode* list = node_.find("spatial"))
+      for (const YamlPointer& item : list->items)
+        if (const YamlNode* own = item->find("name")) names.push_back(own->text);
+    if (std::find(names.begin(), names.end(), *name) == names.end())
+      context_.error(*node, fmt::format("the container has no spatial dimension '{}'", *name),
+                     did_you_mean(*name, names));
+    return *name;
+  }
+
+  void network() {
+    static constexpr NamedValue<Topology> kTopologies[] = {
+        {"mesh", Topology::kMesh}, {"torus", Topology::kTorus},
+        {"ring", Topology::kRing}, {"all_to_all", Topology::kAllToAll},
+        {"bus", Topology::kBus},   {"tree", Topology::kTree}};
+    Network network;
+    network.topology = read_choice(context_, map_.required("topology"), "topology", kTopologies)
+                           .value_or(Topology::kMesh);
+    if (const auto width =
+            read_quantity(context_, map_.optional("channel_width"),
+                          {.what = "channel_width", .dimensions = {kBit}, .zero = false}))
+      network.channel_width_bits = static_cast<std::int64_t>(width->value);
+    if (const auto bandwidth = read_quantity(context_, map_.optional("link_bandwidth"),
+                                             {.what = "link_bandwidth",
+                                              .dimensions = {kBitPerSecond},
+                                              .clock_hz = clock_hz_,
+                                              .zero = false,
+                                              .infinite = true}))
+      network.link_bandwidth = bandwidth->value;
+    network.router_latency_s = duration("router_latency");
+    network.queue_latency_s = duration("queue_latency");
+    network.bits_per_hop_energy = bits("bits_per_hop_energy").value_or(1);
+    network.hop_energy_j =
+        energy(map_.optional("hop_energy"), "hop_energy", network.bits_per_hop_energy);
+    component_.kind = network;
+  }
+
+  void compute() {
+    component_.kind = Compute{};
+    std::vector<std::string> names = {"compute"};
+    for (int i = 0; i < kOperationKindCount; ++i)
+      names.emplace_back(operation_name(static_cast<OperationKind>(i)));
+    actions(names);
+    if (component_.actions.empty() && node_.find("actions") == nullptr)
+      context_.error(node_, "a !Compute needs the key 'actions'");
+  }
+
+  // --- parts ------------------------------------------------------------------------------------
+
+  double duration(const char* key) {
+    const auto value = read_quantity(context_, map_.optional(key),
+                                     {.what = key, .dimensions = {kSecond}, .clock_hz = clock_hz_});
+    return value ? value->value : 0;
+  }
+
+  std::optional<double> bits(const char* key) {
+    const auto value = read_quantity(context_, map_.optional(key),
+                                     {.what = key, .dimensions = {kBit}, .zero = false});
+    return value ? std::optional(value->value) : std::nullopt;
+  }
+
+  /// J per action; `pJ/bit` is multiplied by the bits of one.
+  double energy(const YamlNode* node, const char* what, double bits_per_action) {
+    const auto value =
+        read_quantity(context_, node, {.what = what, .dimensions = {kJoule, kJoulePerBit}});
+    if (!value) return 0;
+    return value->dimension == kJoulePerBit ? value->value * bits_per_action : value->value;
+  }
+
+  TensorPolicy tensor_policy() {
+    TensorPolicy policy;
+    const YamlNode* node = map_.optional("tensors");
+    if (node == nullptr) return policy;
+    MapReader map(context_, *node, "tensors");
+    if (!map.is_map()) return policy;
+    policy.keep = read_expression(context_, map.optional("keep"), "keep");
+    policy.may_keep = read_expression(context_, map.optional("may_keep"), "may_keep");
+    policy.back = read_expression(context_, map.optional("back"), "back");
+    if (const YamlNode* options = map.optional("tensor_order_options"))
+      policy.tensor_order_options = tensor_orders(*options);
+    policy.force_memory_hierarchy_order =
+        read_bool(context_, map.optional("force_memory_hierarchy_order"),
+                  "force_memory_hierarchy_order")
+            .value_or(true);
+    map.finish();
+    return policy;
+  }
+
+  std::vector<std::vector<Expression>> tensor_orders(const YamlNode& node) {
+    std::vector<std::vector<Expression>> orders;
+    for (const YamlPointer& option : node.items) {
+      std::vector<Expression> groups;
+      for (const YamlPointer& group : option->items)
+        if (auto set = read_expression(context_, group.get(), "a group of tensors"))
+          groups.push_back(std::move(*set));
+      if (!option->is_sequence())
+        context_.error(*option, "an order of tensors is a list of sets, outermost first");
+      orders.push_back(std::move(groups));
+    }
+    if (!node.is_sequence()) context_.error(node, "tensor_order_options must be a list of lists");
+    return orders;
+  }
+
+  std::vector<BitsOverride> bits_per_value() {
+    std::vector<BitsOverride> overrides;
+    const YamlNode* node = map_.optional("bits_per_value");
+    if (node == nullptr || !MapReader(context_, *node, "bits_per_value").is_map()) return overrides;
+    for (const YamlEntry& entry : node->entries) {
+      auto tensors = read_expression(context_, entry.key.get(), "a key of bits_per_value");
+      auto value =
+          read_quantity_expression(context_, entry.value.get(),
+                                   {.what = "bits_per_value", .dimensions = {kBit}, .zero = false});
+      if (tensors && value) overrides.push_back({std::move(*tensors), std::move(*value)});
+    }
+    return overrides;
+  }
+
+  void spatial() {
+    const YamlNode* node = map_.optional("spatial");
+    if (node == nullptr) return;
+    if (!node->is_sequence()) {
+      context_.error(*node, fmt::format("spatial must be a list, not {}", describe(*node)));
+      return;
+    }
+    for (const YamlPointer& item : node->items) {
+      MapReader map(context_, *item, "a spatial dimension");
+      if (map.is_map()) component_.spatial.push_back(spatial_dimension(map));
+    }
+  }
+
+  SpatialDimension spatial_dimension(MapReader& map) {
+    SpatialDimension dimension;
+    const YamlNode* name_node = map.required("name");
+    dimension.name = read_name(context_, name_node, "a spatial dimension").value_or("");
+    for (const SpatialDimension& other : component_.spatial)
+      if (name_node != nullptr && other.name == dimension.name)
+        context_.error(*name_node,
+                       fmt::format("two spatial dimensions are called '{}'", dimension.name));
+    dimension.fanout = read_integer(context_, map.required("fanout"), "fanout", 1).value_or(1);
+    dimension.reuse = read_expression(context_, map.optional("reuse"), "reuse");
+    dimension.may_reuse = read_expression(context_, map.optional("may_reuse"), "may_reuse")
+                              .value_or(dimension.reuse.value_or(*Expression::parse("All")));
+    dimension.min_usage =
+        read_quantity_expression(context_, map.optional("min_usage"), {.what = "min_usage"});
+    map.finish();
+    return dimension;
+  }
+
+  // --- actions ----------------------------------------------------------------------------------
+
+  void actions(const std::vector<std::string>& names) {
+    const YamlNode* node = map_.optional("actions");
+    if (node == nullptr) return;
+    if (!node->is_sequence()) {
+      context_.error(*node, fmt::format("actions must be a list, not {}", describe(*node)));
+      return;
+    }
+    for (const YamlPointer& item : node->items) {
+      MapReader map(context_, *item, "an action");
+      if (map.is_map()) component_.actions.push_back(action(map, names));
+    }
+  }
+
+  Action action(MapReader& map, const std::vector<std::string>& names) {
+    Action action;
+    const YamlNode* name_node = map.required("name");
+    action.name = read_text(context_, name_node, "an action's name").value_or("");
+    check_action_name(name_node, action.name, names);
+    const auto rule = [](const char* what) {
+      return QuantityRule{.what = what, .dimensions = {kBit}, .zero = false};
+    };
+    if (const auto bits =
+            read_quantity(context_, map.optional("bits_per_action"), rule("bits_per_action")))
+      action.bits_per_action = bits->value;
+    if (const auto values =
+            read_quantity(context_, map.optional("values_per_action"),
+                          {.what = "values_per_action", .dimensions = {}, .zero = false}))
+      action.values_per_action = values->value;
+    action.energy_j = energy(map.required("energy"), "energy", action.bits_per_action);
+    action.throughput = throughput(map.optional("throughput"), action.bits_per_action);
+    if (const auto setup =
+            read_quantity(context_, map.optional("setup"),
+                          {.what = "setup", .dimensions = {kSecond}, .clock_hz = clock_hz_}))
+      action.setup_s = setup->value;
+    map.finish();
+    return action;
+  }
+
+  void check_action_name(const YamlNode* node, const std::string& name,
+                         const std::vector<std::string>& names) {
+    if (node == nullptr) return;
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      context_.error(
+          *node, fmt::format("a {} has no action '{}'", node_.tag, name),
+          did_you_mean(name, names, fmt::format("actions are {}", fmt::join(names, ", "))));
+    for (const Action& other : component_.actions)
+      if (other.name == name)
+        context_.error(*node, fmt::format("two actions are called '{}'", name));
+  }
+
+  /// Actions per second; a bandwidth is divided by the bits of one action.
+  double throughput(const YamlNode* node, double bits_per_action) {
+    const auto value = read_quantity(context_, node,
+                                     {.what = "throughput",
+                                      .dimensions = {kPerSecond, kBitPerSecond},
+                                      .clock_hz = clock_hz_,
+                                      .zero = false,
+                                      .infinite = true});
+    if (!value) return kUnbounded;
+    return value->dimension == kBitPerSecond ? value->value / bits_per_action : value->value;
+  }
+
+  void require_actions(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const bool found = std::any_of(component_.actions.begin(), component_.actions.end(),
+                                     [&](const Action& action) { return action.name == name; });
+      if (!found) context_.error(node_, fmt::format("a {} needs the action '{}'", node_.tag, name));
+    }
+  }
+
+  ReadContext& context_;
+  const YamlNode& node_;
+  MapReader map_;
+  std::optional<double> clock_hz_;
+  Component component_;
+};
+
+}  // namespace
+
+bool is_component_tag(const std::string& tag) {
+  return tag == "!Memory" || tag == "!Toll" || tag == "!Container" || tag == "!Network" ||
+         tag == "!Compute";
+}
+
+std::optional<Component> read_component(ReadContext& context, const YamlNode& node,
+                                        std::optional<double> clock_hz) {
+  return ComponentReader(context, node, clock_hz).read();
+}
+
+}  // namespace sluice

@@ -1,0 +1,114 @@
+#include "sluice/frontend/load.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "frontend/arch_reader.h"
+#include "frontend/map_reader.h"
+#include "frontend/mapping_reader.h"
+#include "frontend/repetition.h"
+#include "frontend/spec_files.h"
+#include "frontend/values.h"
+#include "frontend/variables.h"
+#include "frontend/workload_reader.h"
+
+namespace sluice {
+namespace {
+
+/// From merged documents to values, section by section.
+class Loader {
+ public:
+  Loader(ReadContext& context, SpecFiles& files)
+      : context_(context),
+        merged_(files.take()),
+        repetition_(context, [&files](const YamlNode& name) { return files.included(name); }) {}
+
+  Specs run() {
+    if (!merged_.root) return std::move(specs_);
+    MapReader map(context_, *merged_.root, "a spec file");
+    read_variables(context_, map.optional("variables"));
+    const YamlPointer renames = section(map, "renames");
+    if (const YamlPointer workload = section(map, "workload")) {
+      const WorkloadSource source =
+          read_workload(context_, *workload, renames.get(), default_name(*workload));
+      specs_.workload = build_workload(context_, source);
+    }
+    if (const YamlPointer arch = section(map, "arch"))
+      specs_.arch = read_arch(context_, *arch, default_name(*arch));
+    for (const char* known : {"mapping", "mappings", "plan", "include"}) map.optional(known);
+    read_mappings(map);
+    read_mapper_options(section(map, "mapper"));
+    map.finish();
+    return std::move(specs_);
+  }
+
+ private:
+  YamlPointer section(MapReader& map, const std::string& key) {
+    if (map.optional(key) == nullptr) return nullptr;
+    for (const YamlEntry& entry : merged_.root->entries)
+      if (entry.key->text == key) return repetition_.unfold(entry.value);
+    return nullptr;
+  }
+
+  std::string default_name(const YamlNode& node) const {
+    return std::filesystem::path(context_.sources().name(node.position.file)).stem().string();
+  }
+
+  void read_mappings(MapReader& map) {
+    for (const MergedSpecs::MappingSection& section : merged_.mappings) {
+      for (const char* needed : {"workload", "arch"})
+        if (map.optional(needed) == nullptr)
+          context_.error(*section.mapping,
+                         fmt::format("a mapping needs the '{}' that it is for", needed));
+      if (!specs_.workload || !specs_.arch) continue;
+      const YamlPointer nodes = repetition_.unfold(section.mapping);
+      auto mapping =
+          read_mapping(context_, *nodes, section.plan.get(), *specs_.workload, *specs_.arch);
+      if (mapping) specs_.mappings.push_back(std::move(*mapping));
+    }
+  }
+
+  void read_mapper_options(const YamlPointer& node) {
+    if (!node || !MapReader(context_, *node, "mapper").is_map()) return;
+    for (const YamlEntry& entry : node->entries) {
+      std::string value = entry.value->text;
+      for (const YamlPointer& item : entry.value->items)
+        if (const auto text = read_text(context_, item.get(), "an option"))
+          value += (value.empty() ? "" : ",") + *text;
+      if (entry.value->is_map())
+        context_.error(*entry.value, "an option of the mapper is a value or a list of values");
+      specs_.mapper_options[entry.key->text] = value;
+    }
+  }
+
+  ReadContext& context_;
+  MergedSpecs merged_;
+  Repetition repetition_;
+  Specs specs_;
+};
+
+Result<Specs> load(ReadContext& context, SpecFiles& files) {
+  Specs specs = Loader(context, files).run();
+  if (context.has_errors()) return tl::unexpected(context.take_diagnostics());
+  return specs;
+}
+
+}  // namespace
+
+Result<Specs> load_specs(const std::vector<std::string>& paths, const LoadOptions& options) {
+  ReadContext context(options);
+  SpecFiles files(context);
+  for (const std::string& path : paths) files.add_file(path);
+  return load(context, files);
+}
+
+Result<Specs> load_specs_from_text(const std::vector<NamedText>& texts,
+                                   const LoadOptions& options) {
+  ReadContext context(options);
+  SpecFiles files(context);
+  for (const NamedText& text : texts) files.add_text(text.name, text.text);
+  return load(context, files);
+}
+
+}  // namespace sluice

@@ -1,0 +1,37 @@
+#include "frontend/map_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice {
+
+MapReader::MapReader(ReadContext& context, const YamlNode& node, std::string what)
+    : context_(context), node_(node), what_(std::move(what)) {
+  if (!node.is_map())
+    context_.error(node, fmt::format("{} must be a map, not {}", what_, describe(node)));
+}
+
+const YamlNode* MapReader::optional(const std::string& key) {
+  known_.push_back(key);
+  return node_.find(key);
+}
+
+const YamlNode* MapReader::required(const std::string& key) {
+  const YamlNode* value = optional(key);
+  if (value == nullptr && node_.is_map())
+    context_.error(node_, fmt::format("{} needs the key '{}'", what_, key));
+  return value;
+}
+
+void MapReader::finish() {
+  for (const YamlEntry& entry : node_.entries) {
+    const std::string& key = entry.key->text;
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    context_.error(*entry.key, fmt::format("{} has no key '{}'", what_, key),
+                   did_you_mean(key, known_, fmt::format("keys are {}", fmt::join(known_, ", "))));
+  }
+}
+
+}  // namespace sluice

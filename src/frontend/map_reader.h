@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/read_context.h"
+#include "frontend/yaml_node.h"
+
+namespace sluice {
+
+/// Reads a map by its keys. What is never asked for is an unknown key: finish() reports it.
+class MapReader {
+ public:
+  /// `what` names the map in messages: "a !Memory". Anything but a map is reported.
+  MapReader(ReadContext& context, const YamlNode& node, std::string what);
+
+  bool is_map() const { return node_.is_map(); }
+  /// The value of a key, or null where it is absent.
+  const YamlNode* optional(const std::string& key);
+  /// As optional; absence is reported.
+  const YamlNode* required(const std::string& key);
+  /// Reports the keys that nobody asked for.
+  void finish();
+
+  const YamlNode& node() const { return node_; }
+  ReadContext& context() { return context_; }
+
+ private:
+  ReadContext& context_;
+  const YamlNode& node_;
+  std::string what_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace sluice

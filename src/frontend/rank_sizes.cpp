@@ -1,0 +1,266 @@
+#include "frontend/rank_sizes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "frontend/iteration_space.h"
+#include "frontend/names.h"
+#include "sluice/support/error.h"
+
+namespace sluice {
+namespace {
+
+/// Ranges of variables and sizes of ranks.
+class RankSizes {
+ public:
+  RankSizes(ReadContext& context, const WorkloadSource& source, Workload& workload)
+      : context_(context), source_(source), workload_(workload) {
+    for (std::size_t i = 0; i < workload.rank_variables.size(); ++i)
+      variable_ids_.emplace(workload.rank_variables[i].name, i);
+  }
+
+  void run(const std::vector<StateRank>& states) {
+    declare_state_ranks(states);
+    for (const Rank& rank : workload_.ranks) declared_.push_back(rank.size > 0);
+    pending_.resize(workload_.einsums.size(), true);
+    boxes_.resize(workload_.einsums.size());
+    index_bounds();
+    roles_ = tensor_roles(workload_);
+    // Einsums whose variables are bounded give sizes to further ranks, which bound further ones.
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::size_t i = 0; i < workload_.einsums.size(); ++i)
+        if (pending_[i] && bound_variables(i)) progress = true;
+      if (progress) derive_sizes(false);
+    }
+    report_unbounded();
+    if (context_.has_errors()) return;
+    derive_sizes(true);
+    check_written();
+  }
+
+ private:
+  bool is_known(RankId rank) const { return workload_[rank].size > 0; }
+
+  void error(const SourcePlace& place, std::string message, std::string hint = {}) {
+    context_.error_inside(*place.node, place.offset, std::move(message), std::move(hint));
+  }
+
+  /// i takes N steps through N+1 slices.
+  void declare_state_ranks(const std::vector<StateRank>& states) {
+    for (const StateRank& state : states) {
+      Rank& slices = workload_.ranks[state.slices.index()];
+      if (slices.size == 0 && is_known(state.steps))
+        slices.size = workload_[state.steps].size + state.shift;
+    }
+  }
+
+  AffineExpression affine(const IndexText& text) const {
+    AffineExpression result;
+    result.constant = text.constant;
+    for (const auto& [name, coefficient] : text.terms)
+      result.terms.push_back({RankVariableId(variable_ids_.at(name)), coefficient});
+    return result;
+  }
+
+  /// The bounds of the whole workload, by their first variable.
+  void index_bounds() {
+    bounds_.resize(workload_.rank_variables.size());
+    for (const BoundSource& bound : source_.bounds) {
+      AffineExpression expression = affine(bound.bound.expression);
+      if (expression.terms.empty()) continue;
+      bounds_[expression.terms[0].variable.index()].push_back(std::move(expression));
+    }
+  }
+
+  /// The constraints that one Einsum's variables obey.
+  std::vector<AffineExpression> constraints(std::size_t index) {
+    const Einsum& einsum = workload_.einsums[index];
+    std::vector<AffineExpression> result;
+    const auto add = [&](const AffineExpression& bound) {
+      const bool applies =
+          std::all_of(bound.terms.begin(), bound.terms.end(),
+                      [&](const AffineTerm& t) { return uses_variable(einsum, t.variable); });
+      if (applies) result.push_back(bound);
+    };
+    for (const VariableRange& range : einsum.iteration_space)
+      for (const AffineExpression& bound : bounds_[range.variable.index()]) add(bound);
+    for (const BoundSource& bound : source_.einsums[index].bounds)
+      add(affine(bound.bound.expression));
+    for (const TensorAccess& access : einsum.accesses) {
+      for (std::size_t i = 0; i < access.projection.size(); ++i) {
+        result.push_back(access.projection[i]);
+        const Rank& rank = workload_[workload_[access.tensor].ranks[i]];
+        if (rank.size > 0) result.push_back(below(access.projection[i], rank.size));
+      }
+    }
+    return result;
+  }
+
+  /// size - 1 - index >= 0
+  static AffineExpression below(AffineExpression index, std::int64_t size) {
+    for (AffineTerm& term : index.terms) term.coefficient = -term.coefficient;
+    index.constant = size - 1 - index.constant;
+    return index;
+  }
+
+  /// True where every variable of the Einsum got its range.
+  bool bound_variables(std::size_t index) {
+    Einsum& einsum = workload_.einsums[index];
+    Box& box = boxes_[index] = {};
+    for (const VariableRange& range : einsum.iteration_space) box.add(range.variable);
+    if (const auto empty = tighten(constraints(index), box)) {
+      pending_[index] = false;
+      error({source_.einsums[index].place, 0},
+            fmt::format("the bounds of variable '{}' in the Einsum {} leave it no value",
+                        workload_[*empty].name, einsum.name),
+            "ranks and iteration_space_shape contradict each other");
+      return false;
+    }
+    for (VariableRange& range : einsum.iteration_space) {
+      const Interval& interval = box[range.variable];
+      if (!interval.is_bounded()) return false;
+      range.minimum = *interval.low;
+      range.size = *interval.high - *interval.low + 1;
+    }
+    pending_[index] = false;
+    return true;
+  }
+
+  /// Extents of the ranks whose sizes nobody declared. `final`: contradictions are reported.
+  void derive_sizes(bool final) {
+    std::vector<Derived> derived(workload_.ranks.size());
+    for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
+      if (pending_[e]) continue;
+      for (std::size_t a = 0; a < workload_.einsums[e].accesses.size(); ++a)
+        derive_from_access(e, a, derived);
+    }
+    for (std::size_t i = 0; i < derived.size(); ++i) {
+      if (declared_[i] || !derived[i].place.node) continue;
+      workload_.ranks[i].size = std::max(derived[i].size, derived[i].plain_size);
+      if (final) check_derived(i, derived[i]);
+    }
+    for (const Rank& rank : workload_.ranks)
+      SLUICE_CHECK(!final || rank.size > 0, "the rank " + rank.name + " has no size");
+  }
+
+  struct Derived {
+    std::int64_t size = 0;        ///< by index expressions
+    std::int64_t plain_size = 0;  ///< by plain variables
+    SourcePlace place;
+    SourcePlace conflict;
+    std::int64_t conflicting_size = 0;
+  };
+
+  void derive_from_access(std::size_t e, std::size_t a, std::vector<Derived>& derived) {
+    const TensorAccess& access = workload_.einsums[e].accesses[a];
+    const SourcePlace place = source_.einsums[e].accesses[a].place;
+    for (std::size_t i = 0; i < access.projection.size(); ++i) {
+      const auto extent = extent_of(access.projection[i], boxes_[e]);
+      if (!extent) continue;
+      Derived& rank = derived[workload_[access.tensor].ranks[i].index()];
+      const std::int64_t size = std::max<std::int64_t>(extent->high + 1, 1);
+      if (rank.place.node == nullptr) rank.place = place;
+      if (!access.projection[i].is_plain_variable()) {
+        rank.size = std::max(rank.size, size);
+        continue;
+      }
+      if (rank.plain_size != 0 && rank.plain_size != size && rank.conflict.node == nullptr) {
+        rank.conflict = place;
+        rank.conflicting_size = size;
+      }
+      rank.plain_size = std::max(rank.plain_size, size);
+    }
+  }
+
+  void check_derived(std::size_t index, const Derived& rank) {
+    const std::string& name = workload_.ranks[index].name;
+    if (rank.conflict.node != nullptr)
+      error(rank.conflict,
+            fmt::format("rank {} has size {} here, but another size elsewhere", name,
+                        rank.conflicting_size),
+            fmt::format("declare it: 'rank_sizes: {{{}: ...}}'", name));
+  }
+
+  void report_unbounded() {
+    for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
+      if (!pending_[e]) continue;
+      for (const VariableRange& range : workload_.einsums[e].iteration_space) {
+        if (boxes_[e][range.variable].is_bounded()) continue;
+        const std::string& name = workload_[range.variable].name;
+        error({source_.einsums[e].place, 0},
+              fmt::format("variable '{}' of the Einsum {} has no bounds", name,
+                          workload_.einsums[e].name),
+              fmt::format("give a size in 'rank_sizes: {{{}: ...}}', or "
+                          "'iteration_space_shape: {{{}: 0 <= {} < ...}}'",
+                          upper_case(name), name, name));
+      }
+    }
+  }
+
+  // --- what is read must have been written ------------------------------------------------------
+
+  void check_written() {
+    for (std::size_t t = 0; t < workload_.tensors.size(); ++t) {
+      if (!roles_.producer[t]) continue;
+      for (const EinsumId reader : roles_.consumers[t])
+        for (std::size_t a = 0; a < workload_[reader].accesses.size(); ++a)
+          if (const TensorAccess& access = workload_[reader].accesses[a];
+              access.tensor == TensorId(t) && !access.is_output)
+            check_read(reader, a, *roles_.producer[t]);
+    }
+  }
+
+  void check_read(EinsumId reader, std::size_t a, EinsumId writer) {
+    const TensorAccess& read = workload_[reader].accesses[a];
+    const TensorAccess& written = workload_[writer].output();
+    const Tensor& tensor = workload_[read.tensor];
+    for (std::size_t i = 0; i < read.projection.size(); ++i) {
+      const auto reads = extent_of(read.projection[i], boxes_[reader.index()]);
+      const auto writes = extent_of(written.projection[i], boxes_[writer.index()]);
+      if (!reads || !writes) continue;
+      const Rank& rank = workload_[tensor.ranks[i]];
+      const std::int64_t low = std::max<std::int64_t>(reads->low, 0);
+      const std::int64_t high = std::min(reads->high, rank.size - 1);
+      const bool is_state =
+          written.projection[i].terms.size() == 1 && written.projection[i].constant > 0;
+      const bool has_initial = is_state && has_initial_value(tensor.name);
+      if (low > high || ((low >= writes->low || has_initial) && high <= writes->high)) continue;
+      const SourcePlace place = source_.einsums[reader.index()].accesses[a].place;
+      if (low < writes->low && is_state)
+        error(place, fmt::format("{} is read before it is first written", tensor.name),
+              fmt::format("say what it starts with: 'initial: {{{}: 0}}'", tensor.name));
+      else
+        error(place, fmt::format("{} reads {} at indices {} to {} of rank {}, of which {} writes "
+                                 "only {} to {}",
+                                 workload_[reader].name, tensor.name, low, high, rank.name,
+                                 workload_[writer].name, writes->low, writes->high));
+    }
+  }
+
+  bool has_initial_value(const std::string& tensor) const {
+    return std::any_of(source_.initial.begin(), source_.initial.end(),
+                       [&](const InitialSource& i) { return i.tensor == tensor; });
+  }
+
+  ReadContext& context_;
+  const WorkloadSource& source_;
+  Workload& workload_;
+  std::unordered_map<std::string, std::size_t> variable_ids_;
+  std::vector<bool> pending_;
+  std::vector<bool> declared_;                         ///< by RankId
+  std::vector<std::vector<AffineExpression>> bounds_;  ///< by RankVariableId
+  std::vector<Box> boxes_;                             ///< by EinsumId
+  TensorRoles roles_;
+};
+
+}  // namespace
+
+void derive_rank_sizes(ReadContext& context, const WorkloadSource& source,
+                       const std::vector<StateRank>& states, Workload& workload) {
+  RankSizes(context, source, workload).run(states);
+}
+
+}  // namespace sluice

@@ -1,0 +1,73 @@
+#include "frontend/read_context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kMostDiagnostics = 200;
+
+}  // namespace
+
+void ReadContext::error(const SourcePosition& position, std::string message, std::string hint) {
+  ++n_errors_;
+  if (diagnostics_.size() >= kMostDiagnostics) return;
+  Diagnostic diagnostic;
+  diagnostic.location = {sources_.name(position.file), position.line, position.column};
+  diagnostic.source_line = sources_.line(position);
+  diagnostic.message = std::move(message);
+  diagnostic.hint = std::move(hint);
+  diagnostics_.push_back({position, std::move(diagnostic)});
+}
+
+void ReadContext::error_inside(const YamlNode& scalar, std::size_t offset, std::string message,
+                               std::string hint) {
+  SourcePosition position = scalar.position;
+  const std::string line = sources_.line(position);
+  const std::size_t start =
+      static_cast<std::size_t>(std::max(position.column, 1)) - 1 + (scalar.quoted ? 1 : 0);
+  // Where the text stands in the file as it was read (no escapes, folds or repetitions).
+  if (start < line.size() && line.compare(start, scalar.text.size(), scalar.text) == 0)
+    position.column = static_cast<int>(start + std::min(offset, scalar.text.size())) + 1;
+  error(position, std::move(message), std::move(hint));
+}
+
+void ReadContext::error_about(const std::string& subject, std::string message, std::string hint,
+                              DiagnosticCause cause) {
+  ++n_errors_;
+  Diagnostic diagnostic;
+  diagnostic.location.file = subject;
+  diagnostic.message = std::move(message);
+  diagnostic.hint = std::move(hint);
+  diagnostic.cause = cause;
+  diagnostics_.push_back({{std::numeric_limits<std::size_t>::max(), 0, 0}, std::move(diagnostic)});
+}
+
+Diagnostics ReadContext::take_diagnostics() {
+  std::stable_sort(diagnostics_.begin(), diagnostics_.end(),
+                   [](const Found& a, const Found& b) { return a.position < b.position; });
+  Diagnostics result;
+  for (Found& found : diagnostics_)
+    if (std::find(result.begin(), result.end(), found.diagnostic) == result.end())
+      result.push_back(std::move(found.diagnostic));
+  diagnostics_.clear();
+  return result;
+}
+
+std::optional<Expression> ReadContext::variable(const std::string& name) const {
+  const auto found = variables_.find(name);
+  return found == variables_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
+                         const std::string& otherwise) {
+  const std::string near = nearest_name(word, candidates);
+  return near.empty() ? otherwise : fmt::format("did you mean '{}'?", near);
+}
+
+}  // namespace sluice

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "frontend/source_files.h"
+#include "frontend/yaml_node.h"
+#include "sluice/frontend/load.h"
+#include "sluice/support/diagnostic.h"
+#include "sluice/support/expression.h"
+
+namespace sluice {
+
+/// What all readers of one load share: the texts, the variables, and the mistakes found so far.
+class ReadContext {
+ public:
+  explicit ReadContext(const LoadOptions& options) : options_(options) {}
+
+  SourceFiles& sources() { return sources_; }
+  const SourceFiles& sources() const { return sources_; }
+  const LoadOptions& options() const { return options_; }
+
+  void error(const SourcePosition& position, std::string message, std::string hint = {});
+  void error(const YamlNode& node, std::string message, std::string hint = {}) {
+    error(node.position, std::move(message), std::move(hint));
+  }
+  /// About the text of a scalar, `offset` bytes into it.
+  void error_inside(const YamlNode& scalar, std::size_t offset, std::string message,
+                    std::string hint = {});
+  void error(const YamlNode& scalar, const ExpressionError& error) {
+    error_inside(scalar, error.offset, error.message, error.hint);
+  }
+  /// About no text at all (an option, a file that cannot be read).
+  void error_about(const std::string& subject, std::string message, std::string hint = {},
+                   DiagnosticCause cause = DiagnosticCause::kContent);
+  bool has_errors() const { return n_errors_ > 0; }
+  /// How many were found so far; a reader compares it before and after.
+  std::size_t n_errors() const { return n_errors_; }
+
+  /// All mistakes, by file and place, without repetitions (a shared alias is read several times).
+  Diagnostics take_diagnostics();
+
+  std::map<std::string, Expression>& variables() { return variables_; }
+  /// The value of a spec variable, or none.
+  std::optional<Expression> variable(const std::string& name) const;
+
+ private:
+  struct Found {
+    SourcePosition position;
+    Diagnostic diagnostic;
+  };
+  const LoadOptions& options_;
+  SourceFiles sources_;
+  std::vector<Found> diagnostics_;  ///< the first few hundred
+  std::size_t n_errors_ = 0;
+  std::map<std::string, Expression> variables_;
+};
+
+/// `did you mean 'X'?`, or else `otherwise`.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
+                         const std::string& otherwise = {});
+
+}  // namespace sluice

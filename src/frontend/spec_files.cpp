@@ -1,0 +1,169 @@
+#include "frontend/spec_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "frontend/merge.h"
+#include "frontend/values.h"
+#include "frontend/yaml_parser.h"
+
+namespace sluice {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kMostIncludes = 1000;
+constexpr std::array<const char*, 8> kSections = {"workload",  "arch",    "constraints", "mapper",
+                                                  "variables", "renames", "mapping",     "plan"};
+
+bool is_per_file(const std::string& key) {
+  return key == "mapping" || key == "mappings" || key == "plan";
+}
+
+YamlPointer without_mappings(const YamlNode& document) {
+  auto rest = std::make_shared<YamlNode>(document);
+  std::erase_if(rest->entries, [](const YamlEntry& e) { return is_per_file(e.key->text); });
+  update_extent(*rest);
+  return rest;
+}
+
+YamlPointer value_of(const YamlNode& document, const std::string& key) {
+  for (const YamlEntry& entry : document.entries)
+    if (entry.key->text == key) return entry.value;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> SpecFiles::content(const std::string& path) {
+  std::error_code error;
+  const auto unreadable = [&](const std::string& why, const std::string& hint = {}) {
+    context_.error_about(path, why, hint, DiagnosticCause::kUnreadable);
+    return std::nullopt;
+  };
+  if (!fs::exists(path, error)) return unreadable("there is no such file");
+  if (fs::is_directory(path, error)) return unreadable("this is a folder, not a file");
+  const std::uintmax_t size = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
+  const std::size_t limit = context_.options().limits.max_file_bytes;
+  std::ifstream stream(path, std::ios::binary);
+  if (error || !stream) return unreadable("the file cannot be read");
+  if (size > limit) {
+    context_.error_about(
+        path, fmt::format("the file has {} bytes, more than the limit of {}", size, limit));
+    return std::nullopt;
+  }
+  std::string text;
+  std::array<char, 65536> block{};
+  while (stream && text.size() <= limit) {  // a pipe has no size
+    stream.read(block.data(), block.size());
+    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+  }
+  if (text.size() > limit) {
+    context_.error_about(path, fmt::format("the file has more than {} bytes", limit));
+    return std::nullopt;
+  }
+  return text;
+}
+
+std::vector<YamlPointer> SpecFiles::documents(const std::string& name, std::string text) {
+  return parse_yaml(context_, context_.sources().add(name, std::move(text)));
+}
+
+void SpecFiles::add_file(const std::string& path) {
+  const auto found = find_spec_file(path, context_.options());
+  if (!found) {
+    context_.error_about(path, "there is no such file, and nothing in the library has this name",
+                         did_you_mean(path, library_names(context_.options())),
+                         DiagnosticCause::kUnreadable);
+    return;
+  }
+  if (auto text = content(*found)) add_documents(documents(*found, std::move(*text)));
+}
+
+void SpecFiles::add_text(const std::string& name, const std::string& text) {
+  if (text.size() > context_.options().limits.max_file_bytes) {
+    context_.error_about(name, fmt::format("the text has {} bytes, more than the limit of {}",
+                                           text.size(), context_.options().limits.max_file_bytes));
+    return;
+  }
+  add_documents(documents(name, text));
+}
+
+void SpecFiles::add_documents(const std::vector<YamlPointer>& documents) {
+  std::vector<MergedSpecs::MappingSection> mappings;
+  for (const YamlPointer& raw : documents) {
+    if (raw->is_null()) continue;
+    if (!raw->is_map()) {
+      context_.error(*raw, fmt::format("a spec file is a map of sections, not {}", describe(*raw)),
+                     fmt::format("sections are {}", fmt::join(kSections, ", ")));
+      continue;
+    }
+    const YamlPointer document = with_includes(raw);
+    const YamlPointer plan = value_of(*document, "plan");
+    if (const YamlPointer mapping = value_of(*document, "mapping"))
+      mappings.push_back({mapping, plan});
+    if (const YamlPointer list = value_of(*document, "mappings")) {
+      if (!list->is_sequence())
+        context_.error(*list, fmt::format("mappings must be a list, not {}", describe(*list)));
+      for (const YamlPointer& mapping : list->items) mappings.push_back({mapping, plan});
+    }
+    merged_.root = merge(merged_.root, without_mappings(*document));
+  }
+  if (!mappings.empty()) merged_.mappings = std::move(mappings);
+}
+
+/// The file's own keys win over those of the file that it includes.
+YamlPointer SpecFiles::with_includes(const YamlPointer& document) {
+  const YamlNode* include = document->find("include");
+  if (include == nullptr) return document;
+  YamlPointer base;
+  const auto add = [&](const YamlNode& name) {
+    const YamlPointer root = included(name);
+    if (root && !root->is_map())
+      context_.error(name, "an included file is a map of sections");
+    else if (root)
+      base = merge(base, root);
+  };
+  if (include->is_sequence())
+    for (const YamlPointer& name : include->items) add(*name);
+  else
+    add(*include);
+  auto rest = std::make_shared<YamlNode>(*document);
+  std::erase_if(rest->entries, [](const YamlEntry& e) { return e.key->text == "include"; });
+  update_extent(*rest);
+  return merge(base, rest);
+}
+
+YamlPointer SpecFiles::included(const YamlNode& file_name) {
+  const auto name = read_text(context_, &file_name, "an included file");
+  if (!name) return nullptr;
+  const fs::path beside =
+      fs::path(context_.sources().name(file_name.position.file)).parent_path() / *name;
+  std::error_code error;
+  const auto found = fs::is_regular_file(beside, error) ? std::optional(beside.string())
+                                                        : find_spec_file(*name, context_.options());
+  if (!found) {
+    context_.error(file_name, fmt::format("there is no file '{}' to include", *name));
+    return nullptr;
+  }
+  if (std::find(open_includes_.begin(), open_includes_.end(), *found) != open_includes_.end() ||
+      ++n_includes_ > kMostIncludes) {
+    context_.error(file_name, fmt::format("'{}' includes itself", *name));
+    return nullptr;
+  }
+  const auto text = content(*found);
+  if (!text) return nullptr;
+  open_includes_.push_back(*found);
+  const std::vector<YamlPointer> read = documents(*found, *text);
+  YamlPointer root;
+  for (const YamlPointer& document : read)
+    root = merge(root, document->is_map() ? with_includes(document) : document);
+  open_includes_.pop_back();
+  return root;
+}
+
+}  // namespace sluice

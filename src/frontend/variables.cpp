@@ -1,0 +1,98 @@
+#include "frontend/variables.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "frontend/map_reader.h"
+#include "frontend/values.h"
+
+namespace sluice {
+namespace {
+
+class VariableReader {
+ public:
+  explicit VariableReader(ReadContext& context) : context_(context) {}
+
+  void read(const YamlNode* node) {
+    if (node != nullptr && !node->is_null()) declare(*node);
+    override_with_options();
+    for (const auto& [name, entry] : declared_) value_of(name);
+  }
+
+ private:
+  struct Declared {
+    Expression expression;
+    const YamlNode* place = nullptr;  ///< null: from the command line
+  };
+
+  void declare(const YamlNode& node) {
+    if (!MapReader(context_, node, "variables").is_map()) return;
+    for (const YamlEntry& entry : node.entries) {
+      const auto name = read_name(context_, entry.key.get(), "a variable");
+      // No variable is known yet, so that the expression keeps the names of others.
+      const auto expression = read_expression(context_, entry.value.get(), "a variable");
+      if (name) declared_[*name] = {expression.value_or(Expression()), entry.value.get()};
+    }
+  }
+
+  void override_with_options() {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : declared_) names.push_back(name);
+    for (const auto& [name, text] : context_.options().variables) {
+      const std::string subject = fmt::format("--set {}={}", name, text);
+      const auto expression = Expression::parse(text);
+      if (!expression)
+        context_.error_about(subject, expression.error().message, expression.error().hint);
+      else if (declared_.count(name) == 0)
+        context_.error_about(subject, fmt::format("no file declares the variable '{}'", name),
+                             did_you_mean(name, names));
+      else
+        declared_[name] = {*expression, nullptr};
+    }
+  }
+
+  std::optional<Expression> value_of(const std::string& name) {
+    if (auto known = context_.variable(name)) return known;
+    const auto found = declared_.find(name);
+    if (found == declared_.end()) return std::nullopt;
+    if (!open_.insert(name).second) {
+      report(name,
+             ExpressionError{fmt::format("the variable '{}' depends on itself", name), 0, {}});
+      return std::nullopt;
+    }
+    const Expression bound = found->second.expression.substitute(
+        [this](const std::string& other) { return value_of(other); });
+    open_.erase(name);
+    const auto value = bound.evaluate({});
+    const auto dimension = bound.dimension();
+    if (!value || !dimension) {
+      report(name, value ? dimension.error() : value.error());
+      context_.variables()[name] = Expression();
+      return std::nullopt;
+    }
+    context_.variables()[name] = bound;
+    return bound;
+  }
+
+  void report(const std::string& name, const ExpressionError& error) {
+    if (!reported_.insert(name).second) return;
+    if (const YamlNode* place = declared_[name].place)
+      context_.error(*place, error);
+    else
+      context_.error_about(fmt::format("--set {}", name), error.message, error.hint);
+  }
+
+  ReadContext& context_;
+  std::map<std::string, Declared> declared_;
+  std::set<std::string> open_, reported_;
+};
+
+}  // namespace
+
+void read_variables(ReadContext& context, const YamlNode* node) {
+  VariableReader(context).read(node);
+}
+
+}  // namespace sluice

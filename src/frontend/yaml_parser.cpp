@@ -1,0 +1,189 @@
+#include "frontend/yaml_parser.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <sstream>
+#include <unordered_map>
+
+namespace sluice {
+namespace {
+
+struct ParsingStopped {};
+
+/// Builds nodes from the events of yaml-cpp and stops as soon as a limit is passed.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  TreeBuilder(ReadContext& context, std::size_t file) : context_(context), file_(file) {}
+
+  std::vector<YamlPointer> documents;
+
+  void OnDocumentStart(const YAML::Mark&) override {
+    open_.clear();
+    anchored_.clear();
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto node = start(mark, YamlNode::Kind::kNull, {});
+    count(*node, node->position);
+    complete(node, anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchored_.find(anchor);
+    if (found == anchored_.end()) stop(position(mark), "an alias stands inside the node it names");
+    if (depth() + found->second->height > context_.options().limits.max_depth)
+      stop(position(mark), depth_message());
+    count(*found->second, position(mark));
+    attach(found->second, position(mark));
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    auto node = start(mark, YamlNode::Kind::kScalar, tag);
+    node->text = value;
+    node->quoted = tag == "!";
+    if (node->quoted) last_quoted_ = mark;
+    count(*node, node->position);
+    complete(node, anchor);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(start(mark, YamlNode::Kind::kSequence, tag), anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(start(mark, YamlNode::Kind::kMap, tag), anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+  /// yaml-cpp takes a string that never ends for one that ends with the file.
+  void check_strings_end() {
+    if (!last_quoted_) return;
+    const std::string& text = context_.sources().text(file_);
+    std::size_t at = text.find_first_of("'\"", static_cast<std::size_t>(last_quoted_->pos));
+    if (at == std::string::npos) return;
+    const char quote = text[at];
+    for (++at; at < text.size() && text[at] != quote; ++at)
+      if (quote == '"' && text[at] == '\\') ++at;
+    if (at >= text.size())
+      context_.error(position(*last_quoted_), "this string is never closed",
+                     fmt::format("close it with {}", quote));
+  }
+
+ private:
+  struct Open {
+    std::shared_ptr<YamlNode> node;
+    YAML::anchor_t anchor = 0;
+    YamlPointer key;                            ///< of the entry that is being read
+    std::unordered_map<std::string, int> keys;  ///< with the line of each
+  };
+
+  int depth() const { return static_cast<int>(open_.size()); }
+  SourcePosition position(const YAML::Mark& mark) const {
+    return {file_, mark.line + 1, mark.column + 1};
+  }
+  std::string depth_message() const {
+    return fmt::format("nested more than {} levels deep", context_.options().limits.max_depth);
+  }
+
+  [[noreturn]] void stop(const SourcePosition& position, std::string message,
+                         std::string hint = {}) {
+    context_.error(position, std::move(message), std::move(hint));
+    throw ParsingStopped{};
+  }
+
+  std::shared_ptr<YamlNode> start(const YAML::Mark& mark, YamlNode::Kind kind,
+                                  const std::string& tag) {
+    auto node = std::make_shared<YamlNode>();
+    node->kind = kind;
+    node->position = position(mark);
+    if (tag != "?" && tag != "!") node->tag = tag;
+    return node;
+  }
+
+  void open(std::shared_ptr<YamlNode> node, YAML::anchor_t anchor) {
+    if (depth() >= context_.options().limits.max_depth) stop(node->position, depth_message());
+    open_.push_back({.node = std::move(node), .anchor = anchor, .key = {}, .keys = {}});
+  }
+
+  void close() {
+    Open closed = std::move(open_.back());
+    open_.pop_back();
+    update_extent(*closed.node);
+    complete(closed.node, closed.anchor);
+  }
+
+  void complete(const std::shared_ptr<YamlNode>& node, YAML::anchor_t anchor) {
+    if (anchor != 0) anchored_[anchor] = node;
+    attach(node, node->position);
+  }
+
+  void attach(const YamlPointer& node, const SourcePosition& position) {
+    if (open_.empty()) {
+      documents.push_back(node);
+    } else if (open_.back().node->is_sequence()) {
+      open_.back().node->items.push_back(node);
+    } else {
+      attach_to_map(open_.back(), node, position);
+    }
+  }
+
+  void attach_to_map(Open& map, const YamlPointer& node, const SourcePosition& position) {
+    if (map.key) {
+      map.node->entries.push_back({std::move(map.key), node});
+      map.key = nullptr;
+      return;
+    }
+    if (!node->is_scalar()) stop(position, fmt::format("{} cannot be a key", describe(*node)));
+    const auto [earlier, is_new] = map.keys.emplace(node->text, position.line);
+    if (!is_new)
+      context_.error(position, fmt::format("the key '{}' is given twice", node->text),
+                     fmt::format("its first value is on line {}", earlier->second));
+    map.key = node;
+  }
+
+  /// Against the limit: leaves as they are read, and all that an alias stands for.
+  void count(const YamlNode& node, const SourcePosition& position) {
+    n_nodes_ += node.n_nodes;
+    if (n_nodes_ > context_.options().limits.max_nodes)
+      stop(position, fmt::format("the file has more than {} nodes, aliases expanded",
+                                 context_.options().limits.max_nodes));
+  }
+
+  ReadContext& context_;
+  std::size_t file_;
+  std::vector<Open> open_;
+  std::unordered_map<YAML::anchor_t, YamlPointer> anchored_;
+  std::optional<YAML::Mark> last_quoted_;
+  std::size_t n_nodes_ = 0;
+};
+
+}  // namespace
+
+std::vector<YamlPointer> parse_yaml(ReadContext& context, std::size_t file) {
+  std::istringstream stream(context.sources().text(file));
+  TreeBuilder builder(context, file);
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+    builder.check_strings_end();
+  } catch (const ParsingStopped&) {
+    return {};
+  } catch (const YAML::Exception& error) {
+    const bool known = !error.mark.is_null();
+    context.error({file, known ? error.mark.line + 1 : 0, known ? error.mark.column + 1 : 0},
+                  fmt::format("not valid YAML: {}", error.msg));
+    return {};
+  }
+  return builder.documents;
+}
+
+}  // namespace sluice
