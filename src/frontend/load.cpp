@@ -12,6 +12,7 @@
 #include "frontend/values.h"
 #include "frontend/variables.h"
 #include "frontend/workload_reader.h"
+#include "sluice/mapper/options_table.h"
 
 namespace sluice {
 namespace {
@@ -78,8 +79,23 @@ class Loader {
           value += (value.empty() ? "" : ",") + *text;
       if (entry.value->is_map())
         context_.error(*entry.value, "an option of the mapper is a value or a list of values");
+      check_mapper_option(entry, value);
       specs_.mapper_options[entry.key->text] = value;
     }
+  }
+
+  void check_mapper_option(const YamlEntry& entry, const std::string& value) {
+    const MapperOption* option = find_mapper_option(entry.key->text);
+    if (option == nullptr) {
+      std::vector<std::string> names;
+      for (const MapperOption& known : mapper_option_table()) names.push_back(known.name);
+      return context_.error(
+          *entry.key, fmt::format("'mapper' has no option '{}'", entry.key->text),
+          did_you_mean(entry.key->text, names, fmt::format("options: {}", fmt::join(names, ", "))));
+    }
+    MapperOptions scratch;
+    if (const auto set = option->set(scratch, value); !set)
+      context_.error(*entry.value, fmt::format("'{}': {}", option->name, set.error()));
   }
 
   ReadContext& context_;
