@@ -22,7 +22,7 @@ class ArchReader {
     const std::size_t before = context_.n_errors();
     MapReader map(context_, node, "an architecture");
     arch_.name =
-        read_name(context_, map.optional("name"), "the architecture's name").value_or(default_name);
+        read_text(context_, map.optional("name"), "the architecture's name").value_or(default_name);
     if (const auto clock = read_quantity(
             context_, map.optional("clock"),
             {.what = "the clock", .dimensions = {Dimension{.second = -1}}, .zero = false}))

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sluice/support/expression.h"
+
 namespace sluice {
 namespace {
 
@@ -12,12 +14,11 @@ constexpr double kLargestExactInteger = 9007199254740992.0;  // 2^53
 
 bool is_name(const std::string& text) {
   const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & '\x80') != 0;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
-  const auto inner = [&](char c) {
-    return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
-  };
-  return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), inner);
+  return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9');
+  });
 }
 
 /// `.inf` and `.nan` are YAML's spelling.
@@ -40,7 +41,12 @@ std::optional<std::string> read_text(ReadContext& context, const YamlNode* node,
 
 std::optional<std::string> read_name(ReadContext& context, const YamlNode* node, const char* what) {
   auto text = read_text(context, node, what);
-  if (!text || is_name(*text)) return text;
+  if (!text) return std::nullopt;
+  if (is_expression_keyword(*text)) {
+    context.error(*node, fmt::format("'{}' is a word of the expression language, no name", *text));
+    return std::nullopt;
+  }
+  if (is_name(*text)) return text;
   context.error(*node, fmt::format("{} must be a name, not {}", what, describe(*node)),
                 "names are letters, digits and '_', and do not start with a digit");
   return std::nullopt;

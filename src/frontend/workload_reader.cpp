@@ -24,7 +24,7 @@ class WorkloadReader {
     WorkloadSource source;
     source.place = &node;
     MapReader map(context_, node, "a workload");
-    source.name = read_name(context_, map.optional("name"), "the workload's name").value_or(name);
+    source.name = read_text(context_, map.optional("name"), "the workload's name").value_or(name);
     source.rank_sizes = rank_sizes(map.optional("rank_sizes"));
     source.bounds = bounds(map.optional("iteration_space_shape"));
     source.bits = bits(map.optional("bits_per_value"));

@@ -20,7 +20,4 @@ struct Token {
 /// Splits an expression; the last token is kEnd. Numbers swallow the unit that follows them.
 tl::expected<std::vector<Token>, ExpressionError> lex_expression(std::string_view text);
 
-/// Words that can be no name: `if else and or not for in True False true false inf nan`.
-bool is_expression_keyword(std::string_view word);
-
 }  // namespace sluice

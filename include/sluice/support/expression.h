@@ -109,4 +109,7 @@ class Expression {
   std::shared_ptr<const ExpressionNode> root_;  ///< null: the literal 0
 };
 
+/// Words that can be no name: `if else and or not for in True False true false inf nan`.
+bool is_expression_keyword(std::string_view word);
+
 }  // namespace sluice
