@@ -1,0 +1,468 @@
+#include "cost_program.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+std::uint64_t bit(std::uint32_t b) { return std::uint64_t{1} << b; }
+
+/// Counts of one action of one component, over all instances and of the busiest one.
+struct ActionRows {
+  Row total;
+  Row busiest;
+};
+
+class Compiler {
+ public:
+  Compiler(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+           const std::vector<VariableClass>& classes, const std::vector<TrackedMemory>& tracked,
+           const std::vector<bool>& unlimited)
+      : problem_(problem), shape_(shape), templ_(templ), classes_(classes), tracked_(tracked),
+        unlimited_(unlimited), bound_(problem[shape.einsum]),
+        compute_(bound_.computes[templ.compute]) {
+    actions_.resize(problem.arch.components.size());
+    for (std::size_t c = 0; c < actions_.size(); ++c)
+      actions_[c].resize(problem.arch.components[c].actions.size());
+    for (const Slot& slot : templ.slots)
+      if (slot.shared) last_fused_gap_ = std::max(last_fused_gap_, slot.gap);
+  }
+
+  CostProgram run() {
+    if (shape_.is_copy) {
+      count_copy();
+    } else {
+      for (std::uint32_t t = 0; t < shape_.tensors.size(); ++t) count_tensor(t);
+      count_compute();
+    }
+    add_energy();
+    add_latency();
+    add_occupancy();
+    add_fanout_limits();
+    return std::move(program_);
+  }
+
+ private:
+  // ---- masks -------------------------------------------------------------------------------
+  template <class Predicate>
+  std::uint64_t mask(const Predicate& take) const {
+    std::uint64_t result = 0;
+    for (const VariableClass& cls : classes_)
+      for (const ClassLoop& loop : cls.loops)
+        if (take(loop)) result |= bit(loop.bit);
+    return result;
+  }
+
+  std::uint64_t temporal_above(std::uint32_t gap) const {
+    return mask([&](const ClassLoop& l) { return !l.spatial && l.gap < gap; });
+  }
+  std::uint64_t relevant_temporal_above(std::uint32_t tensor, std::uint32_t gap) const {
+    return mask([&](const ClassLoop& l) {
+      return !l.spatial && l.gap < gap && shape_.relevant(tensor, l.variable);
+    });
+  }
+  std::uint64_t spatial_between(std::uint32_t outer, std::uint32_t inner) const {
+    return mask([&](const ClassLoop& l) { return l.spatial && outer <= l.gap && l.gap < inner; });
+  }
+  /// Spatial loops between two gaps whose instances are served one by one.
+  std::uint64_t unshared_between(std::uint32_t tensor, std::uint32_t outer,
+                                 std::uint32_t inner) const {
+    return mask([&](const ClassLoop& l) {
+      if (!l.spatial || l.gap < outer || l.gap >= inner) return false;
+      const BoundSpatial& s = bound_.components[l.component.index()].spatial[l.dimension];
+      return !shape_.irrelevant(tensor, l.variable) || !(s.may_reuse >> tensor & 1);
+    });
+  }
+
+  // ---- rows --------------------------------------------------------------------------------
+  std::uint32_t monomial(std::int32_t slot, std::uint64_t loops, std::uint64_t extra = 0) {
+    const Monomial wanted{slot, extra, loops};
+    const auto at = std::find(program_.monomials.begin(), program_.monomials.end(), wanted);
+    if (at != program_.monomials.end())
+      return static_cast<std::uint32_t>(at - program_.monomials.begin());
+    program_.monomials.push_back(wanted);
+    return static_cast<std::uint32_t>(program_.monomials.size() - 1);
+  }
+
+  static void add(Row* row, std::uint32_t monomial, double coefficient) {
+    if (coefficient == 0) return;
+    for (RowTerm& term : row->terms) {
+      if (term.monomial != monomial) continue;
+      term.coefficient += coefficient;
+      return;
+    }
+    row->terms.push_back({monomial, coefficient});
+  }
+
+  static void add(Row* row, const Row& other, double factor) {
+    if (factor == 0) return;
+    row->constant += other.constant * factor;
+    for (const RowTerm& term : other.terms) add(row, term.monomial, term.coefficient * factor);
+  }
+
+  /// The rows of `name` on a component, or null where it has no such action.
+  ActionRows* action(ComponentId component, const char* name) {
+    const std::vector<Action>& actions = problem_.arch[component].actions;
+    for (std::size_t a = 0; a < actions.size(); ++a)
+      if (actions[a].name == name) return &actions_[component.index()][a];
+    return nullptr;
+  }
+
+  /// Actions that one value of a tensor takes.
+  double actions_per_value(ComponentId component, std::uint32_t tensor, const char* name) const {
+    for (const Action& a : problem_.arch[component].actions)
+      if (a.name == name)
+        return bound_.components[component.index()].bits_per_value[tensor] / a.bits_per_action;
+    return 0;
+  }
+
+  void count(ComponentId component, const char* name, std::uint32_t tensor, std::int32_t slot,
+             std::uint64_t total, std::uint64_t busiest, double sign) {
+    ActionRows* rows = action(component, name);
+    if (rows == nullptr) return;
+    const double per_value = sign * actions_per_value(component, tensor, name);
+    add(&rows->total, monomial(slot, total), per_value);
+    add(&rows->busiest, monomial(slot, busiest), per_value);
+  }
+
+  // ---- traffic -----------------------------------------------------------------------------
+  /// One edge of a tensor's chain: from `parent` to `child` (a slot, or -1: the compute).
+  struct Edge {
+    const Slot* parent;
+    std::int32_t child;
+    std::uint32_t child_gap;
+  };
+
+  std::uint32_t leaf_gap() const {
+    std::uint32_t gap = 0;
+    for (const Slot& slot : templ_.slots) gap = std::max(gap, slot.gap);
+    return gap + 1;
+  }
+
+  void count_tensor(std::uint32_t tensor) {
+    const Slot* parent = nullptr;
+    for (std::size_t s = 0; s < templ_.slots.size(); ++s) {
+      const Slot& slot = templ_.slots[s];
+      if (slot.tensor != tensor) continue;
+      if (problem_.arch[slot.component].is_toll()) continue;
+      if (parent != nullptr) count_edge({parent, static_cast<std::int32_t>(s), slot.gap}, tensor);
+      parent = &slot;
+    }
+    SLUICE_CHECK(parent != nullptr, "a template lacks a tensor");
+    count_edge({parent, -1, leaf_gap()}, tensor);
+    count_tolls(tensor);
+  }
+
+  void count_edge(const Edge& edge, std::uint32_t tensor) {
+    const LocalTensor& local = shape_.tensors[tensor];
+    const std::uint64_t steps = temporal_above(edge.child_gap);
+    const std::uint64_t skipped = relevant_temporal_above(tensor, edge.child_gap);
+    const std::uint64_t above = spatial_between(0, edge.parent->gap);
+    const std::uint64_t served = unshared_between(tensor, edge.parent->gap, edge.child_gap);
+    const std::uint64_t copies = spatial_between(0, edge.child_gap);
+    const ComponentId parent = edge.parent->component;
+    const bool has_child = edge.child >= 0;
+    const ComponentId child =
+        has_child ? templ_.slots[static_cast<std::size_t>(edge.child)].component : parent;
+    const std::int32_t volume = edge.child;
+
+    count(parent, "read", tensor, volume, steps | above | served, steps | served, 1);
+    if (has_child) count(child, "write", tensor, volume, steps | copies, steps, 1);
+    if (!local.is_output) return;
+    count(parent, "write", tensor, volume, steps | above | served, steps | served, 1);
+    if (has_child) count(child, "read", tensor, volume, steps | copies, steps, 1);
+    // The first read of each tile of an output is skipped.
+    count(parent, "read", tensor, volume, skipped | above | served, skipped | served, -1);
+    if (has_child) count(child, "write", tensor, volume, skipped | copies, skipped, -1);
+  }
+
+  /// A toll charges a `read` for every value that passes it in its directions.
+  void count_tolls(std::uint32_t tensor) {
+    for (const Slot& toll : templ_.slots) {
+      if (toll.tensor != tensor || !problem_.arch[toll.component].is_toll()) continue;
+      std::int32_t below = -1;
+      std::uint32_t gap = leaf_gap();
+      for (std::size_t s = 0; s < templ_.slots.size(); ++s) {
+        const Slot& slot = templ_.slots[s];
+        if (slot.tensor != tensor || slot.gap <= toll.gap ||
+            problem_.arch[slot.component].is_toll())
+          continue;
+        if (below >= 0) continue;
+        below = static_cast<std::int32_t>(s);
+        gap = slot.gap;
+      }
+      const auto direction = std::get<Toll>(problem_.arch[toll.component].kind).direction;
+      const std::uint64_t steps = temporal_above(gap);
+      const std::uint64_t skipped = relevant_temporal_above(tensor, gap);
+      const std::uint64_t above = spatial_between(0, toll.gap);
+      const std::uint64_t served = unshared_between(tensor, toll.gap, gap);
+      const bool is_output = shape_.tensors[tensor].is_output;
+      if (direction != Toll::Direction::kUp) {
+        count(toll.component, "read", tensor, below, steps | above | served, steps | served, 1);
+        if (is_output)
+          count(toll.component, "read", tensor, below, skipped | above | served,
+                skipped | served, -1);
+      }
+      if (is_output && direction != Toll::Direction::kDown)
+        count(toll.component, "read", tensor, below, steps | above | served, steps | served, 1);
+    }
+  }
+
+  void count_compute() {
+    const std::uint64_t all = temporal_above(leaf_gap()) | spatial_between(0, leaf_gap());
+    const std::uint64_t steps = temporal_above(leaf_gap());
+    for (const auto& [action_index, calls] : compute_.calls_per_point) {
+      ActionRows& rows = actions_[compute_.component.index()][action_index];
+      add(&rows.total, monomial(-1, all), static_cast<double>(calls));
+      add(&rows.busiest, monomial(-1, steps), static_cast<double>(calls));
+    }
+  }
+
+  /// A copy moves each value once from the input's backing memory to the output's.
+  void count_copy() {
+    std::int32_t source = -1, target = -1;
+    for (std::size_t s = 0; s < templ_.slots.size(); ++s) {
+      const LocalTensor& tensor = shape_.tensors[templ_.slots[s].tensor];
+      (tensor.is_output ? target : source) = static_cast<std::int32_t>(s);
+    }
+    if (source < 0 || target < 0) return;
+    const Slot& from = templ_.slots[static_cast<std::size_t>(source)];
+    const Slot& to = templ_.slots[static_cast<std::size_t>(target)];
+    if (from.component == to.component) return;
+    const std::int32_t lower = from.gap >= to.gap ? source : target;
+    const std::uint32_t gap = templ_.slots[static_cast<std::size_t>(lower)].gap;
+    const std::uint64_t steps = temporal_above(gap), copies = spatial_between(0, gap);
+    const std::uint32_t tensor = templ_.slots[static_cast<std::size_t>(lower)].tensor;
+    count(from.component, "read", tensor, lower, steps | copies, steps, 1);
+    count(to.component, "write", tensor, lower, steps | copies, steps, 1);
+  }
+
+  // ---- energy and latency ------------------------------------------------------------------
+  void add_energy() {
+    for (std::size_t c = 0; c < actions_.size(); ++c)
+      for (std::size_t a = 0; a < actions_[c].size(); ++a)
+        add(&program_.energy, actions_[c][a].total,
+            problem_.arch.components[c].actions[a].energy_j * shape_.multiplicity);
+    for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
+      const Component& component = problem_.arch.components[c];
+      if (component.power_gated && !used(c)) continue;
+      program_.leak_w += component.leak_power_w * bound_.components[c].leak_instances;
+    }
+  }
+
+  bool used(std::size_t component) const {
+    for (const ActionRows& rows : actions_[component])
+      if (!rows.total.terms.empty() || rows.total.constant != 0) return true;
+    return false;
+  }
+
+  void add_latency() {
+    for (std::size_t c = 0; c < actions_.size(); ++c) {
+      if (!used(c)) continue;
+      const Component& component = problem_.arch.components[c];
+      if (!component.total_latency) {
+        std::vector<double> rates;
+        for (const Action& a : component.actions) rates.push_back(1.0 / a.throughput);
+        add_latency_row(c, rates);
+        continue;
+      }
+      const auto forms = component.total_latency->as_max_of_linear(action_scope(component));
+      if (!forms) {
+        program_.monotone = false;
+        continue;
+      }
+      for (const std::vector<double>& form : *forms) add_latency_row(c, form);
+    }
+  }
+
+  void add_latency_row(std::size_t component, const std::vector<double>& rates) {
+    Row row;
+    for (std::size_t a = 0; a < rates.size(); ++a)
+      add(&row, actions_[component][a].busiest, rates[a] * shape_.multiplicity);
+    if (!row.terms.empty() || row.constant != 0) program_.latency.push_back(std::move(row));
+  }
+
+  static ExpressionScope action_scope(const Component& component) {
+    ExpressionScope scope;
+    scope.lookup = [](const std::string&) { return std::nullopt; };
+    scope.n_actions = component.actions.size();
+    scope.action_field = [&component](std::size_t a,
+                                      const std::string& field) -> std::optional<double> {
+      const Action& action = component.actions[a];
+      if (field == "throughput") return action.throughput;
+      if (field == "energy") return action.energy_j;
+      if (field == "bits_per_action") return action.bits_per_action;
+      return std::nullopt;
+    };
+    return scope;
+  }
+
+  // ---- occupancy ---------------------------------------------------------------------------
+  /// Loops below a slot that its reservation sinks through (normal form).
+  std::uint64_t sunk_loops(const Slot& slot) const {
+    if (slot.backing) return 0;
+    std::uint64_t result = 0;
+    for (std::uint32_t i = 0; i < templ_.loops.size(); ++i) {
+      const LoopPlace& place = templ_.loops[i];
+      if (place.gap != slot.gap) continue;
+      const bool passes =
+          place.spatial ? place.component == slot.component
+                        : shape_.relevant(slot.tensor, place.variable) ||
+                              static_cast<std::int32_t>(i) == slot.sliding_loop;
+      if (!passes) break;
+      result |= loop_bit(i);
+    }
+    return result;
+  }
+
+  std::uint64_t loop_bit(std::uint32_t place) const {
+    return mask([&](const ClassLoop& l) {
+      return std::find(l.places.begin(), l.places.end(), place) != l.places.end();
+    });
+  }
+
+  std::uint32_t reservation(const Slot& slot) {
+    const auto index = static_cast<std::int32_t>(&slot - templ_.slots.data());
+    return monomial(index, 0, sunk_loops(slot));
+  }
+
+  void add_occupancy() {
+    std::vector<Row> totals(problem_.arch.components.size());
+    program_.persistent.resize(tracked_.size());
+    for (const Slot& slot : templ_.slots) {
+      const std::size_t c = slot.component.index();
+      if (!problem_.arch[slot.component].is_memory() || unlimited_[c]) continue;
+      if (shape_.is_copy && shares_with_earlier(slot)) continue;
+      const double bits = bound_.components[c].bits_per_value[slot.tensor] *
+                          (slot.persistent ? shape_.multiplicity : 1);
+      const std::uint32_t volume = reservation(slot);
+      add(&totals[c], volume, bits);
+      if (slot.shared) continue;  // its size follows from the compatibility
+      const auto tracked = std::find_if(tracked_.begin(), tracked_.end(), [&](const auto& m) {
+        return m.component == slot.component;
+      });
+      if (tracked == tracked_.end()) continue;
+      const auto index = static_cast<std::uint32_t>(tracked - tracked_.begin());
+      if (slot.persistent)
+        add(&program_.persistent[index], volume, bits);
+      else
+        add(segment(index, std::min(slot.gap, last_fused_gap_ + 1)), volume, bits);
+    }
+    for (std::size_t c = 0; c < totals.size(); ++c)
+      if (!totals[c].terms.empty())
+        program_.limits.push_back(
+            {totals[c], bound_.components[c].size_bits, ComponentId(c)});
+  }
+
+  bool shares_with_earlier(const Slot& slot) const {
+    for (const Slot& other : templ_.slots) {
+      if (&other == &slot) return false;
+      if (other.component == slot.component) return true;
+    }
+    return false;
+  }
+
+  Row* segment(std::uint32_t tracked, std::uint32_t gap) {
+    for (SegmentRow& s : program_.segments)
+      if (s.tracked == tracked && s.gap == gap) return &s.row;
+    program_.segments.push_back({tracked, gap, {}});
+    return &program_.segments.back().row;
+  }
+
+  void add_fanout_limits() {
+    for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
+      for (std::uint32_t d = 0; d < problem_.arch.components[c].spatial.size(); ++d) {
+        const std::uint64_t loops = mask([&](const ClassLoop& l) {
+          return l.spatial && l.component == ComponentId(c) && l.dimension == d;
+        });
+        if (loops == 0) continue;
+        Row row;
+        add(&row, monomial(-1, loops), 1);
+        program_.limits.push_back(
+            {row, static_cast<double>(problem_.arch.components[c].spatial[d].fanout),
+             ComponentId(c)});
+      }
+    }
+  }
+
+  const BoundProblem& problem_;
+  const EinsumShape& shape_;
+  const Template& templ_;
+  const std::vector<VariableClass>& classes_;
+  const std::vector<TrackedMemory>& tracked_;
+  const std::vector<bool>& unlimited_;
+  const BoundEinsum& bound_;
+  const BoundCompute& compute_;
+  std::uint32_t last_fused_gap_ = 0;
+  std::vector<std::vector<ActionRows>> actions_;  // per component and action
+  CostProgram program_;
+};
+
+/// Tile size of a variable inside all its loops above a slot.
+std::int64_t tile_above(const EinsumShape& shape, const VariableClass& cls, std::uint32_t variable,
+                        std::uint32_t gap, std::uint64_t extra, const std::int32_t* trips) {
+  std::int64_t tile = shape.sizes[variable];
+  for (std::size_t l = 0; l < cls.loops.size(); ++l) {
+    const ClassLoop& loop = cls.loops[l];
+    if (loop.variable == variable && (loop.gap < gap || (extra >> loop.bit & 1))) tile /= trips[l];
+  }
+  return tile;
+}
+
+double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uint32_t gap,
+                    std::uint64_t extra, const std::int32_t* trips) {
+  double volume = 1;
+  for (std::uint32_t v : cls.variables) volume *= static_cast<double>(shape.sizes[v]);
+  for (std::size_t l = 0; l < cls.loops.size(); ++l) {
+    const ClassLoop& loop = cls.loops[l];
+    if (loop.gap < gap || (extra >> loop.bit & 1)) volume /= trips[l];
+  }
+  return volume;
+}
+
+double coupled_volume(const EinsumShape& shape, const VariableClass& cls,
+                      const LocalTensor& tensor, std::uint32_t gap, std::uint64_t extra,
+                      const std::int32_t* trips) {
+  double volume = 1;
+  for (const LocalRank& rank : tensor.ranks) {
+    bool mine = false;
+    double extent = 1;
+    for (const auto& [variable, coefficient] : rank.terms) {
+      if (std::find(cls.variables.begin(), cls.variables.end(), variable) == cls.variables.end())
+        continue;
+      mine = true;
+      extent += static_cast<double>(std::abs(coefficient)) *
+                static_cast<double>(tile_above(shape, cls, variable, gap, extra, trips) - 1);
+    }
+    if (mine) volume *= extent;
+  }
+  return volume;
+}
+
+}  // namespace
+
+double monomial_factor(const EinsumShape& shape, const Template& templ, const VariableClass& cls,
+                       const Monomial& monomial, const std::int32_t* trips) {
+  double factor = 1;
+  for (std::size_t l = 0; l < cls.loops.size(); ++l)
+    if (monomial.loops >> cls.loops[l].bit & 1) factor *= trips[l];
+  if (monomial.slot < 0) return factor;
+  const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
+  const LocalTensor& tensor = shape.tensors[slot.tensor];
+  if (!cls.plain)
+    return factor * coupled_volume(shape, cls, tensor, slot.gap, monomial.extra_above, trips);
+  if (!shape.relevant(slot.tensor, cls.variables.front())) return factor;
+  return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);
+}
+
+CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+                    const std::vector<VariableClass>& classes,
+                    const std::vector<TrackedMemory>& tracked,
+                    const std::vector<bool>& unlimited) {
+  return Compiler(problem, shape, templ, classes, tracked, unlimited).run();
+}
+
+}  // namespace sluice::fused

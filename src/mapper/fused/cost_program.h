@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "loop_classes.h"
+
+namespace sluice::fused {
+
+/// A product over variable classes: the volume of a slot's tile (if any) times the trip counts of some
+/// loops. Every count of a template is a signed sum of such products (mapper.md, idea 5).
+struct Monomial {
+  std::int32_t slot = -1;         ///< volume of this slot's tensor at the slot, or -1: no volume
+  std::uint64_t extra_above = 0;  ///< loops below the slot that count as above it (sliding window)
+  std::uint64_t loops = 0;        ///< class loops (by bit) whose trip counts multiply
+  bool operator==(const Monomial&) const = default;
+};
+
+struct RowTerm {
+  std::uint32_t monomial;
+  double coefficient;
+};
+
+/// constant + Σ coefficient · monomial
+struct Row {
+  double constant = 0;
+  std::vector<RowTerm> terms;
+};
+
+/// A row that must not exceed a limit (capacity of one memory instance, a fanout).
+struct LimitRow {
+  Row row;
+  double limit = 0;
+  ComponentId component{};
+};
+
+/// Private reservations of one tracked memory, by gap of their slots (gap 0 … last fused gap, and one
+/// for everything below), in bits.
+struct SegmentRow {
+  std::uint32_t tracked = 0;  ///< index into tracked memories
+  std::uint32_t gap = 0;
+  Row row;
+};
+
+/// Everything that is computed of a tile-shape choice of one template.
+struct CostProgram {
+  std::vector<Monomial> monomials;
+  Row energy;                       ///< J, without leakage
+  double leak_w = 0;                ///< J per second of this Einsum's latency
+  std::vector<Row> latency;         ///< s; the Einsum's latency is their maximum
+  std::vector<LimitRow> limits;
+  std::vector<SegmentRow> segments;
+  std::vector<Row> persistent;      ///< per tracked memory: bits held for the whole run
+  bool monotone = true;             ///< false: some latency formula is not a maximum of linear forms
+};
+
+/// Memories whose occupancy must be followed across Einsums.
+struct TrackedMemory {
+  ComponentId component;
+  double size_bits = 0;
+};
+
+/// Compiles a template. Counts as in model.md, "Tiles and traffic".
+CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+                    const std::vector<VariableClass>& classes,
+                    const std::vector<TrackedMemory>& tracked,
+                    const std::vector<bool>& unlimited /* per component: never binds */);
+
+/// Value of a monomial's factor in one class for one state of its loops.
+double monomial_factor(const EinsumShape& shape, const Template& templ, const VariableClass& cls,
+                       const Monomial& monomial, const std::int32_t* trips);
+
+}  // namespace sluice::fused

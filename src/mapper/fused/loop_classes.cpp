@@ -1,0 +1,231 @@
+#include "loop_classes.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+/// Union of variables that some index expression of the Einsum couples (or uses in a way that is not
+/// one plain rank per tensor).
+std::vector<std::uint32_t> coupled_groups(const EinsumShape& shape, std::vector<bool>* coupled) {
+  std::vector<std::uint32_t> group(shape.sizes.size());
+  std::iota(group.begin(), group.end(), 0U);
+  coupled->assign(shape.sizes.size(), false);
+  const auto unite = [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t from = group[b], to = group[a];
+    for (std::uint32_t& g : group)
+      if (g == from) g = to;
+  };
+  for (const LocalTensor& tensor : shape.tensors) {
+    std::vector<int> uses(shape.sizes.size(), 0);
+    for (const LocalRank& rank : tensor.ranks) {
+      for (const auto& [variable, coefficient] : rank.terms) {
+        if (rank.terms.size() > 1 || coefficient != 1 || ++uses[variable] > 1)
+          (*coupled)[variable] = true;
+        unite(rank.terms.front().first, variable);
+      }
+    }
+  }
+  return group;
+}
+
+bool same_signature(const EinsumShape& shape, const Template& templ, std::uint32_t a,
+                    std::uint32_t b) {
+  for (std::size_t t = 0; t < shape.tensors.size(); ++t)
+    if (shape.tensors[t].relevance[a] != shape.tensors[t].relevance[b]) return false;
+  const auto places = [&](std::uint32_t v) {
+    std::vector<LoopPlace> result;
+    for (LoopPlace place : templ.loops) {
+      if (place.variable != v || place.fused) continue;
+      place.variable = 0;
+      result.push_back(place);
+    }
+    return result;
+  };
+  return places(a) == places(b);
+}
+
+ClassLoop make_loop(const Template& templ, std::uint32_t place) {
+  const LoopPlace& p = templ.loops[place];
+  ClassLoop loop;
+  loop.places = {place};
+  loop.variable = p.variable;
+  loop.gap = p.gap;
+  loop.spatial = p.spatial;
+  loop.fused = p.fused;
+  loop.component = p.component;
+  loop.dimension = p.dimension;
+  return loop;
+}
+
+bool same_place(const ClassLoop& a, const LoopPlace& b) {
+  return !a.fused && !b.fused && a.gap == b.gap && a.spatial == b.spatial &&
+         (!a.spatial || (a.component == b.component && a.dimension == b.dimension));
+}
+
+void add_loops(const Template& templ, VariableClass* cls) {
+  for (std::uint32_t i = 0; i < templ.loops.size(); ++i) {
+    const LoopPlace& place = templ.loops[i];
+    if (std::find(cls->variables.begin(), cls->variables.end(), place.variable) ==
+        cls->variables.end())
+      continue;
+    const auto joint = std::find_if(cls->loops.begin(), cls->loops.end(), [&](const ClassLoop& l) {
+      return cls->plain && same_place(l, place);
+    });
+    if (joint != cls->loops.end())
+      joint->places.push_back(i);
+    else
+      cls->loops.push_back(make_loop(templ, i));
+  }
+}
+
+}  // namespace
+
+std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,
+                                        bool merge_equal) {
+  std::vector<bool> coupled;
+  const std::vector<std::uint32_t> group = coupled_groups(shape, &coupled);
+  std::vector<VariableClass> classes;
+  for (std::uint32_t v = 0; v < shape.sizes.size(); ++v) {
+    if (shape.sizes[v] == 1) continue;
+    const auto home = std::find_if(classes.begin(), classes.end(), [&](const VariableClass& c) {
+      const std::uint32_t first = c.variables.front();
+      if (coupled[v] || coupled[first]) return group[first] == group[v];
+      return merge_equal && same_signature(shape, templ, first, v);
+    });
+    if (home == classes.end())
+      classes.push_back({{v}, !coupled[v], {}});
+    else
+      home->variables.push_back(v);
+  }
+  std::uint32_t bit = 0;
+  for (VariableClass& cls : classes) {
+    add_loops(templ, &cls);
+    for (ClassLoop& loop : cls.loops) loop.bit = bit++;
+  }
+  SLUICE_CHECK(bit <= 64, "more than 64 loop places in one template");
+  return classes;
+}
+
+namespace {
+
+class StateEnumerator {
+ public:
+  StateEnumerator(const EinsumShape& shape, const VariableClass& cls, const ClassLimits& limits)
+      : shape_(shape), cls_(cls), limits_(limits) {
+    states_.n_loops = cls.loops.size();
+    trips_.assign(states_.n_loops, 1);
+    // Loops of one step: each variable's own loops (fused ones of a joint class first), then the
+    // joint loops with what is left of all variables together.
+    for (std::uint32_t v : cls.variables) {
+      Step step{shape.sizes[v], {}};
+      for (std::uint32_t l = 0; l < cls.loops.size(); ++l)
+        if (cls.loops[l].variable == v && own_loop(l)) step.loops.push_back(l);
+      step.fills = !joint();
+      steps_.push_back(step);
+    }
+    if (joint()) {
+      Step step{1, {}};
+      for (std::uint32_t l = 0; l < cls.loops.size(); ++l)
+        if (!own_loop(l)) step.loops.push_back(l);
+      step.fills = true;
+      steps_.push_back(step);
+    }
+  }
+
+  ClassStates run() {
+    choose(0, 0, steps_[0].size, 0, 0);
+    return std::move(states_);
+  }
+
+ private:
+  struct Step {
+    std::int64_t size;                 // what is to be factorised
+    std::vector<std::uint32_t> loops;
+    bool fills = false;                // the last loop takes the rest
+  };
+
+  bool joint() const { return cls_.plain && cls_.variables.size() > 1; }
+  bool own_loop(std::uint32_t l) const { return !joint() || cls_.loops[l].fused; }
+
+  void choose(std::size_t step, std::size_t position, std::int64_t rest, int fused_here,
+              int fused_total) {
+    const Step& current = steps_[step];
+    if (position == current.loops.size()) {
+      if (!current.fills) {
+        left_ *= rest;
+      } else if (rest != 1) {
+        return;
+      }
+      next_step(step, fused_total);
+      if (!current.fills) left_ /= rest;
+      return;
+    }
+    const std::uint32_t l = current.loops[position];
+    const ClassLoop& loop = cls_.loops[l];
+    const bool last = current.fills && position + 1 == current.loops.size();
+    for_each_divisor(rest, last, [&](std::int64_t trips) {
+      if (loop.spatial && trips > limits_.fanout[l]) return;
+      const int fused = loop.fused && trips > 1 ? 1 : 0;
+      if (fused_here + fused > limits_.max_fused_loops_per_rank) return;
+      if (fused_total + fused > limits_.max_fused_loops) return;
+      trips_[l] = static_cast<std::int32_t>(trips);
+      choose(step, position + 1, rest / trips, fused_here + fused, fused_total + fused);
+      trips_[l] = 1;
+    });
+  }
+
+  void next_step(std::size_t step, int fused_total) {
+    if (step + 1 == steps_.size()) {
+      states_.trips.insert(states_.trips.end(), trips_.begin(), trips_.end());
+      return;
+    }
+    const bool joint_step = joint() && step + 2 == steps_.size();
+    choose(step + 1, 0, joint_step ? left_ : steps_[step + 1].size, 0, fused_total);
+  }
+
+  template <class Body>
+  void for_each_divisor(std::int64_t n, bool only_n, const Body& body) {
+    if (only_n) {
+      body(n);
+      return;
+    }
+    for (std::int64_t d : divisors(n)) body(d);
+  }
+
+  const std::vector<std::int64_t>& divisors(std::int64_t n) {
+    std::vector<std::int64_t>& low = divisors_[n];
+    if (!low.empty()) return low;
+    std::vector<std::int64_t> high;
+    for (std::int64_t d = 1; d * d <= n; ++d) {
+      if (n % d != 0) continue;
+      low.push_back(d);
+      if (d * d != n) high.push_back(n / d);
+    }
+    low.insert(low.end(), high.rbegin(), high.rend());
+    return low;
+  }
+
+  const EinsumShape& shape_;
+  const VariableClass& cls_;
+  const ClassLimits& limits_;
+  std::vector<Step> steps_;
+  std::vector<std::int32_t> trips_;
+  std::int64_t left_ = 1;
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> divisors_;  // stable references
+  ClassStates states_;
+};
+
+}  // namespace
+
+ClassStates enumerate_states(const EinsumShape& shape, const VariableClass& cls,
+                             const ClassLimits& limits) {
+  return StateEnumerator(shape, cls, limits).run();
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "template.h"
+
+namespace sluice::fused {
+
+/// Loops of one class that are chosen together. A joint loop stands for one loop over each variable of
+/// its class in the same gap: only the product of their trip counts matters.
+struct ClassLoop {
+  std::vector<std::uint32_t> places;  ///< indices into Template::loops; joint: several
+  std::uint32_t variable = 0;         ///< local variable (the first one of a joint loop)
+  std::uint32_t gap = 0;
+  bool spatial = false;
+  bool fused = false;
+  ComponentId component{};
+  std::uint32_t dimension = 0;
+  std::uint32_t bit = 0;              ///< position in loop masks, unique in the template
+};
+
+/// Variables whose tile shapes are chosen together: one variable, several that index the same tensors
+/// in the same way (plain), or those that one affine index couples.
+struct VariableClass {
+  std::vector<std::uint32_t> variables;  ///< local indices
+  bool plain = true;                     ///< counts depend on products over the class alone
+  std::vector<ClassLoop> loops;          ///< outermost first; of one variable: that variable's order
+};
+
+/// Splits a template's variables into classes. At most 64 class loops in all.
+/// `merge_equal` = false keeps every plain variable a class of its own (per-variable constraints).
+std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,
+                                        bool merge_equal);
+
+/// All tile-shape choices of one class: `trips[state * n_loops + loop]`.
+struct ClassStates {
+  std::size_t n_loops = 0;
+  std::vector<std::int32_t> trips;
+  std::size_t size() const { return n_loops == 0 ? 1 : trips.size() / n_loops; }
+  const std::int32_t* state(std::size_t s) const { return trips.data() + s * n_loops; }
+};
+
+struct ClassLimits {
+  int max_fused_loops = 0;
+  int max_fused_loops_per_rank = 0;
+  std::vector<std::int64_t> fanout;  ///< per class loop: fanout of a spatial one, else 0
+};
+
+/// Every perfect factorisation of the class's variables over its loops within the limits.
+ClassStates enumerate_states(const EinsumShape& shape, const VariableClass& cls,
+                             const ClassLimits& limits);
+
+}  // namespace sluice::fused

@@ -1,0 +1,213 @@
+#include "loop_places.h"
+
+#include <algorithm>
+
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+using Variables = std::uint64_t;  // set of local variables
+
+class LoopPlacer {
+ public:
+  LoopPlacer(const BoundProblem& problem, const EinsumShape& shape, const MapperOptions& options,
+             const Constraints& constraints, std::uint32_t compute, const SlotGroups& groups)
+      : problem_(problem), shape_(shape), options_(options), constraints_(constraints),
+        bound_(problem[shape.einsum]), compute_(compute), groups_(groups) {
+    SLUICE_CHECK(shape.sizes.size() <= 64, "more than 64 rank variables in one Einsum");
+    for (std::size_t v = 0; v < shape.sizes.size(); ++v)
+      if (shape.sizes[v] > 1) all_ |= Variables{1} << v;
+    find_fused_gaps();
+    for (std::uint32_t gap = 0; gap < groups_.count; ++gap)
+      temporal_.push_back(temporal_variables(gap));
+    place_missing();
+  }
+
+  void append(std::vector<Template>* templates) { choose_sliding(0, templates); }
+
+ private:
+  static Variables bit(std::size_t v) { return Variables{1} << v; }
+
+  void find_fused_gaps() {
+    fused_gaps_ = 0;
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s) {
+      const Slot& slot = groups_.slots[s];
+      if (slot.backing) last_backing_gap_ = std::max(last_backing_gap_, groups_.group_of[s]);
+      if (slot.shared) fused_gaps_ = std::max(fused_gaps_, groups_.group_of[s]);
+    }
+  }
+
+  /// Slots of group `gap` (directly above) or `gap + 1` (directly below).
+  std::vector<const Slot*> slots_of_group(std::uint32_t group) const {
+    std::vector<const Slot*> result;
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s)
+      if (groups_.group_of[s] == group) result.push_back(&groups_.slots[s]);
+    return result;
+  }
+
+  bool seen_above(std::uint32_t gap, std::size_t tensor) const {
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s)
+      if (groups_.group_of[s] <= gap && groups_.slots[s].tensor == tensor) return true;
+    return false;
+  }
+
+  Variables with(std::size_t tensor, Relevance relevance) const {
+    Variables result = 0;
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+      if (shape_.tensors[tensor].relevance[v] == relevance) result |= bit(v);
+    return result;
+  }
+
+  /// Temporal loops that may stand in a gap (mapper.md, template rules).
+  Variables temporal_variables(std::uint32_t gap) const {
+    Variables allowed = all_;
+    const bool is_fused = gap < fused_gaps_;
+    if (is_fused && options_.max_fused_loops == 0) return 0;
+    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+      if (!seen_above(gap, t)) allowed &= with(t, Relevance::kRelevant);
+    if (!options_.pruning.redundant_templates) return allowed;
+    Variables partial_above = 0;
+    for (const Slot* slot : slots_of_group(gap)) {
+      if (!slot->backing) allowed &= ~with(slot->tensor, Relevance::kRelevant);
+      partial_above |= with(slot->tensor, Relevance::kPartial);
+    }
+    if (is_fused) return allowed;
+    for (const Slot* slot : slots_of_group(gap + 1))
+      allowed &= ~(with(slot->tensor, Relevance::kIrrelevant) & ~partial_above);
+    return allowed;
+  }
+
+  /// A variable that no unfused gap takes stands right below the last backing node.
+  void place_missing() {
+    Variables missing = all_;
+    for (std::uint32_t gap = fused_gaps_; gap < groups_.count; ++gap) missing &= ~temporal_[gap];
+    temporal_[last_backing_gap_] |= missing;
+  }
+
+  std::uint32_t spatial_gap(ComponentId component) const {
+    std::uint32_t gap = 0;
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s)
+      if (groups_.slots[s].component < component) gap = std::max(gap, groups_.group_of[s]);
+    return gap;
+  }
+
+  Variables spatial_variables(ComponentId component, std::size_t dimension,
+                              std::uint32_t gap) const {
+    Variables allowed = all_;
+    for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
+      if (shape_.tensors[t].intermediate && !seen_above(gap, t))
+        allowed &= with(t, Relevance::kRelevant);
+      if (bound_.components[component.index()].spatial[dimension].reuse >> t & 1)
+        allowed &= with(t, Relevance::kIrrelevant);
+    }
+    for (const SpatialConstraint& c : constraints_.spatial) {
+      if (c.component != component || c.dimension != dimension) continue;
+      if (c.einsum && *c.einsum != shape_.einsum) continue;
+      for (std::size_t v = 0; v < shape_.variables.size(); ++v)
+        if (std::find(c.variables.begin(), c.variables.end(), shape_.variables[v]) ==
+            c.variables.end())
+          allowed &= ~bit(v);
+    }
+    return allowed;
+  }
+
+  /// Recurses over the gaps: below a non-backing node each partially relevant loop in turn is
+  /// the one that a sliding window passes.
+  void choose_sliding(std::uint32_t gap, std::vector<Template>* templates) {
+    if (gap == groups_.count) {
+      templates->push_back(build());
+      return;
+    }
+    Variables candidates = 0;
+    const auto above = slots_of_group(gap);
+    if (gap > 0 && !above.front()->backing)
+      candidates = with(above.front()->tensor, Relevance::kPartial) & temporal_[gap];
+    if (candidates == 0) {
+      sliding_.push_back(-1);
+      choose_sliding(gap + 1, templates);
+      sliding_.pop_back();
+      return;
+    }
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v) {
+      if (!(candidates >> v & 1)) continue;
+      sliding_.push_back(static_cast<std::int32_t>(v));
+      choose_sliding(gap + 1, templates);
+      sliding_.pop_back();
+    }
+  }
+
+  Template build() const {
+    Template result;
+    result.compute = compute_;
+    result.slots = groups_.slots;
+    for (std::size_t s = 0; s < result.slots.size(); ++s) result.slots[s].gap = groups_.group_of[s];
+    for (std::uint32_t gap = 0; gap < groups_.count; ++gap) {
+      for (std::size_t s = 0; s < groups_.slots.size(); ++s)
+        if (groups_.group_of[s] == gap)
+          result.items.push_back({false, static_cast<std::uint32_t>(s)});
+      add_temporal(gap, &result);
+      add_spatial(gap, &result);
+    }
+    return result;
+  }
+
+  void add_loop(LoopPlace place, Template* result) const {
+    place.fused = place.gap < fused_gaps_;
+    result->items.push_back({true, static_cast<std::uint32_t>(result->loops.size())});
+    result->loops.push_back(place);
+  }
+
+  void add_temporal(std::uint32_t gap, Template* result) const {
+    const std::int32_t first = sliding_[gap];
+    if (first >= 0) {
+      for (std::size_t s = 0; s < groups_.slots.size(); ++s)
+        if (groups_.group_of[s] == gap)
+          result->slots[s].sliding_loop = static_cast<std::int32_t>(result->loops.size());
+      add_loop({.variable = static_cast<std::uint32_t>(first), .gap = gap}, result);
+    }
+    for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
+      if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first)
+        add_loop({.variable = v, .gap = gap}, result);
+  }
+
+  void add_spatial(std::uint32_t gap, Template* result) const {
+    for (ComponentId component : bound_.computes[compute_].path) {
+      const auto& dimensions = problem_.arch[component].spatial;
+      if (dimensions.empty() || spatial_gap(component) != gap) continue;
+      for (std::uint32_t d = 0; d < dimensions.size(); ++d) {
+        if (dimensions[d].fanout <= 1) continue;
+        const Variables allowed = spatial_variables(component, d, gap);
+        for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
+          if (allowed >> v & 1)
+            add_loop({.variable = v, .gap = gap, .spatial = true, .component = component,
+                      .dimension = d},
+                     result);
+      }
+    }
+  }
+
+  const BoundProblem& problem_;
+  const EinsumShape& shape_;
+  const MapperOptions& options_;
+  const Constraints& constraints_;
+  const BoundEinsum& bound_;
+  std::uint32_t compute_;
+  const SlotGroups& groups_;
+  Variables all_ = 0;
+  std::uint32_t fused_gaps_ = 0;        // gaps below this number stand above a shared backing node
+  std::uint32_t last_backing_gap_ = 0;
+  std::vector<Variables> temporal_;     // per gap
+  std::vector<std::int32_t> sliding_;   // per gap: variable of the window's loop, or -1
+};
+
+}  // namespace
+
+void append_templates(const BoundProblem& problem, const EinsumShape& shape,
+                      const MapperOptions& options, const Constraints& constraints,
+                      std::uint32_t compute, const SlotGroups& groups,
+                      std::vector<Template>* templates) {
+  LoopPlacer(problem, shape, options, constraints, compute, groups).append(templates);
+}
+
+}  // namespace sluice::fused

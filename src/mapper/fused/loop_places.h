@@ -1,0 +1,21 @@
+#pragma once
+
+#include "template.h"
+
+namespace sluice::fused {
+
+/// Slots of one template in groups: group 0 (the outermost memory and persistent tensors) has no loop
+/// above or inside it, every other slot is a group of its own.
+struct SlotGroups {
+  std::vector<Slot> slots;
+  std::vector<std::uint32_t> group_of;  ///< per slot
+  std::uint32_t count = 1;
+};
+
+/// Appends every template that these slots allow: one for each choice of sliding windows.
+void append_templates(const BoundProblem& problem, const EinsumShape& shape,
+                      const MapperOptions& options, const Constraints& constraints,
+                      std::uint32_t compute, const SlotGroups& groups,
+                      std::vector<Template>* templates);
+
+}  // namespace sluice::fused

@@ -1,0 +1,239 @@
+#include "template.h"
+
+#include <algorithm>
+
+#include "loop_places.h"
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+/// Enumerates kept tensors, then storage orders, for one compute of one Einsum.
+class TemplateEnumerator {
+ public:
+  TemplateEnumerator(const BoundProblem& problem, const EinsumShape& shape,
+                     const MapperOptions& options, const Constraints& constraints,
+                     std::uint32_t compute, std::vector<Template>* templates)
+      : problem_(problem), shape_(shape), options_(options), constraints_(constraints),
+        bound_(problem[shape.einsum]), compute_(compute), templates_(*templates) {
+    for (ComponentId id : bound_.computes[compute].path)
+      if (problem.arch[id].holds_tensors() && bound_.components[id.index()].enabled)
+        holders_.push_back(id);
+    held_.assign(problem.arch.components.size(), 0);
+    double fanout = 1;
+    fanout_.assign(problem.arch.components.size(), 1);
+    for (ComponentId id : bound_.computes[compute].path) {
+      for (const SpatialDimension& d : problem.arch[id].spatial)
+        fanout *= static_cast<double>(d.fanout);
+      fanout_[id.index()] = fanout;
+    }
+  }
+
+  void run() { choose_kept(0, 0); }
+
+ private:
+  static TensorMask bit(std::size_t tensor) { return TensorMask{1} << tensor; }
+
+  /// Tensors that constraints force into or out of a memory.
+  void constrain(ComponentId holder, TensorMask seen, KeepSets* sets) const {
+    for (const StorageConstraint& c : constraints_.storage) {
+      if (c.memory != holder || (c.einsum && *c.einsum != shape_.einsum)) continue;
+      for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
+        const TensorId id = shape_.tensors[t].id;
+        if (std::find(c.keep.begin(), c.keep.end(), id) != c.keep.end()) sets->must |= bit(t);
+        if (std::find(c.forbid.begin(), c.forbid.end(), id) != c.forbid.end()) {
+          sets->must &= ~bit(t);
+          sets->may &= ~bit(t);
+        }
+      }
+    }
+    for (const FusionConstraint& c : constraints_.fusion) {
+      for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
+        if (shape_.tensors[t].id != c.tensor || (seen & bit(t))) continue;
+        const bool outermost = holder == holders_.front();
+        const bool allowed = c.fused ? !outermost && (!c.memory || *c.memory == holder) : true;
+        if (!allowed) {
+          sets->must &= ~bit(t);
+          sets->may &= ~bit(t);
+        } else if (!c.fused && outermost) {
+          sets->must |= bit(t);
+        }
+      }
+    }
+    sets->may &= ~sets->must;
+  }
+
+  void choose_kept(std::size_t index, TensorMask seen) {
+    if (index == holders_.size()) {
+      if (seen == all_tensors()) order_slots();
+      return;
+    }
+    const ComponentId holder = holders_[index];
+    const Result<KeepSets> result = keep_sets(problem_, shape_.einsum, holder, held_);
+    SLUICE_CHECK(result.has_value(), "keep sets were checked when the problem was bound");
+    KeepSets sets = *result;
+    constrain(holder, seen, &sets);
+    if (problem_.arch[holder].is_toll()) {
+      sets.must &= seen;
+      sets.may &= seen;
+    }
+    if (shape_.is_copy) sets.may &= ~seen;
+    for (TensorMask subset = sets.may;; subset = (subset - 1) & sets.may) {
+      const TensorMask kept = sets.must | subset;
+      held_[holder.index()] = kept;
+      required_.push_back(sets.must);
+      choose_kept(index + 1, seen | kept);
+      required_.pop_back();
+      if (subset == 0) break;
+    }
+    held_[holder.index()] = 0;
+  }
+
+  TensorMask all_tensors() const {
+    return shape_.tensors.size() == 64 ? ~TensorMask{0} : bit(shape_.tensors.size()) - 1;
+  }
+
+  void order_slots() {
+    std::vector<Slot> outermost, rest;
+    TensorMask seen = 0;
+    for (std::size_t h = 0; h < holders_.size(); ++h) {
+      for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
+        if (!(held_[holders_[h].index()] & bit(t))) continue;
+        Slot slot;
+        slot.component = holders_[h];
+        slot.tensor = static_cast<std::uint32_t>(t);
+        slot.backing = !(seen & bit(t));
+        if (shape_.is_copy && !slot.backing) continue;
+        slot.shared = slot.backing && shape_.tensors[t].shared;
+        slot.persistent = slot.backing && shape_.tensors[t].persistent;
+        (h == 0 || slot.persistent ? outermost : rest).push_back(slot);
+      }
+      seen |= held_[holders_[h].index()];
+    }
+    ordered_ = SlotGroups{};
+    ordered_.slots = outermost;
+    ordered_.group_of.assign(outermost.size(), 0);
+    order_rest(&rest);
+  }
+
+  void order_rest(std::vector<Slot>* rest) {
+    if (rest->empty()) {
+      if (order_allowed())
+        append_templates(problem_, shape_, options_, constraints_, compute_, ordered_,
+                         &templates_);
+      return;
+    }
+    for (std::size_t i = 0; i < rest->size(); ++i) {
+      const Slot slot = (*rest)[i];
+      if (!may_come_next(slot, *rest)) continue;
+      rest->erase(rest->begin() + static_cast<std::ptrdiff_t>(i));
+      ordered_.slots.push_back(slot);
+      ordered_.group_of.push_back(ordered_.count++);
+      order_rest(rest);
+      ordered_.slots.pop_back();
+      ordered_.group_of.pop_back();
+      --ordered_.count;
+      rest->insert(rest->begin() + static_cast<std::ptrdiff_t>(i), slot);
+    }
+  }
+
+  /// Whether no remaining slot must stand above `slot`.
+  bool may_come_next(const Slot& slot, const std::vector<Slot>& rest) const {
+    for (const Slot& other : rest) {
+      if (other == slot || !(path_index(other) < path_index(slot))) continue;
+      if (other.tensor == slot.tensor) return false;
+      if (slot.backing && slot.shared) return false;
+      if (forces_order(slot) && forces_order(other)) return false;
+    }
+    if (!ordered_.slots.empty() && redundant_below(ordered_.slots.back(), slot)) return false;
+    return true;
+  }
+
+  /// A tensor held in two memories of one fanout directly below each other: the outer one, if it
+  /// is optional, could as well be left out.
+  bool redundant_below(const Slot& outer, const Slot& inner) const {
+    if (!options_.pruning.redundant_templates || outer.tensor != inner.tensor || outer.backing)
+      return false;
+    if (fanout_[outer.component.index()] != fanout_[inner.component.index()]) return false;
+    return !(required_of(outer.component) & bit(outer.tensor));
+  }
+
+  TensorMask required_of(ComponentId holder) const {
+    const auto at = std::find(holders_.begin(), holders_.end(), holder);
+    return required_[static_cast<std::size_t>(at - holders_.begin())];
+  }
+
+  const TensorPolicy& policy(ComponentId id) const {
+    const Component& component = problem_.arch[id];
+    return component.is_memory() ? std::get<Memory>(component.kind).tensors
+                                 : std::get<Toll>(component.kind).tensors;
+  }
+
+  bool forces_order(const Slot& slot) const {
+    return policy(slot.component).force_memory_hierarchy_order;
+  }
+
+  std::size_t path_index(const Slot& slot) const { return slot.component.index(); }
+
+  /// Whether each memory with `tensor_order_options` has its slots in one of these orders.
+  bool order_allowed() const {
+    for (ComponentId holder : holders_) {
+      const auto& options = policy(holder).tensor_order_options;
+      if (options.empty()) continue;
+      bool any = false;
+      for (const std::vector<Expression>& option : options)
+        any = any || follows(holder, option);
+      if (!any) return false;
+    }
+    return true;
+  }
+
+  bool follows(ComponentId holder, const std::vector<Expression>& option) const {
+    const ExpressionScope scope = tensor_set_scope(problem_.workload, problem_.roles,
+                                                   shape_.einsum);
+    std::vector<TensorMask> groups;
+    for (const Expression& expression : option) {
+      const auto value = expression.evaluate(scope);
+      SLUICE_CHECK(value.has_value() && std::holds_alternative<NameSet>(*value),
+                   "tensor orders were checked when the problem was bound");
+      groups.push_back(std::get<NameSet>(*value).bits);
+    }
+    std::size_t last = 0;
+    for (const Slot& slot : ordered_.slots) {
+      if (slot.component != holder) continue;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        if (!(groups[g] & bit(slot.tensor))) continue;
+        if (g < last) return false;
+        last = g;
+        break;
+      }
+    }
+    return true;
+  }
+
+  const BoundProblem& problem_;
+  const EinsumShape& shape_;
+  const MapperOptions& options_;
+  const Constraints& constraints_;
+  const BoundEinsum& bound_;
+  std::uint32_t compute_;
+  std::vector<Template>& templates_;
+  std::vector<ComponentId> holders_;
+  std::vector<double> fanout_;        // cumulative, per component
+  std::vector<TensorMask> held_;      // per component
+  std::vector<TensorMask> required_;  // per holder chosen so far
+  SlotGroups ordered_;
+};
+
+}  // namespace
+
+std::vector<Template> enumerate_templates(const BoundProblem& problem, const EinsumShape& shape,
+                                          const MapperOptions& options,
+                                          const Constraints& constraints) {
+  std::vector<Template> templates;
+  for (std::uint32_t c = 0; c < problem[shape.einsum].computes.size(); ++c)
+    TemplateEnumerator(problem, shape, options, constraints, c, &templates).run();
+  return templates;
+}
+
+}  // namespace sluice::fused

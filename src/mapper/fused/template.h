@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "einsum_shape.h"
+#include "sluice/mapper/constraints.h"
+#include "sluice/mapper/mapper.h"
+
+namespace sluice::fused {
+
+/// A place where one memory holds one tensor of an Einsum.
+struct Slot {
+  ComponentId component{};
+  std::uint32_t tensor = 0;  ///< local index
+  std::uint32_t gap = 0;     ///< loops of smaller gaps stand above it
+  bool backing = false;
+  bool shared = false;       ///< backing node of a shared tensor: part of the compatibility
+  bool persistent = false;
+  /// Index of the partially relevant loop that a sliding window passes, or -1.
+  std::int32_t sliding_loop = -1;
+  bool operator==(const Slot&) const = default;
+};
+
+/// A place where a loop over one variable may stand; a trip count of 1 means that it is absent.
+struct LoopPlace {
+  std::uint32_t variable = 0;  ///< local index
+  std::uint32_t gap = 0;       ///< gap g lies below slot group g
+  bool spatial = false;
+  bool fused = false;          ///< above the last backing node of a shared tensor
+  ComponentId component{};     ///< spatial: the fanned-out component
+  std::uint32_t dimension = 0;
+  bool operator==(const LoopPlace&) const = default;
+};
+
+struct Item {
+  bool is_loop = false;
+  std::uint32_t index = 0;  ///< into Template::slots or Template::loops
+  bool operator==(const Item&) const = default;
+};
+
+/// Data placement and dataflow of one Einsum, tile shapes open: slots and loop places, outermost first.
+struct Template {
+  std::uint32_t compute = 0;  ///< index into BoundEinsum::computes
+  std::vector<Slot> slots;
+  std::vector<LoopPlace> loops;
+  std::vector<Item> items;
+  bool operator==(const Template&) const = default;
+};
+
+/// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop
+/// places are left out by rules that keep the optimum: a non-backing node is never above a fully
+/// relevant loop, and never directly below an irrelevant unfused one (FFM §6.1, mapper.md).
+std::vector<Template> enumerate_templates(const BoundProblem& problem, const EinsumShape& shape,
+                                          const MapperOptions& options,
+                                          const Constraints& constraints);
+
+}  // namespace sluice::fused
