@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "sluice/mapper/constraints.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
 #include "sluice/model/cost.h"
@@ -45,6 +46,7 @@ struct MapperOptions {
   std::optional<double> budget_seconds;
   std::optional<double> budget_evaluations;
   PruningRules pruning;
+  Constraints constraints;
 };
 
 /// How a search is watched and stopped.

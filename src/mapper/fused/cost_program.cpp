@@ -35,7 +35,7 @@ class Compiler {
     if (shape_.is_copy) {
       count_copy();
     } else {
-      for (std::uint32_t t = 0; t < shape_.tensors.size(); ++t) count_tensor(t);
+      for (std::uint32_t a = 0; a < bound_.accesses.size(); ++a) count_access(a);
       count_compute();
     }
     add_energy();
@@ -59,27 +59,31 @@ class Compiler {
   std::uint64_t temporal_above(std::uint32_t gap) const {
     return mask([&](const ClassLoop& l) { return !l.spatial && l.gap < gap; });
   }
-  std::uint64_t relevant_temporal_above(std::uint32_t tensor, std::uint32_t gap) const {
+  std::uint64_t relevant_temporal_above(std::uint32_t access, std::uint32_t gap) const {
     return mask([&](const ClassLoop& l) {
-      return !l.spatial && l.gap < gap && shape_.relevant(tensor, l.variable);
+      return !l.spatial && l.gap < gap &&
+             bound_.accesses[access].relevance[l.variable] == Relevance::kRelevant;
     });
   }
   std::uint64_t spatial_between(std::uint32_t outer, std::uint32_t inner) const {
     return mask([&](const ClassLoop& l) { return l.spatial && outer <= l.gap && l.gap < inner; });
   }
   /// Spatial loops between two gaps whose instances are served one by one.
-  std::uint64_t unshared_between(std::uint32_t tensor, std::uint32_t outer,
+  std::uint64_t unshared_between(std::uint32_t access, std::uint32_t outer,
                                  std::uint32_t inner) const {
     return mask([&](const ClassLoop& l) {
       if (!l.spatial || l.gap < outer || l.gap >= inner) return false;
       const BoundSpatial& s = bound_.components[l.component.index()].spatial[l.dimension];
-      return !shape_.irrelevant(tensor, l.variable) || !(s.may_reuse >> tensor & 1);
+      const BoundAccess& moved = bound_.accesses[access];
+      return moved.relevance[l.variable] != Relevance::kIrrelevant ||
+             !(s.may_reuse >> moved.tensor & 1);
     });
   }
 
   // ---- rows --------------------------------------------------------------------------------
-  std::uint32_t monomial(std::int32_t slot, std::uint64_t loops, std::uint64_t extra = 0) {
-    const Monomial wanted{slot, extra, loops};
+  std::uint32_t monomial(std::int32_t slot, std::uint32_t access, std::uint64_t loops,
+                         std::uint64_t extra = 0) {
+    const Monomial wanted{slot, slot < 0 ? 0 : access, extra, loops};
     const auto at = std::find(program_.monomials.begin(), program_.monomials.end(), wanted);
     if (at != program_.monomials.end())
       return static_cast<std::uint32_t>(at - program_.monomials.begin());
@@ -119,13 +123,14 @@ class Compiler {
     return 0;
   }
 
-  void count(ComponentId component, const char* name, std::uint32_t tensor, std::int32_t slot,
+  void count(ComponentId component, const char* name, std::uint32_t access, std::int32_t slot,
              std::uint64_t total, std::uint64_t busiest, double sign) {
+    const auto tensor = static_cast<std::uint32_t>(bound_.accesses[access].tensor);
     ActionRows* rows = action(component, name);
     if (rows == nullptr) return;
     const double per_value = sign * actions_per_value(component, tensor, name);
-    add(&rows->total, monomial(slot, total), per_value);
-    add(&rows->busiest, monomial(slot, busiest), per_value);
+    add(&rows->total, monomial(slot, access, total), per_value);
+    add(&rows->busiest, monomial(slot, access, busiest), per_value);
   }
 
   // ---- traffic -----------------------------------------------------------------------------
@@ -142,26 +147,26 @@ class Compiler {
     return gap + 1;
   }
 
-  void count_tensor(std::uint32_t tensor) {
+  void count_access(std::uint32_t access) {
+    const auto tensor = static_cast<std::uint32_t>(bound_.accesses[access].tensor);
     const Slot* parent = nullptr;
     for (std::size_t s = 0; s < templ_.slots.size(); ++s) {
       const Slot& slot = templ_.slots[s];
       if (slot.tensor != tensor) continue;
       if (problem_.arch[slot.component].is_toll()) continue;
-      if (parent != nullptr) count_edge({parent, static_cast<std::int32_t>(s), slot.gap}, tensor);
+      if (parent != nullptr) count_edge({parent, static_cast<std::int32_t>(s), slot.gap}, access);
       parent = &slot;
     }
     SLUICE_CHECK(parent != nullptr, "a template lacks a tensor");
-    count_edge({parent, -1, leaf_gap()}, tensor);
-    count_tolls(tensor);
+    count_edge({parent, -1, leaf_gap()}, access);
+    count_tolls(access);
   }
 
-  void count_edge(const Edge& edge, std::uint32_t tensor) {
-    const LocalTensor& local = shape_.tensors[tensor];
+  void count_edge(const Edge& edge, std::uint32_t access) {
     const std::uint64_t steps = temporal_above(edge.child_gap);
-    const std::uint64_t skipped = relevant_temporal_above(tensor, edge.child_gap);
+    const std::uint64_t skipped = relevant_temporal_above(access, edge.child_gap);
     const std::uint64_t above = spatial_between(0, edge.parent->gap);
-    const std::uint64_t served = unshared_between(tensor, edge.parent->gap, edge.child_gap);
+    const std::uint64_t served = unshared_between(access, edge.parent->gap, edge.child_gap);
     const std::uint64_t copies = spatial_between(0, edge.child_gap);
     const ComponentId parent = edge.parent->component;
     const bool has_child = edge.child >= 0;
@@ -169,18 +174,19 @@ class Compiler {
         has_child ? templ_.slots[static_cast<std::size_t>(edge.child)].component : parent;
     const std::int32_t volume = edge.child;
 
-    count(parent, "read", tensor, volume, steps | above | served, steps | served, 1);
-    if (has_child) count(child, "write", tensor, volume, steps | copies, steps, 1);
-    if (!local.is_output) return;
-    count(parent, "write", tensor, volume, steps | above | served, steps | served, 1);
-    if (has_child) count(child, "read", tensor, volume, steps | copies, steps, 1);
+    count(parent, "read", access, volume, steps | above | served, steps | served, 1);
+    if (has_child) count(child, "write", access, volume, steps | copies, steps, 1);
+    if (!bound_.accesses[access].is_output) return;
+    count(parent, "write", access, volume, steps | above | served, steps | served, 1);
+    if (has_child) count(child, "read", access, volume, steps | copies, steps, 1);
     // The first read of each tile of an output is skipped.
-    count(parent, "read", tensor, volume, skipped | above | served, skipped | served, -1);
-    if (has_child) count(child, "write", tensor, volume, skipped | copies, skipped, -1);
+    count(parent, "read", access, volume, skipped | above | served, skipped | served, -1);
+    if (has_child) count(child, "write", access, volume, skipped | copies, skipped, -1);
   }
 
   /// A toll charges a `read` for every value that passes it in its directions.
-  void count_tolls(std::uint32_t tensor) {
+  void count_tolls(std::uint32_t access) {
+    const auto tensor = static_cast<std::uint32_t>(bound_.accesses[access].tensor);
     for (const Slot& toll : templ_.slots) {
       if (toll.tensor != tensor || !problem_.arch[toll.component].is_toll()) continue;
       std::int32_t below = -1;
@@ -196,18 +202,18 @@ class Compiler {
       }
       const auto direction = std::get<Toll>(problem_.arch[toll.component].kind).direction;
       const std::uint64_t steps = temporal_above(gap);
-      const std::uint64_t skipped = relevant_temporal_above(tensor, gap);
+      const std::uint64_t skipped = relevant_temporal_above(access, gap);
       const std::uint64_t above = spatial_between(0, toll.gap);
-      const std::uint64_t served = unshared_between(tensor, toll.gap, gap);
-      const bool is_output = shape_.tensors[tensor].is_output;
+      const std::uint64_t served = unshared_between(access, toll.gap, gap);
+      const bool is_output = bound_.accesses[access].is_output;
       if (direction != Toll::Direction::kUp) {
-        count(toll.component, "read", tensor, below, steps | above | served, steps | served, 1);
+        count(toll.component, "read", access, below, steps | above | served, steps | served, 1);
         if (is_output)
-          count(toll.component, "read", tensor, below, skipped | above | served,
+          count(toll.component, "read", access, below, skipped | above | served,
                 skipped | served, -1);
       }
       if (is_output && direction != Toll::Direction::kDown)
-        count(toll.component, "read", tensor, below, steps | above | served, steps | served, 1);
+        count(toll.component, "read", access, below, steps | above | served, steps | served, 1);
     }
   }
 
@@ -216,8 +222,8 @@ class Compiler {
     const std::uint64_t steps = temporal_above(leaf_gap());
     for (const auto& [action_index, calls] : compute_.calls_per_point) {
       ActionRows& rows = actions_[compute_.component.index()][action_index];
-      add(&rows.total, monomial(-1, all), static_cast<double>(calls));
-      add(&rows.busiest, monomial(-1, steps), static_cast<double>(calls));
+      add(&rows.total, monomial(-1, 0, all), static_cast<double>(calls));
+      add(&rows.busiest, monomial(-1, 0, steps), static_cast<double>(calls));
     }
   }
 
@@ -235,9 +241,15 @@ class Compiler {
     const std::int32_t lower = from.gap >= to.gap ? source : target;
     const std::uint32_t gap = templ_.slots[static_cast<std::size_t>(lower)].gap;
     const std::uint64_t steps = temporal_above(gap), copies = spatial_between(0, gap);
-    const std::uint32_t tensor = templ_.slots[static_cast<std::size_t>(lower)].tensor;
-    count(from.component, "read", tensor, lower, steps | copies, steps, 1);
-    count(to.component, "write", tensor, lower, steps | copies, steps, 1);
+    const std::uint32_t access = access_of(templ_.slots[static_cast<std::size_t>(lower)].tensor);
+    count(from.component, "read", access, lower, steps | copies, steps, 1);
+    count(to.component, "write", access, lower, steps | copies, steps, 1);
+  }
+
+  std::uint32_t access_of(std::uint32_t tensor) const {
+    for (std::uint32_t a = 0; a < bound_.accesses.size(); ++a)
+      if (bound_.accesses[a].tensor == static_cast<int>(tensor)) return a;
+    SLUICE_CHECK(false, "a tensor is moved by no access");
   }
 
   // ---- energy and latency ------------------------------------------------------------------
@@ -269,7 +281,7 @@ class Compiler {
         add_latency_row(c, rates);
         continue;
       }
-      const auto forms = component.total_latency->as_max_of_linear(action_scope(component));
+      const auto& forms = bound_.components[c].latency_rows;
       if (!forms) {
         program_.monotone = false;
         continue;
@@ -283,21 +295,6 @@ class Compiler {
     for (std::size_t a = 0; a < rates.size(); ++a)
       add(&row, actions_[component][a].busiest, rates[a] * shape_.multiplicity);
     if (!row.terms.empty() || row.constant != 0) program_.latency.push_back(std::move(row));
-  }
-
-  static ExpressionScope action_scope(const Component& component) {
-    ExpressionScope scope;
-    scope.lookup = [](const std::string&) { return std::nullopt; };
-    scope.n_actions = component.actions.size();
-    scope.action_field = [&component](std::size_t a,
-                                      const std::string& field) -> std::optional<double> {
-      const Action& action = component.actions[a];
-      if (field == "throughput") return action.throughput;
-      if (field == "energy") return action.energy_j;
-      if (field == "bits_per_action") return action.bits_per_action;
-      return std::nullopt;
-    };
-    return scope;
   }
 
   // ---- occupancy ---------------------------------------------------------------------------
@@ -324,9 +321,13 @@ class Compiler {
     });
   }
 
-  std::uint32_t reservation(const Slot& slot) {
+  void add_reservation(Row* row, const Slot& slot, double bits) {
     const auto index = static_cast<std::int32_t>(&slot - templ_.slots.data());
-    return monomial(index, 0, sunk_loops(slot));
+    for (std::size_t h = 0; h < bound_.held.size(); ++h)
+      if (bound_.held[h].tensor == static_cast<int>(slot.tensor))
+        add(row, monomial(index, static_cast<std::uint32_t>(bound_.accesses.size() + h), 0,
+                          sunk_loops(slot)),
+            bits);
   }
 
   void add_occupancy() {
@@ -338,8 +339,7 @@ class Compiler {
       if (shape_.is_copy && shares_with_earlier(slot)) continue;
       const double bits = bound_.components[c].bits_per_value[slot.tensor] *
                           (slot.persistent ? shape_.multiplicity : 1);
-      const std::uint32_t volume = reservation(slot);
-      add(&totals[c], volume, bits);
+      add_reservation(&totals[c], slot, bits);
       if (slot.shared) continue;  // its size follows from the compatibility
       const auto tracked = std::find_if(tracked_.begin(), tracked_.end(), [&](const auto& m) {
         return m.component == slot.component;
@@ -347,9 +347,9 @@ class Compiler {
       if (tracked == tracked_.end()) continue;
       const auto index = static_cast<std::uint32_t>(tracked - tracked_.begin());
       if (slot.persistent)
-        add(&program_.persistent[index], volume, bits);
+        add_reservation(&program_.persistent[index], slot, bits);
       else
-        add(segment(index, std::min(slot.gap, last_fused_gap_ + 1)), volume, bits);
+        add_reservation(segment(index, std::min(slot.gap, last_fused_gap_ + 1)), slot, bits);
     }
     for (std::size_t c = 0; c < totals.size(); ++c)
       if (!totals[c].terms.empty())
@@ -380,7 +380,7 @@ class Compiler {
         });
         if (loops == 0) continue;
         Row row;
-        add(&row, monomial(-1, loops), 1);
+        add(&row, monomial(-1, 0, loops), 1);
         program_.limits.push_back(
             {row, static_cast<double>(problem_.arch.components[c].spatial[d].fanout),
              ComponentId(c)});
@@ -424,17 +424,18 @@ double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uin
 }
 
 double coupled_volume(const EinsumShape& shape, const VariableClass& cls,
-                      const LocalTensor& tensor, std::uint32_t gap, std::uint64_t extra,
+                      const BoundAccess& access, std::uint32_t gap, std::uint64_t extra,
                       const std::int32_t* trips) {
   double volume = 1;
-  for (const LocalRank& rank : tensor.ranks) {
+  for (const BoundIndex& index : access.index) {
     bool mine = false;
-    double extent = 1;
-    for (const auto& [variable, coefficient] : rank.terms) {
+    double extent = 1 + static_cast<double>(index.slack);
+    for (const BoundTerm& term : index.terms) {
+      const auto variable = static_cast<std::uint32_t>(term.variable);
       if (std::find(cls.variables.begin(), cls.variables.end(), variable) == cls.variables.end())
         continue;
       mine = true;
-      extent += static_cast<double>(std::abs(coefficient)) *
+      extent += static_cast<double>(std::abs(term.coefficient)) *
                 static_cast<double>(tile_above(shape, cls, variable, gap, extra, trips) - 1);
     }
     if (mine) volume *= extent;
@@ -444,17 +445,21 @@ double coupled_volume(const EinsumShape& shape, const VariableClass& cls,
 
 }  // namespace
 
-double monomial_factor(const EinsumShape& shape, const Template& templ, const VariableClass& cls,
-                       const Monomial& monomial, const std::int32_t* trips) {
+double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                       const VariableClass& cls, const Monomial& monomial,
+                       const std::int32_t* trips) {
   double factor = 1;
   for (std::size_t l = 0; l < cls.loops.size(); ++l)
     if (monomial.loops >> cls.loops[l].bit & 1) factor *= trips[l];
   if (monomial.slot < 0) return factor;
   const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
-  const LocalTensor& tensor = shape.tensors[slot.tensor];
+  const BoundAccess& access = monomial.access < bound.accesses.size()
+                                  ? bound.accesses[monomial.access]
+                                  : bound.held[monomial.access - bound.accesses.size()];
   if (!cls.plain)
-    return factor * coupled_volume(shape, cls, tensor, slot.gap, monomial.extra_above, trips);
-  if (!shape.relevant(slot.tensor, cls.variables.front())) return factor;
+    return factor *
+           coupled_volume(shape, cls, access, slot.gap, monomial.extra_above, trips);
+  if (access.relevance[cls.variables.front()] != Relevance::kRelevant) return factor;
   return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);
 }
 

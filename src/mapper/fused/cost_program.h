@@ -10,7 +10,9 @@ namespace sluice::fused {
 /// A product over variable classes: the volume of a slot's tile (if any) times the trip counts of some
 /// loops. Every count of a template is a signed sum of such products (mapper.md, idea 5).
 struct Monomial {
-  std::int32_t slot = -1;         ///< volume of this slot's tensor at the slot, or -1: no volume
+  std::int32_t slot = -1;         ///< a tile at this slot, or -1: no volume
+  /// which tile: index into BoundEinsum::accesses, or past them into BoundEinsum::held
+  std::uint32_t access = 0;
   std::uint64_t extra_above = 0;  ///< loops below the slot that count as above it (sliding window)
   std::uint64_t loops = 0;        ///< class loops (by bit) whose trip counts multiply
   bool operator==(const Monomial&) const = default;
@@ -67,7 +69,8 @@ CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const
                     const std::vector<bool>& unlimited /* per component: never binds */);
 
 /// Value of a monomial's factor in one class for one state of its loops.
-double monomial_factor(const EinsumShape& shape, const Template& templ, const VariableClass& cls,
-                       const Monomial& monomial, const std::int32_t* trips);
+double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                       const VariableClass& cls, const Monomial& monomial,
+                       const std::int32_t* trips);
 
 }  // namespace sluice::fused

@@ -1,39 +1,57 @@
 #include "einsum_shape.h"
 
-#include <algorithm>
+#include <numeric>
 
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
 namespace {
 
-LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum, TensorId id,
-                              const std::vector<RankVariableId>& variables) {
+LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
+                              const BoundEinsum& bound, std::size_t index) {
   LocalTensor tensor;
-  tensor.id = id;
-  tensor.shared = problem.roles.is_shared(id);
-  tensor.intermediate = problem.roles.is_intermediate(id);
-  tensor.persistent = problem.workload[id].persistent;
-  const TensorAccess* first = find_access(einsum, id);
-  SLUICE_CHECK(first != nullptr, "a tensor of an Einsum has no access");
-  for (const TensorAccess& access : einsum.accesses) {
-    if (access.tensor != id) continue;
-    (access.is_output ? tensor.is_output : tensor.is_input) = true;
-  }
-  for (std::size_t r = 0; r < first->projection.size(); ++r) {
-    LocalRank rank;
-    rank.rank = problem.workload[id].ranks[r];
-    for (const AffineTerm& term : first->projection[r].terms) {
-      const auto at = std::find(variables.begin(), variables.end(), term.variable);
-      rank.terms.emplace_back(static_cast<std::uint32_t>(at - variables.begin()),
-                              term.coefficient);
+  tensor.id = bound.tensors[index];
+  tensor.shared = problem.roles.is_shared(tensor.id);
+  tensor.intermediate = problem.roles.is_intermediate(tensor.id);
+  tensor.persistent = problem.workload[tensor.id].persistent;
+  tensor.relevance = bound.relevance[index];
+  tensor.rank_of.assign(tensor.relevance.size(), -1);
+  tensor.is_input = bound.inputs >> index & 1;
+  tensor.is_output = bound.output >> index & 1;
+  const TensorAccess* access = find_access(einsum, tensor.id);
+  SLUICE_CHECK(access != nullptr, "a tensor of an Einsum has no access");
+  for (std::size_t r = 0; r < access->projection.size(); ++r)
+    for (const AffineTerm& term : access->projection[r].terms) {
+      const int v = bound.local_variable[term.variable.index()];
+      if (tensor.relevance[static_cast<std::size_t>(v)] == Relevance::kRelevant)
+        tensor.rank_of[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(r);
     }
-    std::sort(rank.terms.begin(), rank.terms.end());
-    tensor.ranks.push_back(std::move(rank));
-  }
-  for (RankVariableId variable : variables)
-    tensor.relevance.push_back(relevance(*first, variable));
   return tensor;
+}
+
+/// Marks variables that an index expression couples with others, or uses in another way than as one
+/// plain rank of a tensor.
+void find_coupled(const BoundEinsum& bound, EinsumShape* shape) {
+  shape->coupled.assign(shape->sizes.size(), false);
+  shape->group.resize(shape->sizes.size());
+  std::iota(shape->group.begin(), shape->group.end(), 0U);
+  const auto visit = [&](const BoundAccess& access) {
+    std::vector<int> uses(shape->sizes.size(), 0);
+    for (const BoundIndex& index : access.index) {
+      for (const BoundTerm& term : index.terms) {
+        const auto v = static_cast<std::size_t>(term.variable);
+        if (index.terms.size() > 1 || term.coefficient != 1 || index.slack != 0 || ++uses[v] > 1)
+          shape->coupled[v] = true;
+        const std::uint32_t from = shape->group[v];
+        const std::uint32_t to =
+            shape->group[static_cast<std::size_t>(index.terms.front().variable)];
+        for (std::uint32_t& g : shape->group)
+          if (g == from) g = to;
+      }
+    }
+  };
+  for (const BoundAccess& access : bound.accesses) visit(access);
+  for (const BoundAccess& access : bound.held) visit(access);
 }
 
 }  // namespace
@@ -46,8 +64,9 @@ EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
     shape.variables.push_back(range.variable);
     shape.sizes.push_back(range.size);
   }
-  for (TensorId tensor : problem[id].tensors)
-    shape.tensors.push_back(make_local_tensor(problem, einsum, tensor, shape.variables));
+  for (std::size_t t = 0; t < problem[id].tensors.size(); ++t)
+    shape.tensors.push_back(make_local_tensor(problem, einsum, problem[id], t));
+  find_coupled(problem[id], &shape);
   shape.is_copy = einsum.is_copy_operation;
   shape.multiplicity = static_cast<double>(problem.workload.n_instances) *
                        static_cast<double>(einsum.n_instances);

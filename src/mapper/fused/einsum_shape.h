@@ -1,25 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "sluice/model/binding.h"
 
 namespace sluice::fused {
 
-/// One rank of a tensor as an Einsum indexes it: Σ coefficient · variable (local variable indices).
-struct LocalRank {
-  RankId rank;
-  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;
-  bool operator==(const LocalRank& other) const { return terms == other.terms; }
-};
-
 /// A tensor as one Einsum sees it.
 struct LocalTensor {
   TensorId id;
-  std::vector<LocalRank> ranks;
-  std::vector<Relevance> relevance;  ///< per local variable
+  std::vector<Relevance> relevance;  ///< per local variable, the strongest over its accesses
+  /// per local variable: the rank that a fully relevant variable walks, or -1
+  std::vector<std::int32_t> rank_of;
   bool is_input = false, is_output = false;
   bool shared = false;        ///< used by two Einsums or more
   bool intermediate = false;  ///< written by one and read by another
@@ -31,6 +24,8 @@ struct EinsumShape {
   EinsumId einsum;
   std::vector<RankVariableId> variables;
   std::vector<std::int64_t> sizes;    ///< per local variable
+  std::vector<bool> coupled;          ///< per local variable: some index extent is not its tile alone
+  std::vector<std::uint32_t> group;   ///< per local variable: same number = coupled with each other
   std::vector<LocalTensor> tensors;   ///< order of BoundEinsum::tensors
   bool is_copy = false;
   double multiplicity = 1;            ///< n_instances of the workload and of the Einsum

@@ -2,37 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <unordered_map>
 
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
 namespace {
-
-/// Union of variables that some index expression of the Einsum couples (or uses in a way that is not
-/// one plain rank per tensor).
-std::vector<std::uint32_t> coupled_groups(const EinsumShape& shape, std::vector<bool>* coupled) {
-  std::vector<std::uint32_t> group(shape.sizes.size());
-  std::iota(group.begin(), group.end(), 0U);
-  coupled->assign(shape.sizes.size(), false);
-  const auto unite = [&](std::uint32_t a, std::uint32_t b) {
-    const std::uint32_t from = group[b], to = group[a];
-    for (std::uint32_t& g : group)
-      if (g == from) g = to;
-  };
-  for (const LocalTensor& tensor : shape.tensors) {
-    std::vector<int> uses(shape.sizes.size(), 0);
-    for (const LocalRank& rank : tensor.ranks) {
-      for (const auto& [variable, coefficient] : rank.terms) {
-        if (rank.terms.size() > 1 || coefficient != 1 || ++uses[variable] > 1)
-          (*coupled)[variable] = true;
-        unite(rank.terms.front().first, variable);
-      }
-    }
-  }
-  return group;
-}
 
 bool same_signature(const EinsumShape& shape, const Template& templ, std::uint32_t a,
                     std::uint32_t b) {
@@ -88,18 +63,16 @@ void add_loops(const Template& templ, VariableClass* cls) {
 
 std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,
                                         bool merge_equal) {
-  std::vector<bool> coupled;
-  const std::vector<std::uint32_t> group = coupled_groups(shape, &coupled);
   std::vector<VariableClass> classes;
   for (std::uint32_t v = 0; v < shape.sizes.size(); ++v) {
     if (shape.sizes[v] == 1) continue;
     const auto home = std::find_if(classes.begin(), classes.end(), [&](const VariableClass& c) {
       const std::uint32_t first = c.variables.front();
-      if (coupled[v] || coupled[first]) return group[first] == group[v];
+      if (shape.coupled[v] || shape.coupled[first]) return shape.group[first] == shape.group[v];
       return merge_equal && same_signature(shape, templ, first, v);
     });
     if (home == classes.end())
-      classes.push_back({{v}, !coupled[v], {}});
+      classes.push_back({{v}, !shape.coupled[v], {}});
     else
       home->variables.push_back(v);
   }

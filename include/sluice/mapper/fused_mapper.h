@@ -1,0 +1,18 @@
+#pragma once
+
+#include "sluice/mapper/mapper.h"
+
+namespace sluice {
+
+/// The optimal mapper (FFM): partial mappings per Einsum, pruned to the front, joined Einsum by Einsum
+/// on compatible loops above their shared tensors.
+class FusedMapper final : public Mapper {
+ public:
+  std::string name() const override { return "fused"; }
+  std::string description() const override;
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
+                                            const MapperOptions& options,
+                                            const MapperControl& control) const override;
+};
+
+}  // namespace sluice

@@ -1,0 +1,284 @@
+#include "build.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+/// A fused loop of the tree, shared by consecutive Einsums.
+struct TreeLoop {
+  SpineLoop loop;
+  std::size_t level = 0;
+  std::vector<RankVariableId> variables;  // as the sharing Einsums call it
+};
+
+struct PlacedSlot {
+  Slot slot;
+  std::size_t level = 0;  // number of fused loops above it
+  bool emitted = false;
+};
+
+/// One Einsum's way through the tree.
+struct Path {
+  const EinsumShape* shape;
+  const Template* templ;
+  std::vector<std::int64_t> trips;   // per loop place
+  std::vector<std::size_t> loops;    // fused loops, outermost first: index into TreeLoops
+  std::vector<PlacedSlot> slots;     // template order
+};
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const JoinContext& context, const std::vector<ChosenPmapping>& chosen,
+              const std::vector<std::vector<std::int64_t>>& trips)
+      : context_(context), workload_(context.problem->workload) {
+    for (std::size_t e = 0; e < chosen.size(); ++e) add_path(e, chosen[e], trips[e]);
+    replay(chosen);
+    for (Path& path : paths_)
+      std::stable_sort(path.loops.begin(), path.loops.end(), [&](std::size_t a, std::size_t b) {
+        return loops_[a].level < loops_[b].level;
+      });
+  }
+
+  Mapping run() {
+    Mapping mapping;
+    emit_outermost(&mapping.nodes);
+    emit_range(0, paths_.size(), 0, &mapping.nodes);
+    return mapping;
+  }
+
+ private:
+  void add_path(std::size_t e, const ChosenPmapping& chosen,
+                const std::vector<std::int64_t>& trips) {
+    Path path;
+    path.shape = context_.shapes[e];
+    const PmappingTable& table = *context_.tables[e];
+    path.templ = &table.templates[table.groups[chosen.group].templates[chosen.index]];
+    path.trips = trips;
+    for (const Slot& slot : path.templ->slots) {
+      PlacedSlot placed{slot};
+      for (std::size_t l = 0; l < trips.size(); ++l)
+        placed.level += path.templ->loops[l].fused && trips[l] > 1 &&
+                        path.templ->loops[l].gap < slot.gap;
+      path.slots.push_back(placed);
+    }
+    paths_.push_back(std::move(path));
+  }
+
+  /// Joins the chosen pmappings again, following each loop to the level at which it closes.
+  void replay(const std::vector<ChosenPmapping>& chosen) {
+    std::vector<std::size_t> last_use(workload_.tensors.size(), 0);
+    for (std::size_t e = 0; e < paths_.size(); ++e)
+      for (const LocalTensor& tensor : paths_[e].shape->tensors) last_use[tensor.id.index()] = e;
+    Spine spine;
+    std::vector<std::size_t> open;  // tree loop of each spine loop
+    for (std::size_t e = 0; e < paths_.size(); ++e) {
+      const PmappingTable& table = *context_.tables[e];
+      const NextGroup next =
+          std::move(next_groups(*context_.shapes[e], table)[chosen[e].group]);
+      const std::optional<Match> match = match_spines(spine, next.spine);
+      SLUICE_CHECK(match.has_value(), "joined pmappings no longer match");
+      std::vector<std::size_t> all;
+      for (std::size_t i = 0; i < match->loops.size(); ++i) {
+        const auto [left, right] = match->loops[i];
+        std::size_t loop = loops_.size();
+        if (left >= 0) {
+          loop = open[static_cast<std::size_t>(left)];
+        } else {
+          loops_.push_back({next.spine.loops[static_cast<std::size_t>(right)], 0, {}});
+        }
+        loops_[loop].level = i;
+        all.push_back(loop);
+        const auto& fused = table.groups[chosen[e].group].compatibility.loops;
+        SLUICE_CHECK(right >= 0, "an Einsum stands outside a loop that is open");
+        add_variable(&loops_[loop],
+                     paths_[e].shape->variables[fused[static_cast<std::size_t>(right)].variable]);
+        paths_[e].loops.push_back(loop);
+      }
+      JoinedSpine joined = join_spines(spine, next.spine, *match, last_use, e);
+      open.clear();
+      for (std::size_t i = 0; i < joined.from.size(); ++i) {
+        open.push_back(all[joined.from[i]]);
+        loops_[open.back()].level = i;
+      }
+      spine = std::move(joined.spine);
+    }
+  }
+
+  static void add_variable(TreeLoop* loop, RankVariableId variable) {
+    if (std::find(loop->variables.begin(), loop->variables.end(), variable) ==
+        loop->variables.end())
+      loop->variables.push_back(variable);
+  }
+
+  // ---- storage nodes -----------------------------------------------------------------------
+  void emit_storage(const Path& path, PlacedSlot* placed, bool private_above_split,
+                    NodeList* nodes) {
+    if (placed->emitted) return;
+    placed->emitted = true;
+    const Slot& slot = placed->slot;
+    const TensorId tensor = path.shape->tensors[slot.tensor].id;
+    if (slot.backing) {
+      if (!backed_.insert(tensor).second) return;
+    }
+    StorageNode node;
+    node.tensors = {tensor};
+    node.component = slot.component;
+    node.persistent = slot.persistent;
+    node.sliding = slot.sliding_loop >= 0 &&
+                   path.trips[static_cast<std::size_t>(slot.sliding_loop)] > 1;
+    if (private_above_split && !slot.backing && context_.problem->roles.is_shared(tensor))
+      node.einsums = {path.shape->einsum};
+    append(std::move(node), nodes);
+  }
+
+  /// Adds a storage node, or its tensor to an equal node right above it.
+  static void append(StorageNode node, NodeList* nodes) {
+    if (!nodes->empty()) {
+      if (auto* last = std::get_if<StorageNode>(&nodes->back().kind)) {
+        StorageNode same = node;
+        same.tensors = last->tensors;
+        if (same == *last && !node.sliding) {
+          last->tensors.push_back(node.tensors.front());
+          return;
+        }
+      }
+    }
+    nodes->push_back({std::move(node)});
+  }
+
+  /// Backing nodes of the outermost memory and of persistent tensors stand above everything.
+  void emit_outermost(NodeList* nodes) {
+    for (const bool persistent : {true, false})
+      for (Path& path : paths_)
+        for (PlacedSlot& placed : path.slots)
+          if (placed.slot.backing && placed.slot.gap == 0 &&
+              placed.slot.persistent == persistent)
+            emit_storage(path, &placed, false, nodes);
+  }
+
+  // ---- tree --------------------------------------------------------------------------------
+  bool share_loop(std::size_t a, std::size_t b, std::size_t level) const {
+    return level < paths_[a].loops.size() && level < paths_[b].loops.size() &&
+           paths_[a].loops[level] == paths_[b].loops[level];
+  }
+
+  std::size_t end_of_run(std::size_t first, std::size_t last, std::size_t level) const {
+    std::size_t end = first + 1;
+    while (end < last && share_loop(first, end, level)) ++end;
+    return end;
+  }
+
+  /// Einsums [first, last) share the loops above `level`.
+  void emit_range(std::size_t first, std::size_t last, std::size_t level, NodeList* nodes) {
+    if (last - first == 1) {
+      emit_single(&paths_[first], level, nodes);
+      return;
+    }
+    if (end_of_run(first, last, level) == last) {
+      for (std::size_t e = first; e < last; ++e)
+        for (PlacedSlot& placed : paths_[e].slots)
+          if (placed.level == level) emit_storage(paths_[e], &placed, true, nodes);
+      emit_loop(loops_[paths_[first].loops[level]], nodes);
+      emit_range(first, last, level + 1, nodes);
+      return;
+    }
+    emit_exchanged(first, last, level, nodes);
+    SplitNode split;
+    for (std::size_t at = first; at < last;) {
+      const std::size_t end = end_of_run(at, last, level);
+      NodeList child;
+      emit_range(at, end, level, &child);
+      split.children.push_back(std::move(child));
+      at = end;
+    }
+    nodes->push_back({std::move(split)});
+  }
+
+  /// Backing nodes at a split of tensors that several of its children use.
+  void emit_exchanged(std::size_t first, std::size_t last, std::size_t level, NodeList* nodes) {
+    for (std::size_t e = first; e < last; ++e) {
+      for (PlacedSlot& placed : paths_[e].slots) {
+        if (!placed.slot.backing || placed.level != level || placed.emitted) continue;
+        const TensorId tensor = paths_[e].shape->tensors[placed.slot.tensor].id;
+        bool elsewhere = false;
+        for (std::size_t other = end_of_child(first, last, level, e); other < last; ++other)
+          for (const LocalTensor& t : paths_[other].shape->tensors)
+            elsewhere = elsewhere || t.id == tensor;
+        if (elsewhere) emit_storage(paths_[e], &placed, false, nodes);
+      }
+    }
+  }
+
+  std::size_t end_of_child(std::size_t first, std::size_t last, std::size_t level,
+                           std::size_t einsum) const {
+    std::size_t at = first;
+    while (true) {
+      const std::size_t end = end_of_run(at, last, level);
+      if (einsum < end) return end;
+      at = end;
+    }
+  }
+
+  void emit_loop(const TreeLoop& loop, NodeList* nodes) const {
+    if (loop.loop.spatial) {
+      nodes->push_back({SpatialNode{loop.variables, loop.loop.tile, loop.loop.component,
+                                    loop.loop.dimension, std::nullopt}});
+    } else {
+      nodes->push_back({TemporalNode{loop.variables, loop.loop.tile, std::nullopt}});
+    }
+  }
+
+  /// The rest of one Einsum's nest, from `level` on.
+  void emit_single(Path* path, std::size_t level, NodeList* nodes) {
+    std::vector<std::int64_t> tile(path->shape->sizes);
+    std::size_t fused = 0;
+    for (std::size_t l = 0; l < path->trips.size(); ++l)
+      if (path->templ->loops[l].fused) tile[path->templ->loops[l].variable] /= path->trips[l];
+    for (const Item& item : path->templ->items) {
+      if (!item.is_loop) {
+        PlacedSlot& placed = path->slots[item.index];
+        if (placed.level >= level) emit_storage(*path, &placed, false, nodes);
+        continue;
+      }
+      const LoopPlace& place = path->templ->loops[item.index];
+      const std::int64_t trips = path->trips[item.index];
+      if (trips == 1) continue;
+      if (place.fused) {
+        if (fused >= level) emit_loop(loops_[path->loops[fused]], nodes);
+        ++fused;
+        continue;
+      }
+      tile[place.variable] /= trips;
+      TreeLoop own;
+      own.loop.spatial = place.spatial;
+      own.loop.component = place.component;
+      own.loop.dimension = place.dimension;
+      own.loop.tile = tile[place.variable];
+      own.variables = {path->shape->variables[place.variable]};
+      emit_loop(own, nodes);
+    }
+    const ComponentId compute = (*context_.problem)[path->shape->einsum]
+                                    .computes[path->templ->compute]
+                                    .component;
+    nodes->push_back({ComputeNode{path->shape->einsum, compute}});
+  }
+
+  const JoinContext& context_;
+  const Workload& workload_;
+  std::vector<Path> paths_;
+  std::vector<TreeLoop> loops_;
+  std::set<TensorId> backed_;
+};
+
+}  // namespace
+
+Mapping build_mapping(const JoinContext& context, const std::vector<ChosenPmapping>& chosen,
+                      const std::vector<std::vector<std::int64_t>>& trips) {
+  return TreeBuilder(context, chosen, trips).run();
+}
+
+}  // namespace sluice::fused

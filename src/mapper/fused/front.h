@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pareto.h"
+#include "sluice/mapper/mapper.h"
+
+namespace sluice::fused {
+
+struct FrontOptions {
+  std::vector<Objective> objectives;
+  bool dominance = true;
+  bool convex_hull = true;
+  std::size_t beam = 0;  ///< > 0: keep at most so many (not exact)
+};
+
+/// Which partial mappings of one compatibility are worth keeping. `points` starts with energy and
+/// latency, then come reservations. Ascending indices; independent of the order of equal points.
+std::vector<std::uint32_t> worth_keeping(const PointSet& points, const FrontOptions& options);
+
+}  // namespace sluice::fused

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pmapping.h"
+#include "spine.h"
+#include "tile_search.h"
+
+namespace sluice::fused {
+
+/// The next Einsum's side of a join, in global tensor ids.
+struct NextGroup {
+  const PmappingGroup* group = nullptr;
+  Spine spine;  ///< all its fused loops; `live` = every shared tensor of the Einsum
+};
+
+/// One pmapping of each Einsum, by index into its table: group and position.
+struct ChosenPmapping {
+  std::uint32_t group = 0;
+  std::uint32_t index = 0;
+};
+
+/// A complete mapping found by joining.
+struct JoinedMapping {
+  double energy = 0;
+  double latency = 0;
+  std::vector<double> peaks;  ///< per tracked memory
+  std::vector<ChosenPmapping> chosen;
+};
+
+struct JoinContext {
+  const BoundProblem* problem;
+  const MapperOptions* options;
+  const std::vector<TrackedMemory>* tracked;
+  std::vector<const EinsumShape*> shapes;        ///< per Einsum
+  std::vector<const PmappingTable*> tables;      ///< per Einsum
+  SearchBound bound;                             ///< `other_*` are filled in by the join
+  std::size_t beam = 0;                          ///< > 0: keep so many entries a group (not exact)
+  const std::atomic<bool>* cancel = nullptr;
+  std::function<void(std::size_t einsum)> progress;
+};
+
+struct JoinResult {
+  std::vector<JoinedMapping> mappings;  ///< the front, or the optimum alone
+  double joined = 0;                    ///< pairs of partial mappings looked at
+  std::size_t largest_front = 0;
+  // Where nothing is legal:
+  std::optional<EinsumId> failed_at;
+  std::optional<ComponentId> memory;    ///< the one exceeded by least, if capacity is the reason
+  double excess_bits = 0;
+};
+
+JoinResult join_pmappings(const JoinContext& context);
+
+/// The next Einsum's groups in global ids, in the order of its table.
+std::vector<NextGroup> next_groups(const EinsumShape& shape, const PmappingTable& table);
+
+}  // namespace sluice::fused

@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include "spine.h"
+
+namespace sluice::fused {
+namespace {
+
+std::int32_t rank_of(const SpineLoop& loop, TensorId tensor) {
+  for (const auto& [id, rank] : loop.ranks)
+    if (id == tensor) return rank;
+  return -1;
+}
+
+bool same_extent(const SpineLoop& a, const SpineLoop& b) {
+  return a.trips == b.trips && a.tile == b.tile && a.spatial == b.spatial &&
+         (!a.spatial || (a.component == b.component && a.dimension == b.dimension));
+}
+
+/// Sizes of the sets of outermost loops that nothing may be moved across; the whole is one of them.
+std::vector<std::size_t> stops(const Spine& spine) {
+  std::vector<std::size_t> result;
+  for (std::size_t l = 1; l < spine.loops.size(); ++l)
+    if (spine.stop_before[l]) result.push_back(l);
+  result.push_back(spine.loops.size());
+  return result;
+}
+
+class Matcher {
+ public:
+  Matcher(const Spine& prefix, const Spine& next)
+      : prefix_(prefix), next_(next), to_next_(prefix.loops.size(), -1) {}
+
+  std::optional<Match> run() {
+    if (next_.loops.size() < prefix_.loops.size()) return std::nullopt;
+    if (!match_shared_tensors() || !match_uncovered() || !nested()) return std::nullopt;
+    return combine();
+  }
+
+ private:
+  bool match_shared_tensors() {
+    const LiveTensor* deepest = nullptr;
+    for (const LiveTensor& mine : next_.live) {
+      const LiveTensor* other = find_live(prefix_, mine.id);
+      if (other == nullptr) continue;
+      if (other->component != mine.component || other->level != mine.level ||
+          other->persistent != mine.persistent)
+        return false;
+      if (deepest == nullptr || mine.level > deepest->level) deepest = &mine;
+    }
+    if (deepest == nullptr) return true;
+    covered_ = deepest->level;
+    for (std::size_t l = 0; l < covered_; ++l)
+      if (!match_loop(l, 0, covered_, deepest->id)) return false;
+    for (const LiveTensor& mine : next_.live) {
+      if (find_live(prefix_, mine.id) == nullptr) continue;
+      for (std::size_t l = 0; l < mine.level; ++l) {
+        const auto r = static_cast<std::size_t>(to_next_[l]);
+        if (r >= mine.level ||
+            rank_of(prefix_.loops[l], mine.id) != rank_of(next_.loops[r], mine.id))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  bool match_loop(std::size_t l, std::size_t first, std::size_t last,
+                  std::optional<TensorId> tensor) {
+    for (std::size_t r = first; r < last; ++r) {
+      if (std::find(to_next_.begin(), to_next_.end(), static_cast<std::int32_t>(r)) !=
+          to_next_.end())
+        continue;
+      if (!same_extent(prefix_.loops[l], next_.loops[r])) continue;
+      if (tensor && rank_of(prefix_.loops[l], *tensor) != rank_of(next_.loops[r], *tensor))
+        continue;
+      to_next_[l] = static_cast<std::int32_t>(r);
+      return true;
+    }
+    return false;
+  }
+
+  /// Loops above live tensors that the next Einsum does not use: it must stand under them too.
+  bool match_uncovered() {
+    for (std::size_t l = covered_; l < prefix_.loops.size(); ++l)
+      if (!match_loop(l, covered_, next_.loops.size(), std::nullopt)) return false;
+    return true;
+  }
+
+  /// Whether some order of the loops respects the stops of both sides.
+  bool nested() const {
+    for (std::size_t p : stops(prefix_)) {
+      for (std::size_t q : stops(next_)) {
+        std::size_t common = 0;
+        for (std::size_t l = 0; l < p; ++l) common += static_cast<std::size_t>(to_next_[l]) < q;
+        if (common != std::min(p, q)) return false;
+      }
+    }
+    return true;
+  }
+
+  Match combine() const {
+    const std::vector<std::size_t> mine = stops(prefix_), theirs = stops(next_);
+    struct Entry {
+      std::size_t set;  // size of the smallest closed set that holds the loop
+      std::int32_t left, right;
+    };
+    std::vector<Entry> entries;
+    const auto smallest = [](const std::vector<std::size_t>& sizes, std::size_t position) {
+      return *std::upper_bound(sizes.begin(), sizes.end(), position);
+    };
+    for (std::size_t l = 0; l < prefix_.loops.size(); ++l) {
+      const auto r = static_cast<std::size_t>(to_next_[l]);
+      entries.push_back({std::min(smallest(mine, l), smallest(theirs, r)),
+                         static_cast<std::int32_t>(l), to_next_[l]});
+    }
+    for (std::size_t r = 0; r < next_.loops.size(); ++r)
+      if (std::find(to_next_.begin(), to_next_.end(), static_cast<std::int32_t>(r)) ==
+          to_next_.end())
+        entries.push_back({std::max(smallest(theirs, r), prefix_.loops.size() + 1), -1,
+                           static_cast<std::int32_t>(r)});
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.set < b.set; });
+    Match match;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      match.loops.emplace_back(entries[i].left, entries[i].right);
+      const bool stop = std::find(mine.begin(), mine.end(), i) != mine.end() ||
+                        std::find(theirs.begin(), theirs.end(), i) != theirs.end();
+      match.stop_before.push_back(i == 0 || stop);
+    }
+    return match;
+  }
+
+  const Spine& prefix_;
+  const Spine& next_;
+  std::size_t covered_ = 0;
+  std::vector<std::int32_t> to_next_;
+};
+
+}  // namespace
+
+std::optional<Match> match_spines(const Spine& prefix, const Spine& next) {
+  return Matcher(prefix, next).run();
+}
+
+}  // namespace sluice::fused

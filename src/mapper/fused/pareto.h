@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sluice::fused {
+
+/// Points of `dimension` criteria each, smaller is better, row by row.
+struct PointSet {
+  std::size_t dimension = 0;
+  std::vector<double> values;
+  std::size_t size() const { return dimension == 0 ? 0 : values.size() / dimension; }
+  const double* point(std::size_t i) const { return values.data() + i * dimension; }
+};
+
+/// True if `a` is at most `b` in every criterion (equal points dominate each other).
+inline bool dominates(const double* a, const double* b, std::size_t dimension) {
+  for (std::size_t d = 0; d < dimension; ++d)
+    if (a[d] > b[d]) return false;
+  return true;
+}
+
+/// Indices of the points that no other dominates, ascending; of equal points the first.
+std::vector<std::uint32_t> pareto_front(const PointSet& points);
+
+}  // namespace sluice::fused

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "template.h"
+
+namespace sluice::fused {
+
+/// A loop above the backing node of a shared tensor, in one Einsum's local indices.
+struct FusedLoop {
+  std::uint32_t variable = 0;
+  bool spatial = false;
+  ComponentId component{};
+  std::uint32_t dimension = 0;
+  std::int64_t trips = 1;
+  std::int64_t tile = 1;  ///< of the variable, inside the loop
+  bool operator==(const FusedLoop&) const = default;
+};
+
+/// Where a shared tensor is backed.
+struct Backing {
+  std::uint32_t tensor = 0;  ///< local index
+  ComponentId component{};
+  std::uint32_t level = 0;   ///< number of fused loops above it
+  double bits = 0;           ///< its reservation
+  bool persistent = false;
+  bool operator==(const Backing&) const = default;
+};
+
+/// What two pmappings must agree on to be joined (FFM §4): fused loops and backings. Loops between two
+/// stops (places of storage nodes) may be permuted.
+struct Compatibility {
+  std::vector<FusedLoop> loops;   ///< outermost first, trip counts above 1
+  std::vector<bool> stop_before;  ///< per loop: a storage node stands directly above it
+  std::vector<Backing> backings;  ///< ascending by tensor, every shared tensor of the Einsum
+  bool operator==(const Compatibility&) const = default;
+};
+
+/// Partial mappings of one Einsum with one compatibility. `values` holds `stride` numbers each:
+/// energy, latency, then per tracked memory the private reservation at level 0 … n_loops (the last
+/// includes everything below), then per tracked memory the persistent reservation.
+struct PmappingGroup {
+  Compatibility compatibility;
+  std::size_t stride = 0;
+  std::vector<double> values;
+  std::vector<std::uint32_t> templates;            ///< per pmapping
+  std::vector<std::vector<std::uint32_t>> states;  ///< per pmapping: state of each class
+  std::size_t size() const { return templates.size(); }
+  const double* value(std::size_t i) const { return values.data() + i * stride; }
+};
+
+/// Why an Einsum has no pmapping: the memory (or fanout) that is exceeded by the least.
+struct ClosestMiss {
+  bool known = false;
+  ComponentId component{};
+  double excess_bits = 0;
+  double needed_bits = 0;
+};
+
+/// All pmappings of one Einsum worth joining.
+struct PmappingTable {
+  std::vector<Template> templates;
+  std::vector<PmappingGroup> groups;
+  double considered = 0;  ///< tile-shape choices covered
+  double evaluated = 0;   ///< tile-shape choices priced
+  double kept = 0;
+  ClosestMiss miss;
+};
+
+}  // namespace sluice::fused

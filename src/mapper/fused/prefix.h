@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "front.h"
+#include "join.h"
+
+namespace sluice::fused {
+
+/// One step back through the joins: the pmapping taken last and the entry it was joined to.
+struct JoinStep {
+  std::uint32_t previous = 0;  ///< index into the history of the Einsum before
+  ChosenPmapping chosen;
+};
+
+/// Joined partial mappings with one compatibility. Per entry `stride` numbers: energy, latency, then
+/// per tracked memory m with D = number of open loops: closed peaks at level 0 … D (the most that
+/// finished branches directly below that level needed, live tensors of that level included), private
+/// reservations of the open branch at level 0 … D−1; last, per memory, what is held for the whole run
+/// (FFM §5.2: the consolidated reservation tree).
+struct PrefixGroup {
+  Spine spine;
+  std::size_t stride = 0;
+  std::vector<double> values;
+  std::vector<std::uint32_t> history;  ///< per entry: index into the newest history
+
+  static PrefixGroup empty(std::size_t n_tracked);
+  std::size_t depth() const { return spine.loops.size(); }
+  std::size_t size() const { return history.size(); }
+  const double* value(std::size_t i) const { return values.data() + i * stride; }
+  const double* closed(std::size_t i, std::size_t m) const {
+    return value(i) + 2 + m * (2 * depth() + 1);
+  }
+  const double* open(std::size_t i, std::size_t m) const { return closed(i, m) + depth() + 1; }
+  double persistent(std::size_t i, std::size_t m, std::size_t n_tracked) const {
+    return value(i)[2 + n_tracked * (2 * depth() + 1) + m];
+  }
+  /// Peak of a complete mapping (no open loop).
+  double peak(std::size_t i, std::size_t m) const {
+    const std::size_t n_tracked = (stride - 2) / 2;
+    return closed(i, m)[0] + persistent(i, m, n_tracked);
+  }
+};
+
+/// Collects the results of joining one Einsum to all prefixes.
+class PrefixBuilder {
+ public:
+  PrefixBuilder(const std::vector<TrackedMemory>& tracked, const SearchBound& bound,
+                const std::vector<std::size_t>& last_use, std::size_t einsum,
+                const FrontOptions& front)
+      : tracked_(tracked), bound_(bound), last_use_(last_use), einsum_(einsum), front_(front) {}
+
+  void join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
+            const Match& match, const EinsumShape& shape);
+
+  /// The groups, pruned, in the order in which they first appeared.
+  std::vector<PrefixGroup> take(std::vector<JoinStep>* history);
+
+  double pairs() const { return pairs_; }
+  std::optional<ComponentId> closest_memory() const { return closest_memory_; }
+  double closest_excess() const { return closest_excess_; }
+
+ private:
+  struct Group {
+    PrefixGroup group;               // history = index into steps
+    std::vector<JoinStep> steps;
+    std::size_t pruned_size = 0;
+  };
+  struct Plan;
+  Plan make_plan(const PrefixGroup& prefix, const NextGroup& next, const Match& match,
+                 const EinsumShape& shape) const;
+  Group& group_of(const Spine& spine);
+  bool reserve(const Plan& plan, const PrefixGroup& prefix, std::size_t i, const double* pmapping,
+               double* value);
+  void prune(Group* group) const;
+
+  const std::vector<TrackedMemory>& tracked_;
+  const SearchBound bound_;
+  const std::vector<std::size_t>& last_use_;
+  std::size_t einsum_;
+  const FrontOptions front_;
+  std::map<std::vector<std::int64_t>, std::size_t> index_;
+  std::vector<Group> groups_;
+  double pairs_ = 0;
+  std::optional<ComponentId> closest_memory_;
+  double closest_excess_ = 0;
+};
+
+}  // namespace sluice::fused

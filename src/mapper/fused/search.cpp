@@ -1,0 +1,363 @@
+#include "search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "../parallel.h"
+#include "build.h"
+#include "front.h"
+#include "sluice/model/evaluate.h"
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+/// Everything that decides an Einsum's pmappings except names.
+bool same_problem(const BoundProblem& problem, const EinsumShape& a, const EinsumShape& b) {
+  if (a.sizes != b.sizes || a.coupled != b.coupled || a.group != b.group ||
+      a.is_copy != b.is_copy || a.multiplicity != b.multiplicity ||
+      a.tensors.size() != b.tensors.size())
+    return false;
+  for (std::size_t t = 0; t < a.tensors.size(); ++t) {
+    const LocalTensor &x = a.tensors[t], &y = b.tensors[t];
+    if (x.relevance != y.relevance || x.is_input != y.is_input || x.is_output != y.is_output ||
+        x.shared != y.shared || x.intermediate != y.intermediate || x.persistent != y.persistent)
+      return false;
+  }
+  const BoundEinsum &x = problem[a.einsum], &y = problem[b.einsum];
+  const auto same_access = [](const BoundAccess& p, const BoundAccess& q) {
+    if (p.tensor != q.tensor || p.is_output != q.is_output || p.relevance != q.relevance ||
+        p.index.size() != q.index.size())
+      return false;
+    for (std::size_t r = 0; r < p.index.size(); ++r) {
+      if (p.index[r].slack != q.index[r].slack ||
+          p.index[r].terms.size() != q.index[r].terms.size())
+        return false;
+      for (std::size_t i = 0; i < p.index[r].terms.size(); ++i)
+        if (p.index[r].terms[i].variable != q.index[r].terms[i].variable ||
+            p.index[r].terms[i].coefficient != q.index[r].terms[i].coefficient)
+          return false;
+    }
+    return true;
+  };
+  if (!std::equal(x.accesses.begin(), x.accesses.end(), y.accesses.begin(), y.accesses.end(),
+                  same_access) ||
+      !std::equal(x.held.begin(), x.held.end(), y.held.begin(), y.held.end(), same_access))
+    return false;
+  for (std::size_t c = 0; c < x.components.size(); ++c) {
+    const BoundComponent &p = x.components[c], &q = y.components[c];
+    if (p.enabled != q.enabled || p.size_bits != q.size_bits ||
+        p.bits_per_value != q.bits_per_value || p.latency_rows != q.latency_rows ||
+        p.spatial.size() != q.spatial.size())
+      return false;
+    for (std::size_t d = 0; d < p.spatial.size(); ++d)
+      if (p.spatial[d].fanout != q.spatial[d].fanout ||
+          p.spatial[d].may_reuse != q.spatial[d].may_reuse ||
+          p.spatial[d].reuse != q.spatial[d].reuse ||
+          p.spatial[d].min_usage != q.spatial[d].min_usage)
+        return false;
+  }
+  if (x.computes.size() != y.computes.size()) return false;
+  for (std::size_t c = 0; c < x.computes.size(); ++c)
+    if (x.computes[c].component != y.computes[c].component ||
+        x.computes[c].calls_per_point != y.computes[c].calls_per_point)
+      return false;
+  return true;
+}
+
+/// Prunes the pmappings of one Einsum across templates: groups of equal compatibility become one.
+class TableMerger {
+ public:
+  TableMerger(const MapperOptions& options, std::size_t n_tracked)
+      : options_(options), n_tracked_(n_tracked) {}
+
+  void add(PmappingGroup group) {
+    const auto [at, inserted] = index_.try_emplace(key(group.compatibility), groups_.size());
+    if (inserted) {
+      groups_.push_back(std::move(group));
+      return;
+    }
+    PmappingGroup& home = groups_[at->second];
+    home.values.insert(home.values.end(), group.values.begin(), group.values.end());
+    home.templates.insert(home.templates.end(), group.templates.begin(), group.templates.end());
+    home.states.insert(home.states.end(), std::make_move_iterator(group.states.begin()),
+                       std::make_move_iterator(group.states.end()));
+  }
+
+  std::vector<PmappingGroup> take() {
+    for (PmappingGroup& group : groups_) prune(&group);
+    return std::move(groups_);
+  }
+
+ private:
+  static std::vector<std::int64_t> key(const Compatibility& c) {
+    std::vector<std::int64_t> key;
+    for (std::size_t l = 0; l < c.loops.size(); ++l) {
+      const FusedLoop& loop = c.loops[l];
+      key.insert(key.end(),
+                 {loop.variable, loop.spatial, static_cast<std::int64_t>(loop.component.index()),
+                  loop.dimension, loop.trips, loop.tile, c.stop_before[l]});
+    }
+    for (const Backing& b : c.backings)
+      key.insert(key.end(), {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level,
+                             b.persistent});
+    return key;
+  }
+
+  void prune(PmappingGroup* group) const {
+    FrontOptions front;
+    front.objectives = options_.objectives;
+    front.dominance = options_.pruning.dominance;
+    front.convex_hull =
+        options_.pruning.convex_hull && options_.top == 1 && !options_.resource_usage;
+    PointSet points{group->stride, std::move(group->values)};
+    PmappingGroup kept;
+    kept.compatibility = std::move(group->compatibility);
+    kept.stride = group->stride;
+    for (std::uint32_t i : worth_keeping(points, front)) {
+      kept.values.insert(kept.values.end(), points.point(i), points.point(i) + kept.stride);
+      kept.templates.push_back(group->templates[i]);
+      kept.states.push_back(std::move(group->states[i]));
+    }
+    *group = std::move(kept);
+  }
+
+  const MapperOptions& options_;
+  std::size_t n_tracked_;
+  std::map<std::vector<std::int64_t>, std::size_t> index_;
+  std::vector<PmappingGroup> groups_;
+};
+
+double objective_value(Objective objective, double energy, double latency) {
+  switch (objective) {
+    case Objective::kEnergy: return energy;
+    case Objective::kLatency: return latency;
+    case Objective::kEdp: return energy * latency;
+  }
+  return energy * latency;
+}
+
+}  // namespace
+
+Search::Search(const BoundProblem& problem, const MapperOptions& options,
+               const MapperControl& control)
+    : problem_(problem), options_(options), control_(control) {}
+
+void Search::make_shapes() {
+  const std::size_t n = problem_.workload.einsums.size();
+  for (std::size_t e = 0; e < n; ++e) {
+    shapes_.push_back(make_einsum_shape(problem_, EinsumId(e)));
+    templates_.push_back(
+        enumerate_templates(problem_, shapes_.back(), options_, options_.constraints));
+  }
+}
+
+void Search::find_isomorphic() {
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    same_as_.push_back(e);
+    if (!options_.pruning.isomorphic_einsums) continue;
+    for (std::size_t other = 0; other < e; ++other) {
+      if (same_as_[other] != other || templates_[other] != templates_[e] ||
+          !same_problem(problem_, shapes_[other], shapes_[e]))
+        continue;
+      same_as_.back() = other;
+      break;
+    }
+  }
+}
+
+/// A memory is followed across Einsums if a shared or persistent tensor can be backed there or a
+/// node can stand there above a fused loop; never, if it could hold everything at once.
+void Search::find_tracked() {
+  const std::size_t n = problem_.arch.components.size();
+  unlimited_.assign(n, true);
+  for (std::size_t c = 0; c < n; ++c) {
+    if (!problem_.arch.components[c].is_memory()) continue;
+    double all = 0, size = std::numeric_limits<double>::infinity();
+    for (const EinsumShape& shape : shapes_) {
+      const BoundComponent& bound = problem_[shape.einsum].components[c];
+      size = std::min(size, bound.size_bits);
+      for (std::size_t t = 0; t < shape.tensors.size(); ++t)
+        all += static_cast<double>(tensor_volume(problem_.workload, shape.tensors[t].id)) *
+               bound.bits_per_value[t] * (shape.tensors[t].persistent ? shape.multiplicity : 1);
+    }
+    unlimited_[c] = std::isinf(size) || (options_.pruning.reservation_relevance && all <= size);
+    if (unlimited_[c]) continue;
+    bool follow = !options_.pruning.reservation_relevance;
+    for (const std::vector<Template>& templates : templates_) {
+      for (const Template& templ : templates) {
+        std::uint32_t fused = 0;
+        for (const Slot& slot : templ.slots)
+          if (slot.shared) fused = std::max(fused, slot.gap);
+        for (const Slot& slot : templ.slots)
+          follow = follow || (slot.component.index() == c &&
+                              (slot.shared || slot.persistent || slot.gap < fused));
+      }
+    }
+    if (follow) tracked_.push_back({ComponentId(c), size});
+  }
+}
+
+void Search::explore(const SearchBound* bounds) {
+  struct Task {
+    std::size_t einsum;
+    std::uint32_t templ;
+  };
+  std::vector<Task> tasks;
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    if (same_as_[e] == e)
+      for (std::uint32_t t = 0; t < templates_[e].size(); ++t) tasks.push_back({e, t});
+  std::vector<TileSearchContext> contexts;
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    contexts.push_back({&problem_, &shapes_[e], &options_, &options_.constraints, &tracked_,
+                        &unlimited_, bounds == nullptr ? SearchBound{} : bounds[e],
+                        control_.cancel});
+  std::vector<TemplateResult> results(tasks.size());
+  std::atomic<std::size_t> done = 0;
+  parallel_for(options_.threads, tasks.size(), [&](std::size_t i) {
+    if (cancelled()) return;
+    results[i] = search_tile_shapes(contexts[tasks[i].einsum],
+                                    templates_[tasks[i].einsum][tasks[i].templ], tasks[i].templ);
+    const std::size_t finished = ++done;
+    if (control_.progress && (finished % 16 == 0 || finished == tasks.size()))
+      control_.progress("exploring tile shapes",
+                        static_cast<double>(finished) / static_cast<double>(tasks.size()));
+  });
+  tables_.assign(shapes_.size(), nullptr);
+  std::vector<TableMerger> mergers;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) mergers.emplace_back(options_, tracked_.size());
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const std::size_t e = tasks[i].einsum;
+    if (tables_[e] == nullptr) {
+      tables_[e] = std::make_shared<PmappingTable>();
+      tables_[e]->templates = templates_[e];
+    }
+    PmappingTable& table = *tables_[e];
+    for (PmappingGroup& group : results[i].groups) mergers[e].add(std::move(group));
+    table.considered += results[i].considered;
+    table.evaluated += results[i].evaluated;
+    const ClosestMiss& miss = results[i].miss;
+    if (miss.known && (!table.miss.known || miss.excess_bits < table.miss.excess_bits))
+      table.miss = miss;
+  }
+  parallel_for(options_.threads, shapes_.size(), [&](std::size_t e) {
+    if (tables_[e] == nullptr) return;
+    tables_[e]->groups = mergers[e].take();
+    for (const PmappingGroup& group : tables_[e]->groups)
+      tables_[e]->kept += static_cast<double>(group.size());
+  });
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    if (tables_[same_as_[e]] == nullptr) tables_[same_as_[e]] = std::make_shared<PmappingTable>();
+    tables_[e] = tables_[same_as_[e]];
+  }
+}
+
+JoinContext Search::join_context() const {
+  JoinContext context{};
+  context.problem = &problem_;
+  context.options = &options_;
+  context.tracked = &tracked_;
+  for (const EinsumShape& shape : shapes_) context.shapes.push_back(&shape);
+  for (const auto& table : tables_) context.tables.push_back(table.get());
+  context.cancel = control_.cancel;
+  if (control_.progress)
+    context.progress = [this](std::size_t einsum) {
+      control_.progress("joining Einsums", static_cast<double>(einsum + 1) /
+                                               static_cast<double>(shapes_.size()));
+    };
+  return context;
+}
+
+MappedResult Search::finish(const JoinedMapping& joined) const {
+  std::vector<std::vector<std::int64_t>> trips;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    const PmappingGroup& group = tables_[e]->groups[joined.chosen[e].group];
+    const TileSearchContext context{&problem_, &shapes_[e], &options_, &options_.constraints,
+                                    &tracked_, &unlimited_, {}, nullptr};
+    trips.push_back(loop_trips(context, tables_[e]->templates[group.templates[joined.chosen[e].index]],
+                               group.states[joined.chosen[e].index]));
+  }
+  MappedResult result;
+  result.mapping = build_mapping(join_context(), joined.chosen, trips);
+  auto cost = evaluate(problem_, result.mapping);
+  if (!cost) {
+    std::string what;
+    for (const Violation& violation : cost.error()) what += "\n  " + violation.message;
+    throw InternalError("the mapper produced a mapping that the model rejects:" + what + "\n" +
+                        to_yaml(result.mapping, problem_.workload, problem_.arch));
+  }
+  result.cost = std::move(*cost);
+  const auto close = [](double a, double b) {
+    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+  };
+  SLUICE_CHECK(close(result.cost.energy_j, joined.energy) &&
+                   close(result.cost.latency_s, joined.latency),
+               "the mapper and the model disagree about a mapping: " +
+                   std::to_string(joined.energy) + " J / " + std::to_string(joined.latency) +
+                   " s against " + std::to_string(result.cost.energy_j) + " J / " +
+                   std::to_string(result.cost.latency_s) + " s\n" +
+                   to_yaml(result.mapping, problem_.workload, problem_.arch));
+  return result;
+}
+
+std::vector<JoinedMapping> Search::select(std::vector<JoinedMapping> mappings) const {
+  const Objective first = options_.objectives.front();
+  std::stable_sort(mappings.begin(), mappings.end(),
+                   [&](const JoinedMapping& a, const JoinedMapping& b) {
+                     const double x = objective_value(first, a.energy, a.latency);
+                     const double y = objective_value(first, b.energy, b.latency);
+                     if (x != y) return x < y;
+                     if (a.energy != b.energy) return a.energy < b.energy;
+                     return a.latency < b.latency;
+                   });
+  if (options_.objectives.size() == 1 && !options_.resource_usage) {
+    mappings.resize(std::min<std::size_t>(mappings.size(), static_cast<std::size_t>(options_.top)));
+    return mappings;
+  }
+  PointSet points;
+  for (const JoinedMapping& mapping : mappings) {
+    for (Objective objective : options_.objectives)
+      points.values.push_back(objective_value(objective, mapping.energy, mapping.latency));
+    if (options_.resource_usage)
+      points.values.insert(points.values.end(), mapping.peaks.begin(), mapping.peaks.end());
+    points.dimension = points.values.size() / (&mapping - mappings.data() + 1);
+  }
+  std::vector<JoinedMapping> front;
+  for (std::uint32_t i : pareto_front(points)) front.push_back(std::move(mappings[i]));
+  return front;
+}
+
+tl::expected<MapperResult, NoMapping> Search::run() {
+  const auto start = std::chrono::steady_clock::now();
+  make_shapes();
+  find_isomorphic();
+  find_tracked();
+  explore(nullptr);
+  MapperResult result;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    if (same_as_[e] != e) continue;
+    statistics_.mappings_considered += tables_[e]->considered;
+    statistics_.mappings_evaluated += tables_[e]->evaluated;
+    statistics_.pmappings_kept += tables_[e]->kept;
+  }
+  const JoinResult join = join_pmappings(join_context());
+  result.cancelled = cancelled();
+  if (join.mappings.empty() && !result.cancelled) return tl::make_unexpected(explain(join));
+  for (const JoinedMapping& joined : select(join.mappings))
+    result.mappings.push_back(finish(joined));
+  statistics_.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  statistics_.threads = options_.threads;
+  result.search = statistics_;
+  result.guarantee.kind = result.cancelled ? GuaranteeKind::kNone : GuaranteeKind::kOptimal;
+  result.guarantee.space = "no recomputation, perfect factors, max_fused_loops=" +
+                           (options_.max_fused_loops == kUnlimitedLoops
+                                ? std::string("inf")
+                                : std::to_string(options_.max_fused_loops));
+  return result;
+}
+
+}  // namespace sluice::fused

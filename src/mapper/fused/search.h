@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "join.h"
+
+namespace sluice::fused {
+
+/// The whole search for one workload: pmappings of every Einsum (equal ones once), then the join.
+class Search {
+ public:
+  Search(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control);
+  tl::expected<MapperResult, NoMapping> run();
+
+ private:
+  void make_shapes();
+  void find_isomorphic();
+  void find_tracked();
+  void explore(const SearchBound* bounds);
+  JoinContext join_context() const;
+  MappedResult finish(const JoinedMapping& joined) const;
+  std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
+  NoMapping explain(const JoinResult& join) const;
+  bool cancelled() const { return control_.cancel != nullptr && control_.cancel->load(); }
+
+  const BoundProblem& problem_;
+  const MapperOptions& options_;
+  const MapperControl& control_;
+  std::vector<EinsumShape> shapes_;                     // per Einsum
+  std::vector<std::vector<Template>> templates_;        // per Einsum
+  std::vector<std::size_t> same_as_;                    // per Einsum: first one explored alike
+  std::vector<std::shared_ptr<PmappingTable>> tables_;  // per Einsum, shared by equal ones
+  std::vector<TrackedMemory> tracked_;
+  std::vector<bool> unlimited_;
+  SearchStatistics statistics_;
+};
+
+}  // namespace sluice::fused

@@ -1,0 +1,227 @@
+#include "simple_program.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace sluice::fused {
+namespace {
+
+class Tabulator {
+ public:
+  Tabulator(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+            const std::vector<VariableClass>& classes, const std::vector<ClassStates>& states,
+            const CostProgram& program)
+      : bound_(bound), shape_(shape), templ_(templ), classes_(classes), states_(states),
+        program_(program), known_(classes.size()) {
+    result_.columns.resize(classes.size());
+    result_.leak_w = program.leak_w;
+    result_.monotone = program.monotone;
+  }
+
+  SimpleProgram run() {
+    for (const Monomial& monomial : program_.monomials) simplify(monomial);
+    add_row(SimpleProgram::RowKind::kEnergy, program_.energy);
+    for (const Row& row : program_.latency) add_row(SimpleProgram::RowKind::kLatency, row);
+    for (const LimitRow& limit : program_.limits) {
+      SimpleProgram::SimpleRow& row = add_row(SimpleProgram::RowKind::kLimit, limit.row);
+      row.limit = limit.limit;
+      check_feasible(limit, row);
+    }
+    for (const SegmentRow& segment : program_.segments) {
+      SimpleProgram::SimpleRow& row = add_row(SimpleProgram::RowKind::kSegment, segment.row);
+      row.tracked = segment.tracked;
+      row.gap = segment.gap;
+    }
+    for (std::uint32_t m = 0; m < program_.persistent.size(); ++m) {
+      if (program_.persistent[m].terms.empty()) continue;
+      add_row(SimpleProgram::RowKind::kPersistent, program_.persistent[m]).tracked = m;
+    }
+    drop_idle_rows();
+    find_signs();
+    return std::move(result_);
+  }
+
+ private:
+  struct Simplified {
+    double constant = 1;
+    std::int32_t product = -1;  // -1: constant alone
+  };
+
+  std::uint64_t class_mask(std::size_t cls) const {
+    std::uint64_t mask = 0;
+    for (const ClassLoop& loop : classes_[cls].loops) mask |= std::uint64_t{1} << loop.bit;
+    return mask;
+  }
+
+  /// What a monomial's factor in a class depends on: equal signatures are equal columns.
+  using Signature = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::int64_t>;
+
+  Signature signature(std::size_t cls, const Monomial& monomial) const {
+    const VariableClass& c = classes_[cls];
+    const std::uint64_t loops = monomial.loops & class_mask(cls);
+    if (monomial.slot < 0) return {loops, 0, 0, -1};
+    const Slot& slot = templ_.slots[static_cast<std::size_t>(monomial.slot)];
+    std::uint64_t above = 0;
+    for (const ClassLoop& loop : c.loops)
+      if (loop.gap < slot.gap || (monomial.extra_above >> loop.bit & 1))
+        above |= std::uint64_t{1} << loop.bit;
+    if (!c.plain) return {loops, above, monomial.access, 1};
+    const BoundAccess& access = monomial.access < bound_.accesses.size()
+                                    ? bound_.accesses[monomial.access]
+                                    : bound_.held[monomial.access - bound_.accesses.size()];
+    if (access.relevance[c.variables.front()] != Relevance::kRelevant) return {loops, 0, 0, -1};
+    // size / Π above · Π loops: what stands in both cancels; without a numerator the rest is a
+    // product of the complement.
+    const std::uint64_t numerator = loops & ~above, denominator = above & ~loops;
+    if (numerator == 0) return {class_mask(cls) & ~denominator, 0, 0, -1};
+    return {numerator, denominator, 0, 0};
+  }
+
+  std::int32_t column(std::size_t cls, const Monomial& monomial, double* constant) {
+    const Signature key = signature(cls, monomial);
+    const auto [at, inserted] = known_[cls].try_emplace(key);
+    if (inserted) at->second = make_column(cls, monomial);
+    const auto& [index, value] = std::pair{at->second.first, at->second.second};
+    *constant *= value;
+    return index;
+  }
+
+  /// {column index or -1, constant factor}
+  using ColumnOrConstant = std::pair<std::int32_t, double>;
+
+  ColumnOrConstant make_column(std::size_t cls, const Monomial& monomial) {
+    SimpleProgram::Column column;
+    const std::size_t n = states_[cls].size();
+    column.values.reserve(n);
+    for (std::size_t s = 0; s < n; ++s)
+      column.values.push_back(monomial_factor(bound_, shape_, templ_, classes_[cls], monomial,
+                                              states_[cls].state(s)));
+    const auto [low, high] = std::minmax_element(column.values.begin(), column.values.end());
+    column.minimum = *low;
+    column.maximum = *high;
+    if (column.minimum == column.maximum) return {-1, column.minimum};
+    auto& columns = result_.columns[cls];
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (columns[i].values == column.values) return {static_cast<std::int32_t>(i), 1.0};
+    columns.push_back(std::move(column));
+    return {static_cast<std::int32_t>(columns.size() - 1), 1.0};
+  }
+
+  void simplify(const Monomial& monomial) {
+    Simplified simple;
+    SimpleProgram::Product product;
+    product.column.assign(classes_.size(), -1);
+    bool constant = true;
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+      product.column[c] = column(c, monomial, &simple.constant);
+      constant = constant && product.column[c] < 0;
+    }
+    if (!constant) {
+      const auto at = std::find_if(
+          result_.products.begin(), result_.products.end(),
+          [&](const SimpleProgram::Product& p) { return p.column == product.column; });
+      simple.product = static_cast<std::int32_t>(at - result_.products.begin());
+      if (at == result_.products.end()) result_.products.push_back(std::move(product));
+    }
+    simplified_.push_back(simple);
+  }
+
+  SimpleProgram::SimpleRow& add_row(SimpleProgram::RowKind kind, const Row& row) {
+    SimpleProgram::SimpleRow simple{kind, row.constant, 0, 0, 0, {}};
+    for (const RowTerm& term : row.terms) {
+      const Simplified& s = simplified_[term.monomial];
+      const double coefficient = term.coefficient * s.constant;
+      if (s.product < 0) {
+        simple.constant += coefficient;
+        continue;
+      }
+      const auto product = static_cast<std::uint32_t>(s.product);
+      const auto at = std::find_if(simple.terms.begin(), simple.terms.end(),
+                                   [&](const RowTerm& t) { return t.monomial == product; });
+      if (at == simple.terms.end())
+        simple.terms.push_back({product, coefficient});
+      else
+        at->coefficient += coefficient;
+    }
+    std::erase_if(simple.terms, [](const RowTerm& t) { return t.coefficient == 0; });
+    result_.rows.push_back(std::move(simple));
+    return result_.rows.back();
+  }
+
+  /// Bounds of a row over all states.
+  std::pair<double, double> range(const SimpleProgram::SimpleRow& row) const {
+    double low = row.constant, high = row.constant;
+    for (const RowTerm& term : row.terms) {
+      double least = 1, most = 1;
+      const SimpleProgram::Product& product = result_.products[term.monomial];
+      for (std::size_t c = 0; c < classes_.size(); ++c) {
+        if (product.column[c] < 0) continue;
+        const auto& column = result_.columns[c][static_cast<std::size_t>(product.column[c])];
+        least *= column.minimum;
+        most *= column.maximum;
+      }
+      low += term.coefficient * (term.coefficient > 0 ? least : most);
+      high += term.coefficient * (term.coefficient > 0 ? most : least);
+    }
+    return {low, high};
+  }
+
+  void check_feasible(const LimitRow& limit, const SimpleProgram::SimpleRow& row) {
+    const double excess = range(row).first - limit.limit;
+    if (excess <= 0 || (!result_.feasible && excess <= result_.smallest_excess)) return;
+    result_.feasible = false;
+    result_.infeasible_component = limit.component;
+    result_.smallest_excess = excess;
+  }
+
+  /// Rows that can never decide: limits that always hold, latencies that another always exceeds.
+  void drop_idle_rows() {
+    std::vector<std::pair<double, double>> ranges;
+    for (const auto& row : result_.rows) ranges.push_back(range(row));
+    double largest_low = 0;
+    for (std::size_t r = 0; r < result_.rows.size(); ++r)
+      if (result_.rows[r].kind == SimpleProgram::RowKind::kLatency)
+        largest_low = std::max(largest_low, ranges[r].first);
+    std::vector<SimpleProgram::SimpleRow> kept;
+    bool bottleneck_kept = false;
+    for (std::size_t r = 0; r < result_.rows.size(); ++r) {
+      const auto& row = result_.rows[r];
+      if (row.kind == SimpleProgram::RowKind::kLimit && ranges[r].second <= row.limit) continue;
+      if (row.kind == SimpleProgram::RowKind::kLatency) {
+        const bool is_bottleneck = !bottleneck_kept && ranges[r].first == largest_low;
+        if (!is_bottleneck && ranges[r].second <= largest_low) continue;
+        bottleneck_kept = bottleneck_kept || is_bottleneck;
+      }
+      kept.push_back(row);
+    }
+    result_.rows = std::move(kept);
+  }
+
+  void find_signs() {
+    for (const auto& row : result_.rows)
+      for (const RowTerm& term : row.terms)
+        (term.coefficient > 0 ? result_.products[term.monomial].any_positive
+                              : result_.products[term.monomial].any_negative) = true;
+  }
+
+  const BoundEinsum& bound_;
+  const EinsumShape& shape_;
+  const Template& templ_;
+  const std::vector<VariableClass>& classes_;
+  const std::vector<ClassStates>& states_;
+  const CostProgram& program_;
+  std::vector<std::map<Signature, ColumnOrConstant>> known_;
+  std::vector<Simplified> simplified_;  // per monomial of the program
+  SimpleProgram result_;
+};
+
+}  // namespace
+
+SimpleProgram tabulate(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                       const std::vector<VariableClass>& classes,
+                       const std::vector<ClassStates>& states, const CostProgram& program) {
+  return Tabulator(bound, shape, templ, classes, states, program).run();
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cost_program.h"
+
+namespace sluice::fused {
+
+/// A cost program with its factors tabulated: every monomial is a product of one column per class, every
+/// distinct column is stored once, constants are folded and equal monomials are one.
+struct SimpleProgram {
+  struct Column {
+    std::vector<double> values;  ///< per state of the class
+    double minimum = 0, maximum = 0;
+  };
+  struct Product {
+    std::vector<std::int32_t> column;  ///< per class: index into columns[class], or -1: factor 1
+    bool any_positive = false, any_negative = false;  ///< signs of its coefficients in `rows`
+  };
+  enum class RowKind : std::uint8_t { kEnergy, kLatency, kLimit, kSegment, kPersistent };
+  struct SimpleRow {
+    RowKind kind;
+    double constant = 0;
+    double limit = 0;            ///< kLimit
+    std::uint32_t tracked = 0;   ///< kSegment, kPersistent
+    std::uint32_t gap = 0;       ///< kSegment
+    std::vector<RowTerm> terms;  ///< into `products`
+  };
+  std::vector<std::vector<Column>> columns;  ///< per class
+  std::vector<Product> products;
+  std::vector<SimpleRow> rows;   ///< energy first
+  double leak_w = 0;
+  bool monotone = true;
+  bool feasible = true;          ///< false: some limit cannot be met by any state
+  ComponentId infeasible_component{};
+  double smallest_excess = 0;    ///< of that limit, where infeasible
+
+  bool depends_on(const Product& product, std::size_t cls) const {
+    return product.column[cls] >= 0;
+  }
+};
+
+SimpleProgram tabulate(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                       const std::vector<VariableClass>& classes,
+                       const std::vector<ClassStates>& states, const CostProgram& program);
+
+}  // namespace sluice::fused

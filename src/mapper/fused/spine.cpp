@@ -1,0 +1,86 @@
+#include "spine.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sluice::fused {
+
+const LiveTensor* find_live(const Spine& spine, TensorId id) {
+  for (const LiveTensor& tensor : spine.live)
+    if (tensor.id == id) return &tensor;
+  return nullptr;
+}
+
+std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next) {
+  std::vector<LiveTensor> alive = prefix.live;
+  for (const LiveTensor& tensor : next.live)
+    if (find_live(prefix, tensor.id) == nullptr) alive.push_back(tensor);
+  std::sort(alive.begin(), alive.end(),
+            [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
+  return alive;
+}
+
+std::vector<std::int64_t> sort_key(const SpineLoop& loop) {
+  std::vector<std::int64_t> key{loop.spatial, static_cast<std::int64_t>(loop.component.index()),
+                                loop.dimension, loop.trips, loop.tile};
+  for (const auto& [id, rank] : loop.ranks) key.push_back(rank);
+  return key;
+}
+
+namespace {
+
+/// The joined loop as the live tensors see it.
+SpineLoop join_loop(const SpineLoop* left, const SpineLoop* right,
+                    const std::vector<LiveTensor>& live) {
+  SpineLoop loop = left != nullptr ? *left : *right;
+  std::vector<std::pair<TensorId, std::int32_t>> ranks;
+  for (const LiveTensor& tensor : live) {
+    std::int32_t rank = -1;
+    for (const SpineLoop* from : {left, right}) {
+      if (from == nullptr) continue;
+      for (const auto& [id, r] : from->ranks)
+        if (id == tensor.id) rank = r;
+    }
+    ranks.emplace_back(tensor.id, rank);
+  }
+  loop.ranks = std::move(ranks);
+  return loop;
+}
+
+}  // namespace
+
+JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& match,
+                        const std::vector<std::size_t>& last_use, std::size_t einsum) {
+  JoinedSpine result;
+  std::size_t depth = 0;
+  for (const LiveTensor& tensor : alive_during(prefix, next)) {
+    if (last_use[tensor.id.index()] <= einsum) continue;
+    result.spine.live.push_back(tensor);
+    if (!tensor.persistent) depth = std::max<std::size_t>(depth, tensor.level);
+  }
+  for (std::size_t i = 0; i < depth; ++i) {
+    const auto [left, right] = match.loops[i];
+    result.spine.loops.push_back(join_loop(
+        left < 0 ? nullptr : &prefix.loops[static_cast<std::size_t>(left)],
+        right < 0 ? nullptr : &next.loops[static_cast<std::size_t>(right)], result.spine.live));
+    result.spine.stop_before.push_back(match.stop_before[i]);
+  }
+  // Loops that may be permuted stand in one order, wherever they came from.
+  result.from.resize(depth);
+  std::iota(result.from.begin(), result.from.end(), std::size_t{0});
+  const std::vector<SpineLoop> loops = result.spine.loops;
+  for (std::size_t first = 0; first < depth;) {
+    std::size_t last = first + 1;
+    while (last < depth && !result.spine.stop_before[last]) ++last;
+    std::stable_sort(result.from.begin() + static_cast<std::ptrdiff_t>(first),
+                     result.from.begin() + static_cast<std::ptrdiff_t>(last),
+                     [&](std::size_t a, std::size_t b) {
+                       return sort_key(loops[a]) < sort_key(loops[b]);
+                     });
+    first = last;
+  }
+  for (std::size_t i = 0; i < depth; ++i) result.spine.loops[i] = loops[result.from[i]];
+  return result;
+}
+
+}  // namespace sluice::fused

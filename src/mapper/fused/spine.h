@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "template.h"
+
+namespace sluice::fused {
+
+/// A loop shared by several Einsums, as the tensors that are still needed see it.
+struct SpineLoop {
+  bool spatial = false;
+  ComponentId component{};
+  std::uint32_t dimension = 0;
+  std::int64_t trips = 1;
+  std::int64_t tile = 1;
+  /// rank of each live tensor that the loop walks, ascending by tensor; -1: it does not index it
+  std::vector<std::pair<TensorId, std::int32_t>> ranks;
+};
+
+/// A tensor that a later Einsum still needs.
+struct LiveTensor {
+  TensorId id;
+  ComponentId component{};
+  std::uint32_t level = 0;
+  double bits = 0;
+  bool persistent = false;
+};
+
+/// The loops above live tensors after some Einsums were joined.
+struct Spine {
+  std::vector<SpineLoop> loops;
+  std::vector<bool> stop_before;  ///< per loop: may not be permuted with the one above it
+  std::vector<LiveTensor> live;   ///< ascending by tensor
+};
+
+/// How the loops of a prefix and of the next Einsum coincide.
+struct Match {
+  /// loops of the joined path, outermost first: index in the prefix (or -1), in the next Einsum (or -1)
+  std::vector<std::pair<std::int32_t, std::int32_t>> loops;
+  std::vector<bool> stop_before;
+};
+
+/// Whether the next Einsum can stand under all open loops of the prefix (mapper.md, "The space").
+std::optional<Match> match_spines(const Spine& prefix, const Spine& next);
+
+/// The live tensor of a spine, or null.
+const LiveTensor* find_live(const Spine& spine, TensorId id);
+
+/// Tensors that are alive while the next Einsum runs: the prefix's and its own, ascending.
+std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next);
+
+struct JoinedSpine {
+  Spine spine;                    ///< loops that stay open, tensors that stay alive
+  std::vector<std::size_t> from;  ///< per open loop: index into Match::loops
+};
+
+/// The spine after joining Einsum number `einsum`: loops below every tensor that a later Einsum needs
+/// (`last_use` per tensor) are closed; within a block, loops stand in an order of their own.
+JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& match,
+                        const std::vector<std::size_t>& last_use, std::size_t einsum);
+
+/// A loop as numbers that do not depend on where it came from.
+std::vector<std::int64_t> sort_key(const SpineLoop& loop);
+
+}  // namespace sluice::fused

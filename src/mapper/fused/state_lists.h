@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "pareto.h"
+#include "pmapping.h"
+#include "tile_search.h"
+
+namespace sluice::fused {
+
+/// States of one class that share their fused loops and their use of demanding fanouts.
+struct StateList {
+  std::vector<std::int32_t> fused;   ///< trip counts of the class's fused loops, in loop order
+  std::vector<std::int64_t> usage;   ///< per demanding dimension: product of this class's trips
+  int fused_loops = 0;               ///< fused loops with more than one trip
+  std::uint32_t content = 0;         ///< lists with equal numbers behave alike
+  std::vector<std::uint32_t> states;
+};
+
+/// Layout of partial assignments after some number of classes: one sum per row, then the value of
+/// each product that later classes still multiply.
+struct Stage {
+  std::size_t width = 0;
+  std::vector<double> initial;  ///< of stage 0
+  struct Open {
+    std::uint32_t product;
+    double rest_minimum;        ///< least factor of the classes to come
+  };
+  std::vector<Open> open;
+  /// What extending by this stage's class does to each product that it touches or carries along.
+  struct Step {
+    std::uint32_t product;
+    std::int32_t from = -1;     ///< index in the previous stage's open products, or -1: was 1
+    std::int32_t column = -1;   ///< factor of the class, or -1: none
+    std::int32_t to = -1;       ///< index in this stage's open products, or -1: closes
+  };
+  std::vector<Step> steps;
+  std::vector<double> untouched_minimum;  ///< per row: least sum of products not begun yet
+};
+
+/// The tile-shape choices of one template, sorted into lists, and the arithmetic on them.
+class StateLists {
+ public:
+  StateLists(const TileSearchContext& context, const Template& templ,
+             const std::vector<VariableClass>& classes, const std::vector<ClassStates>& states,
+             const SimpleProgram& program);
+
+  const std::vector<StateList>& lists(std::size_t cls) const { return lists_[cls]; }
+  /// Classes in the order in which they are combined: few different lists first.
+  const std::vector<std::size_t>& order() const { return order_; }
+
+  /// Use that `min_usage` demands of each demanding dimension.
+  const std::vector<double>& wanted_usage() const { return wanted_usage_; }
+  std::vector<std::int64_t> usage(const std::vector<std::uint32_t>& choice) const;
+  /// Whether the classes 0…last already use more of a fanout than there is.
+  bool usage_exceeds(const std::vector<std::uint32_t>& choice, std::size_t last) const;
+
+  const Stage& stage(std::size_t depth) const { return stages_[depth]; }
+  /// Adds one state of the class at `depth` to a partial assignment. False: a limit is exceeded for
+  /// certain.
+  bool extend(std::size_t depth, const double* outer, std::uint32_t state, double* result) const;
+  /// Lower bounds of energy (with leakage) and latency of any completion.
+  void lower_bounds(std::size_t depth, const double* point, double* energy,
+                    double* latency) const;
+  /// Points as criteria of which smaller is better in each.
+  PointSet criteria(std::size_t depth, const PointSet& points) const;
+
+  std::size_t front_width() const { return 2 + n_reservations_; }
+  /// Rows of a full assignment → energy, latency, segments, persistent reservations.
+  void finish(const double* rows, double* point) const;
+
+  Compatibility compatibility(const std::vector<std::uint32_t>& choice) const;
+  /// A front's point → a pmapping's values (PmappingGroup), segments added up by level.
+  void collapse(const std::vector<std::uint32_t>& choice, const double* point,
+                std::size_t levels, double* value) const;
+
+ private:
+  void find_demanding();
+  void make_lists(std::size_t cls);
+  void prune_list(std::size_t cls, StateList* list) const;
+  void number_contents(std::size_t cls);
+  void make_stages();
+  void make_stage(std::size_t depth, const std::vector<bool>& before);
+  double column_value(std::size_t cls, std::int32_t column, std::uint32_t state) const {
+    return program_.columns[cls][static_cast<std::size_t>(column)].values[state];
+  }
+  std::vector<std::int64_t> fused_trips(const std::vector<std::uint32_t>& choice) const;
+  double backing_volume(const Slot& slot, const std::vector<std::int64_t>& trips) const;
+
+  const TileSearchContext& context_;
+  const EinsumShape& shape_;
+  const Template& templ_;
+  const std::vector<VariableClass>& classes_;
+  const std::vector<ClassStates>& states_;
+  const SimpleProgram& program_;
+  std::vector<std::vector<StateList>> lists_;  // per class
+  std::vector<std::size_t> order_;
+  struct Demanding {
+    ComponentId component;
+    std::uint32_t dimension;
+    std::int64_t fanout;
+  };
+  std::vector<Demanding> demanding_;
+  std::vector<double> wanted_usage_;
+  std::vector<Stage> stages_;
+  std::vector<std::vector<RowTerm>> uses_;  // per product: rows and coefficients
+  std::size_t n_reservations_ = 0;
+};
+
+}  // namespace sluice::fused

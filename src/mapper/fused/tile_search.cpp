@@ -1,0 +1,356 @@
+#include "tile_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+
+#include "pareto.h"
+#include "state_lists.h"
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+std::vector<ClassStates> enumerate_all(const TileSearchContext& context,
+                                       const std::vector<VariableClass>& classes) {
+  std::vector<ClassStates> states;
+  for (const VariableClass& cls : classes) {
+    ClassLimits limits{context.options->max_fused_loops,
+                       context.options->max_fused_loops_per_rank,
+                       std::vector<std::int64_t>(cls.loops.size(), 0)};
+    for (std::size_t l = 0; l < cls.loops.size(); ++l)
+      if (cls.loops[l].spatial)
+        limits.fanout[l] = context.problem->arch[cls.loops[l].component]
+                               .spatial[cls.loops[l].dimension]
+                               .fanout;
+    states.push_back(enumerate_states(*context.shape, cls, limits));
+  }
+  return states;
+}
+
+std::vector<VariableClass> classes_of(const TileSearchContext& context, const Template& templ) {
+  return make_classes(*context.shape, templ, context.constraints->tiles.empty());
+}
+
+/// One choice of state lists, one per class: everything in it has the same fused loops and the same
+/// use of the fanouts that demand some.
+using ListChoice = std::vector<std::uint32_t>;
+
+class TemplateSearch {
+ public:
+  TemplateSearch(const TileSearchContext& context, const Template& templ, std::uint32_t index)
+      : context_(context), shape_(*context.shape), templ_(templ), template_index_(index) {}
+
+  TemplateResult run() {
+    classes_ = classes_of(context_, templ_);
+    states_ = enumerate_all(context_, classes_);
+    double considered = 1;
+    for (const ClassStates& s : states_) considered *= static_cast<double>(s.size());
+    result_.considered = considered;
+    if (considered == 0) return std::move(result_);
+    program_ = tabulate((*context_.problem)[shape_.einsum], shape_, templ_, classes_, states_,
+                        compile(*context_.problem, shape_, templ_, classes_, *context_.tracked,
+                                *context_.unlimited));
+    if (!program_.feasible) {
+      result_.miss = {true, program_.infeasible_component, program_.smallest_excess, 0};
+      return std::move(result_);
+    }
+    lists_ = std::make_unique<StateLists>(context_, templ_, classes_, states_, program_);
+    collect_choices();
+    select_by_usage();
+    for (const ListChoice& choice : selected_) emit(choice);
+    return std::move(result_);
+  }
+
+ private:
+  // ---- choices of lists --------------------------------------------------------------------
+  void collect_choices() {
+    ListChoice choice(classes_.size(), 0);
+    collect(0, 0, &choice);
+  }
+
+  void collect(std::size_t cls, int fused_loops, ListChoice* choice) {
+    if (cls == classes_.size()) {
+      choices_.push_back(*choice);
+      return;
+    }
+    for (std::uint32_t l = 0; l < lists_->lists(cls).size(); ++l) {
+      const StateList& list = lists_->lists(cls)[l];
+      if (fused_loops + list.fused_loops > context_.options->max_fused_loops) continue;
+      (*choice)[cls] = l;
+      if (lists_->usage_exceeds(*choice, cls)) continue;
+      collect(cls + 1, fused_loops + list.fused_loops, choice);
+    }
+  }
+
+  /// The soft `min_usage` filter: of the choices that have a fitting tile shape, those that reach it
+  /// in every such dimension; if there is none, dimension by dimension those that use most.
+  void select_by_usage() {
+    const std::vector<double>& wanted = lists_->wanted_usage();
+    if (wanted.empty() || shape_.is_copy) {
+      selected_ = choices_;
+      return;
+    }
+    std::map<std::vector<std::int64_t>, std::vector<ListChoice>> by_usage;
+    for (const ListChoice& choice : choices_) by_usage[lists_->usage(choice)].push_back(choice);
+    std::vector<std::vector<std::int64_t>> fitting;
+    const auto reaches = [&](const std::vector<std::int64_t>& usage) {
+      for (std::size_t d = 0; d < wanted.size(); ++d)
+        if (static_cast<double>(usage[d]) < wanted[d]) return false;
+      return true;
+    };
+    for (const bool full : {true, false}) {
+      for (const auto& [usage, choices] : by_usage)
+        if (reaches(usage) == full && any_fits(choices)) fitting.push_back(usage);
+      if (full && !fitting.empty()) break;
+    }
+    for (std::size_t d = 0; d < wanted.size() && !fitting.empty(); ++d) {
+      std::int64_t most = 0;
+      for (const auto& usage : fitting) most = std::max(most, usage[d]);
+      const double threshold = std::min(wanted[d], static_cast<double>(most));
+      std::erase_if(fitting,
+                    [&](const auto& usage) { return static_cast<double>(usage[d]) < threshold; });
+    }
+    for (const auto& usage : fitting) {
+      const auto& choices = by_usage[usage];
+      selected_.insert(selected_.end(), choices.begin(), choices.end());
+    }
+  }
+
+  bool any_fits(const std::vector<ListChoice>& choices) const {
+    // Small tiles first: many fused loops leave the least to hold.
+    for (auto choice = choices.rbegin(); choice != choices.rend(); ++choice)
+      if (fits(*choice, 0, lists_->stage(0).initial)) return true;
+    return false;
+  }
+
+  bool fits(const ListChoice& choice, std::size_t depth, const std::vector<double>& point) const {
+    if (depth == classes_.size()) return true;
+    const std::size_t cls = order(depth);
+    std::vector<double> extended(lists_->stage(depth + 1).width);
+    for (std::uint32_t state : lists_->lists(cls)[choice[cls]].states)
+      if (lists_->extend(depth + 1, point.data(), state, extended.data()) &&
+          fits(choice, depth + 1, extended))
+        return true;
+    return false;
+  }
+
+  // ---- fronts ------------------------------------------------------------------------------
+  struct Front {
+    PointSet points;                               // energy, latency, segments, persistent
+    std::vector<std::vector<std::uint32_t>> at;    // per point: position in each class's list
+  };
+
+  /// Partial assignments of the classes up to some depth: closed sums of the rows, values of the
+  /// products still open, positions in the lists.
+  struct Prefix {
+    PointSet points;
+    std::vector<std::uint32_t> at;  // depth numbers each
+  };
+
+  std::vector<std::uint32_t> contents(const ListChoice& choice, std::size_t depth) const {
+    std::vector<std::uint32_t> key;
+    for (std::size_t c = 0; c < depth; ++c)
+      key.push_back(lists_->lists(order(c))[choice[order(c)]].content);
+    return key;
+  }
+
+  std::size_t order(std::size_t depth) const { return lists_->order()[depth]; }
+
+  const Prefix& prefix_of(const ListChoice& choice, std::size_t depth) {
+    const auto [at, inserted] = prefixes_.try_emplace(contents(choice, depth));
+    if (inserted) at->second = make_prefix(choice, depth);
+    return at->second;
+  }
+
+  Prefix make_prefix(const ListChoice& choice, std::size_t depth) {
+    Prefix result;
+    const Stage& stage = lists_->stage(depth);
+    result.points.dimension = stage.width;
+    if (depth == 0) {
+      result.points.values = stage.initial;
+      return result;
+    }
+    const Prefix& outer = prefix_of(choice, depth - 1);
+    const StateList& list = lists_->lists(order(depth - 1))[choice[order(depth - 1)]];
+    std::vector<double> extended(stage.width);
+    Prefix all;
+    all.points.dimension = stage.width;
+    for (std::size_t p = 0; p < outer.points.size(); ++p) {
+      for (std::uint32_t s = 0; s < list.states.size(); ++s) {
+        ++result_.evaluated;
+        if (!lists_->extend(depth, outer.points.point(p), list.states[s], extended.data()))
+          continue;
+        if (is_hopeless(depth, extended.data())) continue;
+        all.points.values.insert(all.points.values.end(), extended.begin(), extended.end());
+        all.at.insert(all.at.end(), outer.at.begin() + static_cast<std::ptrdiff_t>(p * (depth - 1)),
+                      outer.at.begin() + static_cast<std::ptrdiff_t>((p + 1) * (depth - 1)));
+        all.at.push_back(s);
+      }
+    }
+    keep_front(depth, all, &result);
+    return result;
+  }
+
+  bool is_hopeless(std::size_t depth, const double* point) const {
+    if (!context_.bound.active) return false;
+    double energy = 0, latency = 0;
+    lists_->lower_bounds(depth, point, &energy, &latency);
+    return context_.bound.hopeless(energy, latency);
+  }
+
+  bool prunes() const {
+    return context_.options->pruning.dominance && program_.monotone;
+  }
+
+  void keep_front(std::size_t depth, const Prefix& all, Prefix* result) const {
+    if (!prunes()) {
+      *result = all;
+      return;
+    }
+    PointSet criteria = lists_->criteria(depth, all.points);
+    for (std::uint32_t i : pareto_front(criteria)) {
+      const double* point = all.points.point(i);
+      result->points.values.insert(result->points.values.end(), point,
+                                   point + all.points.dimension);
+      result->at.insert(result->at.end(),
+                        all.at.begin() + static_cast<std::ptrdiff_t>(i * depth),
+                        all.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * depth));
+    }
+  }
+
+  const Front& front_of(const ListChoice& choice) {
+    const auto [at, inserted] = fronts_.try_emplace(contents(choice, classes_.size()));
+    if (inserted) at->second = make_front(choice);
+    return at->second;
+  }
+
+  Front make_front(const ListChoice& choice) {
+    const std::size_t depth = classes_.size();
+    Front front;
+    front.points.dimension = lists_->front_width();
+    if (depth == 0) {
+      add_to_front(lists_->stage(0).initial.data(), {}, &front);
+      return front;
+    }
+    const Prefix& outer = prefix_of(choice, depth - 1);
+    const StateList& list = lists_->lists(order(depth - 1))[choice[order(depth - 1)]];
+    std::vector<double> rows(lists_->stage(depth).width);
+    for (std::size_t p = 0; p < outer.points.size(); ++p) {
+      for (std::uint32_t s = 0; s < list.states.size(); ++s) {
+        ++result_.evaluated;
+        if (!lists_->extend(depth, outer.points.point(p), list.states[s], rows.data())) continue;
+        std::vector<std::uint32_t> at(
+            outer.at.begin() + static_cast<std::ptrdiff_t>(p * (depth - 1)),
+            outer.at.begin() + static_cast<std::ptrdiff_t>((p + 1) * (depth - 1)));
+        at.push_back(s);
+        add_to_front(rows.data(), at, &front);
+      }
+    }
+    return front;
+  }
+
+  void add_to_front(const double* rows, const std::vector<std::uint32_t>& at, Front* front) const {
+    std::vector<double> point(front->points.dimension);
+    lists_->finish(rows, point.data());
+    if (context_.bound.hopeless(point[0], point[1])) return;
+    PointSet& points = front->points;
+    if (context_.options->pruning.dominance) {
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < points.size(); ++i)
+        if (dominates(points.point(i), point.data(), points.dimension)) return;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        if (dominates(point.data(), points.point(i), points.dimension)) continue;
+        if (kept != i) {
+          std::copy_n(points.point(i), points.dimension,
+                      points.values.begin() + static_cast<std::ptrdiff_t>(kept * points.dimension));
+          front->at[kept] = std::move(front->at[i]);
+        }
+        ++kept;
+      }
+      points.values.resize(kept * points.dimension);
+      front->at.resize(kept);
+    }
+    points.values.insert(points.values.end(), point.begin(), point.end());
+    front->at.push_back(at);
+  }
+
+  // ---- pmappings ---------------------------------------------------------------------------
+  void emit(const ListChoice& choice) {
+    const Front& front = front_of(choice);
+    if (front.points.size() == 0) return;
+    PmappingGroup group;
+    group.compatibility = lists_->compatibility(choice);
+    const std::size_t levels = group.compatibility.loops.size() + 1;
+    const std::size_t tracked = context_.tracked->size();
+    group.stride = 2 + tracked * levels + tracked;
+    for (std::size_t i = 0; i < front.points.size(); ++i) {
+      group.values.resize(group.values.size() + group.stride, 0);
+      double* value = group.values.data() + i * group.stride;
+      lists_->collapse(choice, front.points.point(i), levels, value);
+      group.templates.push_back(template_index_);
+      std::vector<std::uint32_t> states(classes_.size());
+      for (std::size_t d = 0; d < classes_.size(); ++d)
+        states[order(d)] = lists_->lists(order(d))[choice[order(d)]].states[front.at[i][d]];
+      group.states.push_back(std::move(states));
+    }
+    result_.groups.push_back(std::move(group));
+  }
+
+  const TileSearchContext& context_;
+  const EinsumShape& shape_;
+  const Template& templ_;
+  std::uint32_t template_index_;
+  std::vector<VariableClass> classes_;
+  std::vector<ClassStates> states_;
+  SimpleProgram program_;
+  std::unique_ptr<StateLists> lists_;
+  std::vector<ListChoice> choices_, selected_;
+  std::map<std::vector<std::uint32_t>, Prefix> prefixes_;
+  std::map<std::vector<std::uint32_t>, Front> fronts_;
+  TemplateResult result_;
+};
+
+}  // namespace
+
+TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
+                                  std::uint32_t template_index) {
+  return TemplateSearch(context, templ, template_index).run();
+}
+
+std::vector<std::int64_t> loop_trips(const TileSearchContext& context, const Template& templ,
+                                     const std::vector<std::uint32_t>& states) {
+  const EinsumShape& shape = *context.shape;
+  const std::vector<VariableClass> classes = classes_of(context, templ);
+  const std::vector<ClassStates> all = enumerate_all(context, classes);
+  std::vector<std::int64_t> trips(templ.loops.size(), 1);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const std::int32_t* chosen = all[c].state(states[c]);
+    std::vector<std::int64_t> rest(shape.sizes);
+    for (std::size_t l = 0; l < classes[c].loops.size(); ++l)
+      if (classes[c].loops[l].fused)
+        rest[classes[c].loops[l].variable] /= chosen[l];
+    for (std::size_t l = 0; l < classes[c].loops.size(); ++l) {
+      const ClassLoop& loop = classes[c].loops[l];
+      if (loop.fused) {
+        trips[loop.places.front()] = chosen[l];
+        continue;
+      }
+      // A joint trip count is shared out among the variables, prime by prime.
+      std::int64_t left = chosen[l];
+      for (std::uint32_t place : loop.places) {
+        const std::uint32_t v = templ.loops[place].variable;
+        const std::int64_t part = std::gcd(left, rest[v]);
+        trips[place] = part;
+        rest[v] /= part;
+        left /= part;
+      }
+      SLUICE_CHECK(left == 1, "a joint loop does not divide its variables");
+    }
+  }
+  return trips;
+}
+
+}  // namespace sluice::fused

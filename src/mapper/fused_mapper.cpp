@@ -1,0 +1,18 @@
+#include "sluice/mapper/fused_mapper.h"
+
+#include "fused/search.h"
+
+namespace sluice {
+
+std::string FusedMapper::description() const {
+  return "provably optimal fused mappings: partial mappings per Einsum, joined on compatible loops "
+         "(FFM)";
+}
+
+tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& problem,
+                                                       const MapperOptions& options,
+                                                       const MapperControl& control) const {
+  return fused::Search(problem, options, control).run();
+}
+
+}  // namespace sluice
