@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-/// The optimal mapper (FFM): partial mappings per Einsum, pruned to the front, joined Einsum by Einsum
-/// on compatible loops above their shared tensors.
+/// The optimal mapper (FFM): partial mappings per Einsum, pruned to the front, joined Einsum by
+/// Einsum on compatible loops above their shared tensors.
 class FusedMapper final : public Mapper {
  public:
   std::string name() const override { return "fused"; }

@@ -25,9 +25,9 @@ struct PlacedSlot {
 struct Path {
   const EinsumShape* shape;
   const Template* templ;
-  std::vector<std::int64_t> trips;   // per loop place
-  std::vector<std::size_t> loops;    // fused loops, outermost first: index into TreeLoops
-  std::vector<PlacedSlot> slots;     // template order
+  std::vector<std::int64_t> trips;  // per loop place
+  std::vector<std::size_t> loops;   // fused loops, outermost first: index into TreeLoops
+  std::vector<PlacedSlot> slots;    // template order
 };
 
 class TreeBuilder {
@@ -61,8 +61,8 @@ class TreeBuilder {
     for (const Slot& slot : path.templ->slots) {
       PlacedSlot placed{slot};
       for (std::size_t l = 0; l < trips.size(); ++l)
-        placed.level += path.templ->loops[l].fused && trips[l] > 1 &&
-                        path.templ->loops[l].gap < slot.gap;
+        placed.level +=
+            path.templ->loops[l].fused && trips[l] > 1 && path.templ->loops[l].gap < slot.gap;
       path.slots.push_back(placed);
     }
     paths_.push_back(std::move(path));
@@ -77,8 +77,7 @@ class TreeBuilder {
     std::vector<std::size_t> open;  // tree loop of each spine loop
     for (std::size_t e = 0; e < paths_.size(); ++e) {
       const PmappingTable& table = *context_.tables[e];
-      const NextGroup next =
-          std::move(next_groups(*context_.shapes[e], table)[chosen[e].group]);
+      const NextGroup next = std::move(next_groups(*context_.shapes[e], table)[chosen[e].group]);
       const std::optional<Match> match = match_spines(spine, next.spine);
       SLUICE_CHECK(match.has_value(), "joined pmappings no longer match");
       std::vector<std::size_t> all;
@@ -128,8 +127,8 @@ class TreeBuilder {
     node.tensors = {tensor};
     node.component = slot.component;
     node.persistent = slot.persistent;
-    node.sliding = slot.sliding_loop >= 0 &&
-                   path.trips[static_cast<std::size_t>(slot.sliding_loop)] > 1;
+    node.sliding =
+        slot.sliding_loop >= 0 && path.trips[static_cast<std::size_t>(slot.sliding_loop)] > 1;
     if (private_above_split && !slot.backing && context_.problem->roles.is_shared(tensor))
       node.einsums = {path.shape->einsum};
     append(std::move(node), nodes);
@@ -155,8 +154,7 @@ class TreeBuilder {
     for (const bool persistent : {true, false})
       for (Path& path : paths_)
         for (PlacedSlot& placed : path.slots)
-          if (placed.slot.backing && placed.slot.gap == 0 &&
-              placed.slot.persistent == persistent)
+          if (placed.slot.backing && placed.slot.gap == 0 && placed.slot.persistent == persistent)
             emit_storage(path, &placed, false, nodes);
   }
 
@@ -261,9 +259,8 @@ class TreeBuilder {
       own.variables = {path->shape->variables[place.variable]};
       emit_loop(own, nodes);
     }
-    const ComponentId compute = (*context_.problem)[path->shape->einsum]
-                                    .computes[path->templ->compute]
-                                    .component;
+    const ComponentId compute =
+        (*context_.problem)[path->shape->einsum].computes[path->templ->compute].component;
     nodes->push_back({ComputeNode{path->shape->einsum, compute}});
   }
 

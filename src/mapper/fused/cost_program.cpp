@@ -21,8 +21,13 @@ class Compiler {
   Compiler(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
            const std::vector<VariableClass>& classes, const std::vector<TrackedMemory>& tracked,
            const std::vector<bool>& unlimited)
-      : problem_(problem), shape_(shape), templ_(templ), classes_(classes), tracked_(tracked),
-        unlimited_(unlimited), bound_(problem[shape.einsum]),
+      : problem_(problem),
+        shape_(shape),
+        templ_(templ),
+        classes_(classes),
+        tracked_(tracked),
+        unlimited_(unlimited),
+        bound_(problem[shape.einsum]),
         compute_(bound_.computes[templ.compute]) {
     actions_.resize(problem.arch.components.size());
     for (std::size_t c = 0; c < actions_.size(); ++c)
@@ -209,8 +214,8 @@ class Compiler {
       if (direction != Toll::Direction::kUp) {
         count(toll.component, "read", access, below, steps | above | served, steps | served, 1);
         if (is_output)
-          count(toll.component, "read", access, below, skipped | above | served,
-                skipped | served, -1);
+          count(toll.component, "read", access, below, skipped | above | served, skipped | served,
+                -1);
       }
       if (is_output && direction != Toll::Direction::kDown)
         count(toll.component, "read", access, below, steps | above | served, steps | served, 1);
@@ -305,10 +310,9 @@ class Compiler {
     for (std::uint32_t i = 0; i < templ_.loops.size(); ++i) {
       const LoopPlace& place = templ_.loops[i];
       if (place.gap != slot.gap) continue;
-      const bool passes =
-          place.spatial ? place.component == slot.component
-                        : shape_.relevant(slot.tensor, place.variable) ||
-                              static_cast<std::int32_t>(i) == slot.sliding_loop;
+      const bool passes = place.spatial ? place.component == slot.component
+                                        : shape_.relevant(slot.tensor, place.variable) ||
+                                              static_cast<std::int32_t>(i) == slot.sliding_loop;
       if (!passes) break;
       result |= loop_bit(i);
     }
@@ -325,8 +329,9 @@ class Compiler {
     const auto index = static_cast<std::int32_t>(&slot - templ_.slots.data());
     for (std::size_t h = 0; h < bound_.held.size(); ++h)
       if (bound_.held[h].tensor == static_cast<int>(slot.tensor))
-        add(row, monomial(index, static_cast<std::uint32_t>(bound_.accesses.size() + h), 0,
-                          sunk_loops(slot)),
+        add(row,
+            monomial(index, static_cast<std::uint32_t>(bound_.accesses.size() + h), 0,
+                     sunk_loops(slot)),
             bits);
   }
 
@@ -353,8 +358,7 @@ class Compiler {
     }
     for (std::size_t c = 0; c < totals.size(); ++c)
       if (!totals[c].terms.empty())
-        program_.limits.push_back(
-            {totals[c], bound_.components[c].size_bits, ComponentId(c)});
+        program_.limits.push_back({totals[c], bound_.components[c].size_bits, ComponentId(c)});
   }
 
   bool shares_with_earlier(const Slot& slot) const {
@@ -423,9 +427,8 @@ double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uin
   return volume;
 }
 
-double coupled_volume(const EinsumShape& shape, const VariableClass& cls,
-                      const BoundAccess& access, std::uint32_t gap, std::uint64_t extra,
-                      const std::int32_t* trips) {
+double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const BoundAccess& access,
+                      std::uint32_t gap, std::uint64_t extra, const std::int32_t* trips) {
   double volume = 1;
   for (const BoundIndex& index : access.index) {
     bool mine = false;
@@ -457,16 +460,14 @@ double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const
                                   ? bound.accesses[monomial.access]
                                   : bound.held[monomial.access - bound.accesses.size()];
   if (!cls.plain)
-    return factor *
-           coupled_volume(shape, cls, access, slot.gap, monomial.extra_above, trips);
+    return factor * coupled_volume(shape, cls, access, slot.gap, monomial.extra_above, trips);
   if (access.relevance[cls.variables.front()] != Relevance::kRelevant) return factor;
   return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);
 }
 
 CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const std::vector<VariableClass>& classes,
-                    const std::vector<TrackedMemory>& tracked,
-                    const std::vector<bool>& unlimited) {
+                    const std::vector<TrackedMemory>& tracked, const std::vector<bool>& unlimited) {
   return Compiler(problem, shape, templ, classes, tracked, unlimited).run();
 }
 

@@ -7,10 +7,10 @@
 
 namespace sluice::fused {
 
-/// A product over variable classes: the volume of a slot's tile (if any) times the trip counts of some
-/// loops. Every count of a template is a signed sum of such products (mapper.md, idea 5).
+/// A product over variable classes: the volume of a slot's tile (if any) times the trip counts of
+/// some loops. Every count of a template is a signed sum of such products (mapper.md, idea 5).
 struct Monomial {
-  std::int32_t slot = -1;         ///< a tile at this slot, or -1: no volume
+  std::int32_t slot = -1;  ///< a tile at this slot, or -1: no volume
   /// which tile: index into BoundEinsum::accesses, or past them into BoundEinsum::held
   std::uint32_t access = 0;
   std::uint64_t extra_above = 0;  ///< loops below the slot that count as above it (sliding window)
@@ -36,8 +36,8 @@ struct LimitRow {
   ComponentId component{};
 };
 
-/// Private reservations of one tracked memory, by gap of their slots (gap 0 … last fused gap, and one
-/// for everything below), in bits.
+/// Private reservations of one tracked memory, by gap of their slots (gap 0 … last fused gap, and
+/// one for everything below), in bits.
 struct SegmentRow {
   std::uint32_t tracked = 0;  ///< index into tracked memories
   std::uint32_t gap = 0;
@@ -47,13 +47,13 @@ struct SegmentRow {
 /// Everything that is computed of a tile-shape choice of one template.
 struct CostProgram {
   std::vector<Monomial> monomials;
-  Row energy;                       ///< J, without leakage
-  double leak_w = 0;                ///< J per second of this Einsum's latency
-  std::vector<Row> latency;         ///< s; the Einsum's latency is their maximum
+  Row energy;                ///< J, without leakage
+  double leak_w = 0;         ///< J per second of this Einsum's latency
+  std::vector<Row> latency;  ///< s; the Einsum's latency is their maximum
   std::vector<LimitRow> limits;
   std::vector<SegmentRow> segments;
-  std::vector<Row> persistent;      ///< per tracked memory: bits held for the whole run
-  bool monotone = true;             ///< false: some latency formula is not a maximum of linear forms
+  std::vector<Row> persistent;  ///< per tracked memory: bits held for the whole run
+  bool monotone = true;         ///< false: some latency formula is not a maximum of linear forms
 };
 
 /// Memories whose occupancy must be followed across Einsums.

@@ -68,8 +68,8 @@ EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
     shape.tensors.push_back(make_local_tensor(problem, einsum, problem[id], t));
   find_coupled(problem[id], &shape);
   shape.is_copy = einsum.is_copy_operation;
-  shape.multiplicity = static_cast<double>(problem.workload.n_instances) *
-                       static_cast<double>(einsum.n_instances);
+  shape.multiplicity =
+      static_cast<double>(problem.workload.n_instances) * static_cast<double>(einsum.n_instances);
   return shape;
 }
 

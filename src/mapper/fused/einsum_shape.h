@@ -23,12 +23,12 @@ struct LocalTensor {
 struct EinsumShape {
   EinsumId einsum;
   std::vector<RankVariableId> variables;
-  std::vector<std::int64_t> sizes;    ///< per local variable
-  std::vector<bool> coupled;          ///< per local variable: some index extent is not its tile alone
-  std::vector<std::uint32_t> group;   ///< per local variable: same number = coupled with each other
-  std::vector<LocalTensor> tensors;   ///< order of BoundEinsum::tensors
+  std::vector<std::int64_t> sizes;  ///< per local variable
+  std::vector<bool> coupled;        ///< per local variable: some index extent is not its tile alone
+  std::vector<std::uint32_t> group;  ///< per local variable: same number = coupled with each other
+  std::vector<LocalTensor> tensors;  ///< order of BoundEinsum::tensors
   bool is_copy = false;
-  double multiplicity = 1;            ///< n_instances of the workload and of the Einsum
+  double multiplicity = 1;  ///< n_instances of the workload and of the Einsum
 
   bool relevant(std::size_t tensor, std::size_t variable) const {
     return tensors[tensor].relevance[variable] == Relevance::kRelevant;

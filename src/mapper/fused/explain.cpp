@@ -69,9 +69,10 @@ NoMapping Search::explain(const JoinResult& join) const {
             std::to_string(static_cast<long long>(memory.size_bits + join.excess_bits)) + " bits";
     return no;
   }
-  no.reason = "joining Einsum " + name + ": its mappings agree with none of the mappings before "
-              "it on where and under which loops " + tensor_names(problem_, no.tensors) +
-              " is exchanged";
+  no.reason = "joining Einsum " + name +
+              ": its mappings agree with none of the mappings before "
+              "it on where and under which loops " +
+              tensor_names(problem_, no.tensors) + " is exchanged";
   no.nearest_relaxation =
       "allow more fused loops, or let the outermost memory keep the intermediates";
   return no;

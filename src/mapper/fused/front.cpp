@@ -32,8 +32,8 @@ PointSet criteria(const PointSet& points, const FrontOptions& options) {
 }
 
 /// Keeps corners of the lower-left hull only: E·L is quasi-concave, so over any set of completions
-/// its minimum is attained at one (mapper.md, idea 1). A point goes if two others (or one) that need no
-/// more of any reservation have it on or above the segment between them.
+/// its minimum is attained at one (mapper.md, idea 1). A point goes if two others (or one) that
+/// need no more of any reservation have it on or above the segment between them.
 class HullFilter {
  public:
   HullFilter(const PointSet& points, const std::vector<std::uint32_t>& candidates)
@@ -121,8 +121,7 @@ std::vector<std::uint32_t> worth_keeping(const PointSet& points, const FrontOpti
     kept.resize(points.size());
     std::iota(kept.begin(), kept.end(), 0U);
   }
-  const bool edp_alone =
-      options.objectives.size() == 1 && options.objectives[0] == Objective::kEdp;
+  const bool edp_alone = options.objectives.size() == 1 && options.objectives[0] == Objective::kEdp;
   if (options.dominance && options.convex_hull && edp_alone && kept.size() > 2)
     kept = HullFilter(points, kept).run();
   return best_few(points, options, std::move(kept));

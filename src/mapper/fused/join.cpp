@@ -19,8 +19,7 @@ class Joiner {
     const TensorRoles& roles = context.problem->roles;
     last_use_.assign(context.problem->workload.tensors.size(), 0);
     for (std::size_t e = 0; e < n; ++e)
-      for (const LocalTensor& tensor : context.shapes[e]->tensors)
-        last_use_[tensor.id.index()] = e;
+      for (const LocalTensor& tensor : context.shapes[e]->tensors) last_use_[tensor.id.index()] = e;
     (void)roles;
     least_energy_.assign(n + 1, 0);
     least_latency_.assign(n + 1, 0);
@@ -115,8 +114,8 @@ class Joiner {
     FrontOptions options;
     options.objectives = context_.options->objectives;
     options.dominance = context_.options->pruning.dominance;
-    options.convex_hull = context_.options->pruning.convex_hull &&
-                          context_.options->top == 1 && !context_.options->resource_usage;
+    options.convex_hull = context_.options->pruning.convex_hull && context_.options->top == 1 &&
+                          !context_.options->resource_usage;
     options.beam = context_.beam;
     return options;
   }
@@ -157,8 +156,8 @@ std::vector<NextGroup> next_groups(const EinsumShape& shape, const PmappingTable
     NextGroup next;
     next.group = &group;
     for (const Backing& backing : group.compatibility.backings)
-      next.spine.live.push_back({shape.tensors[backing.tensor].id, backing.component,
-                                 backing.level, backing.bits, backing.persistent});
+      next.spine.live.push_back({shape.tensors[backing.tensor].id, backing.component, backing.level,
+                                 backing.bits, backing.persistent});
     std::sort(next.spine.live.begin(), next.spine.live.end(),
               [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
     for (const FusedLoop& loop : group.compatibility.loops) {

@@ -37,10 +37,10 @@ struct JoinContext {
   const BoundProblem* problem;
   const MapperOptions* options;
   const std::vector<TrackedMemory>* tracked;
-  std::vector<const EinsumShape*> shapes;        ///< per Einsum
-  std::vector<const PmappingTable*> tables;      ///< per Einsum
-  SearchBound bound;                             ///< `other_*` are filled in by the join
-  std::size_t beam = 0;                          ///< > 0: keep so many entries a group (not exact)
+  std::vector<const EinsumShape*> shapes;    ///< per Einsum
+  std::vector<const PmappingTable*> tables;  ///< per Einsum
+  SearchBound bound;                         ///< `other_*` are filled in by the join
+  std::size_t beam = 0;                      ///< > 0: keep so many entries a group (not exact)
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(std::size_t einsum)> progress;
 };
@@ -51,7 +51,7 @@ struct JoinResult {
   std::size_t largest_front = 0;
   // Where nothing is legal:
   std::optional<EinsumId> failed_at;
-  std::optional<ComponentId> memory;    ///< the one exceeded by least, if capacity is the reason
+  std::optional<ComponentId> memory;  ///< the one exceeded by least, if capacity is the reason
   double excess_bits = 0;
 };
 

@@ -118,9 +118,9 @@ class StateEnumerator {
 
  private:
   struct Step {
-    std::int64_t size;                 // what is to be factorised
+    std::int64_t size;  // what is to be factorised
     std::vector<std::uint32_t> loops;
-    bool fills = false;                // the last loop takes the rest
+    bool fills = false;  // the last loop takes the rest
   };
 
   bool joint() const { return cls_.plain && cls_.variables.size() > 1; }

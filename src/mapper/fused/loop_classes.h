@@ -7,8 +7,8 @@
 
 namespace sluice::fused {
 
-/// Loops of one class that are chosen together. A joint loop stands for one loop over each variable of
-/// its class in the same gap: only the product of their trip counts matters.
+/// Loops of one class that are chosen together. A joint loop stands for one loop over each variable
+/// of its class in the same gap: only the product of their trip counts matters.
 struct ClassLoop {
   std::vector<std::uint32_t> places;  ///< indices into Template::loops; joint: several
   std::uint32_t variable = 0;         ///< local variable (the first one of a joint loop)
@@ -17,15 +17,15 @@ struct ClassLoop {
   bool fused = false;
   ComponentId component{};
   std::uint32_t dimension = 0;
-  std::uint32_t bit = 0;              ///< position in loop masks, unique in the template
+  std::uint32_t bit = 0;  ///< position in loop masks, unique in the template
 };
 
-/// Variables whose tile shapes are chosen together: one variable, several that index the same tensors
-/// in the same way (plain), or those that one affine index couples.
+/// Variables whose tile shapes are chosen together: one variable, several that index the same
+/// tensors in the same way (plain), or those that one affine index couples.
 struct VariableClass {
   std::vector<std::uint32_t> variables;  ///< local indices
   bool plain = true;                     ///< counts depend on products over the class alone
-  std::vector<ClassLoop> loops;          ///< outermost first; of one variable: that variable's order
+  std::vector<ClassLoop> loops;  ///< outermost first; of one variable: that variable's order
 };
 
 /// Splits a template's variables into classes. At most 64 class loops in all.

@@ -13,8 +13,13 @@ class LoopPlacer {
  public:
   LoopPlacer(const BoundProblem& problem, const EinsumShape& shape, const MapperOptions& options,
              const Constraints& constraints, std::uint32_t compute, const SlotGroups& groups)
-      : problem_(problem), shape_(shape), options_(options), constraints_(constraints),
-        bound_(problem[shape.einsum]), compute_(compute), groups_(groups) {
+      : problem_(problem),
+        shape_(shape),
+        options_(options),
+        constraints_(constraints),
+        bound_(problem[shape.einsum]),
+        compute_(compute),
+        groups_(groups) {
     SLUICE_CHECK(shape.sizes.size() <= 64, "more than 64 rank variables in one Einsum");
     for (std::size_t v = 0; v < shape.sizes.size(); ++v)
       if (shape.sizes[v] > 1) all_ |= Variables{1} << v;
@@ -180,7 +185,10 @@ class LoopPlacer {
         const Variables allowed = spatial_variables(component, d, gap);
         for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
           if (allowed >> v & 1)
-            add_loop({.variable = v, .gap = gap, .spatial = true, .component = component,
+            add_loop({.variable = v,
+                      .gap = gap,
+                      .spatial = true,
+                      .component = component,
                       .dimension = d},
                      result);
       }
@@ -195,10 +203,10 @@ class LoopPlacer {
   std::uint32_t compute_;
   const SlotGroups& groups_;
   Variables all_ = 0;
-  std::uint32_t fused_gaps_ = 0;        // gaps below this number stand above a shared backing node
+  std::uint32_t fused_gaps_ = 0;  // gaps below this number stand above a shared backing node
   std::uint32_t last_backing_gap_ = 0;
-  std::vector<Variables> temporal_;     // per gap
-  std::vector<std::int32_t> sliding_;   // per gap: variable of the window's loop, or -1
+  std::vector<Variables> temporal_;    // per gap
+  std::vector<std::int32_t> sliding_;  // per gap: variable of the window's loop, or -1
 };
 
 }  // namespace

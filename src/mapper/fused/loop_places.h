@@ -4,8 +4,8 @@
 
 namespace sluice::fused {
 
-/// Slots of one template in groups: group 0 (the outermost memory and persistent tensors) has no loop
-/// above or inside it, every other slot is a group of its own.
+/// Slots of one template in groups: group 0 (the outermost memory and persistent tensors) has no
+/// loop above or inside it, every other slot is a group of its own.
 struct SlotGroups {
   std::vector<Slot> slots;
   std::vector<std::uint32_t> group_of;  ///< per slot

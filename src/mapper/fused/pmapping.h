@@ -22,14 +22,14 @@ struct FusedLoop {
 struct Backing {
   std::uint32_t tensor = 0;  ///< local index
   ComponentId component{};
-  std::uint32_t level = 0;   ///< number of fused loops above it
-  double bits = 0;           ///< its reservation
+  std::uint32_t level = 0;  ///< number of fused loops above it
+  double bits = 0;          ///< its reservation
   bool persistent = false;
   bool operator==(const Backing&) const = default;
 };
 
-/// What two pmappings must agree on to be joined (FFM §4): fused loops and backings. Loops between two
-/// stops (places of storage nodes) may be permuted.
+/// What two pmappings must agree on to be joined (FFM §4): fused loops and backings. Loops between
+/// two stops (places of storage nodes) may be permuted.
 struct Compatibility {
   std::vector<FusedLoop> loops;   ///< outermost first, trip counts above 1
   std::vector<bool> stop_before;  ///< per loop: a storage node stands directly above it

@@ -107,8 +107,8 @@ bool PrefixBuilder::reserve(const Plan& plan, const PrefixGroup& prefix, std::si
     // Levels whose loops close now: the branch counts with everything that was open around it.
     while (level > depth) {
       --level;
-      usage = std::max(closed_before(level),
-                       open_before(level) + own[level] + during[level] + usage);
+      usage =
+          std::max(closed_before(level), open_before(level) + own[level] + during[level] + usage);
     }
     closed[depth] = usage;
     for (std::size_t l = 0; l < depth; ++l) {
@@ -146,8 +146,8 @@ PrefixBuilder::Group& PrefixBuilder::group_of(const Spine& spine) {
   return groups_[at->second];
 }
 
-void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
-                         std::uint32_t next_index, const Match& match, const EinsumShape& shape) {
+void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
+                         const Match& match, const EinsumShape& shape) {
   const Plan plan = make_plan(prefix, next, match, shape);
   Group* target = nullptr;
   std::vector<double> value(2 + tracked_.size() * (2 * plan.depth + 1) + tracked_.size());
@@ -162,8 +162,7 @@ void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
       if (target == nullptr) target = &group_of(plan.spine);
       target->group.values.insert(target->group.values.end(), value.begin(), value.end());
       target->group.history.push_back(static_cast<std::uint32_t>(target->steps.size()));
-      target->steps.push_back(
-          {prefix.history[i], {next_index, static_cast<std::uint32_t>(j)}});
+      target->steps.push_back({prefix.history[i], {next_index, static_cast<std::uint32_t>(j)}});
     }
     if (target != nullptr && target->group.size() > 2 * target->pruned_size + 512) prune(target);
   }

@@ -16,11 +16,11 @@ struct JoinStep {
   ChosenPmapping chosen;
 };
 
-/// Joined partial mappings with one compatibility. Per entry `stride` numbers: energy, latency, then
-/// per tracked memory m with D = number of open loops: closed peaks at level 0 … D (the most that
-/// finished branches directly below that level needed, live tensors of that level included), private
-/// reservations of the open branch at level 0 … D−1; last, per memory, what is held for the whole run
-/// (FFM §5.2: the consolidated reservation tree).
+/// Joined partial mappings with one compatibility. Per entry `stride` numbers: energy, latency,
+/// then per tracked memory m with D = number of open loops: closed peaks at level 0 … D (the most
+/// that finished branches directly below that level needed, live tensors of that level included),
+/// private reservations of the open branch at level 0 … D−1; last, per memory, what is held for the
+/// whole run (FFM §5.2: the consolidated reservation tree).
 struct PrefixGroup {
   Spine spine;
   std::size_t stride = 0;
@@ -65,7 +65,7 @@ class PrefixBuilder {
 
  private:
   struct Group {
-    PrefixGroup group;               // history = index into steps
+    PrefixGroup group;  // history = index into steps
     std::vector<JoinStep> steps;
     std::size_t pruned_size = 0;
   };

@@ -102,8 +102,8 @@ class TableMerger {
                   loop.dimension, loop.trips, loop.tile, c.stop_before[l]});
     }
     for (const Backing& b : c.backings)
-      key.insert(key.end(), {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level,
-                             b.persistent});
+      key.insert(key.end(),
+                 {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level, b.persistent});
     return key;
   }
 
@@ -133,9 +133,12 @@ class TableMerger {
 
 double objective_value(Objective objective, double energy, double latency) {
   switch (objective) {
-    case Objective::kEnergy: return energy;
-    case Objective::kLatency: return latency;
-    case Objective::kEdp: return energy * latency;
+    case Objective::kEnergy:
+      return energy;
+    case Objective::kLatency:
+      return latency;
+    case Objective::kEdp:
+      return energy * latency;
   }
   return energy * latency;
 }
@@ -265,8 +268,8 @@ JoinContext Search::join_context() const {
   context.cancel = control_.cancel;
   if (control_.progress)
     context.progress = [this](std::size_t einsum) {
-      control_.progress("joining Einsums", static_cast<double>(einsum + 1) /
-                                               static_cast<double>(shapes_.size()));
+      control_.progress("joining Einsums",
+                        static_cast<double>(einsum + 1) / static_cast<double>(shapes_.size()));
     };
   return context;
 }
@@ -276,8 +279,9 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     const PmappingGroup& group = tables_[e]->groups[joined.chosen[e].group];
     const TileSearchContext context{&problem_, &shapes_[e], &options_, &options_.constraints,
-                                    &tracked_, &unlimited_, {}, nullptr};
-    trips.push_back(loop_trips(context, tables_[e]->templates[group.templates[joined.chosen[e].index]],
+                                    &tracked_, &unlimited_, {},        nullptr};
+    trips.push_back(loop_trips(context,
+                               tables_[e]->templates[group.templates[joined.chosen[e].index]],
                                group.states[joined.chosen[e].index]));
   }
   MappedResult result;
@@ -293,13 +297,12 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
   const auto close = [](double a, double b) {
     return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
   };
-  SLUICE_CHECK(close(result.cost.energy_j, joined.energy) &&
-                   close(result.cost.latency_s, joined.latency),
-               "the mapper and the model disagree about a mapping: " +
-                   std::to_string(joined.energy) + " J / " + std::to_string(joined.latency) +
-                   " s against " + std::to_string(result.cost.energy_j) + " J / " +
-                   std::to_string(result.cost.latency_s) + " s\n" +
-                   to_yaml(result.mapping, problem_.workload, problem_.arch));
+  SLUICE_CHECK(
+      close(result.cost.energy_j, joined.energy) && close(result.cost.latency_s, joined.latency),
+      "the mapper and the model disagree about a mapping: " + std::to_string(joined.energy) +
+          " J / " + std::to_string(joined.latency) + " s against " +
+          std::to_string(result.cost.energy_j) + " J / " + std::to_string(result.cost.latency_s) +
+          " s\n" + to_yaml(result.mapping, problem_.workload, problem_.arch));
   return result;
 }
 
@@ -353,10 +356,10 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   statistics_.threads = options_.threads;
   result.search = statistics_;
   result.guarantee.kind = result.cancelled ? GuaranteeKind::kNone : GuaranteeKind::kOptimal;
-  result.guarantee.space = "no recomputation, perfect factors, max_fused_loops=" +
-                           (options_.max_fused_loops == kUnlimitedLoops
-                                ? std::string("inf")
-                                : std::to_string(options_.max_fused_loops));
+  result.guarantee.space =
+      "no recomputation, perfect factors, max_fused_loops=" +
+      (options_.max_fused_loops == kUnlimitedLoops ? std::string("inf")
+                                                   : std::to_string(options_.max_fused_loops));
   return result;
 }
 

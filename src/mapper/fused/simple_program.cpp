@@ -12,8 +12,13 @@ class Tabulator {
   Tabulator(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
             const std::vector<VariableClass>& classes, const std::vector<ClassStates>& states,
             const CostProgram& program)
-      : bound_(bound), shape_(shape), templ_(templ), classes_(classes), states_(states),
-        program_(program), known_(classes.size()) {
+      : bound_(bound),
+        shape_(shape),
+        templ_(templ),
+        classes_(classes),
+        states_(states),
+        program_(program),
+        known_(classes.size()) {
     result_.columns.resize(classes.size());
     result_.leak_w = program.leak_w;
     result_.monotone = program.monotone;
@@ -95,8 +100,8 @@ class Tabulator {
     const std::size_t n = states_[cls].size();
     column.values.reserve(n);
     for (std::size_t s = 0; s < n; ++s)
-      column.values.push_back(monomial_factor(bound_, shape_, templ_, classes_[cls], monomial,
-                                              states_[cls].state(s)));
+      column.values.push_back(
+          monomial_factor(bound_, shape_, templ_, classes_[cls], monomial, states_[cls].state(s)));
     const auto [low, high] = std::minmax_element(column.values.begin(), column.values.end());
     column.minimum = *low;
     column.maximum = *high;
@@ -118,9 +123,9 @@ class Tabulator {
       constant = constant && product.column[c] < 0;
     }
     if (!constant) {
-      const auto at = std::find_if(
-          result_.products.begin(), result_.products.end(),
-          [&](const SimpleProgram::Product& p) { return p.column == product.column; });
+      const auto at =
+          std::find_if(result_.products.begin(), result_.products.end(),
+                       [&](const SimpleProgram::Product& p) { return p.column == product.column; });
       simple.product = static_cast<std::int32_t>(at - result_.products.begin());
       if (at == result_.products.end()) result_.products.push_back(std::move(product));
     }

@@ -7,8 +7,8 @@
 
 namespace sluice::fused {
 
-/// A cost program with its factors tabulated: every monomial is a product of one column per class, every
-/// distinct column is stored once, constants are folded and equal monomials are one.
+/// A cost program with its factors tabulated: every monomial is a product of one column per class,
+/// every distinct column is stored once, constants are folded and equal monomials are one.
 struct SimpleProgram {
   struct Column {
     std::vector<double> values;  ///< per state of the class
@@ -29,12 +29,12 @@ struct SimpleProgram {
   };
   std::vector<std::vector<Column>> columns;  ///< per class
   std::vector<Product> products;
-  std::vector<SimpleRow> rows;   ///< energy first
+  std::vector<SimpleRow> rows;  ///< energy first
   double leak_w = 0;
   bool monotone = true;
-  bool feasible = true;          ///< false: some limit cannot be met by any state
+  bool feasible = true;  ///< false: some limit cannot be met by any state
   ComponentId infeasible_component{};
-  double smallest_excess = 0;    ///< of that limit, where infeasible
+  double smallest_excess = 0;  ///< of that limit, where infeasible
 
   bool depends_on(const Product& product, std::size_t cls) const {
     return product.column[cls] >= 0;

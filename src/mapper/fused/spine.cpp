@@ -72,11 +72,10 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
   for (std::size_t first = 0; first < depth;) {
     std::size_t last = first + 1;
     while (last < depth && !result.spine.stop_before[last]) ++last;
-    std::stable_sort(result.from.begin() + static_cast<std::ptrdiff_t>(first),
-                     result.from.begin() + static_cast<std::ptrdiff_t>(last),
-                     [&](std::size_t a, std::size_t b) {
-                       return sort_key(loops[a]) < sort_key(loops[b]);
-                     });
+    std::stable_sort(
+        result.from.begin() + static_cast<std::ptrdiff_t>(first),
+        result.from.begin() + static_cast<std::ptrdiff_t>(last),
+        [&](std::size_t a, std::size_t b) { return sort_key(loops[a]) < sort_key(loops[b]); });
     first = last;
   }
   for (std::size_t i = 0; i < depth; ++i) result.spine.loops[i] = loops[result.from[i]];

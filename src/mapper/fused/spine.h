@@ -38,7 +38,8 @@ struct Spine {
 
 /// How the loops of a prefix and of the next Einsum coincide.
 struct Match {
-  /// loops of the joined path, outermost first: index in the prefix (or -1), in the next Einsum (or -1)
+  /// loops of the joined path, outermost first: index in the prefix (or -1), in the next Einsum (or
+  /// -1)
   std::vector<std::pair<std::int32_t, std::int32_t>> loops;
   std::vector<bool> stop_before;
 };
@@ -57,7 +58,8 @@ struct JoinedSpine {
   std::vector<std::size_t> from;  ///< per open loop: index into Match::loops
 };
 
-/// The spine after joining Einsum number `einsum`: loops below every tensor that a later Einsum needs
+/// The spine after joining Einsum number `einsum`: loops below every tensor that a later Einsum
+/// needs
 /// (`last_use` per tensor) are closed; within a block, loops stand in an order of their own.
 JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& match,
                         const std::vector<std::size_t>& last_use, std::size_t einsum);

@@ -12,14 +12,19 @@ using RowKind = SimpleProgram::RowKind;
 StateLists::StateLists(const TileSearchContext& context, const Template& templ,
                        const std::vector<VariableClass>& classes,
                        const std::vector<ClassStates>& states, const SimpleProgram& program)
-    : context_(context), shape_(*context.shape), templ_(templ), classes_(classes),
-      states_(states), program_(program), lists_(classes.size()) {
+    : context_(context),
+      shape_(*context.shape),
+      templ_(templ),
+      classes_(classes),
+      states_(states),
+      program_(program),
+      lists_(classes.size()) {
   uses_.resize(program.products.size());
   for (std::uint32_t r = 0; r < program.rows.size(); ++r) {
     for (const RowTerm& term : program.rows[r].terms)
       uses_[term.monomial].push_back({r, term.coefficient});
-    n_reservations_ += program.rows[r].kind == RowKind::kSegment ||
-                       program.rows[r].kind == RowKind::kPersistent;
+    n_reservations_ +=
+        program.rows[r].kind == RowKind::kSegment || program.rows[r].kind == RowKind::kPersistent;
   }
   find_demanding();
   std::vector<std::size_t> different(classes.size());
@@ -124,8 +129,7 @@ void StateLists::number_contents(std::size_t cls) {
 std::vector<std::int64_t> StateLists::usage(const std::vector<std::uint32_t>& choice) const {
   std::vector<std::int64_t> result(demanding_.size(), 1);
   for (std::size_t c = 0; c < classes_.size(); ++c)
-    for (std::size_t d = 0; d < demanding_.size(); ++d)
-      result[d] *= lists_[c][choice[c]].usage[d];
+    for (std::size_t d = 0; d < demanding_.size(); ++d) result[d] *= lists_[c][choice[c]].usage[d];
   return result;
 }
 
@@ -268,11 +272,18 @@ void StateLists::finish(const double* rows, double* point) const {
   std::size_t next = 2;
   for (std::size_t r = 0; r < program_.rows.size(); ++r) {
     switch (program_.rows[r].kind) {
-      case RowKind::kEnergy: point[0] = rows[r]; break;
-      case RowKind::kLatency: latency = std::max(latency, rows[r]); break;
-      case RowKind::kLimit: break;
+      case RowKind::kEnergy:
+        point[0] = rows[r];
+        break;
+      case RowKind::kLatency:
+        latency = std::max(latency, rows[r]);
+        break;
+      case RowKind::kLimit:
+        break;
       case RowKind::kSegment:
-      case RowKind::kPersistent: point[next++] = rows[r]; break;
+      case RowKind::kPersistent:
+        point[next++] = rows[r];
+        break;
     }
   }
   point[0] += program_.leak_w * latency;

@@ -12,10 +12,10 @@ namespace sluice::fused {
 
 /// States of one class that share their fused loops and their use of demanding fanouts.
 struct StateList {
-  std::vector<std::int32_t> fused;   ///< trip counts of the class's fused loops, in loop order
-  std::vector<std::int64_t> usage;   ///< per demanding dimension: product of this class's trips
-  int fused_loops = 0;               ///< fused loops with more than one trip
-  std::uint32_t content = 0;         ///< lists with equal numbers behave alike
+  std::vector<std::int32_t> fused;  ///< trip counts of the class's fused loops, in loop order
+  std::vector<std::int64_t> usage;  ///< per demanding dimension: product of this class's trips
+  int fused_loops = 0;              ///< fused loops with more than one trip
+  std::uint32_t content = 0;        ///< lists with equal numbers behave alike
   std::vector<std::uint32_t> states;
 };
 
@@ -26,15 +26,15 @@ struct Stage {
   std::vector<double> initial;  ///< of stage 0
   struct Open {
     std::uint32_t product;
-    double rest_minimum;        ///< least factor of the classes to come
+    double rest_minimum;  ///< least factor of the classes to come
   };
   std::vector<Open> open;
   /// What extending by this stage's class does to each product that it touches or carries along.
   struct Step {
     std::uint32_t product;
-    std::int32_t from = -1;     ///< index in the previous stage's open products, or -1: was 1
-    std::int32_t column = -1;   ///< factor of the class, or -1: none
-    std::int32_t to = -1;       ///< index in this stage's open products, or -1: closes
+    std::int32_t from = -1;    ///< index in the previous stage's open products, or -1: was 1
+    std::int32_t column = -1;  ///< factor of the class, or -1: none
+    std::int32_t to = -1;      ///< index in this stage's open products, or -1: closes
   };
   std::vector<Step> steps;
   std::vector<double> untouched_minimum;  ///< per row: least sum of products not begun yet
@@ -62,8 +62,7 @@ class StateLists {
   /// certain.
   bool extend(std::size_t depth, const double* outer, std::uint32_t state, double* result) const;
   /// Lower bounds of energy (with leakage) and latency of any completion.
-  void lower_bounds(std::size_t depth, const double* point, double* energy,
-                    double* latency) const;
+  void lower_bounds(std::size_t depth, const double* point, double* energy, double* latency) const;
   /// Points as criteria of which smaller is better in each.
   PointSet criteria(std::size_t depth, const PointSet& points) const;
 
@@ -73,8 +72,8 @@ class StateLists {
 
   Compatibility compatibility(const std::vector<std::uint32_t>& choice) const;
   /// A front's point → a pmapping's values (PmappingGroup), segments added up by level.
-  void collapse(const std::vector<std::uint32_t>& choice, const double* point,
-                std::size_t levels, double* value) const;
+  void collapse(const std::vector<std::uint32_t>& choice, const double* point, std::size_t levels,
+                double* value) const;
 
  private:
   void find_demanding();

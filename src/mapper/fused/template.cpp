@@ -14,8 +14,13 @@ class TemplateEnumerator {
   TemplateEnumerator(const BoundProblem& problem, const EinsumShape& shape,
                      const MapperOptions& options, const Constraints& constraints,
                      std::uint32_t compute, std::vector<Template>* templates)
-      : problem_(problem), shape_(shape), options_(options), constraints_(constraints),
-        bound_(problem[shape.einsum]), compute_(compute), templates_(*templates) {
+      : problem_(problem),
+        shape_(shape),
+        options_(options),
+        constraints_(constraints),
+        bound_(problem[shape.einsum]),
+        compute_(compute),
+        templates_(*templates) {
     for (ComponentId id : bound_.computes[compute].path)
       if (problem.arch[id].holds_tensors() && bound_.components[id.index()].enabled)
         holders_.push_back(id);
@@ -119,8 +124,7 @@ class TemplateEnumerator {
   void order_rest(std::vector<Slot>* rest) {
     if (rest->empty()) {
       if (order_allowed())
-        append_templates(problem_, shape_, options_, constraints_, compute_, ordered_,
-                         &templates_);
+        append_templates(problem_, shape_, options_, constraints_, compute_, ordered_, &templates_);
       return;
     }
     for (std::size_t i = 0; i < rest->size(); ++i) {
@@ -181,16 +185,15 @@ class TemplateEnumerator {
       const auto& options = policy(holder).tensor_order_options;
       if (options.empty()) continue;
       bool any = false;
-      for (const std::vector<Expression>& option : options)
-        any = any || follows(holder, option);
+      for (const std::vector<Expression>& option : options) any = any || follows(holder, option);
       if (!any) return false;
     }
     return true;
   }
 
   bool follows(ComponentId holder, const std::vector<Expression>& option) const {
-    const ExpressionScope scope = tensor_set_scope(problem_.workload, problem_.roles,
-                                                   shape_.einsum);
+    const ExpressionScope scope =
+        tensor_set_scope(problem_.workload, problem_.roles, shape_.einsum);
     std::vector<TensorMask> groups;
     for (const Expression& expression : option) {
       const auto value = expression.evaluate(scope);

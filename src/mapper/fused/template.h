@@ -15,7 +15,7 @@ struct Slot {
   std::uint32_t tensor = 0;  ///< local index
   std::uint32_t gap = 0;     ///< loops of smaller gaps stand above it
   bool backing = false;
-  bool shared = false;       ///< backing node of a shared tensor: part of the compatibility
+  bool shared = false;  ///< backing node of a shared tensor: part of the compatibility
   bool persistent = false;
   /// Index of the partially relevant loop that a sliding window passes, or -1.
   std::int32_t sliding_loop = -1;
@@ -27,8 +27,8 @@ struct LoopPlace {
   std::uint32_t variable = 0;  ///< local index
   std::uint32_t gap = 0;       ///< gap g lies below slot group g
   bool spatial = false;
-  bool fused = false;          ///< above the last backing node of a shared tensor
-  ComponentId component{};     ///< spatial: the fanned-out component
+  bool fused = false;       ///< above the last backing node of a shared tensor
+  ComponentId component{};  ///< spatial: the fanned-out component
   std::uint32_t dimension = 0;
   bool operator==(const LoopPlace&) const = default;
 };
@@ -39,7 +39,8 @@ struct Item {
   bool operator==(const Item&) const = default;
 };
 
-/// Data placement and dataflow of one Einsum, tile shapes open: slots and loop places, outermost first.
+/// Data placement and dataflow of one Einsum, tile shapes open: slots and loop places, outermost
+/// first.
 struct Template {
   std::uint32_t compute = 0;  ///< index into BoundEinsum::computes
   std::vector<Slot> slots;

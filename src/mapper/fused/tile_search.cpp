@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "pareto.h"
-#include "state_lists.h"
 #include "sluice/support/error.h"
+#include "state_lists.h"
 
 namespace sluice::fused {
 namespace {
@@ -17,14 +17,12 @@ std::vector<ClassStates> enumerate_all(const TileSearchContext& context,
                                        const std::vector<VariableClass>& classes) {
   std::vector<ClassStates> states;
   for (const VariableClass& cls : classes) {
-    ClassLimits limits{context.options->max_fused_loops,
-                       context.options->max_fused_loops_per_rank,
+    ClassLimits limits{context.options->max_fused_loops, context.options->max_fused_loops_per_rank,
                        std::vector<std::int64_t>(cls.loops.size(), 0)};
     for (std::size_t l = 0; l < cls.loops.size(); ++l)
       if (cls.loops[l].spatial)
-        limits.fanout[l] = context.problem->arch[cls.loops[l].component]
-                               .spatial[cls.loops[l].dimension]
-                               .fanout;
+        limits.fanout[l] =
+            context.problem->arch[cls.loops[l].component].spatial[cls.loops[l].dimension].fanout;
     states.push_back(enumerate_states(*context.shape, cls, limits));
   }
   return states;
@@ -85,8 +83,8 @@ class TemplateSearch {
     }
   }
 
-  /// The soft `min_usage` filter: of the choices that have a fitting tile shape, those that reach it
-  /// in every such dimension; if there is none, dimension by dimension those that use most.
+  /// The soft `min_usage` filter: of the choices that have a fitting tile shape, those that reach
+  /// it in every such dimension; if there is none, dimension by dimension those that use most.
   void select_by_usage() {
     const std::vector<double>& wanted = lists_->wanted_usage();
     if (wanted.empty() || shape_.is_copy) {
@@ -139,8 +137,8 @@ class TemplateSearch {
 
   // ---- fronts ------------------------------------------------------------------------------
   struct Front {
-    PointSet points;                               // energy, latency, segments, persistent
-    std::vector<std::vector<std::uint32_t>> at;    // per point: position in each class's list
+    PointSet points;                             // energy, latency, segments, persistent
+    std::vector<std::vector<std::uint32_t>> at;  // per point: position in each class's list
   };
 
   /// Partial assignments of the classes up to some depth: closed sums of the rows, values of the
@@ -201,9 +199,7 @@ class TemplateSearch {
     return context_.bound.hopeless(energy, latency);
   }
 
-  bool prunes() const {
-    return context_.options->pruning.dominance && program_.monotone;
-  }
+  bool prunes() const { return context_.options->pruning.dominance && program_.monotone; }
 
   void keep_front(std::size_t depth, const Prefix& all, Prefix* result) const {
     if (!prunes()) {
@@ -215,8 +211,7 @@ class TemplateSearch {
       const double* point = all.points.point(i);
       result->points.values.insert(result->points.values.end(), point,
                                    point + all.points.dimension);
-      result->at.insert(result->at.end(),
-                        all.at.begin() + static_cast<std::ptrdiff_t>(i * depth),
+      result->at.insert(result->at.end(), all.at.begin() + static_cast<std::ptrdiff_t>(i * depth),
                         all.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * depth));
     }
   }
@@ -330,8 +325,7 @@ std::vector<std::int64_t> loop_trips(const TileSearchContext& context, const Tem
     const std::int32_t* chosen = all[c].state(states[c]);
     std::vector<std::int64_t> rest(shape.sizes);
     for (std::size_t l = 0; l < classes[c].loops.size(); ++l)
-      if (classes[c].loops[l].fused)
-        rest[classes[c].loops[l].variable] /= chosen[l];
+      if (classes[c].loops[l].fused) rest[classes[c].loops[l].variable] /= chosen[l];
     for (std::size_t l = 0; l < classes[c].loops.size(); ++l) {
       const ClassLoop& loop = classes[c].loops[l];
       if (loop.fused) {

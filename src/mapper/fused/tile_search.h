@@ -10,7 +10,8 @@
 
 namespace sluice::fused {
 
-/// A test that a pmapping can still be part of a mapping that beats a known one (mapper.md, idea 3).
+/// A test that a pmapping can still be part of a mapping that beats a known one (mapper.md, idea
+/// 3).
 struct SearchBound {
   bool active = false;
   Objective objective = Objective::kEdp;
@@ -22,9 +23,12 @@ struct SearchBound {
     if (!active) return false;
     const double e = energy + other_energy, l = latency + other_latency;
     switch (objective) {
-      case Objective::kEnergy: return e > limit;
-      case Objective::kLatency: return l > limit;
-      case Objective::kEdp: return e * l > limit;
+      case Objective::kEnergy:
+        return e > limit;
+      case Objective::kLatency:
+        return l > limit;
+      case Objective::kEdp:
+        return e * l > limit;
     }
     return false;
   }
