@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "frontend/arch_reader.h"
+#include "frontend/constraints_reader.h"
 #include "frontend/map_reader.h"
 #include "frontend/mapping_reader.h"
 #include "frontend/repetition.h"
@@ -39,6 +40,7 @@ class Loader {
       specs_.arch = read_arch(context_, *arch, default_name(*arch));
     for (const char* known : {"mapping", "mappings", "plan", "include"}) map.optional(known);
     read_mappings(map);
+    read_constraints_section(map);
     read_mapper_options(section(map, "mapper"));
     map.finish();
     return std::move(specs_);
@@ -58,16 +60,27 @@ class Loader {
 
   void read_mappings(MapReader& map) {
     for (const MergedSpecs::MappingSection& section : merged_.mappings) {
-      for (const char* needed : {"workload", "arch"})
-        if (map.optional(needed) == nullptr)
-          context_.error(*section.mapping,
-                         fmt::format("a mapping needs the '{}' that it is for", needed));
+      require_workload_and_arch(map, *section.mapping, "mappings need");
       if (!specs_.workload || !specs_.arch) continue;
       const YamlPointer nodes = repetition_.unfold(section.mapping);
       auto mapping =
           read_mapping(context_, *nodes, section.plan.get(), *specs_.workload, *specs_.arch);
       if (mapping) specs_.mappings.push_back(std::move(*mapping));
     }
+  }
+
+  void read_constraints_section(MapReader& map) {
+    const YamlPointer node = section(map, "constraints");
+    if (!node) return;
+    require_workload_and_arch(map, *node, "constraints need");
+    if (specs_.workload && specs_.arch)
+      specs_.constraints = read_constraints(context_, *node, *specs_.workload, *specs_.arch);
+  }
+
+  void require_workload_and_arch(MapReader& map, const YamlNode& node, const char* who) {
+    for (const char* needed : {"workload", "arch"})
+      if (map.optional(needed) == nullptr)
+        context_.error(node, fmt::format("{} the '{}' that they are for", who, needed));
   }
 
   void read_mapper_options(const YamlPointer& node) {

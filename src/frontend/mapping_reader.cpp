@@ -6,6 +6,7 @@
 #include <array>
 
 #include "frontend/map_reader.h"
+#include "frontend/mapping_words.h"
 #include "frontend/name_resolver.h"
 #include "frontend/values.h"
 
@@ -158,19 +159,9 @@ class MappingReader {
   }
 
   Node collective(MapReader& map) {
-    using Type = CollectiveType;
-    static constexpr NamedValue<Type> kTypes[] = {
-        {"all_reduce", Type::kAllReduce}, {"reduce_scatter", Type::kReduceScatter},
-        {"all_gather", Type::kAllGather}, {"broadcast", Type::kBroadcast},
-        {"gather", Type::kGather},        {"scatter", Type::kScatter},
-        {"all_to_all", Type::kAllToAll}};
-    static constexpr NamedValue<Reduction> kReductions[] = {{"sum", Reduction::kSum},
-                                                            {"prod", Reduction::kProduct},
-                                                            {"min", Reduction::kMin},
-                                                            {"max", Reduction::kMax}};
     CollectiveNode node;
-    node.type = read_choice(context_, map.required("type"), "type of collective", kTypes)
-                    .value_or(Type::kAllReduce);
+    node.type = read_choice(context_, map.required("type"), "type of collective", kCollectiveTypes)
+                    .value_or(CollectiveType::kAllReduce);
     node.tensor = names_.tensor(map.required("tensor")).value_or(TensorId());
     node.op = read_choice(context_, map.optional("op"), "reduction", kReductions);
     node.src = names_.memory(map.required("src")).value_or(ComponentId());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -49,13 +50,17 @@ void ReadContext::error_about(const std::string& subject, std::string message, s
 }
 
 Diagnostics ReadContext::take_diagnostics() {
-  std::stable_sort(diagnostics_.begin(), diagnostics_.end(),
-                   [](const Found& a, const Found& b) { return a.position < b.position; });
+  std::vector<std::size_t> order(diagnostics_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(diagnostics_[a].position, a) < std::tie(diagnostics_[b].position, b);
+  });
   Diagnostics result;
-  for (Found& found : diagnostics_)
-    if (std::find(result.begin(), result.end(), found.diagnostic) == result.end())
-      result.push_back(std::move(found.diagnostic));
-  diagnostics_.clear();
+  for (const std::size_t i : order) {
+    const Diagnostic& diagnostic = diagnostics_[i].diagnostic;
+    if (std::find(result.begin(), result.end(), diagnostic) == result.end())
+      result.push_back(diagnostic);
+  }
   return result;
 }
 

@@ -15,7 +15,8 @@ namespace sluice {
 
 /// The text of a scalar.
 std::optional<std::string> read_text(ReadContext& context, const YamlNode* node, const char* what);
-/// A name: letters, digits and `_`, not starting with a digit, and no word of the expression language.
+/// A name: letters, digits and `_`, not starting with a digit, and no word of the expression
+/// language.
 std::optional<std::string> read_name(ReadContext& context, const YamlNode* node, const char* what);
 /// `true` or `false`, or an expression over variables that is one.
 std::optional<bool> read_bool(ReadContext& context, const YamlNode* node, const char* what);

@@ -39,27 +39,7 @@ std::int64_t extent(const AffineExpression& expression, const EinsumTiles& tiles
   return result;
 }
 
-std::string_view collective_name(CollectiveType type) {
-  switch (type) {
-    case CollectiveType::kAllReduce:
-      return "all_reduce";
-    case CollectiveType::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveType::kAllGather:
-      return "all_gather";
-    case CollectiveType::kBroadcast:
-      return "broadcast";
-    case CollectiveType::kGather:
-      return "gather";
-    case CollectiveType::kScatter:
-      return "scatter";
-    case CollectiveType::kAllToAll:
-      return "all_to_all";
-  }
-  return "";
-}
-
-std::string_view split_name(SplitKind kind) {
+std::string_view how_children_run(SplitKind kind) {
   switch (kind) {
     case SplitKind::kSequential:
       return "one after the other";
@@ -136,15 +116,15 @@ class Describer {
 
   void add(const CollectiveNode& node, const Tiles&, DrawingBranch& out) const {
     out.lines.push_back(
-        {std::string(collective_name(node.type)),
+        {collective_name(node.type),
          {fmt::format("{} over {}, {} to {}", workload_[node.tensor].name,
                       fmt::join(node.over, " and "), arch_[node.src].name, arch_[node.dst].name)},
-         std::string(collective_name(node.type)),
+         collective_name(node.type),
          false});
   }
 
   void add(const SplitNode& node, const Tiles& tiles, DrawingBranch& out) const {
-    out.split = split_name(node.kind);
+    out.split = how_children_run(node.kind);
     for (const NodeList& child : node.children) {
       Tiles below;
       for (const EinsumId einsum : einsums_below(child))

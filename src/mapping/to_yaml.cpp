@@ -6,52 +6,11 @@
 namespace sluice {
 namespace {
 
-const char* name_of(CollectiveType type) {
-  switch (type) {
-    case CollectiveType::kAllReduce:
-      return "all_reduce";
-    case CollectiveType::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveType::kAllGather:
-      return "all_gather";
-    case CollectiveType::kBroadcast:
-      return "broadcast";
-    case CollectiveType::kGather:
-      return "gather";
-    case CollectiveType::kScatter:
-      return "scatter";
-    case CollectiveType::kAllToAll:
-      return "all_to_all";
-  }
-  return "";
-}
-
-const char* name_of(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kNone:
-      return "none";
-    case Reduction::kSum:
-      return "sum";
-    case Reduction::kProduct:
-      return "prod";
-    case Reduction::kMin:
-      return "min";
-    case Reduction::kMax:
-      return "max";
-  }
-  return "";
-}
-
-const char* name_of(SplitKind kind) {
-  switch (kind) {
-    case SplitKind::kSequential:
-      return "Sequential";
-    case SplitKind::kPipeline:
-      return "Pipeline";
-    case SplitKind::kParallel:
-      return "Parallel";
-  }
-  return "";
+/// `!Pipeline`
+std::string split_tag(SplitKind kind) {
+  std::string tag = split_name(kind);
+  tag[0] = static_cast<char>(tag[0] - 'a' + 'A');
+  return "!" + tag;
 }
 
 /// One node a line in flow style; a split is a block.
@@ -132,8 +91,8 @@ class MappingPrinter {
 
   void print(const CollectiveNode& node, const std::string& indent) {
     YamlFlowMap map;
-    map.add("type", name_of(node.type)).add("tensor", name(node.tensor));
-    if (node.op) map.add("op", name_of(*node.op));
+    map.add("type", collective_name(node.type)).add("tensor", name(node.tensor));
+    if (node.op) map.add("op", reduction_name(*node.op));
     map.add("src", name(node.src));
     if (node.dst != node.src) map.add("dst", name(node.dst));
     map.add("over", yaml_list(node.over));
@@ -148,7 +107,7 @@ class MappingPrinter {
   }
 
   void print(const SplitNode& node, const std::string& indent) {
-    text_ += fmt::format("{}- !{}\n", indent, name_of(node.kind));
+    text_ += fmt::format("{}- {}\n", indent, split_tag(node.kind));
     if (node.over) text_ += fmt::format("{}  over: {}\n", indent, *node.over);
     if (!node.shares.empty())
       text_ += fmt::format("{}  shares: [{}]\n", indent, fmt::join(node.shares, ", "));

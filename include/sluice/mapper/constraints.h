@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/mapping/mapping.h"
 #include "sluice/support/strong_id.h"
 
 namespace sluice {
@@ -49,12 +50,46 @@ struct FusionConstraint {
   friend bool operator==(const FusionConstraint&, const FusionConstraint&) = default;
 };
 
+/// Relative order, outermost first, of the loops over these variables between the storage nodes of
+/// `memory` and those of the next memory further in. Other loops may stand among them.
+struct LoopOrderConstraint {
+  std::string name;
+  std::optional<EinsumId> einsum;
+  ComponentId memory;
+  std::vector<RankVariableId> order;
+  friend bool operator==(const LoopOrderConstraint&, const LoopOrderConstraint&) = default;
+};
+
+/// The innermost split that all these Einsums stand under is of this kind.
+struct ScheduleConstraint {
+  std::string name;
+  std::vector<EinsumId> einsums;
+  SplitKind kind = SplitKind::kSequential;
+  friend bool operator==(const ScheduleConstraint&, const ScheduleConstraint&) = default;
+};
+
+/// How a tensor may be exchanged between instances. An empty list leaves that choice free.
+struct CollectiveConstraint {
+  std::string name;
+  TensorId tensor;
+  std::vector<CollectiveType> types;
+  std::vector<std::string> over;  ///< spatial dimensions, exactly these
+  std::vector<std::string> algorithms;
+  friend bool operator==(const CollectiveConstraint&, const CollectiveConstraint&) = default;
+};
+
 struct Constraints {
   std::vector<StorageConstraint> storage;
   std::vector<TileConstraint> tiles;
   std::vector<SpatialConstraint> spatial;
   std::vector<FusionConstraint> fusion;
+  std::vector<LoopOrderConstraint> loop_orders;
+  std::vector<ScheduleConstraint> schedules;
+  std::vector<CollectiveConstraint> collectives;
   friend bool operator==(const Constraints&, const Constraints&) = default;
 };
+
+/// The constraints as canonical YAML (`constraints:` document, names instead of ids).
+std::string to_yaml(const Constraints& constraints, const Workload& workload, const Arch& arch);
 
 }  // namespace sluice

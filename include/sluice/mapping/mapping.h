@@ -114,6 +114,11 @@ struct Mapping {
   friend bool operator==(const Mapping&, const Mapping&) = default;
 };
 
+/// Names as in spec files: `all_reduce`; `sum` (of a collective's `op`); `pipeline`.
+std::string collective_name(CollectiveType type);
+std::string reduction_name(Reduction reduction);
+std::string split_name(SplitKind kind);
+
 /// The mapping as canonical YAML (`mapping:` document, names instead of ids).
 std::string to_yaml(const Mapping& mapping, const Workload& workload, const Arch& arch);
 
