@@ -15,7 +15,6 @@ class NestChecker {
  public:
   NestChecker(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report)
       : problem_(problem), tree_(tree), report_(report) {
-    held_.resize(problem.arch.components.size());
     backed_at_.reserve(64);
   }
 
@@ -27,7 +26,6 @@ class NestChecker {
       return;
     }
     collect_storages();
-    check_keeps();
     check_backings();
     check_spatial_loops();
     check_networks();
@@ -76,9 +74,8 @@ class NestChecker {
         .component = component;
   }
 
-  /// Fills `held_` and `backed_at_`; checks that each tensor moves inwards only.
+  /// Fills `backed_at_`; checks that each tensor moves inwards only.
   void collect_storages() {
-    std::fill(held_.begin(), held_.end(), TensorMask{0});
     const std::size_t n_tensors = einsum_->tensors.size();
     backed_at_.assign(n_tensors, nullptr);
     last_depth_.assign(n_tensors, -1);
@@ -99,7 +96,6 @@ class NestChecker {
                 "outermost inwards.");
       }
       last_depth_[t] = std::max(last_depth_[t], depth);
-      held_[storage.component.index()] |= TensorMask{1} << t;
       if (!backed_at_[t] && problem_.arch[storage.component].is_memory()) backed_at_[t] = &storage;
       if (!backed_at_[t]) {
         add(ViolationKind::kMissingStorage, storage,
@@ -107,63 +103,6 @@ class NestChecker {
                 " stands above the backing storage of " + tensor_name(storage.tensor) + ".");
       }
     });
-  }
-
-  void check_keeps() {
-    const bool is_copy = problem_.workload[nest_->einsum].is_copy_operation;
-    for (ComponentId component : nest_->compute->path) {
-      if (!problem_.arch[component].holds_tensors()) continue;
-      const auto sets = keep_sets(problem_, nest_->einsum, component, held_);
-      if (!sets) {
-        for (const Diagnostic& mistake : sets.error())
-          add(ViolationKind::kMissingStorage, nest_->node, mistake.message);
-        continue;
-      }
-      const TensorMask held = held_[component.index()];
-      TensorMask missing = sets->must & ~held;
-      if (is_copy) missing = missing_of_copy(missing, component);
-      if (missing) report_keep(component, missing, true);
-      const TensorMask forbidden = held & ~(sets->must | sets->may);
-      if (forbidden) report_keep(component, forbidden, false);
-      check_back(component);
-    }
-  }
-
-  /// A copy has no storage below its backing nodes: a memory further in need not hold its tensors.
-  TensorMask missing_of_copy(TensorMask missing, ComponentId component) const {
-    for (std::size_t t = 0; t < backed_at_.size(); ++t) {
-      if (backed_at_[t] && depth_of(backed_at_[t]->component) <= depth_of(component))
-        missing &= ~(TensorMask{1} << t);
-    }
-    return missing;
-  }
-
-  void report_keep(ComponentId component, TensorMask tensors, bool must) {
-    std::vector<TensorId> list;
-    for (std::size_t t = 0; t < einsum_->tensors.size(); ++t)
-      if ((tensors >> t) & 1) list.push_back(einsum_->tensors[t]);
-    const std::string what = report_.names(list) + " for the Einsum " + einsum_name();
-    Violation& violation =
-        must ? add(ViolationKind::kMissingStorage, nest_->node,
-                   report_.name(component) + " must keep " + what + ", and the mapping does not.")
-             : add(ViolationKind::kForbiddenStorage, nest_->node,
-                   report_.name(component) + " may not keep " + what + ", and the mapping does.");
-    violation.component = component;
-    violation.tensors = std::move(list);
-  }
-
-  void check_back(ComponentId component) {
-    const Memory* memory = std::get_if<Memory>(&problem_.arch[component].kind);
-    if (!memory || !memory->tensors.back) return;
-    const KeepRule& rule = einsum_->components[component.index()].back;
-    if (rule.table.empty() || !rule.depends_on.empty()) return;
-    for (std::size_t t = 0; t < backed_at_.size(); ++t) {
-      if (!((rule.table[0] >> t) & 1) || !backed_at_[t] || backed_at_[t]->component == component)
-        continue;
-      add(ViolationKind::kMissingStorage, *backed_at_[t],
-          tensor_name(static_cast<int>(t)) + " must be backed by " + report_.name(component) +
-              " and is backed by " + report_.name(backed_at_[t]->component) + ".");
-    }
   }
 
   void check_backings() {
@@ -293,7 +232,6 @@ class NestChecker {
   ViolationReport& report_;
   const Nest* nest_ = nullptr;
   const BoundEinsum* einsum_ = nullptr;
-  std::vector<TensorMask> held_;
   std::vector<const NestStorage*> backed_at_;
   std::vector<int> last_depth_;
 };

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace sluice::testing {
 struct GoldenCase {
   std::string name;  ///< `accelforge/fixed_tpu_unicast`
   std::filesystem::path folder;
+  friend void PrintTo(const GoldenCase& golden, std::ostream* out) { *out << golden.name; }
 };
 
 /// The case folders of the given groups that hold every one of `files`, in order of their names.

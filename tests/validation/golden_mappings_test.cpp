@@ -86,7 +86,7 @@ bool is_same_count(double actual, double expected) {
 template <class Same>
 void expect_same(Account actual, const Json& expected, const std::string& what, Same same) {
   for (const auto& [key, value] : expected.items()) {
-    const double wanted = value.get<double>();
+    const double wanted = value.template get<double>();
     EXPECT_TRUE(same(actual[key], wanted))
         << what << " of " << key << ": " << actual[key] << ", expected " << wanted;
     actual.erase(key);
@@ -139,6 +139,21 @@ TEST_P(GoldenMapping, IsPricedAsByTheReference) {
   expect_same_sizes(priced, expected);
   count_golden_case();
 }
+
+/// Mappings that the reference's mapper chose; the random ones do not obey `keep`.
+class GoldenChoice : public ::testing::TestWithParam<GoldenCase> {};
+
+TEST_P(GoldenChoice, KeepsWhatTheArchitectureAsksFor) {
+  const Priced priced = price(GetParam());
+  for (const Violation& violation : keep_violations(priced.problem, priced.specs.mappings[0]))
+    ADD_FAILURE() << violation.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(AccelForge, GoldenChoice,
+                         ::testing::ValuesIn(golden_cases({"accelforge"},
+                                                          {"mapping.yaml", "expected.json"})),
+                         [](const auto& info) { return test_name(info.param); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GoldenChoice);
 
 INSTANTIATE_TEST_SUITE_P(AccelForge, GoldenMapping,
                          ::testing::ValuesIn(golden_cases({"accelforge", "accelforge_mappings"},

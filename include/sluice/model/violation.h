@@ -10,8 +10,8 @@ namespace sluice {
 
 enum class ViolationKind : std::uint8_t {
   kCapacity,          ///< live tiles exceed a memory
-  kMissingStorage,    ///< a tensor has no backing storage, or a required keep is missing
-  kForbiddenStorage,  ///< a tensor is stored where it may not be kept
+  kMissingStorage,    ///< a tensor has no backing storage; keep_violations: a required keep
+  kForbiddenStorage,  ///< a memory cannot hold a tensor; keep_violations: it may not
   kIndivisibleLoop,   ///< a loop does not divide the enclosing tile, or reaches no tile of 1
   kRecomputation,     ///< a loop above a backing node does not index the tensor
   kFanout,            ///< spatial loops exceed a fanout, stand in the wrong place, or break `reuse`
