@@ -107,7 +107,8 @@ class Normaliser {
       trivial[i] = true;
       for (RankVariableId variable : *variables) {
         trivial[i] = trivial[i] && tile >= tile_[variable];
-        tile_[variable] = std::min(tile_[variable], tile);
+        // Of several variables each Einsum takes one: which tiles shrink differs below.
+        if (variables->size() == 1) tile_[variable] = std::min(tile_[variable], tile);
       }
     }
     return trivial;
@@ -127,8 +128,11 @@ class Normaliser {
       Relevance seen = Relevance::kIrrelevant;
       for (const TensorAccess& access : workload_[einsum].accesses)
         if (access.tensor == storage.tensors[0])
-          for (RankVariableId variable : loop->variables)
+          for (RankVariableId variable : loop->variables) {
+            if (!uses_variable(workload_[einsum], variable)) continue;
             seen = std::max(seen, relevance(access, variable));
+            break;
+          }
       all_relevant = all_relevant && seen == Relevance::kRelevant;
       none_irrelevant = none_irrelevant && seen != Relevance::kIrrelevant;
     }

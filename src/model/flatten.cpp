@@ -181,7 +181,9 @@ class Flattener {
       Relevance seen = Relevance::kIrrelevant;
       for (RankVariableId variable : loop->variables) {
         const int v = einsum.local_variable[variable.index()];
-        if (v >= 0) seen = einsum.relevance[t][static_cast<std::size_t>(v)];
+        if (v < 0) continue;
+        seen = einsum.relevance[t][static_cast<std::size_t>(v)];
+        break;
       }
       all_relevant &= seen == Relevance::kRelevant;
       none_irrelevant &= seen != Relevance::kIrrelevant;
@@ -318,6 +320,8 @@ class Flattener {
         for (RankVariableId variable : *variables) {
           std::int64_t& current = tile_[variable.index()];
           trivial &= tile >= current;
+          // Of several variables each Einsum takes one: which tiles shrink differs below.
+          if (variables->size() > 1) continue;
           undo_.emplace_back(variable.index(), current);
           current = std::min(current, tile);
         }
@@ -380,14 +384,8 @@ class Flattener {
     for (RankVariableId candidate : *loop.variables) {
       const int local = einsum.local_variable[candidate.index()];
       if (local < 0) continue;
-      if (variable >= 0) {
-        report_.add(ViolationKind::kCoverage, loop.node,
-                    "A loop lists two rank variables of the Einsum " + report_.name(einsum.einsum) +
-                        "; each Einsum may take only one of them.",
-                    einsum.einsum);
-        return;
-      }
       variable = local;
+      break;
     }
     if (variable < 0) {
       if (!loop.trivial) report_repetition(loop, einsum);

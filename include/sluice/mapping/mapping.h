@@ -35,8 +35,9 @@ struct StorageNode {
 };
 
 /// `tile_shape` is the size of the variable's tile inside the loop; trips = enclosing tile / it.
-/// Above a split, branches may know the loop by different variables: each Einsum takes the one it
-/// uses.
+/// Above a split, branches may know the loop by different variables: each Einsum takes the first of
+/// them that it uses (so where an Einsum uses two, the one that the loop moves for it stands
+/// first).
 struct TemporalNode {
   std::vector<RankVariableId> variables;
   std::int64_t tile_shape = 1;

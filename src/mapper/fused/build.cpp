@@ -94,7 +94,8 @@ class TreeBuilder {
         const auto& fused = table.groups[chosen[e].group].compatibility.loops;
         SLUICE_CHECK(right >= 0, "an Einsum stands outside a loop that is open");
         add_variable(&loops_[loop],
-                     paths_[e].shape->variables[fused[static_cast<std::size_t>(right)].variable]);
+                     paths_[e].shape->variables[fused[static_cast<std::size_t>(right)].variable],
+                     paths_[e].shape->einsum);
         paths_[e].loops.push_back(loop);
       }
       JoinedSpine joined = join_spines(spine, next.spine, *match, last_use, e);
@@ -107,10 +108,18 @@ class TreeBuilder {
     }
   }
 
-  static void add_variable(TreeLoop* loop, RankVariableId variable) {
-    if (std::find(loop->variables.begin(), loop->variables.end(), variable) ==
-        loop->variables.end())
-      loop->variables.push_back(variable);
+  /// Each Einsum takes the first listed variable that it uses: the one of `einsum` goes in front of
+  /// all others that it uses too.
+  void add_variable(TreeLoop* loop, RankVariableId variable, EinsumId einsum) const {
+    std::vector<RankVariableId>& listed = loop->variables;
+    const auto at = std::find(listed.begin(), listed.end(), variable);
+    const auto first = std::find_if(listed.begin(), listed.end(), [&](RankVariableId other) {
+      return other != variable && uses_variable(workload_[einsum], other);
+    });
+    if (at != listed.end() && at < first) return;
+    const auto position = first - listed.begin();
+    if (at != listed.end()) listed.erase(at);
+    listed.insert(listed.begin() + position, variable);
   }
 
   // ---- storage nodes -----------------------------------------------------------------------

@@ -161,7 +161,7 @@ std::vector<NextGroup> next_groups(const EinsumShape& shape, const PmappingTable
     std::sort(next.spine.live.begin(), next.spine.live.end(),
               [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
     for (const FusedLoop& loop : group.compatibility.loops) {
-      SpineLoop spine{loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile, {}};
+      SpineLoop spine{loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile, {}, {}};
       for (const LiveTensor& tensor : next.spine.live)
         for (const LocalTensor& local : shape.tensors)
           if (local.id == tensor.id)

@@ -14,6 +14,7 @@ PrefixGroup PrefixGroup::empty(std::size_t n_tracked) {
 
 /// Everything about a join that does not depend on the entries: levels and tensors.
 struct PrefixBuilder::Plan {
+  bool connected = true;
   Spine spine;                 // after the join, closed loops dropped
   std::size_t left_depth = 0;  // open loops of the prefix
   std::size_t next_depth = 0;  // fused loops of the next Einsum
@@ -76,7 +77,9 @@ PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const Ne
       if (stays) plan.after[m][tensor.level] += tensor.bits;
     }
   }
-  plan.spine = join_spines(prefix.spine, next.spine, match, last_use_, einsum_).spine;
+  JoinedSpine joined = join_spines(prefix.spine, next.spine, match, last_use_, einsum_);
+  plan.connected = joined.connected;
+  plan.spine = std::move(joined.spine);
   plan.depth = plan.spine.loops.size();
   return plan;
 }
@@ -149,6 +152,7 @@ PrefixBuilder::Group& PrefixBuilder::group_of(const Spine& spine) {
 void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
                          const Match& match, const EinsumShape& shape) {
   const Plan plan = make_plan(prefix, next, match, shape);
+  if (!plan.connected) return;
   Group* target = nullptr;
   std::vector<double> value(2 + tracked_.size() * (2 * plan.depth + 1) + tracked_.size());
   for (std::size_t i = 0; i < prefix.size(); ++i) {

@@ -24,6 +24,7 @@ std::vector<std::int64_t> sort_key(const SpineLoop& loop) {
   std::vector<std::int64_t> key{loop.spatial, static_cast<std::int64_t>(loop.component.index()),
                                 loop.dimension, loop.trips, loop.tile};
   for (const auto& [id, rank] : loop.ranks) key.push_back(rank);
+  key.insert(key.end(), loop.parts.begin(), loop.parts.end());
   return key;
 }
 
@@ -47,6 +48,46 @@ SpineLoop join_loop(const SpineLoop* left, const SpineLoop* right,
   return loop;
 }
 
+/// Connected parts of the tensors under a joined loop: the next Einsum's own ones become one part
+/// with every part that it touches. False: a part can no longer be reached by a later Einsum
+/// although others are left.
+bool join_parts(const Spine& prefix, std::int32_t left, const Spine& next, std::size_t right,
+                const std::vector<LiveTensor>& live, std::vector<std::int32_t>* parts) {
+  std::vector<std::pair<TensorId, std::int32_t>> members;  // tensor, part; the next Einsum's: 0
+  for (const LiveTensor& tensor : next.live)
+    if (!tensor.persistent && tensor.level > right) members.emplace_back(tensor.id, 0);
+  std::int32_t n_parts = 1;
+  if (left >= 0) {
+    const SpineLoop& loop = prefix.loops[static_cast<std::size_t>(left)];
+    std::vector<std::int32_t> renamed;  // per old part
+    for (std::size_t i = 0; i < loop.parts.size(); ++i) {
+      if (loop.parts[i] < 0) continue;
+      const auto part = static_cast<std::size_t>(loop.parts[i]);
+      if (renamed.size() <= part) renamed.resize(part + 1, -1);
+      const bool mine = std::any_of(members.begin(), members.end(), [&](const auto& m) {
+        return m.first == loop.ranks[i].first && m.second == 0;
+      });
+      if (mine) renamed[part] = 0;
+    }
+    for (std::int32_t& part : renamed)
+      if (part < 0) part = n_parts++;
+    for (std::size_t i = 0; i < loop.parts.size(); ++i)
+      if (loop.parts[i] >= 0)
+        members.emplace_back(loop.ranks[i].first, renamed[static_cast<std::size_t>(loop.parts[i])]);
+  }
+  std::vector<std::int32_t> number(static_cast<std::size_t>(n_parts), -1);
+  std::int32_t reachable = 0;
+  for (const LiveTensor& tensor : live) {
+    std::int32_t part = -1;
+    for (const auto& [id, p] : members)
+      if (id == tensor.id) part = p;
+    if (part >= 0 && number[static_cast<std::size_t>(part)] < 0)
+      number[static_cast<std::size_t>(part)] = reachable++;
+    parts->push_back(part < 0 ? -1 : number[static_cast<std::size_t>(part)]);
+  }
+  return n_parts == 1 || reachable == n_parts;
+}
+
 }  // namespace
 
 JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& match,
@@ -64,6 +105,14 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
         left < 0 ? nullptr : &prefix.loops[static_cast<std::size_t>(left)],
         right < 0 ? nullptr : &next.loops[static_cast<std::size_t>(right)], result.spine.live));
     result.spine.stop_before.push_back(match.stop_before[i]);
+  }
+  for (std::size_t i = 0; i < match.loops.size(); ++i) {
+    const auto [left, right] = match.loops[i];
+    std::vector<std::int32_t> parts;
+    if (right >= 0 &&
+        !join_parts(prefix, left, next, static_cast<std::size_t>(right), result.spine.live, &parts))
+      result.connected = false;
+    if (i < depth) result.spine.loops[i].parts = std::move(parts);
   }
   // Loops that may be permuted stand in one order, wherever they came from.
   result.from.resize(depth);

@@ -18,6 +18,9 @@ struct SpineLoop {
   std::int64_t tile = 1;
   /// rank of each live tensor that the loop walks, ascending by tensor; -1: it does not index it
   std::vector<std::pair<TensorId, std::int32_t>> ranks;
+  /// Einsums under one loop must hang together over tensors exchanged below it. Per live tensor (as
+  /// in `ranks`) the number of its connected part, or -1 where it is backed above the loop.
+  std::vector<std::int32_t> parts;
 };
 
 /// A tensor that a later Einsum still needs.
@@ -54,6 +57,9 @@ const LiveTensor* find_live(const Spine& spine, TensorId id);
 std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next);
 
 struct JoinedSpine {
+  /// False: Einsums under one loop would never exchange anything below it, so that they have no
+  /// common loop to share.
+  bool connected = true;
   Spine spine;                    ///< loops that stay open, tensors that stay alive
   std::vector<std::size_t> from;  ///< per open loop: index into Match::loops
 };
