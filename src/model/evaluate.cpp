@@ -9,18 +9,26 @@
 #include "model/legality.h"
 #include "model/occupancy.h"
 #include "model/pricing.h"
+#include "model/row_tiles.h"
 #include "model/sharing.h"
 #include "model/traffic.h"
 
 namespace sluice {
 namespace {
 
+FlatTree take_apart(const BoundProblem& problem, const Mapping& mapping, ViolationReport& report) {
+  FlatTree tree = flatten(problem, mapping, report);
+  derive_row_tiles(problem, tree, report);
+  finish_nests(problem, tree, report);
+  return tree;
+}
+
 /// Counts and prices every nest of a legal mapping. `rows` may be null.
 NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
   NestPricer pricer(problem, tree, rows);
   NestTraffic traffic;
   for (const Nest& nest : tree.nests) {
-    count_traffic(problem, tree, nest, &traffic);
+    count_traffic(problem, tree, nest, rows != nullptr, &traffic);
     pricer.add(nest, traffic);
   }
   return pricer;
@@ -93,6 +101,7 @@ Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupanc
   cost.latency_s = pricer.latency_s();
   cost.leak_energy_j = pricer.leak_energy_j();
   cost.unpriced_merge_values = pricer.merge_values();
+  cost.padding_values = pricer.padding_values();
   if (problem.arch.clock_hz) cost.latency_cycles = cost.latency_s * *problem.arch.clock_hz;
   cost.area_m2 = total_area(problem.arch);
   fill_occupancy(problem, occupancy, cost);
@@ -106,8 +115,7 @@ Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupanc
 tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
     const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations) {
   ViolationReport report(problem, mapping);
-  FlatTree tree = flatten(problem, mapping, report);
-  finish_nests(problem, tree, report);
+  FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
   const Occupancy occupancy = check_capacities(problem, tree, report);
   std::vector<Violation> capacity = take_capacity(report.violations());
@@ -130,8 +138,7 @@ tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
 
 std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping) {
   ViolationReport report(problem, mapping);
-  FlatTree tree = flatten(problem, mapping, report);
-  finish_nests(problem, tree, report);
+  FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
   Occupancy occupancy = check_capacities(problem, tree, report);
   if (!report.empty()) return std::nullopt;

@@ -30,6 +30,7 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
   for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s)
     add_storage(nest, tree_.storages[s], traffic.storages[s - nest.storages_begin]);
   add_compute(nest, traffic);
+  padding_values_ += static_cast<double>(traffic.padding_values) * instances_;
   double latency_s = 0;
   for (std::size_t c = 0; c < used_.size(); ++c) {
     if (!used_[c]) continue;

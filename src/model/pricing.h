@@ -21,6 +21,7 @@ class NestPricer {
   double latency_s() const { return latency_s_; }
   double leak_energy_j() const { return leak_energy_j_; }
   double merge_values() const { return merge_values_; }
+  double padding_values() const { return padding_values_; }
 
  private:
   void add_storage(const Nest& nest, const NestStorage& storage, const StorageTraffic& traffic);
@@ -37,7 +38,8 @@ class NestPricer {
   std::vector<double> unit_calls_;         ///< per action of every component, busiest instance
   std::vector<char> used_;                 ///< per component, in the current Einsum
   double instances_ = 1;                   ///< repetitions of the current Einsum
-  double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0, merge_values_ = 0;
+  double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0;
+  double merge_values_ = 0, padding_values_ = 0;
 };
 
 }  // namespace sluice

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "model/finish_nests.h"
+#include "model/padding.h"
+#include "model/systolic.h"
 #include "model/visit_sum.h"
 #include "sluice/support/checked.h"
 
@@ -31,7 +33,8 @@ class AccessCounter {
  public:
   AccessCounter(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
                 const BoundAccess& access, std::vector<StorageTraffic>& traffic)
-      : einsum_(problem[nest.einsum]),
+      : workload_(problem.workload),
+        einsum_(problem[nest.einsum]),
         ranges_(problem.workload[nest.einsum].iteration_space),
         arch_(problem.arch),
         tree_(tree),
@@ -42,7 +45,8 @@ class AccessCounter {
         n_loops_(static_cast<int>(nest.loops_end - nest.loops_begin)) {}
 
   /// Inputs travel down, an output up; partial sums also travel down, except on the first visit.
-  void count() {
+  void count(std::int64_t* padding) {
+    padding_ = access_.leaves_ranks ? padding : nullptr;
     Place parent = storage_place(kComputeLevel);
     tolls_.clear();
     for (std::uint32_t s = 0; s < n_storages(); ++s) {
@@ -159,6 +163,18 @@ class AccessCounter {
       if (access_.is_output) add(child, false, all_below, unit_below);
     }
     for (const Place& toll : tolls_) charge_toll(toll, child, volume);
+    if (padding_) *padding_ = checked_add(*padding_, all - inside(parent, child));
+  }
+
+  /// Of the values that move from `parent` to `child`, those inside the tensor's ranks.
+  std::int64_t inside(const Place& parent, const Place& child) const {
+    std::vector<LoopEffect> effects;
+    for (int l = 0; l < child.n_loops; ++l)
+      effects.push_back(effect(l, child, {parent.n_loops, false, false, false}));
+    const TensorId tensor = einsum_.tensors[static_cast<std::size_t>(access_.tensor)];
+    std::vector<std::int64_t> rank_sizes;
+    for (RankId rank : workload_[tensor].ranks) rank_sizes.push_back(workload_[rank].size);
+    return visit_sum_inside(loops_, effects.data(), child.n_loops, access_, ranges_, rank_sizes);
   }
 
   void add_merges(const Place& parent, const Place& child, std::int64_t volume) {
@@ -215,6 +231,7 @@ class AccessCounter {
     return chain;
   }
 
+  const Workload& workload_;
   const BoundEinsum& einsum_;
   const std::vector<VariableRange>& ranges_;
   const Arch& arch_;
@@ -225,6 +242,7 @@ class AccessCounter {
   const NestLoop* loops_;
   int n_loops_;
   std::vector<Place> tolls_;
+  std::int64_t* padding_ = nullptr;
 };
 
 std::int64_t count_operations(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
@@ -247,9 +265,9 @@ std::int64_t count_operations(const BoundProblem& problem, const FlatTree& tree,
 }  // namespace
 
 void count_traffic(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
-                   NestTraffic* result) {
+                   bool with_padding, NestTraffic* result) {
   result->storages.assign(nest.storages_end - nest.storages_begin, StorageTraffic{});
-  result->operations = result->unit_operations = 0;
+  result->operations = result->unit_operations = result->padding_values = 0;
   const BoundEinsum& einsum = problem[nest.einsum];
   if (problem.workload[nest.einsum].is_copy_operation) {
     AccessCounter(problem, tree, nest, einsum.accesses.front(), result->storages)
@@ -257,9 +275,11 @@ void count_traffic(const BoundProblem& problem, const FlatTree& tree, const Nest
     return;
   }
   for (const BoundAccess& access : einsum.accesses)
-    AccessCounter(problem, tree, nest, access, result->storages).count();
+    AccessCounter(problem, tree, nest, access, result->storages)
+        .count(with_padding ? &result->padding_values : nullptr);
   result->operations = count_operations(problem, tree, nest, false);
   result->unit_operations = count_operations(problem, tree, nest, true);
+  if (const auto cycles = systolic_cycles(problem, tree, nest)) result->unit_operations = *cycles;
 }
 
 }  // namespace sluice

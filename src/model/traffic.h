@@ -19,12 +19,14 @@ struct StorageTraffic {
 struct NestTraffic {
   std::vector<StorageTraffic> storages;  ///< parallel to the nest's storages
   std::int64_t operations = 0;           ///< iteration points computed
-  std::int64_t unit_operations = 0;      ///< of the busiest compute
+  std::int64_t unit_operations = 0;      ///< steps of the busiest compute
+  std::int64_t padding_values = 0;       ///< values read from outside a rank, where asked for
 };
 
 /// Counts every value that crosses an edge while a nest runs (model.md, "Tiles and traffic").
-/// `result` is overwritten; it is passed in so that its memory can be used again.
+/// `result` is overwritten; it is passed in so that its memory can be used again. Padding takes
+/// time to find and is only counted on demand.
 void count_traffic(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
-                   NestTraffic* result);
+                   bool with_padding, NestTraffic* result);
 
 }  // namespace sluice

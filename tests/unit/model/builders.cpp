@@ -275,4 +275,30 @@ BoundProblem bound(const Workload& workload, const Arch& arch) {
   return *problem;
 }
 
+Cost priced(const Workload& workload, const Arch& arch, NodeList nodes) {
+  const auto cost = evaluate(bound(workload, arch), Mapping{std::move(nodes), {}});
+  if (!cost) throw std::runtime_error(messages(cost.error()));
+  return *cost;
+}
+
+std::string why_illegal(const Workload& workload, const Arch& arch, NodeList nodes) {
+  const auto cost = evaluate(bound(workload, arch), Mapping{std::move(nodes), {}});
+  return cost ? "" : messages(cost.error());
+}
+
+Values values(const Cost& cost, const Workload& workload, const Arch& arch,
+              const std::string& component, const std::string& action) {
+  Values result;
+  for (const EnergyRow& row : cost.energy)
+    if (arch[row.component].name == component && row.action == action && row.count.value_or(0) != 0)
+      result[row.tensor ? workload[*row.tensor].name : ""] += *row.count;
+  return result;
+}
+
+double peak_bits(const Cost& cost, const Arch& arch, const std::string& memory) {
+  for (const OccupancyRow& row : cost.occupancy)
+    if (arch[row.component].name == memory) return row.peak_bits;
+  throw std::runtime_error("no memory " + memory);
+}
+
 }  // namespace sluice::testing

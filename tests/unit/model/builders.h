@@ -7,6 +7,7 @@
 
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
+#include "sluice/model/evaluate.h"
 
 namespace sluice::testing {
 
@@ -67,6 +68,17 @@ class MappingBuilder {
 
 /// bind() that throws std::runtime_error with the diagnostics.
 BoundProblem bound(const Workload& workload, const Arch& arch);
+
+/// The cost of a legal mapping; throws std::runtime_error with the violations of an illegal one.
+Cost priced(const Workload& workload, const Arch& arch, NodeList nodes);
+/// The messages of an illegal mapping, one a line; empty for a legal one.
+std::string why_illegal(const Workload& workload, const Arch& arch, NodeList nodes);
+
+/// Non-zero values by tensor of one action of a component, all Einsums together.
+using Values = std::map<std::string, double>;
+Values values(const Cost& cost, const Workload& workload, const Arch& arch,
+              const std::string& component, const std::string& action);
+double peak_bits(const Cost& cost, const Arch& arch, const std::string& memory);
 
 /// The messages of violations, one a line.
 template <class Violations>

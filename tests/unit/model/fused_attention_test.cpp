@@ -18,8 +18,6 @@
 //   128·(1+4) + 128 + 512 + 64·4 = 2,176 pJ. Sum 177,024 pJ.
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "sluice/model/evaluate.h"
 #include "unit/model/builders.h"
 
@@ -86,13 +84,8 @@ struct Evaluated {
     if (!result) throw std::runtime_error(messages(result.error()));
     cost = *result;
   }
-  /// Values by tensor of one memory's action.
-  std::map<std::string, double> values(const std::string& component, const std::string& action) {
-    std::map<std::string, double> result;
-    for (const EnergyRow& row : cost.energy)
-      if (arch[row.component].name == component && row.action == action && *row.count != 0)
-        result[workload[*row.tensor].name] += *row.count;
-    return result;
+  Values moved(const std::string& component, const std::string& action) const {
+    return values(cost, workload, arch, component, action);
   }
 };
 
@@ -106,27 +99,26 @@ TEST(FusedAttention, TakesTheEnergyWorkedByHand) {
 
 TEST(FusedAttention, MovesTheValuesWorkedByHand) {
   Evaluated evaluated;
-  using Values = std::map<std::string, double>;
-  EXPECT_EQ(evaluated.values("DRAM", "read"), (Values{{"Q", 64}, {"K", 64}, {"V", 64}}));
-  EXPECT_EQ(evaluated.values("DRAM", "write"), (Values{{"Z", 64}}));
-  EXPECT_EQ(evaluated.values("GB", "read"), (Values{{"Q", 512},
-                                                    {"K", 512},
-                                                    {"V", 512},
-                                                    {"QK", 640},
-                                                    {"MX", 240},
-                                                    {"EX", 640},
-                                                    {"DN", 176},
-                                                    {"AV", 512},
-                                                    {"Z", 64}}));
-  EXPECT_EQ(evaluated.values("GB", "write"), (Values{{"Q", 64},
-                                                     {"K", 64},
-                                                     {"V", 64},
-                                                     {"Z", 64},
-                                                     {"QK", 512},
-                                                     {"MX", 128},
-                                                     {"EX", 128},
-                                                     {"DN", 128},
-                                                     {"AV", 512}}));
+  EXPECT_EQ(evaluated.moved("DRAM", "read"), (Values{{"Q", 64}, {"K", 64}, {"V", 64}}));
+  EXPECT_EQ(evaluated.moved("DRAM", "write"), (Values{{"Z", 64}}));
+  EXPECT_EQ(evaluated.moved("GB", "read"), (Values{{"Q", 512},
+                                                   {"K", 512},
+                                                   {"V", 512},
+                                                   {"QK", 640},
+                                                   {"MX", 240},
+                                                   {"EX", 640},
+                                                   {"DN", 176},
+                                                   {"AV", 512},
+                                                   {"Z", 64}}));
+  EXPECT_EQ(evaluated.moved("GB", "write"), (Values{{"Q", 64},
+                                                    {"K", 64},
+                                                    {"V", 64},
+                                                    {"Z", 64},
+                                                    {"QK", 512},
+                                                    {"MX", 128},
+                                                    {"EX", 128},
+                                                    {"DN", 128},
+                                                    {"AV", 512}}));
 }
 
 // K and V of one head live throughout: 2 · 8·4 = 64 values. In EX: QK and EX of four rows, 4·8
