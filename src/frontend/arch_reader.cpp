@@ -16,7 +16,8 @@ constexpr const char* kNodeTags = "!Memory, !Toll, !Container, !Network, !Comput
 
 class ArchReader {
  public:
-  explicit ArchReader(ReadContext& context) : context_(context) {}
+  ArchReader(ReadContext& context, std::vector<ArchExpression>& expressions)
+      : context_(context), expressions_(expressions) {}
 
   std::optional<Arch> read(const YamlNode& node, const std::string& default_name) {
     const std::size_t before = context_.n_errors();
@@ -54,6 +55,8 @@ class ArchReader {
     MapReader map(context_, node, "a !Fork");
     const YamlNode* nodes = map.required("nodes");
     map.finish();
+    if (nodes != nullptr && nodes->is_sequence() && nodes->items.empty())
+      context_.error(*nodes, "a !Fork needs at least one node");
     const ForkId fork(arch_.forks.size());
     arch_.forks.push_back({parent});
     if (nodes != nullptr) read_nodes(*nodes, fork);
@@ -70,7 +73,7 @@ class ArchReader {
                        fmt::format("nodes are {}", kNodeTags)));
       return;
     }
-    auto component = read_component(context_, node, arch_.clock_hz);
+    auto component = read_component(context_, node, arch_.clock_hz, expressions_);
     if (!component) return;
     component->fork = fork;
     const auto [first, is_new] = names_.emplace(component->name, node.position.line);
@@ -82,6 +85,7 @@ class ArchReader {
   }
 
   ReadContext& context_;
+  std::vector<ArchExpression>& expressions_;
   Arch arch_;
   std::map<std::string, int> names_;  ///< with their lines
 };
@@ -89,8 +93,9 @@ class ArchReader {
 }  // namespace
 
 std::optional<Arch> read_arch(ReadContext& context, const YamlNode& node,
-                              const std::string& default_name) {
-  return ArchReader(context).read(node, default_name);
+                              const std::string& default_name,
+                              std::vector<ArchExpression>& expressions) {
+  return ArchReader(context, expressions).read(node, default_name);
 }
 
 }  // namespace sluice

@@ -22,8 +22,13 @@ constexpr Dimension kSquareMetre{.metre = 2};
 
 class ComponentReader {
  public:
-  ComponentReader(ReadContext& context, const YamlNode& node, std::optional<double> clock_hz)
-      : context_(context), node_(node), map_(context, node, "a " + node.tag), clock_hz_(clock_hz) {}
+  ComponentReader(ReadContext& context, const YamlNode& node, std::optional<double> clock_hz,
+                  std::vector<ArchExpression>& expressions)
+      : context_(context),
+        node_(node),
+        map_(context, node, "a " + node.tag),
+        clock_hz_(clock_hz),
+        expressions_(expressions) {}
 
   std::optional<Component> read() {
     if (!map_.is_map()) return std::nullopt;
@@ -52,11 +57,11 @@ class ComponentReader {
   void common() {
     spatial();
     component_.enabled = read_expression(context_, map_.optional("enabled"), "enabled");
-    component_.total_latency = read_quantity_expression(context_, map_.optional("total_latency"),
-                                                        {.what = "total_latency",
-                                                         .dimensions = {kSecond},
-                                                         .clock_hz = clock_hz_,
-                                                         .infinite = true});
+    component_.total_latency = number(map_.optional("total_latency"), {.what = "total_latency",
+                                                                       .dimensions = {kSecond},
+                                                                       .clock_hz = clock_hz_,
+                                                                       .infinite = true});
+    if (component_.total_latency) expressions_.back().over_actions = true;
     if (const auto power = read_quantity(context_, map_.optional("leak_power"),
                                          {.what = "leak_power", .dimensions = {kWatt}}))
       component_.leak_power_w = power->value;
@@ -67,13 +72,32 @@ class ComponentReader {
         read_bool(context_, map_.optional("power_gated"), "power_gated").value_or(false);
   }
 
+  // --- expressions over tensors -----------------------------------------------------------------
+
+  void remember(ArchExpression::Type type, const std::optional<Expression>& expression,
+                const YamlNode* place, const char* what) {
+    if (expression)
+      expressions_.push_back({type, *expression, place, what, component_.name, false});
+  }
+
+  std::optional<Expression> tensor_set(const YamlNode* node, const char* what) {
+    auto expression = read_expression(context_, node, what);
+    remember(ArchExpression::Type::kTensorSet, expression, node, what);
+    return expression;
+  }
+
+  std::optional<Expression> number(const YamlNode* node, const QuantityRule& rule) {
+    auto expression = read_quantity_expression(context_, node, rule);
+    remember(ArchExpression::Type::kNumber, expression, node, rule.what);
+    return expression;
+  }
+
   // --- kinds ------------------------------------------------------------------------------------
 
   void memory() {
     Memory memory;
     if (auto size =
-            read_quantity_expression(context_, map_.required("size"),
-                                     {.what = "size", .dimensions = {kBit}, .infinite = true}))
+            number(map_.required("size"), {.what = "size", .dimensions = {kBit}, .infinite = true}))
       memory.size_bits = std::move(*size);
     memory.tensors = tensor_policy();
     memory.bits_per_value = bits_per_value();
@@ -213,9 +237,9 @@ class ComponentReader {
     if (node == nullptr) return policy;
     MapReader map(context_, *node, "tensors");
     if (!map.is_map()) return policy;
-    policy.keep = read_expression(context_, map.optional("keep"), "keep");
-    policy.may_keep = read_expression(context_, map.optional("may_keep"), "may_keep");
-    policy.back = read_expression(context_, map.optional("back"), "back");
+    policy.keep = tensor_set(map.optional("keep"), "keep");
+    policy.may_keep = tensor_set(map.optional("may_keep"), "may_keep");
+    policy.back = tensor_set(map.optional("back"), "back");
     if (const YamlNode* options = map.optional("tensor_order_options"))
       policy.tensor_order_options = tensor_orders(*options);
     policy.force_memory_hierarchy_order =
@@ -231,7 +255,7 @@ class ComponentReader {
     for (const YamlPointer& option : node.items) {
       std::vector<Expression> groups;
       for (const YamlPointer& group : option->items)
-        if (auto set = read_expression(context_, group.get(), "a group of tensors"))
+        if (auto set = tensor_set(group.get(), "a group of tensors"))
           groups.push_back(std::move(*set));
       if (!option->is_sequence())
         context_.error(*option, "an order of tensors is a list of sets, outermost first");
@@ -246,10 +270,9 @@ class ComponentReader {
     const YamlNode* node = map_.optional("bits_per_value");
     if (node == nullptr || !MapReader(context_, *node, "bits_per_value").is_map()) return overrides;
     for (const YamlEntry& entry : node->entries) {
-      auto tensors = read_expression(context_, entry.key.get(), "a key of bits_per_value");
-      auto value =
-          read_quantity_expression(context_, entry.value.get(),
-                                   {.what = "bits_per_value", .dimensions = {kBit}, .zero = false});
+      auto tensors = tensor_set(entry.key.get(), "a key of bits_per_value");
+      auto value = number(entry.value.get(),
+                          {.what = "bits_per_value", .dimensions = {kBit}, .zero = false});
       if (tensors && value) overrides.push_back({std::move(*tensors), std::move(*value)});
     }
     return overrides;
@@ -277,11 +300,10 @@ class ComponentReader {
         context_.error(*name_node,
                        fmt::format("two spatial dimensions are called '{}'", dimension.name));
     dimension.fanout = read_integer(context_, map.required("fanout"), "fanout", 1).value_or(1);
-    dimension.reuse = read_expression(context_, map.optional("reuse"), "reuse");
-    dimension.may_reuse = read_expression(context_, map.optional("may_reuse"), "may_reuse")
+    dimension.reuse = tensor_set(map.optional("reuse"), "reuse");
+    dimension.may_reuse = tensor_set(map.optional("may_reuse"), "may_reuse")
                               .value_or(dimension.reuse.value_or(*Expression::parse("All")));
-    dimension.min_usage =
-        read_quantity_expression(context_, map.optional("min_usage"), {.what = "min_usage"});
+    dimension.min_usage = number(map.optional("min_usage"), {.what = "min_usage"});
     map.finish();
     return dimension;
   }
@@ -362,6 +384,7 @@ class ComponentReader {
   const YamlNode& node_;
   MapReader map_;
   std::optional<double> clock_hz_;
+  std::vector<ArchExpression>& expressions_;
   Component component_;
 };
 
@@ -373,8 +396,9 @@ bool is_component_tag(const std::string& tag) {
 }
 
 std::optional<Component> read_component(ReadContext& context, const YamlNode& node,
-                                        std::optional<double> clock_hz) {
-  return ComponentReader(context, node, clock_hz).read();
+                                        std::optional<double> clock_hz,
+                                        std::vector<ArchExpression>& expressions) {
+  return ComponentReader(context, node, clock_hz, expressions).read();
 }
 
 }  // namespace sluice

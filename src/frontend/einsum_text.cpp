@@ -304,12 +304,12 @@ AxisText parse_axis(std::string_view text, const ConstantLookup& constants) {
   return axis;
 }
 
-ScalarExpression product_of_accesses(std::size_t n) {
+ScalarExpression product_of_accesses(const std::vector<std::uint32_t>& factors) {
   ScalarExpression expression;
-  for (std::uint32_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < factors.size(); ++i) {
     ScalarNode access;
     access.kind = ScalarNode::Kind::kAccess;
-    access.access = i;
+    access.access = factors[i];
     expression.nodes.push_back(access);
     if (i == 0) continue;
     ScalarNode product;

@@ -39,7 +39,7 @@ EinsumText parse_einsum(std::string_view text, const ConstantLookup& constants);
 /// One axis alone, as in a list of a projection. Throws an ExpressionError.
 AxisText parse_axis(std::string_view text, const ConstantLookup& constants);
 
-/// The product of n accesses, as the verbose form means it.
-ScalarExpression product_of_accesses(std::size_t n);
+/// The product of these accesses, as the verbose form means it.
+ScalarExpression product_of_accesses(const std::vector<std::uint32_t>& factors);
 
 }  // namespace sluice

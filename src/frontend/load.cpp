@@ -36,8 +36,11 @@ class Loader {
           read_workload(context_, *workload, renames.get(), default_name(*workload));
       specs_.workload = build_workload(context_, source);
     }
-    if (const YamlPointer arch = section(map, "arch"))
-      specs_.arch = read_arch(context_, *arch, default_name(*arch));
+    const YamlPointer arch = section(map, "arch");
+    std::vector<ArchExpression> expressions;
+    if (arch) specs_.arch = read_arch(context_, *arch, default_name(*arch), expressions);
+    if (specs_.workload && specs_.arch)
+      check_arch_expressions(context_, expressions, *specs_.workload, *specs_.arch);
     for (const char* known : {"mapping", "mappings", "plan", "include"}) map.optional(known);
     read_mappings(map);
     read_constraints_section(map);

@@ -22,6 +22,7 @@ class RankSizes {
   }
 
   void run(const std::vector<StateRank>& states) {
+    const std::size_t before = context_.n_errors();
     declare_state_ranks(states);
     for (const Rank& rank : workload_.ranks) declared_.push_back(rank.size > 0);
     pending_.resize(workload_.einsums.size(), true);
@@ -33,11 +34,10 @@ class RankSizes {
       progress = false;
       for (std::size_t i = 0; i < workload_.einsums.size(); ++i)
         if (pending_[i] && bound_variables(i)) progress = true;
-      if (progress) derive_sizes(false);
     }
     report_unbounded();
-    if (context_.has_errors()) return;
-    derive_sizes(true);
+    if (context_.n_errors() != before) return;
+    derive_sizes();
     check_written();
   }
 
@@ -67,16 +67,16 @@ class RankSizes {
 
   /// The bounds of the whole workload, by their first variable.
   void index_bounds() {
-    bounds_.resize(workload_.rank_variables.size());
-    for (const BoundSource& bound : source_.bounds) {
-      AffineExpression expression = affine(bound.bound.expression);
-      if (expression.terms.empty()) continue;
-      bounds_[expression.terms[0].variable.index()].push_back(std::move(expression));
+    bounds_of_.resize(workload_.rank_variables.size());
+    for (std::size_t i = 0; i < source_.bounds.size(); ++i) {
+      bounds_.push_back(affine(source_.bounds[i].bound.expression));
+      if (!bounds_[i].terms.empty()) bounds_of_[bounds_[i].terms[0].variable.index()].push_back(i);
     }
   }
 
-  /// The constraints that one Einsum's variables obey.
-  std::vector<AffineExpression> constraints(std::size_t index) {
+  /// The constraints that one Einsum's variables obey; derived sizes only where nothing else helps,
+  /// since other Einsums may still enlarge them.
+  std::vector<AffineExpression> constraints(std::size_t index, bool with_derived_sizes) {
     const Einsum& einsum = workload_.einsums[index];
     std::vector<AffineExpression> result;
     const auto add = [&](const AffineExpression& bound) {
@@ -86,14 +86,15 @@ class RankSizes {
       if (applies) result.push_back(bound);
     };
     for (const VariableRange& range : einsum.iteration_space)
-      for (const AffineExpression& bound : bounds_[range.variable.index()]) add(bound);
+      for (const std::size_t bound : bounds_of_[range.variable.index()]) add(bounds_[bound]);
     for (const BoundSource& bound : source_.einsums[index].bounds)
       add(affine(bound.bound.expression));
     for (const TensorAccess& access : einsum.accesses) {
       for (std::size_t i = 0; i < access.projection.size(); ++i) {
         result.push_back(access.projection[i]);
-        const Rank& rank = workload_[workload_[access.tensor].ranks[i]];
-        if (rank.size > 0) result.push_back(below(access.projection[i], rank.size));
+        const RankId rank = workload_[access.tensor].ranks[i];
+        if (is_known(rank) && (declared_[rank.index()] || with_derived_sizes))
+          result.push_back(below(access.projection[i], workload_[rank].size));
       }
     }
     return result;
@@ -108,42 +109,101 @@ class RankSizes {
 
   /// True where every variable of the Einsum got its range.
   bool bound_variables(std::size_t index) {
-    Einsum& einsum = workload_.einsums[index];
+    for (const bool with_derived_sizes : {false, true}) {
+      if (!tighten_box(index, with_derived_sizes)) return false;
+      if (!store_ranges(index)) continue;
+      pending_[index] = false;
+      check_bounds(index);
+      note_extents(index);
+      return true;
+    }
+    return false;
+  }
+
+  /// False, with a report, where some variable is left without a value.
+  bool tighten_box(std::size_t index, bool with_derived_sizes) {
+    const Einsum& einsum = workload_.einsums[index];
     Box& box = boxes_[index] = {};
     for (const VariableRange& range : einsum.iteration_space) box.add(range.variable);
-    if (const auto empty = tighten(constraints(index), box)) {
-      pending_[index] = false;
-      error({source_.einsums[index].place, 0},
-            fmt::format("the bounds of variable '{}' in the Einsum {} leave it no value",
-                        workload_[*empty].name, einsum.name),
-            "ranks and iteration_space_shape contradict each other");
-      return false;
-    }
-    for (VariableRange& range : einsum.iteration_space) {
-      const Interval& interval = box[range.variable];
+    const auto empty = tighten(constraints(index, with_derived_sizes), box);
+    if (!empty) return true;
+    pending_[index] = false;
+    error({source_.einsums[index].place, 0},
+          fmt::format("the bounds of variable '{}' in the Einsum {} leave it no value",
+                      workload_[*empty].name, einsum.name),
+          "ranks and iteration_space_shape contradict each other");
+    return false;
+  }
+
+  bool store_ranges(std::size_t index) {
+    for (VariableRange& range : workload_.einsums[index].iteration_space) {
+      const Interval& interval = boxes_[index][range.variable];
       if (!interval.is_bounded()) return false;
       range.minimum = *interval.low;
       range.size = *interval.high - *interval.low + 1;
     }
-    pending_[index] = false;
     return true;
   }
 
-  /// Extents of the ranks whose sizes nobody declared. `final`: contradictions are reported.
-  void derive_sizes(bool final) {
+  /// First sizes of ranks that nobody declared, for Einsums that have no other bounds.
+  void note_extents(std::size_t index) {
+    for (const TensorAccess& access : workload_.einsums[index].accesses) {
+      for (std::size_t i = 0; i < access.projection.size(); ++i) {
+        Rank& rank = workload_.ranks[workload_[access.tensor].ranks[i].index()];
+        const auto extent = extent_of(access.projection[i], boxes_[index]);
+        const RankId id = workload_[access.tensor].ranks[i];
+        if (!declared_[id.index()] && extent) rank.size = std::max(rank.size, extent->high + 1);
+      }
+    }
+  }
+
+  /// A written bound that a declared rank cuts short contradicts it.
+  void check_bounds(std::size_t index) {
+    const auto check = [&](const BoundSource& bound) {
+      const AffineExpression expression = affine(bound.bound.expression);
+      if (expression.terms.size() != 1 || expression.terms[0].coefficient != -1) return;
+      const RankVariableId variable = expression.terms[0].variable;
+      if (!uses_variable(workload_.einsums[index], variable)) return;
+      if (const auto rank = rank_shorter_than(index, variable, expression.constant))
+        error({bound.place, 0}, fmt::format("'{}' may reach {} here, but the rank {} has size {}",
+                                            workload_[variable].name, expression.constant,
+                                            workload_[*rank].name, workload_[*rank].size));
+    };
+    for (const VariableRange& range : workload_.einsums[index].iteration_space)
+      for (const std::size_t bound : bounds_of_[range.variable.index()])
+        check(source_.bounds[bound]);
+    for (const BoundSource& bound : source_.einsums[index].bounds) check(bound);
+  }
+
+  /// A declared rank that the variable walks alone and that ends before `last`.
+  std::optional<RankId> rank_shorter_than(std::size_t index, RankVariableId variable,
+                                          std::int64_t last) const {
+    for (const TensorAccess& access : workload_.einsums[index].accesses) {
+      for (std::size_t i = 0; i < access.projection.size(); ++i) {
+        const RankId rank = workload_[access.tensor].ranks[i];
+        if (access.projection[i].is_plain_variable() &&
+            access.projection[i].terms[0].variable == variable && declared_[rank.index()] &&
+            workload_[rank].size - 1 < last)
+          return rank;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Extents of the ranks whose sizes nobody declared. Contradictions are reported.
+  void derive_sizes() {
     std::vector<Derived> derived(workload_.ranks.size());
     for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
-      if (pending_[e]) continue;
       for (std::size_t a = 0; a < workload_.einsums[e].accesses.size(); ++a)
         derive_from_access(e, a, derived);
     }
     for (std::size_t i = 0; i < derived.size(); ++i) {
       if (declared_[i] || !derived[i].place.node) continue;
       workload_.ranks[i].size = std::max(derived[i].size, derived[i].plain_size);
-      if (final) check_derived(i, derived[i]);
+      check_derived(i, derived[i]);
     }
     for (const Rank& rank : workload_.ranks)
-      SLUICE_CHECK(!final || rank.size > 0, "the rank " + rank.name + " has no size");
+      SLUICE_CHECK(rank.size > 0, "the rank " + rank.name + " has no size");
   }
 
   struct Derived {
@@ -250,9 +310,10 @@ class RankSizes {
   Workload& workload_;
   std::unordered_map<std::string, std::size_t> variable_ids_;
   std::vector<bool> pending_;
-  std::vector<bool> declared_;                         ///< by RankId
-  std::vector<std::vector<AffineExpression>> bounds_;  ///< by RankVariableId
-  std::vector<Box> boxes_;                             ///< by EinsumId
+  std::vector<bool> declared_;                       ///< by RankId
+  std::vector<AffineExpression> bounds_;             ///< as WorkloadSource::bounds
+  std::vector<std::vector<std::size_t>> bounds_of_;  ///< by RankVariableId: into bounds_
+  std::vector<Box> boxes_;                           ///< by EinsumId
   TensorRoles roles_;
 };
 

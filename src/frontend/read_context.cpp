@@ -18,12 +18,13 @@ constexpr std::size_t kMostDiagnostics = 200;
 void ReadContext::error(const SourcePosition& position, std::string message, std::string hint) {
   ++n_errors_;
   if (diagnostics_.size() >= kMostDiagnostics) return;
-  Diagnostic diagnostic;
+  Found& found = diagnostics_.emplace_back();
+  found.position = position;
+  Diagnostic& diagnostic = found.diagnostic;
   diagnostic.location = {sources_.name(position.file), position.line, position.column};
   diagnostic.source_line = sources_.line(position);
   diagnostic.message = std::move(message);
   diagnostic.hint = std::move(hint);
-  diagnostics_.push_back({position, std::move(diagnostic)});
 }
 
 void ReadContext::error_inside(const YamlNode& scalar, std::size_t offset, std::string message,
@@ -41,12 +42,13 @@ void ReadContext::error_inside(const YamlNode& scalar, std::size_t offset, std::
 void ReadContext::error_about(const std::string& subject, std::string message, std::string hint,
                               DiagnosticCause cause) {
   ++n_errors_;
-  Diagnostic diagnostic;
+  Found& found = diagnostics_.emplace_back();
+  found.position.file = std::numeric_limits<std::size_t>::max();
+  Diagnostic& diagnostic = found.diagnostic;
   diagnostic.location.file = subject;
   diagnostic.message = std::move(message);
   diagnostic.hint = std::move(hint);
   diagnostic.cause = cause;
-  diagnostics_.push_back({{std::numeric_limits<std::size_t>::max(), 0, 0}, std::move(diagnostic)});
 }
 
 Diagnostics ReadContext::take_diagnostics() {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <set>
+#include <unordered_map>
+
+#include "frontend/expression_names.h"
 
 namespace sluice {
 namespace {
@@ -11,13 +14,22 @@ namespace {
 class TensorSets {
  public:
   TensorSets(ReadContext& context, const WorkloadSource& source, Workload& workload)
-      : context_(context), source_(source), workload_(workload), roles_(tensor_roles(workload)) {}
+      : context_(context), source_(source), workload_(workload), roles_(tensor_roles(workload)) {
+    for (std::size_t i = 0; i < workload.tensors.size(); ++i)
+      tensor_ids_.emplace(workload.tensors[i].name, i);
+    const auto note = [this](const std::vector<RenameSource>& renames) {
+      for (const RenameSource& rename : renames) rename_names_.insert(rename.name);
+    };
+    for (const RenamesOfEinsum& entry : source.renames) note(entry.renames);
+    for (const EinsumSource& einsum : source.einsums) note(einsum.renames);
+  }
 
   void run() {
     check_rename_entries();
     for (std::size_t e = 0; e < workload_.einsums.size(); ++e) add_renames(e);
-    if (source_.persistent)
-      for (std::size_t e = 0; e < workload_.einsums.size(); ++e) mark_persistent(e);
+    for (const SetSource& set : source_.persistent) mark_persistent(set);
+    for (const BitsSource& bits : source_.bits)
+      if (const auto tensor = tensor_named(bits.place->text)) bits_by_name_[*tensor] = &bits;
     for (std::size_t e = 0; e < workload_.einsums.size(); ++e) set_bits(e);
   }
 
@@ -38,23 +50,13 @@ class TensorSets {
     if (value) return *value;
     ExpressionError error = value.error();
     if (error.hint.empty() && error.message.starts_with("unknown name"))
-      error.hint = did_you_mean(name_at(place, error.offset), known_names(e));
+      error.hint = did_you_mean(name_at(place.text, error.offset), known_names(e));
     context_.error(place, error);
     return std::nullopt;
   }
 
-  static std::string name_at(const YamlNode& place, std::size_t offset) {
-    std::size_t end = offset;
-    const auto inside = [](char c) {
-      return c == '_' || std::isalnum(static_cast<unsigned char>(c));
-    };
-    while (end < place.text.size() && inside(place.text[end])) ++end;
-    return offset < place.text.size() ? place.text.substr(offset, end - offset) : std::string();
-  }
-
   std::vector<std::string> known_names(std::size_t e) const {
-    std::vector<std::string> names = {"All",           "Nothing", "Inputs",    "Outputs",
-                                      "Intermediates", "Shared",  "Persistent"};
+    std::vector<std::string> names = set_names();
     for (const Tensor& tensor : workload_.tensors) names.push_back(tensor.name);
     for (const Rename& rename : workload_.einsums[e].renames) names.push_back(rename.name);
     return names;
@@ -162,19 +164,30 @@ class TensorSets {
 
   // --- persistence and bits ---------------------------------------------------------------------
 
-  void mark_persistent(std::size_t e) {
-    const auto set = evaluate_set(*source_.persistent, scope(e), *source_.persistent_place, e);
-    if (!set) return;
-    for (const TensorId tensor : members(e, *set))
-      workload_.tensors[tensor.index()].persistent = true;
+  /// The tensor that a set expression consists of, where it is nothing but its name.
+  std::optional<TensorId> tensor_named(const std::string& text) const {
+    const auto found = tensor_ids_.find(text);
+    if (found == tensor_ids_.end() || rename_names_.count(text) != 0) return std::nullopt;
+    return TensorId(found->second);
+  }
+
+  void mark_persistent(const SetSource& set) {
+    if (const auto tensor = tensor_named(set.place->text)) {
+      workload_.tensors[tensor->index()].persistent = true;
+      return;
+    }
+    for (std::size_t e = 0; e < workload_.einsums.size(); ++e)
+      if (const auto value = evaluate_set(set.tensors, scope(e), *set.place, e))
+        for (const TensorId tensor : members(e, *value))
+          workload_.tensors[tensor.index()].persistent = true;
   }
 
   /// The Einsum's own entries come before the workload's; an access's own number before both.
   void set_bits(std::size_t e) {
     Einsum& einsum = workload_.einsums[e];
     const ExpressionScope names = scope(e);
-    assign_bits(e, source_.bits, names);
-    assign_bits(e, source_.einsums[e].bits, names);
+    assign_bits(e, source_.bits, assign_bits_by_name(e), names);
+    assign_bits(e, source_.einsums[e].bits, {}, names);
     for (std::size_t a = 0; a < einsum.accesses.size(); ++a) {
       const AccessSource& access = source_.einsums[e].accesses[a];
       if (access.bits_per_value) einsum.accesses[a].bits_per_value = *access.bits_per_value;
@@ -185,9 +198,22 @@ class TensorSets {
     }
   }
 
-  void assign_bits(std::size_t e, const std::vector<BitsSource>& sources,
-                   const ExpressionScope& names) {
+  /// Keys that are nothing but a tensor's name, without evaluating every one for every Einsum.
+  NameSet assign_bits_by_name(std::size_t e) {
     NameSet covered;
+    const std::vector<TensorId> tensors = tensors_of(workload_.einsums[e]);
+    for (TensorAccess& access : workload_.einsums[e].accesses) {
+      const auto found = bits_by_name_.find(access.tensor);
+      if (found == bits_by_name_.end()) continue;
+      access.bits_per_value = found->second->bits;
+      const auto place = std::find(tensors.begin(), tensors.end(), access.tensor);
+      covered.bits |= std::uint64_t{1} << static_cast<unsigned>(place - tensors.begin());
+    }
+    return covered;
+  }
+
+  void assign_bits(std::size_t e, const std::vector<BitsSource>& sources, NameSet covered,
+                   const ExpressionScope& names) {
     const BitsSource* other = nullptr;
     const auto assign = [&](NameSet set, double bits) {
       const std::vector<TensorId> tensors = members(e, set);
@@ -196,10 +222,8 @@ class TensorSets {
           access.bits_per_value = bits;
     };
     for (const BitsSource& source : sources) {
-      if (source.is_other) {
-        other = &source;
-        continue;
-      }
+      if (source.is_other) other = &source;
+      if (source.is_other || is_assigned_by_name(source)) continue;
       const auto set = evaluate_set(source.tensors, names, *source.place, e);
       if (!set) continue;
       const NameSet both{covered.bits & set->bits};
@@ -214,10 +238,20 @@ class TensorSets {
     if (other != nullptr) assign(NameSet{names.universe.bits & ~covered.bits}, other->bits);
   }
 
+  bool is_assigned_by_name(const BitsSource& source) const {
+    const auto tensor = tensor_named(source.place->text);
+    if (!tensor) return false;
+    const auto found = bits_by_name_.find(*tensor);
+    return found != bits_by_name_.end() && found->second == &source;
+  }
+
   ReadContext& context_;
   const WorkloadSource& source_;
   Workload& workload_;
   TensorRoles roles_;
+  std::unordered_map<std::string, std::size_t> tensor_ids_;
+  std::set<std::string> rename_names_;
+  std::unordered_map<TensorId, const BitsSource*> bits_by_name_;
 };
 
 }  // namespace

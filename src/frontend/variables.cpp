@@ -18,10 +18,12 @@ class VariableReader {
   void read(const YamlNode* node) {
     if (node != nullptr && !node->is_null()) declare(*node);
     override_with_options();
-    for (const auto& [name, entry] : declared_) value_of(name);
+    for (const std::string& name : order_) value_of(name);
   }
 
  private:
+  static constexpr std::size_t kDeepestDependence = 500;
+
   struct Declared {
     Expression expression;
     const YamlNode* place = nullptr;  ///< null: from the command line
@@ -33,6 +35,7 @@ class VariableReader {
       const auto name = read_name(context_, entry.key.get(), "a variable");
       // No variable is known yet, so that the expression keeps the names of others.
       const auto expression = read_expression(context_, entry.value.get(), "a variable");
+      if (name) order_.push_back(*name);
       if (name) declared_[*name] = {expression.value_or(Expression()), entry.value.get()};
     }
   }
@@ -57,9 +60,12 @@ class VariableReader {
     if (auto known = context_.variable(name)) return known;
     const auto found = declared_.find(name);
     if (found == declared_.end()) return std::nullopt;
+    if (open_.size() > kDeepestDependence) {
+      report(name, {"the variables depend on each other too deeply", 0, {}});
+      return std::nullopt;
+    }
     if (!open_.insert(name).second) {
-      report(name,
-             ExpressionError{fmt::format("the variable '{}' depends on itself", name), 0, {}});
+      report(name, {fmt::format("the variable '{}' depends on itself", name), 0, {}});
       return std::nullopt;
     }
     const Expression bound = found->second.expression.substitute(
@@ -86,6 +92,7 @@ class VariableReader {
 
   ReadContext& context_;
   std::map<std::string, Declared> declared_;
+  std::vector<std::string> order_;  ///< as in the file
   std::set<std::string> open_, reported_;
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "frontend/expression_names.h"
 #include "frontend/names.h"
 #include "frontend/rank_sizes.h"
 #include "frontend/tensor_sets.h"
@@ -246,7 +247,22 @@ class WorkloadBuilder {
 
   // --- consistency ------------------------------------------------------------------------------
 
+  /// A tensor's name is a word of set expressions.
+  void check_tensor_names() {
+    const auto taken = [](const std::string& name) {
+      return name == "Other" || name == "ops" || is_expression_keyword(name) ||
+             std::find(set_names().begin(), set_names().end(), name) != set_names().end();
+    };
+    for (const EinsumSource& einsum : source_.einsums)
+      for (const AccessSource& access : einsum.accesses)
+        if (taken(access.tensor))
+          error(access.place,
+                fmt::format("no tensor may be called '{}': it is a word of set expressions",
+                            access.tensor));
+  }
+
   void check_uses() {
+    check_tensor_names();
     std::vector<std::string> tensors;
     for (const Tensor& tensor : workload_.tensors) tensors.push_back(tensor.name);
     for (const InitialSource& initial : source_.initial)

@@ -28,8 +28,7 @@ class WorkloadReader {
     source.rank_sizes = rank_sizes(map.optional("rank_sizes"));
     source.bounds = bounds(map.optional("iteration_space_shape"));
     source.bits = bits(map.optional("bits_per_value"));
-    source.persistent_place = map.optional("persistent_tensors");
-    source.persistent = read_expression(context_, source.persistent_place, "persistent_tensors");
+    source.persistent = sets(map.optional("persistent_tensors"));
     source.initial = initial(map.optional("initial"));
     source.n_instances =
         read_integer(context_, map.optional("n_instances"), "n_instances", 1).value_or(1);
@@ -81,6 +80,20 @@ class WorkloadReader {
     for (const YamlEntry& entry : node->entries) add(*entry.value);
     for (const YamlPointer& item : node->items) add(*item);
     if (!node->is_map() && !node->is_sequence()) add(*node);
+    return result;
+  }
+
+  /// One set expression or a list of them.
+  std::vector<SetSource> sets(const YamlNode* node) {
+    std::vector<SetSource> result;
+    const auto add = [&](const YamlNode* item) {
+      if (const auto tensors = read_expression(context_, item, "a set of tensors"))
+        result.push_back({*tensors, item});
+    };
+    if (node != nullptr && node->is_sequence())
+      for (const YamlPointer& item : node->items) add(item.get());
+    else
+      add(node);
     return result;
   }
 
@@ -208,8 +221,25 @@ class WorkloadReader {
       context_.error(accesses, "an Einsum reads at least one tensor");
     else
       source.accesses.push_back(std::move(outputs[0]));
-    if (!source.accesses.empty())
-      source.expression = product_of_accesses(source.accesses.size() - 1);
+    if (!source.accesses.empty()) set_product(source);
+  }
+
+  /// The product of all inputs, as they are listed; equal ones are one access, read twice.
+  static void set_product(EinsumSource& source) {
+    std::vector<AccessSource> distinct;
+    std::vector<std::uint32_t> factors;
+    const AccessSource output = source.accesses.back();
+    for (std::size_t i = 0; i + 1 < source.accesses.size(); ++i) {
+      const AccessSource& input = source.accesses[i];
+      const auto known = std::find_if(distinct.begin(), distinct.end(), [&](const AccessSource& d) {
+        return d.tensor == input.tensor && d.axes == input.axes;
+      });
+      factors.push_back(static_cast<std::uint32_t>(known - distinct.begin()));
+      if (known == distinct.end()) distinct.push_back(input);
+    }
+    source.expression = product_of_accesses(factors);
+    source.accesses = std::move(distinct);
+    source.accesses.push_back(output);
   }
 
   std::optional<AccessSource> access(const YamlNode& node) {

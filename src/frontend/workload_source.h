@@ -42,6 +42,12 @@ struct RenameSource {
   const YamlNode* count_place = nullptr;
 };
 
+/// A set of tensors, evaluated for every Einsum.
+struct SetSource {
+  Expression tensors;
+  const YamlNode* place = nullptr;
+};
+
 /// Bits of the tensors of a set; `Other` stands for those that no other key covers.
 struct BitsSource {
   bool is_other = false;
@@ -86,8 +92,7 @@ struct WorkloadSource {
   std::vector<RankSizeSource> rank_sizes;
   std::vector<BoundSource> bounds;
   std::vector<BitsSource> bits;
-  std::optional<Expression> persistent;
-  const YamlNode* persistent_place = nullptr;
+  std::vector<SetSource> persistent;  ///< their union
   std::vector<InitialSource> initial;
   std::vector<EinsumSource> einsums;
   std::vector<RenamesOfEinsum> renames;

@@ -91,7 +91,8 @@ CostBounds cost_bounds(const BoundProblem& problem) {
       const double calls =
           touched_values(problem.workload, einsum, access) * memory.bits_per_value[local] *
           instances /
-          problem.arch[*outermost].actions[static_cast<std::size_t>(action)].bits_per_action;
+          bits_moved_by(problem.arch[*outermost].actions[static_cast<std::size_t>(action)],
+                        memory.bits_per_value[local]);
       if (access.is_output) {
         writes += calls;
       } else {  // several Einsums may share one reading

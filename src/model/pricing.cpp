@@ -72,10 +72,10 @@ void NestPricer::add_memory_action(const Nest& nest, const NestStorage& storage,
   const double bits_per_value =
       einsum.components[c].bits_per_value[static_cast<std::size_t>(storage.tensor)];
   unit_calls_[first_action_[c] + static_cast<std::size_t>(action_index)] +=
-      unit_values * bits_per_value / action.bits_per_action;
+      unit_values * bits_per_value / bits_moved_by(action, bits_per_value);
   const double count = values * instances_;
   const double bits = count * bits_per_value;
-  const double actions = bits / action.bits_per_action;
+  const double actions = bits / bits_moved_by(action, bits_per_value);
   const double energy_j = actions * action.energy_j;
   energy_j_ += energy_j;
   if (!rows_) return;

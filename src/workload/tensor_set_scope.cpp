@@ -1,5 +1,6 @@
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "sluice/support/error.h"
@@ -10,9 +11,11 @@ namespace {
 
 constexpr std::size_t kMaxTensorsOfEinsum = 64;
 
-/// Everything that names can mean in one Einsum, evaluated once so that the scope owns it.
+/// What names mean in one Einsum: its own tensors, renames and roles are evaluated once; every
+/// other tensor of the workload is the empty set.
 struct NameTable {
   std::map<std::string, ExpressionValue> values;
+  const Workload* workload = nullptr;
   std::function<std::optional<ExpressionValue>(const std::string&)> extra;
 };
 
@@ -69,6 +72,15 @@ void add_role_sets(NameTable& table, const Workload& workload, const TensorRoles
   add("Persistent", mask_where(tensors, [&](TensorId t) { return workload[t].persistent; }));
 }
 
+/// A tensor that this Einsum does not use: no elements, of no width.
+std::optional<ExpressionValue> foreign_tensor(const Workload& workload, const std::string& name) {
+  constexpr std::string_view kBits = ".bits_per_value";
+  if (find_tensor(workload, name)) return NameSet{};
+  if (name.ends_with(kBits) && find_tensor(workload, name.substr(0, name.size() - kBits.size())))
+    return 0.0;
+  return std::nullopt;
+}
+
 }  // namespace
 
 ExpressionScope tensor_set_scope(
@@ -80,9 +92,10 @@ ExpressionScope tensor_set_scope(
                "the Einsum " + einsum.name + " has more than 64 tensors");
   auto table = std::make_shared<NameTable>();
   table->extra = std::move(extra);
-  for (std::size_t i = 0; i < workload.tensors.size(); ++i)
-    add_set(*table, workload.tensors[i].name,
-            mask_where(tensors, [&](TensorId t) { return t == TensorId(i); }), einsum, tensors);
+  table->workload = &workload;
+  for (const TensorId own : tensors)
+    add_set(*table, workload[own].name, mask_where(tensors, [&](TensorId t) { return t == own; }),
+            einsum, tensors);
   add_role_sets(*table, workload, roles, einsum, tensors);
   for (const Rename& rename : einsum.renames)
     add_set(*table, rename.name,
@@ -102,8 +115,8 @@ ExpressionScope tensor_set_scope(
       if (auto value = table->extra(name)) return value;
     }
     const auto found = table->values.find(name);
-    if (found == table->values.end()) return std::nullopt;
-    return found->second;
+    if (found != table->values.end()) return found->second;
+    return foreign_tensor(*table->workload, name);
   };
   scope.literal_element = [](const std::string& name) -> std::optional<NameSet> {
     const auto kind = operation_from_name(name);

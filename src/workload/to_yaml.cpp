@@ -35,9 +35,8 @@ class WorkloadPrinter {
     if (workload_.n_instances != 1) line("n_instances", std::to_string(workload_.n_instances));
     line("rank_sizes", rank_sizes());
     line("bits_per_value", bits());
-    if (const std::string set = tensor_set([](const Tensor& t) { return t.persistent; });
-        !set.empty())
-      line("persistent_tensors", set);
+    if (const auto names = persistent_tensors(); !names.empty())
+      line("persistent_tensors", names.size() == 1 ? names[0] : yaml_list(names));
     if (const YamlFlowMap values = initial(); !values.empty()) line("initial", values.text());
     if (const YamlFlowMap bounds = common_bounds(); !bounds.empty())
       line("iteration_space_shape", bounds.text());
@@ -79,12 +78,11 @@ class WorkloadPrinter {
     return sizes.text();
   }
 
-  template <class Predicate>
-  std::string tensor_set(Predicate predicate) const {
-    std::string set;
+  std::vector<std::string> persistent_tensors() const {
+    std::vector<std::string> names;
     for (const Tensor& tensor : workload_.tensors)
-      if (predicate(tensor)) set += (set.empty() ? "" : " | ") + tensor.name;
-    return set;
+      if (tensor.persistent) names.push_back(tensor.name);
+    return names;
   }
 
   double bits_of(const Tensor& tensor) const {
@@ -101,10 +99,8 @@ class WorkloadPrinter {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     YamlFlowMap map;
     if (frequency.size() == 1) return map.add("All", yaml_number(most->first)).text();
-    for (const auto& [bits, n] : frequency)
-      if (bits != most->first)
-        map.add(tensor_set([&, b = bits](const Tensor& t) { return bits_of(t) == b; }),
-                yaml_number(bits));
+    for (const Tensor& tensor : workload_.tensors)
+      if (bits_of(tensor) != most->first) map.add(tensor.name, yaml_number(bits_of(tensor)));
     return map.add("Other", yaml_number(most->first)).text();
   }
 

@@ -27,6 +27,12 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
+/// Bits that one action moves of values that are `bits_per_value` wide.
+inline double bits_moved_by(const Action& action, double bits_per_value) {
+  return action.values_per_action ? *action.values_per_action * bits_per_value
+                                  : action.bits_per_action;
+}
+
 /// One dimension of a fanout: `fanout` instances of the component and of all that follows it.
 struct SpatialDimension {
   std::string name;

@@ -122,9 +122,9 @@ class Compiler {
 
   /// Actions that one value of a tensor takes.
   double actions_per_value(ComponentId component, std::uint32_t tensor, const char* name) const {
+    const double bits = bound_.components[component.index()].bits_per_value[tensor];
     for (const Action& a : problem_.arch[component].actions)
-      if (a.name == name)
-        return bound_.components[component.index()].bits_per_value[tensor] / a.bits_per_action;
+      if (a.name == name) return bits / bits_moved_by(a, bits);
     return 0;
   }
 

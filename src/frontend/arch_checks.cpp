@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/arch_reader.h"
+#include "frontend/expression_names.h"
+#include "sluice/model/binding.h"
+
+namespace sluice {
+namespace {
+
+using Type = ArchExpression::Type;
+
+class ExpressionChecker {
+ public:
+  ExpressionChecker(ReadContext& context, const Workload& workload, const Arch& arch)
+      : context_(context), workload_(workload), arch_(arch) {
+    roles_ = tensor_roles(workload);
+    scopes_.resize(workload.einsums.size());
+  }
+
+  /// An expression that has a value for one Einsum at least is left to the binding, which knows
+  /// which Einsums need it.
+  void check(const ArchExpression& source) {
+    std::optional<ExpressionError> first;
+    for (std::size_t e = 0; e < scopes_.size() && e < kMostTried; ++e) {
+      const auto error = error_of(source, scope_of(e));
+      if (!error) return;
+      if (!first) first = error;
+    }
+    if (!first) return;
+    if (first->hint.empty() && first->message.starts_with("unknown name"))
+      first->hint = did_you_mean(name_at(source.place->text, first->offset), known_names());
+    context_.error(*source.place, *first);
+  }
+
+ private:
+  static constexpr std::size_t kMostTried = 100;
+
+  const ExpressionScope& scope_of(std::size_t e) {
+    if (!scopes_[e])
+      scopes_[e] =
+          tensor_set_scope(workload_, roles_, EinsumId(e),
+                           [this](const std::string& name) { return memory_tensors(name); });
+    return *scopes_[e];
+  }
+
+  /// What a memory holds is chosen by the mapping; any set has the right type.
+  std::optional<ExpressionValue> memory_tensors(const std::string& name) const {
+    const auto component = find_component(arch_, name);
+    if (!component || !arch_[*component].holds_tensors()) return std::nullopt;
+    return NameSet{};
+  }
+
+  std::optional<ExpressionError> error_of(const ArchExpression& source,
+                                          const ExpressionScope& tensors) const {
+    ExpressionScope scope = tensors;
+    if (source.over_actions)
+      if (const auto component = find_component(arch_, source.component))
+        scope = action_scope(arch_[*component], scope, [](std::size_t) { return 1.0; });
+    const auto value = source.expression.evaluate(scope);
+    if (!value) return value.error();
+    return type_error(source, *value);
+  }
+
+  static std::optional<ExpressionError> type_error(const ArchExpression& source,
+                                                   const ExpressionValue& value) {
+    const char* needed = nullptr;
+    if (source.type == Type::kTensorSet && !std::holds_alternative<NameSet>(value))
+      needed = "a set of tensors";
+    if (source.type == Type::kNumber && !std::holds_alternative<double>(value)) needed = "a number";
+    if (source.type == Type::kTruth && !std::holds_alternative<bool>(value))
+      needed = "true or false";
+    if (needed != nullptr)
+      return ExpressionError{
+          fmt::format("{} must be {}, not {}", source.what, needed, describe(*source.place)),
+          0,
+          {}};
+    const double* number = std::get_if<double>(&value);
+    if (number != nullptr && *number < 0)
+      return ExpressionError{
+          fmt::format("{} must not be negative, but it is {}", source.what, *number), 0, {}};
+    return std::nullopt;
+  }
+
+  std::vector<std::string> known_names() const {
+    std::set<std::string> names(set_names().begin(), set_names().end());
+    for (const Tensor& tensor : workload_.tensors) names.insert(tensor.name);
+    for (const Einsum& einsum : workload_.einsums)
+      for (const Rename& rename : einsum.renames) names.insert(rename.name);
+    for (const Component& component : arch_.components)
+      if (component.holds_tensors()) names.insert(component.name);
+    names.insert("ops");
+    return {names.begin(), names.end()};
+  }
+
+  ReadContext& context_;
+  const Workload& workload_;
+  const Arch& arch_;
+  TensorRoles roles_;
+  std::vector<std::optional<ExpressionScope>> scopes_;  ///< by EinsumId, made when needed
+};
+
+}  // namespace
+
+void check_arch_expressions(ReadContext& context, const std::vector<ArchExpression>& expressions,
+                            const Workload& workload, const Arch& arch) {
+  ExpressionChecker checker(context, workload, arch);
+  for (const ArchExpression& expression : expressions) checker.check(expression);
+}
+
+}  // namespace sluice
