@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "unit/model/builders.h"
+
+namespace sluice::testing {
+namespace {
+
+// C[m,n] = A[m,k]·B[k,n]: 4·8·2 = 64 points. Everything backed by DRAM, no buffer: reads 64 A + 64
+// B + 64 − 8 = 56 C, 184 values; writes 64. One bit a value.
+struct Latency : ::testing::Test {
+  Workload w = WorkloadBuilder({{"m", 4}, {"k", 8}, {"n", 2}}, 1)
+                   .einsum("C[m,n] = A[m,k] * B[k,n]")
+                   .workload;
+  Arch arch;
+  Latency() {
+    arch.components = {memory("DRAM", "inf", "Nothing", 1, 8),
+                       container("PE", {dimension("x", 4), dimension("y", 2)}),
+                       compute("MAC", {{"compute", 1, 2, 1, 0}})};
+  }
+  Cost cost(NodeList loops) {
+    const MappingBuilder b(w, arch);
+    loops.insert(loops.begin(), b.storage("DRAM", {"A", "B", "C"}));
+    loops.push_back(b.compute("C", "MAC"));
+    return priced(w, arch, std::move(loops));
+  }
+  NodeList in_time() {
+    const MappingBuilder b(w, arch);
+    return {b.temporal("m", 1), b.temporal("k", 1), b.temporal("n", 1)};
+  }
+  double busy(const Cost& cost, const char* component) {
+    for (const LatencyRow& row : cost.latency)
+      if (arch[row.component].name == component) return row.latency_s;
+    return std::nan("");
+  }
+};
+
+// (184 + 64) / 8 = 31 s; the MAC needs 64 / 2 = 32 s and is the maximum.
+TEST_F(Latency, IsTheMaximumOverComponentsThatShareTheirPorts) {
+  const Cost result = cost(in_time());
+  EXPECT_EQ(busy(result, "DRAM"), 31);
+  EXPECT_EQ(busy(result, "MAC"), 32);
+  EXPECT_EQ(result.latency_s, 32);
+}
+
+TEST_F(Latency, SeparatePortsTakeTheLongerAction) {
+  std::get<Memory>(arch.components[0].kind).ports = Ports::kSeparate;
+  EXPECT_EQ(busy(cost(in_time()), "DRAM"), 184.0 / 8);
+}
+
+TEST_F(Latency, FollowsAnExpressionOverTheActions) {
+  arch.components[0].total_latency = expression("max(a.n_calls / a.throughput for a in actions)");
+  EXPECT_EQ(busy(cost(in_time()), "DRAM"), 184.0 / 8);
+  arch.components[0].total_latency = expression("sum(a.n_calls for a in actions) / 4");
+  EXPECT_EQ(busy(cost(in_time()), "DRAM"), 62);
+  arch.components[0].total_latency = expression("sqrt(sum(a.n_calls for a in actions) + 8)");
+  EXPECT_EQ(busy(cost(in_time()), "DRAM"), 16);
+}
+
+TEST_F(Latency, SpatialLoopsShortenTheComputeAndNotTheCount) {
+  const MappingBuilder b(w, arch);
+  const Cost result =
+      cost({b.spatial("m", 1, "PE", 0), b.spatial("n", 1, "PE", 1), b.temporal("k", 1)});
+  EXPECT_EQ(busy(result, "MAC"), 4);  // 8 steps at 2 a second
+  EXPECT_EQ(values(result, w, arch, "MAC", "compute"), (Values{{"", 64}}));
+}
+
+// R 4, C 2, T 8: one fold of 2·4 + 2 + 8 − 2 = 16 cycles.
+TEST_F(Latency, ASystolicArrayFillsAndDrains) {
+  std::get<Container>(arch.components[1].kind).array =
+      SystolicArray{SystolicArray::Dataflow::kOutputStationary, "x", "y"};
+  const MappingBuilder b(w, arch);
+  const Cost result =
+      cost({b.spatial("m", 1, "PE", 0), b.spatial("n", 1, "PE", 1), b.temporal("k", 1)});
+  EXPECT_EQ(busy(result, "MAC"), 8);
+  EXPECT_EQ(values(result, w, arch, "MAC", "compute"), (Values{{"", 64}}));
+}
+
+// Two Einsums of 32 s each: leakage lasts 64 s. The MAC's own fanout counts, PE's (4 · 2) does.
+TEST_F(Latency, LeaksInEveryInstanceUnlessGated) {
+  arch.components[0].leak_power_w = 3;
+  arch.components[2].leak_power_w = 0.5;
+  Cost result = cost(in_time());
+  EXPECT_EQ(result.leak_energy_j, 32 * (3 + 8 * 0.5));
+  EXPECT_EQ(result.energy_j, 184 + 64 + 64 + result.leak_energy_j);
+  Component idle = memory("Idle", "inf", "Nothing", 1, 1);
+  idle.leak_power_w = 7;
+  arch.components.insert(arch.components.begin() + 1, idle);
+  EXPECT_EQ(cost(in_time()).leak_energy_j, 32 * (3 + 7 + 8 * 0.5));
+  arch.components[1].power_gated = true;
+  EXPECT_EQ(cost(in_time()).leak_energy_j, 32 * (3 + 8 * 0.5));
+}
+
+// A memory inside a fork is not on the way to a compute outside it.
+TEST_F(Latency, AForkIsAnotherPath) {
+  arch.forks.push_back({});
+  Component private_memory = memory("Side", "inf", "Nothing", 1, 1);
+  private_memory.fork = ForkId(0);
+  Component side = compute("SIMD", {{"compute", 5, 1, 1, 0}});
+  side.fork = ForkId(0);
+  arch.components.insert(arch.components.begin() + 1, {private_memory, side});
+  const MappingBuilder b(w, arch);
+  const auto nodes = [&](const char* unit) {
+    return NodeList{b.storage("DRAM", {"A", "B", "C"}),
+                    b.storage("Side", {"A"}),
+                    b.temporal("m", 1),
+                    b.temporal("k", 1),
+                    b.temporal("n", 1),
+                    b.compute("C", unit)};
+  };
+  EXPECT_EQ(why_illegal(w, arch, nodes("SIMD")), "");
+  EXPECT_EQ(why_illegal(w, arch, nodes("MAC")),
+            "Side cannot hold A for the Einsum C: it is not on the way to MAC, or not enabled.\n");
+}
+
+// The floor: 64 points on 8 MACs at 2 a second, 4 s; DRAM must read 32 + 16 values and write 8, 7 s
+// and 56 J; with 64 J of computing.
+TEST_F(Latency, NoMappingBeatsTheBounds) {
+  std::get<Memory>(arch.components[0].kind).tensors.keep = expression("All");
+  const Cost result = cost(in_time());
+  EXPECT_EQ(result.bounds.compute_s, 4);
+  EXPECT_EQ(result.bounds.memory_s, 7);
+  EXPECT_EQ(result.bounds.energy_floor_j, 120);
+}
+
+TEST_F(Latency, TheTotalsAloneAreTheSameBits) {
+  const MappingBuilder b(w, arch);
+  NodeList nodes = in_time();
+  nodes.insert(nodes.begin(), b.storage("DRAM", {"A", "B", "C"}));
+  nodes.push_back(b.compute("C", "MAC"));
+  const BoundProblem problem = bound(w, arch);
+  const auto totals = evaluate_totals(problem, Mapping{nodes, {}});
+  const auto cost = evaluate(problem, Mapping{nodes, {}});
+  ASSERT_TRUE(totals.has_value());
+  EXPECT_EQ(totals->energy_j, cost->energy_j);
+  EXPECT_EQ(totals->latency_s, cost->latency_s);
+}
+
+TEST_F(Latency, TheRowsAddUpToTheTotal) {
+  arch.components[0].leak_power_w = 3;
+  const Cost result = cost(in_time());
+  double sum = 0;
+  for (const EnergyRow& row : result.energy) sum += row.energy_j;
+  EXPECT_EQ(sum, result.energy_j);
+}
+
+}  // namespace
+}  // namespace sluice::testing

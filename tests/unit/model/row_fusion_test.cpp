@@ -1,0 +1,57 @@
+// A convolution after a convolution, fused row by row:
+//   T[p] = X[p+r] · W[r]    p 10, r 3: X has 12 values, T 10
+//   Y[q] = T[q+s] · V[s]    q 8, s 3
+// The shared loop is the consumer's q, tiles of 2, four steps. T's backing node below it holds
+// 1·(2−1)+3 = 4 values; the first step makes all 4, the other three 2 new ones each: 4 + 3·2 = 10.
+#include <gtest/gtest.h>
+
+#include "unit/model/builders.h"
+
+namespace sluice::testing {
+namespace {
+
+struct RowFusion : ::testing::Test {
+  Workload w = WorkloadBuilder({{"p", 10}, {"r", 3}, {"q", 8}, {"s", 3}}, 8)
+                   .einsum("T[p] = X[p+r] * W[r]")
+                   .einsum("Y[q] = T[P:q+s] * V[s]")
+                   .workload;
+  Arch arch;
+  RowFusion() {
+    arch.components = {memory("DRAM", "inf", "Nothing", 10, 1),
+                       memory("GB", "inf", "Nothing", 1, 1),
+                       compute("MAC", {{"compute", 1, 1, 1, 0}})};
+  }
+  MappingBuilder b{w, arch};
+
+  NodeList fused(std::int64_t tile) {
+    Node shared = b.temporal("q", tile);
+    auto& loop = std::get<TemporalNode>(shared.kind);
+    loop.variables.push_back(find_rank_variable(w, "p").value());
+    return {b.storage("DRAM", {"X", "W", "V", "Y"}), shared, b.storage("GB", {"T"}),
+            b.sequential({{b.temporal("p", 1), b.temporal("r", 1), b.compute("T", "MAC")},
+                          {b.temporal("q", 1), b.temporal("s", 1), b.compute("Y", "MAC")}})};
+  }
+};
+
+TEST_F(RowFusion, MakesEveryRowOnce) {
+  const Cost cost = priced(w, arch, fused(2));
+  EXPECT_EQ(values(cost, w, arch, "MAC", "compute"), (Values{{"", 10 * 3 + 8 * 3}}));
+  EXPECT_EQ(values(cost, w, arch, "GB", "write"), (Values{{"T", 30}}));
+  // 30 accumulating reads less 10 first ones, and 24 by the consumer.
+  EXPECT_EQ(values(cost, w, arch, "GB", "read"), (Values{{"T", 30 - 10 + 24}}));
+  EXPECT_EQ(values(cost, w, arch, "DRAM", "read").at("X"), 30);
+}
+
+TEST_F(RowFusion, HoldsTheWindowOfTheConsumersTile) {
+  EXPECT_EQ(peak_bits(priced(w, arch, fused(2)), arch, "GB"), 4 * 8);
+  EXPECT_EQ(peak_bits(priced(w, arch, fused(4)), arch, "GB"), 6 * 8);
+}
+
+TEST_F(RowFusion, AcceptsAStatedFirstTile) {
+  NodeList nodes = fused(2);
+  std::get<TemporalNode>(nodes[1].kind).initial_tile_shape = 4;
+  EXPECT_EQ(priced(w, arch, nodes), priced(w, arch, fused(2)));
+}
+
+}  // namespace
+}  // namespace sluice::testing
