@@ -204,26 +204,89 @@ void Search::find_tracked() {
   }
 }
 
-void Search::explore(const SearchBound* bounds) {
-  struct Task {
-    std::size_t einsum;
-    std::uint32_t templ;
-  };
+/// The distinct templates of all Einsums, as tasks for threads.
+std::vector<Search::Task> Search::tasks() const {
   std::vector<Task> tasks;
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     if (same_as_[e] == e)
       for (std::uint32_t t = 0; t < templates_[e].size(); ++t) tasks.push_back({e, t});
-  std::vector<TileSearchContext> contexts;
+  return tasks;
+}
+
+TileSearchContext Search::tile_context(std::size_t einsum) const {
+  return {&problem_, &shapes_[einsum], &options_, &options_.constraints, &tracked_, &unlimited_,
+          {},        control_.cancel,  0};
+}
+
+void Search::compile_templates() {
+  compiled_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e)
-    contexts.push_back({&problem_, &shapes_[e], &options_, &options_.constraints, &tracked_,
-                        &unlimited_, bounds == nullptr ? SearchBound{} : bounds[e],
-                        control_.cancel});
+    if (same_as_[e] == e) compiled_[e].resize(templates_[e].size());
+  const std::vector<Task> all = tasks();
+  parallel_for(options_.threads, all.size(), [&](std::size_t i) {
+    if (cancelled()) return;
+    const auto [e, t] = all[i];
+    compiled_[e][t] = compile_template(tile_context(e), templates_[e][t]);
+  });
+}
+
+/// Per Einsum: what all others cost at least, and what must be beaten.
+std::vector<SearchBound> Search::bounds(double limit) const {
+  std::vector<double> energy(shapes_.size()), latency(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    double least_energy = std::numeric_limits<double>::infinity(), least_latency = least_energy;
+    for (const CompiledTemplate& compiled : compiled_[same_as_[e]]) {
+      if (compiled.considered == 0 || !compiled.program.feasible) continue;
+      least_energy = std::min(least_energy, compiled.program.least_energy);
+      least_latency = std::min(least_latency, compiled.program.least_latency);
+    }
+    energy[e] = std::isfinite(least_energy) ? least_energy : 0;
+    latency[e] = std::isfinite(least_latency) ? least_latency : 0;
+  }
+  std::vector<SearchBound> result(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    result[e].active = limit > 0;
+    result[e].limit = limit;
+    result[e].objective = options_.objectives.front();
+    for (std::size_t other = 0; other < shapes_.size(); ++other) {
+      if (other == e) continue;
+      result[e].other_energy += energy[other];
+      result[e].other_latency += latency[other];
+    }
+  }
+  return result;
+}
+
+/// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
+void Search::scout() {
+  constexpr std::size_t kBeam = 8;
+  explore(bounds(0), kBeam);
+  JoinContext context = join_context();
+  context.beam = 4 * kBeam;
+  const JoinResult join = join_pmappings(context);
+  for (const JoinedMapping& mapping : join.mappings) {
+    const double value =
+        objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
+    if (limit_ == 0 || value < limit_) limit_ = value;
+  }
+  limit_ *= 1 + 1e-9;
+}
+
+void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
+  const std::vector<Task> tasks = this->tasks();
+  std::vector<TileSearchContext> contexts;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    contexts.push_back(tile_context(e));
+    contexts.back().bound = bounds[e];
+    contexts.back().beam = beam;
+  }
   std::vector<TemplateResult> results(tasks.size());
   std::atomic<std::size_t> done = 0;
   parallel_for(options_.threads, tasks.size(), [&](std::size_t i) {
     if (cancelled()) return;
-    results[i] = search_tile_shapes(contexts[tasks[i].einsum],
-                                    templates_[tasks[i].einsum][tasks[i].templ], tasks[i].templ);
+    results[i] =
+        search_tile_shapes(contexts[tasks[i].einsum], templates_[tasks[i].einsum][tasks[i].templ],
+                           compiled_[tasks[i].einsum][tasks[i].templ], tasks[i].templ);
     const std::size_t finished = ++done;
     if (control_.progress && (finished % 16 == 0 || finished == tasks.size()))
       control_.progress("exploring tile shapes",
@@ -278,10 +341,8 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
   std::vector<std::vector<std::int64_t>> trips;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     const PmappingGroup& group = tables_[e]->groups[joined.chosen[e].group];
-    const TileSearchContext context{&problem_, &shapes_[e], &options_, &options_.constraints,
-                                    &tracked_, &unlimited_, {},        nullptr};
-    trips.push_back(loop_trips(context,
-                               tables_[e]->templates[group.templates[joined.chosen[e].index]],
+    const std::uint32_t t = group.templates[joined.chosen[e].index];
+    trips.push_back(loop_trips(shapes_[e], tables_[e]->templates[t], compiled_[same_as_[e]][t],
                                group.states[joined.chosen[e].index]));
   }
   MappedResult result;
@@ -338,7 +399,11 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   make_shapes();
   find_isomorphic();
   find_tracked();
-  explore(nullptr);
+  compile_templates();
+  if (options_.pruning.bounds && options_.pruning.dominance && options_.objectives.size() == 1 &&
+      !options_.resource_usage && options_.top == 1)
+    scout();
+  explore(bounds(limit_), 0);
   MapperResult result;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     if (same_as_[e] != e) continue;
@@ -346,7 +411,11 @@ tl::expected<MapperResult, NoMapping> Search::run() {
     statistics_.mappings_evaluated += tables_[e]->evaluated;
     statistics_.pmappings_kept += tables_[e]->kept;
   }
-  const JoinResult join = join_pmappings(join_context());
+  JoinContext context = join_context();
+  context.bound.active = limit_ > 0;
+  context.bound.limit = limit_;
+  context.bound.objective = options_.objectives.front();
+  const JoinResult join = join_pmappings(context);
   result.cancelled = cancelled();
   if (join.mappings.empty() && !result.cancelled) return tl::make_unexpected(explain(join));
   for (const JoinedMapping& joined : select(join.mappings))

@@ -14,10 +14,19 @@ class Search {
   tl::expected<MapperResult, NoMapping> run();
 
  private:
+  struct Task {
+    std::size_t einsum;
+    std::uint32_t templ;
+  };
+  std::vector<Task> tasks() const;
+  TileSearchContext tile_context(std::size_t einsum) const;
   void make_shapes();
   void find_isomorphic();
   void find_tracked();
-  void explore(const SearchBound* bounds);
+  void compile_templates();
+  std::vector<SearchBound> bounds(double limit) const;
+  void scout();
+  void explore(const std::vector<SearchBound>& bounds, std::size_t beam);
   JoinContext join_context() const;
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
@@ -27,10 +36,12 @@ class Search {
   const BoundProblem& problem_;
   const MapperOptions& options_;
   const MapperControl& control_;
-  std::vector<EinsumShape> shapes_;                     // per Einsum
-  std::vector<std::vector<Template>> templates_;        // per Einsum
-  std::vector<std::size_t> same_as_;                    // per Einsum: first one explored alike
-  std::vector<std::shared_ptr<PmappingTable>> tables_;  // per Einsum, shared by equal ones
+  std::vector<EinsumShape> shapes_;                      // per Einsum
+  std::vector<std::vector<Template>> templates_;         // per Einsum
+  std::vector<std::vector<CompiledTemplate>> compiled_;  // per Einsum (of equal ones the first)
+  double limit_ = 0;                                     // objective of a known mapping, 0: none
+  std::vector<std::size_t> same_as_;                     // per Einsum: first one explored alike
+  std::vector<std::shared_ptr<PmappingTable>> tables_;   // per Einsum, shared by equal ones
   std::vector<TrackedMemory> tracked_;
   std::vector<bool> unlimited_;
   SearchStatistics statistics_;

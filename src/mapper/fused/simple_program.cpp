@@ -188,6 +188,8 @@ class Tabulator {
     for (std::size_t r = 0; r < result_.rows.size(); ++r)
       if (result_.rows[r].kind == SimpleProgram::RowKind::kLatency)
         largest_low = std::max(largest_low, ranges[r].first);
+    result_.least_latency = largest_low;
+    result_.least_energy = std::max(0.0, ranges[0].first) + result_.leak_w * largest_low;
     std::vector<SimpleProgram::SimpleRow> kept;
     bool bottleneck_kept = false;
     for (std::size_t r = 0; r < result_.rows.size(); ++r) {

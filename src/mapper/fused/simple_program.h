@@ -31,6 +31,8 @@ struct SimpleProgram {
   std::vector<Product> products;
   std::vector<SimpleRow> rows;  ///< energy first
   double leak_w = 0;
+  double least_energy = 0;  ///< lower bounds over all states, leakage included
+  double least_latency = 0;
   bool monotone = true;
   bool feasible = true;  ///< false: some limit cannot be met by any state
   ComponentId infeasible_component{};

@@ -76,6 +76,7 @@ void StateLists::make_lists(std::size_t cls) {
             loops[l].dimension == demanding_[d].dimension)
           list.usage[d] *= trips[l];
     }
+    if (context_.beam > 0 && !coarse(cls, list)) continue;
     auto& home = lists[{list.fused, list.usage}];
     if (home.states.empty()) home = std::move(list);
     home.states.push_back(s);
@@ -84,6 +85,18 @@ void StateLists::make_lists(std::size_t cls) {
     prune_list(cls, &list);
     lists_[cls].push_back(std::move(list));
   }
+}
+
+/// Whether a scout looks at a list: each fused loop is absent, complete, or near the square root.
+bool StateLists::coarse(std::size_t cls, const StateList& list) const {
+  std::size_t next = 0;
+  for (const ClassLoop& loop : classes_[cls].loops) {
+    if (!loop.fused) continue;
+    const std::int64_t trips = list.fused[next++], size = shape_.sizes[loop.variable];
+    if (trips == 1 || trips == size) continue;
+    if (trips * trips > size || (trips + 1) * (trips + 1) * 4 <= size) return false;
+  }
+  return true;
 }
 
 /// Drops states that another one of the list beats whatever the other classes do.
@@ -184,67 +197,61 @@ void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before) 
       step.column = product.column[order_[depth - 1]];
       const auto& open = stages_[depth - 1].open;
       for (std::size_t i = 0; i < open.size(); ++i)
-        if (open[i].product == p) step.from = static_cast<std::int32_t>(i);
+        if (open[i] == p) step.from = static_cast<std::int32_t>(i);
       if (step.column < 0 && step.from < 0) continue;  // closed earlier
     }
     if (!ends) {
       step.to = static_cast<std::int32_t>(stage.open.size());
-      stage.open.push_back({p, rest_minimum});
+      for (const RowTerm& use : uses_[p])
+        stage.shares.push_back(
+            {use.monomial, static_cast<std::uint32_t>(stage.open.size()),
+             use.coefficient * (use.coefficient > 0 ? rest_minimum : rest_maximum)});
+      stage.open.push_back(p);
     }
     stage.steps.push_back(step);
   }
   stage.width = program_.rows.size() + stage.open.size();
 }
 
-bool StateLists::extend(std::size_t depth, const double* outer, std::uint32_t state,
-                        double* result) const {
+bool StateLists::extend(std::size_t depth, const double* outer, std::uint32_t state, bool bounded,
+                        double* result, double* value) const {
   const Stage& stage = stages_[depth];
   const std::size_t cls = order_[depth - 1], n_rows = program_.rows.size();
   std::copy_n(outer, n_rows, result);
   for (const Stage::Step& step : stage.steps) {
-    double value = step.from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(step.from)];
-    if (step.column >= 0) value *= column_value(cls, step.column, state);
+    double product = step.from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(step.from)];
+    if (step.column >= 0) product *= column_value(cls, step.column, state);
     if (step.to >= 0) {
-      result[n_rows + static_cast<std::size_t>(step.to)] = value;
+      result[n_rows + static_cast<std::size_t>(step.to)] = product;
       continue;
     }
-    for (const RowTerm& use : uses_[step.product]) result[use.monomial] += use.coefficient * value;
+    for (const RowTerm& use : uses_[step.product])
+      result[use.monomial] += use.coefficient * product;
   }
+  least_.resize(n_rows);
+  for (std::size_t r = 0; r < n_rows; ++r) least_[r] = result[r] + stage.untouched_minimum[r];
+  for (const Stage::Share& share : stage.shares)
+    least_[share.row] += share.factor * result[n_rows + share.open];
+  double energy = 0, latency = 0;
   for (std::size_t r = 0; r < n_rows; ++r) {
-    const auto& row = program_.rows[r];
-    if (row.kind != RowKind::kLimit) continue;
-    double least = result[r] + stage.untouched_minimum[r];
-    for (const RowTerm& term : row.terms)
-      for (std::size_t o = 0; o < stage.open.size(); ++o)
-        if (stage.open[o].product == term.monomial)
-          least += term.coefficient * result[n_rows + o] * stage.open[o].rest_minimum;
-    if (least > row.limit) return false;
+    switch (program_.rows[r].kind) {
+      case RowKind::kEnergy:
+        energy = least_[r];
+        break;
+      case RowKind::kLatency:
+        latency = std::max(latency, least_[r]);
+        break;
+      case RowKind::kLimit:
+        if (least_[r] > program_.rows[r].limit) return false;
+        break;
+      case RowKind::kSegment:
+      case RowKind::kPersistent:
+        break;
+    }
   }
-  return true;
-}
-
-void StateLists::lower_bounds(std::size_t depth, const double* point, double* energy,
-                              double* latency) const {
-  const Stage& stage = stages_[depth];
-  const std::size_t n_rows = program_.rows.size();
-  *energy = 0;
-  *latency = 0;
-  for (std::size_t r = 0; r < n_rows; ++r) {
-    const auto& row = program_.rows[r];
-    if (row.kind != RowKind::kEnergy && row.kind != RowKind::kLatency) continue;
-    double least = point[r] + stage.untouched_minimum[r];
-    for (std::size_t o = 0; o < stage.open.size(); ++o)
-      for (const RowTerm& use : uses_[stage.open[o].product])
-        if (use.monomial == r && use.coefficient > 0)
-          least += use.coefficient * point[n_rows + o] * stage.open[o].rest_minimum;
-        else if (use.monomial == r)
-          least -= std::numeric_limits<double>::infinity();
-    if (row.kind == RowKind::kEnergy)
-      *energy = std::max(0.0, least);
-    else
-      *latency = std::max(*latency, least);
-  }
-  *energy += program_.leak_w * *latency;
+  energy += program_.leak_w * latency;
+  if (value != nullptr) *value = context_.bound.value(energy, latency);
+  return !bounded || !context_.bound.hopeless(energy, latency);
 }
 
 PointSet StateLists::criteria(std::size_t depth, const PointSet& points) const {
@@ -256,7 +263,7 @@ PointSet StateLists::criteria(std::size_t depth, const PointSet& points) const {
     const std::size_t start = result.values.size();
     result.values.insert(result.values.end(), point, point + n_rows);
     for (std::size_t o = 0; o < stage.open.size(); ++o) {
-      const auto& product = program_.products[stage.open[o].product];
+      const auto& product = program_.products[stage.open[o]];
       if (product.any_positive) result.values.push_back(point[n_rows + o]);
       if (product.any_negative) result.values.push_back(-point[n_rows + o]);
     }

@@ -24,11 +24,15 @@ struct StateList {
 struct Stage {
   std::size_t width = 0;
   std::vector<double> initial;  ///< of stage 0
-  struct Open {
-    std::uint32_t product;
-    double rest_minimum;  ///< least factor of the classes to come
+  std::vector<std::uint32_t> open;  ///< products
+  /// Share of an open product in the least value of a row: coefficient · extreme factor of the
+  /// classes to come.
+  struct Share {
+    std::uint32_t row;
+    std::uint32_t open;
+    double factor;
   };
-  std::vector<Open> open;
+  std::vector<Share> shares;
   /// What extending by this stage's class does to each product that it touches or carries along.
   struct Step {
     std::uint32_t product;
@@ -59,10 +63,10 @@ class StateLists {
 
   const Stage& stage(std::size_t depth) const { return stages_[depth]; }
   /// Adds one state of the class at `depth` to a partial assignment. False: a limit is exceeded for
-  /// certain.
-  bool extend(std::size_t depth, const double* outer, std::uint32_t state, double* result) const;
-  /// Lower bounds of energy (with leakage) and latency of any completion.
-  void lower_bounds(std::size_t depth, const double* point, double* energy, double* latency) const;
+  /// certain, or (if `bounded`) no completion can beat the known mapping. `value` receives the least
+  /// objective of a completion, as far as bounds tell.
+  bool extend(std::size_t depth, const double* outer, std::uint32_t state, bool bounded,
+              double* result, double* value) const;
   /// Points as criteria of which smaller is better in each.
   PointSet criteria(std::size_t depth, const PointSet& points) const;
 
@@ -78,6 +82,7 @@ class StateLists {
  private:
   void find_demanding();
   void make_lists(std::size_t cls);
+  bool coarse(std::size_t cls, const StateList& list) const;
   void prune_list(std::size_t cls, StateList* list) const;
   void number_contents(std::size_t cls);
   void make_stages();
@@ -106,6 +111,7 @@ class StateLists {
   std::vector<Stage> stages_;
   std::vector<std::vector<RowTerm>> uses_;  // per product: rows and coefficients
   std::size_t n_reservations_ = 0;
+  mutable std::vector<double> least_;  // scratch of extend(); one search, one thread
 };
 
 }  // namespace sluice::fused

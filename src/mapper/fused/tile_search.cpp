@@ -38,27 +38,33 @@ using ListChoice = std::vector<std::uint32_t>;
 
 class TemplateSearch {
  public:
-  TemplateSearch(const TileSearchContext& context, const Template& templ, std::uint32_t index)
-      : context_(context), shape_(*context.shape), templ_(templ), template_index_(index) {}
+  TemplateSearch(const TileSearchContext& context, const Template& templ,
+                 const CompiledTemplate& compiled, std::uint32_t index)
+      : context_(context),
+        shape_(*context.shape),
+        templ_(templ),
+        template_index_(index),
+        classes_(compiled.classes),
+        states_(compiled.states),
+        program_(compiled.program) {
+    result_.considered = compiled.considered;
+  }
 
   TemplateResult run() {
-    classes_ = classes_of(context_, templ_);
-    states_ = enumerate_all(context_, classes_);
-    double considered = 1;
-    for (const ClassStates& s : states_) considered *= static_cast<double>(s.size());
-    result_.considered = considered;
-    if (considered == 0) return std::move(result_);
-    program_ = tabulate((*context_.problem)[shape_.einsum], shape_, templ_, classes_, states_,
-                        compile(*context_.problem, shape_, templ_, classes_, *context_.tracked,
-                                *context_.unlimited));
+    if (result_.considered == 0) return std::move(result_);
     if (!program_.feasible) {
       result_.miss = {true, program_.infeasible_component, program_.smallest_excess, 0};
       return std::move(result_);
     }
+    if (context_.bound.hopeless(program_.least_energy, program_.least_latency))
+      return std::move(result_);
     lists_ = std::make_unique<StateLists>(context_, templ_, classes_, states_, program_);
     collect_choices();
     select_by_usage();
-    for (const ListChoice& choice : selected_) emit(choice);
+    for (const ListChoice& choice : selected_) {
+      if (context_.cancel != nullptr && context_.cancel->load()) break;
+      emit(choice);
+    }
     return std::move(result_);
   }
 
@@ -129,7 +135,7 @@ class TemplateSearch {
     const std::size_t cls = order(depth);
     std::vector<double> extended(lists_->stage(depth + 1).width);
     for (std::uint32_t state : lists_->lists(cls)[choice[cls]].states)
-      if (lists_->extend(depth + 1, point.data(), state, extended.data()) &&
+      if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
           fits(choice, depth + 1, extended))
         return true;
     return false;
@@ -173,47 +179,61 @@ class TemplateSearch {
     }
     const Prefix& outer = prefix_of(choice, depth - 1);
     const StateList& list = lists_->lists(order(depth - 1))[choice[order(depth - 1)]];
-    std::vector<double> extended(stage.width);
+    std::vector<double> extended(stage.width), values;
+    double value = 0;
     Prefix all;
     all.points.dimension = stage.width;
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
       for (std::uint32_t s = 0; s < list.states.size(); ++s) {
         ++result_.evaluated;
-        if (!lists_->extend(depth, outer.points.point(p), list.states[s], extended.data()))
+        if (!lists_->extend(depth, outer.points.point(p), list.states[s], true, extended.data(),
+                            &value))
           continue;
-        if (is_hopeless(depth, extended.data())) continue;
         all.points.values.insert(all.points.values.end(), extended.begin(), extended.end());
         all.at.insert(all.at.end(), outer.at.begin() + static_cast<std::ptrdiff_t>(p * (depth - 1)),
                       outer.at.begin() + static_cast<std::ptrdiff_t>((p + 1) * (depth - 1)));
         all.at.push_back(s);
+        values.push_back(value);
       }
     }
-    keep_front(depth, all, &result);
+    if (context_.beam > 0)
+      keep(best_of(values), depth, all, &result);
+    else
+      keep_front(depth, all, &result);
     return result;
   }
 
-  bool is_hopeless(std::size_t depth, const double* point) const {
-    if (!context_.bound.active) return false;
-    double energy = 0, latency = 0;
-    lists_->lower_bounds(depth, point, &energy, &latency);
-    return context_.bound.hopeless(energy, latency);
+  /// The few most promising partial assignments, ascending.
+  std::vector<std::uint32_t> best_of(const std::vector<double>& values) const {
+    std::vector<std::uint32_t> order(values.size());
+    std::iota(order.begin(), order.end(), 0U);
+    if (order.size() <= context_.beam) return order;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
+    order.resize(context_.beam);
+    std::sort(order.begin(), order.end());
+    return order;
   }
 
   bool prunes() const { return context_.options->pruning.dominance && program_.monotone; }
 
-  void keep_front(std::size_t depth, const Prefix& all, Prefix* result) const {
-    if (!prunes()) {
-      *result = all;
-      return;
-    }
-    PointSet criteria = lists_->criteria(depth, all.points);
-    for (std::uint32_t i : pareto_front(criteria)) {
+  static void keep(const std::vector<std::uint32_t>& kept, std::size_t depth, const Prefix& all,
+                   Prefix* result) {
+    for (std::uint32_t i : kept) {
       const double* point = all.points.point(i);
       result->points.values.insert(result->points.values.end(), point,
                                    point + all.points.dimension);
       result->at.insert(result->at.end(), all.at.begin() + static_cast<std::ptrdiff_t>(i * depth),
                         all.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * depth));
     }
+  }
+
+  void keep_front(std::size_t depth, const Prefix& all, Prefix* result) const {
+    if (!prunes()) {
+      *result = all;
+      return;
+    }
+    keep(pareto_front(lists_->criteria(depth, all.points)), depth, all, result);
   }
 
   const Front& front_of(const ListChoice& choice) {
@@ -236,7 +256,9 @@ class TemplateSearch {
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
       for (std::uint32_t s = 0; s < list.states.size(); ++s) {
         ++result_.evaluated;
-        if (!lists_->extend(depth, outer.points.point(p), list.states[s], rows.data())) continue;
+        if (!lists_->extend(depth, outer.points.point(p), list.states[s], true, rows.data(),
+                            nullptr))
+          continue;
         std::vector<std::uint32_t> at(
             outer.at.begin() + static_cast<std::ptrdiff_t>(p * (depth - 1)),
             outer.at.begin() + static_cast<std::ptrdiff_t>((p + 1) * (depth - 1)));
@@ -298,9 +320,9 @@ class TemplateSearch {
   const EinsumShape& shape_;
   const Template& templ_;
   std::uint32_t template_index_;
-  std::vector<VariableClass> classes_;
-  std::vector<ClassStates> states_;
-  SimpleProgram program_;
+  const std::vector<VariableClass>& classes_;
+  const std::vector<ClassStates>& states_;
+  const SimpleProgram& program_;
   std::unique_ptr<StateLists> lists_;
   std::vector<ListChoice> choices_, selected_;
   std::map<std::vector<std::uint32_t>, Prefix> prefixes_;
@@ -310,16 +332,31 @@ class TemplateSearch {
 
 }  // namespace
 
-TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
-                                  std::uint32_t template_index) {
-  return TemplateSearch(context, templ, template_index).run();
+CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ) {
+  CompiledTemplate result;
+  result.classes = classes_of(context, templ);
+  result.states = enumerate_all(context, result.classes);
+  result.considered = 1;
+  for (const ClassStates& states : result.states)
+    result.considered *= static_cast<double>(states.size());
+  if (result.considered == 0) return result;
+  result.program = tabulate((*context.problem)[context.shape->einsum], *context.shape, templ,
+                            result.classes, result.states,
+                            compile(*context.problem, *context.shape, templ, result.classes,
+                                    *context.tracked, *context.unlimited));
+  return result;
 }
 
-std::vector<std::int64_t> loop_trips(const TileSearchContext& context, const Template& templ,
+TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
+                                  const CompiledTemplate& compiled, std::uint32_t template_index) {
+  return TemplateSearch(context, templ, compiled, template_index).run();
+}
+
+std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& templ,
+                                     const CompiledTemplate& compiled,
                                      const std::vector<std::uint32_t>& states) {
-  const EinsumShape& shape = *context.shape;
-  const std::vector<VariableClass> classes = classes_of(context, templ);
-  const std::vector<ClassStates> all = enumerate_all(context, classes);
+  const std::vector<VariableClass>& classes = compiled.classes;
+  const std::vector<ClassStates>& all = compiled.states;
   std::vector<std::int64_t> trips(templ.loops.size(), 1);
   for (std::size_t c = 0; c < classes.size(); ++c) {
     const std::int32_t* chosen = all[c].state(states[c]);

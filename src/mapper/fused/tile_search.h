@@ -19,18 +19,21 @@ struct SearchBound {
   double other_latency = 0;  ///< least latency of all other Einsums together
   double limit = 0;          ///< objective of the known mapping, with a margin
 
-  bool hopeless(double energy, double latency) const {
-    if (!active) return false;
+  double value(double energy, double latency) const {
     const double e = energy + other_energy, l = latency + other_latency;
     switch (objective) {
       case Objective::kEnergy:
-        return e > limit;
+        return e;
       case Objective::kLatency:
-        return l > limit;
+        return l;
       case Objective::kEdp:
-        return e * l > limit;
+        return e * l;
     }
-    return false;
+    return e * l;
+  }
+
+  bool hopeless(double energy, double latency) const {
+    return active && value(energy, latency) > limit;
   }
 };
 
@@ -43,7 +46,18 @@ struct TileSearchContext {
   const std::vector<bool>* unlimited;
   SearchBound bound;
   const std::atomic<bool>* cancel = nullptr;
+  /// > 0: a scout that keeps so many partial assignments, and few fused trip counts (not exact)
+  std::size_t beam = 0;
 };
+
+/// A template with its tile-shape choices tabulated; made once, searched as scout and in earnest.
+struct CompiledTemplate {
+  std::vector<VariableClass> classes;
+  std::vector<ClassStates> states;
+  SimpleProgram program;
+  double considered = 0;  ///< number of tile-shape choices
+};
+CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ);
 
 /// The pmappings that one template has, grouped by compatibility and pruned within each group.
 struct TemplateResult {
@@ -54,10 +68,11 @@ struct TemplateResult {
 };
 
 TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
-                                  std::uint32_t template_index);
+                                  const CompiledTemplate& compiled, std::uint32_t template_index);
 
 /// The trip counts of a pmapping, per loop place of its template.
-std::vector<std::int64_t> loop_trips(const TileSearchContext& context, const Template& templ,
+std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& templ,
+                                     const CompiledTemplate& compiled,
                                      const std::vector<std::uint32_t>& states);
 
 }  // namespace sluice::fused
