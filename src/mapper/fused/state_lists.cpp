@@ -139,20 +139,12 @@ void StateLists::number_contents(std::size_t cls) {
   }
 }
 
-std::vector<std::int64_t> StateLists::usage(const std::vector<std::uint32_t>& choice) const {
-  std::vector<std::int64_t> result(demanding_.size(), 1);
-  for (std::size_t c = 0; c < classes_.size(); ++c)
-    for (std::size_t d = 0; d < demanding_.size(); ++d) result[d] *= lists_[c][choice[c]].usage[d];
+std::optional<std::vector<std::int64_t>> StateLists::combine_usage(
+    const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) const {
+  std::vector<std::int64_t> result(a);
+  for (std::size_t d = 0; d < demanding_.size(); ++d)
+    if ((result[d] *= b[d]) > demanding_[d].fanout) return std::nullopt;
   return result;
-}
-
-bool StateLists::usage_exceeds(const std::vector<std::uint32_t>& choice, std::size_t last) const {
-  for (std::size_t d = 0; d < demanding_.size(); ++d) {
-    std::int64_t used = 1;
-    for (std::size_t c = 0; c <= last; ++c) used *= lists_[c][choice[c]].usage[d];
-    if (used > demanding_[d].fanout) return true;
-  }
-  return false;
 }
 
 // ---- stages ---------------------------------------------------------------------------------

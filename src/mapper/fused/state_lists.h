@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "pareto.h"
@@ -23,7 +24,7 @@ struct StateList {
 /// each product that later classes still multiply.
 struct Stage {
   std::size_t width = 0;
-  std::vector<double> initial;  ///< of stage 0
+  std::vector<double> initial;      ///< of stage 0
   std::vector<std::uint32_t> open;  ///< products
   /// Share of an open product in the least value of a row: coefficient · extreme factor of the
   /// classes to come.
@@ -57,14 +58,14 @@ class StateLists {
 
   /// Use that `min_usage` demands of each demanding dimension.
   const std::vector<double>& wanted_usage() const { return wanted_usage_; }
-  std::vector<std::int64_t> usage(const std::vector<std::uint32_t>& choice) const;
-  /// Whether the classes 0…last already use more of a fanout than there is.
-  bool usage_exceeds(const std::vector<std::uint32_t>& choice, std::size_t last) const;
+  /// Product of two uses, or nullopt where a fanout has not so many instances.
+  std::optional<std::vector<std::int64_t>> combine_usage(const std::vector<std::int64_t>& a,
+                                                         const std::vector<std::int64_t>& b) const;
 
   const Stage& stage(std::size_t depth) const { return stages_[depth]; }
   /// Adds one state of the class at `depth` to a partial assignment. False: a limit is exceeded for
-  /// certain, or (if `bounded`) no completion can beat the known mapping. `value` receives the least
-  /// objective of a completion, as far as bounds tell.
+  /// certain, or (if `bounded`) no completion can beat the known mapping. `value` receives the
+  /// least objective of a completion, as far as bounds tell.
   bool extend(std::size_t depth, const double* outer, std::uint32_t state, bool bounded,
               double* result, double* value) const;
   /// Points as criteria of which smaller is better in each.

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "pareto.h"
 #include "sluice/support/error.h"
@@ -59,86 +60,115 @@ class TemplateSearch {
     if (context_.bound.hopeless(program_.least_energy, program_.least_latency))
       return std::move(result_);
     lists_ = std::make_unique<StateLists>(context_, templ_, classes_, states_, program_);
-    collect_choices();
     select_by_usage();
-    for (const ListChoice& choice : selected_) {
-      if (context_.cancel != nullptr && context_.cancel->load()) break;
-      emit(choice);
-    }
+    ListChoice choice(classes_.size(), 0);
+    emit_all(0, Usage(lists_->wanted_usage().size(), 1), 0, &choice);
     return std::move(result_);
   }
 
  private:
-  // ---- choices of lists --------------------------------------------------------------------
-  void collect_choices() {
-    ListChoice choice(classes_.size(), 0);
-    collect(0, 0, &choice);
-  }
+  // ---- use of fanouts ----------------------------------------------------------------------
+  using Usage = std::vector<std::int64_t>;
 
-  void collect(std::size_t cls, int fused_loops, ListChoice* choice) {
-    if (cls == classes_.size()) {
-      choices_.push_back(*choice);
-      return;
-    }
-    for (std::uint32_t l = 0; l < lists_->lists(cls).size(); ++l) {
-      const StateList& list = lists_->lists(cls)[l];
-      if (fused_loops + list.fused_loops > context_.options->max_fused_loops) continue;
-      (*choice)[cls] = l;
-      if (lists_->usage_exceeds(*choice, cls)) continue;
-      collect(cls + 1, fused_loops + list.fused_loops, choice);
-    }
-  }
-
-  /// The soft `min_usage` filter: of the choices that have a fitting tile shape, those that reach
-  /// it in every such dimension; if there is none, dimension by dimension those that use most.
+  /// The soft `min_usage` filter: of the uses of the demanding fanouts that have a fitting tile
+  /// shape, those that reach it everywhere; if there is none, dimension by dimension those that use
+  /// most.
   void select_by_usage() {
+    find_possible_usages();
     const std::vector<double>& wanted = lists_->wanted_usage();
-    if (wanted.empty() || shape_.is_copy) {
-      selected_ = choices_;
+    if (wanted.empty()) {
+      allowed_.insert(Usage{});
       return;
     }
-    std::map<std::vector<std::int64_t>, std::vector<ListChoice>> by_usage;
-    for (const ListChoice& choice : choices_) by_usage[lists_->usage(choice)].push_back(choice);
-    std::vector<std::vector<std::int64_t>> fitting;
-    const auto reaches = [&](const std::vector<std::int64_t>& usage) {
+    const auto reaches = [&](const Usage& usage) {
       for (std::size_t d = 0; d < wanted.size(); ++d)
         if (static_cast<double>(usage[d]) < wanted[d]) return false;
       return true;
     };
     for (const bool full : {true, false}) {
-      for (const auto& [usage, choices] : by_usage)
-        if (reaches(usage) == full && any_fits(choices)) fitting.push_back(usage);
-      if (full && !fitting.empty()) break;
+      for (const Usage& usage : possible_.front())
+        if (reaches(usage) == full && fits(usage)) allowed_.insert(usage);
+      if (full && !allowed_.empty()) return;
     }
-    for (std::size_t d = 0; d < wanted.size() && !fitting.empty(); ++d) {
+    for (std::size_t d = 0; d < wanted.size() && !allowed_.empty(); ++d) {
       std::int64_t most = 0;
-      for (const auto& usage : fitting) most = std::max(most, usage[d]);
+      for (const Usage& usage : allowed_) most = std::max(most, usage[d]);
       const double threshold = std::min(wanted[d], static_cast<double>(most));
-      std::erase_if(fitting,
-                    [&](const auto& usage) { return static_cast<double>(usage[d]) < threshold; });
-    }
-    for (const auto& usage : fitting) {
-      const auto& choices = by_usage[usage];
-      selected_.insert(selected_.end(), choices.begin(), choices.end());
+      std::erase_if(allowed_,
+                    [&](const Usage& usage) { return static_cast<double>(usage[d]) < threshold; });
     }
   }
 
-  bool any_fits(const std::vector<ListChoice>& choices) const {
-    // Small tiles first: many fused loops leave the least to hold.
-    for (auto choice = choices.rbegin(); choice != choices.rend(); ++choice)
-      if (fits(*choice, 0, lists_->stage(0).initial)) return true;
-    return false;
+  /// Uses that the classes from some depth on can make of the demanding fanouts, per depth.
+  void find_possible_usages() {
+    possible_.assign(classes_.size() + 1, {});
+    possible_.back() = {Usage(lists_->wanted_usage().size(), 1)};
+    for (std::size_t depth = classes_.size(); depth-- > 0;) {
+      std::set<Usage> own;
+      for (const StateList& list : lists_->lists(order(depth))) own.insert(list.usage);
+      for (const Usage& rest : possible_[depth + 1])
+        for (const Usage& mine : own)
+          if (const auto both = lists_->combine_usage(rest, mine)) possible_[depth].insert(*both);
+    }
   }
 
-  bool fits(const ListChoice& choice, std::size_t depth, const std::vector<double>& point) const {
-    if (depth == classes_.size()) return true;
-    const std::size_t cls = order(depth);
+  /// Whether the classes from `depth` on can turn `used` into `target`.
+  bool reachable(const Usage& used, const Usage& target, std::size_t depth) const {
+    Usage rest(target);
+    for (std::size_t d = 0; d < rest.size(); ++d) {
+      if (rest[d] % used[d] != 0) return false;
+      rest[d] /= used[d];
+    }
+    return possible_[depth].count(rest) > 0;
+  }
+
+  /// Whether some tile shape with this use of the fanouts meets all limits.
+  bool fits(const Usage& target) const {
+    return fits(target, Usage(target.size(), 1), 0, 0, lists_->stage(0).initial);
+  }
+
+  bool fits(const Usage& target, const Usage& used, std::size_t depth, int fused_loops,
+            const std::vector<double>& point) const {
+    if (depth == classes_.size()) return used == target;
     std::vector<double> extended(lists_->stage(depth + 1).width);
-    for (std::uint32_t state : lists_->lists(cls)[choice[cls]].states)
-      if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
-          fits(choice, depth + 1, extended))
-        return true;
+    const auto& lists = lists_->lists(order(depth));
+    // Small tiles first: many fused loops leave the least to hold.
+    for (auto list = lists.rbegin(); list != lists.rend(); ++list) {
+      const auto both = lists_->combine_usage(used, list->usage);
+      if (!both || !reachable(*both, target, depth + 1)) continue;
+      const int fused = fused_loops + list->fused_loops;
+      if (fused > context_.options->max_fused_loops) continue;
+      for (std::uint32_t state : list->states)
+        if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
+            fits(target, *both, depth + 1, fused, extended))
+          return true;
+    }
     return false;
+  }
+
+  /// Every choice of lists whose use of the fanouts is allowed, class by class; whole branches end
+  /// where no partial assignment is left.
+  void emit_all(std::size_t depth, const Usage& used, int fused_loops, ListChoice* choice) {
+    if (depth == classes_.size()) {
+      if (allowed_.count(used) > 0) emit(*choice);
+      return;
+    }
+    if (context_.cancel != nullptr && context_.cancel->load()) return;
+    const std::size_t cls = order(depth);
+    for (std::uint32_t l = 0; l < lists_->lists(cls).size(); ++l) {
+      const StateList& list = lists_->lists(cls)[l];
+      if (fused_loops + list.fused_loops > context_.options->max_fused_loops) continue;
+      const auto both = lists_->combine_usage(used, list.usage);
+      if (!both || !may_become_allowed(*both, depth + 1)) continue;
+      (*choice)[cls] = l;
+      if (depth + 1 < classes_.size() && prefix_of(*choice, depth + 1).points.size() == 0) continue;
+      emit_all(depth + 1, *both, fused_loops + list.fused_loops, choice);
+    }
+  }
+
+  bool may_become_allowed(const Usage& used, std::size_t depth) const {
+    return std::any_of(allowed_.begin(), allowed_.end(),
+                       [&](const Usage& target) { return reachable(used, target, depth); });
   }
 
   // ---- fronts ------------------------------------------------------------------------------
@@ -324,7 +354,8 @@ class TemplateSearch {
   const std::vector<ClassStates>& states_;
   const SimpleProgram& program_;
   std::unique_ptr<StateLists> lists_;
-  std::vector<ListChoice> choices_, selected_;
+  std::vector<std::set<Usage>> possible_;  // per depth
+  std::set<Usage> allowed_;                // uses of the demanding fanouts
   std::map<std::vector<std::uint32_t>, Prefix> prefixes_;
   std::map<std::vector<std::uint32_t>, Front> fronts_;
   TemplateResult result_;
