@@ -1,8 +1,10 @@
-#include <fmt/core.h>
+#include <string>
+#include <vector>
 
-#include "sluice/support/version.h"
+#include "command_line.h"
 
-int main() {
-  fmt::print("sluice {}\n", sluice::version());
-  return 0;
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto code = sluice::cli::run_command_line(arguments, sluice::cli::process_console());
+  return static_cast<int>(code);
 }

@@ -3,52 +3,11 @@
 namespace sluice::cli {
 namespace {
 
-const char* collective_type_name(CollectiveType type) {
-  switch (type) {
-    case CollectiveType::kAllReduce:
-      return "all_reduce";
-    case CollectiveType::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveType::kAllGather:
-      return "all_gather";
-    case CollectiveType::kBroadcast:
-      return "broadcast";
-    case CollectiveType::kGather:
-      return "gather";
-    case CollectiveType::kScatter:
-      return "scatter";
-    case CollectiveType::kAllToAll:
-      return "all_to_all";
-  }
-  return nullptr;
-}
-
-const char* split_name(SplitKind kind) {
-  switch (kind) {
-    case SplitKind::kSequential:
-      return "Sequential";
-    case SplitKind::kPipeline:
-      return "Pipeline";
-    case SplitKind::kParallel:
-      return "Parallel";
-  }
-  return nullptr;
-}
-
-const char* reduction_name(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kNone:
-      return nullptr;
-    case Reduction::kSum:
-      return "sum";
-    case Reduction::kProduct:
-      return "prod";
-    case Reduction::kMin:
-      return "min";
-    case Reduction::kMax:
-      return "max";
-  }
-  return nullptr;
+/// The kind of a split as a node's name: `Sequential`, as the YAML form's tag.
+std::string split_node(SplitKind kind) {
+  std::string name = split_name(kind);
+  name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  return name;
 }
 
 class MappingWriter {
@@ -108,7 +67,7 @@ class MappingWriter {
 
   Json write(const CollectiveNode& node) const {
     Json result = {{"node", "Collective"},
-                   {"type", collective_type_name(node.type)},
+                   {"type", collective_name(node.type)},
                    {"tensor", workload_[node.tensor].name}};
     if (node.op) result["op"] = reduction_name(*node.op);
     result["src"] = arch_[node.src].name;
@@ -126,7 +85,7 @@ class MappingWriter {
   }
 
   Json write(const SplitNode& node) const {
-    Json result = {{"node", split_name(node.kind)}};
+    Json result = {{"node", split_node(node.kind)}};
     if (node.over) result["over"] = *node.over;
     if (!node.shares.empty()) result["shares"] = node.shares;
     for (const auto& [tensor, memory] : node.forward)

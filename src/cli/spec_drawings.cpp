@@ -101,19 +101,34 @@ std::string spatial_text(const Component& component, bool ascii) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string action_text(const Action& action, bool ascii) {
-  std::string text = action.name + " " + human_si(action.energy_j, "J", ascii);
+/// What an action costs, without its name.
+std::string price_text(const Action& action, bool ascii) {
+  std::string text = human_si(action.energy_j, "J", ascii);
   if (action.bits_per_action != 1) text += fmt::format(" per {:g} bit", action.bits_per_action);
   if (std::isfinite(action.throughput)) text += " " + human_si(action.throughput, "/s", ascii);
   return text;
 }
 
+/// Actions of one price together: `read 7 pJ; add, sub, max 0.4 pJ`.
+std::string actions_text(const Component& component, bool ascii) {
+  std::vector<std::pair<std::string, std::string>> prices;  // price, names
+  for (const Action& action : component.actions) {
+    const std::string price = price_text(action, ascii);
+    if (!prices.empty() && prices.back().first == price)
+      prices.back().second += ", " + action.name;
+    else
+      prices.emplace_back(price, action.name);
+  }
+  std::string text;
+  for (const auto& [price, names] : prices)
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", names, price);
+  return text;
+}
+
 std::vector<std::string> component_row(const Component& component, const std::string& prefix,
                                        bool ascii) {
-  std::vector<std::string> actions;
-  for (const Action& action : component.actions) actions.push_back(action_text(action, ascii));
   return {prefix + component.name, std::visit(KindText{}, component.kind),
-          spatial_text(component, ascii), fmt::format("{}", fmt::join(actions, ", "))};
+          spatial_text(component, ascii), actions_text(component, ascii)};
 }
 
 std::size_t depth_of(const Arch& arch, std::optional<ForkId> fork) {

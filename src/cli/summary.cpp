@@ -114,11 +114,15 @@ class Summary {
   }
 
   void illegal(const std::vector<Violation>& violations) {
+    std::vector<std::string> reasons;
+    for (const Violation& violation : violations)
+      if (std::find(reasons.begin(), reasons.end(), violation.message) == reasons.end())
+        reasons.push_back(violation.message);
     line("");
-    line(inked(console_, Ink::kRed,
-               fmt::format("illegal, for {} reason{}", violations.size(),
-                           violations.size() == 1 ? ":" : "s:")));
-    for (const Violation& violation : violations) line("  - " + violation.message);
+    line(inked(
+        console_, Ink::kRed,
+        fmt::format("illegal, for {} reason{}", reasons.size(), reasons.size() == 1 ? ":" : "s:")));
+    for (const std::string& reason : reasons) line("  - " + reason);
   }
 
   void headline(const Cost& cost) {

@@ -1,0 +1,274 @@
+#include "command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <functional>
+#include <ostream>
+
+#include "commands/commands.h"
+#include "failure.h"
+#include "help_formatter.h"
+#include "result_document.h"
+#include "sluice/mapper/options_table.h"
+#include "sluice/support/error.h"
+#include "sluice/support/version.h"
+
+namespace sluice::cli {
+namespace {
+
+/// What all commands share. Filled by CLI11 while it parses.
+struct ParsedArguments {
+  SpecArguments specs;
+  OutputArguments output;
+  std::string progress = "auto";
+  std::map<std::string, std::string> options;
+  std::map<std::string, bool> switches;
+  std::string list_kind;
+  bool yaml = false;
+  bool ascii = false;
+  bool verbose = false;
+};
+
+using Command = std::function<ExitCode(const ParsedArguments&, const Console&)>;
+
+constexpr const char* kSpecsHelp =
+    "Spec files (YAML) or names of the library: first the workload, then the architecture, then "
+    "whatever else; all are merged, later ones override";
+
+void add_specs(CLI::App& command, const std::string& name, ParsedArguments& parsed) {
+  command.add_option(name, parsed.specs.names, kSpecsHelp)->required()->option_text(" ");
+  command.add_option("--set", parsed.specs.assignments, "Set a variable of the specs")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void add_output(CLI::App& command, ParsedArguments& parsed) {
+  command
+      .add_option("-o,--output", parsed.output.folder,
+                  "Write result.json and mapping.yaml into this folder")
+      ->type_name("DIR");
+  command.add_flag("--json", parsed.output.json,
+                   "Print the result document, and nothing else, on standard output");
+  command.add_flag("-v,--verbose", parsed.verbose, "Log on standard error what is being done");
+  command.add_option("--latency", "Latency policy")
+      ->type_name("POLICY")
+      ->check(CLI::IsMember({"overlap"}))
+      ->default_str("overlap");
+}
+
+void add_ascii(CLI::App& command, ParsedArguments& parsed) {
+  command.add_flag("--ascii", parsed.ascii, "Draw with ASCII characters only");
+}
+
+/// One flag for each row of the option table.
+void add_search_options(CLI::App& command, ParsedArguments& parsed) {
+  for (const MapperOption& option : mapper_option_table()) {
+    if (option.is_switch()) {
+      command.add_flag(flag_of(option), parsed.switches[option.name], option.help)
+          ->group("Search options");
+      continue;
+    }
+    command
+        .add_option(flag_of(option), parsed.options[option.name],
+                    fmt::format("{} ({})", option.help, option.range))
+        ->type_name("")
+        ->default_str(option.name == "threads" ? "one a processor" : option.get(MapperOptions{}))
+        ->group("Search options");
+  }
+}
+
+ProgressStyle progress_style(const std::string& wish, const Console& console) {
+  if (wish == "plain") return ProgressStyle::kPlain;
+  if (wish == "none") return ProgressStyle::kNone;
+  return console.err_is_terminal ? ProgressStyle::kTerminal : ProgressStyle::kNone;
+}
+
+ExitCode map_command(const ParsedArguments& parsed, const CLI::App& command,
+                     const Console& console) {
+  MapArguments arguments{parsed.specs, parsed.output, {}, ProgressStyle::kNone};
+  for (const auto& [name, value] : parsed.options)
+    if (command.count(flag_of(*find_mapper_option(name))) > 0) arguments.options[name] = value;
+  for (const auto& [name, is_on] : parsed.switches)
+    if (is_on) arguments.options[name] = "true";
+  arguments.progress = progress_style(parsed.progress, console);
+  return run_map(arguments, console);
+}
+
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.name("sluice");
+    app_.set_version_flag("--version", fmt::format("sluice {}", version()));
+    app_.require_subcommand(1);
+    app_.formatter(std::make_shared<HelpFormatter>());
+    add_map();
+    add_evaluate();
+    add_check();
+    add_show();
+    add_list();
+  }
+
+  ExitCode run(const std::vector<std::string>& arguments, Console& console) {
+    try {
+      app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::Success& request) {  // --help, --version
+      app_.exit(request, console.out, console.err);
+      return ExitCode::kSuccess;
+    } catch (const CLI::ParseError& error) {
+      throw usage_failure(arguments, error);
+    }
+    console.ascii = console.ascii || parsed_.ascii;
+    if (parsed_.verbose) console.log = Log::to_standard_error();
+    const CLI::App* command = app_.get_subcommands().front();
+    return commands_.at(command->get_name())(parsed_, console);
+  }
+
+ private:
+  void add_map() {
+    CLI::App& command = *app_.add_subcommand("map", "Find the best mapping of a workload");
+    add_specs(command, "WORKLOAD ARCH", parsed_);
+    add_output(command, parsed_);
+    add_ascii(command, parsed_);
+    command.add_option("--progress", parsed_.progress, "How to show progress")
+        ->type_name("")
+        ->check(CLI::IsMember({"auto", "plain", "none"}))
+        ->capture_default_str();
+    add_search_options(command, parsed_);
+    commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
+      return map_command(parsed, command, console);
+    };
+  }
+
+  void add_evaluate() {
+    CLI::App& command =
+        *app_.add_subcommand("evaluate", "Price given mappings, or say why they are illegal");
+    add_specs(command, "WORKLOAD ARCH MAPPING", parsed_);
+    add_output(command, parsed_);
+    add_ascii(command, parsed_);
+    commands_["evaluate"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_evaluate({parsed.specs, parsed.output}, console);
+    };
+  }
+
+  void add_check() {
+    CLI::App& command = *app_.add_subcommand("check", "Say everything that is wrong with specs");
+    add_specs(command, "FILE", parsed_);
+    command.add_flag("--json", parsed_.output.json, "Print the diagnostics as a result document");
+    commands_["check"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_check({parsed.specs, parsed.output.json}, console);
+    };
+  }
+
+  void add_show() {
+    CLI::App& command = *app_.add_subcommand("show", "Draw workloads, architectures and mappings");
+    add_specs(command, "FILE", parsed_);
+    add_ascii(command, parsed_);
+    command.add_flag("--yaml", parsed_.yaml, "Print canonical YAML that reads back the same");
+    commands_["show"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_show({parsed.specs, parsed.yaml}, console);
+    };
+  }
+
+  void add_list() {
+    CLI::App& command = *app_.add_subcommand("list", "List what there is to choose from");
+    command.add_option("KIND", parsed_.list_kind, fmt::format("{}", fmt::join(list_kinds(), ", ")))
+        ->required()
+        ->option_text(" ")
+        ->check(CLI::IsMember(list_kinds()));
+    commands_["list"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_list(parsed.list_kind, console);
+    };
+  }
+
+  /// What is wrong with the call, with the nearest command or flag where one was misspelt.
+  Failure usage_failure(const std::vector<std::string>& arguments,
+                        const CLI::ParseError& error) const {
+    const auto given = app_.get_subcommands();
+    if (given.empty() && !arguments.empty() && arguments.front().rfind('-', 0) != 0)
+      return {ExitCode::kBadInput, fmt::format("there is no command `{}`", arguments.front()),
+              nearest_hint(arguments.front(), names_of_commands(), "sluice")};
+    if (given.empty()) return {ExitCode::kBadInput, error.what(), "see sluice --help"};
+    const std::string command = "sluice " + given.front()->get_name();
+    for (const std::string& argument : given.front()->remaining())
+      if (argument.rfind("--", 0) == 0)
+        return {ExitCode::kBadInput, fmt::format("there is no option {}", argument),
+                nearest_hint(argument, names_of_options(*given.front()), command)};
+    return {ExitCode::kBadInput, error.what(), fmt::format("see {} --help", command)};
+  }
+
+  std::vector<std::string> names_of_commands() const {
+    std::vector<std::string> names;
+    for (const auto& [name, command] : commands_) names.push_back(name);
+    return names;
+  }
+
+  static std::vector<std::string> names_of_options(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+  }
+
+  static std::string nearest_hint(const std::string& word, const std::vector<std::string>& names,
+                                  const std::string& command) {
+    const std::string nearest = nearest_name(word, names);
+    return nearest.empty() ? fmt::format("see {} --help", command)
+                           : fmt::format("did you mean `{}`?", nearest);
+  }
+
+  CLI::App app_{
+      "Sluice decides how tensors flow through a machine-learning accelerator, and says "
+      "what that costs."};
+  ParsedArguments parsed_;
+  std::map<std::string, Command> commands_;
+};
+
+bool wants_json(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments)
+    if (argument == "--json") return true;
+  return false;
+}
+
+ExitCode report(ExitCode code, const Diagnostics& diagnostics,
+                const std::vector<std::string>& arguments, const Console& console) {
+  print_diagnostics(console, diagnostics);
+  if (!wants_json(arguments)) return code;
+  RunResult result;
+  result.command = arguments.front();
+  result.status = code == ExitCode::kHonestNo ? RunStatus::kNoMapping : RunStatus::kError;
+  result.diagnostics = diagnostics;
+  console.out << document_text(to_document(result)) << std::flush;
+  return code;
+}
+
+ExitCode report_bug(const std::exception& bug, const std::vector<std::string>& arguments,
+                    const Console& console) {
+  const std::string hint = fmt::format(
+      "please report it with the command line, the spec files and the output of sluice --version "
+      "({})",
+      version());
+  const Diagnostics diagnostics(
+      1, error_without_place(fmt::format("this is a bug in Sluice: {}", bug.what()), hint));
+  return report(ExitCode::kInternalBug, diagnostics, arguments, console);
+}
+
+}  // namespace
+
+ExitCode run_command_line(const std::vector<std::string>& arguments, Console console) {
+  try {
+    return CommandLine().run(arguments, console);
+  } catch (const Failure& failure) {
+    return report(failure.code(), failure.diagnostics(), arguments, console);
+  } catch (const OverflowError& overflow) {
+    const Diagnostics diagnostics(
+        1, error_without_place(fmt::format("the problem is too large: {}", overflow.what())));
+    return report(ExitCode::kBadInput, diagnostics, arguments, console);
+  } catch (const std::exception& bug) {
+    return report_bug(bug, arguments, console);
+  }
+}
+
+}  // namespace sluice::cli

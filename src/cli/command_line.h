@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "console.h"
+#include "exit_code.h"
+
+namespace sluice::cli {
+
+/// Runs one command: parses the arguments (without the program's name), runs it, and turns every
+/// kind of failure into messages on console.err (with `--json` also into a document on console.out)
+/// and an exit status. Throws nothing.
+ExitCode run_command_line(const std::vector<std::string>& arguments, Console console);
+
+}  // namespace sluice::cli

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "../failure.h"
+#include "../result_document.h"
+#include "commands.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice::cli {
+namespace {
+
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// `workload gpt3 (29 Einsums, 45 tensors), architecture tpu_v4i (7 components), 1 mapping`
+std::string contents(const Specs& specs) {
+  std::vector<std::string> parts;
+  if (specs.workload)
+    parts.push_back(fmt::format("workload {} ({}, {})", specs.workload->name,
+                                counted(specs.workload->einsums.size(), "Einsum"),
+                                counted(specs.workload->tensors.size(), "tensor")));
+  if (specs.arch)
+    parts.push_back(fmt::format("architecture {} ({})", specs.arch->name,
+                                counted(specs.arch->components.size(), "component")));
+  if (!specs.mappings.empty()) parts.push_back(counted(specs.mappings.size(), "mapping"));
+  if (specs.constraints) parts.emplace_back("constraints");
+  if (!specs.mapper_options.empty())
+    parts.push_back(counted(specs.mapper_options.size(), "search option"));
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Every reason why one of the mappings is illegal.
+Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem) {
+  Diagnostics mistakes;
+  for (std::size_t i = 0; i < specs.mappings.size(); ++i) {
+    const auto cost = evaluate(problem, specs.mappings[i]);
+    if (cost) continue;
+    for (const Violation& violation : cost.error()) {
+      const Diagnostic mistake =
+          error_without_place(fmt::format("mapping {} is illegal: {}", i + 1, violation.message));
+      if (std::find(mistakes.begin(), mistakes.end(), mistake) == mistakes.end())
+        mistakes.push_back(mistake);
+    }
+  }
+  return mistakes;
+}
+
+}  // namespace
+
+ExitCode run_check(const CheckArguments& arguments, const Console& console) {
+  const Specs specs = load(arguments.specs);
+  RunResult result;
+  result.command = "check";
+  result.diagnostics = specs.warnings;
+  if (specs.workload && specs.arch) {
+    result.problem = bind_or_fail(specs);
+    const Diagnostics mistakes = mistakes_of_mappings(specs, *result.problem);
+    if (!mistakes.empty()) result.status = RunStatus::kIllegal;
+    result.diagnostics.insert(result.diagnostics.end(), mistakes.begin(), mistakes.end());
+  }
+  print_diagnostics(console, result.diagnostics);
+  if (arguments.json)
+    console.out << document_text(to_document(result));
+  else if (result.status == RunStatus::kOk)
+    console.out << "ok: " << contents(specs) << "\n";
+  return result.status == RunStatus::kOk ? ExitCode::kSuccess : ExitCode::kHonestNo;
+}
+
+}  // namespace sluice::cli

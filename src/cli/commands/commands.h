@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "../console.h"
+#include "../exit_code.h"
+#include "../progress.h"
+#include "../spec_arguments.h"
+
+namespace sluice::cli {
+
+/// Where results go.
+struct OutputArguments {
+  std::string folder;  ///< `-o DIR`; empty: none
+  bool json = false;   ///< the result document on standard output
+};
+
+struct MapArguments {
+  SpecArguments specs;
+  OutputArguments output;
+  std::map<std::string, std::string> options;  ///< search options given as flags, by name
+  ProgressStyle progress = ProgressStyle::kNone;
+};
+/// Searches for the best mapping. Exit: found, no legal mapping, interrupted.
+ExitCode run_map(const MapArguments& arguments, const Console& console);
+
+struct EvaluateArguments {
+  SpecArguments specs;  ///< one of the files at least has a mapping
+  OutputArguments output;
+};
+/// Prices mappings. Exit: all legal, or one of them illegal.
+ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console);
+
+struct CheckArguments {
+  SpecArguments specs;
+  bool json = false;
+};
+/// Reads specs and says everything that is wrong with them.
+ExitCode run_check(const CheckArguments& arguments, const Console& console);
+
+struct ShowArguments {
+  SpecArguments specs;
+  bool yaml = false;  ///< canonical YAML instead of drawings
+};
+/// Prints specs.
+ExitCode run_show(const ShowArguments& arguments, const Console& console);
+
+/// Prints the names of one kind: architectures, workloads, mappers, objectives.
+ExitCode run_list(const std::string& kind, const Console& console);
+const std::vector<std::string>& list_kinds();
+
+}  // namespace sluice::cli

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+#include "../failure.h"
+#include "../library_names.h"
+#include "../text_bars.h"
+#include "commands.h"
+#include "sluice/mapper/options_table.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/support/error.h"
+
+namespace sluice::cli {
+namespace {
+
+using NamedLines = std::vector<std::pair<std::string, std::string>>;
+
+NamedLines lines_of(const std::string& kind) {
+  NamedLines lines;
+  if (kind == "architectures" || kind == "workloads") {
+    const char* folder = kind == "workloads" ? kWorkloadFolder : kArchitectureFolder;
+    for (const LibraryEntry& entry : library_entries(folder))
+      lines.emplace_back(entry.name, entry.description);
+  } else if (kind == "mappers") {
+    for (const Mapper* mapper : mappers())
+      lines.emplace_back(mapper->name(), mapper->description());
+  } else if (kind == "objectives") {
+    for (const ObjectiveInfo& info : objective_table())
+      lines.emplace_back(info.name, info.description);
+  } else {
+    fail_internal_check("list_kinds", __FILE__, __LINE__, "unknown kind " + kind);
+  }
+  return lines;
+}
+
+}  // namespace
+
+const std::vector<std::string>& list_kinds() {
+  static const std::vector<std::string> kinds = {"architectures", "workloads", "mappers",
+                                                 "objectives"};
+  return kinds;
+}
+
+ExitCode run_list(const std::string& kind, const Console& console) {
+  const NamedLines lines = lines_of(kind);
+  std::size_t width = 0;
+  for (const auto& [name, description] : lines) width = std::max(width, name.size());
+  for (const auto& [name, description] : lines)
+    console.out << (description.empty() ? name : pad_right(name, width) + "  " + description)
+                << "\n";
+  return ExitCode::kSuccess;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "../failure.h"
+#include "../interrupt.h"
+#include "commands.h"
+#include "publish.h"
+#include "sluice/mapper/options_table.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/support/error.h"
+
+namespace sluice::cli {
+namespace {
+
+/// Applies options by name. The loader has checked those of the specs already.
+void apply_options(const std::map<std::string, std::string>& values, MapperOptions& options,
+                   Diagnostics& mistakes) {
+  for (const auto& [name, value] : values) {
+    const MapperOption* option = find_mapper_option(name);
+    SLUICE_CHECK(option != nullptr, "an option that the table does not have: " + name);
+    if (const auto set = option->set(options, value); !set)
+      mistakes.push_back(
+          error_without_place(fmt::format("{} {}: {}", flag_of(*option), value, set.error())));
+  }
+}
+
+MapperOptions options_of(const MapArguments& arguments, const Specs& specs) {
+  MapperOptions options;
+  options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  Diagnostics mistakes;
+  apply_options(specs.mapper_options, options, mistakes);
+  apply_options(arguments.options, options, mistakes);
+  if (specs.constraints) options.constraints = *specs.constraints;
+  if (!mistakes.empty()) throw Failure(ExitCode::kBadInput, mistakes);
+  return options;
+}
+
+const Mapper& mapper_or_fail(const std::string& name) {
+  if (const Mapper* mapper = find_mapper(name)) return *mapper;
+  std::vector<std::string> names;
+  for (const Mapper* mapper : mappers()) names.push_back(mapper->name());
+  const std::string nearest = nearest_name(name, names);
+  throw Failure(ExitCode::kBadInput, fmt::format("there is no mapper `{}`", name),
+                nearest.empty() ? fmt::format("mappers: {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean `{}`?", nearest));
+}
+
+void take_over(MapperResult&& found, RunResult& result) {
+  for (MappedResult& mapped : found.mappings)
+    result.outcomes.push_back({std::move(mapped.mapping), std::move(mapped.cost)});
+  result.guarantee = std::move(found.guarantee);
+  result.search = found.search;
+  if (found.cancelled) result.status = RunStatus::kInterrupted;
+}
+
+void search(const Mapper& mapper, const MapArguments& arguments, const Console& console,
+            RunResult& result) {
+  ProgressLine progress(console, arguments.progress);
+  const InterruptGuard interrupt;
+  MapperControl control;
+  if (arguments.progress != ProgressStyle::kNone)
+    control.progress = [&progress](const std::string& phase, double fraction) {
+      progress.show(phase, fraction);
+    };
+  control.cancel = &interrupt.flag();
+  auto found = mapper.map(*result.problem, *result.options, control);
+  if (found) return take_over(std::move(*found), result);
+  if (interrupt.flag()) {  // what an interrupted search did not find may still exist
+    result.status = RunStatus::kInterrupted;
+    return;
+  }
+  result.no_mapping = std::move(found.error());
+  result.status = RunStatus::kNoMapping;
+}
+
+ExitCode exit_code_of(RunStatus status) {
+  if (status == RunStatus::kInterrupted) return ExitCode::kInterrupted;
+  return status == RunStatus::kNoMapping ? ExitCode::kHonestNo : ExitCode::kSuccess;
+}
+
+}  // namespace
+
+ExitCode run_map(const MapArguments& arguments, const Console& console) {
+  const Specs specs = load(arguments.specs);
+  console.log.note("read the specs");
+  RunResult result;
+  result.command = "map";
+  result.diagnostics = specs.warnings;
+  result.options = options_of(arguments, specs);
+  const Mapper& mapper = mapper_or_fail(result.options->mapper);
+  result.problem = bind_or_fail(specs);
+  console.log.note(fmt::format("bound {} Einsums to {} components",
+                               result.problem->workload.einsums.size(),
+                               result.problem->arch.components.size()));
+  prepare_output(arguments.output);
+  search(mapper, arguments, console, result);
+  console.log.note(fmt::format("searched: {}", status_name(result.status)));
+  publish(result, arguments.output, console);
+  return exit_code_of(result.status);
+}
+
+}  // namespace sluice::cli

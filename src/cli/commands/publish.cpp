@@ -1,0 +1,42 @@
+#include "publish.h"
+
+#include <filesystem>
+#include <ostream>
+
+#include "../failure.h"
+#include "../output_folder.h"
+#include "../summary.h"
+
+namespace sluice::cli {
+namespace {
+
+/// All mappings, best first, as one stream of documents that `evaluate` reads.
+std::string mappings_text(const RunResult& result) {
+  std::string text;
+  for (const MappingOutcome& outcome : result.outcomes) {
+    if (!text.empty()) text += "---\n";
+    text += to_yaml(outcome.mapping, result.problem->workload, result.problem->arch);
+  }
+  return text;
+}
+
+}  // namespace
+
+void prepare_output(const OutputArguments& output) {
+  if (!output.folder.empty()) make_output_folder(output.folder);
+}
+
+void publish(const RunResult& result, const OutputArguments& output, const Console& console) {
+  print_diagnostics(console, result.diagnostics);
+  std::string document;
+  if (output.json || !output.folder.empty()) document = document_text(to_document(result));
+  if (!output.folder.empty()) {
+    const std::filesystem::path folder = output.folder;
+    if (!result.outcomes.empty()) write_atomically(folder / "mapping.yaml", mappings_text(result));
+    write_atomically(folder / "result.json", document);
+  }
+  console.out << (output.json ? document : summary_text(console, result)) << std::flush;
+  if (!console.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
+}
+
+}  // namespace sluice::cli

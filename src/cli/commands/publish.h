@@ -1,0 +1,15 @@
+#pragma once
+
+#include "../result_document.h"
+#include "commands.h"
+
+namespace sluice::cli {
+
+/// Makes the output folder before any work is done, so that a wrong `-o` fails at once.
+void prepare_output(const OutputArguments& output);
+
+/// Writes result.json (and mapping.yaml, if there is a mapping) where `-o` says, then prints the
+/// document or the summary to standard output.
+void publish(const RunResult& result, const OutputArguments& output, const Console& console);
+
+}  // namespace sluice::cli
