@@ -14,6 +14,7 @@ class SharingChecker {
     const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
     const Nest* first = nullptr;
     if (producer) first = nest_of(*producer);
+    if (first) check_steps_in_time(tensor, *first);
     for (EinsumId consumer : problem_.roles.consumers[tensor.index()]) {
       const Nest* nest = nest_of(consumer);
       if (!nest) continue;
@@ -38,21 +39,53 @@ class SharingChecker {
     return violation;
   }
 
-  /// True if the reader takes the value that the producer made in an earlier step of a recurrence.
+  /// True if all that the reader takes was made in an earlier step of a recurrence.
   bool reads_earlier_step(TensorId tensor, const Nest& producer, const Nest& consumer) const {
+    bool earlier = true;
+    for (const TensorAccess& read : problem_.workload[consumer.einsum].accesses)
+      if (read.tensor == tensor && !read.is_output)
+        earlier &= step_variable(producer, read).has_value();
+    return earlier;
+  }
+
+  /// The reader's variable along which it is behind the producer, if it is.
+  std::optional<RankVariableId> step_variable(const Nest& producer,
+                                              const TensorAccess& read) const {
     const TensorAccess& written = problem_.workload[producer.einsum].output();
-    const TensorAccess* read = find_access(problem_.workload[consumer.einsum], tensor);
-    for (std::size_t r = 0; r < read->projection.size(); ++r)
-      if (!written.projection[r].terms.empty() && !read->projection[r].terms.empty() &&
-          read->projection[r].constant < written.projection[r].constant) {
-        return true;
+    for (std::size_t r = 0; r < read.projection.size(); ++r)
+      if (!written.projection[r].terms.empty() && read.projection[r].terms.size() == 1 &&
+          read.projection[r].constant < written.projection[r].constant) {
+        return read.projection[r].terms[0].variable;
       }
-    return false;
+    return std::nullopt;
+  }
+
+  /// A reader that stands before the producer takes what the step before has left: both must be
+  /// below one temporal loop that goes from step to step.
+  void check_back_edge(TensorId tensor, const Nest& producer, const Nest& consumer) {
+    const auto variable =
+        step_variable(producer, *find_access(problem_.workload[consumer.einsum], tensor));
+    const int local = variable ? problem_[consumer.einsum].local_variable[variable->index()] : -1;
+    for (auto l = consumer.loops_begin; l < consumer.loops_end; ++l) {
+      const NestLoop& loop = tree_.loops[l];
+      const bool steps = loop.variable == local && !loop.spatial && loop.tile == 1;
+      if (steps && loop_at_node(tree_, producer, loop.node)) return;
+    }
+    add(ViolationKind::kDependency, consumer.node,
+        "The Einsum " + report_.name(consumer.einsum) + " reads " + report_.name(tensor) +
+            " of the step before; it must stand with the Einsum " + report_.name(producer.einsum) +
+            " below one temporal loop with tiles of 1" +
+            (variable ? " over " + report_.name(*variable) : "") + ".",
+        consumer, tensor);
   }
 
   void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {
     const bool recurrent = reads_earlier_step(tensor, producer, consumer);
-    if (&consumer < &producer && !recurrent) {
+    if (&consumer < &producer && recurrent) {
+      check_back_edge(tensor, producer, consumer);
+      return;
+    }
+    if (&consumer < &producer) {
       add(ViolationKind::kDependency, consumer.node,
           "The Einsum " + report_.name(consumer.einsum) + " reads " + report_.name(tensor) +
               " before the Einsum " + report_.name(producer.einsum) + " makes it.",
@@ -94,6 +127,22 @@ class SharingChecker {
     return true;
   }
 
+  /// The steps of a recurrence follow each other: they cannot be spread over instances.
+  void check_steps_in_time(TensorId tensor, const Nest& nest) {
+    const TensorAccess* read = find_access(problem_.workload[nest.einsum], tensor);
+    if (read->is_output) return;
+    const auto variable = step_variable(nest, *read);
+    for (auto l = nest.loops_begin; variable && l < nest.loops_end; ++l) {
+      const NestLoop& loop = tree_.loops[l];
+      const int local = problem_[nest.einsum].local_variable[variable->index()];
+      if (!loop.spatial || loop.trips == 1 || loop.variable != local) continue;
+      add(ViolationKind::kDependency, loop.node,
+          "The loop over " + report_.name(*variable) + " carries " + report_.name(tensor) +
+              " from step to step; it cannot be spatial.",
+          nest, tensor);
+    }
+  }
+
   void check_backing(TensorId tensor, const Nest& a, const Nest& b) {
     const NestStorage* left = backing_of(problem_, tree_, a, tensor);
     const NestStorage* right = backing_of(problem_, tree_, b, tensor);
@@ -118,13 +167,30 @@ class SharingChecker {
     for (int l = 0; l < backing.loops_above; ++l) {
       const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
       if (loop.trips == 1 || loop_at_node(tree_, other, loop.node)) continue;
-      if (is_state(einsum, t)) continue;  // the last slices of a recurrence stay
+      if (is_state(einsum, t) && reads_last_slice(other, tensor, loop, nest)) continue;
       add(ViolationKind::kDependency, loop.node,
           "The loop stands above the backing storage of " + report_.name(tensor) +
               " in the branch of the Einsum " + report_.name(nest.einsum) + " only; the Einsum " +
               report_.name(other.einsum) + " uses the tensor outside the loop.",
           nest, tensor);
     }
+  }
+
+  /// True if `other` reads one fixed slice of the rank that the loop steps through.
+  bool reads_last_slice(const Nest& other, TensorId tensor, const NestLoop& loop,
+                        const Nest& nest) const {
+    const Einsum& maker = problem_.workload[nest.einsum];
+    const RankVariableId variable =
+        maker.iteration_space[static_cast<std::size_t>(loop.variable)].variable;
+    for (const TensorAccess& read : problem_.workload[other.einsum].accesses) {
+      if (read.tensor != tensor) continue;
+      for (std::size_t r = 0; r < read.projection.size(); ++r)
+        if (maker.output().projection[r].coefficient_of(variable) != 0 &&
+            !read.projection[r].terms.empty()) {
+          return false;
+        }
+    }
+    return true;
   }
 
   static bool is_state(const BoundEinsum& einsum, std::size_t tensor) {

@@ -94,7 +94,11 @@ class AccessCounter {
   }
 
   std::int64_t volume_at(const Place& place) const {
-    if (place.storage == kComputeLevel) return 1;
+    if (place.storage == kComputeLevel) {
+      std::int64_t volume = 1;  // more than one value where two slices of a state are read
+      for (const BoundIndex& index : access_.index) volume *= 1 + index.slack;
+      return volume;
+    }
     return tile_volume(access_, tree_.tiles_at(storage(place.storage)));
   }
 

@@ -1,0 +1,83 @@
+// A running maximum and a correction, as in online softmax:
+//   R[i+1,m] = max(R[i,m], L[i,m])      D[i,m] = exp(R[i,m] − R[i+1,m])
+// over I 4 steps (5 slices of R) and M 3.
+#include <gtest/gtest.h>
+
+#include "unit/model/builders.h"
+
+namespace sluice::testing {
+namespace {
+
+struct Recurrence : ::testing::Test {
+  Workload w =
+      WorkloadBuilder({{"i", 4}, {"m", 3}}, 8)
+          .rank("S", 5)
+          .einsum("R[S:i+1,m] = R[S:i,m] * L[J:i,m]", {OperationKind::kMax}, Reduction::kNone)
+          .einsum("D[J:i,m] = R[S:i,m] * R[S:i+1,m]", {OperationKind::kSub, OperationKind::kExp},
+                  Reduction::kNone)
+          .workload;
+  Arch arch;
+  Recurrence() {
+    arch.components = {memory("DRAM", "inf", "Nothing", 10, 1),
+                       container("PE", {dimension("x", 4)}), memory("GB", "inf", "Nothing", 1, 1),
+                       compute("MAC", {{"compute", 1, 1, 1, 0}})};
+  }
+  MappingBuilder b{w, arch};
+  NodeList step(const char* einsum) { return {b.temporal("m", 1), b.compute(einsum, "MAC")}; }
+};
+
+// Both steps below the shared loop: two slices of 3 values are held. D reads two values of R a
+// point.
+TEST_F(Recurrence, SharesItsLoopAndTwoSlices) {
+  const Cost cost = priced(w, arch,
+                           {b.storage("DRAM", {"L", "D"}), b.temporal("i", 1),
+                            b.storage("GB", {"R"}), b.sequential({step("R"), step("D")})});
+  EXPECT_EQ(peak_bits(cost, arch, "GB"), 2 * 3 * 8);
+  EXPECT_EQ(values(cost, w, arch, "GB", "read"), (Values{{"R", 12 + 2 * 12}}));
+  EXPECT_EQ(values(cost, w, arch, "GB", "write"), (Values{{"R", 12}}));
+}
+
+TEST_F(Recurrence, MayKeepAllSlicesInstead) {
+  NodeList make = step("R"), use = step("D");
+  make.insert(make.begin(), b.temporal("i", 1));
+  use.insert(use.begin(), b.temporal("i", 1));
+  const Cost cost = priced(
+      w, arch, {b.storage("DRAM", {"L", "D"}), b.storage("GB", {"R"}), b.sequential({make, use})});
+  EXPECT_EQ(peak_bits(cost, arch, "GB"), 5 * 3 * 8);
+}
+
+TEST_F(Recurrence, CannotBeSpreadOverInstances) {
+  EXPECT_EQ(why_illegal(w, arch,
+                        {b.storage("DRAM", {"L", "D", "R"}), b.spatial("i", 1, "PE"),
+                         b.sequential({step("R"), step("D")})}),
+            "The loop over i carries R from step to step; it cannot be spatial.\n");
+}
+
+TEST_F(Recurrence, IsReadOnlyAfterItsStep) {
+  EXPECT_EQ(why_illegal(w, arch,
+                        {b.storage("DRAM", {"L", "D"}), b.temporal("i", 1), b.storage("GB", {"R"}),
+                         b.sequential({step("D"), step("R")})}),
+            "The Einsum D reads R before the Einsum R makes it.\n");
+}
+
+// B[i] = A[i], A[i+1] = B[i] + C[i]: B reads what A left in the step before.
+TEST_F(Recurrence, ACycleOfTwoEinsumsNeedsACommonLoop) {
+  w = WorkloadBuilder({{"i", 4}, {"m", 3}}, 8)
+          .rank("S", 5)
+          .einsum("B[J:i,m] = A[S:i,m]")
+          .einsum("A[S:i+1,m] = B[J:i,m] * C[J:i,m]")
+          .workload;
+  const Node outside = b.storage("DRAM", {"A", "B", "C"});
+  EXPECT_EQ(
+      why_illegal(w, arch, {outside, b.temporal("i", 1), b.sequential({step("B"), step("A")})}),
+      "");
+  NodeList first = step("B"), second = step("A");
+  first.insert(first.begin(), b.temporal("i", 1));
+  second.insert(second.begin(), b.temporal("i", 1));
+  EXPECT_EQ(why_illegal(w, arch, {outside, b.sequential({first, second})}),
+            "The Einsum B reads A of the step before; it must stand with the Einsum A below one "
+            "temporal loop with tiles of 1 over i.\n");
+}
+
+}  // namespace
+}  // namespace sluice::testing
