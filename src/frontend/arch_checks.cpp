@@ -30,6 +30,7 @@ class ExpressionChecker {
       if (!first) first = error;
     }
     if (!first) return;
+    explain_width_of_several(*first, source);
     if (first->hint.empty() && first->message.starts_with("unknown name"))
       first->hint = did_you_mean(name_at(source.place->text, first->offset), known_names());
     context_.error(*source.place, *first);
@@ -51,6 +52,20 @@ class ExpressionChecker {
     const auto component = find_component(arch_, name);
     if (!component || !arch_[*component].holds_tensors()) return std::nullopt;
     return NameSet{};
+  }
+
+  /// `weight.bits_per_value` is unknown where `weight` is several tensors.
+  void explain_width_of_several(ExpressionError& error, const ArchExpression& source) {
+    constexpr std::string_view kBits = ".bits_per_value";
+    for (const std::string& name : source.expression.names()) {
+      if (!name.ends_with(kBits) || error.message != fmt::format("unknown name '{}'", name))
+        continue;
+      const std::string owner = name.substr(0, name.size() - kBits.size());
+      if (!scope_of(0).lookup(owner)) continue;
+      error.message = fmt::format("'{}' must be one tensor, and is several", owner);
+      error.hint =
+          fmt::format("give every Einsum one tensor of this role: 'renames: {{{}: ...}}'", owner);
+    }
   }
 
   std::optional<ExpressionError> error_of(const ArchExpression& source,

@@ -56,11 +56,14 @@ class ComponentReader {
 
   void common() {
     spatial();
-    component_.enabled = read_expression(context_, map_.optional("enabled"), "enabled");
+    const YamlNode* enabled = map_.optional("enabled");
+    component_.enabled = read_expression(context_, enabled, "enabled");
+    remember(ArchExpression::Type::kTruth, component_.enabled, enabled, "enabled");
     component_.total_latency = number(map_.optional("total_latency"), {.what = "total_latency",
                                                                        .dimensions = {kSecond},
                                                                        .clock_hz = clock_hz_,
-                                                                       .infinite = true});
+                                                                       .infinite = true,
+                                                                       .over_actions = true});
     if (component_.total_latency) expressions_.back().over_actions = true;
     if (const auto power = read_quantity(context_, map_.optional("leak_power"),
                                          {.what = "leak_power", .dimensions = {kWatt}}))

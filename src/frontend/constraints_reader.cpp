@@ -20,7 +20,7 @@ class ConstraintsReader {
 
   std::optional<Constraints> read(const YamlNode& node) {
     const std::size_t before = context_.n_errors();
-    MapReader map(context_, node, "the constraints");
+    MapReader map(context_, node, "a constraints section");
     if (!map.is_map()) return std::nullopt;
     section(map, "storage", constraints_.storage);
     section(map, "tiles", constraints_.tiles);

@@ -53,8 +53,15 @@ class Loader {
   YamlPointer section(MapReader& map, const std::string& key) {
     if (map.optional(key) == nullptr) return nullptr;
     for (const YamlEntry& entry : merged_.root->entries)
-      if (entry.key->text == key) return repetition_.unfold(entry.value);
+      if (entry.key->text == key) return unfolded(entry.value);
     return nullptr;
+  }
+
+  /// Null after a mistake in a repetition: what it would have made is not known.
+  YamlPointer unfolded(const YamlPointer& node) {
+    const std::size_t before = context_.n_errors();
+    YamlPointer result = repetition_.unfold(node);
+    return context_.n_errors() == before ? result : nullptr;
   }
 
   std::string default_name(const YamlNode& node) const {
@@ -65,7 +72,8 @@ class Loader {
     for (const MergedSpecs::MappingSection& section : merged_.mappings) {
       require_workload_and_arch(map, *section.mapping, "mappings need");
       if (!specs_.workload || !specs_.arch) continue;
-      const YamlPointer nodes = repetition_.unfold(section.mapping);
+      const YamlPointer nodes = unfolded(section.mapping);
+      if (!nodes) continue;
       auto mapping =
           read_mapping(context_, *nodes, section.plan.get(), *specs_.workload, *specs_.arch);
       if (mapping) specs_.mappings.push_back(std::move(*mapping));

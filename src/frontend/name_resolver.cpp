@@ -43,7 +43,12 @@ std::optional<std::size_t> NameResolver::find(const YamlNode* node, const Index&
   std::vector<std::string> names;
   for (const auto& [known, id] : index) names.push_back(known);
   std::sort(names.begin(), names.end());
-  context_.error(*node, fmt::format("unknown {} '{}'", what, *name), did_you_mean(*name, names));
+  constexpr std::size_t kMostListed = 12;
+  context_.error(*node, fmt::format("unknown {} '{}'", what, *name),
+                 did_you_mean(*name, names,
+                              names.size() > kMostListed || names.empty()
+                                  ? ""
+                                  : fmt::format("there are {}", fmt::join(names, ", "))));
   return std::nullopt;
 }
 

@@ -38,7 +38,7 @@ class RankSizes {
     report_unbounded();
     if (context_.n_errors() != before) return;
     derive_sizes();
-    check_written();
+    if (context_.n_errors() == before) check_written();
   }
 
  private:

@@ -30,7 +30,12 @@ class TensorSets {
     for (const SetSource& set : source_.persistent) mark_persistent(set);
     for (const BitsSource& bits : source_.bits)
       if (const auto tensor = tensor_named(bits.place->text)) bits_by_name_[*tensor] = &bits;
-    for (std::size_t e = 0; e < workload_.einsums.size(); ++e) set_bits(e);
+    if (source_.has_bad_bits) return;
+    if (has_any_bits())
+      for (std::size_t e = 0; e < workload_.einsums.size(); ++e) set_bits(e);
+    else
+      context_.error(*source_.place, "no tensor has bits_per_value",
+                     "for example 'bits_per_value: {All: 8}'");
   }
 
  private:
@@ -160,6 +165,15 @@ class TensorSets {
                                  rename.name, rename.tensors.size(), workload_.einsums[e].name,
                                  *count == 1 ? "1 is" : fmt::format("{} are", *count)),
                      "give the Einsum 'renames' of its own");
+  }
+
+  bool has_any_bits() const {
+    return !source_.bits.empty() ||
+           std::any_of(source_.einsums.begin(), source_.einsums.end(), [](const EinsumSource& e) {
+             return !e.bits.empty() ||
+                    std::any_of(e.accesses.begin(), e.accesses.end(),
+                                [](const AccessSource& a) { return a.bits_per_value.has_value(); });
+           });
   }
 
   // --- persistence and bits ---------------------------------------------------------------------

@@ -150,8 +150,9 @@ std::optional<Expression> read_quantity_expression(ReadContext& context, const Y
   if (!read) return std::nullopt;
   const auto expression = with_checked_unit(context, *node, *read, rule);
   if (!expression) return std::nullopt;
-  if (const auto value = expression->constant())
-    if (!check_range(context, *node, *value, rule)) return std::nullopt;
+  if (!expression->names().empty() || rule.over_actions) return expression;
+  const auto value = number_of(context, *node, rule.what, *expression);
+  if (!value || !check_range(context, *node, *value, rule)) return std::nullopt;
   return expression;
 }
 

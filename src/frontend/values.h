@@ -36,6 +36,7 @@ struct QuantityRule {
   std::optional<double> clock_hz = {};     ///< turns cycles into seconds
   bool zero = true;                        ///< 0 allowed
   bool infinite = false;                   ///< inf allowed
+  bool over_actions = false;               ///< may run over a component's actions
 };
 
 struct Quantity {

@@ -56,17 +56,18 @@ class VariableReader {
     }
   }
 
+  /// After a mistake 0, so that it is reported once.
   std::optional<Expression> value_of(const std::string& name) {
     if (auto known = context_.variable(name)) return known;
     const auto found = declared_.find(name);
     if (found == declared_.end()) return std::nullopt;
     if (open_.size() > kDeepestDependence) {
       report(name, {"the variables depend on each other too deeply", 0, {}});
-      return std::nullopt;
+      return Expression();
     }
     if (!open_.insert(name).second) {
       report(name, {fmt::format("the variable '{}' depends on itself", name), 0, {}});
-      return std::nullopt;
+      return Expression();
     }
     const Expression bound = found->second.expression.substitute(
         [this](const std::string& other) { return value_of(other); });
@@ -76,7 +77,7 @@ class VariableReader {
     if (!value || !dimension) {
       report(name, value ? dimension.error() : value.error());
       context_.variables()[name] = Expression();
-      return std::nullopt;
+      return Expression();
     }
     context_.variables()[name] = bound;
     return bound;

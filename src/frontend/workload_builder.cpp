@@ -32,9 +32,7 @@ class WorkloadBuilder {
     check_uses();
     if (context_.n_errors() != before) return std::nullopt;
     check_order(context_, source_, workload_);
-    if (context_.n_errors() != before) return std::nullopt;
-    derive_rank_sizes(context_, source_, names_of_states(), workload_);
-    if (context_.n_errors() != before) return std::nullopt;
+    if (!source_.has_bad_sizes) derive_rank_sizes(context_, source_, names_of_states(), workload_);
     set_initial_values();
     apply_tensor_sets(context_, source_, workload_);
     if (context_.n_errors() != before) return std::nullopt;
@@ -299,7 +297,7 @@ class WorkloadBuilder {
 }  // namespace
 
 std::optional<Workload> build_workload(ReadContext& context, const WorkloadSource& source) {
-  if (source.einsums.empty()) return std::nullopt;
+  if (source.einsums.empty() || source.has_bad_einsums) return std::nullopt;
   return WorkloadBuilder(context, source).run();
 }
 

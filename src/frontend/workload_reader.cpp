@@ -25,15 +25,21 @@ class WorkloadReader {
     source.place = &node;
     MapReader map(context_, node, "a workload");
     source.name = read_text(context_, map.optional("name"), "the workload's name").value_or(name);
+    std::size_t before = context_.n_errors();
     source.rank_sizes = rank_sizes(map.optional("rank_sizes"));
     source.bounds = bounds(map.optional("iteration_space_shape"));
+    source.has_bad_sizes = context_.n_errors() != before;
+    before = context_.n_errors();
     source.bits = bits(map.optional("bits_per_value"));
+    source.has_bad_bits = context_.n_errors() != before;
     source.persistent = sets(map.optional("persistent_tensors"));
     source.initial = initial(map.optional("initial"));
     source.n_instances =
         read_integer(context_, map.optional("n_instances"), "n_instances", 1).value_or(1);
     source.renames = renames_section(map.optional("renames"));
+    before = context_.n_errors();
     if (const YamlNode* list = map.required("einsums")) source.einsums = einsums(*list);
+    source.has_bad_einsums = context_.n_errors() != before;
     map.finish();
     if (renames != nullptr)
       for (RenamesOfEinsum& entry : renames_section(renames))

@@ -97,6 +97,10 @@ struct WorkloadSource {
   std::vector<EinsumSource> einsums;
   std::vector<RenamesOfEinsum> renames;
   std::int64_t n_instances = 1;
+  /// What could not be read, so that nothing is said about what depends on it.
+  bool has_bad_sizes = false;
+  bool has_bad_bits = false;
+  bool has_bad_einsums = false;
 };
 
 }  // namespace sluice

@@ -64,17 +64,19 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
   /// yaml-cpp takes a string that never ends for one that ends with the file.
-  void check_strings_end() {
-    if (!last_quoted_) return;
+  bool all_strings_end() {
     const std::string& text = context_.sources().text(file_);
+    const bool is_utf16 = text.starts_with('\xFE') || text.starts_with('\xFF');
+    if (!last_quoted_ || is_utf16) return true;
     std::size_t at = text.find_first_of("'\"", static_cast<std::size_t>(last_quoted_->pos));
-    if (at == std::string::npos) return;
+    if (at == std::string::npos) return true;
     const char quote = text[at];
     for (++at; at < text.size() && text[at] != quote; ++at)
       if (quote == '"' && text[at] == '\\') ++at;
-    if (at >= text.size())
-      context_.error(position(*last_quoted_), "this string is never closed",
-                     fmt::format("close it with {}", quote));
+    if (at < text.size()) return true;
+    context_.error(position(*last_quoted_), "this string is never closed",
+                   fmt::format("close it with {}", quote));
+    return false;
   }
 
  private:
@@ -137,7 +139,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void attach_to_map(Open& map, const YamlPointer& node, const SourcePosition& position) {
     if (map.key) {
-      map.node->entries.push_back({std::move(map.key), node});
+      map.node->entries.push_back(
+          {map.key, node->is_null() ? nothing_at(map.key->position) : node});
       map.key = nullptr;
       return;
     }
@@ -147,6 +150,13 @@ class TreeBuilder final : public YAML::EventHandler {
       context_.error(position, fmt::format("the key '{}' is given twice", node->text),
                      fmt::format("its first value is on line {}", earlier->second));
     map.key = node;
+  }
+
+  /// yaml-cpp places a missing value where the next key stands.
+  static YamlPointer nothing_at(const SourcePosition& position) {
+    auto node = std::make_shared<YamlNode>();
+    node->position = position;
+    return node;
   }
 
   /// Against the limit: leaves as they are read, and all that an alias stands for.
@@ -174,13 +184,16 @@ std::vector<YamlPointer> parse_yaml(ReadContext& context, std::size_t file) {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
-    builder.check_strings_end();
+    if (!builder.all_strings_end()) return {};
   } catch (const ParsingStopped&) {
     return {};
   } catch (const YAML::Exception& error) {
-    const bool known = !error.mark.is_null();
-    context.error({file, known ? error.mark.line + 1 : 0, known ? error.mark.column + 1 : 0},
-                  fmt::format("not valid YAML: {}", error.msg));
+    SourcePosition position{file, 0, 0};
+    if (!error.mark.is_null()) position = {file, error.mark.line + 1, error.mark.column + 1};
+    context.error(position, fmt::format("not valid YAML: {}", error.msg),
+                  context.sources().line(position).starts_with('\t')
+                      ? "lines are indented with spaces, not with tabs"
+                      : "");
     return {};
   }
   return builder.documents;

@@ -50,16 +50,21 @@ std::string quotation(const Diagnostic& diagnostic) {
   return "  " + line + "\n  " + indent + "^\n";
 }
 
+/// Insertions, deletions, replacements and swaps of neighbours that turn a into b.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before(b.size() + 1);  // rows i - 2, i - 1 and i of the usual table
+  std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before.swap(above);
+    above.swap(row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
+      const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -92,7 +97,7 @@ std::string nearest_name(const std::string& word, const std::vector<std::string>
   if (word.empty() || word.size() > kLongestWord) return {};
   const std::size_t acceptable = word.size() <= 2 ? 1 : (word.size() + 2) / 3;
   std::string best;
-  std::size_t best_distance = 2 * acceptable + 1;
+  std::size_t best_distance = 2 * acceptable + 2;
   for (const std::string& candidate : candidates) {
     if (candidate.empty() || candidate.size() > kLongestWord) continue;
     // Twice the distance without regard to case, plus one where only the case differs.

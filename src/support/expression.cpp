@@ -64,14 +64,14 @@ ExpressionPointer clocked(const ExpressionPointer& node, double clock_hz) {
       node->offset);
 }
 
+}  // namespace
+
 void collect_names(const ExpressionNode& node, std::vector<std::string>& names) {
   if (const auto* reference = std::get_if<NameReference>(&node.kind))
     if (std::find(names.begin(), names.end(), reference->name) == names.end())
       names.push_back(reference->name);
   for_each_child(node, [&](const ExpressionNode& child) { collect_names(child, names); });
 }
-
-}  // namespace
 
 const ExpressionNode& Expression::root() const {
   static const ExpressionNode zero{NumberLiteral{}, 0, 1};

@@ -93,18 +93,18 @@ class Evaluator {
       case BinaryOperator::kIntersection:
         return NameSet{set(*n.left).bits & set(*n.right).bits};
       case BinaryOperator::kSubtract:
-        return difference(n);
+        return difference(node, n);
       default:
         return checked(node, arithmetic(node, n));
     }
   }
 
   /// Of two numbers or of two sets.
-  ExpressionValue difference(const Binary& n) {
+  ExpressionValue difference(const ExpressionNode& node, const Binary& n) {
     const ExpressionValue left = value(*n.left);
     if (const NameSet* names = std::get_if<NameSet>(&left))
       return NameSet{names->bits & ~set(*n.right).bits};
-    return checked(*n.left, number(*n.left) - number(*n.right));
+    return checked(node, number(*n.left) - number(*n.right));
   }
 
   double arithmetic(const ExpressionNode& node, const Binary& n) {

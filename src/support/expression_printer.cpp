@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -108,7 +109,7 @@ class Printer {
   std::string text(const NumberLiteral& n) { return fmt::format("{}", n.value); }
   std::string text(const BoolLiteral& n) { return n.value ? "true" : "false"; }
   std::string text(const NameReference& n) { return n.name; }
-  std::string text(const ActionField& n) { return "a." + n.field; }
+  std::string text(const ActionField& n) { return action_ + "." + n.field; }
 
   std::string text(const Unary& n) {
     switch (n.op) {
@@ -153,10 +154,20 @@ class Printer {
   }
 
   std::string text(const ActionReduction& n) {
-    return fmt::format("{}({} for a in actions)", function_name(n.function), print(*n.body));
+    std::vector<std::string> names;
+    collect_names(*n.body, names);
+    action_ = "a";
+    const auto is_taken = [this](const std::string& name) {
+      return name == action_ || name.starts_with(action_ + ".");
+    };
+    while (std::any_of(names.begin(), names.end(), is_taken)) action_ += "_";
+    return fmt::format("{}({} for {} in actions)", function_name(n.function), print(*n.body),
+                       action_);
   }
 
   std::string text(const SetLiteral& n) { return fmt::format("{{{}}}", fmt::join(n.names, ", ")); }
+
+  std::string action_;  ///< what the reduction that is being printed calls an action
 };
 
 struct NamedFunction {

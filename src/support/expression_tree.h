@@ -111,6 +111,9 @@ ExpressionPointer make_expression_node(ExpressionNode::Kind kind, std::size_t of
 template <class Visit>
 ExpressionNode::Kind with_children(const ExpressionNode::Kind& kind, Visit visit);
 
+/// All names that evaluation would look up, each once.
+void collect_names(const ExpressionNode& node, std::vector<std::string>& names);
+
 std::string_view function_name(Function function);
 std::optional<Function> function_from_name(std::string_view name);
 

@@ -1,0 +1,43 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <ostream>
+
+#include "errors/outcome.h"
+#include "support/folders.h"
+#include "support/golden_file.h"
+
+namespace sluice {
+namespace {
+namespace fs = std::filesystem;
+
+fs::path cases_dir() { return testing::repository_dir() / "tests" / "errors" / "cases"; }
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(cases_dir()))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// One mistake a file; what must be said about it stands beside it in a .txt file.
+class SpecWithAMistake : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SpecWithAMistake, IsExplained) {
+  const std::clock_t start = std::clock();
+  const auto specs = load_specs({(cases_dir() / (GetParam() + ".yaml")).string()}, {});
+  const std::string outcome = testing::outcome_of(specs);
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, 1.0);
+  EXPECT_NE(outcome, "no mistake found\n");
+  EXPECT_TRUE(testing::matches_golden_file("errors/cases/" + GetParam() + ".txt", outcome));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, SpecWithAMistake, ::testing::ValuesIn(case_names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace sluice

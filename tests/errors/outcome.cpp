@@ -1,0 +1,44 @@
+#include "errors/outcome.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sluice/model/binding.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice::testing {
+namespace {
+
+std::string print(Diagnostics diagnostics) {
+  std::string text;
+  bool infeasible = true;
+  bool unreadable = false;
+  for (Diagnostic& diagnostic : diagnostics) {
+    diagnostic.location.file = std::filesystem::path(diagnostic.location.file).filename().string();
+    text += to_string(diagnostic);
+    infeasible = infeasible && diagnostic.cause == DiagnosticCause::kInfeasible;
+    unreadable = unreadable || diagnostic.cause == DiagnosticCause::kUnreadable;
+  }
+  return text + fmt::format("exit status {}\n", unreadable ? 3 : infeasible ? 1 : 2);
+}
+
+std::string print(const std::vector<Violation>& violations) {
+  std::string text;
+  for (const Violation& violation : violations) text += "illegal: " + violation.message + "\n";
+  return text + "exit status 1\n";
+}
+
+}  // namespace
+
+std::string outcome_of(const Result<Specs>& specs) {
+  if (!specs) return print(specs.error());
+  if (!specs->workload || !specs->arch) return "no mistake found\n";
+  const Result<BoundProblem> problem = bind(*specs->workload, *specs->arch);
+  if (!problem) return print(problem.error());
+  for (const Mapping& mapping : specs->mappings)
+    if (const auto cost = evaluate(*problem, mapping); !cost) return print(cost.error());
+  return "no mistake found\n";
+}
+
+}  // namespace sluice::testing

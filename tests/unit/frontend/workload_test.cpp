@@ -1,0 +1,151 @@
+#include <gtest/gtest.h>
+
+#include "unit/frontend/loading.h"
+
+namespace sluice {
+namespace {
+
+using Range = std::pair<std::int64_t, std::int64_t>;
+
+TEST(WorkloadReader, ReadsAnEinsumString) {
+  const Workload w = workload_of(R"yaml(
+workload:
+  name: attention
+  rank_sizes: {M: 4, P: 4, E: 8}
+  bits_per_value: {All: 16}
+  einsums: ["QK[m,p] = Q[m,e] * K[M:p,e]", "MX[m] = max(QK[m,p])"]
+)yaml");
+  EXPECT_EQ(w.name, "attention");
+  ASSERT_EQ(w.einsums.size(), 2U);
+  EXPECT_EQ(w.einsums[0].expression.reduction, Reduction::kSum);
+  EXPECT_EQ(w.einsums[1].expression.reduction, Reduction::kMax);
+  EXPECT_EQ(w[w.tensors[1].ranks[0]].name, "M");  // K's first rank, walked by p
+  EXPECT_EQ(range_of(w, 0, "p"), (Range{0, 4}));
+  EXPECT_EQ(w.einsums[0].output().bits_per_value, 16);
+}
+
+TEST(WorkloadReader, TheVerboseFormMeansTheSameAsTheString) {
+  const std::string head =
+      "workload:\n  rank_sizes: {M: 4, N: 6, K: 8}\n  bits_per_value: {All: 8}\n";
+  const Workload text = workload_of(
+      head + "  name: w\n  einsums: [{name: E, einsum: \"C[m,n] = A[m,k] * B[k,n]\"}]\n");
+  const Workload verbose = workload_of(head + R"yaml(  name: w
+  einsums:
+  - name: E
+    tensor_accesses:
+    - {name: A, projection: [m, k]}
+    - {name: B, projection: {N: n, K: k}}
+    - {name: C, projection: [m, n], output: true}
+)yaml");
+  ASSERT_EQ(verbose.einsums.size(), 1U);
+  EXPECT_EQ(text.einsums[0].expression, verbose.einsums[0].expression);
+  EXPECT_EQ(text.einsums[0].accesses[0], verbose.einsums[0].accesses[0]);
+  EXPECT_EQ(to_yaml(verbose).find("B[n,k]") != std::string::npos, true);  // B has its own order
+}
+
+TEST(WorkloadReader, DerivesSizesOfRanksThatNobodyDeclares) {
+  const Workload w = workload_of(R"yaml(
+workload:
+  rank_sizes: {P: 6}
+  bits_per_value: {All: 8}
+  iteration_space_shape: {r: 0 <= r < 3}
+  einsums: ["Y[p] = X[H:2*p+r] * W[r]"]
+)yaml");
+  EXPECT_EQ(rank_size(w, "H"), 2 * 5 + 2 + 1);
+  EXPECT_EQ(rank_size(w, "R"), 3);
+}
+
+TEST(WorkloadReader, TightensVariablesByTheRanksTheyReach) {
+  const Workload w = workload_of(R"yaml(
+workload:
+  rank_sizes: {P: 100, H: 12}
+  bits_per_value: {All: 8}
+  iteration_space_shape: [0 <= r < 3]
+  einsums: ["Y[p] = X[H:p+r] * W[r]"]
+)yaml");
+  // p + r < 12 for some r >= 0: p runs to 11; where p + r leaves H it reads padding.
+  EXPECT_EQ(range_of(w, 0, "p"), (Range{0, 12}));
+  EXPECT_EQ(range_of(w, 0, "r"), (Range{0, 3}));
+}
+
+TEST(WorkloadReader, ARecurrencesStateHasOneSliceMoreThanSteps) {
+  const Workload w = workload_of(R"yaml(
+variables: {STEPS: 4}
+workload:
+  rank_sizes: {I: STEPS, M: 2}
+  bits_per_value: {All: 8}
+  initial: {RM: -inf}
+  einsums:
+  - "RM[i+1,m] = max(RM[i,m], LM[i,m])"
+  - "Y[m] = exp(RM[i: STEPS, m])"
+)yaml");
+  EXPECT_EQ(rank_size(w, "I"), 4);
+  EXPECT_EQ(rank_size(w, "I_STATE"), 5);
+  EXPECT_EQ(range_of(w, 0, "i"), (Range{0, 4}));
+  EXPECT_EQ(w.tensors[0].initial, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(w.einsums[1].accesses[0].projection[0].constant, 4);
+}
+
+TEST(WorkloadReader, EinsumRenamesWinOverTheDefaultOnes) {
+  const Workload w = workload_of(R"yaml(
+workload:
+  rank_sizes: {M: 2, N: 2, K: 2}
+  bits_per_value: {All: 8}
+  persistent_tensors: weight - Intermediates
+  einsums:
+  - "T[m,n] = A[m,k] * W[k,n]"
+  - {einsum: "Y[m,k] = T[m,n] * V[n,k]", renames: {input: V}}
+renames:
+  einsums:
+  - name: default
+    tensor_accesses:
+    - {name: input, source: Inputs & Intermediates if len(All & Intermediates) == 2 else A | T}
+    - {name: output, source: Outputs, expected_count: 1}
+    - {name: weight, source: ~(input | output)}
+)yaml");
+  const auto names = [&](std::size_t einsum, std::size_t rename) {
+    std::string text;
+    for (const TensorId t : w.einsums[einsum].renames[rename].tensors) text += w[t].name;
+    return w.einsums[einsum].renames[rename].name + "=" + text;
+  };
+  EXPECT_EQ(names(0, 2), "weight=W");
+  EXPECT_EQ(names(1, 0), "input=V");
+  EXPECT_EQ(names(1, 2), "weight=T");
+  EXPECT_TRUE(w.tensors[1].persistent);                              // W
+  EXPECT_FALSE(w.tensors[find_tensor(w, "T")->index()].persistent);  // an intermediate
+}
+
+TEST(WorkloadReader, OtherStandsForTheTensorsThatNoKeyCovers) {
+  const Workload w = workload_of(R"yaml(
+workload:
+  rank_sizes: {M: 2}
+  bits_per_value: {A: 4, Other: 8}
+  einsums: [{einsum: "C[m] = A[m] * B[m]", bits_per_value: {C: 32}}]
+)yaml");
+  EXPECT_EQ(w.einsums[0].accesses[0].bits_per_value, 4);
+  EXPECT_EQ(w.einsums[0].accesses[1].bits_per_value, 8);
+  EXPECT_EQ(w.einsums[0].accesses[2].bits_per_value, 32);
+}
+
+TEST(WorkloadReader, FoldsConstantsSoThatTheyCostNoOperation) {
+  const Workload w = workload_of(R"yaml(
+variables: {N: 4}
+workload:
+  rank_sizes: {M: 2}
+  bits_per_value: {All: 8}
+  einsums: ["C[m] = A[m] * (1 / N - -0.25)"]
+)yaml");
+  EXPECT_EQ(operations_per_point(w.einsums[0].expression),
+            (std::vector<OperationCount>{{OperationKind::kMul, 1}}));
+  EXPECT_EQ(w.einsums[0].expression.nodes[1].constant, 0.5);
+}
+
+TEST(WorkloadReader, AThousandEinsumsLoadInAMoment) {
+  std::string text = "workload:\n  rank_sizes: {M: 4}\n  bits_per_value: {All: 8}\n  einsums:\n";
+  for (int i = 0; i < 1000; ++i)
+    text += "  - \"T" + std::to_string(i + 1) + "[m] = exp(T" + std::to_string(i) + "[m])\"\n";
+  EXPECT_EQ(workload_of(text).einsums.size(), 1000U);
+}
+
+}  // namespace
+}  // namespace sluice
