@@ -101,19 +101,34 @@ bool StateLists::coarse(std::size_t cls, const StateList& list) const {
 
 /// Drops states that another one of the list beats whatever the other classes do.
 void StateLists::prune_list(std::size_t cls, StateList* list) const {
-  if (!context_.options->pruning.dominance || !program_.monotone) return;
+  list->roomy = list->states;
+  if (!program_.monotone) return;
+  list->roomy = front_of(cls, list->states, true);
+  if (context_.options->pruning.dominance) list->states = front_of(cls, list->states, false);
+}
+
+/// The states that no other beats in every criterion: sums of rows that this class closes alone,
+/// products that others still multiply. `limits_only`: what capacities and fanouts ask for.
+std::vector<std::uint32_t> StateLists::front_of(std::size_t cls,
+                                                const std::vector<std::uint32_t>& states,
+                                                bool limits_only) const {
+  const auto counts = [&](const RowTerm& use) {
+    return !limits_only || program_.rows[use.monomial].kind == RowKind::kLimit;
+  };
   PointSet points;
-  for (std::uint32_t s : list->states) {
+  for (std::uint32_t s : states) {
     std::vector<double> rows(program_.rows.size(), 0);
     std::vector<double> open;
     for (std::size_t p = 0; p < program_.products.size(); ++p) {
       const auto& product = program_.products[p];
       if (product.column[cls] < 0) continue;
+      if (std::none_of(uses_[p].begin(), uses_[p].end(), counts)) continue;
       const double value = column_value(cls, product.column[cls], s);
       const bool alone = std::count_if(product.column.begin(), product.column.end(),
                                        [](std::int32_t c) { return c >= 0; }) == 1;
       if (alone) {
-        for (const RowTerm& use : uses_[p]) rows[use.monomial] += use.coefficient * value;
+        for (const RowTerm& use : uses_[p])
+          if (counts(use)) rows[use.monomial] += use.coefficient * value;
         continue;
       }
       if (product.any_positive) open.push_back(value);
@@ -124,8 +139,8 @@ void StateLists::prune_list(std::size_t cls, StateList* list) const {
     points.values.insert(points.values.end(), open.begin(), open.end());
   }
   std::vector<std::uint32_t> kept;
-  for (std::uint32_t i : pareto_front(points)) kept.push_back(list->states[i]);
-  list->states = std::move(kept);
+  for (std::uint32_t i : pareto_front(points)) kept.push_back(states[i]);
+  return kept;
 }
 
 void StateLists::number_contents(std::size_t cls) {

@@ -18,6 +18,7 @@ struct StateList {
   int fused_loops = 0;              ///< fused loops with more than one trip
   std::uint32_t content = 0;        ///< lists with equal numbers behave alike
   std::vector<std::uint32_t> states;
+  std::vector<std::uint32_t> roomy;  ///< of these, the ones that no other beats in every limit
 };
 
 /// Layout of partial assignments after some number of classes: one sum per row, then the value of
@@ -85,6 +86,8 @@ class StateLists {
   void make_lists(std::size_t cls);
   bool coarse(std::size_t cls, const StateList& list) const;
   void prune_list(std::size_t cls, StateList* list) const;
+  std::vector<std::uint32_t> front_of(std::size_t cls, const std::vector<std::uint32_t>& states,
+                                      bool limits_only) const;
   void number_contents(std::size_t cls);
   void make_stages();
   void make_stage(std::size_t depth, const std::vector<bool>& before);

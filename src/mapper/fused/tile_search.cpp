@@ -123,13 +123,19 @@ class TemplateSearch {
   }
 
   /// Whether some tile shape with this use of the fanouts meets all limits.
-  bool fits(const Usage& target) const {
+  bool fits(const Usage& target) {
+    tried_.clear();
     return fits(target, Usage(target.size(), 1), 0, 0, lists_->stage(0).initial);
   }
 
   bool fits(const Usage& target, const Usage& used, std::size_t depth, int fused_loops,
-            const std::vector<double>& point) const {
+            const std::vector<double>& point) {
     if (depth == classes_.size()) return used == target;
+    // Nothing but the partial sums, the use and the fused loops left decides what is below.
+    std::vector<double> key{point};
+    key.insert(key.end(), used.begin(), used.end());
+    key.push_back(fused_loops);
+    if (!tried_.insert({depth, std::move(key)}).second) return false;
     std::vector<double> extended(lists_->stage(depth + 1).width);
     const auto& lists = lists_->lists(order(depth));
     // Small tiles first: many fused loops leave the least to hold.
@@ -138,7 +144,7 @@ class TemplateSearch {
       if (!both || !reachable(*both, target, depth + 1)) continue;
       const int fused = fused_loops + list->fused_loops;
       if (fused > context_.options->max_fused_loops) continue;
-      for (std::uint32_t state : list->states)
+      for (std::uint32_t state : list->roomy)
         if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
             fits(target, *both, depth + 1, fused, extended))
           return true;
@@ -354,8 +360,9 @@ class TemplateSearch {
   const std::vector<ClassStates>& states_;
   const SimpleProgram& program_;
   std::unique_ptr<StateLists> lists_;
-  std::vector<std::set<Usage>> possible_;  // per depth
-  std::set<Usage> allowed_;                // uses of the demanding fanouts
+  std::set<std::pair<std::size_t, std::vector<double>>> tried_;  // by fits(), in vain
+  std::vector<std::set<Usage>> possible_;                        // per depth
+  std::set<Usage> allowed_;                                      // uses of the demanding fanouts
   std::map<std::vector<std::uint32_t>, Prefix> prefixes_;
   std::map<std::vector<std::uint32_t>, Front> fronts_;
   TemplateResult result_;
