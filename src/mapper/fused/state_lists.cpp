@@ -85,6 +85,9 @@ void StateLists::make_lists(std::size_t cls) {
     prune_list(cls, &list);
     lists_[cls].push_back(std::move(list));
   }
+  std::map<std::vector<std::int64_t>, std::vector<std::uint32_t>> groups;
+  for (std::uint32_t l = 0; l < lists_[cls].size(); ++l) groups[lists_[cls][l].usage].push_back(l);
+  usage_groups_.emplace_back(groups.begin(), groups.end());
 }
 
 /// Whether a scout looks at a list: each fused loop is absent, complete, or near the square root.

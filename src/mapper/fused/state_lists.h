@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "pareto.h"
@@ -54,6 +55,9 @@ class StateLists {
              const SimpleProgram& program);
 
   const std::vector<StateList>& lists(std::size_t cls) const { return lists_[cls]; }
+  /// The lists of a class by their use of the demanding fanouts.
+  using UsageGroup = std::pair<std::vector<std::int64_t>, std::vector<std::uint32_t>>;
+  const std::vector<UsageGroup>& usage_groups(std::size_t cls) const { return usage_groups_[cls]; }
   /// Classes in the order in which they are combined: few different lists first.
   const std::vector<std::size_t>& order() const { return order_; }
 
@@ -103,7 +107,8 @@ class StateLists {
   const std::vector<VariableClass>& classes_;
   const std::vector<ClassStates>& states_;
   const SimpleProgram& program_;
-  std::vector<std::vector<StateList>> lists_;  // per class
+  std::vector<std::vector<StateList>> lists_;          // per class
+  std::vector<std::vector<UsageGroup>> usage_groups_;  // per class
   std::vector<std::size_t> order_;
   struct Demanding {
     ComponentId component;

@@ -137,17 +137,20 @@ class TemplateSearch {
     key.push_back(fused_loops);
     if (!tried_.insert({depth, std::move(key)}).second) return false;
     std::vector<double> extended(lists_->stage(depth + 1).width);
-    const auto& lists = lists_->lists(order(depth));
-    // Small tiles first: many fused loops leave the least to hold.
-    for (auto list = lists.rbegin(); list != lists.rend(); ++list) {
-      const auto both = lists_->combine_usage(used, list->usage);
+    const std::size_t cls = order(depth);
+    for (const auto& [usage, lists] : lists_->usage_groups(cls)) {
+      const auto both = lists_->combine_usage(used, usage);
       if (!both || !reachable(*both, target, depth + 1)) continue;
-      const int fused = fused_loops + list->fused_loops;
-      if (fused > context_.options->max_fused_loops) continue;
-      for (std::uint32_t state : list->roomy)
-        if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
-            fits(target, *both, depth + 1, fused, extended))
-          return true;
+      // Small tiles first: many fused loops leave the least to hold.
+      for (auto l = lists.rbegin(); l != lists.rend(); ++l) {
+        const StateList& list = lists_->lists(cls)[*l];
+        const int fused = fused_loops + list.fused_loops;
+        if (fused > context_.options->max_fused_loops) continue;
+        for (std::uint32_t state : list.roomy)
+          if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
+              fits(target, *both, depth + 1, fused, extended))
+            return true;
+      }
     }
     return false;
   }
@@ -161,14 +164,17 @@ class TemplateSearch {
     }
     if (context_.cancel != nullptr && context_.cancel->load()) return;
     const std::size_t cls = order(depth);
-    for (std::uint32_t l = 0; l < lists_->lists(cls).size(); ++l) {
-      const StateList& list = lists_->lists(cls)[l];
-      if (fused_loops + list.fused_loops > context_.options->max_fused_loops) continue;
-      const auto both = lists_->combine_usage(used, list.usage);
+    for (const auto& [usage, lists] : lists_->usage_groups(cls)) {
+      const auto both = lists_->combine_usage(used, usage);
       if (!both || !may_become_allowed(*both, depth + 1)) continue;
-      (*choice)[cls] = l;
-      if (depth + 1 < classes_.size() && prefix_of(*choice, depth + 1).points.size() == 0) continue;
-      emit_all(depth + 1, *both, fused_loops + list.fused_loops, choice);
+      for (std::uint32_t l : lists) {
+        const int fused = fused_loops + lists_->lists(cls)[l].fused_loops;
+        if (fused > context_.options->max_fused_loops) continue;
+        (*choice)[cls] = l;
+        if (depth + 1 < classes_.size() && prefix_of(*choice, depth + 1).points.size() == 0)
+          continue;
+        emit_all(depth + 1, *both, fused, choice);
+      }
     }
   }
 
