@@ -117,6 +117,8 @@ tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
+  if (report.has(ViolationKind::kUnsupportedNode))
+    return tl::unexpected(std::move(report.violations()));
   const Occupancy occupancy = check_capacities(problem, tree, report);
   std::vector<Violation> capacity = take_capacity(report.violations());
   if (!report.empty()) {

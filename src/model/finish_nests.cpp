@@ -88,6 +88,7 @@ class NestFinisher {
     if (memory->buffering == Buffering::kSingle) return;
     const StorageNode& node = std::get<StorageNode>(entry.node->kind);
     if (node.persistent || node.resident) return;
+    if (entry.backing && problem_.workload[entry.tensor].persistent) return;
     for (int l = 0; l < storage.loops_above; ++l) {
       const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
       if (!loop.spatial && loop.trips > 1) entry.doubled = true;

@@ -28,7 +28,6 @@ class NestChecker {
     collect_storages();
     check_backings();
     check_spatial_loops();
-    check_networks();
   }
 
  private:
@@ -217,16 +216,6 @@ class NestChecker {
            problem_.arch[loop.component].spatial[loop.dimension].name;
   }
 
-  void check_networks() {
-    for (ComponentId component : nest_->compute->path) {
-      if (!std::holds_alternative<Network>(problem_.arch[component].kind)) continue;
-      add(ViolationKind::kUnsupportedNode, nest_->node,
-          "The Einsum " + einsum_name() + " moves its tensors over the network " +
-              report_.name(component) + "; the policy overlap cannot price networks yet.")
-          .component = component;
-    }
-  }
-
   const BoundProblem& problem_;
   const FlatTree& tree_;
   ViolationReport& report_;
@@ -236,9 +225,29 @@ class NestChecker {
   std::vector<int> last_depth_;
 };
 
+/// One violation a network, with the Einsums whose tensors cross it.
+void check_networks(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
+    if (!std::holds_alternative<Network>(problem.arch.components[c].kind)) continue;
+    std::string einsums;
+    for (const Nest& nest : tree.nests)
+      if (nest.compute && nest.compute->depth[c] >= 0)
+        einsums += (einsums.empty() ? "" : ", ") + report.name(nest.einsum);
+    if (einsums.empty()) continue;
+    report
+        .add(ViolationKind::kUnsupportedNode, nullptr,
+             "The tensors of " + einsums + " cross the network " + report.name(ComponentId(c)) +
+                 "; the policy overlap cannot price networks yet.")
+        .component = ComponentId(c);
+  }
+}
+
 }  // namespace
 
 void check_legality(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
+  check_networks(problem, tree, report);
+  if (report.has(ViolationKind::kUnsupportedNode))
+    return;  // what they do, other rules may not know
   NestChecker checker(problem, tree, report);
   for (const Nest& nest : tree.nests) checker.check(nest);
   check_sharing(problem, tree, report);

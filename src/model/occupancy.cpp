@@ -50,8 +50,9 @@ class OccupancyAnalysis {
   }
 
  private:
-  static bool is_persistent(const TreeEntry& entry) {
-    return std::get<StorageNode>(entry.node->kind).persistent;
+  bool is_persistent(const TreeEntry& entry) const {
+    return std::get<StorageNode>(entry.node->kind).persistent ||
+           (entry.backing && problem_.workload[entry.tensor].persistent);
   }
 
   /// Instances of the Einsums keep a persistent tensor each.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ class ViolationReport {
   std::string names(const std::vector<TensorId>& tensors) const;
 
   bool empty() const { return violations_.empty(); }
+  bool has(ViolationKind kind) const {
+    return std::any_of(violations_.begin(), violations_.end(),
+                       [kind](const Violation& violation) { return violation.kind == kind; });
+  }
   std::vector<Violation>& violations() { return violations_; }
 
  private:
