@@ -27,7 +27,8 @@ class NestFinisher {
       enter(tree_.loops[l], nest, einsum);
     }
     for (; storage < nest.storages_end; ++storage) note_tiles(storage);
-    for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
+    const auto reserved_end = einsum.is_copy_operation ? end_of_backing(nest) : nest.storages_end;
+    for (auto s = nest.storages_begin; s < reserved_end; ++s) {
       if (tree_.storages[s].slides_over >= 0) nest.perfect = false;
       reserve(nest, tree_.storages[s]);
     }
@@ -44,6 +45,14 @@ class NestFinisher {
   }
 
  private:
+  /// What stands below a copy's last backing node does not exist.
+  std::uint32_t end_of_backing(const Nest& nest) const {
+    auto end = nest.storages_end;
+    while (end > nest.storages_begin && !tree_.entries[tree_.storages[end - 1].entry].backing)
+      --end;
+    return end;
+  }
+
   void note_tiles(std::uint32_t storage) {
     tree_.storages[storage].tiles = static_cast<std::uint32_t>(tree_.tile_sizes.size());
     tree_.tile_sizes.insert(tree_.tile_sizes.end(), tiles_.begin(), tiles_.end());

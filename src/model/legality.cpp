@@ -81,6 +81,12 @@ class NestChecker {
     for_each_storage([&](const NestStorage& storage) {
       const auto t = static_cast<std::size_t>(storage.tensor);
       const int depth = depth_of(storage.component);
+      if (!problem_.arch[storage.component].holds_tensors()) {
+        add(ViolationKind::kForbiddenStorage, storage,
+            report_.name(storage.component) + " is no memory; it cannot hold " +
+                tensor_name(storage.tensor) + ".");
+        return;
+      }
       if (depth < 0 || !einsum_->components[storage.component.index()].enabled) {
         add(ViolationKind::kForbiddenStorage, storage,
             report_.name(storage.component) + " cannot hold " + tensor_name(storage.tensor) +

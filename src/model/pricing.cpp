@@ -28,7 +28,8 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
   instances_ = static_cast<double>(
       checked_multiply(problem_.workload.n_instances, problem_.workload[nest.einsum].n_instances));
   for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s)
-    add_storage(nest, tree_.storages[s], traffic.storages[s - nest.storages_begin]);
+    if (!is_second_of_copy(nest, s))
+      add_storage(nest, tree_.storages[s], traffic.storages[s - nest.storages_begin]);
   add_compute(nest, traffic);
   padding_values_ += static_cast<double>(traffic.padding_values) * instances_;
   double latency_s = 0;
@@ -40,6 +41,14 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
   }
   add_leakage(nest, latency_s);
   latency_s_ += latency_s;
+}
+
+/// A copy's two tensors are one: a memory that holds both is listed once.
+bool NestPricer::is_second_of_copy(const Nest& nest, std::uint32_t storage) const {
+  if (!problem_.workload[nest.einsum].is_copy_operation) return false;
+  for (std::uint32_t s = nest.storages_begin; s < storage; ++s)
+    if (tree_.storages[s].component == tree_.storages[storage].component) return true;
+  return false;
 }
 
 void NestPricer::add_storage(const Nest& nest, const NestStorage& storage,

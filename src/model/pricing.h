@@ -24,6 +24,7 @@ class NestPricer {
   double padding_values() const { return padding_values_; }
 
  private:
+  bool is_second_of_copy(const Nest& nest, std::uint32_t storage) const;
   void add_storage(const Nest& nest, const NestStorage& storage, const StorageTraffic& traffic);
   void add_memory_action(const Nest& nest, const NestStorage& storage, int action, double values,
                          double unit_values);

@@ -223,13 +223,16 @@ class AccessCounter {
     for (std::uint32_t s = 0; s < n_storages(); ++s) {
       const NestStorage& node = storage(s);
       if (node.tensor != access_.tensor && node.tensor != output_tensor) continue;
-      const bool known = std::any_of(chain.begin(), chain.end(), [&](std::uint32_t other) {
+      const auto known = std::find_if(chain.begin(), chain.end(), [&](std::uint32_t other) {
         return storage(other).component == node.component;
       });
+      const bool is_new = known == chain.end();
       const bool backing = tree_.entries[node.entry].backing;
-      if (!known) chain.push_back(s);
-      if (backing) length = chain.size();
-      if (known && backing) return {};  // both backed by one memory: an alias
+      if (backing && !is_new && tree_.entries[storage(*known).entry].backing)
+        return {};  // an alias
+      const auto place = static_cast<std::size_t>(known - chain.begin());
+      if (is_new) chain.push_back(s);
+      if (backing) length = std::max(length, place + 1);
     }
     chain.resize(length);
     return chain;

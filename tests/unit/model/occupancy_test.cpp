@@ -125,6 +125,18 @@ TEST(Occupancy, DoubleBufferingReservesTwiceBelowALoop) {
   EXPECT_EQ(peak_bits(alone, arch, "GB"), 2 * 8);
 }
 
+// What stands below the backing nodes of a copy does not exist: nothing is reserved in GB.
+TEST(Occupancy, ACopyReservesNothingBelowItsBackingNodes) {
+  const Workload w = WorkloadBuilder({{"m", 4}}, 8).copy("U[m] = T[m]").workload;
+  const Arch arch = two_levels();
+  const MappingBuilder b(w, arch);
+  const Cost cost = priced(w, arch,
+                           {b.storage("DRAM", {"T", "U"}), b.storage("GB", {"T"}),
+                            b.storage("GB", {"U"}), b.temporal("m", 1), b.compute("U", "MAC")});
+  EXPECT_EQ(peak_bits(cost, arch, "GB"), 0);
+  EXPECT_EQ(peak_bits(cost, arch, "DRAM"), 32);
+}
+
 // A running maximum: step i reads slice i and writes slice i + 1, so two slices of 3 values are
 // held.
 TEST(Occupancy, ARecurrenceHoldsTwoSlicesOfItsState) {

@@ -268,6 +268,20 @@ TEST(Traffic, MovesACopyOnce) {
   EXPECT_EQ(values(cost, w, arch, "MAC", "compute"), (Values{{"", 8}}));  // V's alone
 }
 
+// T passes through the buffer, where U stays: one read of DRAM, one write of the buffer.
+TEST(Traffic, ACopyIntoAMemoryThatAlsoHoldsItsInputMovesOnce) {
+  const Workload w = copied();
+  const Arch arch = two_levels();
+  const MappingBuilder b(w, arch);
+  const Cost cost =
+      priced(w, arch,
+             {b.storage("DRAM", {"T", "V"}), b.storage("GB", {"T"}), b.storage("GB", {"U"}),
+              b.sequential({{b.temporal("m", 1), b.temporal("n", 1), b.compute("U", "MAC")},
+                            {b.temporal("m", 1), b.temporal("n", 1), b.compute("V", "MAC")}})});
+  EXPECT_EQ(values(cost, w, arch, "DRAM", "read"), (Values{{"T", 8}, {"V", 4}}));
+  EXPECT_EQ(values(cost, w, arch, "GB", "write"), (Values{{"T", 8}}));
+}
+
 // T and U in one memory are the same bits: no traffic, and 8 values are reserved, not 16.
 TEST(Traffic, ACopyWithinOneMemoryIsAnAlias) {
   const Workload w = copied();
