@@ -37,7 +37,7 @@ TEST_P(SpecWithAMistake, IsExplained) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, SpecWithAMistake, ::testing::ValuesIn(case_names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& entry) { return entry.param; });
 
 }  // namespace
 }  // namespace sluice

@@ -36,7 +36,7 @@ TEST_P(Example, ParsesPrintsAndReadsBack) {
 INSTANTIATE_TEST_SUITE_P(All, Example,
                          ::testing::Values("1_fused_attention", "2_distributed_softmax",
                                            "3_pipelined_layers", "4_compute_shift"),
-                         [](const auto& info) { return std::string("number_") + info.param; });
+                         [](const auto& entry) { return std::string("number_") + entry.param; });
 
 }  // namespace
 }  // namespace sluice

@@ -111,7 +111,9 @@ TEST(RoundTrip, PrintedExpressionsHaveTheSameValue) {
     return std::nullopt;
   };
   scope.n_actions = 2;
-  scope.action_field = [](std::size_t i, const std::string&) { return std::optional(i + 1.0); };
+  scope.action_field = [](std::size_t i, const std::string&) {
+    return std::optional(static_cast<double>(i + 1));
+  };
   scope.literal_element = [](const std::string& name) {
     return std::optional(NameSet{name == "x" ? 1U : 4U});
   };
