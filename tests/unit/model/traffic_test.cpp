@@ -311,5 +311,60 @@ TEST(Traffic, ASharedInputIsFilledForEveryReader) {
   EXPECT_EQ(peak_bits(cost, arch, "GB"), 32);
 }
 
+// A node that names its Einsums does not exist for the others, and does not hold their nodes back:
+// both copies sink below m to one value, and each lives only while its own Einsum runs.
+TEST(Traffic, APrivateNodeServesOnlyTheEinsumsItNames) {
+  const Workload w =
+      WorkloadBuilder({{"m", 4}}, 8).einsum("P[m] = X[m]").einsum("Q[m] = X[m]").workload;
+  const Arch arch = two_levels();
+  const MappingBuilder b(w, arch);
+  const auto copy_for = [&](const char* einsum) {
+    Node node = b.storage("GB", {"X"});
+    std::get<StorageNode>(node.kind).einsums = {find_einsum(w, einsum).value()};
+    return node;
+  };
+  const NodeList end = {b.temporal("m", 1),
+                        b.sequential({{b.compute("P", "MAC")}, {b.compute("Q", "MAC")}})};
+  NodeList both = {b.storage("DRAM", {"X", "P", "Q"}), copy_for("P"), copy_for("Q")};
+  both.insert(both.end(), end.begin(), end.end());
+  EXPECT_EQ(peak_bits(priced(w, arch, both), arch, "GB"), 8);
+  EXPECT_EQ(values(priced(w, arch, both), w, arch, "GB", "write"), (Values{{"X", 8}}));
+  NodeList one = {b.storage("DRAM", {"X", "P", "Q"}), copy_for("P")};
+  one.insert(one.end(), end.begin(), end.end());
+  EXPECT_EQ(values(priced(w, arch, one), w, arch, "GB", "write"), (Values{{"X", 4}}));
+}
+
+// m: 5 rows over two instances, 3 and 2. Totals count both, times the busier one: 3 · 8 · 2 steps.
+TEST(Traffic, AnUnevenSpatialLoopCountsEachInstanceForItself) {
+  const Workload w = WorkloadBuilder({{"m", 5}, {"k", 8}, {"n", 2}}, 8)
+                         .einsum("C[m,n] = A[m,k] * B[k,n]")
+                         .workload;
+  const Arch arch = with_elements("All");
+  const MappingBuilder b(w, arch);
+  const Cost cost =
+      priced(w, arch,
+             {b.storage("DRAM", {"A", "B", "C"}), b.spatial("m", 3, "PE"), b.storage("RF", {"A"}),
+              b.temporal("n", 1), b.temporal("m", 1), b.temporal("k", 1), b.compute("C", "MAC")});
+  EXPECT_EQ(values(cost, w, arch, "MAC", "compute"), (Values{{"", 80}}));
+  EXPECT_EQ(values(cost, w, arch, "DRAM", "read").at("A"), 40);
+  EXPECT_EQ(values(cost, w, arch, "DRAM", "read").at("B"), 3 * 8 * 2);  // multicast to both
+  for (const LatencyRow& row : cost.latency)
+    if (arch[row.component].name == "MAC") EXPECT_EQ(row.latency_s, 48);
+  EXPECT_EQ(peak_bits(cost, arch, "RF"), 3 * 8 * 8);
+}
+
+// p: 6 = 4 + 2, the first tile larger: tiles of X of 4 + 2 and 2 + 2 values.
+TEST(Traffic, ALargerFirstTileIsVisitedOnce) {
+  const Workload w = convolution();
+  const Arch arch = two_levels();
+  const MappingBuilder b(w, arch);
+  NodeList nodes = rows_of_two(b, false);
+  std::get<TemporalNode>(nodes[1].kind).initial_tile_shape = 4;
+  const Cost cost = priced(w, arch, nodes);
+  EXPECT_EQ(values(cost, w, arch, "DRAM", "read").at("X"), 6 + 4);
+  EXPECT_EQ(peak_bits(cost, arch, "GB"), 6 * 8);
+  EXPECT_EQ(values(cost, w, arch, "MAC", "compute"), (Values{{"", 18}}));
+}
+
 }  // namespace
 }  // namespace sluice::testing
