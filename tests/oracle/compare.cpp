@@ -1,0 +1,215 @@
+#include "oracle/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+namespace sluice::oracle {
+namespace {
+
+using MapperAnswer = tl::expected<MapperResult, NoMapping>;
+
+double objective_value(Objective objective, double energy_j, double latency_s) {
+  switch (objective) {
+    case Objective::kEnergy: return energy_j;
+    case Objective::kLatency: return latency_s;
+    case Objective::kEdp: return energy_j * latency_s;
+  }
+  return 0;
+}
+
+const std::optional<PricedMapping>& best_of(const Enumeration& truth, Objective objective) {
+  switch (objective) {
+    case Objective::kEnergy: return truth.best_energy;
+    case Objective::kLatency: return truth.best_latency;
+    case Objective::kEdp: return truth.best_edp;
+  }
+  return truth.best_edp;
+}
+
+const char* name_of(Objective objective) {
+  switch (objective) {
+    case Objective::kEnergy: return "energy";
+    case Objective::kLatency: return "latency";
+    case Objective::kEdp: return "edp";
+  }
+  return "?";
+}
+
+std::string text_of(const std::vector<Point>& points) {
+  std::string text;
+  for (const Point& p : points) {
+    text += fmt::format("    {} J {} s", p.energy_j, p.latency_s);
+    for (double bits : p.peak_bits) text += fmt::format(" {}", bits);
+    text += "\n";
+  }
+  return text;
+}
+
+/// The checks of one problem; each returns what differs.
+class Comparison {
+ public:
+  Comparison(const Mapper& mapper, const BoundProblem& problem, const Enumeration& truth)
+      : mapper_(mapper), problem_(problem), truth_(truth) {}
+
+  std::optional<std::string> optimum(MapperOptions options, Objective objective,
+                                     const std::string& what) const {
+    options.objectives = {objective};
+    const MapperAnswer answer = mapper_.map(problem_, options, {});
+    const std::optional<PricedMapping>& best = best_of(truth_, objective);
+    if (!answer && !best) return std::nullopt;
+    const std::string title = fmt::format("{} ({})", name_of(objective), what);
+    if (!answer)
+      return title + ": the mapper finds nothing: " + answer.error().reason + "\n" + best_text(*best);
+    if (answer->mappings.empty()) return title + ": a result without a mapping";
+    const MappedResult& found = answer->mappings.front();
+    if (auto wrong = repriced(found)) return title + ": " + *wrong;
+    if (!best) return title + ": the referee finds nothing, the mapper:\n" + mapping_text(found);
+    const double is = objective_value(objective, found.cost.energy_j, found.cost.latency_s);
+    const double should = objective_value(objective, best->point.energy_j, best->point.latency_s);
+    if (is == should) return std::nullopt;
+    return fmt::format("{}: mapper {} referee {}\n{}{}", title, is, should, best_text(*best),
+                       mapping_text(found));
+  }
+
+  std::optional<std::string> front(MapperOptions options, bool with_occupancy) const {
+    options.objectives = {Objective::kEnergy, Objective::kLatency};
+    options.resource_usage = with_occupancy;
+    const MapperAnswer answer = mapper_.map(problem_, options, {});
+    const std::vector<Point>& should =
+        with_occupancy ? truth_.full_front : truth_.energy_latency_front;
+    if (!answer && should.empty()) return std::nullopt;
+    const std::string title = with_occupancy ? "front with occupancy" : "front";
+    if (!answer) return title + ": the mapper finds nothing: " + answer.error().reason;
+    std::vector<Point> is;
+    for (const MappedResult& found : answer->mappings) {
+      if (auto wrong = repriced(found)) return title + ": " + *wrong;
+      Point point = point_of(found.cost);
+      if (!with_occupancy) point.peak_bits.clear();
+      is.push_back(std::move(point));
+    }
+    std::sort(is.begin(), is.end());
+    is.erase(std::unique(is.begin(), is.end()), is.end());
+    if (is == should) return std::nullopt;
+    return fmt::format("{}: mapper\n{}  referee\n{}", title, text_of(is), text_of(should));
+  }
+
+  std::optional<std::string> threads(MapperOptions options, std::vector<Objective> objectives) const {
+    options.objectives = std::move(objectives);
+    options.threads = 1;
+    const MapperAnswer one = mapper_.map(problem_, options, {});
+    for (int count : {2, 8}) {
+      options.threads = count;
+      const MapperAnswer many = mapper_.map(problem_, options, {});
+      if (one.has_value() != many.has_value() || (one && !same(*one, *many)))
+        return fmt::format("{} threads give another result than 1", count);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static bool same(const MapperResult& a, const MapperResult& b) {
+    return std::equal(a.mappings.begin(), a.mappings.end(), b.mappings.begin(), b.mappings.end(),
+                      [](const MappedResult& x, const MappedResult& y) {
+                        return x.mapping == y.mapping && x.cost == y.cost;
+                      });
+  }
+
+  /// The mapper's cost must be what evaluate says of its mapping.
+  std::optional<std::string> repriced(const MappedResult& found) const {
+    const auto cost = evaluate(problem_, found.mapping);
+    if (!cost)
+      return "the mapping is illegal: " + cost.error().front().message + "\n" + mapping_text(found);
+    if (!(*cost == found.cost)) return "evaluate gives another cost\n" + mapping_text(found);
+    return std::nullopt;
+  }
+
+  std::string best_text(const PricedMapping& best) const {
+    return fmt::format("# referee: {} J {} s\n{}", best.point.energy_j, best.point.latency_s,
+                       to_yaml(best.mapping, problem_.workload, problem_.arch));
+  }
+
+  std::string mapping_text(const MappedResult& found) const {
+    return fmt::format("# mapper: {} J {} s\n{}", found.cost.energy_j, found.cost.latency_s,
+                       to_yaml(found.mapping, problem_.workload, problem_.arch));
+  }
+
+  const Mapper& mapper_;
+  const BoundProblem& problem_;
+  const Enumeration& truth_;
+};
+
+constexpr Objective kObjectives[] = {Objective::kEnergy, Objective::kLatency, Objective::kEdp};
+
+struct Switch {
+  const char* name;
+  bool PruningRules::* rule;
+};
+constexpr Switch kSwitches[] = {
+    {"dominance off", &PruningRules::dominance},
+    {"convex_hull off", &PruningRules::convex_hull},
+    {"bounds off", &PruningRules::bounds},
+    {"isomorphic_einsums off", &PruningRules::isomorphic_einsums},
+    {"reservation_relevance off", &PruningRules::reservation_relevance},
+    {"redundant_templates off", &PruningRules::redundant_templates},
+};
+
+}  // namespace
+
+std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& problem,
+                                      const MapperOptions& options, const Enumeration& truth,
+                                      std::uint64_t variation) {
+  const Comparison comparison(mapper, problem, truth);
+  for (Objective objective : kObjectives)
+    if (auto found = comparison.optimum(options, objective, "all rules")) return found;
+  for (bool with_occupancy : {false, true})
+    if (auto found = comparison.front(options, with_occupancy)) return found;
+  const Switch& off = kSwitches[variation % std::size(kSwitches)];
+  MapperOptions less = options;
+  less.pruning.*off.rule = false;
+  for (Objective objective : kObjectives)
+    if (auto found = comparison.optimum(less, objective, off.name)) return found;
+  if (auto found = comparison.front(less, false)) return std::string(off.name) + ": " + *found;
+  if (variation % 5 != 0) return std::nullopt;
+  if (auto found = comparison.threads(options, {Objective::kEdp})) return found;
+  return comparison.threads(options, {Objective::kEnergy, Objective::kLatency});
+}
+
+RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits) {
+  for (std::uint64_t attempt = 0;; ++attempt) {
+    RandomCase drawn;
+    drawn.spec = random_problem(seed * 1'000'003 + attempt);
+    drawn.problem = bind_problem(drawn.spec);
+    drawn.options = options_of(drawn.spec);
+    drawn.truth = enumerate(drawn.problem, drawn.options, limits);
+    if (!drawn.truth.exceeded) return drawn;
+  }
+}
+
+ShrunkDifference shrink(const Mapper& mapper, const ProblemSpec& spec, const std::string& found,
+                        const EnumerationLimits& limits, std::uint64_t variation) {
+  ShrunkDifference best{spec, found};
+  for (bool again = true; again;) {
+    again = false;
+    for (const ProblemSpec& simpler : simpler_problems(best.spec)) {
+      try {
+        const BoundProblem problem = bind_problem(simpler);
+        const MapperOptions options = options_of(simpler);
+        const Enumeration truth = enumerate(problem, options, limits);
+        if (truth.exceeded) continue;
+        auto still = difference(mapper, problem, options, truth, variation);
+        if (!still) continue;
+        best = {simpler, *still};
+        again = true;
+        break;
+      } catch (const std::exception&) {
+        continue;  // an edit may make a problem that nothing can be said of: not a simpler failure
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace sluice::oracle

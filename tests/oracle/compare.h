@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "oracle/enumerate.h"
+#include "oracle/random_problem.h"
+
+namespace sluice::oracle {
+
+/// Compares a mapper that claims to be exact with the referee's enumeration of the same problem: the
+/// optimum of every objective, both Pareto fronts, one pruning rule switched off (`variation` says
+/// which), and the results of 1, 2 and 8 threads. What differs, or nothing.
+std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& problem,
+                                      const MapperOptions& options, const Enumeration& truth,
+                                      std::uint64_t variation);
+
+/// A random case small enough for the referee: redrawn from `seed` on until it is.
+struct RandomCase {
+  ProblemSpec spec;
+  BoundProblem problem;
+  MapperOptions options;
+  Enumeration truth;
+};
+RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits);
+
+/// The simplest problem near `spec` (greedily) for which the mapper still differs, with the difference.
+struct ShrunkDifference {
+  ProblemSpec spec;
+  std::string difference;
+};
+ShrunkDifference shrink(const Mapper& mapper, const ProblemSpec& spec, const std::string& found,
+                        const EnumerationLimits& limits, std::uint64_t variation);
+
+}  // namespace sluice::oracle

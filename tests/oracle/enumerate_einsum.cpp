@@ -1,0 +1,299 @@
+#include "oracle/enumerate_einsum.h"
+
+#include <algorithm>
+#include <map>
+
+#include "oracle/canonical_nest.h"
+#include "oracle/storage_choices.h"
+#include "sluice/support/error.h"
+
+namespace sluice::oracle {
+namespace {
+
+/// A place where a loop over one variable may stand.
+struct Slot {
+  std::size_t gap = 0;  ///< above rest[gap]; the last gap is below all storage nodes
+  bool spatial = false;
+  ComponentId component;
+  std::uint32_t dimension = 0;
+};
+
+/// A loop in its gap, before the order within the gap is chosen.
+struct PlacedLoop {
+  Slot slot;
+  RankVariableId variable;
+  std::int64_t trips = 1;
+};
+
+/// All nests of one template.
+class TemplateWalk {
+ public:
+  TemplateWalk(const BoundProblem& problem, const MapperOptions& options, EinsumId einsum,
+               const StorageChoice& choice, NestCollector& out)
+      : problem_(problem),
+        options_(options),
+        einsum_(problem.workload[einsum]),
+        bound_(problem[einsum]),
+        choice_(choice),
+        out_(out) {
+    n_gaps_ = choice.rest.size() + 1;
+    n_fused_gaps_ = count_fused_gaps();
+    collect_fanouts();
+  }
+
+  void run() { place_variable(0); }
+
+ private:
+  struct Fanout {
+    ComponentId component;
+    std::uint32_t dimension = 0;
+    std::size_t gap = 0;
+    std::int64_t free = 1;  ///< instances not yet used
+    TensorMask reuse = 0;
+  };
+
+  /// Gaps above the last backing node of a shared tensor: their loops are fused.
+  std::size_t count_fused_gaps() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < choice_.rest.size(); ++i)
+      if (choice_.rest[i].backing && problem_.roles.is_shared(choice_.rest[i].tensor)) count = i + 1;
+    return count;
+  }
+
+  void collect_fanouts() {
+    for (ComponentId c : choice_.compute->path) {
+      std::size_t gap = 0;  // below every node of a memory before the fanout
+      for (std::size_t i = 0; i < choice_.rest.size(); ++i)
+        if (choice_.rest[i].component < c) gap = i + 1;
+      const auto& dimensions = bound_.components[c.index()].spatial;
+      for (std::uint32_t d = 0; d < dimensions.size(); ++d)
+        if (dimensions[d].fanout > 1)
+          fanouts_.push_back({c, d, gap, dimensions[d].fanout, dimensions[d].reuse});
+    }
+  }
+
+  /// No recomputation: every tensor whose backing node is below the gap is indexed by the variable alone.
+  bool indexes_all_unseen(RankVariableId variable, std::size_t gap, bool intermediates_only) const {
+    for (std::size_t i = gap; i < choice_.rest.size(); ++i) {
+      const NestStorage& node = choice_.rest[i];
+      if (!node.backing) continue;
+      if (intermediates_only && !problem_.roles.is_intermediate(node.tensor)) continue;
+      if (relevance_of(node.tensor, variable) != Relevance::kRelevant) return false;
+    }
+    return true;
+  }
+
+  Relevance relevance_of(TensorId tensor, RankVariableId variable) const {
+    return relevance(*find_access(einsum_, tensor), variable);
+  }
+
+  bool breaks_reuse(RankVariableId variable, TensorMask reuse) const {
+    for (std::size_t i = 0; i < bound_.tensors.size(); ++i)
+      if ((reuse >> i & 1) && relevance_of(bound_.tensors[i], variable) != Relevance::kIrrelevant)
+        return true;
+    return false;
+  }
+
+  /// Slots of a variable, outermost first: in a gap temporal loops stand above spatial ones.
+  std::vector<std::pair<Slot, Fanout*>> slots_of(RankVariableId variable) {
+    std::vector<std::pair<Slot, Fanout*>> slots;
+    for (std::size_t gap = 0; gap < n_gaps_; ++gap) {
+      if (indexes_all_unseen(variable, gap, false)) slots.push_back({Slot{gap, false, {}, 0}, nullptr});
+      for (Fanout& fanout : fanouts_) {
+        if (fanout.gap != gap || breaks_reuse(variable, fanout.reuse)) continue;
+        if (!indexes_all_unseen(variable, gap, true)) continue;
+        slots.push_back({Slot{gap, true, fanout.component, fanout.dimension}, &fanout});
+      }
+    }
+    return slots;
+  }
+
+  void place_variable(std::size_t index) {
+    if (out_.exceeded()) return;
+    if (index == einsum_.iteration_space.size()) {
+      order_gaps();
+      return;
+    }
+    const VariableRange& range = einsum_.iteration_space[index];
+    const auto slots = slots_of(range.variable);
+    place_factor(index, slots, 0, range.size, 0);
+  }
+
+  /// Splits what is left of a variable's size over the slots from `next` on, in every exact way.
+  void place_factor(std::size_t index, const std::vector<std::pair<Slot, Fanout*>>& slots,
+                    std::size_t next, std::int64_t left, int fused) {
+    if (left == 1) {
+      place_variable(index + 1);
+      return;
+    }
+    if (next == slots.size()) return;
+    const RankVariableId variable = einsum_.iteration_space[index].variable;
+    const auto& [slot, fanout] = slots[next];
+    for (std::int64_t trips = 1; trips <= left; ++trips) {
+      if (left % trips != 0) continue;
+      if (fanout && trips > fanout->free) break;
+      const bool is_fused = trips > 1 && slot.gap < n_fused_gaps_;
+      if (is_fused && (fused + 1 > options_.max_fused_loops_per_rank ||
+                       n_fused_loops_ + 1 > options_.max_fused_loops))
+        break;
+      const std::int64_t free_before = fanout ? fanout->free : 0;
+      if (fanout) fanout->free /= trips;
+      n_fused_loops_ += is_fused ? 1 : 0;
+      if (trips > 1) placed_.push_back({slot, variable, trips});
+      place_factor(index, slots, next + 1, left / trips, fused + (is_fused ? 1 : 0));
+      if (trips > 1) placed_.pop_back();
+      n_fused_loops_ -= is_fused ? 1 : 0;
+      if (fanout) fanout->free = free_before;
+    }
+  }
+
+  /// Chooses the order of the loops of every gap, and which nodes slide.
+  void order_gaps() {
+    std::vector<std::vector<std::vector<PlacedLoop>>> orders(n_gaps_);
+    for (std::size_t gap = 0; gap < n_gaps_; ++gap) {
+      std::vector<PlacedLoop> loops;
+      for (const PlacedLoop& loop : placed_)
+        if (loop.slot.gap == gap) loops.push_back(loop);
+      orders[gap] = orders_of(gap, std::move(loops));
+    }
+    std::vector<const std::vector<PlacedLoop>*> chosen(n_gaps_);
+    choose_order(orders, chosen, 0);
+  }
+
+  static bool stands_before(const PlacedLoop& a, const PlacedLoop& b) {
+    const auto key = [](const PlacedLoop& l) {
+      return std::tuple(l.slot.spatial, l.slot.component, l.slot.dimension, l.variable);
+    };
+    return key(a) < key(b);
+  }
+
+  std::vector<std::vector<PlacedLoop>> orders_of(std::size_t gap, std::vector<PlacedLoop> loops) const {
+    std::sort(loops.begin(), loops.end(), stands_before);
+    if (gap < n_fused_gaps_ || slides(gap, loops)) return all_orders(loops);
+    // Below the fused loops the order in a gap only decides whether the node above can sink. Where it
+    // can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
+    if (gap > 0 && !choice_.rest[gap - 1].backing) {
+      for (std::size_t i = 0; i < loops.size() && !loops[i].slot.spatial; ++i) {
+        if (relevance_of(choice_.rest[gap - 1].tensor, loops[i].variable) != Relevance::kRelevant) {
+          std::rotate(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(i),
+                      loops.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+          break;
+        }
+      }
+    }
+    return {loops};
+  }
+
+  /// Whether one of the nodes right above the gap could pass a sliding window's loop in it.
+  bool slides(std::size_t gap, const std::vector<PlacedLoop>& loops) const {
+    for (std::size_t i = gap; i-- > 0;) {
+      if (can_slide(choice_.rest[i], loops)) return true;
+      if (std::any_of(placed_.begin(), placed_.end(),
+                      [i](const PlacedLoop& l) { return l.slot.gap == i; }))
+        break;
+    }
+    return false;
+  }
+
+  bool can_slide(const NestStorage& node, const std::vector<PlacedLoop>& loops) const {
+    if (node.backing) return false;
+    return std::any_of(loops.begin(), loops.end(), [&](const PlacedLoop& l) {
+      return !l.slot.spatial && relevance_of(node.tensor, l.variable) == Relevance::kPartial;
+    });
+  }
+
+  /// Every order in which a variable's temporal loop stands above its spatial ones.
+  static std::vector<std::vector<PlacedLoop>> all_orders(std::vector<PlacedLoop> loops) {
+    std::vector<std::vector<PlacedLoop>> orders;
+    do {
+      bool legal = true;
+      for (std::size_t i = 0; i < loops.size(); ++i)
+        for (std::size_t j = i + 1; j < loops.size(); ++j)
+          if (loops[i].variable == loops[j].variable && stands_before(loops[j], loops[i]))
+            legal = false;
+      if (legal) orders.push_back(loops);
+    } while (std::next_permutation(loops.begin(), loops.end(), stands_before));
+    return orders;
+  }
+
+  void choose_order(const std::vector<std::vector<std::vector<PlacedLoop>>>& orders,
+                    std::vector<const std::vector<PlacedLoop>*>& chosen, std::size_t gap) {
+    if (gap == n_gaps_) {
+      std::vector<NestStorage> rest = choice_.rest;
+      choose_sliding(chosen, rest, 0);
+      return;
+    }
+    for (const auto& order : orders[gap]) {
+      chosen[gap] = &order;
+      choose_order(orders, chosen, gap + 1);
+    }
+  }
+
+  void choose_sliding(const std::vector<const std::vector<PlacedLoop>*>& chosen,
+                      std::vector<NestStorage>& rest, std::size_t index) {
+    if (out_.exceeded()) return;
+    if (index == rest.size()) {
+      emit(chosen, rest);
+      return;
+    }
+    choose_sliding(chosen, rest, index + 1);
+    std::size_t gap = index + 1;
+    while (gap + 1 < n_gaps_ && chosen[gap]->empty()) ++gap;
+    if (can_slide(rest[index], *chosen[gap])) {
+      rest[index].sliding = true;
+      choose_sliding(chosen, rest, index + 1);
+      rest[index].sliding = false;
+    }
+  }
+
+  void emit(const std::vector<const std::vector<PlacedLoop>*>& chosen,
+            const std::vector<NestStorage>& rest) {
+    std::map<RankVariableId, std::int64_t> tile;
+    for (const VariableRange& range : einsum_.iteration_space) tile[range.variable] = range.size;
+    std::vector<NestNode> nodes(choice_.top.begin(), choice_.top.end());
+    for (std::size_t gap = 0; gap < n_gaps_; ++gap) {
+      for (const PlacedLoop& placed : *chosen[gap]) {
+        NestLoop loop;
+        loop.variable = placed.variable;
+        loop.trips = placed.trips;
+        loop.tile_shape = tile[placed.variable] /= placed.trips;
+        loop.spatial = placed.slot.spatial;
+        loop.component = placed.slot.component;
+        loop.dimension = placed.slot.dimension;
+        nodes.push_back(loop);
+      }
+      if (gap < rest.size()) nodes.push_back(rest[gap]);
+    }
+    out_.count();
+    if (auto nest = canonical_nest(einsum_, n_fused_loops_, std::move(nodes)))
+      out_.add(std::move(*nest));
+  }
+
+  const BoundProblem& problem_;
+  const MapperOptions& options_;
+  const Einsum& einsum_;
+  const BoundEinsum& bound_;
+  const StorageChoice& choice_;
+  NestCollector& out_;
+  std::size_t n_gaps_ = 0;
+  std::size_t n_fused_gaps_ = 0;
+  std::vector<Fanout> fanouts_;
+  std::vector<PlacedLoop> placed_;
+  int n_fused_loops_ = 0;
+};
+
+}  // namespace
+
+NestList enumerate_nests(const BoundProblem& problem, const MapperOptions& options, EinsumId einsum,
+                         const EnumerationLimits& limits) {
+  NestCollector collector(einsum, limits.max_nests);
+  int template_id = 0;
+  const std::vector<StorageChoice> choices = storage_choices(problem, einsum);
+  for (const StorageChoice& choice : choices) {
+    collector.start_template(choice.compute->component, template_id++);
+    TemplateWalk(problem, options, einsum, choice, collector).run();
+  }
+  return collector.take();
+}
+
+}  // namespace sluice::oracle

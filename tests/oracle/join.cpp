@@ -1,0 +1,287 @@
+#include "oracle/join.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "oracle/canonical_nest.h"
+#include "sluice/support/error.h"
+
+namespace sluice::oracle {
+namespace {
+
+const NestLoop* as_loop(const NestNode& node) { return std::get_if<NestLoop>(&node); }
+const NestStorage* as_storage(const NestNode& node) { return std::get_if<NestStorage>(&node); }
+
+/// The loop as seen from a tensor: which of its ranks it moves, and how.
+std::string loop_signature(const Einsum& einsum, TensorId tensor, const NestLoop& loop) {
+  const TensorAccess& access = *find_access(einsum, tensor);
+  std::string ranks;
+  for (std::size_t r = 0; r < access.projection.size(); ++r)
+    if (access.projection[r].coefficient_of(loop.variable) != 0) ranks += "r" + std::to_string(r);
+  std::string text = ranks + "x" + std::to_string(loop.trips) + "t" + std::to_string(loop.tile_shape);
+  if (loop.spatial)
+    text += "@" + std::to_string(loop.component.index()) + "." + std::to_string(loop.dimension);
+  return text + ";";
+}
+
+/// A nest cut at its loops: level k holds the storage nodes right above loop k.
+struct Levels {
+  std::vector<std::vector<NestStorage>> storages;  ///< one more than loops
+  std::vector<NestLoop> loops;
+};
+
+Levels levels_of(const Pmapping& pmapping) {
+  Levels levels;
+  levels.storages.emplace_back();
+  for (const NestNode& node : pmapping.nodes) {
+    if (const NestStorage* storage = as_storage(node)) {
+      levels.storages.back().push_back(*storage);
+    } else {
+      levels.loops.push_back(*as_loop(node));
+      levels.storages.emplace_back();
+    }
+  }
+  return levels;
+}
+
+/// Builds the tree of one full mapping.
+class TreeBuilder {
+ public:
+  TreeBuilder(const BoundProblem& problem, const std::vector<const Pmapping*>& nests)
+      : problem_(problem), nests_(nests) {
+    loops_above_.assign(problem.workload.tensors.size(), 0);
+    users_.resize(problem.workload.tensors.size());
+    for (std::size_t e = 0; e < nests.size(); ++e) {
+      levels_.push_back(levels_of(*nests[e]));
+      for (const SharedTensor& shared : shared_tensors(problem, *nests[e])) {
+        loops_above_[shared.tensor.index()] = shared.loops_above;
+        users_[shared.tensor.index()].push_back(e);
+      }
+    }
+  }
+
+  std::optional<Mapping> build() {
+    std::vector<std::size_t> all(nests_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    Mapping mapping;
+    append_top(mapping.nodes);
+    append_group(mapping.nodes, all, 0);
+    if (!coherent_) return std::nullopt;
+    return mapping;
+  }
+
+ private:
+  using Group = std::vector<std::size_t>;  ///< adjacent Einsums, ascending
+
+  /// A tensor that lives under more than `level` loops spans the step from Einsum e to e + 1.
+  bool joined(std::size_t e, std::size_t level) const {
+    for (std::size_t t = 0; t < users_.size(); ++t)
+      if (!users_[t].empty() && loops_above_[t] > level && users_[t].front() <= e &&
+          users_[t].back() > e)
+        return true;
+    return false;
+  }
+
+  std::vector<Group> runs_of(const Group& group, std::size_t level) const {
+    std::vector<Group> runs;
+    for (std::size_t e : group) {
+      if (runs.empty() || !joined(e - 1, level)) runs.emplace_back();
+      runs.back().push_back(e);
+    }
+    return runs;
+  }
+
+  void append_top(NodeList& out) {
+    std::vector<NestStorage> top;
+    for (const Levels& levels : levels_)
+      for (const NestStorage& storage : levels.storages[0])
+        if (storage.top && !contains(top, storage)) top.push_back(storage);
+    std::stable_sort(top.begin(), top.end(), [](const NestStorage& a, const NestStorage& b) {
+      return std::pair(a.component, a.tensor) < std::pair(b.component, b.tensor);
+    });
+    for (const NestStorage& storage : top) out.push_back(storage_node(storage));
+  }
+
+  static bool contains(const std::vector<NestStorage>& list, const NestStorage& storage) {
+    return std::any_of(list.begin(), list.end(), [&](const NestStorage& s) {
+      return s.tensor == storage.tensor && s.component == storage.component;
+    });
+  }
+
+  /// The nests of `group` from `level` on; all loops outside are already written.
+  void append_group(NodeList& out, const Group& group, std::size_t level) {
+    const std::vector<Group> runs = runs_of(group, level);
+    if (runs.size() == 1) {
+      append_run(out, runs[0], level);
+      return;
+    }
+    std::vector<NestStorage> above;
+    for (const Group& run : runs)
+      for (std::size_t e : run)
+        for (const NestStorage& storage : levels_[e].storages[level])
+          if (spans_runs(storage, runs) && !contains(above, storage)) above.push_back(storage);
+    for (const NestStorage& storage : above) out.push_back(storage_node(storage));
+    written_.insert(written_.end(), above.begin(), above.end());
+    SplitNode split;
+    for (const Group& run : runs) append_run(split.children.emplace_back(), run, level);
+    out.push_back(Node{split});
+  }
+
+  bool spans_runs(const NestStorage& storage, const std::vector<Group>& runs) const {
+    if (storage.top || !storage.backing) return false;
+    const Group& users = users_[storage.tensor.index()];
+    int touched = 0;
+    for (const Group& run : runs)
+      touched += std::any_of(run.begin(), run.end(), [&](std::size_t e) {
+        return std::find(users.begin(), users.end(), e) != users.end();
+      });
+    return touched > 1;
+  }
+
+  /// Einsums that share the loop at `level`, or a single one with all that is left of it.
+  void append_run(NodeList& out, const Group& run, std::size_t level) {
+    if (run.size() == 1) {
+      append_alone(out, run[0], level);
+      return;
+    }
+    if (!same_loop(run, level) || !tied_together(run, level)) {
+      coherent_ = false;
+      return;
+    }
+    append_storages(out, run, level);
+    std::vector<RankVariableId> variables;
+    for (std::size_t e : run) {
+      const RankVariableId variable = levels_[e].loops[level].variable;
+      if (std::find(variables.begin(), variables.end(), variable) == variables.end())
+        variables.push_back(variable);
+    }
+    out.push_back(loop_node(levels_[run[0]].loops[level], variables));
+    append_group(out, run, level + 1);
+  }
+
+  void append_alone(NodeList& out, std::size_t e, std::size_t level) {
+    const Levels& levels = levels_[e];
+    for (std::size_t k = level; k < levels.storages.size(); ++k) {
+      for (const NestStorage& storage : levels.storages[k])
+        if (!storage.top && !contains(written_, storage)) out.push_back(storage_node(storage));
+      if (k < levels.loops.size())
+        out.push_back(loop_node(levels.loops[k], {levels.loops[k].variable}));
+    }
+    out.push_back(compute_node(*nests_[e]));
+  }
+
+  /// The storage nodes that stand right above a shared loop. Backing nodes of one tensor are one node;
+  /// every other node serves its own Einsum only.
+  void append_storages(NodeList& out, const Group& run, std::size_t level) {
+    struct Entry {
+      NestStorage storage;
+      std::size_t einsum;
+      int rank;
+    };
+    std::vector<Entry> entries;
+    for (std::size_t e : run) {
+      for (const NestStorage& storage : levels_[e].storages[level]) {
+        if (storage.top || contains(written_, storage)) continue;
+        if (storage.backing) written_.push_back(storage);
+        const Einsum& einsum = problem_.workload.einsums[e];
+        const bool could_sink = sinks_through(einsum, storage, levels_[e].loops[level]);
+        entries.push_back({storage, e, storage.sliding ? 2 : could_sink ? 0 : 1});
+      }
+    }
+    // In its own nest no node can sink here; what could must keep a node under it that cannot.
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return std::pair(a.storage.component, a.rank) < std::pair(b.storage.component, b.rank);
+    });
+    for (const Entry& entry : entries) {
+      Node node = storage_node(entry.storage);
+      if (!entry.storage.backing)
+        std::get<StorageNode>(node.kind).einsums = {nests_[entry.einsum]->einsum};
+      out.push_back(node);
+    }
+  }
+
+  bool same_loop(const Group& run, std::size_t level) const {
+    for (std::size_t e : run) {
+      if (level >= levels_[e].loops.size()) return false;
+      const NestLoop& a = levels_[run[0]].loops[level];
+      const NestLoop& b = levels_[e].loops[level];
+      if (a.trips != b.trips || a.tile_shape != b.tile_shape || a.spatial != b.spatial) return false;
+      if (a.spatial && (a.component != b.component || a.dimension != b.dimension)) return false;
+    }
+    return true;
+  }
+
+  /// Each Einsum of the run reaches each other one over tensors that live under this loop.
+  bool tied_together(const Group& run, std::size_t level) const {
+    Group reached = {run[0]};
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      for (std::size_t t = 0; t < users_.size(); ++t) {
+        const Group& users = users_[t];
+        if (loops_above_[t] <= level) continue;
+        if (std::find(users.begin(), users.end(), reached[i]) == users.end()) continue;
+        for (std::size_t user : users)
+          if (std::find(reached.begin(), reached.end(), user) == reached.end())
+            reached.push_back(user);
+      }
+    }
+    return std::all_of(run.begin(), run.end(), [&](std::size_t e) {
+      return std::find(reached.begin(), reached.end(), e) != reached.end();
+    });
+  }
+
+  const BoundProblem& problem_;
+  const std::vector<const Pmapping*>& nests_;
+  std::vector<Levels> levels_;
+  std::vector<std::size_t> loops_above_;  ///< per tensor
+  std::vector<Group> users_;              ///< per tensor; empty for tensors of one Einsum
+  std::vector<NestStorage> written_;
+  bool coherent_ = true;
+};
+
+}  // namespace
+
+std::vector<SharedTensor> shared_tensors(const BoundProblem& problem, const Pmapping& pmapping) {
+  const Einsum& einsum = problem.workload[pmapping.einsum];
+  std::vector<SharedTensor> shared;
+  std::vector<NestLoop> above;
+  for (const NestNode& node : pmapping.nodes) {
+    if (const NestLoop* loop = as_loop(node)) {
+      above.push_back(*loop);
+      continue;
+    }
+    const NestStorage& storage = *as_storage(node);
+    if (!storage.backing || !problem.roles.is_shared(storage.tensor)) continue;
+    SharedTensor entry{storage.tensor, above.size(), "M" + std::to_string(storage.component.index())};
+    for (const NestLoop& loop : above) entry.signature += loop_signature(einsum, storage.tensor, loop);
+    shared.push_back(std::move(entry));
+  }
+  return shared;
+}
+
+std::size_t fused_loops(const BoundProblem& problem, const Pmapping& pmapping) {
+  std::size_t count = 0;
+  for (const SharedTensor& shared : shared_tensors(problem, pmapping))
+    count = std::max(count, shared.loops_above);
+  return count;
+}
+
+std::string interface_key(const BoundProblem& problem, const Pmapping& pmapping) {
+  const std::size_t fused = fused_loops(problem, pmapping);
+  std::vector<NestNode> outer;  // down to the last fused loop
+  std::size_t loops = 0;
+  for (const NestNode& node : pmapping.nodes) {
+    if (loops == fused) break;
+    outer.push_back(node);
+    loops += as_loop(node) ? 1 : 0;
+  }
+  std::string key = fused > 0 ? nest_key(outer, ComponentId(0)) : std::string();
+  for (const NestNode& node : pmapping.nodes)  // persistent tensors take room in every Einsum
+    if (const NestStorage* storage = as_storage(node); storage && storage->persistent)
+      key += " p" + nest_key({*storage}, ComponentId(0));
+  for (const SharedTensor& shared : shared_tensors(problem, pmapping))
+    key += " " + std::to_string(shared.tensor.index()) + ":" + std::to_string(shared.loops_above) +
+           shared.signature;
+  return key;
+}
+
+}  // namespace sluice::oracle

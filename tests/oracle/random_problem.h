@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/mapper/mapper.h"
+#include "sluice/model/binding.h"
+
+namespace sluice::oracle {
+
+/// A small workload, architecture and search options, as text fields that print as one YAML file.
+/// Energies are integers, throughputs and leakage powers of two: every sum of costs is exact.
+
+struct AccessSpec {
+  std::string tensor;
+  std::vector<std::pair<std::string, std::string>> projection;  ///< rank → index expression
+};
+
+struct EinsumSpec {
+  std::string name;
+  std::vector<AccessSpec> inputs;
+  AccessSpec output;
+  bool is_copy = false;
+  int n_instances = 1;
+  std::string weight;              ///< the input that is called `weight`, or empty
+  std::vector<std::string> bounds; ///< `0 <= r < 3`: variables that are no rank of their own
+};
+
+struct FanoutSpec {
+  std::string name;
+  int fanout = 2;
+  std::string may_reuse = "All";
+  std::string reuse;      ///< empty: not given
+  std::string min_usage;  ///< empty: not given
+};
+
+struct MemorySpec {
+  std::string name;
+  std::string size = "inf";
+  std::string keep, may_keep;  ///< empty: not given
+  int read_energy = 1, write_energy = 1;
+  std::string read_throughput = "inf", write_throughput = "inf";
+  std::string leak = "0";
+  std::string bits_per_value;  ///< empty, or the inside of a flow mapping
+  int bits_per_action = 1;
+  std::string total_latency;   ///< empty: the default
+  std::vector<FanoutSpec> spatial;
+};
+
+struct ComputeSpec {
+  std::string name;
+  std::string enabled;  ///< empty: always
+  int energy = 1;
+  std::string throughput = "1";
+  std::string leak = "0";
+  std::vector<FanoutSpec> spatial;
+};
+
+/// A memory (or none) with a compute below it, on its own branch of the hierarchy.
+struct ForkSpec {
+  std::optional<MemorySpec> memory;
+  ComputeSpec compute;
+};
+
+struct ProblemSpec {
+  std::vector<std::pair<std::string, int>> rank_sizes;
+  std::string bits_per_value = "All: 8";
+  std::string persistent;  ///< set expression, or empty
+  int n_instances = 1;
+  std::vector<EinsumSpec> einsums;
+  std::vector<MemorySpec> memories;  ///< outermost first
+  std::optional<ForkSpec> fork;      ///< stands after memories[0..1]
+  ComputeSpec compute;
+  int max_fused_loops = kUnlimitedLoops;
+  int max_fused_loops_per_rank = 1;
+};
+
+/// The whole as one YAML document (workload, arch, mapper).
+std::string to_yaml(const ProblemSpec& spec);
+
+/// The same as IR values, bound; made without the front end (a test loads the document and compares).
+/// Throws InternalError with the diagnostics where it is refused: the generator makes legal problems.
+BoundProblem bind_problem(const ProblemSpec& spec);
+MapperOptions options_of(const ProblemSpec& spec);
+
+/// The problem of one seed.
+ProblemSpec random_problem(std::uint64_t seed);
+
+/// Simpler variants of a problem, the boldest first: for shrinking a failure.
+std::vector<ProblemSpec> simpler_problems(const ProblemSpec& spec);
+
+}  // namespace sluice::oracle

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "oracle/nest.h"
+
+namespace sluice::oracle {
+
+/// One template: which memory keeps which tensors, and in which order the storage nodes stand.
+struct StorageChoice {
+  const BoundCompute* compute = nullptr;
+  std::vector<NestStorage> top;   ///< persistent backing nodes and the outermost memory's nodes
+  std::vector<NestStorage> rest;  ///< the others, outermost first
+};
+
+/// Every choice of one Einsum: the subsets of may_keep outermost memory first, then every order in which
+/// outer memories come before inner ones.
+std::vector<StorageChoice> storage_choices(const BoundProblem& problem, EinsumId einsum);
+
+}  // namespace sluice::oracle
