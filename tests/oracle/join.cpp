@@ -265,6 +265,10 @@ std::size_t fused_loops(const BoundProblem& problem, const Pmapping& pmapping) {
   return count;
 }
 
+std::optional<Mapping> join(const BoundProblem& problem, const std::vector<const Pmapping*>& nests) {
+  return TreeBuilder(problem, nests).build();
+}
+
 std::string interface_key(const BoundProblem& problem, const Pmapping& pmapping) {
   const std::size_t fused = fused_loops(problem, pmapping);
   std::vector<NestNode> outer;  // down to the last fused loop
