@@ -13,23 +13,40 @@ const NestLoop* loop_at(const std::vector<NestNode>& nodes, std::size_t i) {
   return i < nodes.size() ? std::get_if<NestLoop>(&nodes[i]) : nullptr;
 }
 
+bool passes(const Einsum& einsum, const NestStorage& storage, const NestLoop& loop) {
+  if (storage.backing || loop.spatial) return false;
+  const TensorAccess* access = find_access(einsum, storage.tensor);
+  return access && relevance(*access, loop.variable) == Relevance::kRelevant;
+}
+
 int loops_before(const std::vector<NestNode>& nodes, std::size_t end) {
   return static_cast<int>(std::count_if(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(end),
                                         [](const NestNode& n) { return n.index() == 0; }));
 }
 
-/// Innermost nodes first: a node that moves down frees the one above it. False if a loop was unfused.
-bool sink_all(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes) {
-  bool only_fused = true;
-  for (std::size_t i = nodes.size(); i-- > 0;) {
-    for (std::size_t j = i; storage_at(nodes, j); ++j) {
-      const NestLoop* below = loop_at(nodes, j + 1);
-      if (!below || !sinks_through(einsum, *storage_at(nodes, j), *below)) break;
-      if (loops_before(nodes, j + 1) >= n_fused) only_fused = false;
-      std::swap(nodes[j], nodes[j + 1]);
-    }
+/// Moves one node down as far as it goes; a sliding one through its sliding window's loop, to right below
+/// it. False where the same nest is written elsewhere: it sank through an unfused loop, or a sliding node
+/// meets no window.
+bool sink(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes, std::size_t at) {
+  for (;; ++at) {
+    const NestStorage& storage = *storage_at(nodes, at);
+    const NestLoop* below = loop_at(nodes, at + 1);
+    const bool slides = below && storage.sliding && !below->spatial &&
+                        relevance(*find_access(einsum, storage.tensor), below->variable) ==
+                            Relevance::kPartial;
+    if (slides) std::swap(nodes[at], nodes[at + 1]);
+    if (slides) return true;
+    if (!below || !passes(einsum, storage, *below)) return !storage.sliding;
+    if (loops_before(nodes, at + 1) >= n_fused) return false;
+    std::swap(nodes[at], nodes[at + 1]);
   }
-  return only_fused;
+}
+
+/// Innermost nodes first: a node that moves down frees the one above it.
+bool sink_all(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes) {
+  for (std::size_t i = nodes.size(); i-- > 0;)
+    if (storage_at(nodes, i) && !sink(einsum, n_fused, nodes, i)) return false;
+  return true;
 }
 
 /// Adjacent nodes of one memory and the temporal loops directly under them.
@@ -94,9 +111,7 @@ void sort_nodes(const Einsum& einsum, std::vector<NestNode>& nodes, const Run& r
 }  // namespace
 
 bool sinks_through(const Einsum& einsum, const NestStorage& storage, const NestLoop& loop) {
-  if (storage.backing || loop.spatial) return false;
-  const TensorAccess* access = find_access(einsum, storage.tensor);
-  return access && relevance(*access, loop.variable) == Relevance::kRelevant;
+  return !storage.sliding && passes(einsum, storage, loop);
 }
 
 std::optional<std::vector<NestNode>> canonical_nest(const Einsum& einsum, int n_fused,

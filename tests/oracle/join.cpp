@@ -122,9 +122,25 @@ class TreeBuilder {
           if (spans_runs(storage, runs) && !contains(above, storage)) above.push_back(storage);
     for (const NestStorage& storage : above) out.push_back(storage_node(storage));
     written_.insert(written_.end(), above.begin(), above.end());
+    if (level > 0) append_sliding(out, group, level);
     SplitNode split;
     for (const Group& run : runs) append_run(split.children.emplace_back(), run, level);
     out.push_back(Node{split});
+  }
+
+  /// A node that slides over the shared loop above the split must stand right below it.
+  void append_sliding(NodeList& out, const Group& group, std::size_t level) {
+    for (std::size_t e : group) {
+      for (const NestStorage& storage : levels_[e].storages[level])
+        if (storage.sliding) out.push_back(private_node(storage, e));
+      std::erase_if(levels_[e].storages[level], [](const NestStorage& s) { return s.sliding; });
+    }
+  }
+
+  Node private_node(const NestStorage& storage, std::size_t e) const {
+    Node node = storage_node(storage);
+    if (!storage.backing) std::get<StorageNode>(node.kind).einsums = {nests_[e]->einsum};
+    return node;
   }
 
   bool spans_runs(const NestStorage& storage, const std::vector<Group>& runs) const {
@@ -192,12 +208,7 @@ class TreeBuilder {
     std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return std::pair(a.storage.component, a.rank) < std::pair(b.storage.component, b.rank);
     });
-    for (const Entry& entry : entries) {
-      Node node = storage_node(entry.storage);
-      if (!entry.storage.backing)
-        std::get<StorageNode>(node.kind).einsums = {nests_[entry.einsum]->einsum};
-      out.push_back(node);
-    }
+    for (const Entry& entry : entries) out.push_back(private_node(entry.storage, entry.einsum));
   }
 
   bool same_loop(const Group& run, std::size_t level) const {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "oracle/compare.h"
 #include "oracle/enumerate_einsum.h"
 #include "oracle/single_einsum.h"
@@ -54,8 +56,15 @@ TEST(Model, PricesAMappingAndItsNormalFormAlike) {
   });
 }
 
-/// Two temporal loops over different variables directly under each other, below no storage node.
+bool slides(const Node& node) {
+  const auto* storage = std::get_if<StorageNode>(&node.kind);
+  return storage && storage->sliding;
+}
+
+/// Two temporal loops over different variables directly under each other, below no storage node, in a
+/// nest without sliding windows (there the order says which loop is passed).
 bool may_swap(const NodeList& nodes, std::size_t i) {
+  if (std::any_of(nodes.begin(), nodes.end(), slides)) return false;
   const auto* outer = std::get_if<TemporalNode>(&nodes[i].kind);
   const auto* inner = std::get_if<TemporalNode>(&nodes[i + 1].kind);
   const bool below_a_loop = i > 0 && !std::holds_alternative<StorageNode>(nodes[i - 1].kind);
