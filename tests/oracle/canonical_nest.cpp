@@ -20,20 +20,21 @@ bool passes(const Einsum& einsum, const NestStorage& storage, const NestLoop& lo
 }
 
 int loops_before(const std::vector<NestNode>& nodes, std::size_t end) {
-  return static_cast<int>(std::count_if(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(end),
+  return static_cast<int>(std::count_if(nodes.begin(),
+                                        nodes.begin() + static_cast<std::ptrdiff_t>(end),
                                         [](const NestNode& n) { return n.index() == 0; }));
 }
 
-/// Moves one node down as far as it goes; a sliding one through its sliding window's loop, to right below
-/// it. False where the same nest is written elsewhere: it sank through an unfused loop, or a sliding node
-/// meets no window.
+/// Moves one node down as far as it goes; a sliding one through its sliding window's loop, to right
+/// below it. False where the same nest is written elsewhere: it sank through an unfused loop, or a
+/// sliding node meets no window.
 bool sink(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes, std::size_t at) {
   for (;; ++at) {
     const NestStorage& storage = *storage_at(nodes, at);
     const NestLoop* below = loop_at(nodes, at + 1);
-    const bool slides = below && storage.sliding && !below->spatial &&
-                        relevance(*find_access(einsum, storage.tensor), below->variable) ==
-                            Relevance::kPartial;
+    const bool slides =
+        below && storage.sliding && !below->spatial &&
+        relevance(*find_access(einsum, storage.tensor), below->variable) == Relevance::kPartial;
     if (slides) std::swap(nodes[at], nodes[at + 1]);
     if (slides) return true;
     if (!below || !passes(einsum, storage, *below)) return !storage.sliding;

@@ -10,12 +10,12 @@
 
 namespace sluice::oracle {
 
-/// One spelling for nests that mean the same: non-backing nodes sunk through the fully relevant temporal
-/// loops under them (the normal form), adjacent nodes of one memory in a fixed order that keeps a node
-/// that cannot sink as the last, and the loops of a gap below the `n_fused` outermost loops in a fixed
-/// order that keeps what is above from sinking. Sliding nodes end right below the window's loop that they
-/// pass. Nothing where the result is written elsewhere in the space: a node sank through an unfused loop,
-/// or a sliding node meets no window.
+/// One spelling for nests that mean the same: non-backing nodes sunk through the fully relevant
+/// temporal loops under them (the normal form), adjacent nodes of one memory in a fixed order that
+/// keeps a node that cannot sink as the last, and the loops of a gap below the `n_fused` outermost
+/// loops in a fixed order that keeps what is above from sinking. Sliding nodes end right below the
+/// window's loop that they pass. Nothing where the result is written elsewhere in the space: a node
+/// sank through an unfused loop, or a sliding node meets no window.
 std::optional<std::vector<NestNode>> canonical_nest(const Einsum& einsum, int n_fused,
                                                     std::vector<NestNode> nodes);
 

@@ -13,27 +13,36 @@ using MapperAnswer = tl::expected<MapperResult, NoMapping>;
 
 double objective_value(Objective objective, double energy_j, double latency_s) {
   switch (objective) {
-    case Objective::kEnergy: return energy_j;
-    case Objective::kLatency: return latency_s;
-    case Objective::kEdp: return energy_j * latency_s;
+    case Objective::kEnergy:
+      return energy_j;
+    case Objective::kLatency:
+      return latency_s;
+    case Objective::kEdp:
+      return energy_j * latency_s;
   }
   return 0;
 }
 
 const std::optional<PricedMapping>& best_of(const Enumeration& truth, Objective objective) {
   switch (objective) {
-    case Objective::kEnergy: return truth.best_energy;
-    case Objective::kLatency: return truth.best_latency;
-    case Objective::kEdp: return truth.best_edp;
+    case Objective::kEnergy:
+      return truth.best_energy;
+    case Objective::kLatency:
+      return truth.best_latency;
+    case Objective::kEdp:
+      return truth.best_edp;
   }
   return truth.best_edp;
 }
 
 const char* name_of(Objective objective) {
   switch (objective) {
-    case Objective::kEnergy: return "energy";
-    case Objective::kLatency: return "latency";
-    case Objective::kEdp: return "edp";
+    case Objective::kEnergy:
+      return "energy";
+    case Objective::kLatency:
+      return "latency";
+    case Objective::kEdp:
+      return "edp";
   }
   return "?";
 }
@@ -62,7 +71,8 @@ class Comparison {
     if (!answer && !best) return std::nullopt;
     const std::string title = fmt::format("{} ({})", name_of(objective), what);
     if (!answer)
-      return title + ": the mapper finds nothing: " + answer.error().reason + "\n" + best_text(*best);
+      return title + ": the mapper finds nothing: " + answer.error().reason + "\n" +
+             best_text(*best);
     if (answer->mappings.empty()) return title + ": a result without a mapping";
     const MappedResult& found = answer->mappings.front();
     if (auto wrong = repriced(found)) return title + ": " + *wrong;
@@ -96,7 +106,8 @@ class Comparison {
     return fmt::format("{}: mapper\n{}  referee\n{}", title, text_of(is), text_of(should));
   }
 
-  std::optional<std::string> threads(MapperOptions options, std::vector<Objective> objectives) const {
+  std::optional<std::string> threads(MapperOptions options,
+                                     std::vector<Objective> objectives) const {
     options.objectives = std::move(objectives);
     options.threads = 1;
     const MapperAnswer one = mapper_.map(problem_, options, {});
@@ -145,7 +156,7 @@ constexpr Objective kObjectives[] = {Objective::kEnergy, Objective::kLatency, Ob
 
 struct Switch {
   const char* name;
-  bool PruningRules::* rule;
+  bool PruningRules::*rule;
 };
 constexpr Switch kSwitches[] = {
     {"dominance off", &PruningRules::dominance},

@@ -9,9 +9,9 @@
 
 namespace sluice::oracle {
 
-/// Compares a mapper that claims to be exact with the referee's enumeration of the same problem: the
-/// optimum of every objective, both Pareto fronts, one pruning rule switched off (`variation` says
-/// which), and the results of 1, 2 and 8 threads. What differs, or nothing.
+/// Compares a mapper that claims to be exact with the referee's enumeration of the same problem:
+/// the optimum of every objective, both Pareto fronts, one pruning rule switched off (`variation`
+/// says which), and the results of 1, 2 and 8 threads. What differs, or nothing.
 std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& problem,
                                       const MapperOptions& options, const Enumeration& truth,
                                       std::uint64_t variation);
@@ -25,7 +25,8 @@ struct RandomCase {
 };
 RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits);
 
-/// The simplest problem near `spec` (greedily) for which the mapper still differs, with the difference.
+/// The simplest problem near `spec` (greedily) for which the mapper still differs, with the
+/// difference.
 struct ShrunkDifference {
   ProblemSpec spec;
   std::string difference;

@@ -21,7 +21,8 @@ bool no_worse(const Pmapping& a, const Pmapping& b) {
 }
 
 /// Of nests with the same interface, those that no other one beats or equals in energy, latency and
-/// every memory. All three add up or are a maximum over Einsums, so a full mapping only gets better.
+/// every memory. All three add up or are a maximum over Einsums, so a full mapping only gets
+/// better.
 std::vector<Pmapping> undominated(const BoundProblem& problem, std::vector<Pmapping> nests) {
   std::map<std::string, std::vector<Pmapping>> classes;
   for (Pmapping& nest : nests) {
@@ -38,7 +39,8 @@ std::vector<Pmapping> undominated(const BoundProblem& problem, std::vector<Pmapp
   return result;
 }
 
-/// Depth first over the Einsums; every complete choice is built, priced whole, and remembered if good.
+/// Depth first over the Einsums; every complete choice is built, priced whole, and remembered if
+/// good.
 class JoinWalk {
  public:
   JoinWalk(const BoundProblem& problem, const std::vector<std::vector<Pmapping>>& nests,
@@ -143,10 +145,10 @@ class JoinWalk {
     if ((energy == cost.energy_j && latency == cost.latency_s) ||
         out_.non_additive.size() >= kMaxReports)
       return;
-    out_.non_additive.push_back("parts " + std::to_string(energy) + " J " + std::to_string(latency) +
-                                " s, whole " + std::to_string(cost.energy_j) + " J " +
-                                std::to_string(cost.latency_s) + " s\n" +
-                                to_yaml(mapping, problem_.workload, problem_.arch));
+    out_.non_additive.push_back(
+        "parts " + std::to_string(energy) + " J " + std::to_string(latency) + " s, whole " +
+        std::to_string(cost.energy_j) + " J " + std::to_string(cost.latency_s) + " s\n" +
+        to_yaml(mapping, problem_.workload, problem_.arch));
   }
 
   void remember(const Mapping& mapping, const Cost& cost) {
@@ -191,7 +193,8 @@ std::vector<Point> pareto_front(std::vector<Point> points) {
   std::sort(points.begin(), points.end());
   std::vector<Point> front;  // a point can only be dominated by one that sorts before it
   for (const Point& point : points)
-    if (std::none_of(front.begin(), front.end(), [&](const Point& f) { return dominates(f, point); }))
+    if (std::none_of(front.begin(), front.end(),
+                     [&](const Point& f) { return dominates(f, point); }))
       front.push_back(point);
   return front;
 }

@@ -11,12 +11,12 @@
 
 namespace sluice::oracle {
 
-/// The brute-force referee of the fused mapper: it walks the whole space of docs (mapping one nest per
-/// Einsum, joined into one LoopTree), prices every mapping with `evaluate`, and knows nothing of the
-/// mapper. What it leaves out is listed in tests/oracle/README.md, each with the reason.
+/// The brute-force referee of the fused mapper: it walks the whole space of docs (mapping one nest
+/// per Einsum, joined into one LoopTree), prices every mapping with `evaluate`, and knows nothing
+/// of the mapper. What it leaves out is listed in tests/oracle/README.md, each with the reason.
 
 struct EnumerationLimits {
-  std::int64_t max_nests = 200'000;      ///< per Einsum, before equal ones are merged
+  std::int64_t max_nests = 200'000;        ///< per Einsum, before equal ones are merged
   std::int64_t max_evaluations = 100'000;  ///< single nests and full mappings priced
   /// Keep every nest of an Einsum, not only those that no exchangeable one beats in everything.
   bool keep_dominated_nests = false;
@@ -37,16 +37,17 @@ struct PricedMapping {
 };
 
 struct Enumeration {
-  bool exceeded = false;  ///< a limit was reached: the rest is meaningless
-  std::vector<std::int64_t> nests;      ///< distinct nests that fit, per Einsum
-  std::vector<std::int64_t> candidates; ///< of those, the ones joined, per Einsum
-  std::int64_t full_mappings = 0;       ///< complete mappings priced
-  std::int64_t valid_mappings = 0;      ///< of those, the ones that fit
+  bool exceeded = false;                 ///< a limit was reached: the rest is meaningless
+  std::vector<std::int64_t> nests;       ///< distinct nests that fit, per Einsum
+  std::vector<std::int64_t> candidates;  ///< of those, the ones joined, per Einsum
+  std::int64_t full_mappings = 0;        ///< complete mappings priced
+  std::int64_t valid_mappings = 0;       ///< of those, the ones that fit
   /// Absent where nothing is legal.
   std::optional<PricedMapping> best_energy, best_latency, best_edp;
   std::vector<Point> energy_latency_front;  ///< ascending, distinct, without peak bits
   std::vector<Point> full_front;            ///< with peak bits as criteria
-  /// Mappings of the space that `evaluate` refuses for another reason than capacity (the first few).
+  /// Mappings of the space that `evaluate` refuses for another reason than capacity (the first
+  /// few).
   std::vector<std::string> refusals;
   /// Full mappings whose price is not the sum of their Einsums' own prices (the first few).
   std::vector<std::string> non_additive;

@@ -56,7 +56,8 @@ class TemplateWalk {
   std::size_t count_fused_gaps() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < choice_.rest.size(); ++i)
-      if (choice_.rest[i].backing && problem_.roles.is_shared(choice_.rest[i].tensor)) count = i + 1;
+      if (choice_.rest[i].backing && problem_.roles.is_shared(choice_.rest[i].tensor))
+        count = i + 1;
     return count;
   }
 
@@ -72,7 +73,8 @@ class TemplateWalk {
     }
   }
 
-  /// No recomputation: every tensor whose backing node is below the gap is indexed by the variable alone.
+  /// No recomputation: every tensor whose backing node is below the gap is indexed by the variable
+  /// alone.
   bool indexes_all_unseen(RankVariableId variable, std::size_t gap, bool intermediates_only) const {
     for (std::size_t i = gap; i < choice_.rest.size(); ++i) {
       const NestStorage& node = choice_.rest[i];
@@ -98,7 +100,8 @@ class TemplateWalk {
   std::vector<std::pair<Slot, Fanout*>> slots_of(RankVariableId variable) {
     std::vector<std::pair<Slot, Fanout*>> slots;
     for (std::size_t gap = 0; gap < n_gaps_; ++gap) {
-      if (indexes_all_unseen(variable, gap, false)) slots.push_back({Slot{gap, false, {}, 0}, nullptr});
+      if (indexes_all_unseen(variable, gap, false))
+        slots.push_back({Slot{gap, false, {}, 0}, nullptr});
       for (Fanout& fanout : fanouts_) {
         if (fanout.gap != gap || breaks_reuse(variable, fanout.reuse)) continue;
         if (!indexes_all_unseen(variable, gap, true)) continue;
@@ -167,11 +170,12 @@ class TemplateWalk {
     return key(a) < key(b);
   }
 
-  std::vector<std::vector<PlacedLoop>> orders_of(std::size_t gap, std::vector<PlacedLoop> loops) const {
+  std::vector<std::vector<PlacedLoop>> orders_of(std::size_t gap,
+                                                 std::vector<PlacedLoop> loops) const {
     std::sort(loops.begin(), loops.end(), stands_before);
     if (gap < n_fused_gaps_ || slides(gap, loops)) return all_orders(loops);
-    // Below the fused loops the order in a gap only decides whether the node above can sink. Where it
-    // can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
+    // Below the fused loops the order in a gap only decides whether the node above can sink. Where
+    // it can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
     if (gap > 0 && !choice_.rest[gap - 1].backing) {
       for (std::size_t i = 0; i < loops.size() && !loops[i].slot.spatial; ++i) {
         if (relevance_of(choice_.rest[gap - 1].tensor, loops[i].variable) != Relevance::kRelevant) {

@@ -14,8 +14,8 @@ struct NestList {
   std::vector<Pmapping> nests;  ///< distinct; not priced
 };
 
-/// Every legal nest of one Einsum, capacities aside: compute × keep choice × order of the storage nodes
-/// × loops in every gap × perfect factors.
+/// Every legal nest of one Einsum, capacities aside: compute × keep choice × order of the storage
+/// nodes × loops in every gap × perfect factors.
 NestList enumerate_nests(const BoundProblem& problem, const MapperOptions& options, EinsumId einsum,
                          const EnumerationLimits& limits);
 

@@ -18,7 +18,8 @@ std::string loop_signature(const Einsum& einsum, TensorId tensor, const NestLoop
   std::string ranks;
   for (std::size_t r = 0; r < access.projection.size(); ++r)
     if (access.projection[r].coefficient_of(loop.variable) != 0) ranks += "r" + std::to_string(r);
-  std::string text = ranks + "x" + std::to_string(loop.trips) + "t" + std::to_string(loop.tile_shape);
+  std::string text =
+      ranks + "x" + std::to_string(loop.trips) + "t" + std::to_string(loop.tile_shape);
   if (loop.spatial)
     text += "@" + std::to_string(loop.component.index()) + "." + std::to_string(loop.dimension);
   return text + ";";
@@ -186,8 +187,8 @@ class TreeBuilder {
     out.push_back(compute_node(*nests_[e]));
   }
 
-  /// The storage nodes that stand right above a shared loop. Backing nodes of one tensor are one node;
-  /// every other node serves its own Einsum only.
+  /// The storage nodes that stand right above a shared loop. Backing nodes of one tensor are one
+  /// node; every other node serves its own Einsum only.
   void append_storages(NodeList& out, const Group& run, std::size_t level) {
     struct Entry {
       NestStorage storage;
@@ -216,7 +217,8 @@ class TreeBuilder {
       if (level >= levels_[e].loops.size()) return false;
       const NestLoop& a = levels_[run[0]].loops[level];
       const NestLoop& b = levels_[e].loops[level];
-      if (a.trips != b.trips || a.tile_shape != b.tile_shape || a.spatial != b.spatial) return false;
+      if (a.trips != b.trips || a.tile_shape != b.tile_shape || a.spatial != b.spatial)
+        return false;
       if (a.spatial && (a.component != b.component || a.dimension != b.dimension)) return false;
     }
     return true;
@@ -262,8 +264,10 @@ std::vector<SharedTensor> shared_tensors(const BoundProblem& problem, const Pmap
     }
     const NestStorage& storage = *as_storage(node);
     if (!storage.backing || !problem.roles.is_shared(storage.tensor)) continue;
-    SharedTensor entry{storage.tensor, above.size(), "M" + std::to_string(storage.component.index())};
-    for (const NestLoop& loop : above) entry.signature += loop_signature(einsum, storage.tensor, loop);
+    SharedTensor entry{storage.tensor, above.size(),
+                       "M" + std::to_string(storage.component.index())};
+    for (const NestLoop& loop : above)
+      entry.signature += loop_signature(einsum, storage.tensor, loop);
     shared.push_back(std::move(entry));
   }
   return shared;
@@ -276,7 +280,8 @@ std::size_t fused_loops(const BoundProblem& problem, const Pmapping& pmapping) {
   return count;
 }
 
-std::optional<Mapping> join(const BoundProblem& problem, const std::vector<const Pmapping*>& nests) {
+std::optional<Mapping> join(const BoundProblem& problem,
+                            const std::vector<const Pmapping*>& nests) {
   return TreeBuilder(problem, nests).build();
 }
 

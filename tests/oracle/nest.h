@@ -33,7 +33,8 @@ struct NestStorage {
 
 using NestNode = std::variant<NestLoop, NestStorage>;
 
-/// A nest with its own price. `templates`: the (keep choice, storage order) pairs that it belongs to.
+/// A nest with its own price. `templates`: the (keep choice, storage order) pairs that it belongs
+/// to.
 struct Pmapping {
   EinsumId einsum;
   ComponentId compute;

@@ -195,8 +195,9 @@ Component memory(const MemorySpec& spec) {
     kind.bits_per_value.push_back({expression(parts[0]), expression(parts[1])});
   }
   component.kind = kind;
-  component.actions = {action("read", spec.read_energy, spec.read_throughput, spec.bits_per_action),
-                       action("write", spec.write_energy, spec.write_throughput, spec.bits_per_action)};
+  component.actions = {
+      action("read", spec.read_energy, spec.read_throughput, spec.bits_per_action),
+      action("write", spec.write_energy, spec.write_throughput, spec.bits_per_action)};
   component.spatial = spatial(spec.spatial);
   component.leak_power_w = number(spec.leak);
   if (!spec.total_latency.empty()) component.total_latency = expression(spec.total_latency);

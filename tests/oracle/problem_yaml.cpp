@@ -50,8 +50,8 @@ std::string spatial_text(const std::vector<FanoutSpec>& spatial) {
 }
 
 std::string memory_text(const MemorySpec& m, const std::string& indent) {
-  std::string text = fmt::format("{}- !Memory {{name: {}, size: {}, leak_power: {}{}", indent, m.name,
-                                 m.size, m.leak, spatial_text(m.spatial));
+  std::string text = fmt::format("{}- !Memory {{name: {}, size: {}, leak_power: {}{}", indent,
+                                 m.name, m.size, m.leak, spatial_text(m.spatial));
   std::string policy;
   if (!m.keep.empty()) policy += "keep: " + m.keep;
   if (!m.may_keep.empty()) policy += (policy.empty() ? "" : ", ") + ("may_keep: " + m.may_keep);
@@ -59,8 +59,8 @@ std::string memory_text(const MemorySpec& m, const std::string& indent) {
   if (!m.bits_per_value.empty()) text += ", bits_per_value: {" + m.bits_per_value + "}";
   if (!m.total_latency.empty()) text += fmt::format(", total_latency: \"{}\"", m.total_latency);
   const auto action = [&](const char* name, int energy, const std::string& throughput) {
-    return fmt::format("{{name: {}, energy: {}, throughput: {}, bits_per_action: {}}}", name, energy,
-                       throughput, m.bits_per_action);
+    return fmt::format("{{name: {}, energy: {}, throughput: {}, bits_per_action: {}}}", name,
+                       energy, throughput, m.bits_per_action);
   };
   return text + fmt::format(", actions: [{}, {}]}}\n",
                             action("read", m.read_energy, m.read_throughput),
@@ -68,11 +68,11 @@ std::string memory_text(const MemorySpec& m, const std::string& indent) {
 }
 
 std::string compute_text(const ComputeSpec& c, const std::string& indent) {
-  std::string text = fmt::format("{}- !Compute {{name: {}, leak_power: {}{}", indent, c.name, c.leak,
-                                 spatial_text(c.spatial));
+  std::string text = fmt::format("{}- !Compute {{name: {}, leak_power: {}{}", indent, c.name,
+                                 c.leak, spatial_text(c.spatial));
   if (!c.enabled.empty()) text += fmt::format(", enabled: \"{}\"", c.enabled);
-  return text + fmt::format(", actions: [{{name: compute, energy: {}, throughput: {}}}]}}\n", c.energy,
-                            c.throughput);
+  return text + fmt::format(", actions: [{{name: compute, energy: {}, throughput: {}}}]}}\n",
+                            c.energy, c.throughput);
 }
 
 std::string limit_text(int limit) {
@@ -84,7 +84,8 @@ std::string limit_text(int limit) {
 std::string to_yaml(const ProblemSpec& spec) {
   std::string text = "workload:\n  rank_sizes: {";
   for (std::size_t i = 0; i < spec.rank_sizes.size(); ++i)
-    text += fmt::format("{}{}: {}", i ? ", " : "", spec.rank_sizes[i].first, spec.rank_sizes[i].second);
+    text +=
+        fmt::format("{}{}: {}", i ? ", " : "", spec.rank_sizes[i].first, spec.rank_sizes[i].second);
   text += fmt::format("}}\n  bits_per_value: {{{}}}\n", spec.bits_per_value);
   if (!spec.persistent.empty()) text += "  persistent_tensors: " + spec.persistent + "\n";
   if (spec.n_instances != 1) text += fmt::format("  n_instances: {}\n", spec.n_instances);

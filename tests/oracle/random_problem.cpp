@@ -25,7 +25,8 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-/// Grows a workload Einsum by Einsum; every tensor is [B,] M, N<i> with fresh variable names where asked.
+/// Grows a workload Einsum by Einsum; every tensor is [B,] M, N<i> with fresh variable names where
+/// asked.
 class WorkloadDraw {
  public:
   WorkloadDraw(Dice& dice, ProblemSpec& spec) : dice_(dice), spec_(spec) {}
@@ -44,20 +45,26 @@ class WorkloadDraw {
  private:
   struct Value {
     std::string tensor;
-    std::string rank;        ///< its last rank
-    std::string first = "M"; ///< the one before
+    std::string rank;         ///< its last rank
+    std::string first = "M";  ///< the one before
   };
 
   int extent() {
     switch (count_) {
-      case 1: return dice_.one_of({2, 3, 4, 4, 6, 8});
-      case 2: return dice_.one_of({1, 2, 2, 3, 4, 4, 6});
-      case 3: return dice_.one_of({1, 2, 2, 3, 4});
-      default: return dice_.one_of({1, 2, 2, 2, 3});
+      case 1:
+        return dice_.one_of({2, 3, 4, 4, 6, 8});
+      case 2:
+        return dice_.one_of({1, 2, 2, 3, 4, 4, 6});
+      case 3:
+        return dice_.one_of({1, 2, 2, 3, 4});
+      default:
+        return dice_.one_of({1, 2, 2, 2, 3});
     }
   }
 
-  void size(const std::string& rank, int value) { spec_.rank_sizes.emplace_back(rank, std::max(1, value)); }
+  void size(const std::string& rank, int value) {
+    spec_.rank_sizes.emplace_back(rank, std::max(1, value));
+  }
 
   std::string new_rank() {
     const std::string rank = "N" + std::to_string(next_rank_++);
@@ -204,7 +211,8 @@ FanoutSpec draw_fanout(Dice& dice, const std::string& name) {
   FanoutSpec fanout;
   fanout.name = name;
   fanout.fanout = dice.one_of({2, 2, 3, 4});
-  fanout.may_reuse = dice.text_of({"All", "All", "Nothing", "Inputs", "input", "weight", "Outputs"});
+  fanout.may_reuse =
+      dice.text_of({"All", "All", "Nothing", "Inputs", "input", "weight", "Outputs"});
   if (dice.chance(20)) fanout.reuse = dice.text_of({"input", "output", "weight"});
   if (dice.chance(25)) fanout.min_usage = dice.text_of({"1", "0.5"});
   return fanout;
@@ -253,7 +261,8 @@ void draw_arch(Dice& dice, ProblemSpec& spec) {
   spec.memories.push_back(main);
 
   MemorySpec buffer = draw_memory(dice, "GlobalBuffer", 2);
-  buffer.keep = dice.text_of({"~MainMemory", "~MainMemory", "~MainMemory", "All", "Inputs | ~MainMemory"});
+  buffer.keep =
+      dice.text_of({"~MainMemory", "~MainMemory", "~MainMemory", "All", "Inputs | ~MainMemory"});
   if (dice.chance(65)) buffer.may_keep = "All";
   buffer.size = draw_size(dice, 40);
   buffer.spatial = draw_spatial(dice, 12, "G");
@@ -296,7 +305,8 @@ ProblemSpec random_problem(std::uint64_t seed) {
   if (dice.chance(15)) spec.persistent = "weight - Intermediates";
   if (dice.chance(10)) spec.n_instances = 1 + dice.below(3);
   draw_arch(dice, spec);
-  spec.max_fused_loops = dice.one_of({0, 1, 1, 2, kUnlimitedLoops, kUnlimitedLoops, kUnlimitedLoops});
+  spec.max_fused_loops =
+      dice.one_of({0, 1, 1, 2, kUnlimitedLoops, kUnlimitedLoops, kUnlimitedLoops});
   spec.max_fused_loops_per_rank = dice.one_of({1, 1, 1, 2});
   return spec;
 }

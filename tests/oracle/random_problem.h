@@ -24,8 +24,8 @@ struct EinsumSpec {
   AccessSpec output;
   bool is_copy = false;
   int n_instances = 1;
-  std::string weight;              ///< the input that is called `weight`, or empty
-  std::vector<std::string> bounds; ///< `0 <= r < 3`: variables that are no rank of their own
+  std::string weight;               ///< the input that is called `weight`, or empty
+  std::vector<std::string> bounds;  ///< `0 <= r < 3`: variables that are no rank of their own
 };
 
 struct FanoutSpec {
@@ -45,7 +45,7 @@ struct MemorySpec {
   std::string leak = "0";
   std::string bits_per_value;  ///< empty, or the inside of a flow mapping
   int bits_per_action = 1;
-  std::string total_latency;   ///< empty: the default
+  std::string total_latency;  ///< empty: the default
   std::vector<FanoutSpec> spatial;
 };
 
@@ -80,8 +80,9 @@ struct ProblemSpec {
 /// The whole as one YAML document (workload, arch, mapper).
 std::string to_yaml(const ProblemSpec& spec);
 
-/// The same as IR values, bound; made without the front end (a test loads the document and compares).
-/// Throws InternalError with the diagnostics where it is refused: the generator makes legal problems.
+/// The same as IR values, bound; made without the front end (a test loads the document and
+/// compares). Throws InternalError with the diagnostics where it is refused: the generator makes
+/// legal problems.
 BoundProblem bind_problem(const ProblemSpec& spec);
 MapperOptions options_of(const ProblemSpec& spec);
 

@@ -23,9 +23,9 @@ double usage(const Pmapping& nest, ComponentId component, std::uint32_t dimensio
 }
 
 /// Indices (into `nests`) of one template that the filter of one dimension leaves.
-std::vector<std::size_t> filter(const std::vector<Pmapping>& nests, std::vector<std::size_t> members,
-                                ComponentId component, std::uint32_t dimension,
-                                const BoundSpatial& spatial) {
+std::vector<std::size_t> filter(const std::vector<Pmapping>& nests,
+                                std::vector<std::size_t> members, ComponentId component,
+                                std::uint32_t dimension, const BoundSpatial& spatial) {
   double bar = 0;
   for (std::size_t i : members)
     bar = std::max(bar, usage(nests[i], component, dimension, spatial.fanout));

@@ -7,16 +7,18 @@
 
 namespace sluice::oracle {
 
-/// The problem that consists of one Einsum alone, with the tensor roles it has in the whole workload.
+/// The problem that consists of one Einsum alone, with the tensor roles it has in the whole
+/// workload.
 BoundProblem single_einsum_problem(const BoundProblem& problem, EinsumId einsum);
 
-/// Prices every nest alone and drops those that do not fit even alone. `refusals` collects nests that
-/// `evaluate` refuses for another reason than capacity.
+/// Prices every nest alone and drops those that do not fit even alone. `refusals` collects nests
+/// that `evaluate` refuses for another reason than capacity.
 std::vector<Pmapping> price_nests(const BoundProblem& problem, EinsumId einsum,
                                   std::vector<Pmapping> nests, std::vector<std::string>& refusals);
 
-/// The soft `min_usage` filter: within each template, for one fanout dimension after the other (inner
-/// components first), the nests that use enough of it, or else those that use most. Not for copies.
+/// The soft `min_usage` filter: within each template, for one fanout dimension after the other
+/// (inner components first), the nests that use enough of it, or else those that use most. Not for
+/// copies.
 std::vector<Pmapping> most_used(const BoundProblem& problem, EinsumId einsum,
                                 std::vector<Pmapping> nests);
 

@@ -7,7 +7,8 @@
 namespace sluice::oracle {
 namespace {
 
-/// Walks the memories of one compute's path, outermost first, and branches over what each one keeps.
+/// Walks the memories of one compute's path, outermost first, and branches over what each one
+/// keeps.
 class ChoiceWalk {
  public:
   ChoiceWalk(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
@@ -46,7 +47,8 @@ class ChoiceWalk {
     held_[memory.index()] = 0;
   }
 
-  /// Splits the chosen nodes into the top ones and the rest, and orders the rest in every legal way.
+  /// Splits the chosen nodes into the top ones and the rest, and orders the rest in every legal
+  /// way.
   void order_nodes() {
     StorageChoice choice;
     choice.compute = &compute_;

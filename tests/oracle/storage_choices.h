@@ -13,8 +13,8 @@ struct StorageChoice {
   std::vector<NestStorage> rest;  ///< the others, outermost first
 };
 
-/// Every choice of one Einsum: the subsets of may_keep outermost memory first, then every order in which
-/// outer memories come before inner ones.
+/// Every choice of one Einsum: the subsets of may_keep outermost memory first, then every order in
+/// which outer memories come before inner ones.
 std::vector<StorageChoice> storage_choices(const BoundProblem& problem, EinsumId einsum);
 
 }  // namespace sluice::oracle

@@ -61,8 +61,8 @@ bool slides(const Node& node) {
   return storage && storage->sliding;
 }
 
-/// Two temporal loops over different variables directly under each other, below no storage node, in a
-/// nest without sliding windows (there the order says which loop is passed).
+/// Two temporal loops over different variables directly under each other, below no storage node, in
+/// a nest without sliding windows (there the order says which loop is passed).
 bool may_swap(const NodeList& nodes, std::size_t i) {
   if (std::any_of(nodes.begin(), nodes.end(), slides)) return false;
   const auto* outer = std::get_if<TemporalNode>(&nodes[i].kind);
@@ -109,8 +109,8 @@ TEST(Referee, LosesNothingByDroppingDominatedNests) {
     all.keep_dominated_nests = true;
     const oracle::Enumeration truth = oracle::enumerate(drawn.problem, drawn.options, all);
     if (truth.exceeded) continue;
-    EXPECT_EQ(truth.full_front, drawn.truth.full_front)
-        << "seed " << seed << "\n" << oracle::to_yaml(drawn.spec);
+    EXPECT_EQ(truth.full_front, drawn.truth.full_front) << "seed " << seed << "\n"
+                                                        << oracle::to_yaml(drawn.spec);
   }
 }
 
