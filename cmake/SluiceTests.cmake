@@ -3,6 +3,7 @@
 #   tests/property/, validation/, errors/, golden/ → one program a folder
 #   tests/support/        → sluice_testing     helpers of the tests (folders, golden files, seeds)
 #   tests/oracle/         → sluice_oracle      the brute-force referee
+#   tests/fuzz/           → sluice_fuzz        the mapper against the referee, without end
 #   tests/house/          → house              module arrows, file lengths, machine paths
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
@@ -58,6 +59,10 @@ function(sluice_add_tests)
       target_compile_definitions(${folder} PRIVATE SLUICE_PROGRAM="$<TARGET_FILE:sluice>")
     endif()
   endforeach()
+
+  add_executable(sluice_fuzz EXCLUDE_FROM_ALL tests/fuzz/main.cpp)
+  sluice_compile_flags(sluice_fuzz)
+  target_link_libraries(sluice_fuzz PRIVATE sluice_oracle)
 
   file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/module_arrows.txt" CONTENT "${arrows}")
   add_test(NAME house COMMAND "${PROJECT_SOURCE_DIR}/tests/house/check.sh" "${PROJECT_SOURCE_DIR}"

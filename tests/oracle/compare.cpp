@@ -66,6 +66,7 @@ class Comparison {
   std::optional<std::string> optimum(MapperOptions options, Objective objective,
                                      const std::string& what) const {
     options.objectives = {objective};
+    options.resource_usage = false;
     const MapperAnswer answer = mapper_.map(problem_, options, {});
     const std::optional<PricedMapping>& best = best_of(truth_, objective);
     if (!answer && !best) return std::nullopt;
@@ -109,6 +110,7 @@ class Comparison {
   std::optional<std::string> threads(MapperOptions options,
                                      std::vector<Objective> objectives) const {
     options.objectives = std::move(objectives);
+    options.resource_usage = false;
     options.threads = 1;
     const MapperAnswer one = mapper_.map(problem_, options, {});
     for (int count : {2, 8}) {
@@ -167,25 +169,35 @@ constexpr Switch kSwitches[] = {
     {"redundant_templates off", &PruningRules::redundant_templates},
 };
 
-}  // namespace
-
-std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& problem,
-                                      const MapperOptions& options, const Enumeration& truth,
-                                      std::uint64_t variation) {
-  const Comparison comparison(mapper, problem, truth);
+std::optional<std::string> first_difference(const Comparison& comparison, const MapperOptions& options,
+                                            std::uint64_t variation) {
   for (Objective objective : kObjectives)
     if (auto found = comparison.optimum(options, objective, "all rules")) return found;
-  for (bool with_occupancy : {false, true})
-    if (auto found = comparison.front(options, with_occupancy)) return found;
+  if (auto found = comparison.front(options, false)) return found;
   const Switch& off = kSwitches[variation % std::size(kSwitches)];
   MapperOptions less = options;
   less.pruning.*off.rule = false;
   for (Objective objective : kObjectives)
     if (auto found = comparison.optimum(less, objective, off.name)) return found;
   if (auto found = comparison.front(less, false)) return std::string(off.name) + ": " + *found;
-  if (variation % 5 != 0) return std::nullopt;
-  if (auto found = comparison.threads(options, {Objective::kEdp})) return found;
-  return comparison.threads(options, {Objective::kEnergy, Objective::kLatency});
+  if (variation % 5 == 0) {
+    if (auto found = comparison.threads(options, {Objective::kEdp})) return found;
+    if (auto found = comparison.threads(options, {Objective::kEnergy, Objective::kLatency}))
+      return found;
+  }
+  return options.resource_usage ? comparison.front(options, true) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& problem,
+                                      const MapperOptions& options, const Enumeration& truth,
+                                      std::uint64_t variation) {
+  try {
+    return first_difference(Comparison(mapper, problem, truth), options, variation);
+  } catch (const std::exception& error) {
+    return std::string("exception: ") + error.what();
+  }
 }
 
 RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits) {

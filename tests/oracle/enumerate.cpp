@@ -178,7 +178,8 @@ class JoinWalk {
 
 Point point_of(const Cost& cost) {
   Point point{cost.energy_j, cost.latency_s, {}};
-  for (const OccupancyRow& row : cost.occupancy) point.peak_bits.push_back(row.peak_bits);
+  for (const OccupancyRow& row : cost.occupancy)
+    if (row.capacity_bits < kUnbounded) point.peak_bits.push_back(row.peak_bits);
   return point;
 }
 

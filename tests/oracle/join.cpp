@@ -166,14 +166,32 @@ class TreeBuilder {
       return;
     }
     append_storages(out, run, level);
-    std::vector<RankVariableId> variables;
-    for (std::size_t e : run) {
-      const RankVariableId variable = levels_[e].loops[level].variable;
-      if (std::find(variables.begin(), variables.end(), variable) == variables.end())
-        variables.push_back(variable);
+    const std::vector<RankVariableId> variables = variables_of(run, level);
+    if (variables.empty()) {
+      coherent_ = false;
+      return;
     }
     out.push_back(loop_node(levels_[run[0]].loops[level], variables));
     append_group(out, run, level + 1);
+  }
+
+  /// The loop's variables in an order in which each Einsum's own one is the first that it uses.
+  std::vector<RankVariableId> variables_of(const Group& run, std::size_t level) const {
+    std::vector<RankVariableId> variables;
+    for (std::size_t e : run) variables.push_back(levels_[e].loops[level].variable);
+    std::sort(variables.begin(), variables.end());
+    variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
+    do {
+      const bool fits = std::all_of(run.begin(), run.end(), [&](std::size_t e) {
+        const Einsum& einsum = problem_.workload.einsums[e];
+        const auto first = std::find_if(variables.begin(), variables.end(), [&](RankVariableId v) {
+          return uses_variable(einsum, v);
+        });
+        return *first == levels_[e].loops[level].variable;
+      });
+      if (fits) return variables;
+    } while (std::next_permutation(variables.begin(), variables.end()));
+    return {};
   }
 
   void append_alone(NodeList& out, std::size_t e, std::size_t level) {
