@@ -1,6 +1,6 @@
 // sluice_fuzz [--cases N] [--seed S] [--seconds T] [--evaluations E] [--keep-going] [--occupancy]
-// Compares the fused mapper with the brute-force referee on random problems. At the first difference it
-// prints the simplest problem that still shows it, as YAML, and ends with status 1.
+// Compares the fused mapper with the brute-force referee on random problems. At the first
+// difference it prints the simplest problem that still shows it, as YAML, and ends with status 1.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     if (!arguments.keep_going) break;
   }
-  fmt::print("# {} cases from seed {}, {} full mappings, {:.0f} s: {} differ\n", done, arguments.seed,
-             full_mappings, elapsed(), differing);
+  fmt::print("# {} cases from seed {}, {} full mappings, {:.0f} s: {} differ\n", done,
+             arguments.seed, full_mappings, elapsed(), differing);
   return differing == 0 ? 0 : 1;
 }

@@ -63,6 +63,13 @@ class Comparison {
   Comparison(const Mapper& mapper, const BoundProblem& problem, const Enumeration& truth)
       : mapper_(mapper), problem_(problem), truth_(truth) {}
 
+  /// Few enough full mappings for a mapper that drops nothing.
+  bool is_small() const {
+    double combinations = 1;
+    for (std::int64_t nests : truth_.nests) combinations *= static_cast<double>(nests);
+    return combinations < 3e4;
+  }
+
   std::optional<std::string> optimum(MapperOptions options, Objective objective,
                                      const std::string& what) const {
     options.objectives = {objective};
@@ -169,12 +176,13 @@ constexpr Switch kSwitches[] = {
     {"redundant_templates off", &PruningRules::redundant_templates},
 };
 
-std::optional<std::string> first_difference(const Comparison& comparison, const MapperOptions& options,
-                                            std::uint64_t variation) {
+std::optional<std::string> first_difference(const Comparison& comparison,
+                                            const MapperOptions& options, std::uint64_t variation) {
   for (Objective objective : kObjectives)
     if (auto found = comparison.optimum(options, objective, "all rules")) return found;
   if (auto found = comparison.front(options, false)) return found;
-  const Switch& off = kSwitches[variation % std::size(kSwitches)];
+  const std::size_t first_switch = comparison.is_small() ? 0 : 1;
+  const Switch& off = kSwitches[std::max(first_switch, variation % std::size(kSwitches))];
   MapperOptions less = options;
   less.pruning.*off.rule = false;
   for (Objective objective : kObjectives)

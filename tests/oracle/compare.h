@@ -10,9 +10,9 @@
 namespace sluice::oracle {
 
 /// Compares a mapper that claims to be exact with the referee's enumeration of the same problem:
-/// the optimum of every objective, the Pareto front (with `options.resource_usage` also the one with
-/// peak occupancies), one pruning rule switched off (`variation` says which), and the results of 1,
-/// 2 and 8 threads. What differs, or nothing.
+/// the optimum of every objective, the Pareto front (with `options.resource_usage` also the one
+/// with peak occupancies), one pruning rule switched off (`variation` says which), and the results
+/// of 1, 2 and 8 threads. What differs, or nothing.
 std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& problem,
                                       const MapperOptions& options, const Enumeration& truth,
                                       std::uint64_t variation);

@@ -22,7 +22,8 @@ struct EnumerationLimits {
   bool keep_dominated_nests = false;
 };
 
-/// A point of the objective space: energy, latency and the peak bits of every memory with a finite size.
+/// A point of the objective space: energy, latency and the peak bits of every memory with a finite
+/// size.
 struct Point {
   double energy_j = 0;
   double latency_s = 0;

@@ -184,9 +184,8 @@ class TreeBuilder {
     do {
       const bool fits = std::all_of(run.begin(), run.end(), [&](std::size_t e) {
         const Einsum& einsum = problem_.workload.einsums[e];
-        const auto first = std::find_if(variables.begin(), variables.end(), [&](RankVariableId v) {
-          return uses_variable(einsum, v);
-        });
+        const auto first = std::find_if(variables.begin(), variables.end(),
+                                        [&](RankVariableId v) { return uses_variable(einsum, v); });
         return *first == levels_[e].loops[level].variable;
       });
       if (fits) return variables;

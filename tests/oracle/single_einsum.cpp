@@ -43,10 +43,7 @@ BoundProblem single_einsum_problem(const BoundProblem& problem, EinsumId einsum)
   single.workload.einsums = {problem.workload[einsum]};
   single.einsums = {problem[einsum]};
   single.einsums[0].einsum = EinsumId(0);
-  for (auto& producer : single.roles.producer)
-    if (producer) producer = EinsumId(0);
-  for (auto& consumers : single.roles.consumers)
-    std::fill(consumers.begin(), consumers.end(), EinsumId(0));
+  single.roles = tensor_roles(single.workload);
   return single;
 }
 

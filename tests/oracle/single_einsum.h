@@ -7,7 +7,7 @@
 
 namespace sluice::oracle {
 
-/// The problem that consists of one Einsum alone, with the tensor roles it has in the whole
+/// The problem that consists of one Einsum alone; its `BoundEinsum` stays that of the whole
 /// workload.
 BoundProblem single_einsum_problem(const BoundProblem& problem, EinsumId einsum);
 
