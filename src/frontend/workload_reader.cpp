@@ -342,7 +342,7 @@ class WorkloadReader {
       renames_of.einsum = read_name(context_, renames_of.place, "an Einsum's name").value_or("");
       renames_of.renames = renames(entry.optional("tensor_accesses"));
       entry.finish();
-      result.push_back(std::move(renames_of));
+      if (renames_of.place != nullptr) result.push_back(std::move(renames_of));
     }
     return result;
   }
