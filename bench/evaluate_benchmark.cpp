@@ -1,5 +1,6 @@
-// Evaluations of given mappings in one process: random mappings of the library's GPT-3 6.7B layer
-// on tpu_v4i, priced by evaluate() with its whole account and by evaluate_totals().
+// Evaluations of given mappings in one process: random mappings of library workloads (the
+// GPT-3 6.7B layer on tpu_v4i, one matmul on simple), priced by evaluate() with its whole account
+// and by evaluate_totals(). Memories are as large as any mapping needs, so that all are legal.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -15,17 +16,21 @@ namespace {
 
 using Random = std::mt19937;
 
-BoundProblem load_problem() {
+BoundProblem load_problem(const std::string& workload, const std::string& arch) {
   const std::string library = std::string(SLUICE_REPO_DIR) + "/library/";
   LoadOptions options;
   options.library_dirs = {library};
-  const auto specs = load_specs(
-      {library + "workloads/gpt3_6.7b.yaml", library + "architectures/tpu_v4i.yaml"}, options);
+  auto specs = load_specs(
+      {library + "workloads/" + workload + ".yaml", library + "architectures/" + arch + ".yaml"},
+      options);
   if (!specs) {
     for (const Diagnostic& diagnostic : specs.error())
       std::fputs(to_string(diagnostic).c_str(), stderr);
     std::exit(1);
   }
+  for (Component& component : specs->arch->components)
+    if (Memory* memory = std::get_if<Memory>(&component.kind))
+      memory->size_bits = Expression::literal(kUnbounded);
   auto problem = bind(*specs->workload, *specs->arch);
   if (!problem) {
     for (const Diagnostic& diagnostic : problem.error())
@@ -105,48 +110,45 @@ Mapping random_mapping(const BoundProblem& problem, Random& random) {
 }
 
 struct Setup {
-  BoundProblem problem = load_problem();
+  BoundProblem problem;
   std::vector<Mapping> mappings;
-  Setup() {
+  Setup(const std::string& workload, const std::string& arch)
+      : problem(load_problem(workload, arch)) {
     Random random(1);
     for (int i = 0; i < 64; ++i) mappings.push_back(random_mapping(problem, random));
   }
 };
 
-const Setup& setup() {
-  static const Setup kSetup;
-  return kSetup;
-}
-
-void report_rates(benchmark::State& state) {
+void report_rates(benchmark::State& state, const Setup& setup) {
   const auto runs = static_cast<double>(state.iterations());
   state.counters["mappings/s"] = benchmark::Counter(runs, benchmark::Counter::kIsRate);
   state.counters["einsums/s"] = benchmark::Counter(
-      runs * static_cast<double>(setup().problem.einsums.size()), benchmark::Counter::kIsRate);
+      runs * static_cast<double>(setup.problem.einsums.size()), benchmark::Counter::kIsRate);
 }
 
-void BM_Evaluate(benchmark::State& state) {
+void evaluate_all(benchmark::State& state, const std::string& workload, const std::string& arch) {
+  const Setup setup(workload, arch);
   std::size_t next = 0;
-  std::vector<Violation> excess;
   for (auto _ : state) {
-    const auto cost = evaluate_ignoring_capacity(
-        setup().problem, setup().mappings[next++ % setup().mappings.size()], &excess);
+    const auto cost = evaluate(setup.problem, setup.mappings[next++ % setup.mappings.size()]);
     if (!cost) state.SkipWithError(cost.error().front().message.c_str());
     benchmark::DoNotOptimize(cost);
   }
-  report_rates(state);
+  report_rates(state, setup);
 }
-BENCHMARK(BM_Evaluate);
+BENCHMARK_CAPTURE(evaluate_all, gpt3, "gpt3_6.7b", "tpu_v4i");
+BENCHMARK_CAPTURE(evaluate_all, matmul, "matmul", "simple");
 
-void BM_EvaluateTotals(benchmark::State& state) {
+void totals_alone(benchmark::State& state, const std::string& workload, const std::string& arch) {
+  const Setup setup(workload, arch);
   std::size_t next = 0;
-  for (auto _ : state) {
+  for (auto _ : state)
     benchmark::DoNotOptimize(
-        evaluate_totals(setup().problem, setup().mappings[next++ % setup().mappings.size()]));
-  }
-  report_rates(state);
+        evaluate_totals(setup.problem, setup.mappings[next++ % setup.mappings.size()]));
+  report_rates(state, setup);
 }
-BENCHMARK(BM_EvaluateTotals);
+BENCHMARK_CAPTURE(totals_alone, gpt3, "gpt3_6.7b", "tpu_v4i");
+BENCHMARK_CAPTURE(totals_alone, matmul, "matmul", "simple");
 
 }  // namespace
 }  // namespace sluice
