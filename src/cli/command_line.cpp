@@ -240,7 +240,7 @@ ExitCode report(ExitCode code, const Diagnostics& diagnostics,
   result.command = arguments.front();
   result.status = code == ExitCode::kHonestNo ? RunStatus::kNoMapping : RunStatus::kError;
   result.diagnostics = diagnostics;
-  console.out << document_text(to_document(result)) << std::flush;
+  console.out << document_text(result) << std::flush;
   return code;
 }
 

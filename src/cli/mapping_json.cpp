@@ -1,5 +1,7 @@
 #include "result_document.h"
 
+#include <nlohmann/json.hpp>
+
 namespace sluice::cli {
 namespace {
 

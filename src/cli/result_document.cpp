@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "sluice/mapper/options_table.h"
 #include "sluice/support/error.h"
@@ -295,5 +296,7 @@ std::string document_text(const Json& document) {
   append_text(document, "", text);
   return text + "\n";
 }
+
+std::string document_text(const RunResult& result) { return document_text(to_document(result)); }
 
 }  // namespace sluice::cli

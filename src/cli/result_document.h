@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +47,8 @@ Json to_document(const RunResult& result);
 
 /// The document's text: two spaces of indentation, numbers that round-trip, a final newline.
 std::string document_text(const Json& document);
+/// document_text(to_document(result)), for those who need not know what JSON is made of.
+std::string document_text(const RunResult& result);
 
 /// A mapping with names instead of ids, keys as in the YAML form; a node's tag is its key `node`.
 Json mapping_to_json(const Mapping& mapping, const Workload& workload, const Arch& arch);

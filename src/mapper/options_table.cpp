@@ -51,14 +51,6 @@ SetResult set_integer(int& field, const std::string& text, int minimum, int maxi
   return {};
 }
 
-SetResult set_switch(bool& field, const std::string& text) {
-  if (text != "true" && text != "false") return expected_one_of("true or false");
-  field = text == "true";
-  return {};
-}
-
-std::string switch_text(bool value) { return value ? "true" : "false"; }
-
 std::vector<std::string> split_at_commas(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream in(text);
@@ -99,31 +91,22 @@ std::string objectives_text(const MapperOptions& options) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-/// `60s`, `1e6evals`, or both with a comma.
+/// `60s` or none.
 SetResult set_budget(MapperOptions& options, const std::string& text) {
-  if (text.empty()) return expected_one_of("a time or count such as 60s or 1e6evals, or none");
-  std::optional<double> seconds;
-  std::optional<double> evaluations;
-  for (const std::string& part :
-       text == "none" ? std::vector<std::string>{} : split_at_commas(text)) {
-    const std::size_t unit_at = part.find_last_of("0123456789.") + 1;
-    const std::string unit = part.substr(unit_at);
-    const auto value = parse_number<double>(std::string_view(part).substr(0, unit_at));
-    if (!value || !(*value > 0) || !std::isfinite(*value) || (unit != "s" && unit != "evals"))
-      return expected_one_of("a positive time or count such as 60s or 1e6evals");
-    (unit == "s" ? seconds : evaluations) = *value;
+  if (text == "none") {
+    options.budget_seconds.reset();
+    return {};
   }
-  options.budget_seconds = seconds;
-  options.budget_evaluations = evaluations;
+  const std::string digits = text.ends_with('s') ? text.substr(0, text.size() - 1) : "";
+  const auto value = parse_number<double>(digits);
+  if (!value || !(*value > 0) || !std::isfinite(*value))
+    return expected_one_of("a positive time such as 60s, or none");
+  options.budget_seconds = value;
   return {};
 }
 
 std::string budget_text(const MapperOptions& options) {
-  std::vector<std::string> parts;
-  if (options.budget_seconds) parts.push_back(fmt::format("{}s", *options.budget_seconds));
-  if (options.budget_evaluations)
-    parts.push_back(fmt::format("{}evals", *options.budget_evaluations));
-  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ","));
+  return options.budget_seconds ? fmt::format("{}s", *options.budget_seconds) : "none";
 }
 
 struct PruningRule {
@@ -165,13 +148,6 @@ std::string disabled_rules_text(const MapperOptions& options) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ","));
 }
 
-SetResult set_epsilon(MapperOptions& options, const std::string& text) {
-  const auto value = parse_number<double>(text);
-  if (!value || !(*value >= 0) || !(*value <= 1)) return expected_one_of("a number from 0 to 1");
-  options.epsilon = *value;
-  return {};
-}
-
 SetResult set_seed(MapperOptions& options, const std::string& text) {
   const auto value = parse_number<std::uint64_t>(text);
   if (!value) return expected_one_of("a whole number from 0 to 2^64 - 1");
@@ -210,21 +186,15 @@ std::vector<MapperOption> make_table() {
        "dependencies",
        set_einsum_orders,
        [](const Options& o) { return Text(o.explore_einsum_orders ? "explore" : "as-written"); }},
-      {"imperfect_factors", "switch", "true, false",
-       "Also try outermost loops that do not divide their rank",
-       [](Options& o, const Text& t) { return set_switch(o.imperfect_factors, t); },
-       [](const Options& o) { return switch_text(o.imperfect_factors); }},
       {"top", "integer", "1 … 1000", "How many mappings to report, best first",
        [](Options& o, const Text& t) { return set_integer(o.top, t, 1, 1000); },
        [](const Options& o) { return std::to_string(o.top); }},
-      {"epsilon", "number", "0 … 1", "Accept a result that is within this share of the optimum",
-       set_epsilon, [](const Options& o) { return fmt::format("{}", o.epsilon); }},
       {"threads", "integer", "1 … 1024",
        "Threads to search with; the command line takes one a processor where none is given",
        [](Options& o, const Text& t) { return set_integer(o.threads, t, 1, 1024); },
        [](const Options& o) { return std::to_string(o.threads); }},
-      {"budget", "budget", "`60s`, `1e6evals`, or both with a comma",
-       "Stop searching after this time or so many evaluations", set_budget, budget_text},
+      {"budget", "time", "`60s`, none", "Stop searching after this time, with the best so far",
+       set_budget, budget_text},
       {"seed", "integer", "0 … 2^64 - 1", "Seed of every random choice", set_seed,
        [](const Options& o) { return std::to_string(o.seed); }},
       {"disable_rules", "choices", pruning_rule_names() + "; none",

@@ -75,16 +75,14 @@ class Describer {
  private:
   void add(const StorageNode& node, const Tiles& tiles, DrawingBranch& out) const {
     DrawingLine line{arch_[node.component].name + " holds", {}, arch_[node.component].name, false};
+    std::string marks = storage_marks(node);
+    line.shape += marks;
+    if (!node.einsums.empty()) marks += " for " + einsum_names(node.einsums);
     for (const TensorId tensor : node.tensors) {
       auto [text, shape] = tile_text(node, tensor, tiles);
-      line.items.push_back(workload_[tensor].name + " " + text);
+      line.items.push_back(workload_[tensor].name + " " + text + marks);
       line.shape += "|" + shape;
     }
-    const std::string marks = storage_marks(node);
-    if (!marks.empty() && !line.items.empty()) line.items.back() += marks;
-    line.shape += marks;
-    if (!node.einsums.empty() && !line.items.empty())
-      line.items.back() += " for " + einsum_names(node.einsums);
     append(std::move(line), out);
   }
 

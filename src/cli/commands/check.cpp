@@ -63,7 +63,7 @@ ExitCode run_check(const CheckArguments& arguments, const Console& console) {
   }
   print_diagnostics(console, result.diagnostics);
   if (arguments.json)
-    console.out << document_text(to_document(result));
+    console.out << document_text(result);
   else if (result.status == RunStatus::kOk)
     console.out << "ok: " << contents(specs) << "\n";
   return result.status == RunStatus::kOk ? ExitCode::kSuccess : ExitCode::kHonestNo;

@@ -8,6 +8,7 @@
 #include "publish.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
+#include "sluice/mapper/run_mapper.h"
 #include "sluice/support/error.h"
 
 namespace sluice::cli {
@@ -32,6 +33,8 @@ MapperOptions options_of(const MapArguments& arguments, const Specs& specs) {
   apply_options(specs.mapper_options, options, mistakes);
   apply_options(arguments.options, options, mistakes);
   if (specs.constraints) options.constraints = *specs.constraints;
+  if (options.explore_einsum_orders && (options.objectives.size() > 1 || options.resource_usage))
+    mistakes.push_back(error_without_place("--einsum-orders explore needs exactly one objective"));
   if (!mistakes.empty()) throw Failure(ExitCode::kBadInput, mistakes);
   return options;
 }
@@ -64,7 +67,7 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
       progress.show(phase, fraction);
     };
   control.cancel = &interrupt.flag();
-  auto found = mapper.map(*result.problem, *result.options, control);
+  auto found = run_mapper(mapper, *result.problem, *result.options, control);
   if (found) return take_over(std::move(*found), result);
   if (interrupt.flag()) {  // what an interrupted search did not find may still exist
     result.status = RunStatus::kInterrupted;

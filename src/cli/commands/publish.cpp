@@ -29,7 +29,7 @@ void prepare_output(const OutputArguments& output) {
 void publish(const RunResult& result, const OutputArguments& output, const Console& console) {
   print_diagnostics(console, result.diagnostics);
   std::string document;
-  if (output.json || !output.folder.empty()) document = document_text(to_document(result));
+  if (output.json || !output.folder.empty()) document = document_text(result);
   if (!output.folder.empty()) {
     const std::filesystem::path folder = output.folder;
     if (!result.outcomes.empty()) write_atomically(folder / "mapping.yaml", mappings_text(result));

@@ -47,13 +47,14 @@ TEST(OptionsTable, ReadsSeveralObjectives) {
   EXPECT_FALSE(set(options, "objective", "speed"));
 }
 
-TEST(OptionsTable, ReadsBudgetsOfTimeAndOfEvaluations) {
+TEST(OptionsTable, ReadsBudgetsOfTime) {
   MapperOptions options;
-  ASSERT_TRUE(set(options, "budget", "60s,1e6evals"));
-  EXPECT_EQ(options.budget_seconds, 60);
-  EXPECT_EQ(options.budget_evaluations, 1e6);
+  ASSERT_TRUE(set(options, "budget", "2.5s"));
+  EXPECT_EQ(options.budget_seconds, 2.5);
   for (const char* wrong : {"60", "s", "-1s", "0s", "60 minutes", "infs", ""})
     EXPECT_FALSE(set(options, "budget", wrong)) << wrong;
+  ASSERT_TRUE(set(options, "budget", "none"));
+  EXPECT_FALSE(options.budget_seconds);
 }
 
 TEST(OptionsTable, SwitchesOffPruningRulesByName) {

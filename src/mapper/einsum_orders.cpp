@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "sluice/mapper/run_mapper.h"
+
+namespace sluice {
+namespace {
+
+/// For each Einsum, those that must run before it; nothing where a tensor is read before it is
+/// written.
+std::optional<std::vector<std::vector<std::size_t>>> predecessors(const Workload& workload) {
+  const TensorRoles roles = tensor_roles(workload);
+  std::vector<std::vector<std::size_t>> before(workload.einsums.size());
+  for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
+    if (!roles.producer[t]) continue;
+    for (const EinsumId consumer : roles.consumers[t]) {
+      if (consumer <= *roles.producer[t]) return std::nullopt;
+      before[consumer.index()].push_back(roles.producer[t]->index());
+    }
+  }
+  return before;
+}
+
+/// All topological orders in lexicographic order, depth first.
+class OrderWalk {
+ public:
+  OrderWalk(const std::vector<std::vector<std::size_t>>& before, std::size_t most)
+      : before_(before), most_(most), placed_(before.size(), false) {}
+
+  std::vector<std::vector<EinsumId>> run() {
+    extend();
+    return std::move(found_);
+  }
+
+ private:
+  void extend() {
+    if (order_.size() == before_.size()) {
+      found_.push_back(order_);
+      return;
+    }
+    for (std::size_t e = 0; e < before_.size() && found_.size() < most_; ++e) {
+      if (placed_[e] || !is_ready(e)) continue;
+      placed_[e] = true;
+      order_.emplace_back(e);
+      extend();
+      order_.pop_back();
+      placed_[e] = false;
+    }
+  }
+
+  bool is_ready(std::size_t einsum) const {
+    return std::all_of(before_[einsum].begin(), before_[einsum].end(),
+                       [this](std::size_t other) { return placed_[other]; });
+  }
+
+  const std::vector<std::vector<std::size_t>>& before_;
+  std::size_t most_;
+  std::vector<bool> placed_;
+  std::vector<EinsumId> order_;
+  std::vector<std::vector<EinsumId>> found_;
+};
+
+}  // namespace
+
+std::vector<std::vector<EinsumId>> einsum_orders(const Workload& workload, std::size_t most) {
+  if (const auto before = predecessors(workload)) return OrderWalk(*before, most).run();
+  std::vector<EinsumId> as_written;
+  for (std::size_t e = 0; e < workload.einsums.size(); ++e) as_written.emplace_back(e);
+  return {as_written};
+}
+
+}  // namespace sluice

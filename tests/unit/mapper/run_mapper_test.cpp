@@ -1,0 +1,91 @@
+#include "sluice/mapper/run_mapper.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace sluice {
+namespace {
+
+/// A mapper that searches until it is told to stop, then says whether it had found something.
+class Endless final : public Mapper {
+ public:
+  explicit Endless(bool finds) : finds_(finds) {}
+  std::string name() const override { return "endless"; }
+  std::string description() const override { return "never ends by itself"; }
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem&, const MapperOptions&,
+                                            const MapperControl& control) const override {
+    while (!control.cancel->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    MapperResult result;
+    result.cancelled = true;
+    result.guarantee.kind = GuaranteeKind::kOptimal;
+    if (finds_) result.mappings.emplace_back();
+    return result;
+  }
+
+ private:
+  bool finds_;
+};
+
+MapperOptions budget_of(double seconds) {
+  MapperOptions options;
+  options.budget_seconds = seconds;
+  return options;
+}
+
+TEST(RunMapper, StopsWhenTheBudgetIsOverAndDropsTheGuarantee) {
+  const auto result = run_mapper(Endless(true), {}, budget_of(0.05), {});
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->cancelled);
+  EXPECT_EQ(result->guarantee.kind, GuaranteeKind::kNone);
+}
+
+TEST(RunMapper, SaysSoWhenTheBudgetWasTooSmallToFindAnything) {
+  const auto result = run_mapper(Endless(false), {}, budget_of(0.05), {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().reason, "the budget of 0.05 s ended before a mapping was found");
+}
+
+TEST(RunMapper, PassesOnACancellationWithinABudget) {
+  const std::atomic<bool> cancel = true;
+  MapperControl control;
+  control.cancel = &cancel;
+  const auto result = run_mapper(Endless(true), {}, budget_of(3600), control);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->cancelled);
+}
+
+/// E0 writes A; E1 and E2 read it and write B and C; E3 reads both.
+Workload diamond() {
+  Workload workload;
+  for (const char* name : {"A", "B", "C", "D"}) {
+    Tensor tensor;
+    tensor.name = name;
+    workload.tensors.push_back(tensor);
+  }
+  const auto einsum = [&](std::vector<std::size_t> reads, std::size_t writes) {
+    Einsum e;
+    for (const std::size_t read : reads) e.accesses.push_back({TensorId(read), {}, false, 8});
+    e.accesses.push_back({TensorId(writes), {}, true, 8});
+    workload.einsums.push_back(e);
+  };
+  einsum({}, 0);
+  einsum({0}, 1);
+  einsum({0}, 2);
+  einsum({1, 2}, 3);
+  return workload;
+}
+
+TEST(EinsumOrders, RespectDependenciesAndStartWithTheOrderWritten) {
+  const auto orders = einsum_orders(diamond(), 100);
+  // E1 and E2 may swap, nothing else.
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders[0], (std::vector{EinsumId(0), EinsumId(1), EinsumId(2), EinsumId(3)}));
+  EXPECT_EQ(orders[1], (std::vector{EinsumId(0), EinsumId(2), EinsumId(1), EinsumId(3)}));
+}
+
+TEST(EinsumOrders, StopAtTheLimit) { EXPECT_EQ(einsum_orders(diamond(), 1).size(), 1u); }
+
+}  // namespace
+}  // namespace sluice
