@@ -54,9 +54,8 @@ void add_output(CLI::App& command, ParsedArguments& parsed) {
                    "Print the result document, and nothing else, on standard output");
   command.add_flag("-v,--verbose", parsed.verbose, "Log on standard error what is being done");
   command.add_option("--latency", "Latency policy")
-      ->type_name("POLICY")
       ->check(CLI::IsMember({"overlap"}))
-      ->default_str("overlap");
+      ->option_text("overlap");
 }
 
 void add_ascii(CLI::App& command, ParsedArguments& parsed) {
@@ -133,9 +132,8 @@ class CommandLine {
     add_output(command, parsed_);
     add_ascii(command, parsed_);
     command.add_option("--progress", parsed_.progress, "How to show progress")
-        ->type_name("")
         ->check(CLI::IsMember({"auto", "plain", "none"}))
-        ->capture_default_str();
+        ->option_text("auto|plain|none");
     add_search_options(command, parsed_);
     commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
       return map_command(parsed, command, console);

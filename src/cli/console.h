@@ -19,7 +19,7 @@ struct Console {
   bool ascii = false;       ///< no characters beyond ASCII
   bool colour = false;      ///< `out` understands colour
   std::size_t width = 100;  ///< columns of `out`
-  Log log;                  ///< for `--verbose`
+  Log log{};                ///< for `--verbose`
 };
 
 /// The streams of this process: looks at whether they are terminals, at their width, at the

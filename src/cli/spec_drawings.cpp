@@ -86,7 +86,7 @@ struct KindText {
   std::string operator()(const Memory& memory) const {
     const auto bits = memory.size_bits.constant();
     return "memory, " + (bits ? (std::isfinite(*bits) ? human_size(*bits) : std::string("no limit"))
-                              : memory.size_bits.to_string() + " bits");
+                              : std::string("size by Einsum"));
   }
   std::string operator()(const Toll&) const { return "toll"; }
   std::string operator()(const Container&) const { return "container"; }

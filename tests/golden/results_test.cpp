@@ -1,0 +1,165 @@
+// What `map` and `evaluate` write: documents, folders, summaries.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/folders.h"
+#include "support/golden_file.h"
+#include "support/run_program.h"
+
+namespace sluice::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Json = nlohmann::json;
+
+ProgramRun sluice(const std::vector<std::string>& arguments) {
+  return run_program(SLUICE_PROGRAM, arguments);
+}
+
+std::string spec(const std::string& name) {
+  return (repository_dir() / "tests/golden/examples" / name).string();
+}
+
+/// The document without what may differ between two runs.
+Json without_search(const std::string& text) {
+  Json document = Json::parse(text);
+  document.erase("search");
+  return document;
+}
+
+TEST(Results, SummaryOfFusedAttention) {
+  const ProgramRun run = sluice({"evaluate", spec("1_fused_attention.yaml")});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.err, IsEmpty());
+  EXPECT_TRUE(matches_golden_file("golden/evaluate_fused_attention.txt", run.out));
+}
+
+TEST(Results, DocumentOfFusedAttention) {
+  const ProgramRun run = sluice({"evaluate", spec("1_fused_attention.yaml"), "--json"});
+  EXPECT_THAT(run.err, IsEmpty());
+  EXPECT_TRUE(matches_golden_file("golden/evaluate_fused_attention.json", run.out));
+}
+
+TEST(Results, DrawingsOfFusedAttention) {
+  const ProgramRun run = sluice({"show", spec("1_fused_attention.yaml")});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_TRUE(matches_golden_file("golden/show_fused_attention.txt", run.out));
+}
+
+TEST(Results, CanonicalYamlPrintsTheSameAgain) {
+  const TemporaryFolder folder;
+  const std::string once = sluice({"show", "--yaml", spec("1_fused_attention.yaml")}).out;
+  const std::string file = folder.write("canonical.yaml", once);
+  EXPECT_EQ(sluice({"show", "--yaml", file}).out, once);
+}
+
+TEST(Results, RowsAddUpToTheTotals) {
+  const ProgramRun run = sluice({"evaluate", spec("1_fused_attention.yaml"), "--json"});
+  const Json mapping = Json::parse(run.out)["mappings"][0];
+  double energy = 0;
+  for (const Json& row : mapping["energy"]) energy += row["energy_j"].get<double>();
+  EXPECT_EQ(energy, mapping["energy_j"].get<double>());
+  EXPECT_EQ(mapping["latency_s"], 352.0);  // 32 + 32 + 160 + 32 + 32 + 64
+}
+
+TEST(Results, EvaluateReadsBackWhatMapWrote) {
+  const TemporaryFolder folder;
+  const ProgramRun mapped = sluice({"map", "matmul", "simple", "-o", folder / "out", "--json"});
+  ASSERT_EQ(mapped.exit_status, 0) << mapped.err;
+  EXPECT_EQ(read_text(folder / "out/result.json"), mapped.out);
+  const ProgramRun evaluated =
+      sluice({"evaluate", "matmul", "simple", folder / "out/mapping.yaml", "--json"});
+  ASSERT_EQ(evaluated.exit_status, 0) << evaluated.err;
+  EXPECT_EQ(Json::parse(evaluated.out)["mappings"], Json::parse(mapped.out)["mappings"]);
+}
+
+TEST(Results, DoNotDependOnThreadsOrOnTheRun) {
+  const std::vector<std::string> call = {"map",   "matmul_chain", "simple",   "--json",
+                                         "--set", "N_EINSUMS=3",  "--threads"};
+  std::vector<Json> documents;
+  for (const char* threads : {"1", "2", "8", "2"}) {
+    std::vector<std::string> arguments = call;
+    arguments.emplace_back(threads);
+    documents.push_back(without_search(sluice(arguments).out));
+  }
+  for (const Json& document : documents) EXPECT_EQ(document, documents.front());
+}
+
+TEST(Results, AnIllegalMappingGivesEveryReasonAndStatusOne) {
+  const TemporaryFolder folder;
+  std::string text = read_text(spec("1_fused_attention.yaml"));
+  text.replace(text.find("size: 2048"), 10, "size: 1000");  // the mapping peaks at 1,056 bits
+  const ProgramRun run = sluice({"evaluate", folder.write("small.yaml", text), "--json"});
+  EXPECT_EQ(run.exit_status, 1);
+  const Json document = Json::parse(run.out);
+  EXPECT_EQ(document["status"], "illegal");
+  const Json violation = document["mappings"][0]["violations"][0];
+  EXPECT_EQ(violation["kind"], "capacity");
+  EXPECT_EQ(violation["component"], "GB");
+  EXPECT_EQ(violation["excess_bits"], 56.0);
+}
+
+TEST(Results, SeveralMappingsAreEvaluatedInOrder) {
+  const TemporaryFolder folder;
+  const std::string text = read_text(spec("1_fused_attention.yaml"));
+  const std::string mapping = text.substr(text.find("mapping:"));
+  const std::string two = folder.write("two.yaml", text + "---\n" + mapping);
+  const ProgramRun run = sluice({"evaluate", two, "--json"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(Json::parse(run.out)["mappings"].size(), 2u);
+}
+
+TEST(Results, NoLegalMappingIsAnHonestNo) {
+  const TemporaryFolder folder;
+  std::string text = read_text(spec("1_fused_attention.yaml"));
+  text.replace(text.find("size: 2048"), 10, "size: 8");
+  text.erase(text.find("mapping:"));
+  const ProgramRun run = sluice({"map", folder.write("tiny.yaml", text), "--json"});
+  EXPECT_EQ(run.exit_status, 1) << run.err;
+  const Json document = Json::parse(run.out);
+  EXPECT_EQ(document["status"], "no_mapping");
+  EXPECT_EQ(document["reason"]["component"], "GB");
+}
+
+TEST(Results, TheExampleOfTheReadmeMaps) {
+  const TemporaryFolder folder;
+  const std::string readme = read_text((repository_dir() / "README.md").string());
+  const std::size_t begin = readme.find("```yaml\n") + 8;
+  const std::string file =
+      folder.write("own.yaml", readme.substr(begin, readme.find("```", begin) - begin));
+  const ProgramRun run = sluice({"map", file});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("own on own"));
+  EXPECT_THAT(run.out, HasSubstr("optimal edp"));
+}
+
+TEST(Results, CheckTellsMistakesWithTheirPlaces) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("bad.yaml", "mapper: {max_fused_lops: 1, top: 0}\n");
+  const ProgramRun run = sluice({"check", file});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("bad.yaml:1:10: error: "));
+  EXPECT_THAT(run.err, HasSubstr("did you mean 'max_fused_loops'?"));
+  EXPECT_THAT(run.err, HasSubstr("bad.yaml:1:34: error: "));
+  EXPECT_THAT(run.err, HasSubstr("2 errors\n"));
+}
+
+TEST(Results, AFolderThatCannotBeMadeIsFileTrouble) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("file", "");
+  const ProgramRun run = sluice({"map", "matmul", "simple", "-o", file + "/below"});
+  EXPECT_EQ(run.exit_status, 3);
+  EXPECT_THAT(run.out, IsEmpty());
+}
+
+TEST(Results, ProgressIsPlainLinesOnStandardErrorWhereAsked) {
+  EXPECT_THAT(sluice({"map", "matmul", "simple"}).err, IsEmpty());
+  EXPECT_THAT(sluice({"map", "matmul", "simple", "--progress", "plain"}).err,
+              HasSubstr("progress: "));
+}
+
+}  // namespace
+}  // namespace sluice::testing
