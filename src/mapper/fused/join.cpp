@@ -161,11 +161,15 @@ std::vector<NextGroup> next_groups(const EinsumShape& shape, const PmappingTable
     std::sort(next.spine.live.begin(), next.spine.live.end(),
               [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
     for (const FusedLoop& loop : group.compatibility.loops) {
-      SpineLoop spine{loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile, {}, {}};
-      for (const LiveTensor& tensor : next.spine.live)
-        for (const LocalTensor& local : shape.tensors)
-          if (local.id == tensor.id)
-            spine.ranks.emplace_back(tensor.id, local.rank_of[loop.variable]);
+      SpineLoop spine{
+          loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile, {}, {}, {}};
+      for (const LiveTensor& tensor : next.spine.live) {
+        for (const LocalTensor& local : shape.tensors) {
+          if (local.id != tensor.id) continue;
+          spine.ranks.emplace_back(tensor.id, local.rank_of[loop.variable]);
+          spine.written_below.push_back(local.is_output);
+        }
+      }
       next.spine.loops.push_back(std::move(spine));
     }
     next.spine.stop_before = group.compatibility.stop_before;

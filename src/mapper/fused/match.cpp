@@ -72,10 +72,22 @@ class Matcher {
       if (!same_extent(prefix_.loops[l], next_.loops[r])) continue;
       if (tensor && rank_of(prefix_.loops[l], *tensor) != rank_of(next_.loops[r], *tensor))
         continue;
+      if (!reads_what_is_written(prefix_.loops[l], next_.loops[r])) continue;
       to_next_[l] = static_cast<std::int32_t>(r);
       return true;
     }
     return false;
+  }
+
+  /// A tensor that is written under a loop is complete only after it: the next Einsum may read it
+  /// there only slice by slice.
+  bool reads_what_is_written(const SpineLoop& mine, const SpineLoop& theirs) const {
+    for (std::size_t i = 0; i < mine.ranks.size(); ++i) {
+      const auto [tensor, rank] = mine.ranks[i];
+      if (!mine.written_below[i] || find_live(next_, tensor) == nullptr) continue;
+      if (rank < 0 || rank != rank_of(theirs, tensor)) return false;
+    }
+    return true;
   }
 
   /// Loops above live tensors that the next Einsum does not use: it must stand under them too.

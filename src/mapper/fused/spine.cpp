@@ -24,6 +24,7 @@ std::vector<std::int64_t> sort_key(const SpineLoop& loop) {
   std::vector<std::int64_t> key{loop.spatial, static_cast<std::int64_t>(loop.component.index()),
                                 loop.dimension, loop.trips, loop.tile};
   for (const auto& [id, rank] : loop.ranks) key.push_back(rank);
+  key.insert(key.end(), loop.written_below.begin(), loop.written_below.end());
   key.insert(key.end(), loop.parts.begin(), loop.parts.end());
   return key;
 }
@@ -35,16 +36,23 @@ SpineLoop join_loop(const SpineLoop* left, const SpineLoop* right,
                     const std::vector<LiveTensor>& live) {
   SpineLoop loop = left != nullptr ? *left : *right;
   std::vector<std::pair<TensorId, std::int32_t>> ranks;
+  std::vector<bool> written_below;
   for (const LiveTensor& tensor : live) {
     std::int32_t rank = -1;
+    bool written = false;
     for (const SpineLoop* from : {left, right}) {
       if (from == nullptr) continue;
-      for (const auto& [id, r] : from->ranks)
-        if (id == tensor.id) rank = r;
+      for (std::size_t i = 0; i < from->ranks.size(); ++i) {
+        if (from->ranks[i].first != tensor.id) continue;
+        rank = from->ranks[i].second;
+        written = written || from->written_below[i];
+      }
     }
     ranks.emplace_back(tensor.id, rank);
+    written_below.push_back(written);
   }
   loop.ranks = std::move(ranks);
+  loop.written_below = std::move(written_below);
   return loop;
 }
 

@@ -18,6 +18,9 @@ struct SpineLoop {
   std::int64_t tile = 1;
   /// rank of each live tensor that the loop walks, ascending by tensor; -1: it does not index it
   std::vector<std::pair<TensorId, std::int32_t>> ranks;
+  /// Whether the Einsum that writes the tensor (as in `ranks`) stands under the loop: who reads it
+  /// there must walk the same rank, or it would read a tensor that is not complete.
+  std::vector<bool> written_below;
   /// Einsums under one loop must hang together over tensors exchanged below it. Per live tensor (as
   /// in `ranks`) the number of its connected part, or -1 where it is backed above the loop.
   std::vector<std::int32_t> parts;
