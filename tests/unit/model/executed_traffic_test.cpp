@@ -25,11 +25,13 @@ struct Interval {
 using Box = std::map<RankVariableId, Interval>;
 using Element = std::vector<std::int64_t>;
 
-/// Moves values between memories as the mapping says, without any formula.
+/// Moves values between memories as the mapping says, without any formula. Instances take their
+/// turns one after the other; what the network shares among them in one step counts once at the
+/// parent.
 class Executor {
  public:
-  Executor(const Workload& workload, const NodeList& nodes)
-      : einsum_(workload.einsums[0]), nodes_(nodes) {}
+  Executor(const Workload& workload, const BoundProblem& problem, const NodeList& nodes)
+      : einsum_(workload.einsums[0]), bound_(problem.einsums[0]), nodes_(nodes) {}
 
   void run() {
     Box box;
@@ -42,55 +44,105 @@ class Executor {
   std::map<std::tuple<ComponentId, TensorId, std::string>, double> counts;
 
  private:
-  void step(std::size_t index, Box box) {
+  struct Turn {
+    const SpatialNode* spatial = nullptr;
+    RankVariableId variable;
+    std::int64_t ordinal = 0;
+  };
+  struct Place {
+    ComponentId memory;
+    std::size_t n_loops = 0;
+  };
+
+  void step(std::size_t index, const Box& box) {
     const Node& node = nodes_[index];
     if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
-      visit(*storage, 0, index, box);
+      visit(*storage, index, box);
     } else if (const auto* loop = std::get_if<TemporalNode>(&node.kind)) {
-      const Interval whole = box[loop->variables[0]];
-      for (std::int64_t done = 0; done < whole.size; done += loop->tile_shape) {
-        box[loop->variables[0]] = {whole.offset + done,
-                                   std::min(loop->tile_shape, whole.size - done)};
-        step(index + 1, box);
-      }
+      walk(nullptr, loop->variables[0], loop->tile_shape, index, box);
+    } else if (const auto* spatial = std::get_if<SpatialNode>(&node.kind)) {
+      walk(spatial, spatial->variables[0], spatial->tile_shape, index, box);
     } else {
       compute(box);
     }
   }
 
-  /// Keeps the node's k-th tensor (and those after it) while everything below runs.
-  void visit(const StorageNode& storage, std::size_t k, std::size_t index, const Box& box) {
-    if (k == storage.tensors.size()) return step(index + 1, box);
-    const TensorId tensor = storage.tensors[k];
-    std::vector<ComponentId>& chain = held_in_[tensor];
+  void walk(const SpatialNode* spatial, RankVariableId variable, std::int64_t tile,
+            std::size_t index, Box box) {
+    const Interval whole = box[variable];
+    turns_.push_back({spatial, variable, 0});
+    for (std::int64_t done = 0; done < whole.size; done += tile, ++turns_.back().ordinal) {
+      box[variable] = {whole.offset + done, std::min(tile, whole.size - done)};
+      step(index + 1, box);
+    }
+    turns_.pop_back();
+  }
+
+  /// Keeps the node's tile while everything below runs.
+  void visit(const StorageNode& storage, std::size_t index, const Box& box) {
+    const TensorId tensor = storage.tensors[0];
+    std::vector<Place>& chain = held_in_[tensor];
     const TensorAccess& access = *find_access(einsum_, tensor);
     const std::vector<Element> tile = elements(access, box);
-    if (!chain.empty()) {
-      for (const Element& element : tile) {
-        if (access.is_output && !computed_.count(element)) continue;  // nothing is there yet
-        ++counts[{chain.back(), tensor, "read"}];
-        ++counts[{storage.component, tensor, "write"}];
-      }
-    }
-    chain.push_back(storage.component);
-    visit(storage, k + 1, index, box);
+    if (!chain.empty())
+      for (const Element& element : tile) fill(access, element, index, &storage.component);
+    chain.push_back({storage.component, turns_.size()});
+    step(index + 1, box);
     chain.pop_back();
-    if (chain.empty() || !access.is_output) return;
-    counts[{storage.component, tensor, "read"}] += static_cast<double>(tile.size());
-    counts[{chain.back(), tensor, "write"}] += static_cast<double>(tile.size());
+    if (!chain.empty() && access.is_output)
+      for (const Element& element : tile) drain(access, element, index, &storage.component);
   }
 
   void compute(const Box& point) {
     for (const TensorAccess& access : einsum_.accesses) {
-      const ComponentId memory = held_in_.at(access.tensor).back();
-      if (!access.is_output) {
-        ++counts[{memory, access.tensor, "read"}];
-        continue;
-      }
       const Element element = elements(access, point)[0];
-      if (!computed_.insert(element).second) ++counts[{memory, access.tensor, "read"}];
-      ++counts[{memory, access.tensor, "write"}];
+      fill(access, element, nodes_.size(), nullptr);
+      if (access.is_output) drain(access, element, nodes_.size(), nullptr);
     }
+  }
+
+  void fill(const TensorAccess& access, const Element& element, std::size_t index,
+            const ComponentId* child) {
+    // Each instance's first sight of an output has nothing to read yet.
+    if (access.is_output && seen_.insert(key(access, element, index, 0, false)).second) return;
+    move(access, element, index, "read", "write", child);
+  }
+  void drain(const TensorAccess& access, const Element& element, std::size_t index,
+             const ComponentId* child) {
+    move(access, element, index, "write", "read", child);
+  }
+
+  void move(const TensorAccess& access, const Element& element, std::size_t index,
+            const std::string& at_parent, const std::string& at_child, const ComponentId* child) {
+    const Place& parent = held_in_.at(access.tensor).back();
+    std::vector<std::int64_t> transfer = key(access, element, index, parent.n_loops, true);
+    transfer.push_back(at_parent == "read");
+    if (transfers_.insert(transfer).second) ++counts[{parent.memory, access.tensor, at_parent}];
+    if (child) ++counts[{*child, access.tensor, at_child}];
+  }
+
+  /// Who moves what when. For a transfer: every step, and of the instances below the parent only
+  /// those that are served on their own; else: every instance, whatever the step.
+  std::vector<std::int64_t> key(const TensorAccess& access, const Element& element,
+                                std::size_t index, std::size_t parent_loops, bool transfer) const {
+    std::vector<std::int64_t> result(element);
+    result.push_back(static_cast<std::int64_t>(index));
+    result.push_back(static_cast<std::int64_t>(access.tensor.index()));
+    for (std::size_t l = 0; l < turns_.size(); ++l) {
+      const Turn& turn = turns_[l];
+      bool counts_apart = transfer || turn.spatial;
+      if (transfer && turn.spatial && l >= parent_loops &&
+          relevance(access, turn.variable) == Relevance::kIrrelevant) {
+        const auto tensor = bound_.local_tensor[access.tensor.index()];
+        counts_apart = !((bound_.components[turn.spatial->component.index()]
+                              .spatial[turn.spatial->dimension]
+                              .may_reuse >>
+                          tensor) &
+                         1);
+      }
+      result.push_back(counts_apart ? turn.ordinal : -1);
+    }
+    return result;
   }
 
   /// Every index of the box that an access touches.
@@ -115,9 +167,11 @@ class Executor {
   }
 
   const Einsum& einsum_;
+  const BoundEinsum& bound_;
   const NodeList& nodes_;
-  std::map<TensorId, std::vector<ComponentId>> held_in_;
-  std::set<Element> computed_;
+  std::vector<Turn> turns_;
+  std::map<TensorId, std::vector<Place>> held_in_;
+  std::set<std::vector<std::int64_t>> seen_, transfers_;
 };
 
 Workload random_workload(Random& random) {
@@ -134,51 +188,86 @@ Workload random_workload(Random& random) {
   }
 }
 
-NodeList random_nest(const Workload& w, const MappingBuilder& b, Random& random) {
-  const Einsum& einsum = w.einsums[0];
-  std::vector<std::int64_t> tile;
-  for (const VariableRange& range : einsum.iteration_space) tile.push_back(range.size);
-  NodeList list;
-  const auto loop = [&](std::size_t v, std::int64_t to) {
-    list.push_back(b.temporal(w[einsum.iteration_space[v].variable].name, to));
-    tile[v] = to;
-  };
-  for (std::int64_t n = draw(random, 0, 4); n > 0; --n) {
-    const auto v =
-        static_cast<std::size_t>(draw(random, 0, static_cast<std::int64_t>(tile.size()) - 1));
-    loop(v, draw(random, 1, tile[v]));
+/// Loops over random tiles with one memory's storage nodes among them, then spatial loops, then the
+/// same with the memory further in.
+class RandomNest {
+ public:
+  RandomNest(const Workload& w, const MappingBuilder& b, Random& random)
+      : w_(w), b_(b), random_(random), ranges_(w.einsums[0].iteration_space) {
+    for (const VariableRange& range : ranges_) tile_.push_back(range.size);
   }
-  std::vector<std::size_t> order(tile.size());
-  for (std::size_t v = 0; v < order.size(); ++v) order[v] = v;
-  std::shuffle(order.begin(), order.end(), random);
-  for (std::size_t v : order)
-    if (tile[v] > 1 || draw(random, 0, 1)) loop(v, 1);
-  for (const Tensor& tensor : w.tensors) {
-    std::int64_t place = 0;
-    for (const char* memory : {"GB", "RF"}) {
-      if (draw(random, 0, 1)) continue;
-      place = draw(random, place, static_cast<std::int64_t>(list.size()));
-      list.insert(list.begin() + place++, b.storage(memory, {tensor.name.c_str()}));
+
+  NodeList make() {
+    NodeList list;
+    for (const Tensor& tensor : w_.tensors)
+      list.push_back(b_.storage("DRAM", {tensor.name.c_str()}));
+    NodeList outer = loops(draw(random_, 0, 3));
+    insert_storages("GB", outer);
+    for (std::int64_t n = draw(random_, 0, 2); n > 0; --n) {
+      const std::size_t v = any_variable();
+      const std::int64_t tile = draw(random_, 1, tile_[v]);
+      outer.push_back(
+          b_.spatial(name(v), tile, "PE", static_cast<std::uint32_t>(draw(random_, 0, 1))));
+      tile_[v] = tile;
     }
+    NodeList inner = loops(draw(random_, 0, 2));
+    std::vector<std::size_t> order(tile_.size());
+    for (std::size_t v = 0; v < order.size(); ++v) order[v] = v;
+    std::shuffle(order.begin(), order.end(), random_);
+    for (std::size_t v : order)
+      if (tile_[v] > 1 || draw(random_, 0, 1)) inner.push_back(b_.temporal(name(v), 1));
+    insert_storages("RF", inner);
+    list.insert(list.end(), outer.begin(), outer.end());
+    list.insert(list.end(), inner.begin(), inner.end());
+    list.push_back(b_.compute(w_.einsums[0].name, "MAC"));
+    return list;
   }
-  for (const Tensor& tensor : w.tensors)
-    list.insert(list.begin(), b.storage("DRAM", {tensor.name.c_str()}));
-  list.push_back(b.compute(einsum.name, "MAC"));
-  return list;
-}
+
+ private:
+  const std::string& name(std::size_t v) const { return w_[ranges_[v].variable].name; }
+  std::size_t any_variable() {
+    return static_cast<std::size_t>(draw(random_, 0, static_cast<std::int64_t>(tile_.size()) - 1));
+  }
+  NodeList loops(std::int64_t n) {
+    NodeList list;
+    for (; n > 0; --n) {
+      const std::size_t v = any_variable();
+      tile_[v] = draw(random_, 1, tile_[v]);
+      list.push_back(b_.temporal(name(v), tile_[v]));
+    }
+    return list;
+  }
+  void insert_storages(const char* memory, NodeList& list) {
+    for (const Tensor& tensor : w_.tensors)
+      if (draw(random_, 0, 1))
+        list.insert(list.begin() + draw(random_, 0, static_cast<std::int64_t>(list.size())),
+                    b_.storage(memory, {tensor.name.c_str()}));
+  }
+
+  const Workload& w_;
+  const MappingBuilder& b_;
+  Random& random_;
+  const std::vector<VariableRange>& ranges_;
+  std::vector<std::int64_t> tile_;
+};
 
 TEST(ExecutedTraffic, IsWhatTheModelCounts) {
-  Arch arch;
-  arch.components = {memory("DRAM", "inf", "Nothing", 1, 1), memory("GB", "inf", "Nothing", 1, 1),
-                     memory("RF", "inf", "Nothing", 1, 1),
-                     compute("MAC", {{"compute", 1, 1, 1, 0}})};
   const RandomCases cases = random_cases(400);
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     Random random(seed);
+    const char* const reuse[] = {"All", "Nothing", "Inputs", "Outputs"};
+    Arch arch;
+    arch.components = {memory("DRAM", "inf", "Nothing", 1, 1), memory("GB", "inf", "Nothing", 1, 1),
+                       container("PE", {dimension("x", 99, reuse[draw(random, 0, 3)]),
+                                        dimension("y", 99, reuse[draw(random, 0, 3)])}),
+                       memory("RF", "inf", "Nothing", 1, 1),
+                       compute("MAC", {{"compute", 1, 1, 1, 0}})};
     const Workload w = random_workload(random);
-    const NodeList nodes = random_nest(w, MappingBuilder(w, arch), random);
-    Executor executor(w, nodes);
+    const MappingBuilder builder(w, arch);
+    const NodeList nodes = RandomNest(w, builder, random).make();
+    const BoundProblem problem = bound(w, arch);
+    Executor executor(w, problem, nodes);
     executor.run();
     const Cost cost = priced(w, arch, nodes);
     for (const EnergyRow& row : cost.energy) {
