@@ -231,10 +231,17 @@ class NestChecker {
   std::vector<int> last_depth_;
 };
 
+/// A network that costs neither time nor energy.
+bool is_free(const Network& network) {
+  return network.hop_energy_j == 0 && network.link_bandwidth == kUnbounded &&
+         network.router_latency_s == 0 && network.queue_latency_s == 0;
+}
+
 /// One violation a network, with the Einsums whose tensors cross it.
 void check_networks(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
   for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
-    if (!std::holds_alternative<Network>(problem.arch.components[c].kind)) continue;
+    const Network* network = std::get_if<Network>(&problem.arch.components[c].kind);
+    if (!network || is_free(*network)) continue;
     std::string einsums;
     for (const Nest& nest : tree.nests)
       if (nest.compute && nest.compute->depth[c] >= 0)

@@ -122,7 +122,9 @@ TEST_F(Illegal, NodesThatCannotBePricedYet) {
 TEST_F(Illegal, ANetworkThatCarriesTraffic) {
   Component network;
   network.name = "Mesh";
-  network.kind = Network{};
+  Network mesh;
+  mesh.hop_energy_j = 1e-12;
+  network.kind = mesh;
   arch.components.insert(arch.components.begin() + 1, network);
   const MappingBuilder named(w, arch);
   EXPECT_EQ(
