@@ -129,6 +129,8 @@ class JoinWalk {
     if (out_.refusals.size() >= kMaxReports) return;
     for (const Violation& violation : violations) {
       if (violation.kind == ViolationKind::kCapacity) continue;
+      // Einsums may share a loop by one tensor and need all of another one in each step of it.
+      if (violation.kind == ViolationKind::kDependency) continue;
       out_.refusals.push_back(violation.message + "\n" +
                               to_yaml(mapping, problem_.workload, problem_.arch));
       return;
