@@ -161,10 +161,14 @@ class Summary {
   }
 
   std::string search(const SearchStatistics& search) const {
-    return fmt::format("{} on {} thread{}: {} mappings covered, {} priced", si(search.seconds, "s"),
-                       search.threads, search.threads == 1 ? "" : "s",
-                       human_count(search.mappings_considered),
-                       human_count(search.mappings_evaluated));
+    std::string text = fmt::format(
+        "{} on {} thread{}: {} mappings covered, {} priced", si(search.seconds, "s"),
+        search.threads, search.threads == 1 ? "" : "s", human_count(search.mappings_considered),
+        human_count(search.mappings_evaluated));
+    const std::size_t n_einsums = problem_.workload.einsums.size();
+    if (search.distinct_einsums > 0 && search.distinct_einsums < n_einsums)
+      text += fmt::format(", {} of {} Einsums distinct", search.distinct_einsums, n_einsums);
+    return text;
   }
 
   void energy(const Cost& cost) {

@@ -70,6 +70,7 @@ struct SearchStatistics {
   double mappings_considered = 0;  ///< size of the space that was covered
   double mappings_evaluated = 0;   ///< tile-shape assignments actually priced
   double pmappings_kept = 0;
+  std::size_t distinct_einsums = 0;  ///< Einsums that were explored; equal ones are explored once
 };
 
 struct MappedResult {

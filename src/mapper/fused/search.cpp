@@ -269,6 +269,9 @@ void Search::scout() {
         objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
     if (limit_ == 0 || value < limit_) limit_ = value;
   }
+  // Only a search that somebody may cancel needs something to show for it.
+  if (control_.cancel != nullptr && !join.mappings.empty())
+    best_so_far_ = finish(select(join.mappings).front());
   limit_ *= 1 + 1e-9;
 }
 
@@ -394,6 +397,17 @@ std::vector<JoinedMapping> Search::select(std::vector<JoinedMapping> mappings) c
   return front;
 }
 
+/// What a cancelled search found may be worse than what its scout had found before.
+void Search::keep_best_so_far(MapperResult* result) const {
+  if (!best_so_far_) return;
+  const Objective objective = options_.objectives.front();
+  const auto value = [objective](const MappedResult& mapped) {
+    return objective_value(objective, mapped.cost.energy_j, mapped.cost.latency_s);
+  };
+  if (result->mappings.empty() || value(*best_so_far_) < value(result->mappings.front()))
+    result->mappings = {*best_so_far_};
+}
+
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
   make_shapes();
@@ -420,6 +434,9 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   if (join.mappings.empty() && !result.cancelled) return tl::make_unexpected(explain(join));
   for (const JoinedMapping& joined : select(join.mappings))
     result.mappings.push_back(finish(joined));
+  if (result.cancelled) keep_best_so_far(&result);
+  for (std::size_t e = 0; e < same_as_.size(); ++e)
+    if (same_as_[e] == e) ++statistics_.distinct_einsums;
   statistics_.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   statistics_.threads = options_.threads;

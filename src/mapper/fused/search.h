@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "join.h"
@@ -30,6 +31,7 @@ class Search {
   JoinContext join_context() const;
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
+  void keep_best_so_far(MapperResult* result) const;
   NoMapping explain(const JoinResult& join) const;
   bool cancelled() const { return control_.cancel != nullptr && control_.cancel->load(); }
 
@@ -44,6 +46,7 @@ class Search {
   std::vector<std::shared_ptr<PmappingTable>> tables_;   // per Einsum, shared by equal ones
   std::vector<TrackedMemory> tracked_;
   std::vector<bool> unlimited_;
+  std::optional<MappedResult> best_so_far_;  // the scout's, for cancelled searches
   SearchStatistics statistics_;
 };
 

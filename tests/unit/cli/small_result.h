@@ -76,7 +76,7 @@ inline RunResult small_result() {
   result.options = MapperOptions{};
   result.outcomes.push_back({mapping, cost});
   result.guarantee = Guarantee{GuaranteeKind::kOptimal, "no recompute, perfect factors", 1, 0};
-  result.search = SearchStatistics{0.8, 2, 1e15, 2e6, 5000};
+  result.search = SearchStatistics{0.8, 2, 1e15, 2e6, 5000, 1};
   return result;
 }
 
