@@ -335,7 +335,7 @@ class WorkloadReader {
     if (!list->is_sequence())
       context_.error(*list, fmt::format("einsums must be a list, not {}", describe(*list)));
     for (const YamlPointer& item : list->items) {
-      MapReader entry(context_, *item, "the renames of an Einsum");
+      MapReader entry(context_, *item, "an entry of renames");
       if (!entry.is_map()) continue;
       RenamesOfEinsum renames_of;
       renames_of.place = entry.required("name");
