@@ -5,6 +5,8 @@
 // 1·(2−1)+3 = 4 values; the first step makes all 4, the other three 2 new ones each: 4 + 3·2 = 10.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "unit/model/builders.h"
 
 namespace sluice::testing {
@@ -51,6 +53,35 @@ TEST_F(RowFusion, AcceptsAStatedFirstTile) {
   NodeList nodes = fused(2);
   std::get<TemporalNode>(nodes[1].kind).initial_tile_shape = 4;
   EXPECT_EQ(priced(w, arch, nodes), priced(w, arch, fused(2)));
+}
+
+// Stride s, window R, Q 8 outputs in tiles of t: s·(Q−1)+R rows, each made once, s·(t−1)+R of them
+// held.
+TEST_F(RowFusion, MakesEveryRowOnceForAnyStrideWindowAndTile) {
+  for (std::int64_t stride = 1; stride <= 3; ++stride)
+    for (std::int64_t window = 1; window <= 4; ++window)
+      for (std::int64_t tile : {1, 2, 4}) {
+        const std::int64_t rows = stride * 7 + window;
+        w = WorkloadBuilder({{"p", rows}, {"r", 1}, {"q", 8}, {"s", window}}, 8)
+                .einsum("T[p] = X[p+r] * W[r]")
+                .einsum("Y[q] = T[P:" + std::to_string(stride) + "*q+s] * V[s]")
+                .workload;
+        const Cost cost = priced(w, arch, fused(tile));
+        EXPECT_EQ(values(cost, w, arch, "GB", "write"), (Values{{"T", static_cast<double>(rows)}}))
+            << stride << " " << window << " " << tile;
+        const std::int64_t held = std::max(stride * tile, stride * (tile - 1) + window);
+        EXPECT_EQ(peak_bits(cost, arch, "GB"), static_cast<double>(held) * 8)
+            << stride << " " << window << " " << tile;
+      }
+}
+
+// Two shared loops, tiles of 4 and then 2: still every row once, and a window of the inner tile.
+TEST_F(RowFusion, NestsSharedLoops) {
+  NodeList nodes = fused(4);
+  nodes.insert(nodes.begin() + 2, fused(2)[1]);
+  const Cost cost = priced(w, arch, nodes);
+  EXPECT_EQ(values(cost, w, arch, "GB", "write"), (Values{{"T", 30}}));
+  EXPECT_EQ(peak_bits(cost, arch, "GB"), 4 * 8);
 }
 
 }  // namespace
