@@ -22,6 +22,7 @@ namespace {
 struct ParsedArguments {
   SpecArguments specs;
   OutputArguments output;
+  std::vector<std::string> constraints;
   std::string progress = "auto";
   std::map<std::string, std::string> options;
   std::map<std::string, bool> switches;
@@ -88,6 +89,8 @@ ProgressStyle progress_style(const std::string& wish, const Console& console) {
 ExitCode map_command(const ParsedArguments& parsed, const CLI::App& command,
                      const Console& console) {
   MapArguments arguments{parsed.specs, parsed.output, {}, ProgressStyle::kNone};
+  arguments.specs.names.insert(arguments.specs.names.end(), parsed.constraints.begin(),
+                               parsed.constraints.end());
   for (const auto& [name, value] : parsed.options)
     if (command.count(flag_of(*find_mapper_option(name))) > 0) arguments.options[name] = value;
   for (const auto& [name, is_on] : parsed.switches)
@@ -131,6 +134,12 @@ class CommandLine {
     add_specs(command, "WORKLOAD ARCH", parsed_);
     add_output(command, parsed_);
     add_ascii(command, parsed_);
+    command
+        .add_option("--constraints", parsed_.constraints,
+                    "Merge one more file, with constraints that the mapping must meet")
+        ->type_name("FILE")
+        ->take_all()
+        ->allow_extra_args(false);
     command.add_option("--progress", parsed_.progress, "How to show progress")
         ->check(CLI::IsMember({"auto", "plain", "none"}))
         ->option_text("auto|plain|none");

@@ -61,7 +61,10 @@ Console process_console() {
   console.err_is_terminal = isatty(STDERR_FILENO) == 1;
   console.ascii = !locale_is_utf8();
   const char* no_colour = std::getenv("NO_COLOR");
-  console.colour = console.out_is_terminal && (no_colour == nullptr || *no_colour == '\0');
+  const char* terminal = std::getenv("TERM");
+  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  console.colour =
+      console.out_is_terminal && !is_dumb && (no_colour == nullptr || *no_colour == '\0');
   console.width = console.out_is_terminal ? terminal_width() : kWidthWithoutTerminal;
   return console;
 }

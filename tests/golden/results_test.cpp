@@ -112,6 +112,20 @@ TEST(Results, SeveralMappingsAreEvaluatedInOrder) {
   EXPECT_EQ(Json::parse(run.out)["mappings"].size(), 2u);
 }
 
+TEST(Results, EveryMappingFileCounts) {
+  const TemporaryFolder folder;
+  const std::string text = read_text(spec("1_fused_attention.yaml"));
+  const std::size_t arch = text.find("arch:");
+  const std::size_t mapping = text.find("mapping:");
+  const std::string workload_file = folder.write("w.yaml", text.substr(0, arch));
+  const std::string arch_file = folder.write("a.yaml", text.substr(arch, mapping - arch));
+  const std::string first = folder.write("m1.yaml", text.substr(mapping));
+  const std::string second = folder.write("m2.yaml", text.substr(mapping));
+  const ProgramRun run = sluice({"evaluate", workload_file, arch_file, first, second, "--json"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(Json::parse(run.out)["mappings"].size(), 2u);
+}
+
 TEST(Results, NoLegalMappingIsAnHonestNo) {
   const TemporaryFolder folder;
   std::string text = read_text(spec("1_fused_attention.yaml"));

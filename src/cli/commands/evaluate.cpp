@@ -1,15 +1,60 @@
 #include "sluice/model/evaluate.h"
 
+#include <fmt/format.h>
+
 #include "../failure.h"
 #include "commands.h"
 #include "publish.h"
 
 namespace sluice::cli {
+namespace {
+
+/// The names of a command line, told apart by what their files bring.
+struct EvaluateFiles {
+  SpecArguments specs;                ///< workload, architecture, and what else is merged into them
+  std::vector<std::string> mappings;  ///< files that bring mappings of their own
+};
+
+/// Merging keeps the mappings of the last file only; here every file's mappings count. So each file
+/// after the workload and the architecture is loaded with these to see whether it brings any.
+EvaluateFiles sort_files(const SpecArguments& arguments) {
+  constexpr std::size_t kFirstMapping = 2;
+  EvaluateFiles files{arguments, {}};
+  files.specs.names.resize(std::min(kFirstMapping, arguments.names.size()));
+  for (std::size_t i = kFirstMapping; i < arguments.names.size(); ++i) {
+    SpecArguments with_file = files.specs;
+    with_file.names.push_back(arguments.names[i]);
+    if (load(with_file).mappings.empty())
+      files.specs = with_file;
+    else
+      files.mappings.push_back(arguments.names[i]);
+  }
+  return files;
+}
+
+Specs load_with_mappings(const SpecArguments& arguments) {
+  constexpr std::size_t kOneMappingFile = 3;
+  if (arguments.names.size() <= kOneMappingFile) return load(arguments);
+  const EvaluateFiles files = sort_files(arguments);
+  if (files.mappings.size() < 2) return load(arguments);
+  Specs all;
+  std::vector<Mapping> mappings;
+  for (const std::string& file : files.mappings) {
+    SpecArguments with_file = files.specs;
+    with_file.names.push_back(file);
+    all = load(with_file);
+    mappings.insert(mappings.end(), all.mappings.begin(), all.mappings.end());
+  }
+  all.mappings = std::move(mappings);
+  return all;
+}
+
+}  // namespace
 
 ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console) {
-  Specs specs = load(arguments.specs);
-  RunResult result;
+  Specs specs = load_with_mappings(arguments.specs);
   console.log.note("read the specs");
+  RunResult result;
   result.command = "evaluate";
   result.diagnostics = specs.warnings;
   result.problem = bind_or_fail(specs);
@@ -22,7 +67,7 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
     if (!cost) result.status = RunStatus::kIllegal;
     result.outcomes.push_back({std::move(mapping), std::move(cost)});
   }
-  console.log.note("evaluated every mapping");
+  console.log.note(fmt::format("evaluated {} mappings", result.outcomes.size()));
   publish(result, arguments.output, console);
   return result.status == RunStatus::kIllegal ? ExitCode::kHonestNo : ExitCode::kSuccess;
 }
