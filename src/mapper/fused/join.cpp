@@ -1,6 +1,7 @@
 #include "join.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -94,12 +95,16 @@ class Joiner {
       const auto candidates = index.find(signature(prefixes_[p].spine, shared));
       if (candidates == index.end()) continue;
       for (std::uint32_t g : candidates->second) {
+        if (bound.hopeless(prefixes_[p].least_energy + next[g].least_energy,
+                           prefixes_[p].least_latency + next[g].least_latency))
+          continue;
         const std::optional<Match> match = match_spines(prefixes_[p].spine, next[g].spine);
         if (match) builder.join(prefixes_[p], next[g], g, *match, *context_.shapes[e]);
       }
     }
     result_.joined += builder.pairs();
     prefixes_ = builder.take(&history_.back());
+    if (context_.beam > 0) keep_best_groups(bound);
     for (const PrefixGroup& group : prefixes_)
       result_.largest_front = std::max(result_.largest_front, group.size());
     if (!prefixes_.empty()) return true;
@@ -108,6 +113,23 @@ class Joiner {
       result_.excess_bits = builder.closest_excess();
     }
     return false;
+  }
+
+  /// A scout follows few compatibilities: the most promising ones, and those without open loops,
+  /// which everything can follow.
+  void keep_best_groups(const SearchBound& bound) {
+    constexpr std::size_t kGroups = 64;
+    if (prefixes_.size() <= kGroups) return;
+    std::stable_sort(prefixes_.begin(), prefixes_.end(),
+                     [&](const PrefixGroup& a, const PrefixGroup& b) {
+                       return bound.value(a.least_energy, a.least_latency) <
+                              bound.value(b.least_energy, b.least_latency);
+                     });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < prefixes_.size(); ++i)
+      if (i < kGroups || (prefixes_[i].depth() == 0 && kept < 2 * kGroups))
+        std::swap(prefixes_[kept++], prefixes_[i]);
+    prefixes_.resize(kept);
   }
 
   FrontOptions criteria_options() const {
@@ -155,6 +177,11 @@ std::vector<NextGroup> next_groups(const EinsumShape& shape, const PmappingTable
   for (const PmappingGroup& group : table.groups) {
     NextGroup next;
     next.group = &group;
+    next.least_energy = next.least_latency = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      next.least_energy = std::min(next.least_energy, group.value(i)[0]);
+      next.least_latency = std::min(next.least_latency, group.value(i)[1]);
+    }
     for (const Backing& backing : group.compatibility.backings)
       next.spine.live.push_back({shape.tensors[backing.tensor].id, backing.component, backing.level,
                                  backing.bits, backing.persistent});

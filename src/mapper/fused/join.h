@@ -16,6 +16,8 @@ namespace sluice::fused {
 /// The next Einsum's side of a join, in global tensor ids.
 struct NextGroup {
   const PmappingGroup* group = nullptr;
+  double least_energy = 0;  ///< of all its pmappings
+  double least_latency = 0;
   Spine spine;  ///< all its fused loops; `live` = every shared tensor of the Einsum
 };
 

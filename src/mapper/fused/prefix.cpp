@@ -1,6 +1,7 @@
 #include "prefix.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sluice::fused {
 
@@ -195,6 +196,11 @@ std::vector<PrefixGroup> PrefixBuilder::take(std::vector<JoinStep>* history) {
     prune(&group);
     for (std::uint32_t& at : group.group.history) at += static_cast<std::uint32_t>(history->size());
     history->insert(history->end(), group.steps.begin(), group.steps.end());
+    group.group.least_energy = group.group.least_latency = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < group.group.size(); ++i) {
+      group.group.least_energy = std::min(group.group.least_energy, group.group.value(i)[0]);
+      group.group.least_latency = std::min(group.group.least_latency, group.group.value(i)[1]);
+    }
     result.push_back(std::move(group.group));
   }
   return result;

@@ -27,6 +27,9 @@ struct PrefixGroup {
   std::vector<double> values;
   std::vector<std::uint32_t> history;  ///< per entry: index into the newest history
 
+  double least_energy = 0;  ///< of all entries
+  double least_latency = 0;
+
   static PrefixGroup empty(std::size_t n_tracked);
   std::size_t depth() const { return spine.loops.size(); }
   std::size_t size() const { return history.size(); }

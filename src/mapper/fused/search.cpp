@@ -263,6 +263,7 @@ void Search::scout() {
   explore(bounds(0), kBeam);
   JoinContext context = join_context();
   context.beam = 4 * kBeam;
+  context.bound.objective = options_.objectives.front();
   const JoinResult join = join_pmappings(context);
   for (const JoinedMapping& mapping : join.mappings) {
     const double value =
