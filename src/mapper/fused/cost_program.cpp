@@ -245,10 +245,14 @@ class Compiler {
     if (from.component == to.component) return;
     const std::int32_t lower = from.gap >= to.gap ? source : target;
     const std::uint32_t gap = templ_.slots[static_cast<std::size_t>(lower)].gap;
-    const std::uint64_t steps = temporal_above(gap), copies = spatial_between(0, gap);
     const std::uint32_t access = access_of(templ_.slots[static_cast<std::size_t>(lower)].tensor);
-    count(from.component, "read", access, lower, steps | copies, steps, 1);
-    count(to.component, "write", access, lower, steps | copies, steps, 1);
+    const std::uint64_t steps = temporal_above(gap), copies = spatial_between(0, gap);
+    // The outer memory serves every instance below it; the inner one only itself.
+    const std::uint64_t served = steps | spatial_between(std::min(from.gap, to.gap), gap);
+    count(from.component, "read", access, lower, steps | copies, lower == source ? steps : served,
+          1);
+    count(to.component, "write", access, lower, steps | copies, lower == target ? steps : served,
+          1);
   }
 
   std::uint32_t access_of(std::uint32_t tensor) const {
@@ -310,11 +314,13 @@ class Compiler {
     for (std::uint32_t i = 0; i < templ_.loops.size(); ++i) {
       const LoopPlace& place = templ_.loops[i];
       if (place.gap != slot.gap) continue;
-      const bool passes = place.spatial ? place.component == slot.component
-                                        : shape_.relevant(slot.tensor, place.variable) ||
-                                              static_cast<std::int32_t>(i) == slot.sliding_loop;
+      const bool slides = static_cast<std::int32_t>(i) == slot.sliding_loop;
+      const bool passes =
+          place.spatial ? place.component == slot.component
+                        : slides || (!place.fused && shape_.relevant(slot.tensor, place.variable));
       if (!passes) break;
       result |= loop_bit(i);
+      if (slides) break;
     }
     return result;
   }
@@ -407,7 +413,7 @@ class Compiler {
 
 /// Tile size of a variable inside all its loops above a slot.
 std::int64_t tile_above(const EinsumShape& shape, const VariableClass& cls, std::uint32_t variable,
-                        std::uint32_t gap, std::uint64_t extra, const std::int32_t* trips) {
+                        std::uint32_t gap, std::uint64_t extra, const std::int64_t* trips) {
   std::int64_t tile = shape.sizes[variable];
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
@@ -417,7 +423,7 @@ std::int64_t tile_above(const EinsumShape& shape, const VariableClass& cls, std:
 }
 
 double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uint32_t gap,
-                    std::uint64_t extra, const std::int32_t* trips) {
+                    std::uint64_t extra, const std::int64_t* trips) {
   double volume = 1;
   for (std::uint32_t v : cls.variables) volume *= static_cast<double>(shape.sizes[v]);
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
@@ -428,7 +434,7 @@ double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uin
 }
 
 double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const BoundAccess& access,
-                      std::uint32_t gap, std::uint64_t extra, const std::int32_t* trips) {
+                      std::uint32_t gap, std::uint64_t extra, const std::int64_t* trips) {
   double volume = 1;
   for (const BoundIndex& index : access.index) {
     bool mine = false;
@@ -450,7 +456,7 @@ double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const 
 
 double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const VariableClass& cls, const Monomial& monomial,
-                       const std::int32_t* trips) {
+                       const std::int64_t* trips) {
   double factor = 1;
   for (std::size_t l = 0; l < cls.loops.size(); ++l)
     if (monomial.loops >> cls.loops[l].bit & 1) factor *= trips[l];

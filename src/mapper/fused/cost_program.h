@@ -71,6 +71,6 @@ CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const
 /// Value of a monomial's factor in one class for one state of its loops.
 double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const VariableClass& cls, const Monomial& monomial,
-                       const std::int32_t* trips);
+                       const std::int64_t* trips);
 
 }  // namespace sluice::fused

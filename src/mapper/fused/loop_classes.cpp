@@ -147,7 +147,7 @@ class StateEnumerator {
       const int fused = loop.fused && trips > 1 ? 1 : 0;
       if (fused_here + fused > limits_.max_fused_loops_per_rank) return;
       if (fused_total + fused > limits_.max_fused_loops) return;
-      trips_[l] = static_cast<std::int32_t>(trips);
+      trips_[l] = trips;
       choose(step, position + 1, rest / trips, fused_here + fused, fused_total + fused);
       trips_[l] = 1;
     });
@@ -188,7 +188,7 @@ class StateEnumerator {
   const VariableClass& cls_;
   const ClassLimits& limits_;
   std::vector<Step> steps_;
-  std::vector<std::int32_t> trips_;
+  std::vector<std::int64_t> trips_;
   std::int64_t left_ = 1;
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> divisors_;  // stable references
   ClassStates states_;

@@ -36,9 +36,9 @@ std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template
 /// All tile-shape choices of one class: `trips[state * n_loops + loop]`.
 struct ClassStates {
   std::size_t n_loops = 0;
-  std::vector<std::int32_t> trips;
+  std::vector<std::int64_t> trips;
   std::size_t size() const { return n_loops == 0 ? 1 : trips.size() / n_loops; }
-  const std::int32_t* state(std::size_t s) const { return trips.data() + s * n_loops; }
+  const std::int64_t* state(std::size_t s) const { return trips.data() + s * n_loops; }
 };
 
 struct ClassLimits {

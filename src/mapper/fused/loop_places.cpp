@@ -74,7 +74,8 @@ class LoopPlacer {
     if (!options_.pruning.redundant_templates) return allowed;
     Variables partial_above = 0;
     for (const Slot* slot : slots_of_group(gap)) {
-      if (!slot->backing) allowed &= ~with(slot->tensor, Relevance::kRelevant);
+      const bool order_matters = is_fused && options_.max_fused_loops >= 2;
+      if (!slot->backing && !order_matters) allowed &= ~with(slot->tensor, Relevance::kRelevant);
       partial_above |= with(slot->tensor, Relevance::kPartial);
     }
     if (is_fused) return allowed;
@@ -171,9 +172,19 @@ class LoopPlacer {
           result->slots[s].sliding_loop = static_cast<std::int32_t>(result->loops.size());
       add_loop({.variable = static_cast<std::uint32_t>(first), .gap = gap}, result);
     }
-    for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
-      if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first)
-        add_loop({.variable = v, .gap = gap}, result);
+    const Variables late = gap < fused_gaps_ ? relevant_to_node_above(gap) : 0;
+    for (const bool is_late : {false, true})
+      for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
+        if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first &&
+            (late >> v & 1) == is_late)
+          add_loop({.variable = v, .gap = gap, .late = is_late}, result);
+  }
+
+  Variables relevant_to_node_above(std::uint32_t gap) const {
+    Variables result = 0;
+    for (const Slot* slot : slots_of_group(gap))
+      if (!slot->backing) result |= with(slot->tensor, Relevance::kRelevant);
+    return result;
   }
 
   void add_spatial(std::uint32_t gap, Template* result) const {

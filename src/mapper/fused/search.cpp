@@ -131,6 +131,25 @@ class TableMerger {
   std::vector<PmappingGroup> groups_;
 };
 
+/// Bits of everything that an Einsum touches (padding included) in one component's width.
+double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::size_t component) {
+  double bits = 0;
+  for (const BoundAccess& held : bound.held) {
+    double volume = 1;
+    for (const BoundIndex& index : held.index) {
+      double extent = 1 + static_cast<double>(index.slack);
+      for (const BoundTerm& term : index.terms)
+        extent += std::abs(static_cast<double>(term.coefficient)) *
+                  static_cast<double>(shape.sizes[static_cast<std::size_t>(term.variable)] - 1);
+      volume *= extent;
+    }
+    const auto tensor = static_cast<std::size_t>(held.tensor);
+    bits += volume * bound.components[component].bits_per_value[tensor] *
+            (shape.tensors[tensor].persistent ? shape.multiplicity : 1);
+  }
+  return bits;
+}
+
 double objective_value(Objective objective, double energy, double latency) {
   switch (objective) {
     case Objective::kEnergy:
@@ -183,13 +202,12 @@ void Search::find_tracked() {
     for (const EinsumShape& shape : shapes_) {
       const BoundComponent& bound = problem_[shape.einsum].components[c];
       size = std::min(size, bound.size_bits);
-      for (std::size_t t = 0; t < shape.tensors.size(); ++t)
-        all += static_cast<double>(tensor_volume(problem_.workload, shape.tensors[t].id)) *
-               bound.bits_per_value[t] * (shape.tensors[t].persistent ? shape.multiplicity : 1);
+      all += everything_held(shape, problem_[shape.einsum], c);
     }
-    unlimited_[c] = std::isinf(size) || (options_.pruning.reservation_relevance && all <= size);
+    unlimited_[c] = std::isinf(size) || (options_.pruning.reservation_relevance &&
+                                         !options_.resource_usage && all <= size);
     if (unlimited_[c]) continue;
-    bool follow = !options_.pruning.reservation_relevance;
+    bool follow = !options_.pruning.reservation_relevance || options_.resource_usage;
     for (const std::vector<Template>& templates : templates_) {
       for (const Template& templ : templates) {
         std::uint32_t fused = 0;

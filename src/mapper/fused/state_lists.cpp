@@ -61,9 +61,9 @@ void StateLists::find_demanding() {
 
 void StateLists::make_lists(std::size_t cls) {
   const auto& loops = classes_[cls].loops;
-  std::map<std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>>, StateList> lists;
+  std::map<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>, StateList> lists;
   for (std::uint32_t s = 0; s < states_[cls].size(); ++s) {
-    const std::int32_t* trips = states_[cls].state(s);
+    const std::int64_t* trips = states_[cls].state(s);
     StateList list;
     list.usage.assign(demanding_.size(), 1);
     for (std::size_t l = 0; l < loops.size(); ++l) {
@@ -318,6 +318,21 @@ std::vector<std::int64_t> StateLists::fused_trips(const std::vector<std::uint32_
   return trips;
 }
 
+bool StateLists::redundant(const std::vector<std::uint32_t>& choice) const {
+  if (!context_.options->pruning.redundant_templates) return false;
+  const std::vector<std::int64_t> trips = fused_trips(choice);
+  for (std::size_t l = 0; l < templ_.loops.size(); ++l) {
+    if (!templ_.loops[l].late || trips[l] == 1) continue;
+    bool separated = false;
+    for (std::size_t other = 0; other < templ_.loops.size(); ++other)
+      separated = separated ||
+                  (templ_.loops[other].gap == templ_.loops[l].gap && !templ_.loops[other].late &&
+                   !templ_.loops[other].spatial && trips[other] > 1);
+    if (!separated) return true;
+  }
+  return false;
+}
+
 double StateLists::backing_volume(const Slot& slot, const std::vector<std::int64_t>& trips) const {
   const BoundEinsum& bound = (*context_.problem)[shape_.einsum];
   std::vector<std::int64_t> tile(shape_.sizes);
@@ -344,14 +359,21 @@ Compatibility StateLists::compatibility(const std::vector<std::uint32_t>& choice
   const std::vector<std::int64_t> trips = fused_trips(choice);
   std::vector<std::int64_t> tile(shape_.sizes);
   std::uint32_t last_gap = 0;
+  bool after_window = false, last_late = false;
   for (const Item& item : templ_.items) {
     if (!item.is_loop || !templ_.loops[item.index].fused || trips[item.index] == 1) continue;
     const LoopPlace& place = templ_.loops[item.index];
     tile[place.variable] /= trips[item.index];
-    result.stop_before.push_back(result.loops.empty() || place.gap != last_gap);
+    result.stop_before.push_back(result.loops.empty() || place.gap != last_gap || after_window ||
+                                 place.late != last_late);
+    // The loop that a window slides over stays directly below its storage node.
+    after_window = std::any_of(templ_.slots.begin(), templ_.slots.end(), [&](const Slot& slot) {
+      return slot.sliding_loop == static_cast<std::int32_t>(item.index);
+    });
     result.loops.push_back({place.variable, place.spatial, place.component, place.dimension,
                             trips[item.index], tile[place.variable]});
     last_gap = place.gap;
+    last_late = place.late;
   }
   const BoundEinsum& bound = (*context_.problem)[shape_.einsum];
   for (const Slot& slot : templ_.slots) {

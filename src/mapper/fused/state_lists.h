@@ -14,7 +14,7 @@ namespace sluice::fused {
 
 /// States of one class that share their fused loops and their use of demanding fanouts.
 struct StateList {
-  std::vector<std::int32_t> fused;  ///< trip counts of the class's fused loops, in loop order
+  std::vector<std::int64_t> fused;  ///< trip counts of the class's fused loops, in loop order
   std::vector<std::int64_t> usage;  ///< per demanding dimension: product of this class's trips
   int fused_loops = 0;              ///< fused loops with more than one trip
   std::uint32_t content = 0;        ///< lists with equal numbers behave alike
@@ -80,6 +80,9 @@ class StateLists {
   /// Rows of a full assignment → energy, latency, segments, persistent reservations.
   void finish(const double* rows, double* point) const;
 
+  /// Whether a storage node could as well sink below a loop directly under it: then another choice
+  /// says the same with a smaller tile.
+  bool redundant(const std::vector<std::uint32_t>& choice) const;
   Compatibility compatibility(const std::vector<std::uint32_t>& choice) const;
   /// A front's point → a pmapping's values (PmappingGroup), segments added up by level.
   void collapse(const std::vector<std::uint32_t>& choice, const double* point, std::size_t levels,

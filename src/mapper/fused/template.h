@@ -27,7 +27,10 @@ struct LoopPlace {
   std::uint32_t variable = 0;  ///< local index
   std::uint32_t gap = 0;       ///< gap g lies below slot group g
   bool spatial = false;
-  bool fused = false;       ///< above the last backing node of a shared tensor
+  bool fused = false;  ///< above the last backing node of a shared tensor
+  /// Fully relevant to the non-backing node above: pointless unless another loop of the gap, which
+  /// must stay above it, is in between.
+  bool late = false;
   ComponentId component{};  ///< spatial: the fanned-out component
   std::uint32_t dimension = 0;
   bool operator==(const LoopPlace&) const = default;

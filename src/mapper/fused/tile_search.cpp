@@ -338,6 +338,7 @@ class TemplateSearch {
 
   // ---- pmappings ---------------------------------------------------------------------------
   void emit(const ListChoice& choice) {
+    if (lists_->redundant(choice)) return;
     const Front& front = front_of(choice);
     if (front.points.size() == 0) return;
     PmappingGroup group;
@@ -403,7 +404,7 @@ std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& t
   const std::vector<ClassStates>& all = compiled.states;
   std::vector<std::int64_t> trips(templ.loops.size(), 1);
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    const std::int32_t* chosen = all[c].state(states[c]);
+    const std::int64_t* chosen = all[c].state(states[c]);
     std::vector<std::int64_t> rest(shape.sizes);
     for (std::size_t l = 0; l < classes[c].loops.size(); ++l)
       if (classes[c].loops[l].fused) rest[classes[c].loops[l].variable] /= chosen[l];
