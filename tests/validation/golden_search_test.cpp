@@ -13,9 +13,7 @@ namespace sluice::testing {
 namespace {
 
 /// Minutes long: run by the benchmarks, not here.
-const std::set<std::string> kLong = {"accelforge/scale_gpt3_6p7b_b64_4096_default",
-                                     "accelforge/scale_gpt3_6p7b_b64_4096_mfl1",
-                                     "accelforge/tpu_v4i_gpt3_175b_prefill_fused"};
+const std::set<std::string> kLong = {"accelforge/scale_gpt3_6p7b_b64_4096_default"};
 
 /// Cases in which the reference misses an optimum of its own space: ours is lower
 /// (docs/differences-accelforge.md).
