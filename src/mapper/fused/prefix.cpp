@@ -28,15 +28,17 @@ struct PrefixBuilder::Plan {
 
 namespace {
 
-/// Bits of a copy's output that lie where its input already is: one reservation for both.
+/// A copy between tensors of one memory is an alias: one reservation for both, the one that stands
+/// further out (of two equal ones the source's).
 bool is_alias(const EinsumShape& shape, const NextGroup& next, const LiveTensor& tensor) {
   if (!shape.is_copy) return false;
   bool is_output = false;
   for (const LocalTensor& local : shape.tensors)
     is_output = is_output || (local.id == tensor.id && local.is_output);
-  if (!is_output) return false;
-  for (const LiveTensor& other : next.spine.live)
-    if (other.id != tensor.id && other.component == tensor.component) return true;
+  for (const LiveTensor& other : next.spine.live) {
+    if (other.id == tensor.id || other.component != tensor.component) continue;
+    if (is_output ? tensor.level >= other.level : tensor.level > other.level) return true;
+  }
   return false;
 }
 
@@ -74,7 +76,8 @@ PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const Ne
         plan.persistent[m] += tensor.bits;
     for (std::size_t m = 0; m < tracked_.size(); ++m) {
       if (tensor.persistent || tracked_[m].component != tensor.component) continue;
-      if (!is_alias(shape, next, tensor)) plan.during[m][tensor.level] += tensor.bits;
+      const bool is_own = find_live(next.spine, tensor.id) != nullptr;
+      if (!is_own || !is_alias(shape, next, tensor)) plan.during[m][tensor.level] += tensor.bits;
       if (stays) plan.after[m][tensor.level] += tensor.bits;
     }
   }
