@@ -133,7 +133,10 @@ class Compiler {
     const auto tensor = static_cast<std::uint32_t>(bound_.accesses[access].tensor);
     ActionRows* rows = action(component, name);
     if (rows == nullptr) return;
-    const double per_value = sign * actions_per_value(component, tensor, name);
+    double per_value = sign * actions_per_value(component, tensor, name);
+    if (slot < 0)  // the compute: more than one value where two slices of a state are read
+      for (const BoundIndex& index : bound_.accesses[access].index)
+        per_value *= 1 + static_cast<double>(index.slack);
     add(&rows->total, monomial(slot, access, total), per_value);
     add(&rows->busiest, monomial(slot, access, busiest), per_value);
   }
