@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 std::string outcome_within_a_second(const std::string& text) {
   const std::clock_t start = std::clock();
   std::string outcome = testing::outcome_of(load_specs_from_text({{"generated.yaml", text}}, {}));
-  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1.0);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, testing::kLongestAnswer);
   return outcome;
 }
 
@@ -35,7 +35,7 @@ TEST(HostileFile, OfHundredMegabytesIsNotRead) {
   std::filesystem::resize_file(path, 100'000'000);
   const std::string outcome = testing::outcome_of(load_specs({path}, {}));
   EXPECT_EQ(outcome,
-            "huge.yaml: error: the file has 100000000 bytes, more than the limit of 33554432\n"
+            "huge.yaml: error: the file has 100000000 bytes, more than the limit of 16777216\n"
             "exit status 2\n");
 }
 
