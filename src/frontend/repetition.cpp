@@ -163,9 +163,11 @@ bool Repetition::is_loop_variable(const std::string& name) const {
 }
 
 std::optional<Expression> Repetition::variable(const std::string& name) const {
-  for (auto loop = loop_variables_.rbegin(); loop != loop_variables_.rend(); ++loop)
-    if (loop->name == name) return Expression::literal(loop->value);
-  return context_.variable(name);
+  // An inner loop's variable hides an outer one's of the same name.
+  const auto loop = std::find_if(loop_variables_.rbegin(), loop_variables_.rend(),
+                                 [&](const LoopVariable& l) { return l.name == name; });
+  if (loop == loop_variables_.rend()) return context_.variable(name);
+  return Expression::literal(loop->value);
 }
 
 bool Repetition::condition(const YamlNode& node) {

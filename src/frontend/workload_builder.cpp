@@ -202,6 +202,7 @@ class WorkloadBuilder {
 
   std::string rank_list(const std::vector<RankId>& ranks) const {
     std::vector<std::string> names;
+    names.reserve(ranks.size());
     for (const RankId rank : ranks) names.push_back(workload_[rank].name);
     return fmt::format("[{}]", fmt::join(names, ", "));
   }
