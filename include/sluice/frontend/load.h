@@ -17,7 +17,7 @@ namespace sluice {
 struct LoadLimits {
   std::size_t max_file_bytes = 16u << 20;
   int max_depth = 64;
-  std::size_t max_nodes = 1'000'000;  ///< after expansion of aliases, includes and repetitions
+  std::size_t max_nodes = 500'000;  ///< after expansion of aliases, includes and repetitions
 };
 
 struct LoadOptions {
