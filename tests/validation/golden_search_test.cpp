@@ -15,8 +15,7 @@ namespace {
 /// Minutes long: run by the benchmarks, not here.
 const std::set<std::string> kLong = {"accelforge/scale_gpt3_6p7b_b64_4096_default"};
 
-/// Cases in which the reference misses an optimum of its own space: ours is lower
-/// (docs/differences-accelforge.md).
+/// Cases in which ours is lower than the reference (docs/differences-accelforge.md).
 const std::set<std::string> kLower = {"accelforge_random/r035"};
 
 int loop_limit(const nlohmann::json& options, const char* key, int absent) {
