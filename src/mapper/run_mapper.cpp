@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
@@ -91,15 +92,7 @@ class EinsumRenumbering {
 };
 
 double objective_value(Objective objective, const Cost& cost) {
-  switch (objective) {
-    case Objective::kEnergy:
-      return cost.energy_j;
-    case Objective::kLatency:
-      return cost.latency_s;
-    case Objective::kEdp:
-      return cost.edp_js();
-  }
-  fail_internal_check("Objective", __FILE__, __LINE__, "an objective without a value");
+  return objective_value(objective, cost.energy_j, cost.latency_s);
 }
 
 /// Constraints name Einsums by their ids, which another order changes.

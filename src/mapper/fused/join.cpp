@@ -17,11 +17,9 @@ class Joiner {
  public:
   explicit Joiner(const JoinContext& context) : context_(context) {
     const std::size_t n = context.tables.size();
-    const TensorRoles& roles = context.problem->roles;
     last_use_.assign(context.problem->workload.tensors.size(), 0);
     for (std::size_t e = 0; e < n; ++e)
       for (const LocalTensor& tensor : context.shapes[e]->tensors) last_use_[tensor.id.index()] = e;
-    (void)roles;
     least_energy_.assign(n + 1, 0);
     least_latency_.assign(n + 1, 0);
     for (std::size_t e = n; e-- > 0;) {

@@ -71,8 +71,7 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
 /// Prunes the pmappings of one Einsum across templates: groups of equal compatibility become one.
 class TableMerger {
  public:
-  TableMerger(const MapperOptions& options, std::size_t n_tracked)
-      : options_(options), n_tracked_(n_tracked) {}
+  explicit TableMerger(const MapperOptions& options) : options_(options) {}
 
   void add(PmappingGroup group) {
     const auto [at, inserted] = index_.try_emplace(key(group.compatibility), groups_.size());
@@ -126,7 +125,6 @@ class TableMerger {
   }
 
   const MapperOptions& options_;
-  std::size_t n_tracked_;
   std::map<std::vector<std::int64_t>, std::size_t> index_;
   std::vector<PmappingGroup> groups_;
 };
@@ -148,18 +146,6 @@ double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::
             (shape.tensors[tensor].persistent ? shape.multiplicity : 1);
   }
   return bits;
-}
-
-double objective_value(Objective objective, double energy, double latency) {
-  switch (objective) {
-    case Objective::kEnergy:
-      return energy;
-    case Objective::kLatency:
-      return latency;
-    case Objective::kEdp:
-      return energy * latency;
-  }
-  return energy * latency;
 }
 
 }  // namespace
@@ -316,7 +302,7 @@ void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
   });
   tables_.assign(shapes_.size(), nullptr);
   std::vector<TableMerger> mergers;
-  for (std::size_t e = 0; e < shapes_.size(); ++e) mergers.emplace_back(options_, tracked_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e) mergers.emplace_back(options_);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const std::size_t e = tasks[i].einsum;
     if (tables_[e] == nullptr) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../objective_value.h"
 #include "cost_program.h"
 #include "pmapping.h"
 #include "simple_program.h"
@@ -20,16 +21,7 @@ struct SearchBound {
   double limit = 0;          ///< objective of the known mapping, with a margin
 
   double value(double energy, double latency) const {
-    const double e = energy + other_energy, l = latency + other_latency;
-    switch (objective) {
-      case Objective::kEnergy:
-        return e;
-      case Objective::kLatency:
-        return l;
-      case Objective::kEdp:
-        return e * l;
-    }
-    return e * l;
+    return objective_value(objective, energy + other_energy, latency + other_latency);
   }
 
   bool hopeless(double energy, double latency) const {
