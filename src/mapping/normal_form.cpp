@@ -126,13 +126,11 @@ class Normaliser {
     bool all_relevant = true, none_irrelevant = true;
     for (EinsumId einsum : mine) {
       Relevance seen = Relevance::kIrrelevant;
-      for (const TensorAccess& access : workload_[einsum].accesses)
-        if (access.tensor == storage.tensors[0])
-          for (RankVariableId variable : loop->variables) {
-            if (!uses_variable(workload_[einsum], variable)) continue;
-            seen = std::max(seen, relevance(access, variable));
-            break;
-          }
+      for (RankVariableId variable : loop->variables) {
+        if (!uses_variable(workload_[einsum], variable)) continue;
+        seen = held_relevance(workload_[einsum], storage.tensors[0], variable);
+        break;
+      }
       all_relevant = all_relevant && seen == Relevance::kRelevant;
       none_irrelevant = none_irrelevant && seen != Relevance::kIrrelevant;
     }

@@ -270,6 +270,7 @@ Result<BoundProblem> bind(const Workload& workload, const Arch& arch) {
   for (std::size_t e = 0; e < workload.einsums.size(); ++e)
     problem.einsums.push_back(EinsumBinder(problem, EinsumId(e), &diagnostics).bind());
   if (!diagnostics.empty()) return tl::unexpected(std::move(diagnostics));
+  widen_backings(problem.workload, &problem.einsums);
   return problem;
 }
 

@@ -106,6 +106,52 @@ void bind_accesses(const Workload& workload, EinsumId id, BoundEinsum* bound) {
     add_access(bound->accesses, item, true);
     add_access(bound->held, item, false);
   }
+  for (TensorId tensor : bound->tensors) {
+    bound->held_relevance.emplace_back();
+    for (const VariableRange& range : einsum.iteration_space)
+      bound->held_relevance.back().push_back(held_relevance(einsum, tensor, range.variable));
+  }
+}
+
+namespace {
+
+/// Smallest and largest slice that the Einsums touch in a step 0 of a rank that they walk one by
+/// one.
+struct SliceRange {
+  std::int64_t low = INT64_MAX, high = INT64_MIN;
+};
+
+bool steps_one_by_one(const AffineExpression& index) {
+  return index.terms.size() == 1 && index.terms[0].coefficient == 1;
+}
+
+SliceRange slices_of(const Workload& workload, TensorId tensor, std::size_t rank) {
+  SliceRange range;
+  for (const Einsum& einsum : workload.einsums) {
+    for (const TensorAccess& access : einsum.accesses) {
+      if (access.tensor != tensor || !steps_one_by_one(access.projection[rank])) continue;
+      range.low = std::min(range.low, access.projection[rank].constant);
+      range.high = std::max(range.high, access.projection[rank].constant);
+    }
+  }
+  return range;
+}
+
+}  // namespace
+
+void widen_backings(const Workload& workload, std::vector<BoundEinsum>* einsums) {
+  for (BoundEinsum& einsum : *einsums) {
+    for (BoundAccess& held : einsum.held) {
+      const TensorId tensor = einsum.tensors[static_cast<std::size_t>(held.tensor)];
+      for (std::size_t r = 0; r < held.index.size(); ++r) {
+        BoundIndex& index = held.index[r];
+        index.rank_size = workload[workload[tensor].ranks[r]].size;
+        if (index.terms.size() != 1 || index.terms[0].coefficient != 1) continue;
+        const SliceRange range = slices_of(workload, tensor, r);
+        index.others = range.high - range.low - index.slack;
+      }
+    }
+  }
 }
 
 }  // namespace sluice

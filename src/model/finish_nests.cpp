@@ -89,7 +89,8 @@ class NestFinisher {
     std::int64_t volume = 0;
     for (const BoundAccess& access : einsum.held)
       if (access.tensor == storage.tensor)
-        volume = checked_add(volume, tile_volume(access, tree_.tiles_at(storage)));
+        volume = checked_add(volume, entry.backing ? backing_volume(access, tree_.tiles_at(storage))
+                                                   : tile_volume(access, tree_.tiles_at(storage)));
     const double bits =
         static_cast<double>(volume) * einsum.components[storage.component.index()]
                                           .bits_per_value[static_cast<std::size_t>(storage.tensor)];
@@ -118,6 +119,19 @@ std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles) {
     std::int64_t extent = 1 + index.slack;
     for (const BoundTerm& term : index.terms)
       extent += std::abs(term.coefficient) * (tiles[term.variable] - 1);
+    volume = checked_multiply(volume, extent);
+  }
+  return volume;
+}
+
+std::int64_t backing_volume(const BoundAccess& access, const std::int64_t* tiles) {
+  std::int64_t volume = 1;
+  for (const BoundIndex& index : access.index) {
+    std::int64_t extent = 1 + index.slack;
+    for (const BoundTerm& term : index.terms)
+      extent += std::abs(term.coefficient) * (tiles[term.variable] - 1);
+    if (index.others > 0)
+      extent = std::max(extent, std::min(extent + index.others, index.rank_size));
     volume = checked_multiply(volume, extent);
   }
   return volume;

@@ -12,4 +12,8 @@ void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& 
 /// Number of values in the tile of an access, given the tile of each variable of its Einsum.
 std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles);
 
+/// The same for the backing storage, which also holds the slices that other Einsums are behind or
+/// ahead.
+std::int64_t backing_volume(const BoundAccess& access, const std::int64_t* tiles);
+
 }  // namespace sluice

@@ -182,7 +182,7 @@ class Flattener {
       for (RankVariableId variable : loop->variables) {
         const int v = einsum.local_variable[variable.index()];
         if (v < 0) continue;
-        seen = einsum.relevance[t][static_cast<std::size_t>(v)];
+        seen = einsum.held_relevance[t][static_cast<std::size_t>(v)];
         break;
       }
       all_relevant &= seen == Relevance::kRelevant;

@@ -96,13 +96,42 @@ class SharingChecker {
       const NestLoop& reading = tree_.loops[l];
       const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
       if (!writing || (reading.trips == 1 && writing->trips == 1)) continue;
-      if (walks_alike(tensor, producer, *writing, consumer, reading)) continue;
+      if (walks_alike(tensor, producer, *writing, consumer, reading)) {
+        check_slices(tensor, producer, consumer, reading);
+        continue;
+      }
       add(ViolationKind::kDependency, reading.node,
           "The Einsum " + report_.name(consumer.einsum) + " needs all of " + report_.name(tensor) +
               " in each step of a loop that it shares with the Einsum " +
               report_.name(producer.einsum) + "; the loop must walk the same rank of it in both.",
           consumer, tensor);
     }
+  }
+
+  /// Slice by slice the reader may be behind the producer in time, but never ahead of it.
+  void check_slices(TensorId tensor, const Nest& producer, const Nest& consumer,
+                    const NestLoop& reading) {
+    const RankVariableId variable = problem_.workload[consumer.einsum]
+                                        .iteration_space[static_cast<std::size_t>(reading.variable)]
+                                        .variable;
+    const TensorAccess& written = problem_.workload[producer.einsum].output();
+    bool ahead = false, behind = false;
+    for (const TensorAccess& read : problem_.workload[consumer.einsum].accesses) {
+      if (read.tensor != tensor || read.is_output) continue;
+      for (std::size_t r = 0; r < read.projection.size(); ++r) {
+        const AffineExpression& index = read.projection[r];
+        if (index.terms.size() != 1 || index.coefficient_of(variable) != 1) continue;
+        ahead |= index.constant > written.projection[r].constant;
+        behind |= index.constant < written.projection[r].constant;
+      }
+    }
+    if (!ahead && !(behind && reading.spatial)) return;
+    add(ViolationKind::kDependency, reading.node,
+        "The Einsum " + report_.name(consumer.einsum) + " reads slices of " + report_.name(tensor) +
+            " that " + (ahead ? "later steps" : "other instances") + " of a loop over " +
+            report_.name(variable) + " make, which it shares with the Einsum " +
+            report_.name(producer.einsum) + ".",
+        consumer, tensor);
   }
 
   /// True if the shared loop moves both Einsums along the same rank of the tensor.
@@ -197,7 +226,7 @@ class SharingChecker {
     for (const BoundAccess& access : einsum.held)
       if (static_cast<std::size_t>(access.tensor) == tensor)
         for (const BoundIndex& index : access.index)
-          if (index.slack > 0) return true;
+          if (index.slack + index.others > 0) return true;
     return false;
   }
 

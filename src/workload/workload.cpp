@@ -42,6 +42,33 @@ Relevance relevance(const TensorAccess& access, RankVariableId variable) {
   return result;
 }
 
+namespace {
+
+/// Whether two accesses differ in the constant of an index that the variable moves, and nowhere in
+/// their terms.
+bool overlap_in(const TensorAccess& a, const TensorAccess& b, RankVariableId variable) {
+  bool shifted = false;
+  for (std::size_t r = 0; r < a.projection.size(); ++r) {
+    const AffineExpression &x = a.projection[r], &y = b.projection[r];
+    if (x.terms != y.terms) return false;
+    shifted = shifted || (x.constant != y.constant && x.coefficient_of(variable) != 0);
+  }
+  return shifted;
+}
+
+}  // namespace
+
+Relevance held_relevance(const Einsum& einsum, TensorId tensor, RankVariableId variable) {
+  Relevance strongest = Relevance::kIrrelevant;
+  for (const TensorAccess& access : einsum.accesses) {
+    if (access.tensor != tensor) continue;
+    strongest = std::max(strongest, relevance(access, variable));
+    for (const TensorAccess& other : einsum.accesses)
+      if (other.tensor == tensor && overlap_in(access, other, variable)) return Relevance::kPartial;
+  }
+  return strongest;
+}
+
 std::int64_t variable_size(const Einsum& einsum, RankVariableId variable) {
   for (const VariableRange& range : einsum.iteration_space)
     if (range.variable == variable) return range.size;

@@ -15,8 +15,7 @@ const NestLoop* loop_at(const std::vector<NestNode>& nodes, std::size_t i) {
 
 bool passes(const Einsum& einsum, const NestStorage& storage, const NestLoop& loop) {
   if (storage.backing || loop.spatial) return false;
-  const TensorAccess* access = find_access(einsum, storage.tensor);
-  return access && relevance(*access, loop.variable) == Relevance::kRelevant;
+  return held_relevance(einsum, storage.tensor, loop.variable) == Relevance::kRelevant;
 }
 
 int loops_before(const std::vector<NestNode>& nodes, std::size_t end) {
@@ -34,7 +33,7 @@ bool sink(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes, std::
     const NestLoop* below = loop_at(nodes, at + 1);
     const bool slides =
         below && storage.sliding && !below->spatial &&
-        relevance(*find_access(einsum, storage.tensor), below->variable) == Relevance::kPartial;
+        held_relevance(einsum, storage.tensor, below->variable) == Relevance::kPartial;
     if (slides) std::swap(nodes[at], nodes[at + 1]);
     if (slides) return true;
     if (!below || !passes(einsum, storage, *below)) return !storage.sliding;
@@ -70,8 +69,7 @@ bool may_slide(const Einsum& einsum, const std::vector<NestNode>& nodes, const R
     const NestStorage& node = *storage_at(nodes, i);
     if (node.sliding) return true;
     for (std::size_t l = run.end; l < run.loops_end; ++l)
-      if (relevance(*find_access(einsum, node.tensor), loop_at(nodes, l)->variable) ==
-          Relevance::kPartial)
+      if (held_relevance(einsum, node.tensor, loop_at(nodes, l)->variable) == Relevance::kPartial)
         return true;
   }
   return false;

@@ -178,7 +178,8 @@ class TemplateWalk {
     // it can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
     if (gap > 0 && !choice_.rest[gap - 1].backing) {
       for (std::size_t i = 0; i < loops.size() && !loops[i].slot.spatial; ++i) {
-        if (relevance_of(choice_.rest[gap - 1].tensor, loops[i].variable) != Relevance::kRelevant) {
+        if (held_relevance(einsum_, choice_.rest[gap - 1].tensor, loops[i].variable) !=
+            Relevance::kRelevant) {
           std::rotate(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(i),
                       loops.begin() + static_cast<std::ptrdiff_t>(i) + 1);
           break;
@@ -202,7 +203,8 @@ class TemplateWalk {
   bool can_slide(const NestStorage& node, const std::vector<PlacedLoop>& loops) const {
     if (node.backing) return false;
     return std::any_of(loops.begin(), loops.end(), [&](const PlacedLoop& l) {
-      return !l.slot.spatial && relevance_of(node.tensor, l.variable) == Relevance::kPartial;
+      return !l.slot.spatial &&
+             held_relevance(einsum_, node.tensor, l.variable) == Relevance::kPartial;
     });
   }
 

@@ -40,6 +40,10 @@ struct BoundIndex {
   std::vector<BoundTerm> terms;
   std::int64_t constant = 0;  ///< the smallest constant of the merged accesses
   std::int64_t slack = 0;     ///< the distance to the largest one (a state's two slices: 1)
+  /// in BoundEinsum::held: slices that the backing storage holds beyond that, because other Einsums
+  /// touch the rank at other constants (what a step writes and what later ones still read)
+  std::int64_t others = 0;
+  std::int64_t rank_size = 0;  ///< in BoundEinsum::held: `others` never widen a tile beyond it
 };
 
 /// How an Einsum touches a tensor. Accesses that differ in constants only are merged into one.
@@ -97,6 +101,8 @@ struct BoundEinsum {
   std::vector<BoundAccess> held;      ///< what a tile holds: one entry or more per tensor
   /// per tensor and variable: the strongest relevance over its accesses (partial > relevant)
   std::vector<std::vector<Relevance>> relevance;
+  /// per tensor and variable: held_relevance
+  std::vector<std::vector<Relevance>> held_relevance;
   std::vector<BoundComponent> components;  ///< per ComponentId
   std::vector<BoundCompute> computes;      ///< the ones that accept it; empty: nothing does
 };

@@ -104,6 +104,10 @@ enum class Relevance : std::uint8_t {
   kPartial,     ///< it occurs in an expression with others, or scaled (`2*p+r`): sliding window
 };
 Relevance relevance(const TensorAccess& access, RankVariableId variable);
+/// The strongest relevance over an Einsum's accesses of a tensor, as a tile held for several steps
+/// sees it: partial also where two accesses differ in constants alone (`T[i]` and `T[i+1]`), so
+/// that the tiles of neighbouring steps overlap.
+Relevance held_relevance(const Einsum& einsum, TensorId tensor, RankVariableId variable);
 
 /// Size of a variable in an Einsum; the variable must be one of its own.
 std::int64_t variable_size(const Einsum& einsum, RankVariableId variable);

@@ -320,7 +320,7 @@ class Compiler {
       const bool slides = static_cast<std::int32_t>(i) == slot.sliding_loop;
       const bool passes =
           place.spatial ? place.component == slot.component
-                        : slides || (!place.fused && shape_.relevant(slot.tensor, place.variable));
+                        : slides || (!place.fused && shape_.sinks(slot.tensor, place.variable));
       if (!passes) break;
       result |= loop_bit(i);
       if (slides) break;
@@ -437,7 +437,8 @@ double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uin
 }
 
 double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const BoundAccess& access,
-                      std::uint32_t gap, std::uint64_t extra, const std::int64_t* trips) {
+                      std::uint32_t gap, std::uint64_t extra, bool backing,
+                      const std::int64_t* trips) {
   double volume = 1;
   for (const BoundIndex& index : access.index) {
     bool mine = false;
@@ -450,7 +451,7 @@ double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const 
       extent += static_cast<double>(std::abs(term.coefficient)) *
                 static_cast<double>(tile_above(shape, cls, variable, gap, extra, trips) - 1);
     }
-    if (mine) volume *= extent;
+    if (mine) volume *= backing ? backing_extent(index, extent) : extent;
   }
   return volume;
 }
@@ -465,11 +466,12 @@ double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const
     if (monomial.loops >> cls.loops[l].bit & 1) factor *= trips[l];
   if (monomial.slot < 0) return factor;
   const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
-  const BoundAccess& access = monomial.access < bound.accesses.size()
-                                  ? bound.accesses[monomial.access]
-                                  : bound.held[monomial.access - bound.accesses.size()];
+  const bool is_held = monomial.access >= bound.accesses.size();
+  const BoundAccess& access = is_held ? bound.held[monomial.access - bound.accesses.size()]
+                                      : bound.accesses[monomial.access];
   if (!cls.plain)
-    return factor * coupled_volume(shape, cls, access, slot.gap, monomial.extra_above, trips);
+    return factor * coupled_volume(shape, cls, access, slot.gap, monomial.extra_above,
+                                   slot.backing && is_held, trips);
   if (access.relevance[cls.variables.front()] != Relevance::kRelevant) return factor;
   return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);
 }

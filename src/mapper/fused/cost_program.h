@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -67,6 +68,13 @@ CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const
                     const std::vector<VariableClass>& classes,
                     const std::vector<TrackedMemory>& tracked,
                     const std::vector<bool>& unlimited /* per component: never binds */);
+
+/// Values of one rank that a backing node holds where one Einsum alone touches `extent` of them.
+inline double backing_extent(const BoundIndex& index, double extent) {
+  if (index.others <= 0) return extent;
+  return std::max(extent, std::min(extent + static_cast<double>(index.others),
+                                   static_cast<double>(index.rank_size)));
+}
 
 /// Value of a monomial's factor in one class for one state of its loops.
 double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,

@@ -7,6 +7,27 @@
 namespace sluice::fused {
 namespace {
 
+/// What other Einsums read or write of the tensor at the same step.
+void find_steps(const BoundProblem& problem, const BoundEinsum& bound, LocalTensor* tensor) {
+  tensor->stepped.assign(tensor->relevance.size(), false);
+  if (!tensor->intermediate) return;
+  for (const BoundAccess& held : bound.held)
+    for (const BoundIndex& index : held.index)
+      if (bound.tensors[static_cast<std::size_t>(held.tensor)] == tensor->id &&
+          index.terms.size() == 1 && index.slack + index.others > 0)
+        tensor->stepped[static_cast<std::size_t>(index.terms[0].variable)] = true;
+  const TensorAccess& written =
+      problem.workload[*problem.roles.producer[tensor->id.index()]].output();
+  for (const TensorAccess& access : problem.workload[bound.einsum].accesses) {
+    if (access.tensor != tensor->id || access.is_output) continue;
+    for (std::size_t r = 0; r < access.projection.size(); ++r)
+      for (const AffineTerm& term : access.projection[r].terms)
+        if (access.projection[r].constant > written.projection[r].constant)
+          tensor->rank_of[static_cast<std::size_t>(bound.local_variable[term.variable.index()])] =
+              -1;
+  }
+}
+
 LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
                               const BoundEinsum& bound, std::size_t index) {
   LocalTensor tensor;
@@ -15,6 +36,7 @@ LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
   tensor.intermediate = problem.roles.is_intermediate(tensor.id);
   tensor.persistent = problem.workload[tensor.id].persistent;
   tensor.relevance = bound.relevance[index];
+  tensor.held = bound.held_relevance[index];
   tensor.rank_of.assign(tensor.relevance.size(), -1);
   tensor.is_input = bound.inputs >> index & 1;
   tensor.is_output = bound.output >> index & 1;
@@ -26,7 +48,19 @@ LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
       if (tensor.relevance[static_cast<std::size_t>(v)] == Relevance::kRelevant)
         tensor.rank_of[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(r);
     }
+  find_steps(problem, bound, &tensor);
   return tensor;
+}
+
+/// Variables along which this Einsum reads its own output of earlier steps.
+std::vector<bool> carried_variables(const Einsum& einsum, const BoundEinsum& bound) {
+  std::vector<bool> carried(einsum.iteration_space.size(), false);
+  for (const TensorAccess& access : einsum.accesses) {
+    if (access.is_output || access.tensor != einsum.output().tensor) continue;
+    if (const auto step = lagging_variable(access, einsum.output()))
+      carried[static_cast<std::size_t>(bound.local_variable[step->index()])] = true;
+  }
+  return carried;
 }
 
 /// Marks variables that an index expression couples with others, or uses in another way than as one
@@ -40,7 +74,8 @@ void find_coupled(const BoundEinsum& bound, EinsumShape* shape) {
     for (const BoundIndex& index : access.index) {
       for (const BoundTerm& term : index.terms) {
         const auto v = static_cast<std::size_t>(term.variable);
-        if (index.terms.size() > 1 || term.coefficient != 1 || index.slack != 0 || ++uses[v] > 1)
+        if (index.terms.size() > 1 || term.coefficient != 1 || index.slack + index.others != 0 ||
+            ++uses[v] > 1)
           shape->coupled[v] = true;
         const std::uint32_t from = shape->group[v];
         const std::uint32_t to =
@@ -67,6 +102,8 @@ EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
   for (std::size_t t = 0; t < problem[id].tensors.size(); ++t)
     shape.tensors.push_back(make_local_tensor(problem, einsum, problem[id], t));
   find_coupled(problem[id], &shape);
+  shape.carried = carried_variables(einsum, problem[id]);
+  shape.recurrence = recurrence_role(problem.workload, problem.roles, id);
   shape.is_copy = einsum.is_copy_operation;
   shape.multiplicity =
       static_cast<double>(problem.workload.n_instances) * static_cast<double>(einsum.n_instances);

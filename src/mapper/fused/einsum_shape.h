@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "recurrence.h"
 #include "sluice/model/binding.h"
 
 namespace sluice::fused {
@@ -11,8 +12,14 @@ namespace sluice::fused {
 struct LocalTensor {
   TensorId id;
   std::vector<Relevance> relevance;  ///< per local variable, the strongest over its accesses
-  /// per local variable: the rank that a fully relevant variable walks, or -1
+  /// per local variable: as a tile held for several steps sees it (held_relevance)
+  std::vector<Relevance> held;
+  /// per local variable: the rank that a fully relevant variable walks, or -1 (also where it reads
+  /// ahead of the tensor's producer, so that it can share no loop over it)
   std::vector<std::int32_t> rank_of;
+  /// per local variable: some Einsum reads other slices in a step than the step writes; the steps
+  /// cannot be spread over instances
+  std::vector<bool> stepped;
   bool is_input = false, is_output = false;
   bool shared = false;        ///< used by two Einsums or more
   bool intermediate = false;  ///< written by one and read by another
@@ -27,6 +34,8 @@ struct EinsumShape {
   std::vector<bool> coupled;        ///< per local variable: some index extent is not its tile alone
   std::vector<std::uint32_t> group;  ///< per local variable: same number = coupled with each other
   std::vector<LocalTensor> tensors;  ///< order of BoundEinsum::tensors
+  std::vector<bool> carried;  ///< per local variable: this Einsum reads what its last step wrote
+  RecurrenceRole recurrence;
   bool is_copy = false;
   double multiplicity = 1;  ///< n_instances of the workload and of the Einsum
 
@@ -36,8 +45,14 @@ struct EinsumShape {
   bool irrelevant(std::size_t tensor, std::size_t variable) const {
     return tensors[tensor].relevance[variable] == Relevance::kIrrelevant;
   }
-  bool partial(std::size_t tensor, std::size_t variable) const {
-    return tensors[tensor].relevance[variable] == Relevance::kPartial;
+  /// Whether a non-backing node sinks through a loop: neighbouring tiles are disjoint.
+  bool sinks(std::size_t tensor, std::size_t variable) const {
+    return tensors[tensor].held[variable] == Relevance::kRelevant;
+  }
+  /// The rank that a loop over the variable walks, or -1 where no other Einsum can share it.
+  std::int32_t shared_rank(std::size_t tensor, std::size_t variable, bool spatial) const {
+    const LocalTensor& t = tensors[tensor];
+    return spatial && t.is_input && t.stepped[variable] ? -1 : t.rank_of[variable];
   }
 };
 

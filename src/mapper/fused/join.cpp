@@ -191,13 +191,15 @@ std::vector<NextGroup> next_groups(const EinsumShape& shape, const PmappingTable
       for (const LiveTensor& tensor : next.spine.live) {
         for (const LocalTensor& local : shape.tensors) {
           if (local.id != tensor.id) continue;
-          spine.ranks.emplace_back(tensor.id, local.rank_of[loop.variable]);
+          spine.ranks.emplace_back(tensor.id, shape.shared_rank(&local - shape.tensors.data(),
+                                                                loop.variable, loop.spatial));
           spine.written_below.push_back(local.is_output);
         }
       }
       next.spine.loops.push_back(std::move(spine));
     }
     next.spine.stop_before = group.compatibility.stop_before;
+    next.spine.continues_recurrence = shape.recurrence.continues;
     result.push_back(std::move(next));
   }
   return result;

@@ -57,6 +57,14 @@ class LoopPlacer {
     return false;
   }
 
+  /// Variables that a tile held for several steps sees in this way.
+  Variables held(std::size_t tensor, Relevance relevance) const {
+    Variables result = 0;
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+      if (shape_.tensors[tensor].held[v] == relevance) result |= bit(v);
+    return result;
+  }
+
   Variables with(std::size_t tensor, Relevance relevance) const {
     Variables result = 0;
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
@@ -75,8 +83,8 @@ class LoopPlacer {
     Variables partial_above = 0;
     for (const Slot* slot : slots_of_group(gap)) {
       const bool order_matters = is_fused && options_.max_fused_loops >= 2;
-      if (!slot->backing && !order_matters) allowed &= ~with(slot->tensor, Relevance::kRelevant);
-      partial_above |= with(slot->tensor, Relevance::kPartial);
+      if (!slot->backing && !order_matters) allowed &= ~held(slot->tensor, Relevance::kRelevant);
+      partial_above |= held(slot->tensor, Relevance::kPartial);
     }
     if (is_fused) return allowed;
     for (const Slot* slot : slots_of_group(gap + 1))
@@ -101,9 +109,14 @@ class LoopPlacer {
   Variables spatial_variables(ComponentId component, std::size_t dimension,
                               std::uint32_t gap) const {
     Variables allowed = all_;
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+      if (shape_.carried[v]) allowed &= ~bit(v);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
-      if (shape_.tensors[t].intermediate && !seen_above(gap, t))
+      if (shape_.tensors[t].intermediate && !seen_above(gap, t)) {
         allowed &= with(t, Relevance::kRelevant);
+        for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+          if (shape_.tensors[t].stepped[v]) allowed &= ~bit(v);
+      }
       if (bound_.components[component.index()].spatial[dimension].reuse >> t & 1)
         allowed &= with(t, Relevance::kIrrelevant);
     }
@@ -128,7 +141,7 @@ class LoopPlacer {
     Variables candidates = 0;
     const auto above = slots_of_group(gap);
     if (gap > 0 && !above.front()->backing)
-      candidates = with(above.front()->tensor, Relevance::kPartial) & temporal_[gap];
+      candidates = held(above.front()->tensor, Relevance::kPartial) & temporal_[gap];
     if (candidates == 0) {
       sliding_.push_back(-1);
       choose_sliding(gap + 1, templates);
@@ -183,7 +196,7 @@ class LoopPlacer {
   Variables relevant_to_node_above(std::uint32_t gap) const {
     Variables result = 0;
     for (const Slot* slot : slots_of_group(gap))
-      if (!slot->backing) result |= with(slot->tensor, Relevance::kRelevant);
+      if (!slot->backing) result |= held(slot->tensor, Relevance::kRelevant);
     return result;
   }
 

@@ -32,6 +32,7 @@ class Matcher {
 
   std::optional<Match> run() {
     if (next_.loops.size() < prefix_.loops.size()) return std::nullopt;
+    if (next_.continues_recurrence && prefix_.loops.empty()) return std::nullopt;
     if (!match_shared_tensors() || !match_uncovered() || !nested()) return std::nullopt;
     return combine();
   }

@@ -18,13 +18,14 @@ namespace {
 /// Everything that decides an Einsum's pmappings except names.
 bool same_problem(const BoundProblem& problem, const EinsumShape& a, const EinsumShape& b) {
   if (a.sizes != b.sizes || a.coupled != b.coupled || a.group != b.group ||
-      a.is_copy != b.is_copy || a.multiplicity != b.multiplicity ||
-      a.tensors.size() != b.tensors.size())
+      a.carried != b.carried || !(a.recurrence == b.recurrence) || a.is_copy != b.is_copy ||
+      a.multiplicity != b.multiplicity || a.tensors.size() != b.tensors.size())
     return false;
   for (std::size_t t = 0; t < a.tensors.size(); ++t) {
     const LocalTensor &x = a.tensors[t], &y = b.tensors[t];
-    if (x.relevance != y.relevance || x.is_input != y.is_input || x.is_output != y.is_output ||
-        x.shared != y.shared || x.intermediate != y.intermediate || x.persistent != y.persistent)
+    if (x.relevance != y.relevance || x.held != y.held || x.stepped != y.stepped ||
+        x.is_input != y.is_input || x.is_output != y.is_output || x.shared != y.shared ||
+        x.intermediate != y.intermediate || x.persistent != y.persistent)
       return false;
   }
   const BoundEinsum &x = problem[a.einsum], &y = problem[b.einsum];
@@ -33,7 +34,7 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
         p.index.size() != q.index.size())
       return false;
     for (std::size_t r = 0; r < p.index.size(); ++r) {
-      if (p.index[r].slack != q.index[r].slack ||
+      if (p.index[r].slack != q.index[r].slack || p.index[r].others != q.index[r].others ||
           p.index[r].terms.size() != q.index[r].terms.size())
         return false;
       for (std::size_t i = 0; i < p.index[r].terms.size(); ++i)
@@ -139,7 +140,7 @@ double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::
       for (const BoundTerm& term : index.terms)
         extent += std::abs(static_cast<double>(term.coefficient)) *
                   static_cast<double>(shape.sizes[static_cast<std::size_t>(term.variable)] - 1);
-      volume *= extent;
+      volume *= backing_extent(index, extent);
     }
     const auto tensor = static_cast<std::size_t>(held.tensor);
     bits += volume * bound.components[component].bits_per_value[tensor] *

@@ -71,7 +71,7 @@ class Tabulator {
     for (const ClassLoop& loop : c.loops)
       if (loop.gap < slot.gap || (monomial.extra_above >> loop.bit & 1))
         above |= std::uint64_t{1} << loop.bit;
-    if (!c.plain) return {loops, above, monomial.access, 1};
+    if (!c.plain) return {loops, above, monomial.access, slot.backing ? 2 : 1};
     const BoundAccess& access = monomial.access < bound_.accesses.size()
                                     ? bound_.accesses[monomial.access]
                                     : bound_.held[monomial.access - bound_.accesses.size()];

@@ -40,6 +40,8 @@ struct Spine {
   std::vector<SpineLoop> loops;
   std::vector<bool> stop_before;  ///< per loop: may not be permuted with the one above it
   std::vector<LiveTensor> live;   ///< ascending by tensor
+  /// Of a next Einsum: it stands under the loop over the steps of the Einsums before.
+  bool continues_recurrence = false;
 };
 
 /// How the loops of a prefix and of the next Einsum coincide.

@@ -347,7 +347,7 @@ double StateLists::backing_volume(const Slot& slot, const std::vector<std::int64
       for (const BoundTerm& term : index.terms)
         extent += static_cast<double>(std::abs(term.coefficient)) *
                   static_cast<double>(tile[static_cast<std::size_t>(term.variable)] - 1);
-      part *= extent;
+      part *= backing_extent(index, extent);
     }
     volume += part;
   }

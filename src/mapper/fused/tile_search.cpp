@@ -343,6 +343,7 @@ class TemplateSearch {
     if (front.points.size() == 0) return;
     PmappingGroup group;
     group.compatibility = lists_->compatibility(choice);
+    if (!steps_together(group.compatibility)) return;
     const std::size_t levels = group.compatibility.loops.size() + 1;
     const std::size_t tracked = context_.tracked->size();
     group.stride = 2 + tracked * levels + tracked;
@@ -357,6 +358,18 @@ class TemplateSearch {
       group.states.push_back(std::move(states));
     }
     result_.groups.push_back(std::move(group));
+  }
+
+  /// Einsums of one recurrence share the loop over its steps, above all that they exchange.
+  bool steps_together(const Compatibility& compatibility) const {
+    if (!shape_.recurrence.step) return true;
+    for (std::size_t l = 0; l < compatibility.loops.size(); ++l) {
+      if (l > 0 && compatibility.stop_before[l]) return false;
+      const FusedLoop& loop = compatibility.loops[l];
+      if (shape_.variables[loop.variable] == *shape_.recurrence.step)
+        return !loop.spatial && loop.tile == 1;
+    }
+    return false;
   }
 
   const TileSearchContext& context_;

@@ -50,7 +50,9 @@ TEST_F(Recurrence, CannotBeSpreadOverInstances) {
   EXPECT_EQ(why_illegal(w, arch,
                         {b.storage("DRAM", {"L", "D", "R"}), b.spatial("i", 1, "PE"),
                          b.sequential({step("R"), step("D")})}),
-            "The loop over i carries R from step to step; it cannot be spatial.\n");
+            "The loop over i carries R from step to step; it cannot be spatial.\n"
+            "The Einsum D reads slices of R that other instances of a loop over i make, which it "
+            "shares with the Einsum R.\n");
 }
 
 TEST_F(Recurrence, IsReadOnlyAfterItsStep) {
@@ -77,6 +79,63 @@ TEST_F(Recurrence, ACycleOfTwoEinsumsNeedsACommonLoop) {
   EXPECT_EQ(why_illegal(w, arch, {outside, b.sequential({first, second})}),
             "The Einsum B reads A of the step before; it must stand with the Einsum A below one "
             "temporal loop with tiles of 1 over i.\n");
+}
+
+// A buffer of R above D's loop over i: the tiles of two steps have a slice in common, so the buffer
+// does not sink below the loop. It fetches each of 5 slices of 3 values once (not 2 a step, 8 in
+// all), unless it slides: then it holds two of them.
+TEST_F(Recurrence, FetchesEachSliceOnceIntoABufferAboveTheLoop) {
+  NodeList make = step("R"), use = step("D");
+  make.insert(make.begin(), b.temporal("i", 1));
+  for (const bool sliding : {false, true}) {
+    Node buffer = b.storage("GB", {"R"});
+    std::get<StorageNode>(buffer.kind).sliding = sliding;
+    NodeList reader = {buffer, b.temporal("i", 1)};
+    reader.insert(reader.end(), use.begin(), use.end());
+    const Cost cost =
+        priced(w, arch, {b.storage("DRAM", {"L", "D", "R"}), b.sequential({make, reader})});
+    EXPECT_EQ(values(cost, w, arch, "GB", "write"), (Values{{"R", 15}}));
+    EXPECT_EQ(peak_bits(cost, arch, "GB"), (sliding ? 2 : 5) * 3 * 8);
+  }
+}
+
+/// R[i+1] = L[i], D[i] = R[i]: D reads in step i what R left in the step before.
+Workload delay() {
+  return WorkloadBuilder({{"i", 4}, {"m", 3}}, 8)
+      .rank("S", 5)
+      .einsum("R[S:i+1,m] = L[J:i,m]")
+      .einsum("D[J:i,m] = R[S:i,m]")
+      .workload;
+}
+
+TEST_F(Recurrence, HoldsTheSliceOfTheStepBeforeForALaterEinsum) {
+  w = delay();
+  const Cost cost = priced(w, arch,
+                           {b.storage("DRAM", {"L", "D"}), b.temporal("i", 1),
+                            b.storage("GB", {"R"}), b.sequential({step("R"), step("D")})});
+  EXPECT_EQ(peak_bits(cost, arch, "GB"), 2 * 3 * 8);
+}
+
+TEST_F(Recurrence, SharesNoSpatialLoopWithTheStepBefore) {
+  w = delay();
+  EXPECT_EQ(why_illegal(w, arch,
+                        {b.storage("DRAM", {"L", "D", "R"}), b.spatial("i", 1, "PE"),
+                         b.sequential({step("R"), step("D")})}),
+            "The Einsum D reads slices of R that other instances of a loop over i make, which it "
+            "shares with the Einsum R.\n");
+}
+
+TEST_F(Recurrence, SharesNoLoopWithLaterSteps) {
+  w = WorkloadBuilder({{"i", 4}, {"m", 3}}, 8)
+          .rank("S", 5)
+          .einsum("R[S:i,m] = L[J:i,m]")
+          .einsum("D[J:i,m] = R[S:i+1,m]")
+          .workload;
+  EXPECT_EQ(why_illegal(w, arch,
+                        {b.storage("DRAM", {"L", "D", "R"}), b.temporal("i", 1),
+                         b.sequential({step("R"), step("D")})}),
+            "The Einsum D reads slices of R that later steps of a loop over i make, which it "
+            "shares with the Einsum R.\n");
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "sluice/workload/workload.h"
+
+namespace sluice::fused {
+
+/// An Einsum's place in a recurrence of several Einsums: one that reads what a later Einsum wrote
+/// in the step before. They stand below one temporal loop over the steps, outermost among their
+/// shared loops, one step at a time (specs.md, "Workload").
+struct RecurrenceRole {
+  std::optional<RankVariableId> step;  ///< of the Einsum that reads early or the one that writes
+  bool continues = false;              ///< an Einsum before it is in the same recurrence
+  bool operator==(const RecurrenceRole&) const = default;
+};
+
+RecurrenceRole recurrence_role(const Workload& workload, const TensorRoles& roles, EinsumId einsum);
+
+/// The variable along which a reading lags behind the writing of the same tensor, if it does.
+std::optional<RankVariableId> lagging_variable(const TensorAccess& read,
+                                               const TensorAccess& written);
+
+}  // namespace sluice::fused

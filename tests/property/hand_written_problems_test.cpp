@@ -1,0 +1,96 @@
+// Problems that the random generator does not draw: recurrences and shifted reads. The mapper finds
+// what brute force finds, in every objective and the whole front.
+#include <gtest/gtest.h>
+
+#include "oracle/compare.h"
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/registry.h"
+
+namespace sluice {
+namespace {
+
+struct Problem {
+  const char* name;
+  const char* workload;
+  const char* local_buffer;  ///< a third memory, or nothing
+  const char* spatial;       ///< of the compute, or nothing
+  double buffer_bits;
+};
+
+void PrintTo(const Problem& problem, std::ostream* out) { *out << problem.name; }
+
+std::string text_of(const Problem& problem) {
+  return std::string("workload:\n  bits_per_value: {All: 8}\n") + problem.workload + R"(
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All},
+             actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 32, throughput: 8}]}
+  - !Memory {name: Buffer, size: )" +
+         std::to_string(problem.buffer_bits) + R"(, tensors: {keep: ~Main, may_keep: All},
+             actions: [{name: read, energy: 4, throughput: 16}, {name: write, energy: 2, throughput: 16}]}
+)" + problem.local_buffer +
+         R"(  - !Compute {name: MAC, )" + problem.spatial +
+         R"(actions: [{name: compute, energy: 1, throughput: 1}]}
+)";
+}
+
+class HandWrittenProblem : public ::testing::TestWithParam<Problem> {};
+
+TEST_P(HandWrittenProblem, IsSolvedAsBruteForceSolvesIt) {
+  const std::string text = text_of(GetParam());
+  const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
+  std::string mistakes;
+  if (!specs)
+    for (const Diagnostic& diagnostic : specs.error()) mistakes += to_string(diagnostic);
+  ASSERT_TRUE(specs.has_value()) << mistakes;
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value());
+  MapperOptions options;
+  options.max_fused_loops = kUnlimitedLoops;
+  const oracle::Enumeration truth = oracle::enumerate(*problem, options);
+  ASSERT_FALSE(truth.exceeded);
+  ASSERT_TRUE(truth.best_edp.has_value());
+  for (std::uint64_t variation = 0; variation < 6; ++variation) {
+    const auto found =
+        oracle::difference(*find_mapper("fused"), *problem, options, truth, variation);
+    EXPECT_FALSE(found.has_value()) << *found << "\n" << text;
+  }
+}
+
+constexpr const char* kLocalBuffer =
+    R"(  - !Memory {name: Local, size: 24, tensors: {keep: Nothing, may_keep: All},
+             actions: [{name: read, energy: 1, throughput: 32}, {name: write, energy: 1, throughput: 32}]}
+)";
+constexpr const char* kTwoLanes = "spatial: [{name: x, fanout: 2}], ";
+
+constexpr const char* kRunningMaximum = R"yaml(  rank_sizes: {I: 4, M: 2}
+  initial: {R: -inf}
+  einsums:
+  - "R[m,i+1] = max(R[m,i], L[m,i])"
+  - "D[m,i] = exp(R[m,i] - R[m,i+1])"
+)yaml";
+constexpr const char* kDelay = R"yaml(  rank_sizes: {I: 4, M: 2}
+  initial: {R: 0}
+  einsums:
+  - "R[m,i+1] = exp(L[m,i])"
+  - "D[m,i] = R[m,i] * L[m,i]"
+)yaml";
+constexpr const char* kCycle = R"yaml(  rank_sizes: {I: 4, M: 2}
+  initial: {A: 0}
+  einsums:
+  - "B[m,i] = exp(A[m,i])"
+  - "A[m,i+1] = B[m,i] * C[m,i]"
+)yaml";
+
+INSTANTIATE_TEST_SUITE_P(Recurrences, HandWrittenProblem,
+                         ::testing::Values(Problem{"RunningMaximum", kRunningMaximum, "", "", 40},
+                                           Problem{"RunningMaximumInLanes", kRunningMaximum, "",
+                                                   kTwoLanes, 64},
+                                           Problem{"RunningMaximumInThreeMemories", kRunningMaximum,
+                                                   kLocalBuffer, "", 40},
+                                           Problem{"Delay", kDelay, "", kTwoLanes, 40},
+                                           Problem{"Cycle", kCycle, "", kTwoLanes, 48}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace sluice
