@@ -1,8 +1,7 @@
-// sluice_fuzz [--cases N] [--seed S] [--seconds T] [--evaluations E] [--keep-going] [--occupancy]
-// Compares the fused mapper with the brute-force referee on random problems. At the first
-// difference it prints the simplest problem that still shows it, as YAML, and ends with status 1.
+// Compares the fused mapper with the brute-force referee; see kHelp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -11,59 +10,111 @@
 #include <string>
 
 #include "oracle/compare.h"
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
 
 namespace {
+
+constexpr const char* kHelp =
+    R"(sluice_fuzz: the fused mapper against brute force on random problems.
+At the first difference it prints the simplest problem that still shows it, as YAML, and ends with
+status 1.
+  --cases N         how many problems (default 1000)
+  --seed S          the first one; the others follow (default 1)
+  --seconds T       stop after so long
+  --evaluations E   size of the problems: at most so many mappings priced (default 4000); the same
+                    seed with another E is another problem
+  --plain           no tolls, recurrences, free storage orders, double variables
+  --occupancy       compare the fronts with peak occupancies too
+  --keep-going      report every difference, not made simpler
+  --problem FILE    one problem from a spec file (workload, arch, mapper) instead
+)";
 
 struct Arguments {
   std::uint64_t cases = 1000;
   std::uint64_t seed = 1;
   double seconds = std::numeric_limits<double>::infinity();
-  bool keep_going = false;  ///< report every difference, unshrunk
-  bool occupancy = false;   ///< compare the fronts with peak occupancies too
+  bool keep_going = false;
+  bool occupancy = false;
+  sluice::oracle::Extras extras = sluice::oracle::kAllExtras;
+  std::string problem;
   sluice::oracle::EnumerationLimits limits = {.max_nests = 60'000, .max_evaluations = 4'000};
 };
 
-Arguments parse(int argc, char** argv) {
-  Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--keep-going" || name == "--occupancy") {
-      (name == "--keep-going" ? arguments.keep_going : arguments.occupancy) = true;
-      continue;
-    }
-    if (i + 1 == argc) {
-      fmt::print(stderr, "{} needs a value\n", name);
-      std::exit(2);
-    }
-    const std::string value = argv[++i];
+[[noreturn]] void refuse(const std::string& message) {
+  fmt::print(stderr, "{}\n{}", message, kHelp);
+  std::exit(2);
+}
+
+void read_switch(Arguments& arguments, const std::string& name) {
+  if (name == "--keep-going") {
+    arguments.keep_going = true;
+  } else if (name == "--occupancy") {
+    arguments.occupancy = true;
+  } else if (name == "--plain") {
+    arguments.extras = {};
+  } else {
+    fmt::print("{}", kHelp);
+    std::exit(0);
+  }
+}
+
+void read_value(Arguments& arguments, const std::string& name, const std::string& value) {
+  try {
     if (name == "--cases") {
       arguments.cases = std::stoull(value);
     } else if (name == "--seed") {
       arguments.seed = std::stoull(value);
     } else if (name == "--seconds") {
       arguments.seconds = std::stod(value);
+    } else if (name == "--problem") {
+      arguments.problem = value;
     } else if (name == "--evaluations") {
       arguments.limits.max_evaluations = std::stoll(value);
       arguments.limits.max_nests = 20 * arguments.limits.max_evaluations;
     } else {
-      fmt::print(stderr, "unknown option {}\n", name);
-      std::exit(2);
+      refuse("unknown option " + name);
+    }
+  } catch (const std::logic_error&) {
+    refuse(name + " needs a number, not " + value);
+  }
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    const bool is_switch = name == "--keep-going" || name == "--occupancy" || name == "--plain" ||
+                           name == "--help" || name == "-h";
+    if (is_switch) {
+      read_switch(arguments, name);
+    } else if (i + 1 == argc) {
+      refuse(name + " needs a value, or is not known");
+    } else {
+      read_value(arguments, name, argv[++i]);
     }
   }
   return arguments;
 }
 
-/// One case; true where the mapper and the referee agree.
+/// One random case; true where the mapper and the referee agree.
 bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint64_t seed,
             std::int64_t* full_mappings) {
   using namespace sluice::oracle;
-  RandomCase drawn = random_case(seed, arguments.limits);
+  RandomCase drawn = random_case(seed, arguments.limits, arguments.extras);
   drawn.options.resource_usage = arguments.occupancy;
   *full_mappings += drawn.truth.full_mappings;
+  for (const std::string& refusal : drawn.truth.refusals)
+    fmt::print("# seed {}: evaluate refuses a mapping of the space: {}\n", seed, refusal);
   const auto found = difference(mapper, drawn.problem, drawn.options, drawn.truth, seed);
-  if (!found) return true;
-  fmt::print("# seed {}: {}\n", seed, found->substr(0, found->find('\n')));
+  if (!found) return drawn.truth.refusals.empty();
+  const std::size_t end_of_first = found->find('\n');
+  const std::size_t end_of_second =
+      end_of_first == std::string::npos ? end_of_first : found->find('\n', end_of_first + 1);
+  std::string title = found->substr(0, end_of_second);
+  std::replace(title.begin(), title.end(), '\n', ' ');
+  fmt::print("# seed {}: {}\n", seed, title);
   if (arguments.keep_going) return false;
   std::fflush(stdout);
   const auto simplest = shrink(mapper, drawn.spec, *found, arguments.limits, seed);
@@ -71,11 +122,51 @@ bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint6
   return false;
 }
 
+template <class T>
+T value_of(sluice::Result<T> result) {
+  if (result) return std::move(*result);
+  std::string text;
+  for (const sluice::Diagnostic& diagnostic : result.error()) text += to_string(diagnostic);
+  fmt::print(stderr, "{}", text);
+  std::exit(2);
+}
+
+/// The problem of a file: exit status 1 where the mapper and the referee differ.
+int compare_file(const sluice::Mapper& mapper, const Arguments& arguments) {
+  using namespace sluice;
+  const Specs specs = value_of(load_specs({arguments.problem}, {}));
+  if (!specs.workload || !specs.arch) refuse("a problem needs a workload and an arch");
+  MapperOptions options;
+  options.resource_usage = arguments.occupancy;
+  for (const auto& [name, text] : specs.mapper_options) {
+    const MapperOption* option = find_mapper_option(name);
+    if (!option || !option->set(options, text)) refuse("unknown option in the file: " + name);
+  }
+  const BoundProblem problem = value_of(bind(*specs.workload, *specs.arch));
+  const oracle::Enumeration truth = oracle::enumerate(problem, options, arguments.limits);
+  if (truth.exceeded) refuse("more mappings than --evaluations allows");
+  for (const std::string& refusal : truth.refusals)
+    fmt::print("# evaluate refuses a mapping of the space: {}\n", refusal);
+  int status = truth.refusals.empty() ? 0 : 1;
+  for (std::uint64_t variation = 0; variation < 6; ++variation) {
+    const auto found = oracle::difference(mapper, problem, options, truth, variation);
+    if (!found) continue;
+    fmt::print("# {}\n", *found);
+    return 1;
+  }
+  fmt::print("# {} full mappings, {} valid: {}\n", truth.full_mappings, truth.valid_mappings,
+             truth.best_edp ? fmt::format("best EDP {} J {} s", truth.best_edp->point.energy_j,
+                                          truth.best_edp->point.latency_s)
+                            : "nothing is legal");
+  return status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Arguments arguments = parse(argc, argv);
   const sluice::Mapper* mapper = sluice::find_mapper("fused");
+  if (!arguments.problem.empty()) return compare_file(*mapper, arguments);
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -3,8 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
+#include <thread>
 #include <vector>
+
+#include "sluice/support/error.h"
 
 namespace sluice::oracle {
 namespace {
@@ -57,6 +64,35 @@ std::string text_of(const std::vector<Point>& points) {
   return text;
 }
 
+/// Cancels a search that has run for too long.
+class Watchdog {
+ public:
+  explicit Watchdog(double seconds)
+      : thread_([this, seconds] {
+          std::unique_lock lock(mutex_);
+          const auto limit = std::chrono::duration<double>(seconds);
+          if (!done_.wait_for(lock, limit, [this] { return finished_; })) expired_ = true;
+        }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      finished_ = true;
+    }
+    done_.notify_one();
+    thread_.join();
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  const std::atomic<bool>& expired() const { return expired_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable done_;
+  bool finished_ = false;
+  std::atomic<bool> expired_ = false;
+  std::thread thread_;
+};
+
 /// The checks of one problem; each returns what differs.
 class Comparison {
  public:
@@ -74,7 +110,7 @@ class Comparison {
                                      const std::string& what) const {
     options.objectives = {objective};
     options.resource_usage = false;
-    const MapperAnswer answer = mapper_.map(problem_, options, {});
+    const MapperAnswer answer = ask(options);
     const std::optional<PricedMapping>& best = best_of(truth_, objective);
     if (!answer && !best) return std::nullopt;
     const std::string title = fmt::format("{} ({})", name_of(objective), what);
@@ -95,7 +131,7 @@ class Comparison {
   std::optional<std::string> front(MapperOptions options, bool with_occupancy) const {
     options.objectives = {Objective::kEnergy, Objective::kLatency};
     options.resource_usage = with_occupancy;
-    const MapperAnswer answer = mapper_.map(problem_, options, {});
+    const MapperAnswer answer = ask(options);
     const std::vector<Point>& should =
         with_occupancy ? truth_.full_front : truth_.energy_latency_front;
     if (!answer && should.empty()) return std::nullopt;
@@ -119,10 +155,10 @@ class Comparison {
     options.objectives = std::move(objectives);
     options.resource_usage = false;
     options.threads = 1;
-    const MapperAnswer one = mapper_.map(problem_, options, {});
+    const MapperAnswer one = ask(options);
     for (int count : {2, 8}) {
       options.threads = count;
-      const MapperAnswer many = mapper_.map(problem_, options, {});
+      const MapperAnswer many = ask(options);
       if (one.has_value() != many.has_value() || (one && !same(*one, *many)))
         return fmt::format("{} threads give another result than 1", count);
     }
@@ -144,6 +180,15 @@ class Comparison {
       return "the mapping is illegal: " + cost.error().front().message + "\n" + mapping_text(found);
     if (!(*cost == found.cost)) return "evaluate gives another cost\n" + mapping_text(found);
     return std::nullopt;
+  }
+
+  MapperAnswer ask(const MapperOptions& options) const {
+    const Watchdog watchdog(kPatienceSeconds);
+    MapperControl control;
+    control.cancel = &watchdog.expired();
+    MapperAnswer answer = mapper_.map(problem_, options, control);
+    if (watchdog.expired()) throw InternalError(fmt::format("no answer in {} s", kPatienceSeconds));
+    return answer;
   }
 
   std::string best_text(const PricedMapping& best) const {
@@ -208,10 +253,10 @@ std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& 
   }
 }
 
-RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits) {
+RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits, const Extras& extras) {
   for (std::uint64_t attempt = 0;; ++attempt) {
     RandomCase drawn;
-    drawn.spec = random_problem(seed * 1'000'003 + attempt);
+    drawn.spec = random_problem(seed * 1'000'003 + attempt, extras);
     drawn.problem = bind_problem(drawn.spec);
     drawn.options = options_of(drawn.spec);
     drawn.truth = enumerate(drawn.problem, drawn.options, limits);

@@ -9,6 +9,9 @@
 
 namespace sluice::oracle {
 
+/// A mapper that takes longer for one answer is reported as differing (these problems are tiny).
+inline constexpr double kPatienceSeconds = 20;
+
 /// Compares a mapper that claims to be exact with the referee's enumeration of the same problem:
 /// the optimum of every objective, the Pareto front (with `options.resource_usage` also the one
 /// with peak occupancies), one pruning rule switched off (`variation` says which), and the results
@@ -24,7 +27,8 @@ struct RandomCase {
   MapperOptions options;
   Enumeration truth;
 };
-RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits);
+RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits,
+                       const Extras& extras = {});
 
 /// The simplest problem near `spec` (greedily) for which the mapper still differs, with the
 /// difference.

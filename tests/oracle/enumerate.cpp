@@ -6,6 +6,7 @@
 
 #include "oracle/enumerate_einsum.h"
 #include "oracle/join.h"
+#include "oracle/recurrence.h"
 #include "oracle/single_einsum.h"
 
 namespace sluice::oracle {
@@ -95,7 +96,7 @@ class JoinWalk {
     std::sort(tensors.begin(), tensors.end());
     std::string key;
     for (TensorId t : tensors)
-      if (problem_.roles.is_shared(t) && used_before(t, e)) key += signature_[t.index()] + "|";
+      if (is_exchanged(problem_.roles, t) && used_before(t, e)) key += signature_[t.index()] + "|";
     const auto found = index_[e].find(key);
     if (found == index_[e].end()) return;
     for (const Pmapping* nest : found->second) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "oracle/canonical_nest.h"
+#include "oracle/recurrence.h"
 #include "oracle/storage_choices.h"
 #include "sluice/support/error.h"
 
@@ -38,6 +40,8 @@ class TemplateWalk {
         out_(out) {
     n_gaps_ = choice.rest.size() + 1;
     n_fused_gaps_ = count_fused_gaps();
+    step_ = step_variable(problem.workload, einsum);
+    in_cycle_ = cycle_member(einsum);
     collect_fanouts();
   }
 
@@ -56,9 +60,16 @@ class TemplateWalk {
   std::size_t count_fused_gaps() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < choice_.rest.size(); ++i)
-      if (choice_.rest[i].backing && problem_.roles.is_shared(choice_.rest[i].tensor))
+      if (choice_.rest[i].backing && is_exchanged(problem_.roles, choice_.rest[i].tensor))
         count = i + 1;
     return count;
+  }
+
+  /// The Einsums of one cycle share at least their outermost loop.
+  bool cycle_member(EinsumId einsum) const {
+    const std::size_t e = einsum.index();
+    return (e > 0 && in_one_cycle(problem_.workload, e - 1, e)) ||
+           in_one_cycle(problem_.workload, e, e + 1);
   }
 
   void collect_fanouts() {
@@ -66,6 +77,9 @@ class TemplateWalk {
       std::size_t gap = 0;  // below every node of a memory before the fanout
       for (std::size_t i = 0; i < choice_.rest.size(); ++i)
         if (choice_.rest[i].component < c) gap = i + 1;
+      if (std::any_of(choice_.rest.begin(), choice_.rest.begin() + static_cast<std::ptrdiff_t>(gap),
+                      [c](const NestStorage& node) { return !(node.component < c); }))
+        continue;  // nowhere below the outer memories and above the inner ones
       const auto& dimensions = bound_.components[c.index()].spatial;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d)
         if (dimensions[d].fanout > 1)
@@ -86,7 +100,7 @@ class TemplateWalk {
   }
 
   Relevance relevance_of(TensorId tensor, RankVariableId variable) const {
-    return relevance(*find_access(einsum_, tensor), variable);
+    return strongest_relevance(einsum_, tensor, variable);
   }
 
   bool breaks_reuse(RankVariableId variable, TensorMask reuse) const {
@@ -104,6 +118,7 @@ class TemplateWalk {
         slots.push_back({Slot{gap, false, {}, 0}, nullptr});
       for (Fanout& fanout : fanouts_) {
         if (fanout.gap != gap || breaks_reuse(variable, fanout.reuse)) continue;
+        if (variable == step_) continue;  // the steps of a recurrence follow each other
         if (!indexes_all_unseen(variable, gap, true)) continue;
         slots.push_back({Slot{gap, true, fanout.component, fanout.dimension}, &fanout});
       }
@@ -173,7 +188,7 @@ class TemplateWalk {
   std::vector<std::vector<PlacedLoop>> orders_of(std::size_t gap,
                                                  std::vector<PlacedLoop> loops) const {
     std::sort(loops.begin(), loops.end(), stands_before);
-    if (gap < n_fused_gaps_ || slides(gap, loops)) return all_orders(loops);
+    if (gap < n_fused_gaps_ || in_cycle_ || slides(gap, loops)) return all_orders(loops);
     // Below the fused loops the order in a gap only decides whether the node above can sink. Where
     // it can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
     if (gap > 0 && !choice_.rest[gap - 1].backing) {
@@ -271,8 +286,32 @@ class TemplateWalk {
       if (gap < rest.size()) nodes.push_back(rest[gap]);
     }
     out_.count();
-    if (auto nest = canonical_nest(einsum_, n_fused_loops_, std::move(nodes)))
-      out_.add(std::move(*nest));
+    const int n_shared = std::max(n_fused_loops_, in_cycle_ ? 1 : 0);
+    auto nest = canonical_nest(einsum_, n_shared, std::move(nodes));
+    if (nest && insert_tolls(*nest)) out_.add(std::move(*nest));
+  }
+
+  /// A toll holds nothing: of all its places, the one as far in as the memories and fanouts allow,
+  /// where it keeps no other node from sinking. False where it has none.
+  bool insert_tolls(std::vector<NestNode>& nest) const {
+    for (const NestStorage& toll : choice_.tolls) {
+      std::size_t lowest = 0;
+      std::size_t highest = nest.size();
+      for (std::size_t i = 0; i < nest.size(); ++i) {
+        const NestStorage* storage = std::get_if<NestStorage>(&nest[i]);
+        const NestLoop* loop = std::get_if<NestLoop>(&nest[i]);
+        if (storage && storage->tensor == toll.tensor && storage->component < toll.component)
+          lowest = i + 1;
+        if (loop && loop->spatial && !(toll.component < loop->component)) lowest = i + 1;
+        const bool inside =
+            (storage && storage->tensor == toll.tensor && toll.component < storage->component) ||
+            (loop && loop->spatial && toll.component < loop->component);
+        if (inside) highest = std::min(highest, i);
+      }
+      if (lowest > highest) return false;
+      nest.insert(nest.begin() + static_cast<std::ptrdiff_t>(highest), toll);
+    }
+    return true;
   }
 
   const BoundProblem& problem_;
@@ -286,6 +325,8 @@ class TemplateWalk {
   std::vector<Fanout> fanouts_;
   std::vector<PlacedLoop> placed_;
   int n_fused_loops_ = 0;
+  std::optional<RankVariableId> step_;  ///< goes from step to step of a recurrence
+  bool in_cycle_ = false;               ///< of several Einsums
 };
 
 }  // namespace

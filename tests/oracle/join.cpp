@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "oracle/canonical_nest.h"
+#include "oracle/recurrence.h"
 #include "sluice/support/error.h"
 
 namespace sluice::oracle {
@@ -14,10 +16,12 @@ const NestStorage* as_storage(const NestNode& node) { return std::get_if<NestSto
 
 /// The loop as seen from a tensor: which of its ranks it moves, and how.
 std::string loop_signature(const Einsum& einsum, TensorId tensor, const NestLoop& loop) {
-  const TensorAccess& access = *find_access(einsum, tensor);
+  std::set<std::size_t> walked;
+  for (const TensorAccess& access : einsum.accesses)
+    for (std::size_t r = 0; access.tensor == tensor && r < access.projection.size(); ++r)
+      if (access.projection[r].coefficient_of(loop.variable) != 0) walked.insert(r);
   std::string ranks;
-  for (std::size_t r = 0; r < access.projection.size(); ++r)
-    if (access.projection[r].coefficient_of(loop.variable) != 0) ranks += "r" + std::to_string(r);
+  for (std::size_t r : walked) ranks += "r" + std::to_string(r);
   std::string text =
       ranks + "x" + std::to_string(loop.trips) + "t" + std::to_string(loop.tile_shape);
   if (loop.spatial)
@@ -74,8 +78,10 @@ class TreeBuilder {
  private:
   using Group = std::vector<std::size_t>;  ///< adjacent Einsums, ascending
 
-  /// A tensor that lives under more than `level` loops spans the step from Einsum e to e + 1.
+  /// A tensor that lives under more than `level` loops spans the step from Einsum e to e + 1, or
+  /// both are in one cycle: its steps are the outermost loop.
   bool joined(std::size_t e, std::size_t level) const {
+    if (level == 0 && in_one_cycle(problem_.workload, e, e + 1)) return true;
     for (std::size_t t = 0; t < users_.size(); ++t)
       if (!users_[t].empty() && loops_above_[t] > level && users_[t].front() <= e &&
           users_[t].back() > e)
@@ -161,7 +167,7 @@ class TreeBuilder {
       append_alone(out, run[0], level);
       return;
     }
-    if (!same_loop(run, level) || !tied_together(run, level)) {
+    if (!same_loop(run, level) || !tied_together(run, level) || (level == 0 && !steps(run))) {
       coherent_ = false;
       return;
     }
@@ -241,6 +247,20 @@ class TreeBuilder {
     return true;
   }
 
+  /// Where Einsums of one cycle are in the run: the loop goes from step to step.
+  bool steps(const Group& run) const {
+    for (std::size_t i = 0; i + 1 < run.size(); ++i) {
+      if (!in_one_cycle(problem_.workload, run[i], run[i + 1])) continue;
+      for (std::size_t e : {run[i], run[i + 1]}) {
+        const NestLoop& loop = levels_[e].loops[0];
+        if (loop.spatial || loop.tile_shape != 1) return false;
+        const auto variable = step_variable(problem_.workload, nests_[e]->einsum);
+        if (variable && loop.variable != *variable) return false;
+      }
+    }
+    return true;
+  }
+
   /// Each Einsum of the run reaches each other one over tensors that live under this loop.
   bool tied_together(const Group& run, std::size_t level) const {
     Group reached = {run[0]};
@@ -253,6 +273,10 @@ class TreeBuilder {
           if (std::find(reached.begin(), reached.end(), user) == reached.end())
             reached.push_back(user);
       }
+      for (std::size_t e : run)
+        if (level == 0 && std::find(reached.begin(), reached.end(), e) == reached.end() &&
+            in_one_cycle(problem_.workload, std::min(e, reached[i]), std::max(e, reached[i])))
+          reached.push_back(e);
     }
     return std::all_of(run.begin(), run.end(), [&](std::size_t e) {
       return std::find(reached.begin(), reached.end(), e) != reached.end();
@@ -280,7 +304,7 @@ std::vector<SharedTensor> shared_tensors(const BoundProblem& problem, const Pmap
       continue;
     }
     const NestStorage& storage = *as_storage(node);
-    if (!storage.backing || !problem.roles.is_shared(storage.tensor)) continue;
+    if (!storage.backing || !is_exchanged(problem.roles, storage.tensor)) continue;
     SharedTensor entry{storage.tensor, above.size(),
                        "M" + std::to_string(storage.component.index())};
     for (const NestLoop& loop : above)
@@ -294,6 +318,10 @@ std::size_t fused_loops(const BoundProblem& problem, const Pmapping& pmapping) {
   std::size_t count = 0;
   for (const SharedTensor& shared : shared_tensors(problem, pmapping))
     count = std::max(count, shared.loops_above);
+  for (const Cycle& cycle : cycles_of(problem.workload))
+    if (cycle.first < cycle.last && !(pmapping.einsum < cycle.first) &&
+        !(cycle.last < pmapping.einsum))
+      count = std::max<std::size_t>(count, 1);
   return count;
 }
 

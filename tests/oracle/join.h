@@ -20,7 +20,8 @@ struct SharedTensor {
 /// One entry per tensor of the Einsum that other Einsums use too.
 std::vector<SharedTensor> shared_tensors(const BoundProblem& problem, const Pmapping& pmapping);
 
-/// The number of loops above the last backing node of a shared tensor: the fused loops.
+/// The number of outermost loops that other Einsums can feel: those above the last backing node of
+/// a shared tensor (the fused loops), and the steps of a cycle of several Einsums.
 std::size_t fused_loops(const BoundProblem& problem, const Pmapping& pmapping);
 
 /// Everything about a nest that other Einsums can feel: nests of one Einsum with equal interfaces

@@ -28,7 +28,8 @@ struct NestStorage {
   bool backing = false;
   bool persistent = false;
   bool sliding = false;
-  bool top = false;  ///< of the outermost memory, or persistent: no loop may stand above it
+  bool top = false;   ///< of the outermost memory, or persistent: no loop may stand above it
+  bool toll = false;  ///< holds nothing
 };
 
 using NestNode = std::variant<NestLoop, NestStorage>;

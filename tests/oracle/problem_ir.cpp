@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "oracle/random_problem.h"
@@ -33,10 +34,34 @@ class WorkloadMaker {
   Workload make() {
     workload_.n_instances = spec_.n_instances;
     for (const EinsumSpec& einsum : spec_.einsums) add(einsum);
+    mark_persistent();
     return workload_;
   }
 
  private:
+  /// The set expressions that the generator draws, by hand.
+  void mark_persistent() {
+    const TensorRoles roles = tensor_roles(workload_);
+    for (std::size_t t = 0; t < workload_.tensors.size(); ++t) {
+      const TensorId id(t);
+      const bool between = roles.is_intermediate(id);
+      bool& persistent = workload_.tensors[t].persistent;
+      const std::string& name = workload_.tensors[t].name;
+      if (spec_.persistent == "weight - Intermediates") {
+        persistent = !between && std::any_of(spec_.einsums.begin(), spec_.einsums.end(),
+                                             [&](const EinsumSpec& e) { return e.weight == name; });
+      } else if (spec_.persistent == "Inputs - Intermediates") {
+        persistent = !between && !roles.consumers[t].empty();
+      } else if (spec_.persistent == "Intermediates") {
+        persistent = between;
+      } else if (spec_.persistent == "All") {
+        persistent = true;
+      } else {
+        SLUICE_CHECK(spec_.persistent.empty(), "persistent_tensors: " + spec_.persistent);
+      }
+    }
+  }
+
   void add(const EinsumSpec& spec) {
     Einsum einsum;
     einsum.name = spec.name;
@@ -50,7 +75,9 @@ class WorkloadMaker {
     einsum.renames = {{"input", {}}, {"output", {tensor(spec.output.tensor)}}, {"weight", {}}};
     for (const AccessSpec& input : spec.inputs)
       einsum.renames[input.tensor == spec.weight ? 2 : 0].tensors.push_back(tensor(input.tensor));
-    std::sort(einsum.renames[0].tensors.begin(), einsum.renames[0].tensors.end());
+    std::vector<TensorId>& inputs = einsum.renames[0].tensors;
+    std::sort(inputs.begin(), inputs.end());
+    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
     workload_.einsums.push_back(std::move(einsum));
   }
 
@@ -61,7 +88,6 @@ class WorkloadMaker {
     const bool known = find_tensor(workload_, spec.tensor).has_value();
     if (!known) {
       workload_.tensors.push_back({spec.tensor, {}, false, {}});
-      workload_.tensors.back().persistent = is_weight && !spec_.persistent.empty();
     }
     access.tensor = tensor(spec.tensor);
     for (const auto& [name, index] : spec.projection) {
@@ -78,10 +104,15 @@ class WorkloadMaker {
     return std::stod(entry.substr(entry.find(':') + 1));
   }
 
-  /// `p`, `p + r`, `2*p + r`
+  /// `p`, `p + r`, `2*p + r`, `i + 1`
   AffineExpression affine(const std::string& text) {
     AffineExpression result;
     for (const std::string& term : split(text, '+')) {
+      if (std::isdigit(static_cast<unsigned char>(term[0])) &&
+          term.find('*') == std::string::npos) {
+        result.constant += std::stoll(term);
+        continue;
+      }
       const std::vector<std::string> factors = split(term, '*');
       const std::int64_t coefficient = factors.size() == 2 ? std::stoll(factors[0]) : 1;
       result.terms.push_back({variable(factors.back()), coefficient});
@@ -100,20 +131,24 @@ class WorkloadMaker {
           einsum.iteration_space.push_back({term.variable, 0, extent(einsum, term.variable, spec)});
   }
 
-  /// `0 <= r < 3` where given, else the size of the rank that the variable alone indexes.
+  /// `0 <= r < 3` where given, else what the ranks that the variable alone indexes leave it.
   std::int64_t extent(const Einsum& einsum, RankVariableId variable, const EinsumSpec& spec) const {
     const std::string& name = workload_[variable].name;
     for (const std::string& bound : spec.bounds) {
       const std::vector<std::string> parts = split(bound, '<');
       if (parts[1] == "=" + name) return std::stoll(parts[2]);
     }
+    std::int64_t smallest = 0;
     for (const TensorAccess& access : einsum.accesses)
-      for (std::size_t r = 0; r < access.projection.size(); ++r)
-        if (access.projection[r].is_plain_variable() &&
-            access.projection[r].terms[0].variable == variable)
-          return workload_[workload_[access.tensor].ranks[r]].size;
-    SLUICE_CHECK(false, "a generated variable without a bound: " + name);
-    return 0;
+      for (std::size_t r = 0; r < access.projection.size(); ++r) {
+        const AffineExpression& index = access.projection[r];
+        if (index.terms.size() != 1 || index.coefficient_of(variable) != 1) continue;
+        const std::int64_t size =
+            workload_[workload_[access.tensor].ranks[r]].size - index.constant;
+        smallest = smallest == 0 ? size : std::min(smallest, size);
+      }
+    SLUICE_CHECK(smallest > 0, "a generated variable without a bound: " + name);
+    return smallest;
   }
 
   static ScalarExpression product(const Einsum& einsum) {
@@ -174,32 +209,71 @@ std::vector<SpatialDimension> spatial(const std::vector<FanoutSpec>& specs) {
   return result;
 }
 
-Action action(const char* name, int energy, const std::string& throughput, int bits_per_action) {
+Action action(const char* name, int energy, const std::string& throughput) {
   Action result;
   result.name = name;
   result.energy_j = energy;
   result.throughput = number(throughput);
-  result.bits_per_action = bits_per_action;
   return result;
 }
 
-Component memory(const MemorySpec& spec) {
-  Component component;
-  component.name = spec.name;
+TensorPolicy policy(const MemorySpec& spec) {
+  TensorPolicy result;
+  if (!spec.keep.empty()) result.keep = expression(spec.keep);
+  if (!spec.may_keep.empty()) result.may_keep = expression(spec.may_keep);
+  result.force_memory_hierarchy_order = !spec.any_order;
+  for (const std::vector<std::string>& option : spec.tensor_order) {
+    result.tensor_order_options.emplace_back();
+    for (const std::string& group : option)
+      result.tensor_order_options.back().push_back(expression(group));
+  }
+  return result;
+}
+
+Memory memory(const MemorySpec& spec) {
   Memory kind;
   kind.size_bits = spec.size == "inf" ? Expression::literal(kUnbounded) : expression(spec.size);
-  if (!spec.keep.empty()) kind.tensors.keep = expression(spec.keep);
-  if (!spec.may_keep.empty()) kind.tensors.may_keep = expression(spec.may_keep);
+  kind.tensors = policy(spec);
   if (!spec.bits_per_value.empty()) {
     const std::vector<std::string> parts = split(spec.bits_per_value, ':');
     kind.bits_per_value.push_back({expression(parts[0]), expression(parts[1])});
   }
-  component.kind = kind;
-  component.actions = {
-      action("read", spec.read_energy, spec.read_throughput, spec.bits_per_action),
-      action("write", spec.write_energy, spec.write_throughput, spec.bits_per_action)};
+  if (spec.is_double) kind.buffering = Buffering::kDouble;
+  if (spec.separate_ports) kind.ports = Ports::kSeparate;
+  if (spec.counted_merges) kind.merging_reads = MergingReads::kCounted;
+  return kind;
+}
+
+Toll toll(const MemorySpec& spec) {
+  Toll kind;
+  kind.tensors = policy(spec);
+  if (spec.direction == "down") kind.direction = Toll::Direction::kDown;
+  if (spec.direction == "up") kind.direction = Toll::Direction::kUp;
+  return kind;
+}
+
+/// A memory, a toll or a container.
+Component holder(const MemorySpec& spec) {
+  Component component;
+  component.name = spec.name;
   component.spatial = spatial(spec.spatial);
   component.leak_power_w = number(spec.leak);
+  component.power_gated = spec.power_gated;
+  if (spec.kind == HolderKind::kContainer) {
+    component.kind = Container{};
+    return component;
+  }
+  component.actions = {action("read", spec.read_energy, spec.read_throughput)};
+  if (spec.kind == HolderKind::kToll) {
+    component.kind = toll(spec);
+  } else {
+    component.kind = memory(spec);
+    component.actions.push_back(action("write", spec.write_energy, spec.write_throughput));
+  }
+  for (Action& action : component.actions) {
+    action.bits_per_action = spec.bits_per_action;
+    if (spec.values_per_action > 0) action.values_per_action = spec.values_per_action;
+  }
   if (!spec.total_latency.empty()) component.total_latency = expression(spec.total_latency);
   return component;
 }
@@ -208,7 +282,7 @@ Component compute(const ComputeSpec& spec) {
   Component component;
   component.name = spec.name;
   component.kind = Compute{};
-  component.actions = {action("compute", spec.energy, spec.throughput, 1)};
+  component.actions = {action("compute", spec.energy, spec.throughput)};
   component.spatial = spatial(spec.spatial);
   component.leak_power_w = number(spec.leak);
   if (!spec.enabled.empty()) component.enabled = expression(spec.enabled);
@@ -218,11 +292,11 @@ Component compute(const ComputeSpec& spec) {
 Arch make_arch(const ProblemSpec& spec) {
   Arch arch;
   for (std::size_t i = 0; i < spec.memories.size(); ++i) {
-    arch.components.push_back(memory(spec.memories[i]));
-    if (!spec.fork || i != std::min<std::size_t>(1, spec.memories.size() - 1)) continue;
+    arch.components.push_back(holder(spec.memories[i]));
+    if (!spec.fork || i != fork_place(spec)) continue;
     arch.forks.emplace_back();
     if (spec.fork->memory) {
-      arch.components.push_back(memory(*spec.fork->memory));
+      arch.components.push_back(holder(*spec.fork->memory));
       arch.components.back().fork = ForkId(0);
     }
     arch.components.push_back(compute(spec.fork->compute));
@@ -233,6 +307,12 @@ Arch make_arch(const ProblemSpec& spec) {
 }
 
 }  // namespace
+
+std::size_t fork_place(const ProblemSpec& spec) {
+  std::size_t place = 0;
+  while (place + 1 < spec.memories.size() && spec.memories[place].name != "GlobalBuffer") ++place;
+  return place;
+}
 
 BoundProblem bind_problem(const ProblemSpec& spec) {
   auto bound = bind(WorkloadMaker(spec).make(), make_arch(spec));

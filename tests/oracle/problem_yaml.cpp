@@ -49,22 +49,52 @@ std::string spatial_text(const std::vector<FanoutSpec>& spatial) {
   return text + "]";
 }
 
-std::string memory_text(const MemorySpec& m, const std::string& indent) {
-  std::string text = fmt::format("{}- !Memory {{name: {}, size: {}, leak_power: {}{}", indent,
-                                 m.name, m.size, m.leak, spatial_text(m.spatial));
-  std::string policy;
-  if (!m.keep.empty()) policy += "keep: " + m.keep;
-  if (!m.may_keep.empty()) policy += (policy.empty() ? "" : ", ") + ("may_keep: " + m.may_keep);
-  if (!policy.empty()) text += ", tensors: {" + policy + "}";
+std::string policy_text(const MemorySpec& m) {
+  std::vector<std::string> keys;
+  if (!m.keep.empty()) keys.push_back("keep: " + m.keep);
+  if (!m.may_keep.empty()) keys.push_back("may_keep: " + m.may_keep);
+  if (m.any_order) keys.emplace_back("force_memory_hierarchy_order: false");
+  std::vector<std::string> options;
+  for (const std::vector<std::string>& option : m.tensor_order)
+    options.push_back(fmt::format("[{}]", fmt::join(option, ", ")));
+  if (!options.empty())
+    keys.push_back(fmt::format("tensor_order_options: [{}]", fmt::join(options, ", ")));
+  return keys.empty() ? "" : fmt::format(", tensors: {{{}}}", fmt::join(keys, ", "));
+}
+
+std::string behaviour_text(const MemorySpec& m) {
+  std::string text;
   if (!m.bits_per_value.empty()) text += ", bits_per_value: {" + m.bits_per_value + "}";
+  if (m.is_double) text += ", buffering: double";
+  if (m.separate_ports) text += ", ports: separate";
+  if (m.counted_merges) text += ", merging_reads: counted";
+  return text;
+}
+
+std::string memory_text(const MemorySpec& m, const std::string& indent) {
+  const bool is_memory = m.kind == HolderKind::kMemory;
+  std::string text = fmt::format("{}- !{} {{name: {}, leak_power: {}{}", indent,
+                                 is_memory                     ? "Memory"
+                                 : m.kind == HolderKind::kToll ? "Toll"
+                                                               : "Container",
+                                 m.name, m.leak, spatial_text(m.spatial));
+  if (m.power_gated) text += ", power_gated: true";
+  if (m.kind == HolderKind::kContainer) return text + "}\n";
+  if (is_memory) text += ", size: " + m.size;
+  if (!m.direction.empty()) text += ", direction: " + m.direction;
+  text += policy_text(m);
+  if (is_memory) text += behaviour_text(m);
   if (!m.total_latency.empty()) text += fmt::format(", total_latency: \"{}\"", m.total_latency);
+  const std::string width = m.values_per_action > 0
+                                ? fmt::format("values_per_action: {}", m.values_per_action)
+                                : fmt::format("bits_per_action: {}", m.bits_per_action);
   const auto action = [&](const char* name, int energy, const std::string& throughput) {
-    return fmt::format("{{name: {}, energy: {}, throughput: {}, bits_per_action: {}}}", name,
-                       energy, throughput, m.bits_per_action);
+    return fmt::format("{{name: {}, energy: {}, throughput: {}, {}}}", name, energy, throughput,
+                       width);
   };
-  return text + fmt::format(", actions: [{}, {}]}}\n",
-                            action("read", m.read_energy, m.read_throughput),
-                            action("write", m.write_energy, m.write_throughput));
+  text += ", actions: [" + action("read", m.read_energy, m.read_throughput);
+  if (is_memory) text += ", " + action("write", m.write_energy, m.write_throughput);
+  return text + "]}\n";
 }
 
 std::string compute_text(const ComputeSpec& c, const std::string& indent) {
@@ -94,8 +124,7 @@ std::string to_yaml(const ProblemSpec& spec) {
   text += "arch:\n  nodes:\n";
   for (std::size_t i = 0; i < spec.memories.size(); ++i) {
     text += memory_text(spec.memories[i], "  ");
-    const bool fork_here = spec.fork && i == std::min<std::size_t>(1, spec.memories.size() - 1);
-    if (!fork_here) continue;
+    if (!spec.fork || i != fork_place(spec)) continue;
     text += "  - !Fork\n    nodes:\n";
     if (spec.fork->memory) text += memory_text(*spec.fork->memory, "    ");
     text += compute_text(spec.fork->compute, "    ");

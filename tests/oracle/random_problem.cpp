@@ -1,29 +1,13 @@
 #include "oracle/random_problem.h"
 
-#include <random>
+#include <algorithm>
+
+#include "oracle/dice.h"
 
 namespace sluice::oracle {
 namespace {
 
 using Projection = std::vector<std::pair<std::string, std::string>>;
-
-/// Draws that depend on the seed alone, on every platform.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
-  int below(int n) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(n)); }
-  bool chance(int percent) { return below(100) < percent; }
-  template <class T>
-  T one_of(std::initializer_list<T> values) {
-    return *(values.begin() + below(static_cast<int>(values.size())));
-  }
-  std::string text_of(std::initializer_list<const char*> values) {
-    return *(values.begin() + below(static_cast<int>(values.size())));
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 /// Grows a workload Einsum by Einsum; every tensor is [B,] M, N<i> with fresh variable names where
 /// asked.
@@ -297,7 +281,7 @@ void draw_arch(Dice& dice, ProblemSpec& spec) {
 
 }  // namespace
 
-ProblemSpec random_problem(std::uint64_t seed) {
+ProblemSpec random_problem(std::uint64_t seed, const Extras& extras) {
   Dice dice(seed);
   ProblemSpec spec;
   WorkloadDraw(dice, spec).run();
@@ -308,6 +292,7 @@ ProblemSpec random_problem(std::uint64_t seed) {
   spec.max_fused_loops =
       dice.one_of({0, 1, 1, 2, kUnlimitedLoops, kUnlimitedLoops, kUnlimitedLoops});
   spec.max_fused_loops_per_rank = dice.one_of({1, 1, 1, 2});
+  add_extras(spec, seed, extras);
   return spec;
 }
 

@@ -36,8 +36,12 @@ struct FanoutSpec {
   std::string min_usage;  ///< empty: not given
 };
 
+/// A memory, or what may stand between memories.
+enum class HolderKind { kMemory, kToll, kContainer };
+
 struct MemorySpec {
   std::string name;
+  HolderKind kind = HolderKind::kMemory;
   std::string size = "inf";
   std::string keep, may_keep;  ///< empty: not given
   int read_energy = 1, write_energy = 1;
@@ -45,8 +49,14 @@ struct MemorySpec {
   std::string leak = "0";
   std::string bits_per_value;  ///< empty, or the inside of a flow mapping
   int bits_per_action = 1;
+  int values_per_action = 0;  ///< 0: bits_per_action counts
   std::string total_latency;  ///< empty: the default
   std::vector<FanoutSpec> spatial;
+  std::string direction;                               ///< tolls; empty: the default
+  std::vector<std::vector<std::string>> tensor_order;  ///< options of groups of tensors
+  bool any_order = false;                              ///< free of the memory hierarchy
+  bool is_double = false, separate_ports = false;      ///< buffering, ports
+  bool counted_merges = false, power_gated = false;
 };
 
 struct ComputeSpec {
@@ -71,11 +81,14 @@ struct ProblemSpec {
   int n_instances = 1;
   std::vector<EinsumSpec> einsums;
   std::vector<MemorySpec> memories;  ///< outermost first
-  std::optional<ForkSpec> fork;      ///< stands after memories[0..1]
+  std::optional<ForkSpec> fork;      ///< stands after memories[fork_place]
   ComputeSpec compute;
   int max_fused_loops = kUnlimitedLoops;
   int max_fused_loops_per_rank = 1;
 };
+
+/// The memory after which a fork stands: GlobalBuffer, or the last one.
+std::size_t fork_place(const ProblemSpec& spec);
 
 /// The whole as one YAML document (workload, arch, mapper).
 std::string to_yaml(const ProblemSpec& spec);
@@ -86,8 +99,21 @@ std::string to_yaml(const ProblemSpec& spec);
 BoundProblem bind_problem(const ProblemSpec& spec);
 MapperOptions options_of(const ProblemSpec& spec);
 
+/// Kinds of input that random_problem adds to a plain problem, each in some of the cases.
+struct Extras {
+  bool tolls = false;        ///< and containers, double buffers, separate ports, counted merges
+  bool free_orders = false;  ///< of storage nodes
+  bool inner_persistent = false;  ///< persistent tensors backed below the outermost memory
+  bool double_variables = false;  ///< two variables in one index
+  bool recurrences = false;
+};
+inline constexpr Extras kAllExtras = {true, true, true, true, true};
+
 /// The problem of one seed.
-ProblemSpec random_problem(std::uint64_t seed);
+ProblemSpec random_problem(std::uint64_t seed, const Extras& extras = {});
+
+/// Adds to a problem what `extras` allows, by the draws of `seed`.
+void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras);
 
 /// Simpler variants of a problem, the boldest first: for shrinking a failure.
 std::vector<ProblemSpec> simpler_problems(const ProblemSpec& spec);

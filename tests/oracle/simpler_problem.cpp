@@ -40,6 +40,14 @@ void add_memory_edits(const ProblemSpec& spec, std::vector<Edit>& edits) {
   edit_all(&MemorySpec::may_keep);
   edit_all(&MemorySpec::read_throughput);
   edit_all(&MemorySpec::write_throughput);
+  edit_all(&MemorySpec::values_per_action);
+  edit_all(&MemorySpec::direction);
+  edit_all(&MemorySpec::tensor_order);
+  edit_all(&MemorySpec::any_order);
+  edit_all(&MemorySpec::is_double);
+  edit_all(&MemorySpec::separate_ports);
+  edit_all(&MemorySpec::counted_merges);
+  edit_all(&MemorySpec::power_gated);
   for (std::size_t i = 0; i < spec.memories.size(); ++i)
     edits.emplace_back([i](ProblemSpec& p) {
       if (p.memories[i].spatial.empty()) return false;
@@ -71,6 +79,12 @@ std::vector<Edit> edits_of(const ProblemSpec& spec) {
     p.memories.pop_back();
     return true;
   });
+  for (std::size_t i = 1; i < spec.memories.size(); ++i)
+    edits.emplace_back([i](ProblemSpec& p) {
+      if (p.memories[i].name == "GlobalBuffer") return false;
+      p.memories.erase(p.memories.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    });
   edits.emplace_back([](ProblemSpec& p) { return reset(p.persistent, std::string()); });
   edits.emplace_back([](ProblemSpec& p) { return reset(p.n_instances, 1); });
   edits.emplace_back([](ProblemSpec& p) { return reset(p.bits_per_value, std::string("All: 8")); });

@@ -16,12 +16,7 @@ class ChoiceWalk {
       : problem_(problem), einsum_(einsum), bound_(problem[einsum]), compute_(compute), out_(out) {
     for (ComponentId c : compute.path) {
       const Component& component = problem.arch[c];
-      if (!component.holds_tensors() || !bound_.components[c.index()].enabled) continue;
-      SLUICE_CHECK(component.is_memory(), "the referee knows no tolls");
-      const TensorPolicy& policy = std::get<Memory>(component.kind).tensors;
-      SLUICE_CHECK(policy.force_memory_hierarchy_order && policy.tensor_order_options.empty(),
-                   "the referee knows no free or forced storage orders");
-      memories_.push_back(c);
+      if (component.holds_tensors() && bound_.components[c.index()].enabled) memories_.push_back(c);
     }
     held_.assign(problem.arch.components.size(), 0);
   }
@@ -38,24 +33,28 @@ class ChoiceWalk {
     auto sets = keep_sets(problem_, einsum_, memory, held_);
     SLUICE_CHECK(sets.has_value(), "keep sets of a bound problem");
     TensorMask may = sets->may;
+    TensorMask must = sets->must;
     if (is_copy()) may &= ~seen;  // a copy reuses nothing: a second place for a tensor is useless
+    if (problem_.arch[memory].is_toll()) {  // nothing passes that is not backed further out
+      may &= seen;
+      must &= seen;
+    }
     for (TensorMask subset = may;; subset = (subset - 1) & may) {
-      held_[memory.index()] = sets->must | subset;
-      choose(level + 1, seen | sets->must | subset);
+      held_[memory.index()] = must | subset;
+      choose(level + 1, seen | must | subset);
       if (subset == 0) break;
     }
     held_[memory.index()] = 0;
   }
 
-  /// Splits the chosen nodes into the top ones and the rest, and orders the rest in every legal
-  /// way.
+  /// Splits the chosen nodes into the top ones, tolls and the rest, and orders the rest in every
+  /// legal way.
   void order_nodes() {
     StorageChoice choice;
     choice.compute = &compute_;
-    std::vector<std::vector<NestStorage>> by_memory;
+    std::vector<NestStorage> nodes;
     TensorMask seen = 0;
     for (ComponentId memory : memories_) {
-      std::vector<NestStorage> nodes;
       for (std::size_t i = 0; i < bound_.tensors.size(); ++i) {
         const TensorMask bit = TensorMask{1} << i;
         if (!(held_[memory.index()] & bit)) continue;
@@ -65,31 +64,75 @@ class ChoiceWalk {
         node.backing = !(seen & bit);
         node.persistent = node.backing && problem_.workload[node.tensor].persistent;
         node.top = node.persistent || memory == memories_.front();
-        (node.top ? choice.top : nodes).push_back(node);
+        node.toll = problem_.arch[memory].is_toll();
+        (node.toll ? choice.tolls : node.top ? choice.top : nodes).push_back(node);
       }
       seen |= held_[memory.index()];
-      if (!nodes.empty()) by_memory.push_back(nodes);
     }
-    permute(choice, by_memory, 0);
+    place_next(choice, nodes);
   }
 
-  void permute(StorageChoice& choice, std::vector<std::vector<NestStorage>>& by_memory,
-               std::size_t level) {
-    if (level == by_memory.size()) {
-      emit(choice);
+  /// Appends one of the remaining nodes that none of the others must stand above, and goes on.
+  void place_next(StorageChoice& choice, const std::vector<NestStorage>& left) {
+    if (left.empty()) {
+      if (follows_an_order_option(choice.rest)) emit(choice);
       return;
     }
-    std::vector<NestStorage> nodes = by_memory[level];
-    const auto ascending = [](const NestStorage& a, const NestStorage& b) {
-      return a.tensor < b.tensor;
-    };
-    std::sort(nodes.begin(), nodes.end(), ascending);
-    const std::size_t length = choice.rest.size();
-    do {
-      choice.rest.insert(choice.rest.end(), nodes.begin(), nodes.end());
-      permute(choice, by_memory, level + 1);
-      choice.rest.resize(length);
-    } while (std::next_permutation(nodes.begin(), nodes.end(), ascending));
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (std::any_of(left.begin(), left.end(),
+                      [&](const NestStorage& other) { return must_precede(other, left[i]); }))
+        continue;
+      std::vector<NestStorage> others = left;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      choice.rest.push_back(left[i]);
+      place_next(choice, others);
+      choice.rest.pop_back();
+    }
+  }
+
+  const TensorPolicy& policy_of(ComponentId memory) const {
+    return std::get<Memory>(problem_.arch[memory].kind).tensors;
+  }
+
+  /// Memories come from outside in; of different tensors, unless one of the memories lets go.
+  bool must_precede(const NestStorage& a, const NestStorage& b) const {
+    if (!(a.component < b.component)) return false;
+    return a.tensor == b.tensor || (policy_of(a.component).force_memory_hierarchy_order &&
+                                    policy_of(b.component).force_memory_hierarchy_order);
+  }
+
+  /// Each memory with options has one that its nodes follow.
+  bool follows_an_order_option(const std::vector<NestStorage>& rest) const {
+    return std::all_of(memories_.begin(), memories_.end(), [&](ComponentId memory) {
+      if (problem_.arch[memory].is_toll()) return true;
+      const auto& options = policy_of(memory).tensor_order_options;
+      return options.empty() || std::any_of(options.begin(), options.end(), [&](const auto& o) {
+               return follows(rest, memory, o);
+             });
+    });
+  }
+
+  bool follows(const std::vector<NestStorage>& rest, ComponentId memory,
+               const std::vector<Expression>& groups) const {
+    const ExpressionScope scope = tensor_set_scope(problem_.workload, problem_.roles, einsum_);
+    std::vector<TensorMask> masks;
+    for (const Expression& group : groups) {
+      const auto value = group.evaluate(scope);
+      SLUICE_CHECK(value.has_value(), "a generated group of tensors");
+      masks.push_back(std::get<NameSet>(*value).bits);
+    }
+    std::size_t reached = 0;
+    for (const NestStorage& node : rest) {
+      if (node.component != memory) continue;
+      const auto place = std::find_if(masks.begin(), masks.end(), [&](TensorMask mask) {
+        return mask >> bound_.local_tensor[node.tensor.index()] & 1;
+      });
+      if (place == masks.end()) continue;
+      const auto group = static_cast<std::size_t>(place - masks.begin());
+      if (group < reached) return false;
+      reached = group;
+    }
+    return true;
   }
 
   void emit(const StorageChoice& choice) {

@@ -9,8 +9,9 @@ namespace sluice::oracle {
 /// One template: which memory keeps which tensors, and in which order the storage nodes stand.
 struct StorageChoice {
   const BoundCompute* compute = nullptr;
-  std::vector<NestStorage> top;   ///< persistent backing nodes and the outermost memory's nodes
-  std::vector<NestStorage> rest;  ///< the others, outermost first
+  std::vector<NestStorage> top;    ///< persistent backing nodes and the outermost memory's nodes
+  std::vector<NestStorage> rest;   ///< the others, outermost first
+  std::vector<NestStorage> tolls;  ///< outermost first; their places follow from rest and loops
 };
 
 /// Every choice of one Einsum: the subsets of may_keep outermost memory first, then every order in
