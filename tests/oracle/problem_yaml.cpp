@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "oracle/random_problem.h"
 
 namespace sluice::oracle {
@@ -105,6 +107,17 @@ std::string compute_text(const ComputeSpec& c, const std::string& indent) {
                             c.energy, c.throughput);
 }
 
+/// Tensors that are read before they are written: states of recurrences.
+std::vector<std::string> states_of(const ProblemSpec& spec) {
+  std::vector<std::string> states;
+  std::set<std::string> read;
+  for (const EinsumSpec& einsum : spec.einsums) {
+    for (const AccessSpec& input : einsum.inputs) read.insert(input.tensor);
+    if (read.count(einsum.output.tensor)) states.push_back(einsum.output.tensor + ": 0");
+  }
+  return states;
+}
+
 std::string limit_text(int limit) {
   return limit == kUnlimitedLoops ? "inf" : std::to_string(limit);
 }
@@ -119,6 +132,8 @@ std::string to_yaml(const ProblemSpec& spec) {
   text += fmt::format("}}\n  bits_per_value: {{{}}}\n", spec.bits_per_value);
   if (!spec.persistent.empty()) text += "  persistent_tensors: " + spec.persistent + "\n";
   if (spec.n_instances != 1) text += fmt::format("  n_instances: {}\n", spec.n_instances);
+  const std::vector<std::string> states = states_of(spec);
+  if (!states.empty()) text += fmt::format("  initial: {{{}}}\n", fmt::join(states, ", "));
   text += "  einsums:\n";
   for (const EinsumSpec& einsum : spec.einsums) text += einsum_text(einsum);
   text += "arch:\n  nodes:\n";

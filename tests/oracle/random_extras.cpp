@@ -128,7 +128,7 @@ void add_einsums(Dice& dice, ProblemSpec& spec, const Extras& extras) {
   const int kind = dice.below(100);
   if (extras.recurrences && kind < 12) {
     EinsumExtras(dice, spec).scan();
-  } else if (extras.recurrences && kind < 18) {
+  } else if (extras.cycles && kind >= 12 && kind < 18) {
     EinsumExtras(dice, spec).cycle();
   } else if (extras.double_variables && kind >= 18 && kind < 25) {
     EinsumExtras(dice, spec).reshape();

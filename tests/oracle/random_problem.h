@@ -105,9 +105,10 @@ struct Extras {
   bool free_orders = false;  ///< of storage nodes
   bool inner_persistent = false;  ///< persistent tensors backed below the outermost memory
   bool double_variables = false;  ///< two variables in one index
-  bool recurrences = false;
+  bool recurrences = false;       ///< of one Einsum
+  bool cycles = false;            ///< recurrences of two Einsums
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true};
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true};
 
 /// The problem of one seed.
 ProblemSpec random_problem(std::uint64_t seed, const Extras& extras = {});

@@ -19,7 +19,7 @@ TEST(GeneratedProblem, MeansTheSameWhenItsYamlIsReadByTheFrontEnd) {
   const testing::RandomCases cases = testing::random_cases(40);
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
     const std::string yaml = oracle::to_yaml(drawn.spec);
     const auto specs = load_specs_from_text({{"problem.yaml", yaml}}, {});
     ASSERT_TRUE(specs.has_value()) << "seed " << seed << "\n" << text_of(specs.error()) << yaml;
