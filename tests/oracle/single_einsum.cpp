@@ -80,7 +80,7 @@ std::vector<Pmapping> most_used(const BoundProblem& problem, EinsumId einsum,
     for (int t : nests[i].templates) templates[t].push_back(i);
   std::vector<bool> kept(nests.size(), false);
   for (auto& [id, members] : templates) {
-    for (std::size_t c = problem[einsum].components.size(); c-- > 0;) {  // inner fanouts first
+    for (std::size_t c = 0; c < problem[einsum].components.size(); ++c) {  // outer fanouts first
       const auto& dimensions = problem[einsum].components[c].spatial;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d)
         members = filter(nests, std::move(members), ComponentId(c), d, dimensions[d]);
