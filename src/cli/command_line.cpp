@@ -27,6 +27,8 @@ struct ParsedArguments {
   std::map<std::string, std::string> options;
   std::map<std::string, bool> switches;
   std::string list_kind;
+  std::string trace;
+  std::uint64_t seed = 0;
   bool yaml = false;
   bool ascii = false;
   bool verbose = false;
@@ -108,6 +110,7 @@ class CommandLine {
     app_.formatter(std::make_shared<HelpFormatter>());
     add_map();
     add_evaluate();
+    add_execute();
     add_check();
     add_show();
     add_list();
@@ -157,6 +160,25 @@ class CommandLine {
     add_ascii(command, parsed_);
     commands_["evaluate"] = [](const ParsedArguments& parsed, const Console& console) {
       return run_evaluate({parsed.specs, parsed.output}, console);
+    };
+  }
+
+  void add_execute() {
+    CLI::App& command = *app_.add_subcommand(
+        "execute", "Run given mappings step by step on small shapes, and check the model");
+    add_specs(command, "WORKLOAD ARCH MAPPING", parsed_);
+    command.add_flag("--json", parsed_.output.json,
+                     "Print the result document, and nothing else, on standard output");
+    command
+        .add_option(
+            "--trace", parsed_.trace,
+            "Write the steps into FILE (Perfetto, chrome://tracing) and FILE.txt (a listing)")
+        ->type_name("FILE");
+    command.add_option("--seed", parsed_.seed, "Seed of the input numbers")
+        ->type_name("")
+        ->default_str("0");
+    commands_["execute"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_execute({parsed.specs, parsed.output.json, parsed.trace, parsed.seed}, console);
     };
   }
 

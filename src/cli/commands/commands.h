@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,6 +33,16 @@ struct EvaluateArguments {
 };
 /// Prices mappings. Exit: all legal, or one of them illegal.
 ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console);
+
+struct ExecuteArguments {
+  SpecArguments specs;  ///< one of the files has a mapping
+  bool json = false;
+  std::string trace;  ///< file for the steps; empty: none
+  std::uint64_t seed = 0;
+};
+/// Runs mappings literally on small shapes and compares with the model. Exit: all run as they
+/// should and the model agrees, or not.
+ExitCode run_execute(const ExecuteArguments& arguments, const Console& console);
 
 struct CheckArguments {
   SpecArguments specs;

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+
+namespace sluice {
+
+/// The referee (model.md, "Operational definition"): runs a mapping literally on a small shape.
+/// Loops are walked step by step, all instances of a step together; values are moved between
+/// buffers that hold exactly the points of their tiles; everything that crosses an edge is counted.
+
+struct ExecutionOptions {
+  std::uint64_t seed = 0;                 ///< of the input numbers: integers in -2..3
+  std::int64_t max_points = 2'000'000;    ///< iteration points of all Einsums; more is refused
+  bool record_steps = false;              ///< fill Execution::steps
+  std::int64_t max_recorded = 1'000'000;  ///< steps beyond are not recorded
+};
+
+/// Values (of the tensor's own width) or operations of one action, over the whole run.
+struct CountRow {
+  EinsumId einsum;
+  ComponentId component;
+  std::optional<TensorId> tensor;  ///< none for operations
+  std::string action;              ///< read, write, compute, or an operation kind
+  std::int64_t count = 0;
+  double bits = 0;  ///< in the component's own width; 0 for operations
+  friend bool operator==(const CountRow&, const CountRow&) = default;
+};
+
+struct PeakOccupancy {
+  ComponentId component;
+  double peak_bits = 0;      ///< largest over instances and time
+  double capacity_bits = 0;  ///< infinity where unbounded
+  friend bool operator==(const PeakOccupancy&, const PeakOccupancy&) = default;
+};
+
+/// What went wrong in a run.
+enum class ComplaintKind : std::uint8_t {
+  kUnsupported,    ///< a node that cannot be executed yet
+  kStructure,      ///< storage order, place of spatial loops, fanout, compute, missing storage
+  kCoverage,       ///< an iteration point is left out
+  kRecomputation,  ///< an iteration point runs twice, or a backing value is made twice
+  kAbsentValue,    ///< a value is used that is not there: nobody has made it, or it was dropped
+  kCapacity,       ///< live tiles exceed a memory
+  kWrongNumber,    ///< a result differs from the plain evaluation
+};
+std::string complaint_name(ComplaintKind kind);
+
+struct Complaint {
+  ComplaintKind kind;
+  std::string message;  ///< complete sentence with names and numbers
+  friend bool operator==(const Complaint&, const Complaint&) = default;
+};
+
+/// The numeric check: every element of every tensor that an Einsum makes.
+struct NumericCheck {
+  std::int64_t compared = 0;
+  std::int64_t differing = 0;
+  std::int64_t exact = 0;  ///< equal to the last bit
+  double largest_relative_error = 0;
+  friend bool operator==(const NumericCheck&, const NumericCheck&) = default;
+};
+
+/// One thing that happened: everything of one kind that happens in the same step, all instances.
+struct ExecutionStep {
+  enum class Kind : std::uint8_t { kFill, kDrain, kCompute, kReserve, kRelease };
+  Kind kind = Kind::kCompute;
+  EinsumId einsum;
+  std::optional<TensorId> tensor;
+  std::optional<ComponentId> from;       ///< memory that is read; the compute of a kCompute
+  std::optional<ComponentId> to;         ///< memory that is written; the memory of a reservation
+  std::int64_t read = 0;                 ///< values read at `from`; operations of a kCompute
+  std::int64_t written = 0;              ///< values written at `to`
+  double bits = 0;                       ///< of one instance's reservation
+  std::int64_t instances = 1;            ///< that take part
+  std::vector<std::int64_t> loop_steps;  ///< step of each enclosing temporal loop, outermost first
+  std::string points;                    ///< of the first instance: `K[0, 2..3]`
+};
+
+struct Execution {
+  std::vector<CountRow> counts;          ///< non-zero, ordered by Einsum, component, tensor, action
+  std::vector<PeakOccupancy> occupancy;  ///< memories, in document order
+  std::vector<Complaint> complaints;     ///< empty: the mapping is legal and computes the truth
+  NumericCheck numbers;
+  std::int64_t merge_values = 0;    ///< reads for merging partial sums that no one counted
+  std::int64_t padding_values = 0;  ///< counted values that lie outside a rank
+  std::int64_t compute_steps = 0;   ///< steps in which some compute worked
+  std::vector<ExecutionStep> steps;
+
+  bool is_legal() const { return complaints.empty(); }
+};
+
+/// Runs a mapping. What keeps it from running to the end, or makes its result wrong, is in
+/// `complaints`; counts are complete unless a complaint of kind kUnsupported, kStructure or
+/// kCoverage is there.
+Execution execute(const Workload& workload, const Arch& arch, const Mapping& mapping,
+                  const ExecutionOptions& options = {});
+
+/// The numbers that the tensors of a workload have when its Einsums are evaluated one after the
+/// other, without any mapping: per tensor, row-major over its ranks.
+std::vector<std::vector<double>> plain_evaluation(const Workload& workload, std::uint64_t seed);
+
+/// A listing of the steps that a person can follow, one line a step.
+std::string step_listing(const Execution& execution, const Workload& workload, const Arch& arch);
+
+}  // namespace sluice

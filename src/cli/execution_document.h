@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "console.h"
+#include "referee.h"
+#include "sluice/support/diagnostic.h"
+
+namespace sluice::cli {
+
+/// One mapping, run, and priced for comparison.
+struct ExecutedMapping {
+  Mapping mapping;
+  Execution execution;
+  Evaluation evaluation;
+  std::vector<std::string> disagreements;  ///< between the two
+};
+
+/// What `sluice execute` found out.
+struct ExecutionResult {
+  BoundProblem problem;
+  std::vector<ExecutedMapping> mappings;
+  std::uint64_t seed = 0;
+  Diagnostics diagnostics;
+};
+
+/// The result document (docs/cli.md): the envelope of every command, with counts, occupancy,
+/// numbers and complaints for each mapping.
+std::string execution_document_text(const ExecutionResult& result);
+
+/// The same for people.
+std::string execution_summary(const Console& console, const ExecutionResult& result);
+
+/// The steps as a trace that Perfetto and chrome://tracing open: a row for each memory and each
+/// compute; one value moved is one microsecond of the row that reads it. Reservations are counters.
+std::string trace_text(const Execution& execution, const BoundProblem& problem);
+
+}  // namespace sluice::cli

@@ -1,0 +1,87 @@
+#include "referee.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+
+namespace sluice::cli {
+namespace {
+
+struct Count {
+  double model = 0, executor = 0;
+  double model_bits = 0, executor_bits = 0;
+};
+using CountKey = std::tuple<EinsumId, ComponentId, std::optional<TensorId>, std::string>;
+
+std::map<CountKey, Count> counts_of(const Cost& cost, const Execution& executed) {
+  std::map<CountKey, Count> counts;
+  for (const EnergyRow& row : cost.energy) {
+    if (!row.count || *row.count == 0) continue;
+    Count& count = counts[{row.einsum, row.component, row.tensor, row.action}];
+    count.model += *row.count;
+    count.model_bits += row.bits.value_or(0);
+  }
+  for (const CountRow& row : executed.counts) {
+    Count& count = counts[{row.einsum, row.component, row.tensor, row.action}];
+    count.executor += static_cast<double>(row.count);
+    count.executor_bits += row.bits;
+  }
+  return counts;
+}
+
+void compare_counts(const BoundProblem& problem, const Cost& cost, const Execution& executed,
+                    std::vector<std::string>& lines) {
+  for (const auto& [key, count] : counts_of(cost, executed)) {
+    const auto& [einsum, component, tensor, action] = key;
+    const std::string what = fmt::format(
+        "{} {}{} for the Einsum {}", problem.arch[component].name, action,
+        tensor ? " of " + problem.workload[*tensor].name : "", problem.workload[einsum].name);
+    if (count.model != count.executor)
+      lines.push_back(fmt::format("{}: the model counts {}, the executor {}", what, count.model,
+                                  count.executor));
+    else if (count.model_bits != count.executor_bits)
+      lines.push_back(fmt::format("{}: {} bits in the model, {} in the executor", what,
+                                  count.model_bits, count.executor_bits));
+  }
+}
+
+void compare_occupancy(const BoundProblem& problem, const Cost& cost, const Execution& executed,
+                       std::vector<std::string>& lines) {
+  std::map<ComponentId, std::pair<double, double>> peaks;
+  for (const OccupancyRow& row : cost.occupancy) peaks[row.component].first = row.peak_bits;
+  for (const PeakOccupancy& row : executed.occupancy) peaks[row.component].second = row.peak_bits;
+  for (const auto& [memory, peak] : peaks)
+    if (peak.first != peak.second)
+      lines.push_back(fmt::format("peak of {}: {} bits in the model, {} in the executor",
+                                  problem.arch[memory].name, peak.first, peak.second));
+}
+
+}  // namespace
+
+std::vector<std::string> disagreements(const BoundProblem& problem, const Evaluation& model,
+                                       const Execution& executed) {
+  std::vector<std::string> lines;
+  if (!model && !executed.is_legal()) return lines;
+  if (!model) {
+    for (const Violation& violation : model.error())
+      lines.push_back("only the model calls it illegal: " + violation.message);
+    return lines;
+  }
+  if (!executed.is_legal()) {
+    for (const Complaint& complaint : executed.complaints)
+      lines.push_back("only the executor calls it illegal: " + complaint.message);
+    return lines;
+  }
+  compare_counts(problem, *model, executed, lines);
+  compare_occupancy(problem, *model, executed, lines);
+  if (model->padding_values != static_cast<double>(executed.padding_values))
+    lines.push_back(fmt::format("padding values: the model counts {}, the executor {}",
+                                model->padding_values, executed.padding_values));
+  if (model->unpriced_merge_values != static_cast<double>(executed.merge_values))
+    lines.push_back(fmt::format("merging reads: the model counts {}, the executor {}",
+                                model->unpriced_merge_values, executed.merge_values));
+  return lines;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,150 @@
+#include "sluice/sim/execute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "machine.h"
+#include "plain_evaluation.h"
+#include "structure.h"
+
+namespace sluice {
+namespace {
+
+std::int64_t points_of(const Workload& workload, std::int64_t limit) {
+  std::int64_t total = 0;
+  for (const Einsum& einsum : workload.einsums) {
+    std::int64_t points = 1;
+    for (const VariableRange& range : einsum.iteration_space)
+      points = points > limit / range.size ? limit + 1 : points * range.size;
+    total = std::min(total + points, limit + 1);
+  }
+  return total;
+}
+
+bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// Every element that an Einsum makes against its definition. Sums may be added up in another
+/// order: a difference of 1e-9 of their terms' magnitude is rounding.
+void check_numbers(const Workload& workload, const sim::PointMap& points,
+                   const sim::Machine& machine, std::uint64_t seed, NumericCheck& check,
+                   sim::Complaints& complaints) {
+  constexpr double kRounding = 1e-9;
+  sim::PlainEvaluation plain(workload, points, seed);
+  for (std::size_t t = 0; t < workload.tensors.size(); ++t)
+    for (const auto& [element, cell] : machine.results(TensorId(t))) {
+      const double truth = plain.value(TensorId(t), element);
+      ++check.compared;
+      if (cell.is_made && same_number(cell.value, truth)) {
+        ++check.exact;
+        continue;
+      }
+      const double error = std::fabs(cell.value - truth) /
+                           std::max(plain.magnitude(TensorId(t), element), std::fabs(truth));
+      if (cell.is_made && error <= kRounding) {
+        check.largest_relative_error = std::max(check.largest_relative_error, error);
+        continue;
+      }
+      ++check.differing;
+      complaints.add(ComplaintKind::kWrongNumber,
+                     cell.is_made
+                         ? fmt::format("{} is {}; the plain evaluation gives {}.",
+                                       points.name(TensorId(t), element), cell.value, truth)
+                         : fmt::format("{} is never made.", points.name(TensorId(t), element)));
+    }
+}
+
+/// A memory's smallest capacity over the Einsums (it may depend on their tensors).
+double capacity(const Workload& workload, sim::Facts& facts, ComponentId memory) {
+  double bits = std::numeric_limits<double>::infinity();
+  for (std::size_t e = 0; e < workload.einsums.size(); ++e)
+    bits = std::min(bits, facts.capacity_bits(EinsumId(e), memory));
+  return bits;
+}
+
+void add_occupancy(const Workload& workload, const Arch& arch, const sim::Machine& machine,
+                   sim::Facts& facts, Execution& execution, sim::Complaints& complaints) {
+  for (std::size_t c = 0; c < arch.components.size(); ++c) {
+    const ComponentId memory(c);
+    if (!arch[memory].is_memory()) continue;
+    const double peak = machine.reservations().peak_bits(memory);
+    const double bits = capacity(workload, facts, memory);
+    execution.occupancy.push_back({memory, peak, bits});
+    if (peak > bits)
+      complaints.add(ComplaintKind::kCapacity,
+                     fmt::format("{} holds {} bits; the mapping needs {}, {} too many.",
+                                 arch[memory].name, bits, peak, peak - bits));
+  }
+}
+
+void add_counts(const Workload& workload, const sim::Machine& machine, sim::Facts& facts,
+                Execution& execution) {
+  for (const auto& [what, count] : machine.counts().rows()) {
+    const auto& [einsum, component, tensor, action] = what;
+    if (count == 0) continue;
+    CountRow row{einsum, component, tensor, action, count, 0};
+    row.count *= workload.n_instances * workload[einsum].n_instances;
+    if (tensor)
+      row.bits = static_cast<double>(row.count) * facts.bits_per_value(einsum, component, *tensor);
+    execution.counts.push_back(row);
+  }
+}
+
+}  // namespace
+
+std::string complaint_name(ComplaintKind kind) {
+  switch (kind) {
+    case ComplaintKind::kUnsupported:
+      return "unsupported";
+    case ComplaintKind::kStructure:
+      return "structure";
+    case ComplaintKind::kCoverage:
+      return "coverage";
+    case ComplaintKind::kRecomputation:
+      return "recomputation";
+    case ComplaintKind::kAbsentValue:
+      return "absent_value";
+    case ComplaintKind::kCapacity:
+      return "capacity";
+    case ComplaintKind::kWrongNumber:
+      return "wrong_number";
+  }
+  return "";
+}
+
+Execution execute(const Workload& workload, const Arch& arch, const Mapping& mapping,
+                  const ExecutionOptions& options) {
+  Execution execution;
+  sim::Complaints complaints;
+  sim::check_supported(workload, arch, mapping, complaints);
+  if (points_of(workload, options.max_points) > options.max_points)
+    complaints.add(ComplaintKind::kUnsupported,
+                   fmt::format("The workload has more than {} points: too many to be walked one "
+                               "by one.",
+                               options.max_points));
+  execution.complaints = complaints.list();
+  if (!complaints.empty()) return execution;
+  const sim::Program program = sim::make_program(workload, arch, mapping);
+  sim::Facts facts(workload, arch, sim::held_tensors(program));
+  sim::check_structure(workload, arch, mapping, program, facts, complaints);
+  execution.complaints = complaints.list();
+  if (!complaints.empty()) return execution;
+
+  const sim::PointMap points(workload);
+  sim::Machine machine(workload, arch, program, points, facts, options, complaints);
+  machine.run();
+  add_counts(workload, machine, facts, execution);
+  add_occupancy(workload, arch, machine, facts, execution, complaints);
+  execution.merge_values = machine.merge_values();
+  execution.padding_values = machine.padding_values();
+  execution.compute_steps = machine.compute_steps();
+  if (complaints.list().empty() || !complaints.has(ComplaintKind::kCoverage))
+    check_numbers(workload, points, machine, options.seed, execution.numbers, complaints);
+  execution.steps = machine.take_steps();
+  execution.complaints = complaints.list();
+  return execution;
+}
+
+}  // namespace sluice

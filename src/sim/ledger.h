@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sluice/sim/execute.h"
+
+namespace sluice::sim {
+
+/// Complaints, each said once, and not more than a screenful.
+class Complaints {
+ public:
+  void add(ComplaintKind kind, std::string message);
+  bool has(ComplaintKind kind) const;
+  bool empty() const { return list_.empty(); }
+  const std::vector<Complaint>& list() const { return list_; }
+
+ private:
+  std::vector<Complaint> list_;
+};
+
+/// Values and operations by Einsum, component, tensor and action.
+class CountTable {
+ public:
+  void add(EinsumId einsum, ComponentId component, std::optional<TensorId> tensor,
+           const std::string& action, std::int64_t count) {
+    counts_[{einsum, component, tensor, action}] += count;
+  }
+  const auto& rows() const { return counts_; }
+
+ private:
+  std::map<std::tuple<EinsumId, ComponentId, std::optional<TensorId>, std::string>, std::int64_t>
+      counts_;
+};
+
+/// Coordinates of one instance of a memory: one for each spatial dimension of the machine.
+using InstancePlace = std::vector<std::int64_t>;
+
+/// What is reserved in every instance of every memory, now and at most. Tensors that are the same
+/// bits under two names share one reservation: they have one `owner`.
+class ReservationTable {
+ public:
+  void reserve(ComponentId memory, const InstancePlace& place, std::size_t owner, double bits);
+  void release(ComponentId memory, const InstancePlace& place, std::size_t owner, double bits);
+  /// For the whole run, from its first moment; of several sizes the largest counts.
+  void reserve_forever(ComponentId memory, const InstancePlace& place, std::size_t storage,
+                       double bits);
+  double peak_bits(ComponentId memory) const;
+
+ private:
+  struct Instance {
+    std::map<std::size_t, std::multiset<double>> live;  ///< sizes by owner
+    std::map<std::size_t, double> forever;              ///< bits by storage
+    double peak = 0;
+    double now() const;
+  };
+  std::map<ComponentId, std::map<InstancePlace, Instance>> memories_;
+};
+
+}  // namespace sluice::sim

@@ -1,0 +1,211 @@
+#include "machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "loop_schedule.h"
+
+namespace sluice::sim {
+
+Machine::Machine(const Workload& workload, const Arch& arch, const Program& program,
+                 const PointMap& points, Facts& facts, const ExecutionOptions& options,
+                 Complaints& complaints)
+    : workload_(workload),
+      arch_(arch),
+      program_(program),
+      points_(points),
+      facts_(facts),
+      options_(options),
+      complaints_(complaints),
+      transfers_(workload, arch, program, points, facts, buffers_, complaints),
+      runs_(program.n_loops, 0),
+      born_(workload.tensors.size()),
+      results_(workload.tensors.size()),
+      made_(workload.tensors.size()),
+      is_state_(workload.tensors.size(), false) {
+  std::size_t dimensions = 0;
+  for (const Component& component : arch.components) {
+    first_dimension_.push_back(dimensions);
+    dimensions += component.spatial.size();
+  }
+  first_dimension_.push_back(dimensions);
+  for (const Einsum& einsum : workload.einsums) {
+    std::int64_t points_of_einsum = 1;
+    for (const VariableRange& range : einsum.iteration_space) points_of_einsum *= range.size;
+    executed_.emplace_back(static_cast<std::size_t>(points_of_einsum), false);
+  }
+  share_reservations_of_copies();
+  find_initial_values();
+}
+
+void Machine::share_reservations_of_copies() {
+  for (std::size_t s = 0; s < program_.n_storages; ++s) owner_.push_back(s);
+  for (const auto& [einsum, path] : program_.paths) {
+    if (!workload_[einsum].is_copy_operation) continue;
+    const StorageItem* first = nullptr;
+    for (const auto& [tensor, links] : path.links) {
+      const StorageItem* storage = links.front().storage;
+      if (!storage->is_backing) continue;
+      if (first && first->component == storage->component)
+        std::replace(owner_.begin(), owner_.end(), owner_[storage->id], owner_[first->id]);
+      first = storage;
+    }
+  }
+}
+
+void Machine::run() {
+  Lane lane;
+  for (EinsumId einsum : program_.root.einsums) lane.boxes[einsum] = whole_box(workload_[einsum]);
+  lane.ids.push_back(numbers_.of({}));
+  lane.place.assign(first_dimension_.back(), 0);
+  walk(program_.root, 0, {lane}, {});
+  for (const auto& [where, buffer] : resting_)
+    send_off(where.first->tensor, *buffer, buffer->points);
+  for (std::size_t e = 0; e < executed_.size(); ++e) {
+    const auto missing = std::count(executed_[e].begin(), executed_[e].end(), false);
+    if (missing > 0)
+      complaints_.add(ComplaintKind::kCoverage,
+                      fmt::format("{} of the {} points of the Einsum {} are never computed.",
+                                  missing, executed_[e].size(), workload_.einsums[e].name));
+  }
+}
+
+void Machine::walk(const Body& body, std::size_t index, const Lanes& lanes, const Above& above) {
+  if (index == body.items.size() || lanes.empty()) return;
+  const Item& item = body.items[index];
+  if (const auto* storage = std::get_if<StorageItem>(&item)) {
+    walk_storage(*storage, body, index, lanes, above);
+  } else if (const auto* loop = std::get_if<LoopItem>(&item)) {
+    if (loop->is_spatial)
+      walk_spatial(*loop, body, index, lanes, above);
+    else
+      walk_temporal(*loop, body, index, lanes, above);
+  } else if (const auto* split = std::get_if<SplitItem>(&item)) {
+    walk_split(*split, lanes, above);
+  } else if (const auto* compute_item = std::get_if<ComputeItem>(&item)) {
+    compute(*compute_item, lanes);
+  }
+}
+
+void Machine::walk_storage(const StorageItem& storage, const Body& body, std::size_t index,
+                           const Lanes& lanes, const Above& above) {
+  if (storage.is_toll) {
+    walk(body, index + 1, lanes, above);
+    return;
+  }
+  Above below = above;
+  if (storage.is_backing) {
+    open_backing(storage, lanes);
+  } else {
+    open_for_einsums(storage, lanes);
+    below.open.push_back({&storage, &lanes});
+  }
+  const bool split_reserves = reaches_split(body, index + 1, lanes);
+  if (split_reserves)
+    below.unreserved.push_back({&storage, &lanes});
+  else
+    reserve(storage, lanes, above.is_below_loop);
+  walk(body, index + 1, lanes, below);
+  if (!split_reserves) release(storage, lanes, above.is_below_loop);
+  if (storage.is_backing) return;
+  for (EinsumId einsum : storage.served) close_for(storage, einsum, lanes);
+}
+
+/// Whether nothing but storages (and loops of one step) stand before the split of this body.
+bool Machine::reaches_split(const Body& body, std::size_t index, const Lanes& lanes) const {
+  for (; index < body.items.size(); ++index) {
+    if (std::holds_alternative<SplitItem>(body.items[index])) return true;
+    if (std::holds_alternative<ComputeItem>(body.items[index])) return false;
+    const auto* loop = std::get_if<LoopItem>(&body.items[index]);
+    if (!loop) continue;
+    for (const Lane& lane : lanes)
+      if (step_count(loop_schedule(workload_, *loop, lane)) > 1) return false;
+  }
+  return false;
+}
+
+void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t index,
+                            const Lanes& lanes, const Above& above) {
+  std::vector<std::map<EinsumId, Walk>> schedules;
+  std::size_t steps = 0;
+  for (const Lane& lane : lanes) {
+    schedules.push_back(loop_schedule(workload_, loop, lane));
+    steps = std::max(steps, step_count(schedules.back()));
+  }
+  ++runs_[loop.id];
+  Above below = above;
+  if (steps > 1) below = {{}, {}, true};
+  loop_steps_.push_back(0);
+  for (std::size_t step = 0; step < steps; ++step) {
+    loop_steps_.back() = static_cast<std::int64_t>(step);
+    Lanes inside;
+    for (std::size_t l = 0; l < lanes.size(); ++l) {
+      Lane lane = lanes[l];
+      lane.boxes = boxes_in_step(lanes[l], schedules[l], step);
+      if (!lane.boxes.empty()) inside.push_back(std::move(lane));
+    }
+    walk(body, index + 1, inside, below);
+  }
+  loop_steps_.pop_back();
+}
+
+void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t index,
+                           const Lanes& lanes, const Above& above) {
+  Lanes inside;
+  std::size_t most = 0;
+  for (const Lane& lane : lanes)
+    most = std::max(most, step_count(loop_schedule(workload_, loop, lane)));
+  const std::size_t dimension = first_dimension_[loop.component.index()] + loop.dimension;
+  for (const Lane& lane : lanes) {
+    const auto schedule = loop_schedule(workload_, loop, lane);
+    for (std::size_t turn = 0; turn < step_count(schedule); ++turn) {
+      Lane instance = lane;
+      instance.boxes = boxes_in_step(lane, schedule, turn);
+      if (instance.boxes.empty()) continue;
+      instance.turns.push_back(static_cast<std::int64_t>(turn));
+      instance.ids.push_back(numbers_.of(instance.turns));
+      instance.place[dimension] =
+          instance.place[dimension] * static_cast<std::int64_t>(most) + instance.turns.back();
+      inside.push_back(std::move(instance));
+    }
+  }
+  walk(body, index + 1, inside, most > 1 ? Above{{}, {}, above.is_below_loop} : above);
+}
+
+void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above& above) {
+  const auto uses = [&](std::size_t child, const StorageItem& storage) {
+    const EinsumSet& einsums = split.children[child].einsums;
+    return std::any_of(einsums.begin(), einsums.end(),
+                       [&](EinsumId e) { return storage.served.count(e) > 0; });
+  };
+  const auto is_first = [&](std::size_t child, const StorageItem& storage) {
+    for (std::size_t c = 0; c < child; ++c)
+      if (uses(c, storage)) return false;
+    return uses(child, storage);
+  };
+  const auto is_last = [&](std::size_t child, const StorageItem& storage) {
+    for (std::size_t c = child + 1; c < split.children.size(); ++c)
+      if (uses(c, storage)) return false;
+    return uses(child, storage);
+  };
+  for (std::size_t c = 0; c < split.children.size(); ++c) {
+    const Body& child = split.children[c];
+    for (const OpenStorage& open : above.unreserved)
+      if (is_first(c, *open.storage)) reserve(*open.storage, *open.lanes, above.is_below_loop);
+    Lanes inside = lanes;
+    for (Lane& lane : inside)
+      std::erase_if(lane.boxes,
+                    [&](const auto& box) { return child.einsums.count(box.first) == 0; });
+    std::erase_if(inside, [](const Lane& lane) { return lane.boxes.empty(); });
+    walk(child, 0, inside, {above.open, {}, above.is_below_loop});
+    for (auto open = above.open.rbegin(); open != above.open.rend(); ++open)
+      for (EinsumId einsum : child.einsums)
+        if (open->storage->served.count(einsum) > 0)
+          close_for(*open->storage, einsum, *open->lanes);
+    for (const OpenStorage& open : above.unreserved)
+      if (is_last(c, *open.storage)) release(*open.storage, *open.lanes, above.is_below_loop);
+  }
+}
+
+}  // namespace sluice::sim

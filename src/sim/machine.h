@@ -1,0 +1,108 @@
+#pragma once
+
+#include <optional>
+#include <unordered_set>
+
+#include "transfers.h"
+
+namespace sluice::sim {
+
+/// Runs a program: walks its loops, keeps the buffers, computes the numbers.
+class Machine {
+ public:
+  Machine(const Workload& workload, const Arch& arch, const Program& program,
+          const PointMap& points, Facts& facts, const ExecutionOptions& options,
+          Complaints& complaints);
+
+  void run();
+
+  const CountTable& counts() const { return transfers_.counts; }
+  const ReservationTable& reservations() const { return reservations_; }
+  std::int64_t merge_values() const { return transfers_.merge_values; }
+  std::int64_t padding_values() const { return transfers_.padding_values; }
+  std::int64_t compute_steps() const { return compute_steps_; }
+  /// The values of a tensor that an Einsum makes, as they were when they left their backing
+  /// storage.
+  const std::map<Element, Cell>& results(TensorId tensor) const { return results_[tensor.index()]; }
+  std::vector<ExecutionStep> take_steps() { return std::move(steps_); }
+
+ private:
+  using Lanes = std::vector<Lane>;
+  /// Storages that wait for the children of a split below them.
+  struct OpenStorage {
+    const StorageItem* storage;
+    const Lanes* lanes;
+  };
+  /// What the walk knows of the nodes above it.
+  struct Above {
+    std::vector<OpenStorage> open;        ///< closed for each Einsum after its child of a split
+    std::vector<OpenStorage> unreserved;  ///< live from the first to the last child that uses them
+    bool is_below_loop = false;           ///< a temporal loop of more than one step
+  };
+
+  void walk(const Body& body, std::size_t index, const Lanes& lanes, const Above& above);
+  void walk_storage(const StorageItem& storage, const Body& body, std::size_t index,
+                    const Lanes& lanes, const Above& above);
+  void walk_temporal(const LoopItem& loop, const Body& body, std::size_t index, const Lanes& lanes,
+                     const Above& above);
+  void walk_spatial(const LoopItem& loop, const Body& body, std::size_t index, const Lanes& lanes,
+                    const Above& above);
+  void walk_split(const SplitItem& split, const Lanes& lanes, const Above& above);
+  bool reaches_split(const Body& body, std::size_t index, const Lanes& lanes) const;
+
+  void open_backing(const StorageItem& storage, const Lanes& lanes);
+  void open_for_einsums(const StorageItem& storage, const Lanes& lanes);
+  void close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes);
+  void bring_in(TensorId tensor, Buffer& buffer, const Points& fresh);
+  void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
+  void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);
+  void release(const StorageItem& storage, const Lanes& lanes, bool is_double);
+  bool is_forever(const StorageItem& storage) const;
+  double reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double);
+  InstancePlace instance_of(ComponentId component, const InstancePlace& place) const;
+
+  void compute(const ComputeItem& item, const Lanes& lanes);
+  void copy(EinsumId einsum, const Lanes& lanes);
+  bool is_point(EinsumId einsum, const Box& box);
+  void mark_executed(EinsumId einsum, const Box& point);
+  void fill_storages(EinsumId einsum, TensorId tensor, const Lanes& lanes);
+  void fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, const Lanes& lanes);
+  std::vector<Cell> operands(EinsumId einsum, const Lanes& lanes);
+  void count_operations(EinsumId einsum, ComponentId compute, std::int64_t points);
+  void find_initial_values();
+
+  void share_reservations_of_copies();
+  bool records() const;
+  void record(ExecutionStep step);
+  void record_reservation(ExecutionStep::Kind kind, const StorageItem& storage,
+                          std::int64_t instances, double bits);
+  void record_compute(const ComputeItem& item, const Lanes& lanes);
+  void record_transfer(ExecutionStep::Kind kind, const Crossing& crossing,
+                       const std::vector<Party>& parties, std::int64_t at_parent);
+
+  const Workload& workload_;
+  const Arch& arch_;
+  const Program& program_;
+  const PointMap& points_;
+  Facts& facts_;
+  const ExecutionOptions& options_;
+  Complaints& complaints_;
+  BufferTable buffers_;
+  Transfers transfers_;
+  ReservationTable reservations_;
+  InstanceNumbers numbers_;
+  std::vector<std::size_t> first_dimension_;  ///< per component: its first place in InstancePlace
+  std::vector<std::size_t> owner_;            ///< per storage: who owns its reservation
+  std::vector<std::size_t> runs_;             ///< per loop: how often it was started
+  std::vector<std::int64_t> loop_steps_;      ///< step of each temporal loop above
+  std::vector<std::vector<bool>> executed_;   ///< per Einsum and iteration point
+  std::vector<std::unordered_set<Element>> born_;  ///< per tensor: points brought in so far
+  std::vector<std::map<Element, Cell>> results_;   ///< per tensor
+  std::vector<std::unordered_set<Element>> made_;  ///< per tensor: points that its Einsum makes
+  std::vector<bool> is_state_;  ///< per tensor: read by an Einsum before it is made
+  std::map<std::pair<const StorageItem*, std::size_t>, Buffer*> resting_;
+  std::int64_t compute_steps_ = 0;
+  std::vector<ExecutionStep> steps_;
+};
+
+}  // namespace sluice::sim

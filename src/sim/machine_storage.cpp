@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "machine.h"
+#include "scalar.h"
+
+namespace sluice::sim {
+namespace {
+
+/// What the Einsums that a storage serves touch of its tensor in a lane.
+Points tile_of(const Workload& workload, const PointMap& points, const StorageItem& storage,
+               const Lane& lane) {
+  Points tile;
+  for (const auto& [einsum, box] : lane.boxes) {
+    if (storage.served.count(einsum) == 0) continue;
+    if (workload[einsum].is_copy_operation && !storage.is_backing) continue;
+    for (const bool outputs : {false, true}) {
+      const Points touched = points.touched(workload[einsum], storage.tensor, outputs, box);
+      tile = tile.empty() ? touched : united(tile, touched);
+    }
+  }
+  return tile;
+}
+
+}  // namespace
+
+void Machine::find_initial_values() {
+  for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
+    const Einsum& einsum = workload_.einsums[e];
+    const TensorAccess& output = einsum.output();
+    std::unordered_set<Element>& made = made_[output.tensor.index()];
+    for_each_point(einsum,
+                   [&](const Box& point) { made.insert(points_.at(einsum, output, point)); });
+    for (std::size_t reader = 0; reader <= e; ++reader)
+      for (const TensorAccess& access : workload_.einsums[reader].accesses)
+        if (!access.is_output && access.tensor == output.tensor)
+          is_state_[output.tensor.index()] = true;
+  }
+}
+
+void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
+  for (const Lane& lane : lanes) {
+    Points tile = tile_of(workload_, points_, storage, lane);
+    if (tile.empty()) continue;
+    Buffer& buffer = buffers_.at(storage, {}, lane.ids.back());
+    const Points fresh = without(tile, buffer.points);
+    send_off(storage.tensor, buffer, without(buffer.points, tile));
+    buffer.move_to(std::move(tile));
+    buffer.is_filled = true;
+    bring_in(storage.tensor, buffer, fresh);
+    resting_[{&storage, lane.ids.back()}] = &buffer;
+  }
+}
+
+/// Points enter a backing storage: inputs with their numbers, results empty.
+void Machine::bring_in(TensorId tensor, Buffer& buffer, const Points& fresh) {
+  const bool is_produced = facts_.roles().producer[tensor.index()].has_value();
+  for (Element element : fresh) {
+    Cell& cell = *buffer.find(element);
+    if (!points_.is_inside(tensor, element)) {
+      cell = {0, true};
+      continue;
+    }
+    if (!born_[tensor.index()].insert(element).second)
+      complaints_.add(ComplaintKind::kRecomputation,
+                      fmt::format("{} enters its backing storage twice: what was there is lost.",
+                                  points_.name(tensor, element)));
+    const bool is_made = made_[tensor.index()].count(element) > 0;
+    if (is_made || (is_produced && !is_state_[tensor.index()])) continue;
+    const auto& initial = workload_[tensor].initial;
+    cell = {initial && is_produced ? *initial : input_number(options_.seed, tensor, element), true};
+  }
+}
+
+void Machine::send_off(TensorId tensor, const Buffer& buffer, const Points& dropped) {
+  for (Element element : dropped)
+    if (made_[tensor.index()].count(element) > 0) {
+      Cell& result = results_[tensor.index()][element];
+      const Cell& last = *const_cast<Buffer&>(buffer).find(element);
+      if (last.is_made) result = last;
+    }
+}
+
+void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
+  for (const Lane& lane : lanes)
+    for (const auto& [einsum, box] : lane.boxes) {
+      const Einsum& of = workload_[einsum];
+      if (storage.served.count(einsum) == 0 || of.is_copy_operation) continue;
+      Buffer& buffer = buffers_.at(storage, einsum, lane.ids.back());
+      const std::size_t run = storage.slides_over ? runs_[*storage.slides_over] : 0;
+      if (!storage.slides_over || buffer.run != run) buffer = Buffer{};
+      buffer.run = run;
+      const Points wanted = points_.touched(of, storage.tensor, false, box);
+      buffer.outputs = points_.touched(of, storage.tensor, true, box);
+      buffer.inputs = without(wanted, buffer.points);
+      buffer.move_to(united(wanted, buffer.outputs));
+      buffer.is_filled = false;
+    }
+}
+
+void Machine::close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes) {
+  std::vector<Party> parties;
+  for (const Lane& lane : lanes) {
+    const std::size_t instance = lane.ids.back();
+    Buffer* buffer = buffers_.find(storage, einsum, instance);
+    if (!buffer || !buffer->is_filled || buffer->outputs.empty()) continue;
+    Party party{&lane, buffer->outputs, {}};
+    for (Element element : buffer->outputs) party.cells.push_back(*buffer->find(element));
+    parties.push_back(std::move(party));
+  }
+  if (!parties.empty()) {
+    const std::vector<Link>& links = program_.paths.at(einsum).links.at(storage.tensor);
+    std::size_t link = 0;
+    while (links[link].storage != &storage) ++link;
+    const Crossing& crossing = transfers_.crossing(einsum, storage.tensor, true, link);
+    const std::int64_t written = transfers_.drain(crossing, parties);
+    record_transfer(ExecutionStep::Kind::kDrain, crossing, parties, written);
+  }
+  for (const Lane& lane : lanes) {
+    Buffer* buffer = buffers_.find(storage, einsum, lane.ids.back());
+    if (!buffer) continue;
+    if (!storage.slides_over)
+      buffers_.erase(storage, einsum, lane.ids.back());
+    else
+      buffer->outputs.clear();
+  }
+}
+
+void Machine::fill_storages(EinsumId einsum, TensorId tensor, const Lanes& lanes) {
+  const std::vector<Link>& links = program_.paths.at(einsum).links.at(tensor);
+  for (std::size_t link = 0; link < links.size(); ++link)
+    if (!links[link].storage->is_toll && !links[link].storage->is_backing)
+      fill_storage(einsum, tensor, link, lanes);
+}
+
+/// Fills the tiles that have just been opened, in all instances together.
+void Machine::fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, const Lanes& lanes) {
+  const Link& at = program_.paths.at(einsum).links.at(tensor)[link];
+  std::vector<Party> inputs;
+  std::vector<Party> outputs;
+  std::vector<Buffer*> buffers;
+  for (const Lane& lane : lanes) {
+    Buffer& buffer = buffers_.at(*at.storage, einsum, lane.ids[at.spatial_depth]);
+    if (buffer.is_filled) continue;
+    buffer.is_filled = true;
+    buffers.push_back(&buffer);
+    inputs.push_back({&lane, buffer.inputs, {}});
+    outputs.push_back({&lane, buffer.outputs, {}});
+  }
+  for (const bool is_output : {false, true}) {
+    std::vector<Party>& parties = is_output ? outputs : inputs;
+    const Crossing& crossing = transfers_.crossing(einsum, tensor, is_output, link);
+    if (is_output) transfers_.drop_first_sights(crossing, parties);
+    std::erase_if(parties, [](const Party& party) { return party.points.empty(); });
+    if (parties.empty()) continue;
+    const std::int64_t read = transfers_.fill(crossing, parties);
+    record_transfer(ExecutionStep::Kind::kFill, crossing, parties, read);
+    for (const Party& party : parties) {
+      Buffer& buffer = buffers_.at(*at.storage, einsum, party.lane->ids[at.spatial_depth]);
+      for (std::size_t i = 0; i < party.points.size(); ++i)
+        *buffer.find(party.points[i]) = party.cells[i];
+    }
+  }
+}
+
+bool Machine::is_forever(const StorageItem& storage) const {
+  return storage.persistent || (storage.is_backing && workload_[storage.tensor].persistent);
+}
+
+double Machine::reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double) {
+  double bits_per_value = 0;
+  for (const auto& [einsum, box] : lane.boxes)
+    if (storage.served.count(einsum) > 0)
+      bits_per_value = std::max(bits_per_value,
+                                facts_.bits_per_value(einsum, storage.component, storage.tensor));
+  const double values = static_cast<double>(tile_of(workload_, points_, storage, lane).size());
+  const bool twice =
+      is_double && !is_forever(storage) && !storage.resident &&
+      std::get<Memory>(arch_[storage.component].kind).buffering == Buffering::kDouble;
+  return values * bits_per_value * (twice ? 2 : 1);
+}
+
+/// The coordinates that tell the instances of a component apart: those of the dimensions above it.
+InstancePlace Machine::instance_of(ComponentId component, const InstancePlace& place) const {
+  InstancePlace own(place.size(), 0);
+  for (ComponentId compute : computes_of(arch_)) {
+    const std::vector<ComponentId> path = path_to(arch_, compute);
+    const auto end = std::find(path.begin(), path.end(), component);
+    if (end == path.end()) continue;
+    for (auto at = path.begin(); at != end + 1; ++at)
+      for (std::size_t d = first_dimension_[at->index()]; d < first_dimension_[at->index() + 1];
+           ++d)
+        own[d] = place[d];
+  }
+  return own;
+}
+
+void Machine::reserve(const StorageItem& storage, const Lanes& lanes, bool is_double) {
+  if (records() && !lanes.empty())
+    record_reservation(ExecutionStep::Kind::kReserve, storage,
+                       static_cast<std::int64_t>(lanes.size()),
+                       reserved_bits(storage, lanes.front(), is_double));
+  for (const Lane& lane : lanes) {
+    const double bits = reserved_bits(storage, lane, is_double);
+    if (bits == 0) continue;
+    const InstancePlace place = instance_of(storage.component, lane.place);
+    if (is_forever(storage))
+      reservations_.reserve_forever(storage.component, place, owner_[storage.id],
+                                    bits * static_cast<double>(workload_.n_instances));
+    else
+      reservations_.reserve(storage.component, place, owner_[storage.id], bits);
+  }
+}
+
+void Machine::release(const StorageItem& storage, const Lanes& lanes, bool is_double) {
+  if (records() && !lanes.empty())
+    record_reservation(ExecutionStep::Kind::kRelease, storage,
+                       static_cast<std::int64_t>(lanes.size()),
+                       reserved_bits(storage, lanes.front(), is_double));
+  if (is_forever(storage)) return;
+  for (const Lane& lane : lanes) {
+    const double bits = reserved_bits(storage, lane, is_double);
+    if (bits > 0)
+      reservations_.release(storage.component, instance_of(storage.component, lane.place),
+                            owner_[storage.id], bits);
+  }
+}
+
+}  // namespace sluice::sim

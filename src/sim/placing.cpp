@@ -1,0 +1,197 @@
+#include "placing.h"
+
+#include <algorithm>
+
+namespace sluice::sim {
+namespace {
+
+bool meet(const EinsumSet& a, const EinsumSet& b) {
+  return std::any_of(a.begin(), a.end(), [&](EinsumId e) { return b.count(e) > 0; });
+}
+
+EinsumSet einsums_in(const NodeList& list) {
+  EinsumSet found;
+  for (const Node& node : list) {
+    if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) found.insert(compute->einsum);
+    if (const auto* split = std::get_if<SplitNode>(&node.kind))
+      for (const NodeList& child : split->children) found.merge(einsums_in(child));
+  }
+  return found;
+}
+
+EinsumSet served_by(const Workload& workload, const StorageNode& storage, const EinsumSet& below) {
+  EinsumSet served;
+  for (EinsumId einsum : below) {
+    const auto& named = storage.einsums;
+    if (!named.empty() && std::find(named.begin(), named.end(), einsum) == named.end()) continue;
+    if (find_access(workload[einsum], storage.tensors[0])) served.insert(einsum);
+  }
+  return served;
+}
+
+NodeList one_tensor_each(const NodeList& written) {
+  NodeList nodes;
+  for (const Node& node : written) {
+    const auto* storage = std::get_if<StorageNode>(&node.kind);
+    if (!storage) {
+      nodes.push_back(node);
+      continue;
+    }
+    for (TensorId tensor : storage->tensors) {
+      StorageNode single = *storage;
+      single.tensors = {tensor};
+      nodes.push_back(Node{single});
+    }
+  }
+  return nodes;
+}
+
+const std::vector<RankVariableId>* variables_of(const Node& node, std::int64_t* tile) {
+  if (const auto* loop = std::get_if<TemporalNode>(&node.kind)) {
+    *tile = loop->tile_shape;
+    return &loop->variables;
+  }
+  if (const auto* loop = std::get_if<SpatialNode>(&node.kind)) {
+    *tile = loop->tile_shape;
+    return &loop->variables;
+  }
+  return nullptr;
+}
+
+bool has_one_trip(const Node& node, const Tiles& tiles) {
+  std::int64_t tile = 0;
+  const auto* variables = variables_of(node, &tile);
+  return variables && std::all_of(variables->begin(), variables->end(),
+                                  [&](RankVariableId v) { return tile >= tiles.at(v); });
+}
+
+/// How a storage that sinks sees a loop.
+enum class Sight { kPass, kWindow, kStop };
+
+Sight sight_of_temporal(const Workload& workload, const StorageNode& storage,
+                        const EinsumSet& served, const TemporalNode& loop) {
+  bool passes = true;
+  bool is_window = true;
+  for (EinsumId einsum : served) {
+    Relevance seen = Relevance::kIrrelevant;
+    for (RankVariableId variable : loop.variables) {
+      if (!uses_variable(workload[einsum], variable)) continue;
+      for (const TensorAccess& access : workload[einsum].accesses)
+        if (access.tensor == storage.tensors[0]) seen = std::max(seen, relevance(access, variable));
+      break;
+    }
+    passes = passes && seen == Relevance::kRelevant;
+    is_window = is_window && seen != Relevance::kIrrelevant;
+  }
+  if (passes) return Sight::kPass;
+  return is_window ? Sight::kWindow : Sight::kStop;
+}
+
+struct Sinking {
+  const Workload& workload;
+  const PlacedList& list;
+  std::vector<bool> one_trip;
+
+  Sight sight(std::size_t storage_index, std::size_t i) const {
+    const auto& storage = std::get<StorageNode>(list.nodes[storage_index].kind);
+    const Node& node = list.nodes[i];
+    const EinsumSet& served = list.places[storage_index].served;
+    if (std::holds_alternative<StorageNode>(node.kind))
+      return meet(served, list.places[i].served) ? Sight::kStop : Sight::kPass;
+    if (one_trip[i]) return Sight::kPass;
+    if (const auto* loop = std::get_if<SpatialNode>(&node.kind))
+      return loop->component == storage.component ? Sight::kPass : Sight::kStop;
+    if (const auto* loop = std::get_if<TemporalNode>(&node.kind))
+      return sight_of_temporal(workload, storage, served, *loop);
+    return Sight::kStop;
+  }
+
+  /// A sliding storage that stands directly below a window already slides over it.
+  std::optional<std::size_t> window_above(std::size_t index) const {
+    std::size_t above = index;
+    while (above > 0 && std::holds_alternative<StorageNode>(list.nodes[above - 1].kind)) --above;
+    if (above > 0 && sight(index, above - 1) == Sight::kWindow) return above - 1;
+    return std::nullopt;
+  }
+
+  void sink(std::size_t index, Place& place) const {
+    place.before = index;
+    if (place.is_backing) return;
+    const bool sliding = std::get<StorageNode>(list.nodes[index].kind).sliding;
+    if (sliding) place.slides_over = window_above(index);
+    if (place.slides_over) return;
+    for (std::size_t i = index + 1; i < list.nodes.size(); ++i) {
+      const Sight seen = sight(index, i);
+      const bool slides = seen == Sight::kWindow && sliding;
+      if (seen != Sight::kPass && !slides) return;
+      if (!std::holds_alternative<StorageNode>(list.nodes[i].kind)) place.before = i + 1;
+      if (slides) {
+        place.slides_over = i;
+        return;
+      }
+    }
+  }
+};
+
+void find_backing(const Arch& arch, PlacedList& list,
+                  std::vector<std::pair<TensorId, EinsumSet>> held) {
+  for (std::size_t i = 0; i < list.nodes.size(); ++i) {
+    const auto* storage = std::get_if<StorageNode>(&list.nodes[i].kind);
+    if (!storage || !arch[storage->component].is_memory()) continue;
+    list.places[i].is_backing = std::none_of(held.begin(), held.end(), [&](const auto& outer) {
+      return outer.first == storage->tensors[0] && meet(outer.second, list.places[i].served);
+    });
+    held.emplace_back(storage->tensors[0], list.places[i].served);
+  }
+}
+
+}  // namespace
+
+Tiles whole_tiles(const Workload& workload) {
+  Tiles tiles;
+  for (std::size_t v = 0; v < workload.rank_variables.size(); ++v) tiles[RankVariableId(v)] = 1;
+  for (const Einsum& einsum : workload.einsums)
+    for (const VariableRange& range : einsum.iteration_space)
+      tiles[range.variable] = std::max(tiles[range.variable], range.size);
+  return tiles;
+}
+
+void narrow(Tiles& tiles, const Node& loop) {
+  std::int64_t tile = 0;
+  const auto* variables = variables_of(loop, &tile);
+  if (variables && variables->size() == 1)
+    tiles[variables->front()] = std::min(tiles[variables->front()], tile);
+}
+
+PlacedList place(const Workload& workload, const Arch& arch, const NodeList& written,
+                 const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles) {
+  PlacedList list;
+  list.nodes = one_tensor_each(written);
+  list.places.resize(list.nodes.size());
+  list.einsums = einsums_in(list.nodes);
+  Sinking sinking{workload, list, {}};
+  Tiles inside = tiles;
+  for (std::size_t i = 0; i < list.nodes.size(); ++i) {
+    sinking.one_trip.push_back(has_one_trip(list.nodes[i], inside));
+    narrow(inside, list.nodes[i]);
+    if (const auto* storage = std::get_if<StorageNode>(&list.nodes[i].kind))
+      list.places[i].served = served_by(workload, *storage, list.einsums);
+  }
+  find_backing(arch, list, held);
+  for (std::size_t i = 0; i < list.nodes.size(); ++i)
+    if (std::holds_alternative<StorageNode>(list.nodes[i].kind)) {
+      Place place = list.places[i];
+      sinking.sink(i, place);
+      list.places[i] = place;
+    }
+  for (std::size_t i = 0; i <= list.nodes.size(); ++i) {
+    for (std::size_t s = 0; s < list.nodes.size(); ++s)
+      if (std::holds_alternative<StorageNode>(list.nodes[s].kind) && list.places[s].before == i)
+        list.order.push_back(s);
+    if (i < list.nodes.size() && !std::holds_alternative<StorageNode>(list.nodes[i].kind))
+      list.order.push_back(i);
+  }
+  return list;
+}
+
+}  // namespace sluice::sim

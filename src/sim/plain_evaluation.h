@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "points.h"
+
+namespace sluice::sim {
+
+/// The value of any element by its definition: what is reduced over all points that write it. Each
+/// is worked out once, when somebody asks.
+class PlainEvaluation {
+ public:
+  PlainEvaluation(const Workload& workload, const PointMap& points, std::uint64_t seed);
+
+  double value(TensorId tensor, Element element);
+  /// Sum of the magnitudes of the terms: what rounding errors of a sum are measured by.
+  double magnitude(TensorId tensor, Element element);
+
+ private:
+  struct Value {
+    double value = 0;
+    double magnitude = 0;
+  };
+  const Value& evaluated(TensorId tensor, Element element);
+  Value reduced(const Einsum& einsum, const std::vector<Box>& points);
+
+  const Workload& workload_;
+  const PointMap& points_;
+  std::uint64_t seed_;
+  std::vector<std::optional<EinsumId>> producer_;
+  std::vector<std::map<Element, std::vector<Box>>> writers_;  ///< per tensor: who writes an element
+  std::vector<std::map<Element, Value>> values_;
+};
+
+}  // namespace sluice::sim

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sluice/workload/workload.h"
+
+namespace sluice::sim {
+
+/// begin <= index < begin + size
+struct Range {
+  std::int64_t begin = 0;
+  std::int64_t size = 0;
+  std::int64_t end() const { return begin + size; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// A range per variable of one Einsum's iteration space, in its order.
+using Box = std::vector<Range>;
+
+/// One value of a tensor: its indices as one number, row-major over everything that can be reached.
+using Element = std::int64_t;
+/// Ascending, without repetition.
+using Points = std::vector<Element>;
+
+Points united(const Points& a, const Points& b);
+Points common(const Points& a, const Points& b);
+Points without(const Points& a, const Points& b);
+
+/// All indices of a tensor that any access can reach, padding included.
+class TensorReach {
+ public:
+  void include(const std::vector<Range>& ranges);
+  Element element(const std::vector<std::int64_t>& indices) const;
+  std::vector<std::int64_t> indices(Element element) const;
+  /// Every element of a box of indices.
+  Points box(const std::vector<Range>& ranges) const;
+  std::int64_t volume() const;
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+/// Which elements iteration boxes touch.
+class PointMap {
+ public:
+  explicit PointMap(const Workload& workload);
+
+  /// Index ranges of one access over a box, one per rank.
+  static std::vector<Range> ranges(const Einsum& einsum, const TensorAccess& access,
+                                   const Box& box);
+  /// What an Einsum reads (`outputs` false) or writes of a tensor in a box. Accesses that differ in
+  /// constants only touch the whole range between them.
+  Points touched(const Einsum& einsum, TensorId tensor, bool outputs, const Box& box) const;
+  /// The element of one access at one iteration point.
+  Element at(const Einsum& einsum, const TensorAccess& access, const Box& point) const;
+
+  const TensorReach& operator[](TensorId tensor) const { return reach_[tensor.index()]; }
+  /// Whether an element lies inside all ranks of its tensor; the others are padding.
+  bool is_inside(TensorId tensor, Element element) const;
+  std::int64_t count_padding(TensorId tensor, const Points& points) const;
+  /// `K[0, 2]`
+  std::string name(TensorId tensor, Element element) const;
+  /// `K[0, 2..3]`: the smallest box around points; the tensor's name alone without points.
+  std::string name(TensorId tensor, const Points& points) const;
+
+ private:
+  const Workload& workload_;
+  std::vector<TensorReach> reach_;
+  std::vector<std::vector<bool>> inside_;
+};
+
+/// The whole iteration space of an Einsum.
+Box whole_box(const Einsum& einsum);
+/// Every point of it (ranges of one), the last variable fastest.
+void for_each_point(const Einsum& einsum, const std::function<void(const Box&)>& visit);
+
+}  // namespace sluice::sim

@@ -1,0 +1,183 @@
+#include "program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "placing.h"
+
+namespace sluice::sim {
+namespace {
+
+/// Numbers storages and loops, and says which storages are backing and what slides over what.
+class BodyMaker {
+ public:
+  BodyMaker(const Workload& workload, const Arch& arch) : workload_(workload), arch_(arch) {}
+
+  Body make(const NodeList& written, std::vector<std::pair<TensorId, EinsumSet>> held,
+            Tiles tiles) {
+    Body body;
+    const PlacedList placed = place(workload_, arch_, written, held, tiles);
+    body.einsums = placed.einsums;
+    std::vector<std::size_t> loop_of_node(placed.nodes.size());
+    for (const std::size_t index : placed.order)
+      if (is_loop(placed.nodes[index])) loop_of_node[index] = n_loops_++;
+    for (const std::size_t index : placed.order)
+      add(body, placed, index, loop_of_node, held, tiles);
+    return body;
+  }
+
+  std::size_t n_storages() const { return n_storages_; }
+  std::size_t n_loops() const { return n_loops_; }
+
+ private:
+  void add(Body& body, const PlacedList& placed, std::size_t index,
+           const std::vector<std::size_t>& loop_of_node,
+           std::vector<std::pair<TensorId, EinsumSet>>& held, Tiles& tiles) {
+    const Node& node = placed.nodes[index];
+    if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
+      StorageItem item = storage_item(*storage, placed.places[index]);
+      if (placed.places[index].slides_over)
+        item.slides_over = loop_of_node[*placed.places[index].slides_over];
+      if (!item.is_toll) held.emplace_back(item.tensor, item.served);
+      body.items.emplace_back(std::move(item));
+    } else if (const auto* split = std::get_if<SplitNode>(&node.kind)) {
+      add_split(body, *split, held, tiles);
+    } else if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) {
+      body.items.emplace_back(ComputeItem{compute->einsum, compute->component});
+    } else if (is_loop(node)) {
+      body.items.emplace_back(loop_item(node, loop_of_node[index]));
+      narrow(tiles, node);
+    }
+  }
+
+  StorageItem storage_item(const StorageNode& storage, const Place& place) {
+    StorageItem item;
+    item.id = n_storages_++;
+    item.tensor = storage.tensors[0];
+    item.component = storage.component;
+    item.is_toll = arch_[storage.component].is_toll();
+    item.is_backing = place.is_backing;
+    item.persistent = storage.persistent;
+    item.resident = storage.resident;
+    item.served = place.served;
+    return item;
+  }
+
+  static LoopItem loop_item(const Node& node, std::size_t id) {
+    LoopItem item;
+    item.id = id;
+    if (const auto* loop = std::get_if<TemporalNode>(&node.kind)) {
+      item.variables = loop->variables;
+      item.tile_shape = loop->tile_shape;
+      item.initial_tile_shape = loop->initial_tile_shape;
+    } else if (const auto* spatial = std::get_if<SpatialNode>(&node.kind)) {
+      item.variables = spatial->variables;
+      item.tile_shape = spatial->tile_shape;
+      item.initial_tile_shape = spatial->initial_tile_shape;
+      item.is_spatial = true;
+      item.component = spatial->component;
+      item.dimension = spatial->dimension;
+    }
+    return item;
+  }
+
+  void add_split(Body& body, const SplitNode& split,
+                 const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles) {
+    SplitItem item;
+    for (const NodeList& child : split.children) item.children.push_back(make(child, held, tiles));
+    hoist_common_backing(body, item);
+    body.items.emplace_back(std::move(item));
+  }
+
+  /// Backing storages of one tensor in one memory at the head of several children are one storage,
+  /// which lives from the first to the last of them: it stands above the split.
+  static void hoist_common_backing(Body& body, SplitItem& split) {
+    std::map<std::pair<TensorId, ComponentId>, std::vector<std::size_t>> children_with;
+    for (std::size_t c = 0; c < split.children.size(); ++c)
+      for (const StorageItem* storage : backing_at_head(split.children[c]))
+        children_with[{storage->tensor, storage->component}].push_back(c);
+    for (const auto& [what, children] : children_with) {
+      if (children.size() < 2) continue;
+      std::optional<StorageItem> whole;
+      for (std::size_t c : children) take_out(split.children[c], what, whole);
+      body.items.emplace_back(std::move(*whole));
+    }
+  }
+
+  static std::vector<const StorageItem*> backing_at_head(const Body& body) {
+    std::vector<const StorageItem*> found;
+    for (const Item& item : body.items) {
+      const auto* storage = std::get_if<StorageItem>(&item);
+      if (!storage) break;
+      if (storage->is_backing) found.push_back(storage);
+    }
+    return found;
+  }
+
+  static void take_out(Body& body, const std::pair<TensorId, ComponentId>& what,
+                       std::optional<StorageItem>& whole) {
+    for (std::size_t i = 0; i < body.items.size(); ++i) {
+      const auto* storage = std::get_if<StorageItem>(&body.items[i]);
+      if (!storage || !storage->is_backing || storage->tensor != what.first ||
+          storage->component != what.second)
+        continue;
+      if (!whole) whole = *storage;
+      whole->served.insert(storage->served.begin(), storage->served.end());
+      whole->persistent = whole->persistent || storage->persistent;
+      body.items.erase(body.items.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
+    }
+  }
+
+  static bool is_loop(const Node& node) {
+    return std::holds_alternative<TemporalNode>(node.kind) ||
+           std::holds_alternative<SpatialNode>(node.kind);
+  }
+
+  const Workload& workload_;
+  const Arch& arch_;
+  std::size_t n_storages_ = 0;
+  std::size_t n_loops_ = 0;
+};
+
+/// Follows every Einsum down to its compute.
+void trace_paths(const Workload& workload, const Body& body, std::map<EinsumId, Path> above,
+                 std::map<EinsumId, Path>& paths) {
+  for (const Item& item : body.items) {
+    if (const auto* storage = std::get_if<StorageItem>(&item)) {
+      for (EinsumId einsum : storage->served)
+        above[einsum].links[storage->tensor].push_back(
+            {storage, above[einsum].spatial.size(), above[einsum].loops.size()});
+    } else if (const auto* loop = std::get_if<LoopItem>(&item)) {
+      for (EinsumId einsum : body.einsums) {
+        above[einsum].loops.push_back(loop);
+        if (loop->is_spatial) above[einsum].spatial.push_back(loop);
+      }
+    } else if (const auto* split = std::get_if<SplitItem>(&item)) {
+      for (const Body& child : split->children) trace_paths(workload, child, above, paths);
+    } else if (const auto* compute = std::get_if<ComputeItem>(&item)) {
+      above[compute->einsum].compute = compute->component;
+      paths[compute->einsum] = above[compute->einsum];
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<RankVariableId> walked(const LoopItem& loop, const Einsum& einsum) {
+  for (RankVariableId variable : loop.variables)
+    if (uses_variable(einsum, variable)) return variable;
+  return std::nullopt;
+}
+
+Program make_program(const Workload& workload, const Arch& arch, const Mapping& mapping) {
+  Program program;
+  BodyMaker maker(workload, arch);
+  program.root = maker.make(mapping.nodes, {}, whole_tiles(workload));
+  program.n_storages = maker.n_storages();
+  program.n_loops = maker.n_loops();
+  trace_paths(workload, program.root, {}, program.paths);
+  return program;
+}
+
+}  // namespace sluice::sim

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+
+namespace sluice::sim {
+
+/// A mapping as the steps that the machine takes: every storage of a single tensor, standing where
+/// it takes effect (model.md, "Normal form"), with the Einsums that it serves.
+
+using EinsumSet = std::set<EinsumId>;
+
+struct StorageItem {
+  std::size_t id = 0;  ///< number among all storages of the program
+  TensorId tensor;
+  ComponentId component;
+  bool is_toll = false;     ///< holds nothing: counts what passes
+  bool is_backing = false;  ///< the outermost memory of the tensor for the Einsums it serves
+  bool persistent = false;
+  bool resident = false;
+  EinsumSet served;
+  std::optional<std::size_t> slides_over;  ///< id of the loop whose new points alone it fetches
+};
+
+struct LoopItem {
+  std::size_t id = 0;  ///< number among all loops of the program
+  std::vector<RankVariableId> variables;
+  std::int64_t tile_shape = 1;
+  std::optional<std::int64_t> initial_tile_shape;
+  bool is_spatial = false;
+  ComponentId component;        ///< spatial loops
+  std::uint32_t dimension = 0;  ///< spatial loops
+};
+
+struct Body;
+struct SplitItem {
+  std::vector<Body> children;
+};
+
+struct ComputeItem {
+  EinsumId einsum;
+  ComponentId component;
+};
+
+using Item = std::variant<StorageItem, LoopItem, SplitItem, ComputeItem>;
+
+/// A list of nodes, outermost first.
+struct Body {
+  std::vector<Item> items;
+  EinsumSet einsums;  ///< that are computed in it
+};
+
+/// One storage on the way of a tensor to the compute of one Einsum.
+struct Link {
+  const StorageItem* storage = nullptr;
+  std::size_t spatial_depth = 0;  ///< spatial loops above it
+  std::size_t loop_depth = 0;     ///< loops above it, temporal ones too
+};
+
+/// What one Einsum meets on its way from the root to its compute.
+struct Path {
+  std::map<TensorId, std::vector<Link>> links;  ///< outermost first, tolls included
+  std::vector<const LoopItem*> loops;           ///< temporal and spatial, outermost first
+  std::vector<const LoopItem*> spatial;         ///< the spatial ones
+  ComponentId compute;
+};
+
+struct Program {
+  Body root;
+  std::size_t n_storages = 0;
+  std::size_t n_loops = 0;
+  std::map<EinsumId, Path> paths;  ///< of the Einsums that have a compute
+
+  Program() = default;
+  Program(const Program&) = delete;  // paths point into root
+  Program& operator=(const Program&) = delete;
+  Program(Program&&) = default;
+  Program& operator=(Program&&) = default;
+};
+
+/// The loop variable that an Einsum walks: the first of the loop's that it uses.
+std::optional<RankVariableId> walked(const LoopItem& loop, const Einsum& einsum);
+
+/// Makes the program. Nodes that cannot be executed (collectives, pipelines, shared tiles) are left
+/// out: `check_structure` complains about them first.
+Program make_program(const Workload& workload, const Arch& arch, const Mapping& mapping);
+
+}  // namespace sluice::sim

@@ -1,0 +1,120 @@
+#include "scalar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sluice/support/error.h"
+
+namespace sluice::sim {
+namespace {
+
+double unary(OperationKind kind, double x) {
+  switch (kind) {
+    case OperationKind::kNeg:
+      return -x;
+    case OperationKind::kAbs:
+      return std::fabs(x);
+    case OperationKind::kExp:
+      return std::exp(x);
+    case OperationKind::kLog:
+      return std::log(x);
+    case OperationKind::kSqrt:
+      return std::sqrt(x);
+    case OperationKind::kRsqrt:
+      return 1 / std::sqrt(x);
+    case OperationKind::kTanh:
+      return std::tanh(x);
+    case OperationKind::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case OperationKind::kErf:
+      return std::erf(x);
+    case OperationKind::kSin:
+      return std::sin(x);
+    case OperationKind::kCos:
+      return std::cos(x);
+    case OperationKind::kSquare:
+      return x * x;
+    case OperationKind::kRelu:
+      return std::max(x, 0.0);
+    default:
+      break;
+  }
+  SLUICE_CHECK(kind == OperationKind::kCopy, "an operation of one argument without a meaning");
+  return x;
+}
+
+double binary(OperationKind kind, double x, double y) {
+  switch (kind) {
+    case OperationKind::kAdd:
+      return x + y;
+    case OperationKind::kSub:
+      return x - y;
+    case OperationKind::kMul:
+      return x * y;
+    case OperationKind::kDiv:
+      return x / y;
+    case OperationKind::kMin:
+      return std::min(x, y);
+    case OperationKind::kMax:
+      return std::max(x, y);
+    default:
+      break;
+  }
+  SLUICE_CHECK(false, "an operation of two arguments without a meaning");
+  return 0;
+}
+
+}  // namespace
+
+double expression_value(const ScalarExpression& expression,
+                        const std::function<double(std::uint32_t access)>& operand) {
+  std::vector<double> values;
+  for (const ScalarNode& node : expression.nodes) {
+    switch (node.kind) {
+      case ScalarNode::Kind::kAccess:
+        values.push_back(operand(node.access));
+        break;
+      case ScalarNode::Kind::kConstant:
+        values.push_back(node.constant);
+        break;
+      case ScalarNode::Kind::kOperation:
+        if (node.operands.size() == 1)
+          values.push_back(unary(node.operation, values[node.operands[0]]));
+        else
+          values.push_back(
+              binary(node.operation, values[node.operands[0]], values[node.operands[1]]));
+        break;
+    }
+  }
+  SLUICE_CHECK(!values.empty(), "an Einsum without an expression");
+  return values.back();
+}
+
+double combined(Reduction reduction, double a, double b) {
+  switch (reduction) {
+    case Reduction::kNone:
+      return b;
+    case Reduction::kSum:
+      return a + b;
+    case Reduction::kProduct:
+      return a * b;
+    case Reduction::kMin:
+      return std::min(a, b);
+    case Reduction::kMax:
+      return std::max(a, b);
+  }
+  return b;
+}
+
+double input_number(std::uint64_t seed, TensorId tensor, std::int64_t index) {
+  // splitmix64 (Steele et al., 2014) of the three numbers.
+  std::uint64_t x = seed * 0x9E3779B97F4A7C15ULL + tensor.index() * 0xBF58476D1CE4E5B9ULL +
+                    static_cast<std::uint64_t>(index) * 0x94D049BB133111EBULL + 1;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  x ^= x >> 31;
+  return static_cast<double>(x % 6) - 2;
+}
+
+}  // namespace sluice::sim

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "sluice/workload/workload.h"
+
+namespace sluice::sim {
+
+/// The value of an Einsum's right-hand side; `operand(i)` is the value of accesses[i].
+double expression_value(const ScalarExpression& expression,
+                        const std::function<double(std::uint32_t access)>& operand);
+
+/// Two values that meet in one element. Without a reduction the later one stands.
+double combined(Reduction reduction, double a, double b);
+
+/// What one element of an input is: a whole number in -2..3 that depends on seed, tensor and index.
+double input_number(std::uint64_t seed, TensorId tensor, std::int64_t index);
+
+}  // namespace sluice::sim

@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include "sluice/sim/execute.h"
+
+namespace sluice {
+namespace {
+
+std::string transfer_text(const ExecutionStep& step, const Arch& arch) {
+  const bool is_fill = step.kind == ExecutionStep::Kind::kFill;
+  std::string text =
+      fmt::format("{} {:<24} {} reads {}, {} writes {}", is_fill ? "fill " : "drain", step.points,
+                  arch[*step.from].name, step.read, arch[*step.to].name, step.written);
+  if (step.instances > 1) text += fmt::format(" ({} instances)", step.instances);
+  return text;
+}
+
+std::string step_text(const ExecutionStep& step, const Workload& workload, const Arch& arch) {
+  switch (step.kind) {
+    case ExecutionStep::Kind::kFill:
+    case ExecutionStep::Kind::kDrain:
+      return transfer_text(step, arch);
+    case ExecutionStep::Kind::kCompute:
+      return fmt::format("do    {:<24} {} x{}", step.points, arch[*step.from].name, step.instances);
+    case ExecutionStep::Kind::kReserve:
+      return fmt::format("hold  {:<24} {} bits in {}", workload[*step.tensor].name, step.bits,
+                         arch[*step.to].name);
+    case ExecutionStep::Kind::kRelease:
+      return fmt::format("free  {:<24} {} bits in {}", workload[*step.tensor].name, step.bits,
+                         arch[*step.to].name);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string step_listing(const Execution& execution, const Workload& workload, const Arch& arch) {
+  std::string text = "# step  loops           Einsum    what happens\n";
+  std::size_t number = 0;
+  for (const ExecutionStep& step : execution.steps)
+    text += fmt::format("{:>6}  {:<14}  {:<8}  {}\n", number++,
+                        fmt::format("[{}]", fmt::join(step.loop_steps, " ")),
+                        workload[step.einsum].name, step_text(step, workload, arch));
+  return text;
+}
+
+}  // namespace sluice

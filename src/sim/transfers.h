@@ -1,0 +1,75 @@
+#pragma once
+
+#include <set>
+
+#include "facts.h"
+#include "lane.h"
+
+namespace sluice::sim {
+
+/// Where values of one tensor go for one Einsum: from the memory above to a storage or the compute.
+struct Crossing {
+  EinsumId einsum;
+  TensorId tensor;
+  bool is_output = false;              ///< partial sums; else operands
+  const StorageItem* child = nullptr;  ///< null: the compute
+  std::size_t child_depth = 0;
+  Link parent;
+  std::vector<Link> tolls;   ///< in between
+  std::vector<bool> shared;  ///< per spatial loop above the child: one message serves all its turns
+};
+
+/// One instance at the lower end of a crossing.
+struct Party {
+  const Lane* lane = nullptr;
+  Points points;
+  std::vector<Cell> cells;  ///< values by point: received (fill) or sent (drain)
+};
+
+/// Moves values between buffers and counts them.
+class Transfers {
+ public:
+  Transfers(const Workload& workload, const Arch& arch, const Program& program,
+            const PointMap& points, Facts& facts, BufferTable& buffers, Complaints& complaints);
+
+  /// The crossing into links[child] of the tensor's path; child = the number of links: into the
+  /// compute.
+  const Crossing& crossing(EinsumId einsum, TensorId tensor, bool is_output, std::size_t child);
+
+  /// Operands, or partial sums that the parties have seen before, come down. Every party's cells
+  /// are set. The values that were read at the parent: the result.
+  std::int64_t fill(const Crossing& crossing, std::vector<Party>& parties);
+  /// Results go up, and meet others there. The values that were written at the parent: the result.
+  std::int64_t drain(const Crossing& crossing, const std::vector<Party>& parties);
+  /// Leaves only those points of an output that each party has seen before: of the others there is
+  /// nothing to read yet.
+  void drop_first_sights(const Crossing& crossing, std::vector<Party>& parties);
+
+  CountTable counts;
+  std::int64_t merge_values = 0;
+  std::int64_t padding_values = 0;
+
+ private:
+  std::int64_t count_messages(const Crossing& crossing, const Link& at,
+                              const std::vector<Party>& parties, const char* action);
+  void count_child(const Crossing& crossing, const std::vector<Party>& parties, const char* action);
+  void count_tolls(const Crossing& crossing, const std::vector<Party>& parties, bool is_down);
+  std::vector<std::int64_t> message_key(const Crossing& crossing, std::size_t depth,
+                                        const Lane& lane) const;
+  Buffer& parent_buffer(const Crossing& crossing, const Lane& lane);
+  Cell* parent_cell(const Crossing& crossing, const Lane& lane, Element element);
+  void add(EinsumId einsum, ComponentId component, TensorId tensor, const char* action,
+           std::int64_t count, std::int64_t padding);
+
+  const Workload& workload_;
+  const Arch& arch_;
+  const Program& program_;
+  const PointMap& points_;
+  Facts& facts_;
+  BufferTable& buffers_;
+  Complaints& complaints_;
+  std::map<std::tuple<EinsumId, TensorId, bool, std::size_t>, Crossing> crossings_;
+  std::set<std::tuple<const Crossing*, std::size_t, Element>> seen_;
+};
+
+}  // namespace sluice::sim
