@@ -119,6 +119,7 @@ constexpr PruningRule kPruningRules[] = {
     {"bounds", &PruningRules::bounds},
     {"isomorphic_einsums", &PruningRules::isomorphic_einsums},
     {"reservation_relevance", &PruningRules::reservation_relevance},
+    {"dead_ends", &PruningRules::dead_ends},
     {"redundant_templates", &PruningRules::redundant_templates},
 };
 

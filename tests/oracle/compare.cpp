@@ -218,6 +218,7 @@ constexpr Switch kSwitches[] = {
     {"bounds off", &PruningRules::bounds},
     {"isomorphic_einsums off", &PruningRules::isomorphic_einsums},
     {"reservation_relevance off", &PruningRules::reservation_relevance},
+    {"dead_ends off", &PruningRules::dead_ends},
     {"redundant_templates off", &PruningRules::redundant_templates},
 };
 

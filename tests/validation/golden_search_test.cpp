@@ -12,9 +12,6 @@
 namespace sluice::testing {
 namespace {
 
-/// Minutes long: run by the benchmarks, not here.
-const std::set<std::string> kLong = {"accelforge/scale_gpt3_6p7b_b64_4096_default"};
-
 /// Cases in which ours is lower than the reference (docs/differences-accelforge.md).
 const std::set<std::string> kLower = {"accelforge_random/r035"};
 
@@ -57,7 +54,6 @@ class GoldenSearch : public ::testing::TestWithParam<GoldenCase> {};
 TEST_P(GoldenSearch, FindsTheReferenceOptimum) {
   const nlohmann::json expected = expected_of(GetParam());
   if (!expected.contains("objective") || !expected["objective"].is_number()) GTEST_SKIP();
-  if (kLong.count(GetParam().name) > 0) GTEST_SKIP() << "minutes long";
   const GoldenSpecs specs = load_golden(GetParam(), {"workload.yaml", "arch.yaml"});
   const auto problem = bind(specs.workload, specs.arch);
   ASSERT_TRUE(problem.has_value());

@@ -27,6 +27,7 @@ struct PruningRules {
   bool bounds = true;                 ///< drop what cannot beat a known mapping
   bool isomorphic_einsums = true;     ///< explore equal Einsums once
   bool reservation_relevance = true;  ///< drop reservations that cannot bind
+  bool dead_ends = true;              ///< price only exchanges that can be part of a whole mapping
   bool redundant_templates = true;    ///< canonical storage orders and loop placements only
 };
 

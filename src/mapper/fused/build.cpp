@@ -77,7 +77,8 @@ class TreeBuilder {
     std::vector<std::size_t> open;  // tree loop of each spine loop
     for (std::size_t e = 0; e < paths_.size(); ++e) {
       const PmappingTable& table = *context_.tables[e];
-      const NextGroup next = std::move(next_groups(*context_.shapes[e], table)[chosen[e].group]);
+      const PmappingGroup& group = table.groups[chosen[e].group];
+      const NextGroup next{&group, spine_of(*context_.shapes[e], group.compatibility)};
       const std::optional<Match> match = match_spines(spine, next.spine);
       SLUICE_CHECK(match.has_value(), "joined pmappings no longer match");
       std::vector<std::size_t> all;

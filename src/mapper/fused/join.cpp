@@ -1,9 +1,6 @@
 #include "join.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <set>
 
 #include "front.h"
 #include "prefix.h"
@@ -12,27 +9,12 @@
 namespace sluice::fused {
 namespace {
 
-/// Joins the Einsums one by one, keeping per compatibility the partial mappings worth completing.
+/// Joins the Einsums one by one, keeping per spine the partial mappings worth completing.
 class Joiner {
  public:
-  explicit Joiner(const JoinContext& context) : context_(context) {
-    const std::size_t n = context.tables.size();
-    last_use_.assign(context.problem->workload.tensors.size(), 0);
-    for (std::size_t e = 0; e < n; ++e)
-      for (const LocalTensor& tensor : context.shapes[e]->tensors) last_use_[tensor.id.index()] = e;
-    least_energy_.assign(n + 1, 0);
-    least_latency_.assign(n + 1, 0);
-    for (std::size_t e = n; e-- > 0;) {
-      double energy = std::numeric_limits<double>::infinity(), latency = energy;
-      for (const PmappingGroup& group : context.tables[e]->groups) {
-        for (std::size_t i = 0; i < group.size(); ++i) {
-          energy = std::min(energy, group.value(i)[0]);
-          latency = std::min(latency, group.value(i)[1]);
-        }
-      }
-      least_energy_[e] = least_energy_[e + 1] + energy;
-      least_latency_[e] = least_latency_[e + 1] + latency;
-    }
+  explicit Joiner(const JoinContext& context) : context_(context), edges_(context.graph->edges) {
+    index_groups();
+    bound_completions();
   }
 
   JoinResult run() {
@@ -50,59 +32,74 @@ class Joiner {
   }
 
  private:
-  using Signature = std::vector<std::int64_t>;
-
-  /// What both sides must agree on, from the tensors that they share.
-  static Signature signature(const Spine& spine, const std::set<TensorId>& shared) {
-    Signature result;
-    for (const LiveTensor& tensor : spine.live) {
-      if (shared.count(tensor.id) == 0) continue;
-      result.push_back(static_cast<std::int64_t>(tensor.id.index()));
-      result.push_back(static_cast<std::int64_t>(tensor.component.index()));
-      result.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
-      std::vector<Signature> loops;
-      for (std::size_t l = 0; l < tensor.level; ++l) {
-        const SpineLoop& loop = spine.loops[l];
-        std::int32_t rank = -1;
-        for (const auto& [id, r] : loop.ranks)
-          if (id == tensor.id) rank = r;
-        loops.push_back({rank, loop.tile, loop.trips, loop.spatial});
+  /// Drops the edges whose compatibility no tile shape fits.
+  void index_groups() {
+    for (std::size_t e = 0; e < context_.tables.size(); ++e) {
+      std::vector<std::int64_t>& index =
+          group_index_.emplace_back(context_.graph->used[e].size(), -1);
+      std::vector<LowerHull>& hulls = group_hulls_.emplace_back();
+      const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        index[groups[g].space_index] = static_cast<std::int64_t>(g);
+        std::vector<EnergyLatency> points;
+        for (std::size_t i = 0; i < groups[g].size(); ++i)
+          points.push_back({groups[g].value(i)[0], groups[g].value(i)[1]});
+        hulls.push_back(lower_hull(std::move(points)));
       }
-      std::sort(loops.begin(), loops.end());
-      for (const Signature& loop : loops) result.insert(result.end(), loop.begin(), loop.end());
+      std::erase_if(edges_[e], [&](const ExchangeEdge& edge) { return index[edge.group] < 0; });
     }
-    return result;
+  }
+
+  /// What completing a mapping from each spine costs at least, capacities aside, from the last
+  /// Einsum backwards; edges that lead nowhere are dropped.
+  void bound_completions() {
+    constexpr std::size_t kCorners = 12;
+    const std::size_t n = context_.tables.size();
+    completions_.resize(n + 1);
+    completions_[n].assign(context_.graph->spines[n].size(), {{0, 0}});
+    for (std::size_t e = n; e-- > 0;) {
+      std::vector<std::vector<EnergyLatency>> points(context_.graph->spines[e].size());
+      std::vector<ExchangeEdge>& edges = edges_[e];
+      std::erase_if(edges,
+                    [&](const ExchangeEdge& edge) { return completions_[e + 1][edge.to].empty(); });
+      for (const ExchangeEdge& edge : edges) {
+        const LowerHull both =
+            sum(group_hulls_[e][group_at(e, edge)], completions_[e + 1][edge.to]);
+        points[edge.from].insert(points[edge.from].end(), both.begin(), both.end());
+      }
+      for (std::vector<EnergyLatency>& of_spine : points)
+        completions_[e].push_back(coarser(lower_hull(std::move(of_spine)), kCorners));
+    }
+  }
+
+  std::size_t group_at(std::size_t e, const ExchangeEdge& edge) const {
+    return static_cast<std::size_t>(group_index_[e][edge.group]);
   }
 
   bool join_next(std::size_t e) {
-    const std::vector<NextGroup> next = next_groups(*context_.shapes[e], *context_.tables[e]);
-    std::set<TensorId> shared;
-    for (const LiveTensor& tensor : prefixes_.front().spine.live)
-      for (const LocalTensor& mine : context_.shapes[e]->tensors)
-        if (mine.id == tensor.id) shared.insert(tensor.id);
-    std::map<Signature, std::vector<std::uint32_t>> index;
-    for (std::uint32_t g = 0; g < next.size(); ++g)
-      index[signature(next[g].spine, shared)].push_back(g);
-
-    SearchBound bound = context_.bound;
-    bound.other_energy = least_energy_[e + 1];
-    bound.other_latency = least_latency_[e + 1];
-    PrefixBuilder builder(*context_.tracked, bound, last_use_, e, criteria_options());
+    std::vector<std::int64_t> prefix_of(context_.graph->spines[e].size(), -1);
+    for (std::size_t p = 0; p < prefixes_.size(); ++p)
+      prefix_of[prefixes_[p].node] = static_cast<std::int64_t>(p);
+    const EinsumShape& shape = *context_.shapes[e];
+    const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
+    std::vector<NextGroup> next(groups.size());
+    PrefixBuilder builder(*context_.tracked, context_.graph->last_use, e,
+                          context_.graph->spines[e + 1].size(), criteria_options());
     history_.emplace_back();
-    for (std::uint32_t p = 0; p < prefixes_.size(); ++p) {
-      const auto candidates = index.find(signature(prefixes_[p].spine, shared));
-      if (candidates == index.end()) continue;
-      for (std::uint32_t g : candidates->second) {
-        if (bound.hopeless(prefixes_[p].least_energy + next[g].least_energy,
-                           prefixes_[p].least_latency + next[g].least_latency))
-          continue;
-        const std::optional<Match> match = match_spines(prefixes_[p].spine, next[g].spine);
-        if (match) builder.join(prefixes_[p], next[g], g, *match, *context_.shapes[e]);
-      }
+    SearchBound bound = context_.bound;
+    for (const ExchangeEdge& edge : edges_[e]) {
+      if (prefix_of[edge.from] < 0) continue;
+      if (context_.cancel != nullptr && context_.cancel->load()) return true;
+      const std::size_t g = group_at(e, edge);
+      if (next[g].group == nullptr)
+        next[g] = {&groups[g], spine_of(shape, groups[g].compatibility)};
+      bound.others = completions_[e + 1][edge.to];
+      builder.join(prefixes_[static_cast<std::size_t>(prefix_of[edge.from])], next[g],
+                   static_cast<std::uint32_t>(g), edge.to, bound, shape);
     }
     result_.joined += builder.pairs();
     prefixes_ = builder.take(&history_.back());
-    if (context_.beam > 0) keep_best_groups(bound);
+    if (context_.beam > 0) keep_best_groups(e);
     for (const PrefixGroup& group : prefixes_)
       result_.largest_front = std::max(result_.largest_front, group.size());
     if (!prefixes_.empty()) return true;
@@ -113,21 +110,24 @@ class Joiner {
     return false;
   }
 
-  /// A scout follows few compatibilities: the most promising ones, and those without open loops,
-  /// which everything can follow.
-  void keep_best_groups(const SearchBound& bound) {
+  /// A scout follows the most promising spines only.
+  void keep_best_groups(std::size_t e) {
     constexpr std::size_t kGroups = 64;
     if (prefixes_.size() <= kGroups) return;
-    std::stable_sort(prefixes_.begin(), prefixes_.end(),
-                     [&](const PrefixGroup& a, const PrefixGroup& b) {
-                       return bound.value(a.least_energy, a.least_latency) <
-                              bound.value(b.least_energy, b.least_latency);
-                     });
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < prefixes_.size(); ++i)
-      if (i < kGroups || (prefixes_[i].depth() == 0 && kept < 2 * kGroups))
-        std::swap(prefixes_[kept++], prefixes_[i]);
-    prefixes_.resize(kept);
+    std::vector<std::pair<double, std::size_t>> order;
+    SearchBound bound = context_.bound;
+    for (std::size_t p = 0; p < prefixes_.size(); ++p) {
+      bound.others = completions_[e + 1][prefixes_[p].node];
+      double least = bound.value(prefixes_[p].value(0)[0], prefixes_[p].value(0)[1]);
+      for (std::size_t i = 1; i < prefixes_[p].size(); ++i)
+        least = std::min(least, bound.value(prefixes_[p].value(i)[0], prefixes_[p].value(i)[1]));
+      order.emplace_back(least, p);
+    }
+    std::sort(order.begin(), order.end());
+    order.resize(kGroups);
+    std::vector<PrefixGroup> kept;
+    for (const auto& [value, p] : order) kept.push_back(std::move(prefixes_[p]));
+    prefixes_ = std::move(kept);
   }
 
   FrontOptions criteria_options() const {
@@ -161,49 +161,16 @@ class Joiner {
   }
 
   const JoinContext& context_;
-  std::vector<std::size_t> last_use_;
-  std::vector<double> least_energy_, least_latency_;  // of Einsums e… together
+  std::vector<std::vector<ExchangeEdge>> edges_;        // per Einsum; what is left of the graph's
+  std::vector<std::vector<std::int64_t>> group_index_;  // per Einsum and compatibility: its table's
+  std::vector<std::vector<LowerHull>> group_hulls_;     // per Einsum and group of its table
+  std::vector<std::vector<LowerHull>> completions_;     // per layer and spine; empty: impossible
   std::vector<PrefixGroup> prefixes_;
   std::vector<std::vector<JoinStep>> history_;
   JoinResult result_;
 };
 
 }  // namespace
-
-std::vector<NextGroup> next_groups(const EinsumShape& shape, const PmappingTable& table) {
-  std::vector<NextGroup> result;
-  for (const PmappingGroup& group : table.groups) {
-    NextGroup next;
-    next.group = &group;
-    next.least_energy = next.least_latency = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      next.least_energy = std::min(next.least_energy, group.value(i)[0]);
-      next.least_latency = std::min(next.least_latency, group.value(i)[1]);
-    }
-    for (const Backing& backing : group.compatibility.backings)
-      next.spine.live.push_back({shape.tensors[backing.tensor].id, backing.component, backing.level,
-                                 backing.bits, backing.persistent});
-    std::sort(next.spine.live.begin(), next.spine.live.end(),
-              [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
-    for (const FusedLoop& loop : group.compatibility.loops) {
-      SpineLoop spine{
-          loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile, {}, {}, {}};
-      for (const LiveTensor& tensor : next.spine.live) {
-        for (const LocalTensor& local : shape.tensors) {
-          if (local.id != tensor.id) continue;
-          spine.ranks.emplace_back(tensor.id, shape.shared_rank(&local - shape.tensors.data(),
-                                                                loop.variable, loop.spatial));
-          spine.written_below.push_back(local.is_output);
-        }
-      }
-      next.spine.loops.push_back(std::move(spine));
-    }
-    next.spine.stop_before = group.compatibility.stop_before;
-    next.spine.continues_recurrence = shape.recurrence.continues;
-    result.push_back(std::move(next));
-  }
-  return result;
-}
 
 JoinResult join_pmappings(const JoinContext& context) { return Joiner(context).run(); }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exchange_graph.h"
 #include "pmapping.h"
 #include "spine.h"
 #include "tile_search.h"
@@ -16,8 +17,6 @@ namespace sluice::fused {
 /// The next Einsum's side of a join, in global tensor ids.
 struct NextGroup {
   const PmappingGroup* group = nullptr;
-  double least_energy = 0;  ///< of all its pmappings
-  double least_latency = 0;
   Spine spine;  ///< all its fused loops; `live` = every shared tensor of the Einsum
 };
 
@@ -41,7 +40,8 @@ struct JoinContext {
   const std::vector<TrackedMemory>* tracked;
   std::vector<const EinsumShape*> shapes;    ///< per Einsum
   std::vector<const PmappingTable*> tables;  ///< per Einsum
-  SearchBound bound;                         ///< `other_*` are filled in by the join
+  const ExchangeGraph* graph;                ///< what can be joined to what
+  SearchBound bound;                         ///< `others` are filled in by the join
   std::size_t beam = 0;                      ///< > 0: keep so many entries a group (not exact)
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(std::size_t einsum)> progress;
@@ -58,8 +58,5 @@ struct JoinResult {
 };
 
 JoinResult join_pmappings(const JoinContext& context);
-
-/// The next Einsum's groups in global ids, in the order of its table.
-std::vector<NextGroup> next_groups(const EinsumShape& shape, const PmappingTable& table);
 
 }  // namespace sluice::fused

@@ -38,20 +38,31 @@ class Matcher {
   }
 
  private:
-  bool match_shared_tensors() {
+  /// The shared tensor under most loops (null: there is none), if all agree on memory and level.
+  std::optional<const LiveTensor*> deepest_shared() const {
     const LiveTensor* deepest = nullptr;
     for (const LiveTensor& mine : next_.live) {
       const LiveTensor* other = find_live(prefix_, mine.id);
       if (other == nullptr) continue;
       if (other->component != mine.component || other->level != mine.level ||
           other->persistent != mine.persistent)
-        return false;
+        return std::nullopt;
       if (deepest == nullptr || mine.level > deepest->level) deepest = &mine;
     }
-    if (deepest == nullptr) return true;
-    covered_ = deepest->level;
+    return deepest;
+  }
+
+  bool match_shared_tensors() {
+    const std::optional<const LiveTensor*> deepest = deepest_shared();
+    if (!deepest) return false;
+    if (*deepest == nullptr) return true;
+    covered_ = (*deepest)->level;
     for (std::size_t l = 0; l < covered_; ++l)
-      if (!match_loop(l, 0, covered_, deepest->id)) return false;
+      if (!match_loop(l, 0, covered_, *deepest)) return false;
+    return shared_tensors_agree();
+  }
+
+  bool shared_tensors_agree() const {
     for (const LiveTensor& mine : next_.live) {
       if (find_live(prefix_, mine.id) == nullptr) continue;
       for (std::size_t l = 0; l < mine.level; ++l) {
@@ -64,20 +75,22 @@ class Matcher {
     return true;
   }
 
-  bool match_loop(std::size_t l, std::size_t first, std::size_t last,
-                  std::optional<TensorId> tensor) {
+  bool match_loop(std::size_t l, std::size_t first, std::size_t last, const LiveTensor* tensor) {
     for (std::size_t r = first; r < last; ++r) {
-      if (std::find(to_next_.begin(), to_next_.end(), static_cast<std::int32_t>(r)) !=
-          to_next_.end())
-        continue;
-      if (!same_extent(prefix_.loops[l], next_.loops[r])) continue;
-      if (tensor && rank_of(prefix_.loops[l], *tensor) != rank_of(next_.loops[r], *tensor))
-        continue;
-      if (!reads_what_is_written(prefix_.loops[l], next_.loops[r])) continue;
+      if (!may_match(l, r, tensor)) continue;
       to_next_[l] = static_cast<std::int32_t>(r);
       return true;
     }
     return false;
+  }
+
+  bool may_match(std::size_t l, std::size_t r, const LiveTensor* tensor) const {
+    return std::find(to_next_.begin(), to_next_.end(), static_cast<std::int32_t>(r)) ==
+               to_next_.end() &&
+           same_extent(prefix_.loops[l], next_.loops[r]) &&
+           (tensor == nullptr ||
+            rank_of(prefix_.loops[l], tensor->id) == rank_of(next_.loops[r], tensor->id)) &&
+           reads_what_is_written(prefix_.loops[l], next_.loops[r]);
   }
 
   /// A tensor that is written under a loop is complete only after it: the next Einsum may read it
@@ -94,7 +107,7 @@ class Matcher {
   /// Loops above live tensors that the next Einsum does not use: it must stand under them too.
   bool match_uncovered() {
     for (std::size_t l = covered_; l < prefix_.loops.size(); ++l)
-      if (!match_loop(l, covered_, next_.loops.size(), std::nullopt)) return false;
+      if (!match_loop(l, covered_, next_.loops.size(), nullptr)) return false;
     return true;
   }
 

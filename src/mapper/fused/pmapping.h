@@ -41,6 +41,7 @@ struct Compatibility {
 /// energy, latency, then per tracked memory the private reservation at level 0 … n_loops (the last
 /// includes everything below), then per tracked memory the persistent reservation.
 struct PmappingGroup {
+  std::uint32_t space_index = 0;  ///< index into ExchangeSpace::compatibilities
   Compatibility compatibility;
   std::size_t stride = 0;
   std::vector<double> values;

@@ -1,7 +1,8 @@
 #include "prefix.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "sluice/support/error.h"
 
 namespace sluice::fused {
 
@@ -15,7 +16,6 @@ PrefixGroup PrefixGroup::empty(std::size_t n_tracked) {
 
 /// Everything about a join that does not depend on the entries: levels and tensors.
 struct PrefixBuilder::Plan {
-  bool connected = true;
   Spine spine;                 // after the join, closed loops dropped
   std::size_t left_depth = 0;  // open loops of the prefix
   std::size_t next_depth = 0;  // fused loops of the next Einsum
@@ -40,21 +40,6 @@ bool is_alias(const EinsumShape& shape, const NextGroup& next, const LiveTensor&
     if (is_output ? tensor.level >= other.level : tensor.level > other.level) return true;
   }
   return false;
-}
-
-std::vector<std::int64_t> spine_key(const Spine& spine) {
-  std::vector<std::int64_t> key;
-  for (std::size_t l = 0; l < spine.loops.size(); ++l) {
-    const std::vector<std::int64_t> loop = sort_key(spine.loops[l]);
-    key.insert(key.end(), loop.begin(), loop.end());
-    key.push_back(spine.stop_before[l]);
-  }
-  for (const LiveTensor& tensor : spine.live) {
-    key.push_back(static_cast<std::int64_t>(tensor.id.index()));
-    key.push_back(static_cast<std::int64_t>(tensor.component.index()));
-    key.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
-  }
-  return key;
 }
 
 }  // namespace
@@ -82,7 +67,6 @@ PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const Ne
     }
   }
   JoinedSpine joined = join_spines(prefix.spine, next.spine, match, last_use_, einsum_);
-  plan.connected = joined.connected;
   plan.spine = std::move(joined.spine);
   plan.depth = plan.spine.loops.size();
   return plan;
@@ -142,21 +126,22 @@ bool PrefixBuilder::reserve(const Plan& plan, const PrefixGroup& prefix, std::si
   return true;
 }
 
-PrefixBuilder::Group& PrefixBuilder::group_of(const Spine& spine) {
-  const auto [at, inserted] = index_.try_emplace(spine_key(spine), groups_.size());
-  if (inserted) {
-    groups_.emplace_back();
-    groups_.back().group.spine = spine;
-    groups_.back().group.stride =
-        2 + tracked_.size() * (2 * spine.loops.size() + 1) + tracked_.size();
+PrefixBuilder::Group& PrefixBuilder::group_of(std::uint32_t node, const Spine& spine) {
+  if (group_of_node_[node] < 0) {
+    group_of_node_[node] = static_cast<std::int64_t>(groups_.size());
+    PrefixGroup& group = groups_.emplace_back().group;
+    group.node = node;
+    group.spine = spine;
+    group.stride = 2 + tracked_.size() * (2 * spine.loops.size() + 1) + tracked_.size();
   }
-  return groups_[at->second];
+  return groups_[static_cast<std::size_t>(group_of_node_[node])];
 }
 
 void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
-                         const Match& match, const EinsumShape& shape) {
-  const Plan plan = make_plan(prefix, next, match, shape);
-  if (!plan.connected) return;
+                         std::uint32_t node, const SearchBound& bound, const EinsumShape& shape) {
+  const std::optional<Match> match = match_spines(prefix.spine, next.spine);
+  SLUICE_CHECK(match.has_value(), "an edge of the exchange graph joins what does not match");
+  const Plan plan = make_plan(prefix, next, *match, shape);
   Group* target = nullptr;
   std::vector<double> value(2 + tracked_.size() * (2 * plan.depth + 1) + tracked_.size());
   for (std::size_t i = 0; i < prefix.size(); ++i) {
@@ -165,9 +150,9 @@ void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next, std::
       const double* pmapping = next.group->value(j);
       value[0] = prefix.value(i)[0] + pmapping[0];
       value[1] = prefix.value(i)[1] + pmapping[1];
-      if (bound_.hopeless(value[0], value[1])) continue;
+      if (bound.hopeless(value[0], value[1])) continue;
       if (!reserve(plan, prefix, i, pmapping, value.data())) continue;
-      if (target == nullptr) target = &group_of(plan.spine);
+      if (target == nullptr) target = &group_of(node, plan.spine);
       target->group.values.insert(target->group.values.end(), value.begin(), value.end());
       target->group.history.push_back(static_cast<std::uint32_t>(target->steps.size()));
       target->steps.push_back({prefix.history[i], {next_index, static_cast<std::uint32_t>(j)}});
@@ -181,6 +166,7 @@ void PrefixBuilder::prune(Group* group) const {
   PointSet points{g.stride, std::move(g.values)};
   PrefixGroup kept;
   std::vector<JoinStep> steps;
+  kept.node = g.node;
   kept.spine = std::move(g.spine);
   kept.stride = g.stride;
   for (std::uint32_t i : worth_keeping(points, front_)) {
@@ -199,11 +185,6 @@ std::vector<PrefixGroup> PrefixBuilder::take(std::vector<JoinStep>* history) {
     prune(&group);
     for (std::uint32_t& at : group.group.history) at += static_cast<std::uint32_t>(history->size());
     history->insert(history->end(), group.steps.begin(), group.steps.end());
-    group.group.least_energy = group.group.least_latency = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < group.group.size(); ++i) {
-      group.group.least_energy = std::min(group.group.least_energy, group.group.value(i)[0]);
-      group.group.least_latency = std::min(group.group.least_latency, group.group.value(i)[1]);
-    }
     result.push_back(std::move(group.group));
   }
   return result;

@@ -27,8 +27,7 @@ struct PrefixGroup {
   std::vector<double> values;
   std::vector<std::uint32_t> history;  ///< per entry: index into the newest history
 
-  double least_energy = 0;  ///< of all entries
-  double least_latency = 0;
+  std::uint32_t node = 0;  ///< its spine's number in the ExchangeGraph's layer
 
   static PrefixGroup empty(std::size_t n_tracked);
   std::size_t depth() const { return spine.loops.size(); }
@@ -51,13 +50,18 @@ struct PrefixGroup {
 /// Collects the results of joining one Einsum to all prefixes.
 class PrefixBuilder {
  public:
-  PrefixBuilder(const std::vector<TrackedMemory>& tracked, const SearchBound& bound,
-                const std::vector<std::size_t>& last_use, std::size_t einsum,
-                const FrontOptions& front)
-      : tracked_(tracked), bound_(bound), last_use_(last_use), einsum_(einsum), front_(front) {}
+  PrefixBuilder(const std::vector<TrackedMemory>& tracked, const std::vector<std::size_t>& last_use,
+                std::size_t einsum, std::size_t n_nodes, const FrontOptions& front)
+      : tracked_(tracked),
+        last_use_(last_use),
+        einsum_(einsum),
+        front_(front),
+        group_of_node_(n_nodes, -1) {}
 
+  /// Adds what a prefix and a pmapping group become together: entries of the spine number `node`.
+  /// `bound`: what the Einsums after this one cost at least from there on.
   void join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
-            const Match& match, const EinsumShape& shape);
+            std::uint32_t node, const SearchBound& bound, const EinsumShape& shape);
 
   /// The groups, pruned, in the order in which they first appeared.
   std::vector<PrefixGroup> take(std::vector<JoinStep>* history);
@@ -75,17 +79,16 @@ class PrefixBuilder {
   struct Plan;
   Plan make_plan(const PrefixGroup& prefix, const NextGroup& next, const Match& match,
                  const EinsumShape& shape) const;
-  Group& group_of(const Spine& spine);
+  Group& group_of(std::uint32_t node, const Spine& spine);
   bool reserve(const Plan& plan, const PrefixGroup& prefix, std::size_t i, const double* pmapping,
                double* value);
   void prune(Group* group) const;
 
   const std::vector<TrackedMemory>& tracked_;
-  const SearchBound bound_;
   const std::vector<std::size_t>& last_use_;
   std::size_t einsum_;
   const FrontOptions front_;
-  std::map<std::vector<std::int64_t>, std::size_t> index_;
+  std::vector<std::int64_t> group_of_node_;  // -1: none yet
   std::vector<Group> groups_;
   double pairs_ = 0;
   std::optional<ComponentId> closest_memory_;

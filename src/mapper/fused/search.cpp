@@ -72,41 +72,36 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
 /// Prunes the pmappings of one Einsum across templates: groups of equal compatibility become one.
 class TableMerger {
  public:
-  explicit TableMerger(const MapperOptions& options) : options_(options) {}
+  TableMerger(const MapperOptions& options, const ExchangeSpace& space)
+      : options_(options), space_(space), index_(space.compatibilities.size(), -1) {}
 
   void add(PmappingGroup group) {
-    const auto [at, inserted] = index_.try_emplace(key(group.compatibility), groups_.size());
-    if (inserted) {
+    std::int64_t& at = index_[group.space_index];
+    if (at < 0) {
+      at = static_cast<std::int64_t>(groups_.size());
       groups_.push_back(std::move(group));
       return;
     }
-    PmappingGroup& home = groups_[at->second];
+    PmappingGroup& home = groups_[static_cast<std::size_t>(at)];
     home.values.insert(home.values.end(), group.values.begin(), group.values.end());
     home.templates.insert(home.templates.end(), group.templates.begin(), group.templates.end());
     home.states.insert(home.states.end(), std::make_move_iterator(group.states.begin()),
                        std::make_move_iterator(group.states.end()));
   }
 
-  std::vector<PmappingGroup> take() {
-    for (PmappingGroup& group : groups_) prune(&group);
+  /// The groups, ascending by compatibility.
+  std::vector<PmappingGroup> take(int threads) {
+    parallel_for(threads, groups_.size(), [&](std::size_t g) {
+      groups_[g].compatibility = space_.compatibilities[groups_[g].space_index];
+      prune(&groups_[g]);
+    });
+    std::sort(groups_.begin(), groups_.end(), [](const PmappingGroup& a, const PmappingGroup& b) {
+      return a.space_index < b.space_index;
+    });
     return std::move(groups_);
   }
 
  private:
-  static std::vector<std::int64_t> key(const Compatibility& c) {
-    std::vector<std::int64_t> key;
-    for (std::size_t l = 0; l < c.loops.size(); ++l) {
-      const FusedLoop& loop = c.loops[l];
-      key.insert(key.end(),
-                 {loop.variable, loop.spatial, static_cast<std::int64_t>(loop.component.index()),
-                  loop.dimension, loop.trips, loop.tile, c.stop_before[l]});
-    }
-    for (const Backing& b : c.backings)
-      key.insert(key.end(),
-                 {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level, b.persistent});
-    return key;
-  }
-
   void prune(PmappingGroup* group) const {
     FrontOptions front;
     front.objectives = options_.objectives;
@@ -115,6 +110,7 @@ class TableMerger {
         options_.pruning.convex_hull && options_.top == 1 && !options_.resource_usage;
     PointSet points{group->stride, std::move(group->values)};
     PmappingGroup kept;
+    kept.space_index = group->space_index;
     kept.compatibility = std::move(group->compatibility);
     kept.stride = group->stride;
     for (std::uint32_t i : worth_keeping(points, front)) {
@@ -126,7 +122,8 @@ class TableMerger {
   }
 
   const MapperOptions& options_;
-  std::map<std::vector<std::int64_t>, std::size_t> index_;
+  const ExchangeSpace& space_;
+  std::vector<std::int64_t> index_;  // per compatibility: its group, -1: none yet
   std::vector<PmappingGroup> groups_;
 };
 
@@ -165,6 +162,7 @@ void Search::make_shapes() {
 }
 
 void Search::find_isomorphic() {
+  spaces_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     same_as_.push_back(e);
     if (!options_.pruning.isomorphic_einsums) continue;
@@ -219,8 +217,42 @@ std::vector<Search::Task> Search::tasks() const {
 }
 
 TileSearchContext Search::tile_context(std::size_t einsum) const {
-  return {&problem_, &shapes_[einsum], &options_, &options_.constraints, &tracked_, &unlimited_,
-          {},        control_.cancel,  0};
+  TileSearchContext context{};
+  context.problem = &problem_;
+  context.shape = &shapes_[einsum];
+  context.options = &options_;
+  context.constraints = &options_.constraints;
+  context.tracked = &tracked_;
+  context.unlimited = &unlimited_;
+  context.cancel = control_.cancel;
+  context.space = &spaces_[einsum];
+  return context;
+}
+
+/// Joins the pmappings of all Einsums where their exchanges agree.
+JoinResult Search::join(std::size_t beam) {
+  std::vector<ExchangeLayer> layers;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    const ExchangeSpace& space = spaces_[same_as_[e]];
+    ExchangeLayer& layer = layers.emplace_back(
+        ExchangeLayer{&shapes_[e], &space, std::vector<char>(space.compatibilities.size(), 0)});
+    for (const PmappingGroup& group : tables_[e]->groups) layer.candidates[group.space_index] = 1;
+  }
+  const ExchangeGraph graph =
+      connect_exchanges(problem_, std::move(layers), options_.pruning.dead_ends, control_.cancel);
+  JoinResult none;
+  if (cancelled()) return none;
+  if (graph.broken_at) {
+    none.failed_at = shapes_[*graph.broken_at].einsum;
+    return none;
+  }
+  JoinContext context = join_context();
+  context.graph = &graph;
+  context.beam = beam;
+  context.bound.active = limit_ > 0;
+  context.bound.limit = limit_;
+  context.bound.objective = options_.objectives.front();
+  return join_pmappings(context);
 }
 
 void Search::compile_templates() {
@@ -255,8 +287,8 @@ std::vector<SearchBound> Search::bounds(double limit) const {
     result[e].objective = options_.objectives.front();
     for (std::size_t other = 0; other < shapes_.size(); ++other) {
       if (other == e) continue;
-      result[e].other_energy += energy[other];
-      result[e].other_latency += latency[other];
+      result[e].others.front().energy += energy[other];
+      result[e].others.front().latency += latency[other];
     }
   }
   return result;
@@ -264,12 +296,10 @@ std::vector<SearchBound> Search::bounds(double limit) const {
 
 /// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
 void Search::scout() {
+  if (cancelled()) return;
   constexpr std::size_t kBeam = 8;
   explore(bounds(0), kBeam);
-  JoinContext context = join_context();
-  context.beam = 4 * kBeam;
-  context.bound.objective = options_.objectives.front();
-  const JoinResult join = join_pmappings(context);
+  const JoinResult join = this->join(4 * kBeam);
   for (const JoinedMapping& mapping : join.mappings) {
     const double value =
         objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
@@ -281,53 +311,93 @@ void Search::scout() {
   limit_ *= 1 + 1e-9;
 }
 
+/// Prices the exchanges of every Einsum, those with few first: what no partner knows is not priced.
+/// `beam` > 0: as a scout.
 void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
-  const std::vector<Task> tasks = this->tasks();
-  std::vector<TileSearchContext> contexts;
-  for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    contexts.push_back(tile_context(e));
-    contexts.back().bound = bounds[e];
-    contexts.back().beam = beam;
-  }
-  std::vector<TemplateResult> results(tasks.size());
-  std::atomic<std::size_t> done = 0;
-  parallel_for(options_.threads, tasks.size(), [&](std::size_t i) {
-    if (cancelled()) return;
-    results[i] =
-        search_tile_shapes(contexts[tasks[i].einsum], templates_[tasks[i].einsum][tasks[i].templ],
-                           compiled_[tasks[i].einsum][tasks[i].templ], tasks[i].templ);
-    const std::size_t finished = ++done;
-    if (control_.progress && (finished % 16 == 0 || finished == tasks.size()))
-      control_.progress("exploring tile shapes",
-                        static_cast<double>(finished) / static_cast<double>(tasks.size()));
-  });
+  ExchangeAgreement agreement(problem_.workload.tensors.size());
   tables_.assign(shapes_.size(), nullptr);
-  std::vector<TableMerger> mergers;
-  for (std::size_t e = 0; e < shapes_.size(); ++e) mergers.emplace_back(options_);
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const std::size_t e = tasks[i].einsum;
-    if (tables_[e] == nullptr) {
-      tables_[e] = std::make_shared<PmappingTable>();
-      tables_[e]->templates = templates_[e];
-    }
-    PmappingTable& table = *tables_[e];
-    for (PmappingGroup& group : results[i].groups) mergers[e].add(std::move(group));
-    table.considered += results[i].considered;
-    table.evaluated += results[i].evaluated;
-    const ClosestMiss& miss = results[i].miss;
-    if (miss.known && (!table.miss.known || miss.excess_bits < table.miss.excess_bits))
-      table.miss = miss;
+  double done = 0;
+  for (std::size_t e : pricing_order()) {
+    if (cancelled()) break;
+    ExchangeRequest request;
+    for (std::size_t other = 0; other < shapes_.size(); ++other)
+      if (same_as_[other] == e) request.equals.push_back(&shapes_[other]);
+    if (options_.pruning.dead_ends) request.agreement = &agreement;
+    request.coarse = beam > 0;
+    spaces_[e] = make_exchange_space(problem_, request, templates_[e], options_);
+    tables_[e] = std::make_shared<PmappingTable>(price(e, bounds[e], beam));
+    for (const EinsumShape* equal : request.equals) agree(*equal, &agreement);
+    done += static_cast<double>(request.equals.size());
+    if (control_.progress)
+      control_.progress("exploring tile shapes", done / static_cast<double>(shapes_.size()));
   }
-  parallel_for(options_.threads, shapes_.size(), [&](std::size_t e) {
-    if (tables_[e] == nullptr) return;
-    tables_[e]->groups = mergers[e].take();
-    for (const PmappingGroup& group : tables_[e]->groups)
-      tables_[e]->kept += static_cast<double>(group.size());
-  });
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     if (tables_[same_as_[e]] == nullptr) tables_[same_as_[e]] = std::make_shared<PmappingTable>();
     tables_[e] = tables_[same_as_[e]];
   }
+}
+
+/// Distinct Einsums, those with the fewest possible exchanges first.
+std::vector<std::size_t> Search::pricing_order() const {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    if (same_as_[e] != e) continue;
+    double choices = 0;
+    for (const Template& templ : templates_[e]) {
+      double own = 1;
+      for (const LoopPlace& loop : templ.loops)
+        if (loop.fused) own *= 1 + std::log2(static_cast<double>(shapes_[e].sizes[loop.variable]));
+      choices += own;
+    }
+    order.emplace_back(choices, e);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> result;
+  for (const auto& [choices, e] : order) result.push_back(e);
+  return result;
+}
+
+/// All pmappings of one Einsum worth joining, over its exchange space.
+PmappingTable Search::price(std::size_t e, const SearchBound& bound, std::size_t beam) const {
+  TileSearchContext context = tile_context(e);
+  context.bound = bound;
+  context.beam = beam;
+  std::vector<TemplateResult> results(templates_[e].size());
+  parallel_for(options_.threads, results.size(), [&](std::size_t t) {
+    if (cancelled()) return;
+    results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t],
+                                    static_cast<std::uint32_t>(t));
+  });
+  PmappingTable table;
+  table.templates = templates_[e];
+  TableMerger merger(options_, spaces_[e]);
+  for (TemplateResult& result : results) {
+    for (PmappingGroup& group : result.groups) merger.add(std::move(group));
+    table.considered += result.considered;
+    table.evaluated += result.evaluated;
+    if (result.miss.known &&
+        (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))
+      table.miss = result.miss;
+  }
+  table.groups = merger.take(options_.threads);
+  for (const PmappingGroup& group : table.groups) table.kept += static_cast<double>(group.size());
+  return table;
+}
+
+/// Tells the partners of an Einsum in which ways it can exchange its tensors.
+void Search::agree(const EinsumShape& shape, ExchangeAgreement* agreement) const {
+  const std::size_t first = same_as_[shape.einsum.index()];
+  const ExchangeSpace& space = spaces_[first];
+  std::vector<TensorId> tensors;
+  for (const LocalTensor& tensor : shape.tensors)
+    if (tensor.shared) tensors.push_back(tensor.id);
+  const std::size_t n = tensors.size();
+  std::vector<std::uint64_t> exchanges;
+  for (const PmappingGroup& group : tables_[first]->groups) {
+    const auto from = space.exchanges.begin() + static_cast<std::ptrdiff_t>(group.space_index * n);
+    exchanges.insert(exchanges.end(), from, from + static_cast<std::ptrdiff_t>(n));
+  }
+  agreement->add(std::move(tensors), std::move(exchanges));
 }
 
 JoinContext Search::join_context() const {
@@ -431,11 +501,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
     statistics_.mappings_evaluated += tables_[e]->evaluated;
     statistics_.pmappings_kept += tables_[e]->kept;
   }
-  JoinContext context = join_context();
-  context.bound.active = limit_ > 0;
-  context.bound.limit = limit_;
-  context.bound.objective = options_.objectives.front();
-  const JoinResult join = join_pmappings(context);
+  const JoinResult join = this->join(0);
   result.cancelled = cancelled();
   if (join.mappings.empty() && !result.cancelled) return tl::make_unexpected(explain(join));
   for (const JoinedMapping& joined : select(join.mappings))

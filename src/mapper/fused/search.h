@@ -25,9 +25,13 @@ class Search {
   void find_isomorphic();
   void find_tracked();
   void compile_templates();
+  JoinResult join(std::size_t beam);
   std::vector<SearchBound> bounds(double limit) const;
   void scout();
   void explore(const std::vector<SearchBound>& bounds, std::size_t beam);
+  std::vector<std::size_t> pricing_order() const;
+  PmappingTable price(std::size_t einsum, const SearchBound& bound, std::size_t beam) const;
+  void agree(const EinsumShape& shape, ExchangeAgreement* agreement) const;
   JoinContext join_context() const;
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
@@ -41,6 +45,7 @@ class Search {
   std::vector<EinsumShape> shapes_;                      // per Einsum
   std::vector<std::vector<Template>> templates_;         // per Einsum
   std::vector<std::vector<CompiledTemplate>> compiled_;  // per Einsum (of equal ones the first)
+  std::vector<ExchangeSpace> spaces_;                    // per Einsum (of equal ones the first)
   double limit_ = 0;                                     // objective of a known mapping, 0: none
   std::vector<std::size_t> same_as_;                     // per Einsum: first one explored alike
   std::vector<std::shared_ptr<PmappingTable>> tables_;   // per Einsum, shared by equal ones

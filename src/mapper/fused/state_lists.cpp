@@ -11,14 +11,19 @@ using RowKind = SimpleProgram::RowKind;
 
 StateLists::StateLists(const TileSearchContext& context, const Template& templ,
                        const std::vector<VariableClass>& classes,
-                       const std::vector<ClassStates>& states, const SimpleProgram& program)
+                       const std::vector<ClassStates>& states, const SimpleProgram& program,
+                       const ExchangeSpace::Skeleton& skeleton)
     : context_(context),
       shape_(*context.shape),
       templ_(templ),
       classes_(classes),
       states_(states),
       program_(program),
-      lists_(classes.size()) {
+      skeleton_(skeleton),
+      lists_(classes.size()),
+      first_list_(classes.size()),
+      fused_number_(classes.size()),
+      roomy_(classes.size()) {
   uses_.resize(program.products.size());
   for (std::uint32_t r = 0; r < program.rows.size(); ++r) {
     for (const RowTerm& term : program.rows[r].terms)
@@ -27,9 +32,12 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
         program.rows[r].kind == RowKind::kSegment || program.rows[r].kind == RowKind::kPersistent;
   }
   find_demanding();
+  for (std::size_t c = 0; c < classes.size(); ++c) make_lists(c);
+  find_choices();
+  if (choices_.empty()) return;
+  prune_needed_lists();
   std::vector<std::size_t> different(classes.size());
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    make_lists(c);
     number_contents(c);
     for (const StateList& list : lists_[c])
       different[c] = std::max<std::size_t>(different[c], list.content + 1);
@@ -39,6 +47,7 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::size_t a, std::size_t b) { return different[a] < different[b]; });
   make_stages();
+  sort_choices();
 }
 
 void StateLists::find_demanding() {
@@ -61,53 +70,102 @@ void StateLists::find_demanding() {
 
 void StateLists::make_lists(std::size_t cls) {
   const auto& loops = classes_[cls].loops;
-  std::map<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>, StateList> lists;
+  using Trips = std::vector<std::int64_t>;
+  std::map<std::pair<Trips, Trips>, std::vector<std::uint32_t>> lists;
+  std::pair<Trips, Trips> key;  // fused trip counts, use of the demanding fanouts
+  std::vector<std::uint32_t>* home = nullptr;
   for (std::uint32_t s = 0; s < states_[cls].size(); ++s) {
     const std::int64_t* trips = states_[cls].state(s);
-    StateList list;
-    list.usage.assign(demanding_.size(), 1);
+    std::pair<Trips, Trips> own;
+    own.second.assign(demanding_.size(), 1);
     for (std::size_t l = 0; l < loops.size(); ++l) {
-      if (loops[l].fused) {
-        list.fused.push_back(trips[l]);
-        list.fused_loops += trips[l] > 1;
-      }
+      if (loops[l].fused) own.first.push_back(trips[l]);
       for (std::size_t d = 0; d < demanding_.size(); ++d)
         if (loops[l].spatial && loops[l].component == demanding_[d].component &&
             loops[l].dimension == demanding_[d].dimension)
-          list.usage[d] *= trips[l];
+          own.second[d] *= trips[l];
     }
-    if (context_.beam > 0 && !coarse(cls, list)) continue;
-    auto& home = lists[{list.fused, list.usage}];
-    if (home.states.empty()) home = std::move(list);
-    home.states.push_back(s);
+    if (home == nullptr || own != key) {
+      key = std::move(own);
+      home = &lists[key];
+    }
+    home->push_back(s);
   }
-  for (auto& [key, list] : lists) {
-    prune_list(cls, &list);
-    lists_[cls].push_back(std::move(list));
+  std::map<Trips, std::vector<std::uint32_t>> by_usage;
+  for (auto& [list_key, states] : lists) {
+    const auto number = static_cast<std::uint32_t>(fused_number_[cls].size());
+    const auto [at, inserted] = fused_number_[cls].try_emplace(list_key.first, number);
+    const auto index = static_cast<std::uint32_t>(lists_[cls].size());
+    if (inserted) first_list_[cls].push_back(index);
+    StateList& list = lists_[cls].emplace_back();
+    list.fused = at->second;
+    for (std::int64_t trips : list_key.first) list.fused_loops += trips > 1;
+    list.usage = list_key.second;
+    list.states = std::move(states);
+    by_usage[list.usage].push_back(index);
   }
-  std::map<std::vector<std::int64_t>, std::vector<std::uint32_t>> groups;
-  for (std::uint32_t l = 0; l < lists_[cls].size(); ++l) groups[lists_[cls][l].usage].push_back(l);
-  usage_groups_.emplace_back(groups.begin(), groups.end());
+  first_list_[cls].push_back(static_cast<std::uint32_t>(lists_[cls].size()));
+  roomy_[cls].resize(lists_[cls].size());
+  usage_groups_.emplace_back(by_usage.begin(), by_usage.end());
 }
 
-/// Whether a scout looks at a list: each fused loop is absent, complete, or near the square root.
-bool StateLists::coarse(std::size_t cls, const StateList& list) const {
-  std::size_t next = 0;
-  for (const ClassLoop& loop : classes_[cls].loops) {
-    if (!loop.fused) continue;
-    const std::int64_t trips = list.fused[next++], size = shape_.sizes[loop.variable];
-    if (trips == 1 || trips == size) continue;
-    if (trips * trips > size || (trips + 1) * (trips + 1) * 4 <= size) return false;
+/// Wanted choices of the fused loops, as numbers per class.
+void StateLists::find_choices() {
+  places_ = fused_places(templ_);
+  std::vector<std::vector<std::size_t>> position(classes_.size());  // of each fused class loop
+  for (std::size_t c = 0; c < classes_.size(); ++c)
+    for (const ClassLoop& loop : classes_[c].loops)
+      if (loop.fused)
+        position[c].push_back(static_cast<std::size_t>(
+            std::find(places_.begin(), places_.end(), loop.places.front()) - places_.begin()));
+  std::vector<std::int64_t> trips;
+  for (std::uint32_t row = 0; row < skeleton_.trips.size(); ++row) {
+    FusedChoice choice{{}, skeleton_.group[row], row};
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+      trips.clear();
+      for (std::size_t at : position[c]) trips.push_back(skeleton_.trips[row][at]);
+      const auto number = fused_number_[c].find(trips);
+      if (number == fused_number_[c].end()) break;  // the class has no such tile shape
+      choice.fused.push_back(number->second);
+    }
+    if (choice.fused.size() == classes_.size()) choices_.push_back(std::move(choice));
   }
-  return true;
 }
 
-/// Drops states that another one of the list beats whatever the other classes do.
-void StateLists::prune_list(std::size_t cls, StateList* list) const {
-  list->roomy = list->states;
-  if (!program_.monotone) return;
-  list->roomy = front_of(cls, list->states, true);
-  if (context_.options->pruning.dominance) list->states = front_of(cls, list->states, false);
+/// Drops states that another one of the list beats whatever the other classes do; lists that no
+/// wanted choice needs are left alone.
+void StateLists::prune_needed_lists() {
+  const bool prune = program_.monotone && context_.options->pruning.dominance;
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    std::vector<char> needed(fused_number_[c].size(), 0);
+    for (const FusedChoice& choice : choices_) needed[choice.fused[c]] = 1;
+    for (std::uint32_t l = 0; l < lists_[c].size(); ++l) {
+      StateList& list = lists_[c][l];
+      list.needed = needed[list.fused] != 0;
+      if (!list.needed || !prune) continue;
+      roomy(c, l);  // of all its states
+      list.states = front_of(c, list.states, false);
+    }
+  }
+}
+
+/// Lexicographic in the order in which classes are combined, so that common beginnings stand
+/// together.
+void StateLists::sort_choices() {
+  for (FusedChoice& choice : choices_) {
+    std::vector<std::uint32_t> ordered;
+    for (std::size_t cls : order_) ordered.push_back(choice.fused[cls]);
+    choice.fused = std::move(ordered);
+  }
+  std::sort(choices_.begin(), choices_.end(),
+            [](const FusedChoice& a, const FusedChoice& b) { return a.fused < b.fused; });
+}
+
+const std::vector<std::uint32_t>& StateLists::roomy(std::size_t cls, std::uint32_t list) {
+  auto& roomy = roomy_[cls][list];
+  const std::vector<std::uint32_t>& states = lists_[cls][list].states;
+  if (!roomy) roomy = program_.monotone ? front_of(cls, states, true) : states;
+  return *roomy;
 }
 
 /// The states that no other beats in every criterion: sums of rows that this class closes alone,
@@ -149,6 +207,7 @@ std::vector<std::uint32_t> StateLists::front_of(std::size_t cls,
 void StateLists::number_contents(std::size_t cls) {
   std::map<std::vector<double>, std::uint32_t> numbers;
   for (StateList& list : lists_[cls]) {
+    if (!list.needed) continue;
     std::vector<double> content;
     for (const auto& column : program_.columns[cls])
       for (std::uint32_t s : list.states) content.push_back(column.values[s]);
@@ -307,95 +366,9 @@ void StateLists::finish(const double* rows, double* point) const {
   point[1] = latency;
 }
 
-std::vector<std::int64_t> StateLists::fused_trips(const std::vector<std::uint32_t>& choice) const {
-  std::vector<std::int64_t> trips(templ_.loops.size(), 1);
-  for (std::size_t c = 0; c < classes_.size(); ++c) {
-    const StateList& list = lists_[c][choice[c]];
-    std::size_t next = 0;
-    for (const ClassLoop& loop : classes_[c].loops)
-      if (loop.fused) trips[loop.places.front()] = list.fused[next++];
-  }
-  return trips;
-}
-
-bool StateLists::redundant(const std::vector<std::uint32_t>& choice) const {
-  if (!context_.options->pruning.redundant_templates) return false;
-  const std::vector<std::int64_t> trips = fused_trips(choice);
-  for (std::size_t l = 0; l < templ_.loops.size(); ++l) {
-    if (!templ_.loops[l].late || trips[l] == 1) continue;
-    bool separated = false;
-    for (std::size_t other = 0; other < templ_.loops.size(); ++other)
-      separated = separated ||
-                  (templ_.loops[other].gap == templ_.loops[l].gap && !templ_.loops[other].late &&
-                   !templ_.loops[other].spatial && trips[other] > 1);
-    if (!separated) return true;
-  }
-  return false;
-}
-
-double StateLists::backing_volume(const Slot& slot, const std::vector<std::int64_t>& trips) const {
-  const BoundEinsum& bound = (*context_.problem)[shape_.einsum];
-  std::vector<std::int64_t> tile(shape_.sizes);
-  for (std::size_t l = 0; l < templ_.loops.size(); ++l)
-    if (templ_.loops[l].gap < slot.gap) tile[templ_.loops[l].variable] /= trips[l];
-  double volume = 0;
-  for (const BoundAccess& held : bound.held) {
-    if (held.tensor != static_cast<int>(slot.tensor)) continue;
-    double part = 1;
-    for (const BoundIndex& index : held.index) {
-      double extent = 1 + static_cast<double>(index.slack);
-      for (const BoundTerm& term : index.terms)
-        extent += static_cast<double>(std::abs(term.coefficient)) *
-                  static_cast<double>(tile[static_cast<std::size_t>(term.variable)] - 1);
-      part *= backing_extent(index, extent);
-    }
-    volume += part;
-  }
-  return volume;
-}
-
-Compatibility StateLists::compatibility(const std::vector<std::uint32_t>& choice) const {
-  Compatibility result;
-  const std::vector<std::int64_t> trips = fused_trips(choice);
-  std::vector<std::int64_t> tile(shape_.sizes);
-  std::uint32_t last_gap = 0;
-  bool after_window = false, last_late = false;
-  for (const Item& item : templ_.items) {
-    if (!item.is_loop || !templ_.loops[item.index].fused || trips[item.index] == 1) continue;
-    const LoopPlace& place = templ_.loops[item.index];
-    tile[place.variable] /= trips[item.index];
-    result.stop_before.push_back(result.loops.empty() || place.gap != last_gap || after_window ||
-                                 place.late != last_late);
-    // The loop that a window slides over stays directly below its storage node.
-    after_window = std::any_of(templ_.slots.begin(), templ_.slots.end(), [&](const Slot& slot) {
-      return slot.sliding_loop == static_cast<std::int32_t>(item.index);
-    });
-    result.loops.push_back({place.variable, place.spatial, place.component, place.dimension,
-                            trips[item.index], tile[place.variable]});
-    last_gap = place.gap;
-    last_late = place.late;
-  }
-  const BoundEinsum& bound = (*context_.problem)[shape_.einsum];
-  for (const Slot& slot : templ_.slots) {
-    if (!slot.shared) continue;
-    Backing backing{slot.tensor, slot.component, 0, 0, slot.persistent};
-    for (const Item& item : templ_.items)
-      if (item.is_loop && templ_.loops[item.index].fused && trips[item.index] > 1 &&
-          templ_.loops[item.index].gap < slot.gap)
-        ++backing.level;
-    backing.bits = backing_volume(slot, trips) *
-                   bound.components[slot.component.index()].bits_per_value[slot.tensor] *
-                   (slot.persistent ? shape_.multiplicity : 1);
-    result.backings.push_back(backing);
-  }
-  std::sort(result.backings.begin(), result.backings.end(),
-            [](const Backing& a, const Backing& b) { return a.tensor < b.tensor; });
-  return result;
-}
-
-void StateLists::collapse(const std::vector<std::uint32_t>& choice, const double* point,
-                          std::size_t levels, double* value) const {
-  const std::vector<std::int64_t> trips = fused_trips(choice);
+void StateLists::collapse(const FusedChoice& choice, const double* point, std::size_t levels,
+                          double* value) const {
+  const std::vector<std::int64_t>& trips = skeleton_.trips[choice.row];
   const std::size_t n_tracked = context_.tracked->size();
   value[0] = point[0];
   value[1] = point[1];
@@ -405,8 +378,8 @@ void StateLists::collapse(const std::vector<std::uint32_t>& choice, const double
       value[2 + n_tracked * levels + row.tracked] += point[next++];
     } else if (row.kind == RowKind::kSegment) {
       std::size_t level = 0;
-      for (std::size_t l = 0; l < templ_.loops.size(); ++l)
-        level += templ_.loops[l].fused && trips[l] > 1 && templ_.loops[l].gap < row.gap;
+      for (std::size_t i = 0; i < places_.size(); ++i)
+        level += trips[i] > 1 && templ_.loops[places_[i]].gap < row.gap;
       value[2 + row.tracked * levels + level] += point[next++];
     }
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "exchange_space.h"
 #include "pareto.h"
 #include "pmapping.h"
 #include "tile_search.h"
@@ -14,12 +15,12 @@ namespace sluice::fused {
 
 /// States of one class that share their fused loops and their use of demanding fanouts.
 struct StateList {
-  std::vector<std::int64_t> fused;  ///< trip counts of the class's fused loops, in loop order
+  std::uint32_t fused = 0;          ///< number of its fused trip counts, index into `fused_trips`
   std::vector<std::int64_t> usage;  ///< per demanding dimension: product of this class's trips
   int fused_loops = 0;              ///< fused loops with more than one trip
   std::uint32_t content = 0;        ///< lists with equal numbers behave alike
+  bool needed = false;              ///< by some wanted exchange; only then are its states pruned
   std::vector<std::uint32_t> states;
-  std::vector<std::uint32_t> roomy;  ///< of these, the ones that no other beats in every limit
 };
 
 /// Layout of partial assignments after some number of classes: one sum per row, then the value of
@@ -47,12 +48,27 @@ struct Stage {
   std::vector<double> untouched_minimum;  ///< per row: least sum of products not begun yet
 };
 
+/// Fused loops of a whole template: per class (in the order of combination) the number of its fused
+/// trip counts.
+struct FusedChoice {
+  std::vector<std::uint32_t> fused;
+  std::uint32_t group = 0;  ///< the compatibility that follows
+  std::uint32_t row = 0;    ///< which choice of the skeleton
+};
+
 /// The tile-shape choices of one template, sorted into lists, and the arithmetic on them.
 class StateLists {
  public:
   StateLists(const TileSearchContext& context, const Template& templ,
              const std::vector<VariableClass>& classes, const std::vector<ClassStates>& states,
-             const SimpleProgram& program);
+             const SimpleProgram& program, const ExchangeSpace::Skeleton& skeleton);
+
+  /// The choices of fused loops whose exchange is wanted, in lexicographic order.
+  const std::vector<FusedChoice>& choices() const { return choices_; }
+  /// Lists of a class with given fused trip counts: first and one past the last.
+  std::pair<std::uint32_t, std::uint32_t> lists_with(std::size_t cls, std::uint32_t fused) const {
+    return {first_list_[cls][fused], first_list_[cls][fused + 1]};
+  }
 
   const std::vector<StateList>& lists(std::size_t cls) const { return lists_[cls]; }
   /// The lists of a class by their use of the demanding fanouts.
@@ -80,19 +96,18 @@ class StateLists {
   /// Rows of a full assignment → energy, latency, segments, persistent reservations.
   void finish(const double* rows, double* point) const;
 
-  /// Whether a storage node could as well sink below a loop directly under it: then another choice
-  /// says the same with a smaller tile.
-  bool redundant(const std::vector<std::uint32_t>& choice) const;
-  Compatibility compatibility(const std::vector<std::uint32_t>& choice) const;
+  /// States of a list that no other beats in every limit: capacity and fanout ask for no more.
+  const std::vector<std::uint32_t>& roomy(std::size_t cls, std::uint32_t list);
   /// A front's point → a pmapping's values (PmappingGroup), segments added up by level.
-  void collapse(const std::vector<std::uint32_t>& choice, const double* point, std::size_t levels,
+  void collapse(const FusedChoice& choice, const double* point, std::size_t levels,
                 double* value) const;
 
  private:
   void find_demanding();
   void make_lists(std::size_t cls);
-  bool coarse(std::size_t cls, const StateList& list) const;
-  void prune_list(std::size_t cls, StateList* list) const;
+  void find_choices();
+  void prune_needed_lists();
+  void sort_choices();
   std::vector<std::uint32_t> front_of(std::size_t cls, const std::vector<std::uint32_t>& states,
                                       bool limits_only) const;
   void number_contents(std::size_t cls);
@@ -101,8 +116,6 @@ class StateLists {
   double column_value(std::size_t cls, std::int32_t column, std::uint32_t state) const {
     return program_.columns[cls][static_cast<std::size_t>(column)].values[state];
   }
-  std::vector<std::int64_t> fused_trips(const std::vector<std::uint32_t>& choice) const;
-  double backing_volume(const Slot& slot, const std::vector<std::int64_t>& trips) const;
 
   const TileSearchContext& context_;
   const EinsumShape& shape_;
@@ -110,8 +123,14 @@ class StateLists {
   const std::vector<VariableClass>& classes_;
   const std::vector<ClassStates>& states_;
   const SimpleProgram& program_;
-  std::vector<std::vector<StateList>> lists_;          // per class
-  std::vector<std::vector<UsageGroup>> usage_groups_;  // per class
+  const ExchangeSpace::Skeleton& skeleton_;
+  std::vector<std::uint32_t> places_;  // fused loops in item order
+  std::vector<FusedChoice> choices_;
+  std::vector<std::vector<StateList>> lists_;           // per class, ascending by fused trip counts
+  std::vector<std::vector<std::uint32_t>> first_list_;  // per class and fused trip counts
+  std::vector<std::map<std::vector<std::int64_t>, std::uint32_t>> fused_number_;  // per class
+  std::vector<std::vector<std::optional<std::vector<std::uint32_t>>>> roomy_;     // per class, list
+  std::vector<std::vector<UsageGroup>> usage_groups_;                             // per class
   std::vector<std::size_t> order_;
   struct Demanding {
     ComponentId component;

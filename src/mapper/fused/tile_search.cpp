@@ -59,10 +59,13 @@ class TemplateSearch {
     }
     if (context_.bound.hopeless(program_.least_energy, program_.least_latency))
       return std::move(result_);
-    lists_ = std::make_unique<StateLists>(context_, templ_, classes_, states_, program_);
+    const ExchangeSpace& space = *context_.space;
+    lists_ = std::make_unique<StateLists>(context_, templ_, classes_, states_, program_,
+                                          space.skeletons[space.skeleton_of[template_index_]]);
+    if (lists_->choices().empty()) return std::move(result_);
     select_by_usage();
     ListChoice choice(classes_.size(), 0);
-    emit_all(0, Usage(lists_->wanted_usage().size(), 1), 0, &choice);
+    emit_all(0, 0, lists_->choices().size(), Usage(lists_->wanted_usage().size(), 1), &choice);
     return std::move(result_);
   }
 
@@ -146,7 +149,7 @@ class TemplateSearch {
         const StateList& list = lists_->lists(cls)[*l];
         const int fused = fused_loops + list.fused_loops;
         if (fused > context_.options->max_fused_loops) continue;
-        for (std::uint32_t state : list.roomy)
+        for (std::uint32_t state : lists_->roomy(cls, *l))
           if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
               fits(target, *both, depth + 1, fused, extended))
             return true;
@@ -155,26 +158,33 @@ class TemplateSearch {
     return false;
   }
 
-  /// Every choice of lists whose use of the fanouts is allowed, class by class; whole branches end
-  /// where no partial assignment is left.
-  void emit_all(std::size_t depth, const Usage& used, int fused_loops, ListChoice* choice) {
+  /// Every choice of lists for the fused choices [first, last), which agree on the classes before
+  /// `depth`, whose use of the fanouts is allowed; whole branches end where no partial assignment
+  /// is left.
+  void emit_all(std::size_t depth, std::size_t first, std::size_t last, const Usage& used,
+                ListChoice* choice) {
+    const std::vector<FusedChoice>& choices = lists_->choices();
     if (depth == classes_.size()) {
-      if (allowed_.count(used) > 0) emit(*choice);
+      if (allowed_.count(used) == 0) return;
+      for (std::size_t i = first; i < last; ++i) emit(choices[i], *choice);
       return;
     }
     if (context_.cancel != nullptr && context_.cancel->load()) return;
     const std::size_t cls = order(depth);
-    for (const auto& [usage, lists] : lists_->usage_groups(cls)) {
-      const auto both = lists_->combine_usage(used, usage);
-      if (!both || !may_become_allowed(*both, depth + 1)) continue;
-      for (std::uint32_t l : lists) {
-        const int fused = fused_loops + lists_->lists(cls)[l].fused_loops;
-        if (fused > context_.options->max_fused_loops) continue;
+    while (first < last) {
+      const std::uint32_t fused = choices[first].fused[depth];
+      std::size_t end = first + 1;
+      while (end < last && choices[end].fused[depth] == fused) ++end;
+      const auto [begin_list, end_list] = lists_->lists_with(cls, fused);
+      for (std::uint32_t l = begin_list; l < end_list; ++l) {
+        const auto both = lists_->combine_usage(used, lists_->lists(cls)[l].usage);
+        if (!both || !may_become_allowed(*both, depth + 1)) continue;
         (*choice)[cls] = l;
         if (depth + 1 < classes_.size() && prefix_of(*choice, depth + 1).points.size() == 0)
           continue;
-        emit_all(depth + 1, *both, fused, choice);
+        emit_all(depth + 1, first, end, *both, choice);
       }
+      first = end;
     }
   }
 
@@ -337,39 +347,24 @@ class TemplateSearch {
   }
 
   // ---- pmappings ---------------------------------------------------------------------------
-  void emit(const ListChoice& choice) {
-    if (lists_->redundant(choice)) return;
+  void emit(const FusedChoice& fused, const ListChoice& choice) {
     const Front& front = front_of(choice);
     if (front.points.size() == 0) return;
-    PmappingGroup group;
-    group.compatibility = lists_->compatibility(choice);
-    if (!steps_together(group.compatibility)) return;
-    const std::size_t levels = group.compatibility.loops.size() + 1;
+    PmappingGroup& group = result_.groups.emplace_back();
+    group.space_index = fused.group;
+    const std::size_t levels = context_.space->compatibilities[fused.group].loops.size() + 1;
     const std::size_t tracked = context_.tracked->size();
     group.stride = 2 + tracked * levels + tracked;
+    group.values.assign(front.points.size() * group.stride, 0);
     for (std::size_t i = 0; i < front.points.size(); ++i) {
-      group.values.resize(group.values.size() + group.stride, 0);
-      double* value = group.values.data() + i * group.stride;
-      lists_->collapse(choice, front.points.point(i), levels, value);
+      lists_->collapse(fused, front.points.point(i), levels,
+                       group.values.data() + i * group.stride);
       group.templates.push_back(template_index_);
       std::vector<std::uint32_t> states(classes_.size());
       for (std::size_t d = 0; d < classes_.size(); ++d)
         states[order(d)] = lists_->lists(order(d))[choice[order(d)]].states[front.at[i][d]];
       group.states.push_back(std::move(states));
     }
-    result_.groups.push_back(std::move(group));
-  }
-
-  /// Einsums of one recurrence share the loop over its steps, above all that they exchange.
-  bool steps_together(const Compatibility& compatibility) const {
-    if (!shape_.recurrence.step) return true;
-    for (std::size_t l = 0; l < compatibility.loops.size(); ++l) {
-      if (l > 0 && compatibility.stop_before[l]) return false;
-      const FusedLoop& loop = compatibility.loops[l];
-      if (shape_.variables[loop.variable] == *shape_.recurrence.step)
-        return !loop.spatial && loop.tile == 1;
-    }
-    return false;
   }
 
   const TileSearchContext& context_;

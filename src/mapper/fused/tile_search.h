@@ -1,11 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "../objective_value.h"
 #include "cost_program.h"
+#include "exchange_space.h"
+#include "hull.h"
 #include "pmapping.h"
 #include "simple_program.h"
 
@@ -16,12 +20,17 @@ namespace sluice::fused {
 struct SearchBound {
   bool active = false;
   Objective objective = Objective::kEdp;
-  double other_energy = 0;   ///< least energy of all other Einsums together
-  double other_latency = 0;  ///< least latency of all other Einsums together
+  LowerHull others{{0, 0}};  ///< what the rest of the mapping costs at least
   double limit = 0;          ///< objective of the known mapping, with a margin
 
+  /// Least objective of a whole mapping with a part of this energy (J) and latency (s): objectives
+  /// are quasi-concave, so that their least value lies at a corner.
   double value(double energy, double latency) const {
-    return objective_value(objective, energy + other_energy, latency + other_latency);
+    double least = std::numeric_limits<double>::infinity();
+    for (const EnergyLatency& other : others)
+      least = std::min(least,
+                       objective_value(objective, energy + other.energy, latency + other.latency));
+    return least;
   }
 
   bool hopeless(double energy, double latency) const {
@@ -38,7 +47,8 @@ struct TileSearchContext {
   const std::vector<bool>* unlimited;
   SearchBound bound;
   const std::atomic<bool>* cancel = nullptr;
-  /// > 0: a scout that keeps so many partial assignments, and few fused trip counts (not exact)
+  const ExchangeSpace* space = nullptr;
+  /// > 0: a scout that keeps so many partial assignments (not exact)
   std::size_t beam = 0;
 };
 
@@ -53,7 +63,7 @@ CompiledTemplate compile_template(const TileSearchContext& context, const Templa
 
 /// The pmappings that one template has, grouped by compatibility and pruned within each group.
 struct TemplateResult {
-  std::vector<PmappingGroup> groups;
+  std::vector<PmappingGroup> groups;  ///< with `space_index`
   double considered = 0;
   double evaluated = 0;
   ClosestMiss miss;

@@ -1,0 +1,139 @@
+#include "compatibility.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cost_program.h"
+
+namespace sluice::fused {
+
+bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips) {
+  for (std::size_t l = 0; l < templ.loops.size(); ++l) {
+    const LoopPlace& loop = templ.loops[l];
+    if (!loop.fused || !loop.late || trips[l] == 1) continue;
+    bool separated = false;
+    for (std::size_t other = 0; other < templ.loops.size() && !separated; ++other) {
+      const LoopPlace& between = templ.loops[other];
+      separated = between.fused && between.gap == loop.gap && !between.late && !between.spatial &&
+                  trips[other] > 1;
+    }
+    if (!separated) return true;
+  }
+  return false;
+}
+
+namespace {
+
+double backing_volume(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                      const Slot& slot, const std::vector<std::int64_t>& trips) {
+  std::vector<std::int64_t> tile(shape.sizes);
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    if (templ.loops[l].fused && templ.loops[l].gap < slot.gap)
+      tile[templ.loops[l].variable] /= trips[l];
+  double volume = 0;
+  for (const BoundAccess& held : bound.held) {
+    if (held.tensor != static_cast<int>(slot.tensor)) continue;
+    double part = 1;
+    for (const BoundIndex& index : held.index) {
+      double extent = 1 + static_cast<double>(index.slack);
+      for (const BoundTerm& term : index.terms)
+        extent += static_cast<double>(std::abs(term.coefficient)) *
+                  static_cast<double>(tile[static_cast<std::size_t>(term.variable)] - 1);
+      part *= backing_extent(index, extent);
+    }
+    volume += part;
+  }
+  return volume;
+}
+
+bool slides_under(const Template& templ, std::uint32_t loop) {
+  return std::any_of(templ.slots.begin(), templ.slots.end(), [&](const Slot& slot) {
+    return slot.sliding_loop == static_cast<std::int32_t>(loop);
+  });
+}
+
+void add_loops(const EinsumShape& shape, const Template& templ,
+               const std::vector<std::int64_t>& trips, Compatibility* result) {
+  std::vector<std::int64_t> tile(shape.sizes);
+  std::uint32_t last_gap = 0;
+  bool after_window = false, last_late = false;
+  for (const Item& item : templ.items) {
+    if (!item.is_loop || !templ.loops[item.index].fused || trips[item.index] == 1) continue;
+    const LoopPlace& place = templ.loops[item.index];
+    tile[place.variable] /= trips[item.index];
+    result->stop_before.push_back(result->loops.empty() || place.gap != last_gap || after_window ||
+                                  place.late != last_late);
+    // The loop that a window slides over stays directly below its storage node.
+    after_window = slides_under(templ, item.index);
+    result->loops.push_back({place.variable, place.spatial, place.component, place.dimension,
+                             trips[item.index], tile[place.variable]});
+    last_gap = place.gap;
+    last_late = place.late;
+  }
+}
+
+}  // namespace
+
+double backing_bits(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                    const Slot& slot, const std::vector<std::int64_t>& trips) {
+  return backing_volume(bound, shape, templ, slot, trips) *
+         bound.components[slot.component.index()].bits_per_value[slot.tensor] *
+         (slot.persistent ? shape.multiplicity : 1);
+}
+
+std::uint64_t exchange_of(const EinsumShape& shape, const Compatibility& compatibility,
+                          const Backing& backing) {
+  ExchangeHash hash;
+  for (std::size_t l = 0; l < backing.level; ++l) {
+    const FusedLoop& loop = compatibility.loops[l];
+    hash.add_loop(shape.shared_rank(backing.tensor, loop.variable, loop.spatial), loop.tile,
+                  loop.trips, loop.spatial, loop.component, loop.dimension);
+  }
+  return hash.at(backing.component, backing.persistent);
+}
+
+Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
+                                 const Template& templ, const std::vector<std::int64_t>& trips) {
+  const BoundEinsum& bound = problem[shape.einsum];
+  Compatibility result;
+  add_loops(shape, templ, trips, &result);
+  for (const Slot& slot : templ.slots) {
+    if (!slot.shared) continue;
+    Backing backing{slot.tensor, slot.component, 0, 0, slot.persistent};
+    for (std::size_t l = 0; l < templ.loops.size(); ++l)
+      backing.level +=
+          templ.loops[l].fused && trips[l] > 1 && templ.loops[l].gap < slot.gap ? 1 : 0;
+    backing.bits = backing_bits(bound, shape, templ, slot, trips);
+    result.backings.push_back(backing);
+  }
+  std::sort(result.backings.begin(), result.backings.end(),
+            [](const Backing& a, const Backing& b) { return a.tensor < b.tensor; });
+  return result;
+}
+
+bool steps_together(const EinsumShape& shape, const Compatibility& compatibility) {
+  if (!shape.recurrence.step) return true;
+  for (std::size_t l = 0; l < compatibility.loops.size(); ++l) {
+    if (l > 0 && compatibility.stop_before[l]) return false;
+    const FusedLoop& loop = compatibility.loops[l];
+    if (shape.variables[loop.variable] == *shape.recurrence.step)
+      return !loop.spatial && loop.tile == 1;
+  }
+  return false;
+}
+
+std::vector<std::int64_t> compatibility_key(const Compatibility& c) {
+  std::vector<std::int64_t> key;
+  for (std::size_t l = 0; l < c.loops.size(); ++l) {
+    const FusedLoop& loop = c.loops[l];
+    key.insert(key.end(),
+               {loop.variable, loop.spatial, static_cast<std::int64_t>(loop.component.index()),
+                loop.dimension, loop.trips, loop.tile, c.stop_before[l]});
+  }
+  for (const Backing& b : c.backings)
+    key.insert(key.end(),
+               {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level, b.persistent});
+  return key;
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "exchange.h"
+#include "pmapping.h"
+
+namespace sluice::fused {
+
+/// Whether a storage node could as well sink below a fused loop directly under it: then another
+/// choice says the same with a smaller tile. `trips`: per loop place; only fused ones are read.
+bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips);
+
+/// The compatibility of a template under given trip counts of its fused loops (`trips` per loop
+/// place; others are not read).
+Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
+                                 const Template& templ, const std::vector<std::int64_t>& trips);
+
+/// Bits that a backing node reserves under given trip counts of the fused loops.
+double backing_bits(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                    const Slot& slot, const std::vector<std::int64_t>& trips);
+
+/// How one shared tensor is exchanged (exchange.h).
+std::uint64_t exchange_of(const EinsumShape& shape, const Compatibility& compatibility,
+                          const Backing& backing);
+
+/// Einsums of one recurrence share the loop over its steps, above all that they exchange. True for
+/// other Einsums.
+bool steps_together(const EinsumShape& shape, const Compatibility& compatibility);
+
+/// All of a compatibility but the sizes that follow from it: equal keys, equal compatibilities.
+std::vector<std::int64_t> compatibility_key(const Compatibility& compatibility);
+
+}  // namespace sluice::fused

@@ -1,0 +1,51 @@
+#include "exchange.h"
+
+#include <algorithm>
+
+namespace sluice::fused {
+
+/// Narrows what is allowed to what the user knows. True if anything was dropped.
+bool ExchangeAgreement::restrict_to(const User& user) {
+  bool changed = false;
+  const std::size_t n = user.tensors.size();
+  for (std::size_t t = 0; t < n; ++t) {
+    const std::size_t tensor = user.tensors[t].index();
+    std::unordered_set<std::uint64_t> mine;
+    for (std::size_t at = t; at < user.exchanges.size(); at += n)
+      if (!known_[tensor] || allowed_[tensor].count(user.exchanges[at]) > 0)
+        mine.insert(user.exchanges[at]);
+    changed = changed || !known_[tensor] || mine.size() < allowed_[tensor].size();
+    known_[tensor] = 1;
+    allowed_[tensor] = std::move(mine);
+  }
+  return changed;
+}
+
+void ExchangeAgreement::keep_allowed(const ExchangeAgreement& agreement, User* user) {
+  const std::size_t n = user->tensors.size();
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < user->exchanges.size(); at += n) {
+    bool agrees = true;
+    for (std::size_t t = 0; t < n && agrees; ++t)
+      agrees = agreement.allows(user->tensors[t], user->exchanges[at + t]);
+    if (!agrees) continue;
+    std::copy_n(user->exchanges.begin() + static_cast<std::ptrdiff_t>(at), n,
+                user->exchanges.begin() + static_cast<std::ptrdiff_t>(kept));
+    kept += n;
+  }
+  user->exchanges.resize(kept);
+}
+
+void ExchangeAgreement::add(std::vector<TensorId> tensors, std::vector<std::uint64_t> exchanges) {
+  if (tensors.empty()) return;
+  users_.push_back({std::move(tensors), std::move(exchanges)});
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (User& user : users_) {
+      keep_allowed(*this, &user);
+      changed = restrict_to(user) || changed;
+    }
+  }
+}
+
+}  // namespace sluice::fused

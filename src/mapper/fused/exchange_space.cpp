@@ -1,0 +1,215 @@
+#include "exchange_space.h"
+
+#include <map>
+#include <unordered_map>
+
+#include "key_hash.h"
+
+namespace sluice::fused {
+namespace {
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> low, high;
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    low.push_back(d);
+    if (d * d != n) high.push_back(n / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+/// Walks the fused loops and shared backing nodes of one template from the outside in and chooses
+/// trip counts; turns back where a shared tensor does not fit or nobody else exchanges it that way.
+class FusedTrips {
+ public:
+  FusedTrips(const BoundProblem& problem, const ExchangeRequest& request, const Template& templ,
+             const MapperOptions& options)
+      : problem_(problem),
+        bound_(problem[request.equals.front()->einsum]),
+        request_(request),
+        shape_(*request.equals.front()),
+        templ_(templ),
+        options_(options) {
+    free_.assign(shape_.sizes.size(), false);
+    for (const LoopPlace& loop : templ.loops)
+      if (!loop.fused) free_[loop.variable] = true;
+    for (const Item& item : templ.items)
+      if (item.is_loop ? templ.loops[item.index].fused : templ.slots[item.index].shared)
+        items_.push_back(item);
+    rest_ = shape_.sizes;
+    here_.assign(shape_.sizes.size(), 0);
+    trips_.assign(templ.loops.size(), 1);
+    held_.assign(bound_.components.size(), 0);
+  }
+
+  /// Calls `body` with the trip counts per loop place.
+  template <class Body>
+  void for_each(const Body& body) {
+    const std::vector<ExchangeHash> none(shape_.tensors.size());
+    choose(0, 0, none, (std::uint64_t{1} << std::min<std::size_t>(request_.equals.size(), 64)) - 1,
+           body);
+  }
+
+ private:
+  using Members = std::uint64_t;  // of the equal Einsums: whose partners agree so far
+
+  template <class Body>
+  void choose(std::size_t position, int total, const std::vector<ExchangeHash>& hashes,
+              Members members, const Body& body) {
+    if (position == items_.size()) {
+      for (std::size_t v = 0; v < rest_.size(); ++v)
+        if (rest_[v] != 1 && !free_[v]) return;  // no loop is left for the rest
+      if (!options_.pruning.redundant_templates || !is_redundant(templ_, trips_)) body(trips_);
+      return;
+    }
+    const Item& item = items_[position];
+    if (!item.is_loop) {
+      back(templ_.slots[item.index], position, total, hashes, members, body);
+      return;
+    }
+    choose(position + 1, total, hashes, members, body);
+    const LoopPlace& loop = templ_.loops[item.index];
+    const std::int64_t rest = rest_[loop.variable];
+    if (here_[loop.variable] >= options_.max_fused_loops_per_rank ||
+        total >= options_.max_fused_loops)
+      return;
+    const std::int64_t most =
+        loop.spatial ? problem_.arch[loop.component].spatial[loop.dimension].fanout : rest;
+    ++here_[loop.variable];
+    for (std::int64_t trips : divisors_of(rest)) {
+      if (trips == 1 || (request_.coarse && !is_coarse(trips, shape_.sizes[loop.variable])))
+        continue;
+      if (trips > most) break;
+      trips_[item.index] = trips;
+      rest_[loop.variable] = rest / trips;
+      std::vector<ExchangeHash> inside = hashes;
+      for (std::size_t t = 0; t < inside.size(); ++t)
+        if (shape_.tensors[t].shared)
+          inside[t].add_loop(shape_.shared_rank(t, loop.variable, loop.spatial), rest / trips,
+                             trips, loop.spatial, loop.component, loop.dimension);
+      choose(position + 1, total + 1, inside, members, body);
+    }
+    --here_[loop.variable];
+    trips_[item.index] = 1;
+    rest_[loop.variable] = rest;
+  }
+
+  /// A shared tensor's backing node: all loops above are chosen.
+  template <class Body>
+  void back(const Slot& slot, std::size_t position, int total,
+            const std::vector<ExchangeHash>& hashes, Members members, const Body& body) {
+    if (request_.agreement != nullptr && request_.equals.size() <= 64) {
+      const std::uint64_t exchange = hashes[slot.tensor].at(slot.component, slot.persistent);
+      for (std::size_t m = 0; m < request_.equals.size(); ++m)
+        if ((members >> m & 1U) != 0 &&
+            !request_.agreement->allows(request_.equals[m]->tensors[slot.tensor].id, exchange))
+          members &= ~(Members{1} << m);
+      if (members == 0) return;
+    }
+    const BoundComponent& memory = bound_.components[slot.component.index()];
+    // A copy's two tensors may be one.
+    const double bits = shape_.is_copy ? 0 : backing_bits(bound_, shape_, templ_, slot, trips_);
+    double& held = held_[slot.component.index()];
+    if (held + bits > memory.size_bits) return;
+    held += bits;
+    choose(position + 1, total, hashes, members, body);
+    held -= bits;
+  }
+
+  static bool is_coarse(std::int64_t trips, std::int64_t size) {
+    return trips == size || (trips * trips <= size && (trips + 1) * (trips + 1) * 4 > size);
+  }
+
+  const std::vector<std::int64_t>& divisors_of(std::int64_t n) {
+    const auto [at, inserted] = divisors_.try_emplace(n);
+    if (inserted) at->second = divisors(n);
+    return at->second;
+  }
+
+  const BoundProblem& problem_;
+  const BoundEinsum& bound_;
+  const ExchangeRequest& request_;
+  const EinsumShape& shape_;
+  const Template& templ_;
+  const MapperOptions& options_;
+  std::vector<Item> items_;  // fused loops and shared backing nodes
+  std::vector<bool> free_;   // per variable: has loops that are not fused
+  std::vector<std::int64_t> rest_, trips_;
+  std::vector<int> here_;     // per variable: fused loops chosen
+  std::vector<double> held_;  // per component: bits of the shared tensors above
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> divisors_;  // stable references
+};
+
+/// What decides a template's compatibilities: fused loops, shared backing nodes, and which
+/// variables can also be looped over further in.
+std::vector<std::int64_t> skeleton_key(const EinsumShape& shape, const Template& templ) {
+  std::vector<std::int64_t> key;
+  std::vector<std::int64_t> free(shape.sizes.size(), 0);
+  for (const Item& item : templ.items) {
+    if (item.is_loop) {
+      const LoopPlace& loop = templ.loops[item.index];
+      if (!loop.fused) {
+        free[loop.variable] = 1;
+        continue;
+      }
+      bool slides = false;
+      for (const Slot& slot : templ.slots)
+        slides = slides || slot.sliding_loop == static_cast<std::int32_t>(item.index);
+      key.insert(key.end(), {1, loop.variable, loop.gap, loop.spatial,
+                             static_cast<std::int64_t>(loop.component.index()), loop.dimension,
+                             loop.late, slides});
+    } else if (const Slot& slot = templ.slots[item.index]; slot.shared) {
+      key.insert(key.end(), {2, static_cast<std::int64_t>(slot.component.index()), slot.tensor,
+                             slot.gap, slot.persistent});
+    }
+  }
+  key.insert(key.end(), free.begin(), free.end());
+  return key;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> fused_places(const Template& templ) {
+  std::vector<std::uint32_t> places;
+  for (const Item& item : templ.items)
+    if (item.is_loop && templ.loops[item.index].fused) places.push_back(item.index);
+  return places;
+}
+
+ExchangeSpace make_exchange_space(const BoundProblem& problem, const ExchangeRequest& request,
+                                  const std::vector<Template>& templates,
+                                  const MapperOptions& options) {
+  const EinsumShape& shape = *request.equals.front();
+  ExchangeSpace space;
+  for (const LocalTensor& tensor : shape.tensors)
+    if (tensor.shared) space.tensors.push_back(tensor.id);
+  std::map<std::vector<std::int64_t>, std::uint32_t> skeletons;
+  std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash> numbers;
+  for (const Template& templ : templates) {
+    const auto [at, inserted] = skeletons.try_emplace(
+        skeleton_key(shape, templ), static_cast<std::uint32_t>(space.skeletons.size()));
+    space.skeleton_of.push_back(at->second);
+    if (!inserted) continue;
+    ExchangeSpace::Skeleton& skeleton = space.skeletons.emplace_back();
+    const std::vector<std::uint32_t> places = fused_places(templ);
+    FusedTrips(problem, request, templ, options).for_each([&](const ExchangeSpace::Trips& trips) {
+      Compatibility compatibility = make_compatibility(problem, shape, templ, trips);
+      if (!steps_together(shape, compatibility)) return;
+      const auto [number, is_new] =
+          numbers.try_emplace(compatibility_key(compatibility),
+                              static_cast<std::uint32_t>(space.compatibilities.size()));
+      if (is_new) {
+        for (const Backing& backing : compatibility.backings)
+          space.exchanges.push_back(exchange_of(shape, compatibility, backing));
+        space.compatibilities.push_back(std::move(compatibility));
+      }
+      ExchangeSpace::Trips& own = skeleton.trips.emplace_back();
+      for (std::uint32_t place : places) own.push_back(trips[place]);
+      skeleton.group.push_back(number->second);
+    });
+  }
+  return space;
+}
+
+}  // namespace sluice::fused
