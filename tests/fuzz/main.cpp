@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <sstream>
 #include <string>
 
 #include "oracle/compare.h"
@@ -25,7 +26,8 @@ status 1.
   --seconds T       stop after so long
   --evaluations E   size of the problems: at most so many mappings priced (default 4000); the same
                     seed with another E is another problem
-  --plain           no tolls, recurrences, free storage orders, double variables
+  --extras LIST     which kinds of special input to draw, of tolls, behaviours, free_orders,
+                    inner_persistent, double_variables, recurrences, cycles; or none (default: all)
   --occupancy       compare the fronts with peak occupancies too
   --keep-going      report every difference, not made simpler
   --problem FILE    one problem from a spec file (workload, arch, mapper) instead
@@ -47,13 +49,37 @@ struct Arguments {
   std::exit(2);
 }
 
+struct NamedExtra {
+  const char* name;
+  bool sluice::oracle::Extras::*drawn;
+};
+constexpr NamedExtra kExtras[] = {
+    {"tolls", &sluice::oracle::Extras::tolls},
+    {"behaviours", &sluice::oracle::Extras::behaviours},
+    {"free_orders", &sluice::oracle::Extras::free_orders},
+    {"inner_persistent", &sluice::oracle::Extras::inner_persistent},
+    {"double_variables", &sluice::oracle::Extras::double_variables},
+    {"recurrences", &sluice::oracle::Extras::recurrences},
+    {"cycles", &sluice::oracle::Extras::cycles},
+};
+
+sluice::oracle::Extras read_extras(const std::string& list) {
+  sluice::oracle::Extras extras;
+  std::istringstream names(list == "none" ? "" : list);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto* known = std::find_if(std::begin(kExtras), std::end(kExtras),
+                                     [&](const NamedExtra& extra) { return extra.name == name; });
+    if (known == std::end(kExtras)) refuse("unknown kind of input " + name);
+    extras.*known->drawn = true;
+  }
+  return extras;
+}
+
 void read_switch(Arguments& arguments, const std::string& name) {
   if (name == "--keep-going") {
     arguments.keep_going = true;
   } else if (name == "--occupancy") {
     arguments.occupancy = true;
-  } else if (name == "--plain") {
-    arguments.extras = {};
   } else {
     fmt::print("{}", kHelp);
     std::exit(0);
@@ -68,6 +94,8 @@ void read_value(Arguments& arguments, const std::string& name, const std::string
       arguments.seed = std::stoull(value);
     } else if (name == "--seconds") {
       arguments.seconds = std::stod(value);
+    } else if (name == "--extras") {
+      arguments.extras = read_extras(value);
     } else if (name == "--problem") {
       arguments.problem = value;
     } else if (name == "--evaluations") {
@@ -85,8 +113,8 @@ Arguments parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    const bool is_switch = name == "--keep-going" || name == "--occupancy" || name == "--plain" ||
-                           name == "--help" || name == "-h";
+    const bool is_switch =
+        name == "--keep-going" || name == "--occupancy" || name == "--help" || name == "-h";
     if (is_switch) {
       read_switch(arguments, name);
     } else if (i + 1 == argc) {

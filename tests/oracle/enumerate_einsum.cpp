@@ -87,14 +87,12 @@ class TemplateWalk {
     }
   }
 
-  /// No recomputation: every tensor whose backing node is below the gap is indexed by the variable
-  /// alone.
-  bool indexes_all_unseen(RankVariableId variable, std::size_t gap, bool intermediates_only) const {
+  /// Every tensor whose backing node is below the gap is indexed by the variable alone: nothing is
+  /// made, or brought from nowhere, twice.
+  bool indexes_all_unseen(RankVariableId variable, std::size_t gap) const {
     for (std::size_t i = gap; i < choice_.rest.size(); ++i) {
       const NestStorage& node = choice_.rest[i];
-      if (!node.backing) continue;
-      if (intermediates_only && !problem_.roles.is_intermediate(node.tensor)) continue;
-      if (relevance_of(node.tensor, variable) != Relevance::kRelevant) return false;
+      if (node.backing && relevance_of(node.tensor, variable) != Relevance::kRelevant) return false;
     }
     return true;
   }
@@ -114,12 +112,11 @@ class TemplateWalk {
   std::vector<std::pair<Slot, Fanout*>> slots_of(RankVariableId variable) {
     std::vector<std::pair<Slot, Fanout*>> slots;
     for (std::size_t gap = 0; gap < n_gaps_; ++gap) {
-      if (indexes_all_unseen(variable, gap, false))
-        slots.push_back({Slot{gap, false, {}, 0}, nullptr});
+      if (!indexes_all_unseen(variable, gap)) continue;
+      slots.push_back({Slot{gap, false, {}, 0}, nullptr});
       for (Fanout& fanout : fanouts_) {
         if (fanout.gap != gap || breaks_reuse(variable, fanout.reuse)) continue;
         if (variable == step_) continue;  // the steps of a recurrence follow each other
-        if (!indexes_all_unseen(variable, gap, true)) continue;
         slots.push_back({Slot{gap, true, fanout.component, fanout.dimension}, &fanout});
       }
     }

@@ -178,6 +178,9 @@ void add_components(Dice& dice, ProblemSpec& spec) {
   };
   if (!has_copies(spec) && dice.chance(15)) insert(draw_toll(dice));
   if (dice.chance(8)) insert(draw_container(dice));
+}
+
+void add_behaviours(Dice& dice, ProblemSpec& spec) {
   for (std::size_t i = 1; i < spec.memories.size(); ++i) {
     MemorySpec& memory = spec.memories[i];
     if (memory.kind != HolderKind::kMemory) continue;
@@ -216,6 +219,7 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   add_einsums(dice, spec, extras);
   if (extras.inner_persistent && dice.chance(12)) add_persistent(dice, spec);
   if (extras.tolls) add_components(dice, spec);
+  if (extras.behaviours) add_behaviours(dice, spec);
   if (extras.free_orders && dice.chance(20)) add_orders(dice, spec);
 }
 

@@ -101,14 +101,15 @@ MapperOptions options_of(const ProblemSpec& spec);
 
 /// Kinds of input that random_problem adds to a plain problem, each in some of the cases.
 struct Extras {
-  bool tolls = false;        ///< and containers, double buffers, separate ports, counted merges
-  bool free_orders = false;  ///< of storage nodes
+  bool tolls = false;             ///< and containers
+  bool behaviours = false;        ///< double buffers, separate ports, counted merges, power gating
+  bool free_orders = false;       ///< of storage nodes
   bool inner_persistent = false;  ///< persistent tensors backed below the outermost memory
   bool double_variables = false;  ///< two variables in one index
   bool recurrences = false;       ///< of one Einsum
   bool cycles = false;            ///< recurrences of two Einsums
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true};
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true};
 
 /// The problem of one seed.
 ProblemSpec random_problem(std::uint64_t seed, const Extras& extras = {});
