@@ -81,17 +81,6 @@ double backing_bits(const BoundEinsum& bound, const EinsumShape& shape, const Te
          (slot.persistent ? shape.multiplicity : 1);
 }
 
-std::uint64_t exchange_of(const EinsumShape& shape, const Compatibility& compatibility,
-                          const Backing& backing) {
-  ExchangeHash hash;
-  for (std::size_t l = 0; l < backing.level; ++l) {
-    const FusedLoop& loop = compatibility.loops[l];
-    hash.add_loop(shape.shared_rank(backing.tensor, loop.variable, loop.spatial), loop.tile,
-                  loop.trips, loop.spatial, loop.component, loop.dimension);
-  }
-  return hash.at(backing.component, backing.persistent);
-}
-
 Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
                                  const Template& templ, const std::vector<std::int64_t>& trips) {
   const BoundEinsum& bound = problem[shape.einsum];
@@ -111,11 +100,14 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
   return result;
 }
 
-bool steps_together(const EinsumShape& shape, const Compatibility& compatibility) {
+bool steps_together(const EinsumShape& shape, const Template& templ,
+                    const std::vector<std::int64_t>& trips) {
   if (!shape.recurrence.step) return true;
-  for (std::size_t l = 0; l < compatibility.loops.size(); ++l) {
-    if (l > 0 && compatibility.stop_before[l]) return false;
-    const FusedLoop& loop = compatibility.loops[l];
+  Compatibility loops;
+  add_loops(shape, templ, trips, &loops);
+  for (std::size_t l = 0; l < loops.loops.size(); ++l) {
+    if (l > 0 && loops.stop_before[l]) return false;
+    const FusedLoop& loop = loops.loops[l];
     if (shape.variables[loop.variable] == *shape.recurrence.step)
       return !loop.spatial && loop.tile == 1;
   }

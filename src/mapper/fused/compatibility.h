@@ -21,13 +21,10 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
 double backing_bits(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                     const Slot& slot, const std::vector<std::int64_t>& trips);
 
-/// How one shared tensor is exchanged (exchange.h).
-std::uint64_t exchange_of(const EinsumShape& shape, const Compatibility& compatibility,
-                          const Backing& backing);
-
 /// Einsums of one recurrence share the loop over its steps, above all that they exchange. True for
-/// other Einsums.
-bool steps_together(const EinsumShape& shape, const Compatibility& compatibility);
+/// other Einsums. `trips` as above.
+bool steps_together(const EinsumShape& shape, const Template& templ,
+                    const std::vector<std::int64_t>& trips);
 
 /// All of a compatibility but the sizes that follow from it: equal keys, equal compatibilities.
 std::vector<std::int64_t> compatibility_key(const Compatibility& compatibility);

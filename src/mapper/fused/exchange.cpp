@@ -36,9 +36,11 @@ void ExchangeAgreement::keep_allowed(const ExchangeAgreement& agreement, User* u
   user->exchanges.resize(kept);
 }
 
-void ExchangeAgreement::add(std::vector<TensorId> tensors, std::vector<std::uint64_t> exchanges) {
+void ExchangeAgreement::add(EinsumId einsum, std::vector<TensorId> tensors,
+                            std::vector<std::uint64_t> exchanges) {
   if (tensors.empty()) return;
-  users_.push_back({std::move(tensors), std::move(exchanges)});
+  std::erase_if(users_, [&](const User& user) { return user.einsum == einsum; });
+  users_.push_back({einsum, std::move(tensors), std::move(exchanges)});
   for (bool changed = true; changed;) {
     changed = false;
     for (User& user : users_) {

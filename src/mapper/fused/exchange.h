@@ -40,12 +40,13 @@ class ExchangeAgreement {
     return !known_[tensor.index()] || allowed_[tensor.index()].count(exchange) > 0;
   }
 
-  /// What one Einsum can do: `tensors` (its shared ones), and for each of its compatibilities one
-  /// exchange per tensor. Everything that no longer agrees is forgotten.
-  void add(std::vector<TensorId> tensors, std::vector<std::uint64_t> exchanges);
+  /// What one Einsum can do: `tensors` (its shared ones), and for each of its choices one exchange
+  /// per tensor; replaces what was known of the Einsum. What no longer agrees is forgotten.
+  void add(EinsumId einsum, std::vector<TensorId> tensors, std::vector<std::uint64_t> exchanges);
 
  private:
   struct User {
+    EinsumId einsum;
     std::vector<TensorId> tensors;
     std::vector<std::uint64_t> exchanges;  // tensors.size() each
   };

@@ -95,32 +95,29 @@ class Connector {
       }
     }
     if (drop_dead_ends_) drop_dead_ends();
-    graph_.used.resize(layers_.size());
-    for (std::size_t e = 0; e < layers_.size(); ++e) {
-      graph_.used[e].assign(layers_[e].space->compatibilities.size(), 0);
-      for (const ExchangeEdge& edge : graph_.edges[e]) graph_.used[e][edge.group] = 1;
-    }
     return std::move(graph_);
   }
 
  private:
-  /// One shared tensor's exchange in each compatibility of an Einsum.
+  /// One shared tensor's exchange in each group of an Einsum.
   struct Exchange {
     TensorId tensor;
-    std::vector<std::uint64_t> hash;  // per compatibility
+    std::vector<std::uint64_t> hash;  // per group
   };
 
   void hash_exchanges(std::size_t e) {
     std::vector<Exchange>& own = exchanges_.emplace_back();
-    const auto& compatibilities = layers_[e].space->compatibilities;
-    for (std::size_t c = 0; c < compatibilities.size(); ++c) {
-      if (!layers_[e].candidates[c]) continue;
-      const Spine spine = spine_of(*layers_[e].shape, compatibilities[c]);
-      if (own.empty())
+    const std::vector<PmappingGroup>& groups = *layers_[e].groups;
+    std::vector<Spine>& spines = own_.emplace_back();
+    alive_.emplace_back(groups.size(), 1);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const Spine& spine =
+          spines.emplace_back(spine_of(*layers_[e].shape, groups[g].compatibility));
+      if (g == 0)
         for (const LiveTensor& tensor : spine.live)
-          own.push_back({tensor.id, std::vector<std::uint64_t>(compatibilities.size())});
+          own.push_back({tensor.id, std::vector<std::uint64_t>(groups.size())});
       for (std::size_t t = 0; t < own.size(); ++t)
-        own[t].hash[c] = exchange_of(spine, spine.live[t]);
+        own[t].hash[g] = exchange_of(spine, spine.live[t]);
     }
   }
 
@@ -149,7 +146,7 @@ class Connector {
     for (std::size_t u = 0; u < users.size(); ++u) {
       const Exchange& exchange = *find_exchange(users[u], id);
       for (std::size_t c = 0; c < exchange.hash.size(); ++c) {
-        if (!layers_[users[u]].candidates[c]) continue;
+        if (!alive_[users[u]][c]) continue;
         if (u == 0) {
           known[exchange.hash[c]] = 1;
         } else if (const auto at = known.find(exchange.hash[c]);
@@ -162,10 +159,10 @@ class Connector {
     for (std::size_t e : users) {
       const Exchange& exchange = *find_exchange(e, id);
       for (std::size_t c = 0; c < exchange.hash.size(); ++c) {
-        if (!layers_[e].candidates[c]) continue;
+        if (!alive_[e][c]) continue;
         const auto at = known.find(exchange.hash[c]);
         if (at != known.end() && at->second == users.size()) continue;
-        layers_[e].candidates[c] = 0;
+        alive_[e][c] = 0;
         changed = true;
       }
     }
@@ -179,10 +176,9 @@ class Connector {
     for (const LiveTensor& tensor : before.front().live)
       if (const Exchange* exchange = find_exchange(e, tensor.id)) shared.push_back(exchange);
     std::unordered_map<Key, std::vector<std::uint32_t>, KeyHash> index;
-    std::vector<Spine> own(layers_[e].space->compatibilities.size());
+    const std::vector<Spine>& own = own_[e];
     for (std::uint32_t c = 0; c < own.size(); ++c) {
-      if (!layers_[e].candidates[c]) continue;
-      own[c] = spine_of(*layers_[e].shape, layers_[e].space->compatibilities[c]);
+      if (!alive_[e][c]) continue;
       Key key;
       for (const Exchange* exchange : shared)
         key.push_back(static_cast<std::int64_t>(exchange->hash[c]));
@@ -230,6 +226,8 @@ class Connector {
   const bool drop_dead_ends_;
   const std::atomic<bool>* cancel_;
   std::vector<std::vector<Exchange>> exchanges_;  // per Einsum, ascending by tensor
+  std::vector<std::vector<Spine>> own_;           // per Einsum and group
+  std::vector<std::vector<char>> alive_;          // per Einsum and group
   ExchangeGraph graph_;
 };
 

@@ -13,17 +13,16 @@ namespace sluice::fused {
 /// Joining a compatibility of one Einsum to a spine of the Einsums before it.
 struct ExchangeEdge {
   std::uint32_t from = 0;   ///< spine before the Einsum
-  std::uint32_t group = 0;  ///< the Einsum's compatibility
+  std::uint32_t group = 0;  ///< the Einsum's group of pmappings
   std::uint32_t to = 0;     ///< spine after it
 };
 
-/// Which compatibilities of consecutive Einsums go together, before anything is priced: a layered
-/// graph of spines. Only what lies on a complete path is kept, so that tile shapes are explored and
-/// joined only where they can end in a mapping.
+/// Which compatibilities of consecutive Einsums go together: a layered graph of spines. Only what
+/// lies on a complete path is kept, so that pmappings are joined only where they can end in a
+/// mapping.
 struct ExchangeGraph {
   std::vector<std::vector<Spine>> spines;        ///< per layer 0 … number of Einsums
   std::vector<std::vector<ExchangeEdge>> edges;  ///< per Einsum, ascending by from, group
-  std::vector<std::vector<char>> used;           ///< per Einsum and compatibility: on some path
   std::vector<std::size_t> last_use;             ///< per tensor: the last Einsum that uses it
   std::optional<std::size_t> broken_at;          ///< Einsum that nothing can be joined to
 };
@@ -31,11 +30,10 @@ struct ExchangeGraph {
 /// The spine of one Einsum by itself: its fused loops; `live` = its shared tensors.
 Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility);
 
-/// One Einsum's compatibilities that take part in a graph.
+/// One Einsum's part in a graph: the compatibilities of its priced pmappings.
 struct ExchangeLayer {
   const EinsumShape* shape = nullptr;
-  const ExchangeSpace* space = nullptr;
-  std::vector<char> candidates;  ///< per compatibility
+  const std::vector<PmappingGroup>* groups = nullptr;
 };
 
 /// Connects the compatibilities of all Einsums, in order. `drop_dead_ends`: keep only what lies on

@@ -1,9 +1,10 @@
 #include "exchange_space.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
-#include "key_hash.h"
+#include "../parallel.h"
 
 namespace sluice::fused {
 namespace {
@@ -41,9 +42,10 @@ class FusedTrips {
     here_.assign(shape_.sizes.size(), 0);
     trips_.assign(templ.loops.size(), 1);
     held_.assign(bound_.components.size(), 0);
+    exchanges_.assign(shape_.tensors.size(), 0);
   }
 
-  /// Calls `body` with the trip counts per loop place.
+  /// Calls `body` with the trip counts per loop place and the exchange of each tensor.
   template <class Body>
   void for_each(const Body& body) {
     const std::vector<ExchangeHash> none(shape_.tensors.size());
@@ -60,7 +62,9 @@ class FusedTrips {
     if (position == items_.size()) {
       for (std::size_t v = 0; v < rest_.size(); ++v)
         if (rest_[v] != 1 && !free_[v]) return;  // no loop is left for the rest
-      if (!options_.pruning.redundant_templates || !is_redundant(templ_, trips_)) body(trips_);
+      if (!steps_together(shape_, templ_, trips_)) return;
+      if (!options_.pruning.redundant_templates || !is_redundant(templ_, trips_))
+        body(trips_, exchanges_);
       return;
     }
     const Item& item = items_[position];
@@ -99,8 +103,9 @@ class FusedTrips {
   template <class Body>
   void back(const Slot& slot, std::size_t position, int total,
             const std::vector<ExchangeHash>& hashes, Members members, const Body& body) {
+    const std::uint64_t exchange = hashes[slot.tensor].at(slot.component, slot.persistent);
+    exchanges_[slot.tensor] = exchange;
     if (request_.agreement != nullptr && request_.equals.size() <= 64) {
-      const std::uint64_t exchange = hashes[slot.tensor].at(slot.component, slot.persistent);
       for (std::size_t m = 0; m < request_.equals.size(); ++m)
         if ((members >> m & 1U) != 0 &&
             !request_.agreement->allows(request_.equals[m]->tensors[slot.tensor].id, exchange))
@@ -136,8 +141,9 @@ class FusedTrips {
   std::vector<Item> items_;  // fused loops and shared backing nodes
   std::vector<bool> free_;   // per variable: has loops that are not fused
   std::vector<std::int64_t> rest_, trips_;
-  std::vector<int> here_;     // per variable: fused loops chosen
-  std::vector<double> held_;  // per component: bits of the shared tensors above
+  std::vector<int> here_;                 // per variable: fused loops chosen
+  std::vector<double> held_;              // per component: bits of the shared tensors above
+  std::vector<std::uint64_t> exchanges_;  // per tensor
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> divisors_;  // stable references
 };
 
@@ -182,34 +188,69 @@ ExchangeSpace make_exchange_space(const BoundProblem& problem, const ExchangeReq
                                   const MapperOptions& options) {
   const EinsumShape& shape = *request.equals.front();
   ExchangeSpace space;
-  for (const LocalTensor& tensor : shape.tensors)
-    if (tensor.shared) space.tensors.push_back(tensor.id);
-  std::map<std::vector<std::int64_t>, std::uint32_t> skeletons;
-  std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash> numbers;
-  for (const Template& templ : templates) {
-    const auto [at, inserted] = skeletons.try_emplace(
-        skeleton_key(shape, templ), static_cast<std::uint32_t>(space.skeletons.size()));
+  for (std::uint32_t t = 0; t < shape.tensors.size(); ++t)
+    if (shape.tensors[t].shared) space.shared_tensor.push_back(t);
+  std::map<std::vector<std::int64_t>, std::uint32_t> numbers;
+  for (std::uint32_t t = 0; t < templates.size(); ++t) {
+    const auto [at, inserted] = numbers.try_emplace(
+        skeleton_key(shape, templates[t]), static_cast<std::uint32_t>(space.skeletons.size()));
     space.skeleton_of.push_back(at->second);
-    if (!inserted) continue;
-    ExchangeSpace::Skeleton& skeleton = space.skeletons.emplace_back();
-    const std::vector<std::uint32_t> places = fused_places(templ);
-    FusedTrips(problem, request, templ, options).for_each([&](const ExchangeSpace::Trips& trips) {
-      Compatibility compatibility = make_compatibility(problem, shape, templ, trips);
-      if (!steps_together(shape, compatibility)) return;
-      const auto [number, is_new] =
-          numbers.try_emplace(compatibility_key(compatibility),
-                              static_cast<std::uint32_t>(space.compatibilities.size()));
-      if (is_new) {
-        for (const Backing& backing : compatibility.backings)
-          space.exchanges.push_back(exchange_of(shape, compatibility, backing));
-        space.compatibilities.push_back(std::move(compatibility));
-      }
-      ExchangeSpace::Trips& own = skeleton.trips.emplace_back();
-      for (std::uint32_t place : places) own.push_back(trips[place]);
-      skeleton.group.push_back(number->second);
-    });
+    if (inserted) space.skeletons.emplace_back().templ = t;
   }
+  parallel_for(request.threads, space.skeletons.size(), [&](std::size_t k) {
+    ExchangeSpace::Skeleton& skeleton = space.skeletons[k];
+    const Template& templ = templates[skeleton.templ];
+    const std::vector<std::uint32_t> places = fused_places(templ);
+    skeleton.n_places = places.size();
+    FusedTrips(problem, request, templ, options)
+        .for_each([&](const std::vector<std::int64_t>& trips,
+                      const std::vector<std::uint64_t>& exchanges) {
+          ++skeleton.n_rows;
+          for (std::uint32_t place : places) skeleton.trips.push_back(trips[place]);
+          for (std::uint32_t tensor : space.shared_tensor)
+            skeleton.exchanges.push_back(exchanges[tensor]);
+        });
+  });
   return space;
+}
+
+void keep_rows(const std::vector<std::vector<char>>& wanted, ExchangeSpace* space) {
+  const std::size_t n_shared = space->shared_tensor.size();
+  for (std::size_t k = 0; k < space->skeletons.size(); ++k) {
+    ExchangeSpace::Skeleton& skeleton = space->skeletons[k];
+    std::size_t kept = 0;
+    for (std::size_t r = 0; r < skeleton.n_rows; ++r) {
+      if (!wanted[k][r]) continue;
+      std::copy_n(skeleton.trips.data() + r * skeleton.n_places, skeleton.n_places,
+                  skeleton.trips.data() + kept * skeleton.n_places);
+      std::copy_n(skeleton.exchanges.data() + r * n_shared, n_shared,
+                  skeleton.exchanges.data() + kept * n_shared);
+      ++kept;
+    }
+    skeleton.n_rows = kept;
+    skeleton.trips.resize(kept * skeleton.n_places);
+    skeleton.exchanges.resize(kept * n_shared);
+  }
+}
+
+bool has_partners(const ExchangeRequest& request, const ExchangeSpace& space,
+                  const std::uint64_t* exchanges) {
+  if (request.agreement == nullptr) return true;
+  for (const EinsumShape* equal : request.equals) {
+    bool agrees = true;
+    for (std::size_t t = 0; t < space.shared_tensor.size() && agrees; ++t)
+      agrees = request.agreement->allows(equal->tensors[space.shared_tensor[t]].id, exchanges[t]);
+    if (agrees) return true;
+  }
+  return false;
+}
+
+Compatibility compatibility_of(const BoundProblem& problem, const EinsumShape& shape,
+                               const Template& templ, const std::int64_t* row) {
+  std::vector<std::int64_t> trips(templ.loops.size(), 1);
+  const std::vector<std::uint32_t> places = fused_places(templ);
+  for (std::size_t i = 0; i < places.size(); ++i) trips[places[i]] = row[i];
+  return make_compatibility(problem, shape, templ, trips);
 }
 
 }  // namespace sluice::fused

@@ -13,7 +13,7 @@ namespace {
 class Joiner {
  public:
   explicit Joiner(const JoinContext& context) : context_(context), edges_(context.graph->edges) {
-    index_groups();
+    find_hulls();
     bound_completions();
   }
 
@@ -32,21 +32,15 @@ class Joiner {
   }
 
  private:
-  /// Drops the edges whose compatibility no tile shape fits.
-  void index_groups() {
-    for (std::size_t e = 0; e < context_.tables.size(); ++e) {
-      std::vector<std::int64_t>& index =
-          group_index_.emplace_back(context_.graph->used[e].size(), -1);
+  void find_hulls() {
+    for (const PmappingTable* table : context_.tables) {
       std::vector<LowerHull>& hulls = group_hulls_.emplace_back();
-      const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
-      for (std::size_t g = 0; g < groups.size(); ++g) {
-        index[groups[g].space_index] = static_cast<std::int64_t>(g);
+      for (const PmappingGroup& group : table->groups) {
         std::vector<EnergyLatency> points;
-        for (std::size_t i = 0; i < groups[g].size(); ++i)
-          points.push_back({groups[g].value(i)[0], groups[g].value(i)[1]});
+        for (std::size_t i = 0; i < group.size(); ++i)
+          points.push_back({group.value(i)[0], group.value(i)[1]});
         hulls.push_back(lower_hull(std::move(points)));
       }
-      std::erase_if(edges_[e], [&](const ExchangeEdge& edge) { return index[edge.group] < 0; });
     }
   }
 
@@ -63,17 +57,12 @@ class Joiner {
       std::erase_if(edges,
                     [&](const ExchangeEdge& edge) { return completions_[e + 1][edge.to].empty(); });
       for (const ExchangeEdge& edge : edges) {
-        const LowerHull both =
-            sum(group_hulls_[e][group_at(e, edge)], completions_[e + 1][edge.to]);
+        const LowerHull both = sum(group_hulls_[e][edge.group], completions_[e + 1][edge.to]);
         points[edge.from].insert(points[edge.from].end(), both.begin(), both.end());
       }
       for (std::vector<EnergyLatency>& of_spine : points)
         completions_[e].push_back(coarser(lower_hull(std::move(of_spine)), kCorners));
     }
-  }
-
-  std::size_t group_at(std::size_t e, const ExchangeEdge& edge) const {
-    return static_cast<std::size_t>(group_index_[e][edge.group]);
   }
 
   bool join_next(std::size_t e) {
@@ -90,12 +79,12 @@ class Joiner {
     for (const ExchangeEdge& edge : edges_[e]) {
       if (prefix_of[edge.from] < 0) continue;
       if (context_.cancel != nullptr && context_.cancel->load()) return true;
-      const std::size_t g = group_at(e, edge);
+      const std::uint32_t g = edge.group;
       if (next[g].group == nullptr)
         next[g] = {&groups[g], spine_of(shape, groups[g].compatibility)};
       bound.others = completions_[e + 1][edge.to];
-      builder.join(prefixes_[static_cast<std::size_t>(prefix_of[edge.from])], next[g],
-                   static_cast<std::uint32_t>(g), edge.to, bound, shape);
+      builder.join(prefixes_[static_cast<std::size_t>(prefix_of[edge.from])], next[g], g, edge.to,
+                   bound, shape);
     }
     result_.joined += builder.pairs();
     prefixes_ = builder.take(&history_.back());
@@ -161,10 +150,9 @@ class Joiner {
   }
 
   const JoinContext& context_;
-  std::vector<std::vector<ExchangeEdge>> edges_;        // per Einsum; what is left of the graph's
-  std::vector<std::vector<std::int64_t>> group_index_;  // per Einsum and compatibility: its table's
-  std::vector<std::vector<LowerHull>> group_hulls_;     // per Einsum and group of its table
-  std::vector<std::vector<LowerHull>> completions_;     // per layer and spine; empty: impossible
+  std::vector<std::vector<ExchangeEdge>> edges_;     // per Einsum; what is left of the graph's
+  std::vector<std::vector<LowerHull>> group_hulls_;  // per Einsum and group of its table
+  std::vector<std::vector<LowerHull>> completions_;  // per layer and spine; empty: impossible
   std::vector<PrefixGroup> prefixes_;
   std::vector<std::vector<JoinStep>> history_;
   JoinResult result_;

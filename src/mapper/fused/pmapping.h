@@ -41,12 +41,12 @@ struct Compatibility {
 /// energy, latency, then per tracked memory the private reservation at level 0 … n_loops (the last
 /// includes everything below), then per tracked memory the persistent reservation.
 struct PmappingGroup {
-  std::uint32_t space_index = 0;  ///< index into ExchangeSpace::compatibilities
   Compatibility compatibility;
   std::size_t stride = 0;
   std::vector<double> values;
-  std::vector<std::uint32_t> templates;            ///< per pmapping
-  std::vector<std::vector<std::uint32_t>> states;  ///< per pmapping: state of each class
+  std::vector<std::uint32_t> templates;    ///< per pmapping
+  std::vector<std::uint32_t> states;       ///< state of each class, pmapping after pmapping
+  std::vector<std::uint32_t> first_state;  ///< per pmapping: where its states begin
   std::size_t size() const { return templates.size(); }
   const double* value(std::size_t i) const { return values.data() + i * stride; }
 };
@@ -63,8 +63,9 @@ struct ClosestMiss {
 struct PmappingTable {
   std::vector<Template> templates;
   std::vector<PmappingGroup> groups;
-  double considered = 0;  ///< tile-shape choices covered
-  double evaluated = 0;   ///< tile-shape choices priced
+  std::size_t n_tracked = 0;  ///< tracked memories
+  double considered = 0;      ///< tile-shape choices covered
+  double evaluated = 0;       ///< tile-shape choices priced
   double kept = 0;
   ClosestMiss miss;
 };

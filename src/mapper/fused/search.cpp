@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <set>
+#include <unordered_map>
 
 #include "../parallel.h"
 #include "build.h"
 #include "front.h"
+#include "key_hash.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
 
@@ -69,62 +70,94 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
   return true;
 }
 
-/// Prunes the pmappings of one Einsum across templates: groups of equal compatibility become one.
+/// Collects the pmappings of one Einsum from its templates: those of equal compatibility become one
+/// group, pruned.
 class TableMerger {
  public:
-  TableMerger(const MapperOptions& options, const ExchangeSpace& space)
-      : options_(options), space_(space), index_(space.compatibilities.size(), -1) {}
-
-  void add(PmappingGroup group) {
-    std::int64_t& at = index_[group.space_index];
-    if (at < 0) {
-      at = static_cast<std::int64_t>(groups_.size());
-      groups_.push_back(std::move(group));
-      return;
-    }
-    PmappingGroup& home = groups_[static_cast<std::size_t>(at)];
-    home.values.insert(home.values.end(), group.values.begin(), group.values.end());
-    home.templates.insert(home.templates.end(), group.templates.begin(), group.templates.end());
-    home.states.insert(home.states.end(), std::make_move_iterator(group.states.begin()),
-                       std::make_move_iterator(group.states.end()));
+  TableMerger(const BoundProblem& problem, const EinsumShape& shape, const MapperOptions& options,
+              const ExchangeSpace& space, PmappingTable* table)
+      : problem_(problem), shape_(shape), options_(options), space_(space), table_(*table) {
+    for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
+      group_of_row_.emplace_back(skeleton.n_rows, -1);
   }
 
-  /// The groups, ascending by compatibility.
-  std::vector<PmappingGroup> take(int threads) {
-    parallel_for(threads, groups_.size(), [&](std::size_t g) {
-      groups_[g].compatibility = space_.compatibilities[groups_[g].space_index];
-      prune(&groups_[g]);
-    });
-    std::sort(groups_.begin(), groups_.end(), [](const PmappingGroup& a, const PmappingGroup& b) {
-      return a.space_index < b.space_index;
-    });
-    return std::move(groups_);
+  void add(std::uint32_t t, std::size_t n_classes, const TemplateResult& result) {
+    const std::uint32_t k = space_.skeleton_of[t];
+    for (const PricedExchange& exchange : result.exchanges) {
+      PmappingGroup& group = group_of(k, exchange.row, t);
+      const std::size_t n_values = exchange.count * group.stride;
+      const double* values = result.values.data() + exchange.values;
+      group.values.insert(group.values.end(), values, values + n_values);
+      group.templates.insert(group.templates.end(), exchange.count, t);
+      for (std::size_t i = 0; i < exchange.count; ++i)
+        group.first_state.push_back(
+            static_cast<std::uint32_t>(group.states.size() + i * n_classes));
+      const std::uint32_t* states = result.states.data() + exchange.states;
+      group.states.insert(group.states.end(), states, states + exchange.count * n_classes);
+    }
+  }
+
+  void prune(int threads) {
+    parallel_for(threads, table_.groups.size(),
+                 [&](std::size_t g) { prune_group(&table_.groups[g]); });
+  }
+
+  /// Rows with a pmapping, per skeleton.
+  std::vector<std::vector<char>> priced_rows() const {
+    std::vector<std::vector<char>> priced;
+    for (const std::vector<std::int64_t>& rows : group_of_row_) {
+      std::vector<char>& own = priced.emplace_back();
+      for (std::int64_t group : rows) own.push_back(group >= 0);
+    }
+    return priced;
   }
 
  private:
-  void prune(PmappingGroup* group) const {
+  PmappingGroup& group_of(std::uint32_t k, std::uint32_t row, std::uint32_t t) {
+    std::int64_t& at = group_of_row_[k][row];
+    if (at < 0) {
+      Compatibility compatibility =
+          compatibility_of(problem_, shape_, table_.templates[t], space_.skeletons[k].row(row));
+      const auto [known, is_new] =
+          index_.try_emplace(compatibility_key(compatibility), table_.groups.size());
+      at = static_cast<std::int64_t>(known->second);
+      if (is_new) {
+        PmappingGroup& group = table_.groups.emplace_back();
+        const std::size_t tracked = table_.n_tracked;
+        group.stride = 2 + tracked * (compatibility.loops.size() + 1) + tracked;
+        group.compatibility = std::move(compatibility);
+      }
+    }
+    return table_.groups[static_cast<std::size_t>(at)];
+  }
+
+  void prune_group(PmappingGroup* group) const {
+    if (group->size() <= 1) return;
     FrontOptions front;
     front.objectives = options_.objectives;
     front.dominance = options_.pruning.dominance;
     front.convex_hull =
         options_.pruning.convex_hull && options_.top == 1 && !options_.resource_usage;
-    PointSet points{group->stride, std::move(group->values)};
-    PmappingGroup kept;
-    kept.space_index = group->space_index;
-    kept.compatibility = std::move(group->compatibility);
-    kept.stride = group->stride;
-    for (std::uint32_t i : worth_keeping(points, front)) {
-      kept.values.insert(kept.values.end(), points.point(i), points.point(i) + kept.stride);
-      kept.templates.push_back(group->templates[i]);
-      kept.states.push_back(std::move(group->states[i]));
+    const PointSet points{group->stride, std::move(group->values)};
+    const std::vector<std::uint32_t> kept = worth_keeping(points, front);
+    group->values.clear();
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      const double* point = points.point(kept[k]);
+      group->values.insert(group->values.end(), point, point + group->stride);
+      group->templates[k] = group->templates[kept[k]];
+      group->first_state[k] = group->first_state[kept[k]];
     }
-    *group = std::move(kept);
+    group->templates.resize(kept.size());
+    group->first_state.resize(kept.size());
   }
 
+  const BoundProblem& problem_;
+  const EinsumShape& shape_;
   const MapperOptions& options_;
   const ExchangeSpace& space_;
-  std::vector<std::int64_t> index_;  // per compatibility: its group, -1: none yet
-  std::vector<PmappingGroup> groups_;
+  PmappingTable& table_;
+  std::vector<std::vector<std::int64_t>> group_of_row_;  // per skeleton and row, -1: none
+  std::unordered_map<std::vector<std::int64_t>, std::size_t, KeyHash> index_;
 };
 
 /// Bits of everything that an Einsum touches (padding included) in one component's width.
@@ -232,12 +265,8 @@ TileSearchContext Search::tile_context(std::size_t einsum) const {
 /// Joins the pmappings of all Einsums where their exchanges agree.
 JoinResult Search::join(std::size_t beam) {
   std::vector<ExchangeLayer> layers;
-  for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    const ExchangeSpace& space = spaces_[same_as_[e]];
-    ExchangeLayer& layer = layers.emplace_back(
-        ExchangeLayer{&shapes_[e], &space, std::vector<char>(space.compatibilities.size(), 0)});
-    for (const PmappingGroup& group : tables_[e]->groups) layer.candidates[group.space_index] = 1;
-  }
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    layers.push_back({&shapes_[e], &tables_[e]->groups});
   const ExchangeGraph graph =
       connect_exchanges(problem_, std::move(layers), options_.pruning.dead_ends, control_.cancel);
   JoinResult none;
@@ -311,29 +340,115 @@ void Search::scout() {
   limit_ *= 1 + 1e-9;
 }
 
-/// Prices the exchanges of every Einsum, those with few first: what no partner knows is not priced.
+/// Prices the exchanges of every Einsum. What no partner knows, or what bounds exclude, is not
+/// priced: first the exchanges of all Einsums are bounded and compared, those with few first.
 /// `beam` > 0: as a scout.
 void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
+  const std::vector<std::size_t> order = pricing_order();
   ExchangeAgreement agreement(problem_.workload.tensors.size());
-  tables_.assign(shapes_.size(), nullptr);
-  double done = 0;
-  for (std::size_t e : pricing_order()) {
-    if (cancelled()) break;
-    ExchangeRequest request;
-    for (std::size_t other = 0; other < shapes_.size(); ++other)
-      if (same_as_[other] == e) request.equals.push_back(&shapes_[other]);
-    if (options_.pruning.dead_ends) request.agreement = &agreement;
-    request.coarse = beam > 0;
+  tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
+  for (std::size_t e : order) {
+    if (cancelled()) return;
+    const ExchangeRequest request = exchange_request(e, &agreement, beam > 0);
     spaces_[e] = make_exchange_space(problem_, request, templates_[e], options_);
-    tables_[e] = std::make_shared<PmappingTable>(price(e, bounds[e], beam));
-    for (const EinsumShape* equal : request.equals) agree(*equal, &agreement);
-    done += static_cast<double>(request.equals.size());
-    if (control_.progress)
-      control_.progress("exploring tile shapes", done / static_cast<double>(shapes_.size()));
+    TileSearchContext context = tile_context(e);
+    context.bound = bounds[e];
+    keep_promising(context);
+    agree(request, spaces_[e], &agreement);
   }
-  for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    if (tables_[same_as_[e]] == nullptr) tables_[same_as_[e]] = std::make_shared<PmappingTable>();
-    tables_[e] = tables_[same_as_[e]];
+  std::size_t done = 0;
+  for (std::size_t e : order) {
+    if (cancelled()) return;
+    const ExchangeRequest request = exchange_request(e, &agreement, false);
+    keep_agreed(request, &spaces_[e]);
+    TileSearchContext context = tile_context(e);
+    context.bound = bounds[e];
+    context.beam = beam;
+    const auto table = std::make_shared<PmappingTable>(price(context));
+    for (std::size_t other = 0; other < shapes_.size(); ++other)
+      if (same_as_[other] == e) tables_[other] = table;
+    agree(request, spaces_[e], &agreement);
+    done += request.equals.size();
+    if (control_.progress)
+      control_.progress("exploring tile shapes",
+                        static_cast<double>(done) / static_cast<double>(shapes_.size()));
+  }
+}
+
+ExchangeRequest Search::exchange_request(std::size_t e, const ExchangeAgreement* agreement,
+                                         bool coarse) const {
+  ExchangeRequest request;
+  for (std::size_t other = 0; other < shapes_.size(); ++other)
+    if (same_as_[other] == e) request.equals.push_back(&shapes_[other]);
+  if (options_.pruning.dead_ends) request.agreement = agreement;
+  request.coarse = coarse;
+  request.threads = options_.threads;
+  return request;
+}
+
+/// Drops the exchanges for which no template can have a tile shape worth pricing.
+void Search::keep_promising(const TileSearchContext& context) {
+  const std::size_t e = context.shape->einsum.index();
+  ExchangeSpace& space = spaces_[e];
+  std::vector<std::vector<char>> promising;
+  for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
+    promising.emplace_back(skeleton.n_rows, 0);
+  parallel_for(options_.threads, space.skeletons.size(), [&](std::size_t k) {
+    for (std::uint32_t t = 0; t < templates_[e].size(); ++t)
+      if (space.skeleton_of[t] == k) mark_promising(context, compiled_[e][t], t, &promising[k]);
+  });
+  keep_rows(promising, &space);
+}
+
+void Search::keep_agreed(const ExchangeRequest& request, ExchangeSpace* space) {
+  std::vector<std::vector<char>> agreed;
+  const std::size_t n = space->shared_tensor.size();
+  for (const ExchangeSpace::Skeleton& skeleton : space->skeletons) {
+    std::vector<char>& rows = agreed.emplace_back();
+    for (std::size_t r = 0; r < skeleton.n_rows; ++r)
+      rows.push_back(has_partners(request, *space, skeleton.exchanges.data() + r * n));
+  }
+  keep_rows(agreed, space);
+}
+
+/// All pmappings of one Einsum worth joining; of its exchange space, the rows that have any stay.
+PmappingTable Search::price(const TileSearchContext& context) {
+  const std::size_t e = context.shape->einsum.index();
+  std::vector<TemplateResult> results(templates_[e].size());
+  parallel_for(options_.threads, results.size(), [&](std::size_t t) {
+    if (cancelled()) return;
+    results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t],
+                                    static_cast<std::uint32_t>(t));
+  });
+  PmappingTable table;
+  table.templates = templates_[e];
+  table.n_tracked = tracked_.size();
+  TableMerger merger(problem_, shapes_[e], options_, spaces_[e], &table);
+  for (std::uint32_t t = 0; t < results.size(); ++t) {
+    const TemplateResult& result = results[t];
+    merger.add(t, compiled_[e][t].classes.size(), result);
+    table.considered += result.considered;
+    table.evaluated += result.evaluated;
+    if (result.miss.known &&
+        (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))
+      table.miss = result.miss;
+  }
+  merger.prune(options_.threads);
+  keep_rows(merger.priced_rows(), &spaces_[e]);
+  for (const PmappingGroup& group : table.groups) table.kept += static_cast<double>(group.size());
+  return table;
+}
+
+/// Tells the partners of an Einsum in which ways it can exchange its tensors.
+void Search::agree(const ExchangeRequest& request, const ExchangeSpace& space,
+                   ExchangeAgreement* agreement) {
+  for (const EinsumShape* equal : request.equals) {
+    std::vector<TensorId> tensors;
+    for (std::uint32_t tensor : space.shared_tensor) tensors.push_back(equal->tensors[tensor].id);
+    std::vector<std::uint64_t> exchanges;
+    for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
+      exchanges.insert(exchanges.end(), skeleton.exchanges.begin(), skeleton.exchanges.end());
+    agreement->add(equal->einsum, std::move(tensors), std::move(exchanges));
   }
 }
 
@@ -355,49 +470,6 @@ std::vector<std::size_t> Search::pricing_order() const {
   std::vector<std::size_t> result;
   for (const auto& [choices, e] : order) result.push_back(e);
   return result;
-}
-
-/// All pmappings of one Einsum worth joining, over its exchange space.
-PmappingTable Search::price(std::size_t e, const SearchBound& bound, std::size_t beam) const {
-  TileSearchContext context = tile_context(e);
-  context.bound = bound;
-  context.beam = beam;
-  std::vector<TemplateResult> results(templates_[e].size());
-  parallel_for(options_.threads, results.size(), [&](std::size_t t) {
-    if (cancelled()) return;
-    results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t],
-                                    static_cast<std::uint32_t>(t));
-  });
-  PmappingTable table;
-  table.templates = templates_[e];
-  TableMerger merger(options_, spaces_[e]);
-  for (TemplateResult& result : results) {
-    for (PmappingGroup& group : result.groups) merger.add(std::move(group));
-    table.considered += result.considered;
-    table.evaluated += result.evaluated;
-    if (result.miss.known &&
-        (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))
-      table.miss = result.miss;
-  }
-  table.groups = merger.take(options_.threads);
-  for (const PmappingGroup& group : table.groups) table.kept += static_cast<double>(group.size());
-  return table;
-}
-
-/// Tells the partners of an Einsum in which ways it can exchange its tensors.
-void Search::agree(const EinsumShape& shape, ExchangeAgreement* agreement) const {
-  const std::size_t first = same_as_[shape.einsum.index()];
-  const ExchangeSpace& space = spaces_[first];
-  std::vector<TensorId> tensors;
-  for (const LocalTensor& tensor : shape.tensors)
-    if (tensor.shared) tensors.push_back(tensor.id);
-  const std::size_t n = tensors.size();
-  std::vector<std::uint64_t> exchanges;
-  for (const PmappingGroup& group : tables_[first]->groups) {
-    const auto from = space.exchanges.begin() + static_cast<std::ptrdiff_t>(group.space_index * n);
-    exchanges.insert(exchanges.end(), from, from + static_cast<std::ptrdiff_t>(n));
-  }
-  agreement->add(std::move(tensors), std::move(exchanges));
 }
 
 JoinContext Search::join_context() const {
@@ -422,7 +494,7 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
     const PmappingGroup& group = tables_[e]->groups[joined.chosen[e].group];
     const std::uint32_t t = group.templates[joined.chosen[e].index];
     trips.push_back(loop_trips(shapes_[e], tables_[e]->templates[t], compiled_[same_as_[e]][t],
-                               group.states[joined.chosen[e].index]));
+                               group.states.data() + group.first_state[joined.chosen[e].index]));
   }
   MappedResult result;
   result.mapping = build_mapping(join_context(), joined.chosen, trips);

@@ -30,8 +30,13 @@ class Search {
   void scout();
   void explore(const std::vector<SearchBound>& bounds, std::size_t beam);
   std::vector<std::size_t> pricing_order() const;
-  PmappingTable price(std::size_t einsum, const SearchBound& bound, std::size_t beam) const;
-  void agree(const EinsumShape& shape, ExchangeAgreement* agreement) const;
+  ExchangeRequest exchange_request(std::size_t einsum, const ExchangeAgreement* agreement,
+                                   bool coarse) const;
+  void keep_promising(const TileSearchContext& context);
+  static void keep_agreed(const ExchangeRequest& request, ExchangeSpace* space);
+  PmappingTable price(const TileSearchContext& context);
+  static void agree(const ExchangeRequest& request, const ExchangeSpace& space,
+                    ExchangeAgreement* agreement);
   JoinContext join_context() const;
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;

@@ -10,44 +10,39 @@ namespace sluice::fused {
 using RowKind = SimpleProgram::RowKind;
 
 StateLists::StateLists(const TileSearchContext& context, const Template& templ,
-                       const std::vector<VariableClass>& classes,
-                       const std::vector<ClassStates>& states, const SimpleProgram& program,
-                       const ExchangeSpace::Skeleton& skeleton)
+                       const CompiledTemplate& compiled, const std::vector<std::uint32_t>& rows)
     : context_(context),
       shape_(*context.shape),
       templ_(templ),
-      classes_(classes),
-      states_(states),
-      program_(program),
-      skeleton_(skeleton),
-      lists_(classes.size()),
-      first_list_(classes.size()),
-      fused_number_(classes.size()),
-      roomy_(classes.size()) {
-  uses_.resize(program.products.size());
-  for (std::uint32_t r = 0; r < program.rows.size(); ++r) {
-    for (const RowTerm& term : program.rows[r].terms)
+      classes_(compiled.classes),
+      states_(compiled.states),
+      program_(compiled.program),
+      fused_(compiled.fused),
+      lists_(classes_.size()),
+      first_list_(classes_.size()),
+      roomy_(classes_.size()) {
+  uses_.resize(program_.products.size());
+  for (std::uint32_t r = 0; r < program_.rows.size(); ++r) {
+    for (const RowTerm& term : program_.rows[r].terms)
       uses_[term.monomial].push_back({r, term.coefficient});
     n_reservations_ +=
-        program.rows[r].kind == RowKind::kSegment || program.rows[r].kind == RowKind::kPersistent;
+        program_.rows[r].kind == RowKind::kSegment || program_.rows[r].kind == RowKind::kPersistent;
   }
   find_demanding();
-  for (std::size_t c = 0; c < classes.size(); ++c) make_lists(c);
-  find_choices();
-  if (choices_.empty()) return;
-  prune_needed_lists();
-  std::vector<std::size_t> different(classes.size());
-  for (std::size_t c = 0; c < classes.size(); ++c) {
+  no_usage_ = number_usage(Usage(demanding_.size(), 1));
+  for (std::size_t c = 0; c < classes_.size(); ++c) make_lists(c);
+  prune_needed_lists(rows);
+  std::vector<std::size_t> different(classes_.size());
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
     number_contents(c);
     for (const StateList& list : lists_[c])
       different[c] = std::max<std::size_t>(different[c], list.content + 1);
   }
-  order_.resize(classes.size());
+  order_.resize(classes_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::size_t a, std::size_t b) { return different[a] < different[b]; });
   make_stages();
-  sort_choices();
 }
 
 void StateLists::find_demanding() {
@@ -70,95 +65,78 @@ void StateLists::find_demanding() {
 
 void StateLists::make_lists(std::size_t cls) {
   const auto& loops = classes_[cls].loops;
-  using Trips = std::vector<std::int64_t>;
-  std::map<std::pair<Trips, Trips>, std::vector<std::uint32_t>> lists;
-  std::pair<Trips, Trips> key;  // fused trip counts, use of the demanding fanouts
-  std::vector<std::uint32_t>* home = nullptr;
+  std::vector<std::pair<std::size_t, std::size_t>> spatial;  // loop, demanding dimension
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    for (std::size_t d = 0; d < demanding_.size(); ++d)
+      if (loops[l].spatial && loops[l].component == demanding_[d].component &&
+          loops[l].dimension == demanding_[d].dimension)
+        spatial.emplace_back(l, d);
+  // States by fused number and usage.
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
+  order.reserve(states_[cls].size());
+  Usage usage;
   for (std::uint32_t s = 0; s < states_[cls].size(); ++s) {
-    const std::int64_t* trips = states_[cls].state(s);
-    std::pair<Trips, Trips> own;
-    own.second.assign(demanding_.size(), 1);
-    for (std::size_t l = 0; l < loops.size(); ++l) {
-      if (loops[l].fused) own.first.push_back(trips[l]);
-      for (std::size_t d = 0; d < demanding_.size(); ++d)
-        if (loops[l].spatial && loops[l].component == demanding_[d].component &&
-            loops[l].dimension == demanding_[d].dimension)
-          own.second[d] *= trips[l];
+    std::uint32_t number = no_usage_;
+    if (!spatial.empty()) {
+      usage.assign(demanding_.size(), 1);
+      for (const auto& [l, d] : spatial) usage[d] *= states_[cls].state(s)[l];
+      number = number_usage(usage);
     }
-    if (home == nullptr || own != key) {
-      key = std::move(own);
-      home = &lists[key];
+    order.emplace_back(std::uint64_t{fused_[cls].of_state[s]} << 32U | number, s);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<StateList>& lists = lists_[cls];
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || order[i].first != order[i - 1].first) {
+      StateList& list = lists.emplace_back();
+      list.fused = static_cast<std::uint32_t>(order[i].first >> 32U);
+      list.usage = static_cast<std::uint32_t>(order[i].first);
+      for (std::size_t l = 0; l < loops.size(); ++l)
+        list.fused_loops += loops[l].fused && states_[cls].state(order[i].second)[l] > 1;
+      while (first_list_[cls].size() <= list.fused)
+        first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size() - 1));
     }
-    home->push_back(s);
+    lists.back().states.push_back(order[i].second);
   }
-  std::map<Trips, std::vector<std::uint32_t>> by_usage;
-  for (auto& [list_key, states] : lists) {
-    const auto number = static_cast<std::uint32_t>(fused_number_[cls].size());
-    const auto [at, inserted] = fused_number_[cls].try_emplace(list_key.first, number);
-    const auto index = static_cast<std::uint32_t>(lists_[cls].size());
-    if (inserted) first_list_[cls].push_back(index);
-    StateList& list = lists_[cls].emplace_back();
-    list.fused = at->second;
-    for (std::int64_t trips : list_key.first) list.fused_loops += trips > 1;
-    list.usage = list_key.second;
-    list.states = std::move(states);
-    by_usage[list.usage].push_back(index);
-  }
-  first_list_[cls].push_back(static_cast<std::uint32_t>(lists_[cls].size()));
-  roomy_[cls].resize(lists_[cls].size());
-  usage_groups_.emplace_back(by_usage.begin(), by_usage.end());
+  first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size()));
+  roomy_[cls].resize(lists.size());
 }
 
-/// Wanted choices of the fused loops, as numbers per class.
-void StateLists::find_choices() {
-  places_ = fused_places(templ_);
-  std::vector<std::vector<std::size_t>> position(classes_.size());  // of each fused class loop
-  for (std::size_t c = 0; c < classes_.size(); ++c)
-    for (const ClassLoop& loop : classes_[c].loops)
-      if (loop.fused)
-        position[c].push_back(static_cast<std::size_t>(
-            std::find(places_.begin(), places_.end(), loop.places.front()) - places_.begin()));
-  std::vector<std::int64_t> trips;
-  for (std::uint32_t row = 0; row < skeleton_.trips.size(); ++row) {
-    FusedChoice choice{{}, skeleton_.group[row], row};
-    for (std::size_t c = 0; c < classes_.size(); ++c) {
-      trips.clear();
-      for (std::size_t at : position[c]) trips.push_back(skeleton_.trips[row][at]);
-      const auto number = fused_number_[c].find(trips);
-      if (number == fused_number_[c].end()) break;  // the class has no such tile shape
-      choice.fused.push_back(number->second);
-    }
-    if (choice.fused.size() == classes_.size()) choices_.push_back(std::move(choice));
-  }
+std::uint32_t StateLists::number_usage(const Usage& usage) {
+  const auto [at, inserted] =
+      usage_number_.try_emplace(usage, static_cast<std::uint32_t>(usages_.size()));
+  if (inserted) usages_.push_back(usage);
+  return at->second;
 }
 
-/// Drops states that another one of the list beats whatever the other classes do; lists that no
-/// wanted choice needs are left alone.
-void StateLists::prune_needed_lists() {
+std::int64_t StateLists::combine_usage(std::uint32_t a, std::uint32_t b) {
+  if (a == no_usage_) return b;
+  if (b == no_usage_) return a;
+  const auto [at, inserted] = combined_.try_emplace({a, b}, -1);
+  if (!inserted) return at->second;
+  Usage both = usages_[a];
+  for (std::size_t d = 0; d < both.size(); ++d)
+    if ((both[d] *= usages_[b][d]) > demanding_[d].fanout) return -1;
+  at->second = number_usage(both);
+  return at->second;
+}
+
+/// Drops states that another one of the list beats whatever the other classes do; lists that no row
+/// needs are left alone.
+void StateLists::prune_needed_lists(const std::vector<std::uint32_t>& rows) {
   const bool prune = program_.monotone && context_.options->pruning.dominance;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
-    std::vector<char> needed(fused_number_[c].size(), 0);
-    for (const FusedChoice& choice : choices_) needed[choice.fused[c]] = 1;
+    std::vector<char> needed(first_list_[c].size() - 1, 0);
+    for (std::size_t at = c; at < rows.size(); at += classes_.size()) needed[rows[at]] = 1;
     for (std::uint32_t l = 0; l < lists_[c].size(); ++l) {
       StateList& list = lists_[c][l];
       list.needed = needed[list.fused] != 0;
-      if (!list.needed || !prune) continue;
-      roomy(c, l);  // of all its states
+      if (!list.needed || !prune || list.states.size() == 1) continue;
+      if (!demanding_.empty()) roomy(c, l);  // of all its states
       list.states = front_of(c, list.states, false);
     }
   }
-}
-
-/// Lexicographic in the order in which classes are combined, so that common beginnings stand
-/// together.
-void StateLists::sort_choices() {
-  for (FusedChoice& choice : choices_) {
-    std::vector<std::uint32_t> ordered;
-    for (std::size_t cls : order_) ordered.push_back(choice.fused[cls]);
-    choice.fused = std::move(ordered);
-  }
-  std::sort(choices_.begin(), choices_.end(),
-            [](const FusedChoice& a, const FusedChoice& b) { return a.fused < b.fused; });
 }
 
 const std::vector<std::uint32_t>& StateLists::roomy(std::size_t cls, std::uint32_t list) {
@@ -214,14 +192,6 @@ void StateLists::number_contents(std::size_t cls) {
     content.push_back(static_cast<double>(list.states.size()));
     list.content = numbers.try_emplace(content, numbers.size()).first->second;
   }
-}
-
-std::optional<std::vector<std::int64_t>> StateLists::combine_usage(
-    const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) const {
-  std::vector<std::int64_t> result(a);
-  for (std::size_t d = 0; d < demanding_.size(); ++d)
-    if ((result[d] *= b[d]) > demanding_[d].fanout) return std::nullopt;
-  return result;
 }
 
 // ---- stages ---------------------------------------------------------------------------------
@@ -366,22 +336,17 @@ void StateLists::finish(const double* rows, double* point) const {
   point[1] = latency;
 }
 
-void StateLists::collapse(const FusedChoice& choice, const double* point, std::size_t levels,
-                          double* value) const {
-  const std::vector<std::int64_t>& trips = skeleton_.trips[choice.row];
+void StateLists::collapse(const std::vector<std::size_t>& level_of_gap, const double* point,
+                          std::size_t levels, double* value) const {
   const std::size_t n_tracked = context_.tracked->size();
   value[0] = point[0];
   value[1] = point[1];
   std::size_t next = 2;
   for (const auto& row : program_.rows) {
-    if (row.kind == RowKind::kPersistent) {
+    if (row.kind == RowKind::kPersistent)
       value[2 + n_tracked * levels + row.tracked] += point[next++];
-    } else if (row.kind == RowKind::kSegment) {
-      std::size_t level = 0;
-      for (std::size_t i = 0; i < places_.size(); ++i)
-        level += trips[i] > 1 && templ_.loops[places_[i]].gap < row.gap;
-      value[2 + row.tracked * levels + level] += point[next++];
-    }
+    else if (row.kind == RowKind::kSegment)
+      value[2 + row.tracked * levels + level_of_gap[row.gap]] += point[next++];
   }
 }
 

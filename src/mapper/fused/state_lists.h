@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "exchange_space.h"
 #include "pareto.h"
 #include "pmapping.h"
 #include "tile_search.h"
@@ -15,11 +14,11 @@ namespace sluice::fused {
 
 /// States of one class that share their fused loops and their use of demanding fanouts.
 struct StateList {
-  std::uint32_t fused = 0;          ///< number of its fused trip counts, index into `fused_trips`
-  std::vector<std::int64_t> usage;  ///< per demanding dimension: product of this class's trips
-  int fused_loops = 0;              ///< fused loops with more than one trip
-  std::uint32_t content = 0;        ///< lists with equal numbers behave alike
-  bool needed = false;              ///< by some wanted exchange; only then are its states pruned
+  std::uint32_t fused = 0;    ///< number of its fused trip counts (ClassFusedNumbers)
+  std::uint32_t usage = 0;    ///< number of its use of the demanding fanouts
+  int fused_loops = 0;        ///< fused loops with more than one trip
+  std::uint32_t content = 0;  ///< needed lists with equal numbers behave alike
+  bool needed = false;        ///< by some row; only then are its states pruned
   std::vector<std::uint32_t> states;
 };
 
@@ -48,40 +47,31 @@ struct Stage {
   std::vector<double> untouched_minimum;  ///< per row: least sum of products not begun yet
 };
 
-/// Fused loops of a whole template: per class (in the order of combination) the number of its fused
-/// trip counts.
-struct FusedChoice {
-  std::vector<std::uint32_t> fused;
-  std::uint32_t group = 0;  ///< the compatibility that follows
-  std::uint32_t row = 0;    ///< which choice of the skeleton
-};
-
 /// The tile-shape choices of one template, sorted into lists, and the arithmetic on them.
 class StateLists {
  public:
-  StateLists(const TileSearchContext& context, const Template& templ,
-             const std::vector<VariableClass>& classes, const std::vector<ClassStates>& states,
-             const SimpleProgram& program, const ExchangeSpace::Skeleton& skeleton);
+  /// Product of the trip counts on each demanding dimension.
+  using Usage = std::vector<std::int64_t>;
 
-  /// The choices of fused loops whose exchange is wanted, in lexicographic order.
-  const std::vector<FusedChoice>& choices() const { return choices_; }
+  /// `rows`: the exchanges to be priced, as numbers per class (rows.size() = n · classes).
+  StateLists(const TileSearchContext& context, const Template& templ,
+             const CompiledTemplate& compiled, const std::vector<std::uint32_t>& rows);
+
+  const std::vector<StateList>& lists(std::size_t cls) const { return lists_[cls]; }
   /// Lists of a class with given fused trip counts: first and one past the last.
   std::pair<std::uint32_t, std::uint32_t> lists_with(std::size_t cls, std::uint32_t fused) const {
     return {first_list_[cls][fused], first_list_[cls][fused + 1]};
   }
-
-  const std::vector<StateList>& lists(std::size_t cls) const { return lists_[cls]; }
-  /// The lists of a class by their use of the demanding fanouts.
-  using UsageGroup = std::pair<std::vector<std::int64_t>, std::vector<std::uint32_t>>;
-  const std::vector<UsageGroup>& usage_groups(std::size_t cls) const { return usage_groups_[cls]; }
   /// Classes in the order in which they are combined: few different lists first.
   const std::vector<std::size_t>& order() const { return order_; }
 
   /// Use that `min_usage` demands of each demanding dimension.
   const std::vector<double>& wanted_usage() const { return wanted_usage_; }
-  /// Product of two uses, or nullopt where a fanout has not so many instances.
-  std::optional<std::vector<std::int64_t>> combine_usage(const std::vector<std::int64_t>& a,
-                                                         const std::vector<std::int64_t>& b) const;
+  const Usage& usage(std::uint32_t number) const { return usages_[number]; }
+  /// Number of the use of nothing.
+  std::uint32_t no_usage() const { return no_usage_; }
+  /// Number of the product of two uses, or -1 where a fanout has not so many instances.
+  std::int64_t combine_usage(std::uint32_t a, std::uint32_t b);
 
   const Stage& stage(std::size_t depth) const { return stages_[depth]; }
   /// Adds one state of the class at `depth` to a partial assignment. False: a limit is exceeded for
@@ -99,15 +89,14 @@ class StateLists {
   /// States of a list that no other beats in every limit: capacity and fanout ask for no more.
   const std::vector<std::uint32_t>& roomy(std::size_t cls, std::uint32_t list);
   /// A front's point → a pmapping's values (PmappingGroup), segments added up by level.
-  void collapse(const FusedChoice& choice, const double* point, std::size_t levels,
-                double* value) const;
+  void collapse(const std::vector<std::size_t>& level_of_gap, const double* point,
+                std::size_t levels, double* value) const;
 
  private:
   void find_demanding();
   void make_lists(std::size_t cls);
-  void find_choices();
-  void prune_needed_lists();
-  void sort_choices();
+  std::uint32_t number_usage(const Usage& usage);
+  void prune_needed_lists(const std::vector<std::uint32_t>& rows);
   std::vector<std::uint32_t> front_of(std::size_t cls, const std::vector<std::uint32_t>& states,
                                       bool limits_only) const;
   void number_contents(std::size_t cls);
@@ -123,14 +112,14 @@ class StateLists {
   const std::vector<VariableClass>& classes_;
   const std::vector<ClassStates>& states_;
   const SimpleProgram& program_;
-  const ExchangeSpace::Skeleton& skeleton_;
-  std::vector<std::uint32_t> places_;  // fused loops in item order
-  std::vector<FusedChoice> choices_;
-  std::vector<std::vector<StateList>> lists_;           // per class, ascending by fused trip counts
-  std::vector<std::vector<std::uint32_t>> first_list_;  // per class and fused trip counts
-  std::vector<std::map<std::vector<std::int64_t>, std::uint32_t>> fused_number_;  // per class
-  std::vector<std::vector<std::optional<std::vector<std::uint32_t>>>> roomy_;     // per class, list
-  std::vector<std::vector<UsageGroup>> usage_groups_;                             // per class
+  const std::vector<ClassFusedNumbers>& fused_;
+  std::vector<std::vector<StateList>> lists_;           // per class, ascending by fused number
+  std::vector<std::vector<std::uint32_t>> first_list_;  // per class and fused number
+  std::vector<std::vector<std::optional<std::vector<std::uint32_t>>>> roomy_;  // per class, list
+  std::vector<Usage> usages_;                                                  // by number
+  std::map<Usage, std::uint32_t> usage_number_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> combined_;
+  std::uint32_t no_usage_ = 0;
   std::vector<std::size_t> order_;
   struct Demanding {
     ComponentId component;

@@ -1,11 +1,13 @@
 #include "tile_search.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 #include "pareto.h"
 #include "sluice/support/error.h"
@@ -33,45 +35,75 @@ std::vector<VariableClass> classes_of(const TileSearchContext& context, const Te
   return make_classes(*context.shape, templ, context.constraints->tiles.empty());
 }
 
-/// One choice of state lists, one per class: everything in it has the same fused loops and the same
-/// use of the fanouts that demand some.
-using ListChoice = std::vector<std::uint32_t>;
-
 class TemplateSearch {
  public:
   TemplateSearch(const TileSearchContext& context, const Template& templ,
                  const CompiledTemplate& compiled, std::uint32_t index)
       : context_(context),
-        shape_(*context.shape),
         templ_(templ),
-        template_index_(index),
-        classes_(compiled.classes),
-        states_(compiled.states),
-        program_(compiled.program) {
+        compiled_(compiled),
+        skeleton_(context.space->skeletons[context.space->skeleton_of[index]]),
+        n_classes_(compiled.classes.size()) {
     result_.considered = compiled.considered;
   }
 
   TemplateResult run() {
+    const SimpleProgram& program = compiled_.program;
     if (result_.considered == 0) return std::move(result_);
-    if (!program_.feasible) {
-      result_.miss = {true, program_.infeasible_component, program_.smallest_excess, 0};
+    if (!program.feasible) {
+      result_.miss = {true, program.infeasible_component, program.smallest_excess, 0};
       return std::move(result_);
     }
-    if (context_.bound.hopeless(program_.least_energy, program_.least_latency))
+    if (context_.bound.hopeless(program.least_energy, program.least_latency))
       return std::move(result_);
-    const ExchangeSpace& space = *context_.space;
-    lists_ = std::make_unique<StateLists>(context_, templ_, classes_, states_, program_,
-                                          space.skeletons[space.skeleton_of[template_index_]]);
-    if (lists_->choices().empty()) return std::move(result_);
+    find_rows();
+    if (rows_.empty()) return std::move(result_);
+    std::vector<std::uint32_t> numbers;
+    for (const Row& row : rows_)
+      numbers.insert(numbers.end(), row.numbers.begin(), row.numbers.end());
+    lists_ = std::make_unique<StateLists>(context_, templ_, compiled_, numbers);
+    order_rows();
     select_by_usage();
-    ListChoice choice(classes_.size(), 0);
-    emit_all(0, 0, lists_->choices().size(), Usage(lists_->wanted_usage().size(), 1), &choice);
+    nodes_.push_back(root());
+    lists_taken_.assign(n_classes_, 0);
+    emit_all(0, 0, rows_.size(), lists_->no_usage(), 0);
     return std::move(result_);
   }
 
  private:
+  /// A row of the skeleton: numbers of its fused loops, in the order in which classes are combined.
+  struct Row {
+    std::uint32_t index = 0;
+    std::vector<std::uint32_t> numbers;
+  };
+
+  void find_rows() {
+    FusedBound bound(compiled_.program, compiled_.fused);
+    std::vector<std::int64_t> scratch;
+    Row row;
+    for (std::uint32_t r = 0; r < skeleton_.n_rows; ++r) {
+      if (!fused_numbers_of(compiled_.fused, skeleton_.row(r), &scratch, &row.numbers) ||
+          !bound.promising(row.numbers, context_.bound))
+        continue;
+      row.index = r;
+      rows_.push_back(row);
+    }
+  }
+
+  /// Rows with common beginnings stand together.
+  void order_rows() {
+    std::vector<std::uint32_t> ordered(n_classes_);
+    for (Row& row : rows_) {
+      for (std::size_t d = 0; d < n_classes_; ++d) ordered[d] = row.numbers[order(d)];
+      std::swap(row.numbers, ordered);
+    }
+    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+      return a.numbers != b.numbers ? a.numbers < b.numbers : a.index < b.index;
+    });
+  }
+
   // ---- use of fanouts ----------------------------------------------------------------------
-  using Usage = std::vector<std::int64_t>;
+  using Usage = StateLists::Usage;
 
   /// The soft `min_usage` filter: of the uses of the demanding fanouts that have a fitting tile
   /// shape, those that reach it everywhere; if there is none, dimension by dimension those that use
@@ -80,182 +112,192 @@ class TemplateSearch {
     find_possible_usages();
     const std::vector<double>& wanted = lists_->wanted_usage();
     if (wanted.empty()) {
-      allowed_.insert(Usage{});
+      allowed_.insert(lists_->no_usage());
       return;
     }
-    const auto reaches = [&](const Usage& usage) {
+    const auto reaches = [&](std::uint32_t usage) {
       for (std::size_t d = 0; d < wanted.size(); ++d)
-        if (static_cast<double>(usage[d]) < wanted[d]) return false;
+        if (static_cast<double>(lists_->usage(usage)[d]) < wanted[d]) return false;
       return true;
     };
     for (const bool full : {true, false}) {
-      for (const Usage& usage : possible_.front())
+      for (std::uint32_t usage : possible_.front())
         if (reaches(usage) == full && fits(usage)) allowed_.insert(usage);
       if (full && !allowed_.empty()) return;
     }
     for (std::size_t d = 0; d < wanted.size() && !allowed_.empty(); ++d) {
       std::int64_t most = 0;
-      for (const Usage& usage : allowed_) most = std::max(most, usage[d]);
+      for (std::uint32_t usage : allowed_) most = std::max(most, lists_->usage(usage)[d]);
       const double threshold = std::min(wanted[d], static_cast<double>(most));
-      std::erase_if(allowed_,
-                    [&](const Usage& usage) { return static_cast<double>(usage[d]) < threshold; });
+      std::erase_if(allowed_, [&](std::uint32_t usage) {
+        return static_cast<double>(lists_->usage(usage)[d]) < threshold;
+      });
     }
   }
 
   /// Uses that the classes from some depth on can make of the demanding fanouts, per depth.
   void find_possible_usages() {
-    possible_.assign(classes_.size() + 1, {});
-    possible_.back() = {Usage(lists_->wanted_usage().size(), 1)};
-    for (std::size_t depth = classes_.size(); depth-- > 0;) {
-      std::set<Usage> own;
-      for (const StateList& list : lists_->lists(order(depth))) own.insert(list.usage);
-      for (const Usage& rest : possible_[depth + 1])
-        for (const Usage& mine : own)
-          if (const auto both = lists_->combine_usage(rest, mine)) possible_[depth].insert(*both);
+    possible_.assign(n_classes_ + 1, {});
+    possible_.back() = {lists_->no_usage()};
+    usage_lists_.resize(n_classes_);
+    for (std::size_t depth = n_classes_; depth-- > 0;) {
+      const std::size_t cls = order(depth);
+      for (std::uint32_t l = 0; l < lists_->lists(cls).size(); ++l)
+        usage_lists_[cls][lists_->lists(cls)[l].usage].push_back(l);
+      for (std::uint32_t rest : possible_[depth + 1])
+        for (const auto& [mine, lists] : usage_lists_[cls])
+          if (const std::int64_t both = lists_->combine_usage(rest, mine); both >= 0)
+            possible_[depth].insert(static_cast<std::uint32_t>(both));
     }
+    may_become_.assign(n_classes_ + 1, {});
   }
 
   /// Whether the classes from `depth` on can turn `used` into `target`.
-  bool reachable(const Usage& used, const Usage& target, std::size_t depth) const {
-    Usage rest(target);
-    for (std::size_t d = 0; d < rest.size(); ++d) {
-      if (rest[d] % used[d] != 0) return false;
-      rest[d] /= used[d];
-    }
-    return possible_[depth].count(rest) > 0;
+  bool reachable(std::uint32_t used, std::uint32_t target, std::size_t depth) {
+    return std::any_of(possible_[depth].begin(), possible_[depth].end(), [&](std::uint32_t rest) {
+      return lists_->combine_usage(used, rest) == static_cast<std::int64_t>(target);
+    });
   }
 
   /// Whether some tile shape with this use of the fanouts meets all limits.
-  bool fits(const Usage& target) {
+  bool fits(std::uint32_t target) {
     tried_.clear();
-    return fits(target, Usage(target.size(), 1), 0, 0, lists_->stage(0).initial);
+    return fits(target, lists_->no_usage(), 0, 0, lists_->stage(0).initial);
   }
 
-  bool fits(const Usage& target, const Usage& used, std::size_t depth, int fused_loops,
+  bool fits(std::uint32_t target, std::uint32_t used, std::size_t depth, int fused_loops,
             const std::vector<double>& point) {
-    if (depth == classes_.size()) return used == target;
+    if (depth == n_classes_) return used == target;
     // Nothing but the partial sums, the use and the fused loops left decides what is below.
     std::vector<double> key{point};
-    key.insert(key.end(), used.begin(), used.end());
+    key.push_back(used);
     key.push_back(fused_loops);
     if (!tried_.insert({depth, std::move(key)}).second) return false;
     std::vector<double> extended(lists_->stage(depth + 1).width);
     const std::size_t cls = order(depth);
-    for (const auto& [usage, lists] : lists_->usage_groups(cls)) {
-      const auto both = lists_->combine_usage(used, usage);
-      if (!both || !reachable(*both, target, depth + 1)) continue;
+    for (const auto& [usage, lists] : usage_lists_[cls]) {
+      const std::int64_t both = lists_->combine_usage(used, usage);
+      if (both < 0 || !reachable(static_cast<std::uint32_t>(both), target, depth + 1)) continue;
       // Small tiles first: many fused loops leave the least to hold.
       for (auto l = lists.rbegin(); l != lists.rend(); ++l) {
-        const StateList& list = lists_->lists(cls)[*l];
-        const int fused = fused_loops + list.fused_loops;
+        const int fused = fused_loops + lists_->lists(cls)[*l].fused_loops;
         if (fused > context_.options->max_fused_loops) continue;
         for (std::uint32_t state : lists_->roomy(cls, *l))
           if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
-              fits(target, *both, depth + 1, fused, extended))
+              fits(target, static_cast<std::uint32_t>(both), depth + 1, fused, extended))
             return true;
       }
     }
     return false;
   }
 
-  /// Every choice of lists for the fused choices [first, last), which agree on the classes before
-  /// `depth`, whose use of the fanouts is allowed; whole branches end where no partial assignment
-  /// is left.
-  void emit_all(std::size_t depth, std::size_t first, std::size_t last, const Usage& used,
-                ListChoice* choice) {
-    const std::vector<FusedChoice>& choices = lists_->choices();
-    if (depth == classes_.size()) {
+  bool may_become_allowed(std::uint32_t used, std::size_t depth) {
+    const auto [at, inserted] = may_become_[depth].try_emplace(used, false);
+    if (inserted)
+      at->second = std::any_of(allowed_.begin(), allowed_.end(), [&](std::uint32_t target) {
+        return reachable(used, target, depth);
+      });
+    return at->second;
+  }
+
+  // ---- partial assignments -----------------------------------------------------------------
+  /// Assignments of the classes up to some depth that are worth completing: closed sums of the rows
+  /// and values of the products still open (of all classes: the pmapping's numbers), and positions
+  /// in the lists, `depth` numbers each.
+  struct Node {
+    PointSet points;
+    std::vector<std::uint32_t> at;
+  };
+
+  std::size_t order(std::size_t depth) const { return lists_->order()[depth]; }
+
+  Node root() const {
+    Node node{{lists_->stage(0).width, lists_->stage(0).initial}, {}};
+    if (n_classes_ > 0) return node;
+    Node front;  // nothing is left to choose
+    front.points.dimension = lists_->front_width();
+    front.points.values.resize(front.points.dimension);
+    lists_->finish(node.points.point(0), front.points.values.data());
+    return front;
+  }
+
+  /// Every choice of lists for the rows [first, last), which agree on the classes before `depth`,
+  /// whose use of the fanouts is allowed; whole branches end where no assignment is left.
+  void emit_all(std::size_t depth, std::size_t first, std::size_t last, std::uint32_t used,
+                std::uint32_t node) {
+    if (depth == n_classes_) {
       if (allowed_.count(used) == 0) return;
-      for (std::size_t i = first; i < last; ++i) emit(choices[i], *choice);
+      for (std::size_t i = first; i < last; ++i) emit(rows_[i].index, nodes_[node]);
       return;
     }
     if (context_.cancel != nullptr && context_.cancel->load()) return;
     const std::size_t cls = order(depth);
     while (first < last) {
-      const std::uint32_t fused = choices[first].fused[depth];
+      const std::uint32_t fused = rows_[first].numbers[depth];
       std::size_t end = first + 1;
-      while (end < last && choices[end].fused[depth] == fused) ++end;
+      while (end < last && rows_[end].numbers[depth] == fused) ++end;
       const auto [begin_list, end_list] = lists_->lists_with(cls, fused);
       for (std::uint32_t l = begin_list; l < end_list; ++l) {
-        const auto both = lists_->combine_usage(used, lists_->lists(cls)[l].usage);
-        if (!both || !may_become_allowed(*both, depth + 1)) continue;
-        (*choice)[cls] = l;
-        if (depth + 1 < classes_.size() && prefix_of(*choice, depth + 1).points.size() == 0)
-          continue;
-        emit_all(depth + 1, first, end, *both, choice);
+        const std::int64_t both = lists_->combine_usage(used, lists_->lists(cls)[l].usage);
+        if (both < 0 || !may_become_allowed(static_cast<std::uint32_t>(both), depth + 1)) continue;
+        const std::uint32_t child = child_of(node, depth, l);
+        if (nodes_[child].points.size() == 0) continue;
+        lists_taken_[cls] = l;
+        emit_all(depth + 1, first, end, static_cast<std::uint32_t>(both), child);
       }
       first = end;
     }
   }
 
-  bool may_become_allowed(const Usage& used, std::size_t depth) const {
-    return std::any_of(allowed_.begin(), allowed_.end(),
-                       [&](const Usage& target) { return reachable(used, target, depth); });
-  }
-
-  // ---- fronts ------------------------------------------------------------------------------
-  struct Front {
-    PointSet points;                             // energy, latency, segments, persistent
-    std::vector<std::vector<std::uint32_t>> at;  // per point: position in each class's list
-  };
-
-  /// Partial assignments of the classes up to some depth: closed sums of the rows, values of the
-  /// products still open, positions in the lists.
-  struct Prefix {
-    PointSet points;
-    std::vector<std::uint32_t> at;  // depth numbers each
-  };
-
-  std::vector<std::uint32_t> contents(const ListChoice& choice, std::size_t depth) const {
-    std::vector<std::uint32_t> key;
-    for (std::size_t c = 0; c < depth; ++c)
-      key.push_back(lists_->lists(order(c))[choice[order(c)]].content);
-    return key;
-  }
-
-  std::size_t order(std::size_t depth) const { return lists_->order()[depth]; }
-
-  const Prefix& prefix_of(const ListChoice& choice, std::size_t depth) {
-    const auto [at, inserted] = prefixes_.try_emplace(contents(choice, depth));
-    if (inserted) at->second = make_prefix(choice, depth);
+  /// The assignments of a node, extended by a list of the next class. Lists of equal content make
+  /// equal nodes.
+  std::uint32_t child_of(std::uint32_t parent, std::size_t depth, std::uint32_t l) {
+    const StateList& list = lists_->lists(order(depth))[l];
+    const auto [at, inserted] =
+        children_.try_emplace(std::uint64_t{parent} << 32U | list.content, 0);
+    if (inserted) {
+      at->second = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back(depth + 1 == n_classes_ ? make_front(nodes_[parent], list)
+                                               : make_node(nodes_[parent], depth + 1, list));
+    }
     return at->second;
   }
 
-  Prefix make_prefix(const ListChoice& choice, std::size_t depth) {
-    Prefix result;
-    const Stage& stage = lists_->stage(depth);
-    result.points.dimension = stage.width;
-    if (depth == 0) {
-      result.points.values = stage.initial;
-      return result;
-    }
-    const Prefix& outer = prefix_of(choice, depth - 1);
-    const StateList& list = lists_->lists(order(depth - 1))[choice[order(depth - 1)]];
-    std::vector<double> extended(stage.width), values;
+  Node make_node(const Node& outer, std::size_t depth, const StateList& list) {
+    const std::size_t width = lists_->stage(depth).width;
+    Node all, result;
+    all.points.dimension = result.points.dimension = width;
+    std::vector<double> extended(width), values;
     double value = 0;
-    Prefix all;
-    all.points.dimension = stage.width;
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
       for (std::uint32_t s = 0; s < list.states.size(); ++s) {
         ++result_.evaluated;
         if (!lists_->extend(depth, outer.points.point(p), list.states[s], true, extended.data(),
-                            &value))
+                            context_.beam > 0 ? &value : nullptr))
           continue;
         all.points.values.insert(all.points.values.end(), extended.begin(), extended.end());
-        all.at.insert(all.at.end(), outer.at.begin() + static_cast<std::ptrdiff_t>(p * (depth - 1)),
-                      outer.at.begin() + static_cast<std::ptrdiff_t>((p + 1) * (depth - 1)));
-        all.at.push_back(s);
+        push_positions(outer, depth - 1, p, s, &all.at);
         values.push_back(value);
       }
     }
-    if (context_.beam > 0)
+    if (context_.beam > 0) {
       keep(best_of(values), depth, all, &result);
-    else
-      keep_front(depth, all, &result);
+    } else if (prunes() && all.points.size() > 1) {
+      keep(pareto_front(lists_->criteria(depth, all.points)), depth, all, &result);
+    } else {
+      return all;
+    }
     return result;
   }
 
-  /// The few most promising partial assignments, ascending.
+  static void push_positions(const Node& outer, std::size_t outer_depth, std::size_t p,
+                             std::uint32_t last, std::vector<std::uint32_t>* at) {
+    const auto from = outer.at.begin() + static_cast<std::ptrdiff_t>(p * outer_depth);
+    at->insert(at->end(), from, from + static_cast<std::ptrdiff_t>(outer_depth));
+    at->push_back(last);
+  }
+
+  /// The few most promising assignments, ascending.
   std::vector<std::uint32_t> best_of(const std::vector<double>& values) const {
     std::vector<std::uint32_t> order(values.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -267,10 +309,10 @@ class TemplateSearch {
     return order;
   }
 
-  bool prunes() const { return context_.options->pruning.dominance && program_.monotone; }
+  bool prunes() const { return context_.options->pruning.dominance && compiled_.program.monotone; }
 
-  static void keep(const std::vector<std::uint32_t>& kept, std::size_t depth, const Prefix& all,
-                   Prefix* result) {
+  static void keep(const std::vector<std::uint32_t>& kept, std::size_t depth, const Node& all,
+                   Node* result) {
     for (std::uint32_t i : kept) {
       const double* point = all.points.point(i);
       result->points.values.insert(result->points.values.end(), point,
@@ -280,110 +322,122 @@ class TemplateSearch {
     }
   }
 
-  void keep_front(std::size_t depth, const Prefix& all, Prefix* result) const {
-    if (!prunes()) {
-      *result = all;
-      return;
-    }
-    keep(pareto_front(lists_->criteria(depth, all.points)), depth, all, result);
-  }
-
-  const Front& front_of(const ListChoice& choice) {
-    const auto [at, inserted] = fronts_.try_emplace(contents(choice, classes_.size()));
-    if (inserted) at->second = make_front(choice);
-    return at->second;
-  }
-
-  Front make_front(const ListChoice& choice) {
-    const std::size_t depth = classes_.size();
-    Front front;
+  /// Complete assignments: energy, latency, segments, persistent reservations.
+  Node make_front(const Node& outer, const StateList& list) {
+    Node front;
     front.points.dimension = lists_->front_width();
-    if (depth == 0) {
-      add_to_front(lists_->stage(0).initial.data(), {}, &front);
-      return front;
-    }
-    const Prefix& outer = prefix_of(choice, depth - 1);
-    const StateList& list = lists_->lists(order(depth - 1))[choice[order(depth - 1)]];
-    std::vector<double> rows(lists_->stage(depth).width);
+    std::vector<double> rows(lists_->stage(n_classes_).width), point(front.points.dimension);
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
       for (std::uint32_t s = 0; s < list.states.size(); ++s) {
         ++result_.evaluated;
-        if (!lists_->extend(depth, outer.points.point(p), list.states[s], true, rows.data(),
+        if (!lists_->extend(n_classes_, outer.points.point(p), list.states[s], true, rows.data(),
                             nullptr))
           continue;
-        std::vector<std::uint32_t> at(
-            outer.at.begin() + static_cast<std::ptrdiff_t>(p * (depth - 1)),
-            outer.at.begin() + static_cast<std::ptrdiff_t>((p + 1) * (depth - 1)));
-        at.push_back(s);
-        add_to_front(rows.data(), at, &front);
+        lists_->finish(rows.data(), point.data());
+        if (context_.bound.hopeless(point[0], point[1]) || !make_room(point.data(), &front))
+          continue;
+        front.points.values.insert(front.points.values.end(), point.begin(), point.end());
+        push_positions(outer, n_classes_ - 1, p, s, &front.at);
       }
     }
     return front;
   }
 
-  void add_to_front(const double* rows, const std::vector<std::uint32_t>& at, Front* front) const {
-    std::vector<double> point(front->points.dimension);
-    lists_->finish(rows, point.data());
-    if (context_.bound.hopeless(point[0], point[1])) return;
+  /// Drops the points that a new one dominates; false: it is dominated itself.
+  bool make_room(const double* point, Node* front) const {
+    if (!context_.options->pruning.dominance) return true;
     PointSet& points = front->points;
-    if (context_.options->pruning.dominance) {
-      std::size_t kept = 0;
-      for (std::size_t i = 0; i < points.size(); ++i)
-        if (dominates(points.point(i), point.data(), points.dimension)) return;
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        if (dominates(point.data(), points.point(i), points.dimension)) continue;
-        if (kept != i) {
-          std::copy_n(points.point(i), points.dimension,
-                      points.values.begin() + static_cast<std::ptrdiff_t>(kept * points.dimension));
-          front->at[kept] = std::move(front->at[i]);
-        }
-        ++kept;
+    const std::size_t width = points.dimension, n = points.size();
+    for (std::size_t i = 0; i < n; ++i)
+      if (dominates(points.point(i), point, width)) return false;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (dominates(point, points.point(i), width)) continue;
+      if (kept != i) {
+        std::copy_n(points.point(i), width, points.values.data() + kept * width);
+        std::copy_n(front->at.data() + i * n_classes_, n_classes_,
+                    front->at.data() + kept * n_classes_);
       }
-      points.values.resize(kept * points.dimension);
-      front->at.resize(kept);
+      ++kept;
     }
-    points.values.insert(points.values.end(), point.begin(), point.end());
-    front->at.push_back(at);
+    points.values.resize(kept * width);
+    front->at.resize(kept * n_classes_);
+    return true;
   }
 
   // ---- pmappings ---------------------------------------------------------------------------
-  void emit(const FusedChoice& fused, const ListChoice& choice) {
-    const Front& front = front_of(choice);
-    if (front.points.size() == 0) return;
-    PmappingGroup& group = result_.groups.emplace_back();
-    group.space_index = fused.group;
-    const std::size_t levels = context_.space->compatibilities[fused.group].loops.size() + 1;
+  void emit(std::uint32_t row, const Node& front) {
+    const std::vector<std::size_t> level_of_gap = levels_by_gap(skeleton_.row(row));
+    PricedExchange exchange;
+    exchange.row = row;
+    exchange.count = static_cast<std::uint32_t>(front.points.size());
+    exchange.levels = static_cast<std::uint32_t>(level_of_gap.back() + 1);
+    exchange.values = result_.values.size();
+    exchange.states = result_.states.size();
     const std::size_t tracked = context_.tracked->size();
-    group.stride = 2 + tracked * levels + tracked;
-    group.values.assign(front.points.size() * group.stride, 0);
-    for (std::size_t i = 0; i < front.points.size(); ++i) {
-      lists_->collapse(fused, front.points.point(i), levels,
-                       group.values.data() + i * group.stride);
-      group.templates.push_back(template_index_);
-      std::vector<std::uint32_t> states(classes_.size());
-      for (std::size_t d = 0; d < classes_.size(); ++d)
-        states[order(d)] = lists_->lists(order(d))[choice[order(d)]].states[front.at[i][d]];
-      group.states.push_back(std::move(states));
+    const std::size_t stride = 2 + tracked * exchange.levels + tracked;
+    result_.values.resize(exchange.values + exchange.count * stride, 0);
+    result_.states.resize(exchange.states + exchange.count * n_classes_);
+    for (std::size_t i = 0; i < exchange.count; ++i) {
+      lists_->collapse(level_of_gap, front.points.point(i), exchange.levels,
+                       result_.values.data() + exchange.values + i * stride);
+      std::uint32_t* states = result_.states.data() + exchange.states + i * n_classes_;
+      for (std::size_t d = 0; d < n_classes_; ++d)
+        states[order(d)] =
+            lists_->lists(order(d))[lists_taken_[order(d)]].states[front.at[i * n_classes_ + d]];
     }
+    result_.exchanges.push_back(exchange);
+  }
+
+  /// Per gap: number of fused loops with more than one trip above its slots; last: all of them.
+  std::vector<std::size_t> levels_by_gap(const std::int64_t* row) const {
+    std::uint32_t most = 0;
+    for (const LoopPlace& loop : templ_.loops) most = std::max(most, loop.gap);
+    for (const Slot& slot : templ_.slots) most = std::max(most, slot.gap);
+    std::vector<std::size_t> levels(most + 3, 0);
+    std::size_t place = 0;
+    for (const Item& item : templ_.items) {
+      if (!item.is_loop || !templ_.loops[item.index].fused) continue;
+      if (row[place++] == 1) continue;
+      for (std::size_t gap = templ_.loops[item.index].gap + 1; gap < levels.size(); ++gap)
+        ++levels[gap];
+    }
+    return levels;
   }
 
   const TileSearchContext& context_;
-  const EinsumShape& shape_;
   const Template& templ_;
-  std::uint32_t template_index_;
-  const std::vector<VariableClass>& classes_;
-  const std::vector<ClassStates>& states_;
-  const SimpleProgram& program_;
+  const CompiledTemplate& compiled_;
+  const ExchangeSpace::Skeleton& skeleton_;
+  const std::size_t n_classes_;
+  std::vector<Row> rows_;
   std::unique_ptr<StateLists> lists_;
+  std::vector<std::map<std::uint32_t, std::vector<std::uint32_t>>> usage_lists_;  // per class
   std::set<std::pair<std::size_t, std::vector<double>>> tried_;  // by fits(), in vain
-  std::vector<std::set<Usage>> possible_;                        // per depth
-  std::set<Usage> allowed_;                                      // uses of the demanding fanouts
-  std::map<std::vector<std::uint32_t>, Prefix> prefixes_;
-  std::map<std::vector<std::uint32_t>, Front> fronts_;
+  std::vector<std::set<std::uint32_t>> possible_;                // per depth: numbers of uses
+  std::vector<std::map<std::uint32_t, bool>> may_become_;        // per depth and use: allowed
+  std::set<std::uint32_t> allowed_;                              // uses of the demanding fanouts
+  std::deque<Node> nodes_;                                       // stable references
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;    // by parent and list content
+  std::vector<std::uint32_t> lists_taken_;                       // per class
   TemplateResult result_;
 };
 
 }  // namespace
+
+void mark_promising(const TileSearchContext& context, const CompiledTemplate& compiled,
+                    std::uint32_t template_index, std::vector<char>* possible) {
+  if (compiled.considered == 0 || !compiled.program.feasible) return;
+  const ExchangeSpace::Skeleton& skeleton =
+      context.space->skeletons[context.space->skeleton_of[template_index]];
+  FusedBound bound(compiled.program, compiled.fused);
+  std::vector<std::int64_t> scratch;
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t r = 0; r < skeleton.n_rows; ++r)
+    if (!(*possible)[r] && fused_numbers_of(compiled.fused, skeleton.row(r), &scratch, &numbers) &&
+        bound.promising(numbers, context.bound))
+      (*possible)[r] = 1;
+}
 
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ) {
   CompiledTemplate result;
@@ -397,6 +451,7 @@ CompiledTemplate compile_template(const TileSearchContext& context, const Templa
                             result.classes, result.states,
                             compile(*context.problem, *context.shape, templ, result.classes,
                                     *context.tracked, *context.unlimited));
+  result.fused = number_fused_loops(templ, result.classes, result.states, result.program);
   return result;
 }
 
@@ -407,7 +462,7 @@ TemplateResult search_tile_shapes(const TileSearchContext& context, const Templa
 
 std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& templ,
                                      const CompiledTemplate& compiled,
-                                     const std::vector<std::uint32_t>& states) {
+                                     const std::uint32_t* states) {
   const std::vector<VariableClass>& classes = compiled.classes;
   const std::vector<ClassStates>& all = compiled.states;
   std::vector<std::int64_t> trips(templ.loops.size(), 1);

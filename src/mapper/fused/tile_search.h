@@ -9,6 +9,7 @@
 #include "../objective_value.h"
 #include "cost_program.h"
 #include "exchange_space.h"
+#include "fused_numbers.h"
 #include "hull.h"
 #include "pmapping.h"
 #include "simple_program.h"
@@ -57,13 +58,29 @@ struct CompiledTemplate {
   std::vector<VariableClass> classes;
   std::vector<ClassStates> states;
   SimpleProgram program;
+  std::vector<ClassFusedNumbers> fused;
   double considered = 0;  ///< number of tile-shape choices
 };
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ);
 
-/// The pmappings that one template has, grouped by compatibility and pruned within each group.
+/// Which rows of its skeleton a template may have tile shapes for, as far as bounds tell; in
+/// `possible` (per row) they are set to 1, others are left.
+void mark_promising(const TileSearchContext& context, const CompiledTemplate& compiled,
+                    std::uint32_t template_index, std::vector<char>* possible);
+
+/// The pmappings of one template for one exchange, pruned.
+struct PricedExchange {
+  std::uint32_t row = 0;     ///< of the template's skeleton
+  std::uint32_t count = 0;   ///< pmappings
+  std::uint32_t levels = 0;  ///< fused loops with more than one trip, plus one
+  std::size_t values = 0;    ///< where its numbers begin (PmappingGroup::values)
+  std::size_t states = 0;    ///< where its states begin, one per class and pmapping
+};
+
 struct TemplateResult {
-  std::vector<PmappingGroup> groups;  ///< with `space_index`
+  std::vector<PricedExchange> exchanges;
+  std::vector<double> values;
+  std::vector<std::uint32_t> states;
   double considered = 0;
   double evaluated = 0;
   ClosestMiss miss;
@@ -74,7 +91,6 @@ TemplateResult search_tile_shapes(const TileSearchContext& context, const Templa
 
 /// The trip counts of a pmapping, per loop place of its template.
 std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& templ,
-                                     const CompiledTemplate& compiled,
-                                     const std::vector<std::uint32_t>& states);
+                                     const CompiledTemplate& compiled, const std::uint32_t* states);
 
 }  // namespace sluice::fused
