@@ -27,7 +27,8 @@ status 1.
   --evaluations E   size of the problems: at most so many mappings priced (default 4000); the same
                     seed with another E is another problem
   --extras LIST     which kinds of special input to draw, of tolls, behaviours, free_orders,
-                    inner_persistent, double_variables, recurrences, cycles; or none (default: all)
+                    inner_persistent, double_variables, recurrences, cycles, normalisations; or none
+                    (default: all)
   --occupancy       compare the fronts with peak occupancies too
   --keep-going      report every difference, not made simpler
   --problem FILE    one problem from a spec file (workload, arch, mapper) instead
@@ -61,6 +62,7 @@ constexpr NamedExtra kExtras[] = {
     {"double_variables", &sluice::oracle::Extras::double_variables},
     {"recurrences", &sluice::oracle::Extras::recurrences},
     {"cycles", &sluice::oracle::Extras::cycles},
+    {"normalisations", &sluice::oracle::Extras::normalisations},
 };
 
 sluice::oracle::Extras read_extras(const std::string& list) {

@@ -67,6 +67,14 @@ class EinsumExtras {
     spec_.einsums.back().bounds = {"0 <= r_x < 2", "0 <= s_x < 2"};
   }
 
+  /// R[m] = sum over n of T[m,n], O[m,n] = T[m,n] · R[m]: O needs all of a row's sum.
+  void normalise() {
+    AccessSpec sum{"R", source_.projection};
+    sum.projection.pop_back();
+    add("SUM", {source_}, sum);
+    add("NORM", {source_, sum}, output("O"));
+  }
+
  private:
   int& size_of(const std::string& rank) {
     for (auto& [name, size] : spec_.rank_sizes)
@@ -134,6 +142,8 @@ void add_einsums(Dice& dice, ProblemSpec& spec, const Extras& extras) {
     EinsumExtras(dice, spec).reshape();
   } else if (extras.double_variables && kind >= 25 && kind < 32) {
     EinsumExtras(dice, spec).pooling();
+  } else if (extras.normalisations && kind >= 32 && kind < 40) {
+    EinsumExtras(dice, spec).normalise();
   }
 }
 

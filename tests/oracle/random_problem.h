@@ -108,8 +108,9 @@ struct Extras {
   bool double_variables = false;  ///< two variables in one index
   bool recurrences = false;       ///< of one Einsum
   bool cycles = false;            ///< recurrences of two Einsums
+  bool normalisations = false;    ///< a sum that is read with the values that were summed
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true};
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true};
 
 /// The problem of one seed.
 ProblemSpec random_problem(std::uint64_t seed, const Extras& extras = {});

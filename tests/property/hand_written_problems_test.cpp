@@ -82,6 +82,21 @@ constexpr const char* kCycle = R"yaml(  rank_sizes: {I: 4, M: 2}
   - "A[m,i+1] = B[m,i] * C[m,i]"
 )yaml";
 
+// U needs S whole: it must not stand in a loop over k that S is still summed over, though X would
+// like to live there.
+constexpr const char* kNormalisation = R"yaml(  rank_sizes: {K: 4, M: 2}
+  einsums:
+  - "X[k,m] = exp(A[k,m])"
+  - "S[m] = sum(X[k,m])"
+  - "U[k,m] = X[k,m] / S[m]"
+)yaml";
+
+INSTANTIATE_TEST_SUITE_P(Sums, HandWrittenProblem,
+                         ::testing::Values(Problem{"Normalisation", kNormalisation, "", "", 40},
+                                           Problem{"NormalisationInLanes", kNormalisation, "",
+                                                   kTwoLanes, 24}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(Recurrences, HandWrittenProblem,
                          ::testing::Values(Problem{"RunningMaximum", kRunningMaximum, "", "", 40},
                                            Problem{"RunningMaximumInLanes", kRunningMaximum, "",

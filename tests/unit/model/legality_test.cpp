@@ -189,6 +189,23 @@ TEST_F(IllegalSharing, ABackingNodeBelowABranchsOwnLoop) {
       "Einsum U uses the tensor outside the loop.\n");
 }
 
+// S is summed over k in the same loop over k in which U reads it: step 0 would see part of the sum.
+TEST_F(IllegalSharing, AReaderInTheLoopThatStillSumsUp) {
+  w = WorkloadBuilder({{"m", 4}, {"k", 2}}, 8)
+          .einsum("X[m,k] = A[m,k]")
+          .einsum("S[m] = X[m,k]")
+          .einsum("U[m,k] = X[m,k] * S[m]")
+          .workload;
+  const auto step = [&](const char* einsum) {
+    return NodeList{b.temporal("m", 1), b.compute(einsum, "MAC")};
+  };
+  EXPECT_EQ(
+      why({b.storage("DRAM", {"A", "U", "S"}), b.temporal("k", 1), b.storage("RF", {"X"}),
+           b.sequential({step("X"), step("S"), step("U")})}),
+      "The Einsum U needs all of S in each step of a loop that it shares with the Einsum S; the "
+      "loop must walk the same rank of it in both.\n");
+}
+
 // Both walk m, but T's consumer walks it as another rank: step 0 would need rows not made yet.
 TEST_F(IllegalSharing, ASharedLoopThatWalksAnotherRank) {
   w = WorkloadBuilder({{"m", 4}, {"n", 4}}, 8)
