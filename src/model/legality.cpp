@@ -130,7 +130,40 @@ class NestChecker {
                 tensor_name(tensor) + " in " + report_.name(backed_at_[t]->component) +
                 " but does not index it directly.");
       }
+      if (problem_.roles.producer[einsum_->tensors[t].index()]) check_overlap(t, *backed_at_[t]);
     }
+  }
+
+  /// Where the tiles of two steps of a loop overlap (a state's slices, a window's rows), what they
+  /// have in common must stay: no other loop may bring other tiles in between.
+  void check_overlap(std::size_t tensor, const NestStorage& backing) {
+    const NestLoop* outer = nullptr;
+    for (int l = 0; l < backing.loops_above; ++l) {
+      const NestLoop& loop = tree_.loops[nest_->loops_begin + static_cast<std::uint32_t>(l)];
+      if (loop.spatial || loop.trips == 1) continue;
+      if (outer && loop.variable != outer->variable) {
+        add(ViolationKind::kDependency, backing,
+            "The loop over " + variable_name(loop) + " stands between the loop over " +
+                variable_name(*outer) + " and the backing storage of " +
+                tensor_name(static_cast<int>(tensor)) + " in " + report_.name(backing.component) +
+                "; what two steps over " + variable_name(*outer) +
+                " have in common would be lost.");
+        return;
+      }
+      if (!outer && steps_overlap(tensor, loop.variable)) outer = &loop;
+    }
+  }
+
+  bool steps_overlap(std::size_t tensor, int variable) const {
+    if (einsum_->held_relevance[tensor][static_cast<std::size_t>(variable)] == Relevance::kPartial)
+      return true;
+    for (const BoundAccess& access : einsum_->held) {
+      if (static_cast<std::size_t>(access.tensor) != tensor) continue;
+      for (const BoundIndex& index : access.index)
+        for (const BoundTerm& term : index.terms)
+          if (term.variable == variable && index.others > 0) return true;
+    }
+    return false;
   }
 
   /// A consumer's sliding loop over the rows of an intermediate that is made below the same loop.

@@ -59,7 +59,9 @@ std::vector<Pmapping> price_nests(const BoundProblem& problem, EinsumId einsum,
     const auto cost = evaluate(single, mapping);
     if (!cost) {
       for (const Violation& violation : cost.error())
-        if (violation.kind != ViolationKind::kCapacity && refusals.size() < kMaxReports)
+        // A nest may throw away what a later step of a recurrence reads: evaluate's to refuse.
+        if (violation.kind != ViolationKind::kCapacity &&
+            violation.kind != ViolationKind::kDependency && refusals.size() < kMaxReports)
           refusals.push_back(violation.message + "\n" +
                              to_yaml(mapping, single.workload, single.arch));
       continue;

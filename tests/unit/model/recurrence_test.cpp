@@ -46,6 +46,24 @@ TEST_F(Recurrence, MayKeepAllSlicesInstead) {
   EXPECT_EQ(peak_bits(cost, arch, "GB"), 5 * 3 * 8);
 }
 
+// Below i and m the buffer holds two slices of one m; the next m throws away what the next i reads.
+// With m outside i nothing is lost.
+TEST_F(Recurrence, LosesASliceToALoopInsideTheSteps) {
+  const NodeList make = {b.compute("R", "MAC")}, use = {b.compute("D", "MAC")};
+  const Node outside = b.storage("DRAM", {"L", "D"}), state = b.storage("GB", {"R"});
+  EXPECT_EQ(why_illegal(w, arch,
+                        {outside, b.temporal("m", 1), b.temporal("i", 1), state,
+                         b.sequential({make, use})}),
+            "");
+  const std::string lost =
+      "The loop over m stands between the loop over i and the backing storage of R in GB; what two "
+      "steps over i have in common would be lost.\n";
+  EXPECT_EQ(why_illegal(w, arch,
+                        {outside, b.temporal("i", 1), b.temporal("m", 1), state,
+                         b.sequential({make, use})}),
+            lost + lost);
+}
+
 TEST_F(Recurrence, CannotBeSpreadOverInstances) {
   EXPECT_EQ(why_illegal(w, arch,
                         {b.storage("DRAM", {"L", "D", "R"}), b.spatial("i", 1, "PE"),
