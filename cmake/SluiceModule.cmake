@@ -43,4 +43,8 @@ function(sluice_program name)
   sluice_compile_flags(${name})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${name} PRIVATE sluice_${ARG_MODULE})
+  # Searches allocate much and on several threads; sanitizers bring an allocator of their own.
+  if(TARGET TBB::tbbmalloc_proxy AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    target_link_libraries(${name} PRIVATE -Wl,--no-as-needed TBB::tbbmalloc_proxy -Wl,--as-needed)
+  endif()
 endfunction()

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "key_hash.h"
+#include "spine_table.h"
 
 namespace sluice::fused {
 
@@ -38,38 +38,13 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
 
 namespace {
 
-using Key = std::vector<std::int64_t>;
-
-std::int32_t rank_in(const SpineLoop& loop, TensorId id) {
-  for (const auto& [tensor, rank] : loop.ranks)
-    if (tensor == id) return rank;
-  return -1;
-}
-
-std::uint64_t exchange_of(const Spine& spine, const LiveTensor& tensor) {
-  ExchangeHash hash;
-  for (std::size_t l = 0; l < tensor.level; ++l) {
-    const SpineLoop& loop = spine.loops[l];
-    hash.add_loop(rank_in(loop, tensor.id), loop.tile, loop.trips, loop.spatial, loop.component,
-                  loop.dimension);
+struct CompactHash {
+  std::size_t operator()(const CompactSpine& spine) const {
+    std::uint64_t hash = KeyHash::mix(spine.structure + 1);
+    for (std::uint32_t extent : spine.extents) hash = KeyHash::mix(hash ^ (extent + 1));
+    return hash;
   }
-  return hash.at(tensor.component, tensor.persistent);
-}
-
-Key spine_key(const Spine& spine) {
-  Key key;
-  for (std::size_t l = 0; l < spine.loops.size(); ++l) {
-    const Key loop = sort_key(spine.loops[l]);
-    key.insert(key.end(), loop.begin(), loop.end());
-    key.push_back(spine.stop_before[l]);
-  }
-  for (const LiveTensor& tensor : spine.live) {
-    key.push_back(static_cast<std::int64_t>(tensor.id.index()));
-    key.push_back(static_cast<std::int64_t>(tensor.component.index()));
-    key.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
-  }
-  return key;
-}
+};
 
 class Connector {
  public:
@@ -83,13 +58,15 @@ class Connector {
   }
 
   ExchangeGraph run() {
-    for (std::size_t e = 0; e < layers_.size(); ++e) hash_exchanges(e);
+    for (std::size_t e = 0; e < layers_.size(); ++e) find_spines(e);
     if (drop_dead_ends_) agree_on_tensors();
-    graph_.spines.push_back({Spine{}});
+    std::vector<CompactSpine> spines{table_.compact(Spine{})};
+    graph_.n_spines.push_back(1);
     for (std::size_t e = 0; e < layers_.size(); ++e) {
       if (cancel_ != nullptr && cancel_->load()) return std::move(graph_);
-      extend(e);
-      if (graph_.spines.back().empty()) {
+      spines = extend(e, spines);
+      graph_.n_spines.push_back(spines.size());
+      if (spines.empty()) {
         graph_.broken_at = e;
         return std::move(graph_);
       }
@@ -99,32 +76,21 @@ class Connector {
   }
 
  private:
-  /// One shared tensor's exchange in each group of an Einsum.
-  struct Exchange {
-    TensorId tensor;
-    std::vector<std::uint64_t> hash;  // per group
-  };
-
-  void hash_exchanges(std::size_t e) {
-    std::vector<Exchange>& own = exchanges_.emplace_back();
-    const std::vector<PmappingGroup>& groups = *layers_[e].groups;
-    std::vector<Spine>& spines = own_.emplace_back();
-    alive_.emplace_back(groups.size(), 1);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const Spine& spine =
-          spines.emplace_back(spine_of(*layers_[e].shape, groups[g].compatibility));
-      if (g == 0)
-        for (const LiveTensor& tensor : spine.live)
-          own.push_back({tensor.id, std::vector<std::uint64_t>(groups.size())});
-      for (std::size_t t = 0; t < own.size(); ++t)
-        own[t].hash[g] = exchange_of(spine, spine.live[t]);
-    }
+  void find_spines(std::size_t e) {
+    std::vector<CompactSpine>& own = own_.emplace_back();
+    for (const PmappingGroup& group : *layers_[e].groups)
+      own.push_back(table_.compact(spine_of(*layers_[e].shape, group.compatibility)));
+    alive_.emplace_back(own.size(), 1);
+    std::vector<TensorId>& shared = shared_.emplace_back();
+    for (const LocalTensor& tensor : layers_[e].shape->tensors)
+      if (tensor.shared) shared.push_back(tensor.id);
+    std::sort(shared.begin(), shared.end());  // as in a spine
   }
 
-  const Exchange* find_exchange(std::size_t e, TensorId id) const {
-    for (const Exchange& exchange : exchanges_[e])
-      if (exchange.tensor == id) return &exchange;
-    return nullptr;
+  /// Position of a shared tensor in an Einsum's spines, or -1.
+  std::int64_t position(std::size_t e, TensorId id) const {
+    const auto at = std::find(shared_[e].begin(), shared_[e].end(), id);
+    return at == shared_[e].end() ? -1 : at - shared_[e].begin();
   }
 
   /// Drops compatibilities with an exchange that some other user of the tensor does not know, until
@@ -138,84 +104,81 @@ class Connector {
   }
 
   bool agree_on(TensorId id) {
-    std::vector<std::size_t> users;
+    std::vector<std::pair<std::size_t, std::size_t>> users;  // Einsum, position
     for (std::size_t e = 0; e < layers_.size(); ++e)
-      if (find_exchange(e, id) != nullptr) users.push_back(e);
+      if (const std::int64_t at = position(e, id); at >= 0)
+        users.emplace_back(e, static_cast<std::size_t>(at));
     if (users.size() < 2) return false;
     std::unordered_map<std::uint64_t, std::size_t> known;  // by so many users in a row
     for (std::size_t u = 0; u < users.size(); ++u) {
-      const Exchange& exchange = *find_exchange(users[u], id);
-      for (std::size_t c = 0; c < exchange.hash.size(); ++c) {
-        if (!alive_[users[u]][c]) continue;
+      const auto [e, at] = users[u];
+      for (std::size_t g = 0; g < own_[e].size(); ++g) {
+        if (!alive_[e][g]) continue;
         if (u == 0) {
-          known[exchange.hash[c]] = 1;
-        } else if (const auto at = known.find(exchange.hash[c]);
-                   at != known.end() && at->second >= u) {
-          at->second = u + 1;
+          known[own_[e][g].exchanges[at]] = 1;
+        } else if (const auto found = known.find(own_[e][g].exchanges[at]);
+                   found != known.end() && found->second >= u) {
+          found->second = u + 1;
         }
       }
     }
     bool changed = false;
-    for (std::size_t e : users) {
-      const Exchange& exchange = *find_exchange(e, id);
-      for (std::size_t c = 0; c < exchange.hash.size(); ++c) {
-        if (!alive_[e][c]) continue;
-        const auto at = known.find(exchange.hash[c]);
-        if (at != known.end() && at->second == users.size()) continue;
-        alive_[e][c] = 0;
+    for (const auto& [e, at] : users) {
+      for (std::size_t g = 0; g < own_[e].size(); ++g) {
+        if (!alive_[e][g]) continue;
+        const auto found = known.find(own_[e][g].exchanges[at]);
+        if (found != known.end() && found->second == users.size()) continue;
+        alive_[e][g] = 0;
         changed = true;
       }
     }
     return changed;
   }
 
-  /// Joins every spine to every compatibility of Einsum e that agrees with it.
-  void extend(std::size_t e) {
-    const std::vector<Spine>& before = graph_.spines.back();
-    std::vector<const Exchange*> shared;  // with the spines before
-    for (const LiveTensor& tensor : before.front().live)
-      if (const Exchange* exchange = find_exchange(e, tensor.id)) shared.push_back(exchange);
-    std::unordered_map<Key, std::vector<std::uint32_t>, KeyHash> index;
-    const std::vector<Spine>& own = own_[e];
-    for (std::uint32_t c = 0; c < own.size(); ++c) {
-      if (!alive_[e][c]) continue;
-      Key key;
-      for (const Exchange* exchange : shared)
-        key.push_back(static_cast<std::int64_t>(exchange->hash[c]));
-      index[key].push_back(c);
+  /// Joins every spine to every group of Einsum e that agrees with it.
+  std::vector<CompactSpine> extend(std::size_t e, const std::vector<CompactSpine>& before) {
+    std::vector<std::pair<std::size_t, std::size_t>> shared;  // positions: before, own
+    for (std::size_t t = 0; t < shared_[e].size(); ++t)
+      if (const std::int64_t at = table_.find_live(before.front(), shared_[e][t]); at >= 0)
+        shared.emplace_back(static_cast<std::size_t>(at), t);
+    std::unordered_map<std::vector<std::int64_t>, std::vector<std::uint32_t>, KeyHash> index;
+    std::vector<std::int64_t> key;
+    for (std::uint32_t g = 0; g < own_[e].size(); ++g) {
+      if (!alive_[e][g]) continue;
+      key.clear();
+      for (const auto& [there, here] : shared)
+        key.push_back(static_cast<std::int64_t>(own_[e][g].exchanges[here]));
+      index[key].push_back(g);
     }
-    std::unordered_map<Key, std::uint32_t, KeyHash> nodes;
-    std::vector<Spine> after;
+    std::unordered_map<CompactSpine, std::uint32_t, CompactHash> nodes;
+    std::vector<CompactSpine> after;
     std::vector<ExchangeEdge> edges;
+    CompactSpine joined;
     for (std::uint32_t p = 0; p < before.size(); ++p) {
-      Key key;
-      for (const Exchange* exchange : shared)
-        key.push_back(static_cast<std::int64_t>(
-            exchange_of(before[p], *find_live(before[p], exchange->tensor))));
+      key.clear();
+      for (const auto& [there, here] : shared)
+        key.push_back(static_cast<std::int64_t>(before[p].exchanges[there]));
       const auto candidates = index.find(key);
       if (candidates == index.end()) continue;
       if (cancel_ != nullptr && cancel_->load()) break;
-      for (std::uint32_t c : candidates->second) {
-        const std::optional<Match> match = match_spines(before[p], own[c]);
-        if (!match) continue;
-        JoinedSpine joined = join_spines(before[p], own[c], *match, graph_.last_use, e);
-        if (!joined.connected) continue;
+      for (std::uint32_t g : candidates->second) {
+        if (!table_.join(before[p], own_[e][g], e, &joined)) continue;
         const auto [at, inserted] =
-            nodes.try_emplace(spine_key(joined.spine), static_cast<std::uint32_t>(after.size()));
-        if (inserted) after.push_back(std::move(joined.spine));
-        edges.push_back({p, c, at->second});
+            nodes.try_emplace(joined, static_cast<std::uint32_t>(after.size()));
+        if (inserted) after.push_back(joined);
+        edges.push_back({p, g, at->second});
       }
     }
-    graph_.spines.push_back(std::move(after));
     graph_.edges.push_back(std::move(edges));
+    return after;
   }
 
   /// Keeps the spines from which the last Einsum can be reached.
   void drop_dead_ends() {
-    std::vector<char> reaches(graph_.spines.back().size(), 1);
+    std::vector<char> reaches(graph_.n_spines.back(), 1);
     for (std::size_t e = layers_.size(); e-- > 0;) {
       std::vector<ExchangeEdge>& edges = graph_.edges[e];
-      std::vector<char> before(graph_.spines[e].size(), 0);
+      std::vector<char> before(graph_.n_spines[e], 0);
       std::erase_if(edges, [&](const ExchangeEdge& edge) { return reaches[edge.to] == 0; });
       for (const ExchangeEdge& edge : edges) before[edge.from] = 1;
       reaches = std::move(before);
@@ -225,10 +188,11 @@ class Connector {
   std::vector<ExchangeLayer> layers_;
   const bool drop_dead_ends_;
   const std::atomic<bool>* cancel_;
-  std::vector<std::vector<Exchange>> exchanges_;  // per Einsum, ascending by tensor
-  std::vector<std::vector<Spine>> own_;           // per Einsum and group
-  std::vector<std::vector<char>> alive_;          // per Einsum and group
+  std::vector<std::vector<CompactSpine>> own_;  // per Einsum and group
+  std::vector<std::vector<char>> alive_;        // per Einsum and group
+  std::vector<std::vector<TensorId>> shared_;   // per Einsum, ascending
   ExchangeGraph graph_;
+  SpineTable table_{graph_.last_use};
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "exchange_space.h"
+#include "pmapping.h"
 #include "spine.h"
 
 namespace sluice::fused {
@@ -21,7 +21,7 @@ struct ExchangeEdge {
 /// lies on a complete path is kept, so that pmappings are joined only where they can end in a
 /// mapping.
 struct ExchangeGraph {
-  std::vector<std::vector<Spine>> spines;        ///< per layer 0 … number of Einsums
+  std::vector<std::size_t> n_spines;             ///< per layer 0 … number of Einsums
   std::vector<std::vector<ExchangeEdge>> edges;  ///< per Einsum, ascending by from, group
   std::vector<std::size_t> last_use;             ///< per tensor: the last Einsum that uses it
   std::optional<std::size_t> broken_at;          ///< Einsum that nothing can be joined to

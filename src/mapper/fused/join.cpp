@@ -50,9 +50,9 @@ class Joiner {
     constexpr std::size_t kCorners = 12;
     const std::size_t n = context_.tables.size();
     completions_.resize(n + 1);
-    completions_[n].assign(context_.graph->spines[n].size(), {{0, 0}});
+    completions_[n].assign(context_.graph->n_spines[n], {{0, 0}});
     for (std::size_t e = n; e-- > 0;) {
-      std::vector<std::vector<EnergyLatency>> points(context_.graph->spines[e].size());
+      std::vector<std::vector<EnergyLatency>> points(context_.graph->n_spines[e]);
       std::vector<ExchangeEdge>& edges = edges_[e];
       std::erase_if(edges,
                     [&](const ExchangeEdge& edge) { return completions_[e + 1][edge.to].empty(); });
@@ -66,14 +66,14 @@ class Joiner {
   }
 
   bool join_next(std::size_t e) {
-    std::vector<std::int64_t> prefix_of(context_.graph->spines[e].size(), -1);
+    std::vector<std::int64_t> prefix_of(context_.graph->n_spines[e], -1);
     for (std::size_t p = 0; p < prefixes_.size(); ++p)
       prefix_of[prefixes_[p].node] = static_cast<std::int64_t>(p);
     const EinsumShape& shape = *context_.shapes[e];
     const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
     std::vector<NextGroup> next(groups.size());
     PrefixBuilder builder(*context_.tracked, context_.graph->last_use, e,
-                          context_.graph->spines[e + 1].size(), criteria_options());
+                          context_.graph->n_spines[e + 1], criteria_options());
     history_.emplace_back();
     SearchBound bound = context_.bound;
     for (const ExchangeEdge& edge : edges_[e]) {

@@ -84,7 +84,7 @@ class TableMerger {
   void add(std::uint32_t t, std::size_t n_classes, const TemplateResult& result) {
     const std::uint32_t k = space_.skeleton_of[t];
     for (const PricedExchange& exchange : result.exchanges) {
-      PmappingGroup& group = group_of(k, exchange.row, t);
+      PmappingGroup& group = table_.groups[group_of(k, exchange.row, t)];
       const std::size_t n_values = exchange.count * group.stride;
       const double* values = result.values.data() + exchange.values;
       group.values.insert(group.values.end(), values, values + n_values);
@@ -94,6 +94,23 @@ class TableMerger {
             static_cast<std::uint32_t>(group.states.size() + i * n_classes));
       const std::uint32_t* states = result.states.data() + exchange.states;
       group.states.insert(group.states.end(), states, states + exchange.count * n_classes);
+    }
+  }
+
+  /// Makes room for the pmappings that are to be added.
+  void expect(const std::vector<TemplateResult>& results) {
+    std::vector<std::size_t> expected;  // per group
+    for (std::uint32_t t = 0; t < results.size(); ++t) {
+      for (const PricedExchange& exchange : results[t].exchanges) {
+        const std::size_t g = group_of(space_.skeleton_of[t], exchange.row, t);
+        if (expected.size() <= g) expected.resize(g + 1, 0);
+        expected[g] += exchange.count;
+      }
+    }
+    for (std::size_t g = 0; g < expected.size(); ++g) {
+      table_.groups[g].values.reserve(expected[g] * table_.groups[g].stride);
+      table_.groups[g].templates.reserve(expected[g]);
+      table_.groups[g].first_state.reserve(expected[g]);
     }
   }
 
@@ -113,7 +130,7 @@ class TableMerger {
   }
 
  private:
-  PmappingGroup& group_of(std::uint32_t k, std::uint32_t row, std::uint32_t t) {
+  std::size_t group_of(std::uint32_t k, std::uint32_t row, std::uint32_t t) {
     std::int64_t& at = group_of_row_[k][row];
     if (at < 0) {
       Compatibility compatibility =
@@ -128,7 +145,7 @@ class TableMerger {
         group.compatibility = std::move(compatibility);
       }
     }
-    return table_.groups[static_cast<std::size_t>(at)];
+    return static_cast<std::size_t>(at);
   }
 
   void prune_group(PmappingGroup* group) const {
@@ -424,6 +441,7 @@ PmappingTable Search::price(const TileSearchContext& context) {
   table.templates = templates_[e];
   table.n_tracked = tracked_.size();
   TableMerger merger(problem_, shapes_[e], options_, spaces_[e], &table);
+  merger.expect(results);
   for (std::uint32_t t = 0; t < results.size(); ++t) {
     const TemplateResult& result = results[t];
     merger.add(t, compiled_[e][t].classes.size(), result);

@@ -113,13 +113,15 @@ std::uint32_t StateLists::number_usage(const Usage& usage) {
 std::int64_t StateLists::combine_usage(std::uint32_t a, std::uint32_t b) {
   if (a == no_usage_) return b;
   if (b == no_usage_) return a;
-  const auto [at, inserted] = combined_.try_emplace({a, b}, -1);
-  if (!inserted) return at->second;
+  constexpr std::int64_t kUnknown = -2, kTooMuch = -1;
+  if (combined_.size() <= a) combined_.resize(usages_.size());
+  if (combined_[a].size() <= b) combined_[a].resize(usages_.size(), kUnknown);
+  if (combined_[a][b] != kUnknown) return combined_[a][b];
   Usage both = usages_[a];
+  bool fits = true;
   for (std::size_t d = 0; d < both.size(); ++d)
-    if ((both[d] *= usages_[b][d]) > demanding_[d].fanout) return -1;
-  at->second = number_usage(both);
-  return at->second;
+    fits = fits && (both[d] *= usages_[b][d]) <= demanding_[d].fanout;
+  return combined_[a][b] = fits ? number_usage(both) : kTooMuch;
 }
 
 /// Drops states that another one of the list beats whatever the other classes do; lists that no row

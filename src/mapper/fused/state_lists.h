@@ -118,7 +118,7 @@ class StateLists {
   std::vector<std::vector<std::optional<std::vector<std::uint32_t>>>> roomy_;  // per class, list
   std::vector<Usage> usages_;                                                  // by number
   std::map<Usage, std::uint32_t> usage_number_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> combined_;
+  std::vector<std::vector<std::int64_t>> combined_;  // of two numbers
   std::uint32_t no_usage_ = 0;
   std::vector<std::size_t> order_;
   struct Demanding {

@@ -1,0 +1,190 @@
+#include "spine_table.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "exchange.h"
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+using Key = std::vector<std::int64_t>;
+
+/// What of a loop's sort_key is its extent.
+constexpr std::size_t kExtentKeys = 5;
+
+Key structure_key(const SpineLoop& loop) {
+  const Key key = sort_key(loop);
+  return {key.begin() + kExtentKeys, key.end()};
+}
+
+std::uint64_t exchange_of(const Spine& spine, const LiveTensor& tensor) {
+  ExchangeHash hash;
+  for (std::size_t l = 0; l < tensor.level; ++l) {
+    const SpineLoop& loop = spine.loops[l];
+    std::int32_t rank = -1;
+    for (const auto& [id, r] : loop.ranks)
+      if (id == tensor.id) rank = r;
+    hash.add_loop(rank, loop.tile, loop.trips, loop.spatial, loop.component, loop.dimension);
+  }
+  return hash.at(tensor.component, tensor.persistent);
+}
+
+}  // namespace
+
+std::uint32_t SpineTable::number_extent(const SpineLoop& loop) {
+  Extent extent{loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile};
+  if (!extent.spatial) {  // where it stands says nothing
+    extent.component = ComponentId{};
+    extent.dimension = 0;
+  }
+  const auto [at, inserted] =
+      extent_number_.try_emplace(extent, static_cast<std::uint32_t>(extents_.size()));
+  if (inserted) extents_.push_back(extent);
+  return at->second;
+}
+
+std::uint32_t SpineTable::number_structure(const Spine& spine) {
+  Key key{static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence};
+  for (std::size_t l = 0; l < spine.loops.size(); ++l) {
+    const Key loop = structure_key(spine.loops[l]);
+    key.push_back(static_cast<std::int64_t>(loop.size()));
+    key.insert(key.end(), loop.begin(), loop.end());
+    key.push_back(spine.stop_before[l]);
+  }
+  for (const LiveTensor& tensor : spine.live) {
+    key.push_back(static_cast<std::int64_t>(tensor.id.index()));
+    key.push_back(static_cast<std::int64_t>(tensor.component.index()));
+    key.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
+  }
+  const auto [at, inserted] =
+      structure_number_.try_emplace(key, static_cast<std::uint32_t>(structures_.size()));
+  if (inserted) structures_.push_back(spine);
+  return at->second;
+}
+
+CompactSpine SpineTable::compact(const Spine& spine) {
+  CompactSpine result;
+  result.structure = number_structure(spine);
+  for (const SpineLoop& loop : spine.loops) result.extents.push_back(number_extent(loop));
+  for (const LiveTensor& tensor : spine.live)
+    result.exchanges.push_back(exchange_of(spine, tensor));
+  return result;
+}
+
+std::int64_t SpineTable::find_live(const CompactSpine& spine, TensorId tensor) const {
+  const std::vector<LiveTensor>& live = structures_[spine.structure].live;
+  for (std::size_t i = 0; i < live.size(); ++i)
+    if (live[i].id == tensor) return static_cast<std::int64_t>(i);
+  return -1;
+}
+
+Spine SpineTable::expand(const CompactSpine& compact) const {
+  Spine spine = structures_[compact.structure];
+  for (std::size_t l = 0; l < spine.loops.size(); ++l) {
+    const Extent& extent = extents_[compact.extents[l]];
+    SpineLoop& loop = spine.loops[l];
+    loop.spatial = extent.spatial;
+    loop.component = extent.component;
+    loop.dimension = extent.dimension;
+    loop.trips = extent.trips;
+    loop.tile = extent.tile;
+  }
+  return spine;
+}
+
+SpineTable::Case SpineTable::work_out(const Spine& prefix, const Spine& next,
+                                      std::size_t einsum) const {
+  Case result;
+  const std::optional<Match> match = match_spines(prefix, next);
+  if (!match) return result;
+  const JoinedSpine joined = join_spines(prefix, next, *match, last_use_, einsum);
+  if (!joined.connected) return result;
+  result.matches = true;
+  const std::size_t depth = joined.spine.loops.size();
+  result.loops.assign(match->loops.begin(),
+                      match->loops.begin() + static_cast<std::ptrdiff_t>(depth));
+  std::vector<Key> keys(depth);
+  for (std::size_t i = 0; i < depth; ++i)
+    keys[joined.from[i]] = structure_key(joined.spine.loops[i]);
+  std::vector<Key> order = keys;
+  std::sort(order.begin(), order.end());
+  for (const Key& key : keys)
+    result.rank.push_back(static_cast<std::uint32_t>(
+        std::lower_bound(order.begin(), order.end(), key) - order.begin()));
+  for (std::size_t i = 1; i < depth; ++i)
+    if (joined.spine.stop_before[i]) result.block_end.push_back(i);
+  result.block_end.push_back(depth);
+  const auto position = [](const Spine& spine, TensorId id) {
+    return static_cast<std::uint32_t>(fused::find_live(spine, id) - spine.live.data());
+  };
+  for (const LiveTensor& tensor : joined.spine.live) {
+    const bool before = fused::find_live(prefix, tensor.id) != nullptr;
+    result.live.emplace_back(before, position(before ? prefix : next, tensor.id));
+  }
+  return result;
+}
+
+SpineTable::Case& SpineTable::find_case(const CompactSpine& prefix, const CompactSpine& next,
+                                        std::size_t einsum) {
+  key_.assign({static_cast<std::int64_t>(einsum), prefix.structure, next.structure});
+  for (std::uint32_t mine : prefix.extents) {
+    std::int64_t equal = 0;
+    for (std::size_t r = 0; r < next.extents.size(); ++r)
+      equal |= static_cast<std::int64_t>(next.extents[r] == mine) << r;
+    key_.push_back(equal);
+  }
+  const auto at = cases_.find(key_);
+  if (at != cases_.end()) return at->second;
+  return cases_.emplace(key_, work_out(expand(prefix), expand(next), einsum)).first->second;
+}
+
+bool SpineTable::join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
+                      CompactSpine* joined) {
+  if (next.extents.size() < prefix.extents.size()) return false;
+  SLUICE_CHECK(next.extents.size() < 64, "more than 63 fused loops");
+  Case& found = find_case(prefix, next, einsum);
+  if (!found.matches) return false;
+  const std::size_t depth = found.loops.size();
+  joined->extents.resize(depth);
+  for (std::size_t i = 0; i < depth; ++i) {
+    const auto [left, right] = found.loops[i];
+    joined->extents[i] = left >= 0 ? prefix.extents[static_cast<std::size_t>(left)]
+                                   : next.extents[static_cast<std::size_t>(right)];
+  }
+  joined->exchanges.clear();
+  for (const auto& [before, position] : found.live)
+    joined->exchanges.push_back((before ? prefix : next).exchanges[position]);
+  // Loops of a block stand in the order of their sort keys, which begin with the extent.
+  std::uint64_t order = 0;
+  std::size_t first = 0;
+  std::vector<std::uint32_t> from(depth);
+  std::iota(from.begin(), from.end(), 0U);
+  for (std::size_t last : found.block_end) {
+    std::stable_sort(from.begin() + static_cast<std::ptrdiff_t>(first),
+                     from.begin() + static_cast<std::ptrdiff_t>(last),
+                     [&](std::uint32_t a, std::uint32_t b) {
+                       const std::uint32_t x = joined->extents[a], y = joined->extents[b];
+                       return x != y ? extents_[x] < extents_[y] : found.rank[a] < found.rank[b];
+                     });
+    first = last;
+  }
+  for (std::uint32_t i : from) order = order * 16 + i;
+  std::vector<std::uint32_t> sorted(depth);
+  for (std::size_t i = 0; i < depth; ++i) sorted[i] = joined->extents[from[i]];
+  joined->extents = std::move(sorted);
+  const bool packs = depth <= 15;
+  const auto known = packs ? found.structure.find(order) : found.structure.end();
+  if (known != found.structure.end()) {
+    joined->structure = known->second;
+    return true;
+  }
+  const Spine left = expand(prefix), right = expand(next);
+  joined->structure = number_structure(
+      join_spines(left, right, *match_spines(left, right), last_use_, einsum).spine);
+  if (packs) found.structure.emplace(order, joined->structure);
+  return true;
+}
+
+}  // namespace sluice::fused

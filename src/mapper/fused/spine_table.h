@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "key_hash.h"
+#include "spine.h"
+
+namespace sluice::fused {
+
+/// A spine as numbers: its structure, and the extents (trip count, tile, fanned-out dimension) of
+/// its loops. Equal spines have equal numbers.
+struct CompactSpine {
+  std::uint32_t structure = 0;
+  std::vector<std::uint32_t> extents;    ///< per loop
+  std::vector<std::uint64_t> exchanges;  ///< per live tensor (exchange.h)
+  bool operator==(const CompactSpine& other) const {
+    return structure == other.structure && extents == other.extents;
+  }
+};
+
+/// Joins spines by number. Whether and how two spines match depends on their structures and on
+/// which loops have equal extents; each such case is worked out once (match_spines, join_spines)
+/// and remembered.
+class SpineTable {
+ public:
+  /// `last_use` per tensor, as in join_spines.
+  explicit SpineTable(const std::vector<std::size_t>& last_use) : last_use_(last_use) {}
+
+  CompactSpine compact(const Spine& spine);
+
+  /// The spine after joining Einsum number `einsum`; false: they do not match.
+  bool join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
+            CompactSpine* joined);
+
+  /// Position of a live tensor in a spine, or -1.
+  std::int64_t find_live(const CompactSpine& spine, TensorId tensor) const;
+
+ private:
+  using Key = std::vector<std::int64_t>;
+  struct Extent {
+    bool spatial;
+    ComponentId component;
+    std::uint32_t dimension;
+    std::int64_t trips, tile;
+    /// As sort_key(SpineLoop) begins.
+    auto key() const { return std::tuple(spatial, component.index(), dimension, trips, tile); }
+    bool operator<(const Extent& other) const { return key() < other.key(); }
+  };
+  /// One case of structures and equal extents, but for the order of loops that may be permuted.
+  struct Case {
+    bool matches = false;
+    std::vector<std::pair<std::int32_t, std::int32_t>> loops;  // open ones: in prefix, in next
+    std::vector<std::uint32_t> rank;                   // per loop: order of all but its extent
+    std::vector<std::size_t> block_end;                // loops of one block may be permuted
+    std::vector<std::pair<bool, std::uint32_t>> live;  // in prefix (or in next), position
+    std::unordered_map<std::uint64_t, std::uint32_t> structure;  // by order of the loops
+  };
+
+  std::uint32_t number_extent(const SpineLoop& loop);
+  std::uint32_t number_structure(const Spine& spine);
+  Spine expand(const CompactSpine& spine) const;
+  Case& find_case(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  Case work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
+
+  const std::vector<std::size_t>& last_use_;
+  std::vector<Extent> extents_;
+  std::map<Extent, std::uint32_t> extent_number_;
+  Key key_;                        // scratch
+  std::vector<Spine> structures_;  // with some extents
+  std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
+  std::unordered_map<Key, Case, KeyHash> cases_;
+};
+
+}  // namespace sluice::fused
