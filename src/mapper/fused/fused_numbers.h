@@ -1,32 +1,25 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <unordered_map>
+#include <memory>
 #include <vector>
 
 #include "exchange_space.h"
-#include "key_hash.h"
-#include "loop_classes.h"
 #include "simple_program.h"
 
 namespace sluice::fused {
 
 struct SearchBound;
 
-/// The fused loops of one class: its states numbered by their fused trip counts, and what each
-/// number can make of the program's columns at least and at most.
+/// The fused loops of one class of a template.
 struct ClassFusedNumbers {
-  std::vector<std::uint32_t> positions;  ///< of the class's fused loops in an exchange row
-  std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash> number;  ///< of trip counts
-  std::vector<std::uint32_t> of_state;
-  std::vector<double> low, high;  ///< per number and column
+  const StateTable* table = nullptr;     ///< numbers states by them
+  std::vector<std::uint32_t> positions;  ///< of them in an exchange row
 };
 
-std::vector<ClassFusedNumbers> number_fused_loops(const Template& templ,
-                                                  const std::vector<VariableClass>& classes,
-                                                  const std::vector<ClassStates>& states,
-                                                  const SimpleProgram& program);
+std::vector<ClassFusedNumbers> number_fused_loops(
+    const Template& templ, const std::vector<VariableClass>& classes,
+    const std::vector<std::shared_ptr<StateTable>>& tables);
 
 /// Numbers of an exchange row per class; false: some class has no tile shape for it.
 
@@ -37,7 +30,7 @@ bool fused_numbers_of(const std::vector<ClassFusedNumbers>& classes, const std::
 /// far as bounds over their columns tell.
 class FusedBound {
  public:
-  FusedBound(const SimpleProgram& program, const std::vector<ClassFusedNumbers>& classes);
+  explicit FusedBound(const SimpleProgram& program);
   bool promising(const std::vector<std::uint32_t>& numbers, const SearchBound& bound);
 
  private:
@@ -45,7 +38,6 @@ class FusedBound {
     std::uint32_t cls, column;
   };
   const SimpleProgram& program_;
-  const std::vector<ClassFusedNumbers>& classes_;
   std::vector<std::vector<Factor>> factors_;  // per product
   std::vector<double> least_, most_;          // per product
 };

@@ -257,15 +257,6 @@ void Search::find_tracked() {
   }
 }
 
-/// The distinct templates of all Einsums, as tasks for threads.
-std::vector<Search::Task> Search::tasks() const {
-  std::vector<Task> tasks;
-  for (std::size_t e = 0; e < shapes_.size(); ++e)
-    if (same_as_[e] == e)
-      for (std::uint32_t t = 0; t < templates_[e].size(); ++t) tasks.push_back({e, t});
-  return tasks;
-}
-
 TileSearchContext Search::tile_context(std::size_t einsum) const {
   TileSearchContext context{};
   context.problem = &problem_;
@@ -305,11 +296,10 @@ void Search::compile_templates() {
   compiled_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     if (same_as_[e] == e) compiled_[e].resize(templates_[e].size());
-  const std::vector<Task> all = tasks();
-  parallel_for(options_.threads, all.size(), [&](std::size_t i) {
-    if (cancelled()) return;
-    const auto [e, t] = all[i];
-    compiled_[e][t] = compile_template(tile_context(e), templates_[e][t]);
+  parallel_for(options_.threads, shapes_.size(), [&](std::size_t e) {
+    StateTables tables;
+    for (std::size_t t = 0; t < compiled_[e].size() && !cancelled(); ++t)
+      compiled_[e][t] = compile_template(tile_context(e), templates_[e][t], &tables);
   });
 }
 

@@ -15,11 +15,6 @@ class Search {
   tl::expected<MapperResult, NoMapping> run();
 
  private:
-  struct Task {
-    std::size_t einsum;
-    std::uint32_t templ;
-  };
-  std::vector<Task> tasks() const;
   TileSearchContext tile_context(std::size_t einsum) const;
   void make_shapes();
   void find_isomorphic();

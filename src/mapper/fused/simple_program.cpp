@@ -1,8 +1,6 @@
 #include "simple_program.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 namespace sluice::fused {
 namespace {
@@ -10,15 +8,14 @@ namespace {
 class Tabulator {
  public:
   Tabulator(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
-            const std::vector<VariableClass>& classes, const std::vector<ClassStates>& states,
-            const CostProgram& program)
+            const std::vector<VariableClass>& classes,
+            const std::vector<std::shared_ptr<StateTable>>& tables, const CostProgram& program)
       : bound_(bound),
         shape_(shape),
         templ_(templ),
         classes_(classes),
-        states_(states),
-        program_(program),
-        known_(classes.size()) {
+        tables_(tables),
+        program_(program) {
     result_.columns.resize(classes.size());
     result_.leak_w = program.leak_w;
     result_.monotone = program.monotone;
@@ -59,58 +56,61 @@ class Tabulator {
     return mask;
   }
 
-  /// What a monomial's factor in a class depends on: equal signatures are equal columns.
-  using Signature = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::int64_t>;
+  /// Loops of a mask as the class counts them, so that classes of other templates know them.
+  std::int64_t own_loops(std::size_t cls, std::uint64_t mask) const {
+    std::uint64_t own = 0;
+    for (std::size_t l = 0; l < classes_[cls].loops.size(); ++l)
+      own |= (mask >> classes_[cls].loops[l].bit & 1U) << l;
+    return static_cast<std::int64_t>(own);
+  }
 
-  Signature signature(std::size_t cls, const Monomial& monomial) const {
+  /// What a monomial's factor in a class depends on: equal signatures are equal columns.
+  std::vector<std::int64_t> signature(std::size_t cls, const Monomial& monomial) const {
     const VariableClass& c = classes_[cls];
     const std::uint64_t loops = monomial.loops & class_mask(cls);
-    if (monomial.slot < 0) return {loops, 0, 0, -1};
+    if (monomial.slot < 0) return {own_loops(cls, loops), 0, 0, -1};
     const Slot& slot = templ_.slots[static_cast<std::size_t>(monomial.slot)];
     std::uint64_t above = 0;
     for (const ClassLoop& loop : c.loops)
       if (loop.gap < slot.gap || (monomial.extra_above >> loop.bit & 1))
         above |= std::uint64_t{1} << loop.bit;
-    if (!c.plain) return {loops, above, monomial.access, slot.backing ? 2 : 1};
-    const BoundAccess& access = monomial.access < bound_.accesses.size()
-                                    ? bound_.accesses[monomial.access]
-                                    : bound_.held[monomial.access - bound_.accesses.size()];
-    if (access.relevance[c.variables.front()] != Relevance::kRelevant) return {loops, 0, 0, -1};
+    const bool is_held = monomial.access >= bound_.accesses.size();
+    if (!c.plain)
+      return {own_loops(cls, loops), own_loops(cls, above), monomial.access,
+              slot.backing && is_held ? 2 : 1};
+    const BoundAccess& access = is_held ? bound_.held[monomial.access - bound_.accesses.size()]
+                                        : bound_.accesses[monomial.access];
+    if (access.relevance[c.variables.front()] != Relevance::kRelevant)
+      return {own_loops(cls, loops), 0, 0, -1};
     // size / Π above · Π loops: what stands in both cancels; without a numerator the rest is a
     // product of the complement.
     const std::uint64_t numerator = loops & ~above, denominator = above & ~loops;
-    if (numerator == 0) return {class_mask(cls) & ~denominator, 0, 0, -1};
-    return {numerator, denominator, 0, 0};
+    if (numerator == 0) return {own_loops(cls, class_mask(cls) & ~denominator), 0, 0, -1};
+    return {own_loops(cls, numerator), own_loops(cls, denominator), 0, 0};
   }
 
+  /// Index into the program's columns of the class, or -1: the factor is the same for all states,
+  /// and multiplied to `constant`.
   std::int32_t column(std::size_t cls, const Monomial& monomial, double* constant) {
-    const Signature key = signature(cls, monomial);
-    const auto [at, inserted] = known_[cls].try_emplace(key);
-    if (inserted) at->second = make_column(cls, monomial);
-    const auto& [index, value] = std::pair{at->second.first, at->second.second};
-    *constant *= value;
-    return index;
-  }
-
-  /// {column index or -1, constant factor}
-  using ColumnOrConstant = std::pair<std::int32_t, double>;
-
-  ColumnOrConstant make_column(std::size_t cls, const Monomial& monomial) {
-    SimpleProgram::Column column;
-    const std::size_t n = states_[cls].size();
-    column.values.reserve(n);
-    for (std::size_t s = 0; s < n; ++s)
-      column.values.push_back(
-          monomial_factor(bound_, shape_, templ_, classes_[cls], monomial, states_[cls].state(s)));
-    const auto [low, high] = std::minmax_element(column.values.begin(), column.values.end());
-    column.minimum = *low;
-    column.maximum = *high;
-    if (column.minimum == column.maximum) return {-1, column.minimum};
+    StateTable& table = *tables_[cls];
+    const Column*& known = table.by_signature[signature(cls, monomial)];
+    if (known == nullptr) {
+      std::vector<double> values;
+      values.reserve(table.states.size());
+      for (std::size_t s = 0; s < table.states.size(); ++s)
+        values.push_back(monomial_factor(bound_, shape_, templ_, classes_[cls], monomial,
+                                         table.states.state(s)));
+      known = table.add_column(std::move(values));
+    }
+    if (known->minimum == known->maximum) {
+      *constant *= known->minimum;
+      return -1;
+    }
     auto& columns = result_.columns[cls];
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i].values == column.values) return {static_cast<std::int32_t>(i), 1.0};
-    columns.push_back(std::move(column));
-    return {static_cast<std::int32_t>(columns.size() - 1), 1.0};
+    const auto at = std::find(columns.begin(), columns.end(), known);
+    if (at == columns.end()) columns.push_back(known);
+    return static_cast<std::int32_t>(std::find(columns.begin(), columns.end(), known) -
+                                     columns.begin());
   }
 
   void simplify(const Monomial& monomial) {
@@ -162,7 +162,7 @@ class Tabulator {
       const SimpleProgram::Product& product = result_.products[term.monomial];
       for (std::size_t c = 0; c < classes_.size(); ++c) {
         if (product.column[c] < 0) continue;
-        const auto& column = result_.columns[c][static_cast<std::size_t>(product.column[c])];
+        const Column& column = *result_.columns[c][static_cast<std::size_t>(product.column[c])];
         least *= column.minimum;
         most *= column.maximum;
       }
@@ -216,9 +216,8 @@ class Tabulator {
   const EinsumShape& shape_;
   const Template& templ_;
   const std::vector<VariableClass>& classes_;
-  const std::vector<ClassStates>& states_;
+  const std::vector<std::shared_ptr<StateTable>>& tables_;
   const CostProgram& program_;
-  std::vector<std::map<Signature, ColumnOrConstant>> known_;
   std::vector<Simplified> simplified_;  // per monomial of the program
   SimpleProgram result_;
 };
@@ -227,8 +226,9 @@ class Tabulator {
 
 SimpleProgram tabulate(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const std::vector<VariableClass>& classes,
-                       const std::vector<ClassStates>& states, const CostProgram& program) {
-  return Tabulator(bound, shape, templ, classes, states, program).run();
+                       const std::vector<std::shared_ptr<StateTable>>& tables,
+                       const CostProgram& program) {
+  return Tabulator(bound, shape, templ, classes, tables, program).run();
 }
 
 }  // namespace sluice::fused

@@ -1,19 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "cost_program.h"
+#include "state_tables.h"
 
 namespace sluice::fused {
 
 /// A cost program with its factors tabulated: every monomial is a product of one column per class,
 /// every distinct column is stored once, constants are folded and equal monomials are one.
 struct SimpleProgram {
-  struct Column {
-    std::vector<double> values;  ///< per state of the class
-    double minimum = 0, maximum = 0;
-  };
   struct Product {
     std::vector<std::int32_t> column;  ///< per class: index into columns[class], or -1: factor 1
     bool any_positive = false, any_negative = false;  ///< signs of its coefficients in `rows`
@@ -27,7 +25,7 @@ struct SimpleProgram {
     std::uint32_t gap = 0;       ///< kSegment
     std::vector<RowTerm> terms;  ///< into `products`
   };
-  std::vector<std::vector<Column>> columns;  ///< per class
+  std::vector<std::vector<const Column*>> columns;  ///< per class; owned by its StateTable
   std::vector<Product> products;
   std::vector<SimpleRow> rows;  ///< energy first
   double leak_w = 0;
@@ -45,6 +43,7 @@ struct SimpleProgram {
 
 SimpleProgram tabulate(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const std::vector<VariableClass>& classes,
-                       const std::vector<ClassStates>& states, const CostProgram& program);
+                       const std::vector<std::shared_ptr<StateTable>>& tables,
+                       const CostProgram& program);
 
 }  // namespace sluice::fused

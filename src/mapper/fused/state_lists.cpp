@@ -15,9 +15,8 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
       shape_(*context.shape),
       templ_(templ),
       classes_(compiled.classes),
-      states_(compiled.states),
+      tables_(compiled.tables),
       program_(compiled.program),
-      fused_(compiled.fused),
       lists_(classes_.size()),
       first_list_(classes_.size()),
       roomy_(classes_.size()) {
@@ -73,16 +72,16 @@ void StateLists::make_lists(std::size_t cls) {
         spatial.emplace_back(l, d);
   // States by fused number and usage.
   std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
-  order.reserve(states_[cls].size());
+  order.reserve(tables_[cls]->states.size());
   Usage usage;
-  for (std::uint32_t s = 0; s < states_[cls].size(); ++s) {
+  for (std::uint32_t s = 0; s < tables_[cls]->states.size(); ++s) {
     std::uint32_t number = no_usage_;
     if (!spatial.empty()) {
       usage.assign(demanding_.size(), 1);
-      for (const auto& [l, d] : spatial) usage[d] *= states_[cls].state(s)[l];
+      for (const auto& [l, d] : spatial) usage[d] *= tables_[cls]->states.state(s)[l];
       number = number_usage(usage);
     }
-    order.emplace_back(std::uint64_t{fused_[cls].of_state[s]} << 32U | number, s);
+    order.emplace_back(std::uint64_t{tables_[cls]->fused_of_state[s]} << 32U | number, s);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -93,7 +92,7 @@ void StateLists::make_lists(std::size_t cls) {
       list.fused = static_cast<std::uint32_t>(order[i].first >> 32U);
       list.usage = static_cast<std::uint32_t>(order[i].first);
       for (std::size_t l = 0; l < loops.size(); ++l)
-        list.fused_loops += loops[l].fused && states_[cls].state(order[i].second)[l] > 1;
+        list.fused_loops += loops[l].fused && tables_[cls]->states.state(order[i].second)[l] > 1;
       while (first_list_[cls].size() <= list.fused)
         first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size() - 1));
     }
@@ -189,8 +188,8 @@ void StateLists::number_contents(std::size_t cls) {
   for (StateList& list : lists_[cls]) {
     if (!list.needed) continue;
     std::vector<double> content;
-    for (const auto& column : program_.columns[cls])
-      for (std::uint32_t s : list.states) content.push_back(column.values[s]);
+    for (const Column* column : program_.columns[cls])
+      for (std::uint32_t s : list.states) content.push_back(column->values[s]);
     content.push_back(static_cast<double>(list.states.size()));
     list.content = numbers.try_emplace(content, numbers.size()).first->second;
   }
@@ -223,7 +222,7 @@ void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before) 
       begun = begun || before[c];
       if (before[c]) continue;
       ends = false;
-      const auto& column = program_.columns[c][static_cast<std::size_t>(product.column[c])];
+      const Column& column = *program_.columns[c][static_cast<std::size_t>(product.column[c])];
       rest_minimum *= column.minimum;
       rest_maximum *= column.maximum;
     }

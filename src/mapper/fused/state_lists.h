@@ -103,16 +103,15 @@ class StateLists {
   void make_stages();
   void make_stage(std::size_t depth, const std::vector<bool>& before);
   double column_value(std::size_t cls, std::int32_t column, std::uint32_t state) const {
-    return program_.columns[cls][static_cast<std::size_t>(column)].values[state];
+    return program_.columns[cls][static_cast<std::size_t>(column)]->values[state];
   }
 
   const TileSearchContext& context_;
   const EinsumShape& shape_;
   const Template& templ_;
   const std::vector<VariableClass>& classes_;
-  const std::vector<ClassStates>& states_;
+  const std::vector<std::shared_ptr<StateTable>>& tables_;
   const SimpleProgram& program_;
-  const std::vector<ClassFusedNumbers>& fused_;
   std::vector<std::vector<StateList>> lists_;           // per class, ascending by fused number
   std::vector<std::vector<std::uint32_t>> first_list_;  // per class and fused number
   std::vector<std::vector<std::optional<std::vector<std::uint32_t>>>> roomy_;  // per class, list

@@ -16,19 +16,15 @@
 namespace sluice::fused {
 namespace {
 
-std::vector<ClassStates> enumerate_all(const TileSearchContext& context,
-                                       const std::vector<VariableClass>& classes) {
-  std::vector<ClassStates> states;
-  for (const VariableClass& cls : classes) {
-    ClassLimits limits{context.options->max_fused_loops, context.options->max_fused_loops_per_rank,
-                       std::vector<std::int64_t>(cls.loops.size(), 0)};
-    for (std::size_t l = 0; l < cls.loops.size(); ++l)
-      if (cls.loops[l].spatial)
-        limits.fanout[l] =
-            context.problem->arch[cls.loops[l].component].spatial[cls.loops[l].dimension].fanout;
-    states.push_back(enumerate_states(*context.shape, cls, limits));
-  }
-  return states;
+std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const VariableClass& cls,
+                                     StateTables* tables) {
+  ClassLimits limits{context.options->max_fused_loops, context.options->max_fused_loops_per_rank,
+                     std::vector<std::int64_t>(cls.loops.size(), 0)};
+  for (std::size_t l = 0; l < cls.loops.size(); ++l)
+    if (cls.loops[l].spatial)
+      limits.fanout[l] =
+          context.problem->arch[cls.loops[l].component].spatial[cls.loops[l].dimension].fanout;
+  return tables->table_of(*context.shape, cls, limits);
 }
 
 std::vector<VariableClass> classes_of(const TileSearchContext& context, const Template& templ) {
@@ -78,7 +74,7 @@ class TemplateSearch {
   };
 
   void find_rows() {
-    FusedBound bound(compiled_.program, compiled_.fused);
+    FusedBound bound(compiled_.program);
     std::vector<std::int64_t> scratch;
     Row row;
     for (std::uint32_t r = 0; r < skeleton_.n_rows; ++r) {
@@ -430,7 +426,7 @@ void mark_promising(const TileSearchContext& context, const CompiledTemplate& co
   if (compiled.considered == 0 || !compiled.program.feasible) return;
   const ExchangeSpace::Skeleton& skeleton =
       context.space->skeletons[context.space->skeleton_of[template_index]];
-  FusedBound bound(compiled.program, compiled.fused);
+  FusedBound bound(compiled.program);
   std::vector<std::int64_t> scratch;
   std::vector<std::uint32_t> numbers;
   for (std::size_t r = 0; r < skeleton.n_rows; ++r)
@@ -439,19 +435,21 @@ void mark_promising(const TileSearchContext& context, const CompiledTemplate& co
       (*possible)[r] = 1;
 }
 
-CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ) {
+CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
+                                  StateTables* tables) {
   CompiledTemplate result;
   result.classes = classes_of(context, templ);
-  result.states = enumerate_all(context, result.classes);
   result.considered = 1;
-  for (const ClassStates& states : result.states)
-    result.considered *= static_cast<double>(states.size());
+  for (const VariableClass& cls : result.classes) {
+    result.tables.push_back(table_of(context, cls, tables));
+    result.considered *= static_cast<double>(result.tables.back()->states.size());
+  }
   if (result.considered == 0) return result;
   result.program = tabulate((*context.problem)[context.shape->einsum], *context.shape, templ,
-                            result.classes, result.states,
+                            result.classes, result.tables,
                             compile(*context.problem, *context.shape, templ, result.classes,
                                     *context.tracked, *context.unlimited));
-  result.fused = number_fused_loops(templ, result.classes, result.states, result.program);
+  result.fused = number_fused_loops(templ, result.classes, result.tables);
   return result;
 }
 
@@ -464,10 +462,9 @@ std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& t
                                      const CompiledTemplate& compiled,
                                      const std::uint32_t* states) {
   const std::vector<VariableClass>& classes = compiled.classes;
-  const std::vector<ClassStates>& all = compiled.states;
   std::vector<std::int64_t> trips(templ.loops.size(), 1);
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    const std::int64_t* chosen = all[c].state(states[c]);
+    const std::int64_t* chosen = compiled.tables[c]->states.state(states[c]);
     std::vector<std::int64_t> rest(shape.sizes);
     for (std::size_t l = 0; l < classes[c].loops.size(); ++l)
       if (classes[c].loops[l].fused) rest[classes[c].loops[l].variable] /= chosen[l];

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "../objective_value.h"
@@ -56,12 +57,13 @@ struct TileSearchContext {
 /// A template with its tile-shape choices tabulated; made once, searched as scout and in earnest.
 struct CompiledTemplate {
   std::vector<VariableClass> classes;
-  std::vector<ClassStates> states;
+  std::vector<std::shared_ptr<StateTable>> tables;  ///< per class
   SimpleProgram program;
   std::vector<ClassFusedNumbers> fused;
   double considered = 0;  ///< number of tile-shape choices
 };
-CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ);
+CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
+                                  StateTables* tables);
 
 /// Which rows of its skeleton a template may have tile shapes for, as far as bounds tell; in
 /// `possible` (per row) they are set to 1, others are left.

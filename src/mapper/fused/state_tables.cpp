@@ -1,0 +1,68 @@
+#include "state_tables.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace sluice::fused {
+namespace {
+
+/// Everything that decides the states of a class, but for the number of its first loop.
+std::vector<std::int64_t> class_key(const VariableClass& cls, const ClassLimits& limits) {
+  std::vector<std::int64_t> key{cls.plain, static_cast<std::int64_t>(cls.variables.size())};
+  key.insert(key.end(), cls.variables.begin(), cls.variables.end());
+  for (std::size_t l = 0; l < cls.loops.size(); ++l) {
+    const ClassLoop& loop = cls.loops[l];
+    key.insert(key.end(), {loop.variable, loop.fused, loop.spatial, limits.fanout[l]});
+  }
+  return key;
+}
+
+std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableClass& cls,
+                                       const ClassLimits& limits) {
+  auto table = std::make_shared<StateTable>();
+  table->states = enumerate_states(shape, cls, limits);
+  std::vector<std::int64_t> trips;
+  for (std::size_t s = 0; s < table->states.size(); ++s) {
+    trips.clear();
+    for (std::size_t l = 0; l < cls.loops.size(); ++l)
+      if (cls.loops[l].fused) trips.push_back(table->states.state(s)[l]);
+    const auto number = static_cast<std::uint32_t>(table->fused_number.size());
+    table->fused_of_state.push_back(table->fused_number.try_emplace(trips, number).first->second);
+  }
+  return table;
+}
+
+}  // namespace
+
+const Column* StateTable::add_column(std::vector<double> values) {
+  std::uint64_t hash = values.size();
+  for (double value : values) hash = KeyHash::mix(hash ^ std::bit_cast<std::uint64_t>(value));
+  const auto [first, last] = by_hash_.equal_range(hash);
+  for (auto at = first; at != last; ++at)
+    if (at->second->values == values) return at->second;
+  Column& column = columns_.emplace_back();
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  column.minimum = *least;
+  column.maximum = *most;
+  column.low.assign(fused_number.size(), *most);
+  column.high.assign(fused_number.size(), *least);
+  for (std::size_t s = 0; s < values.size(); ++s) {
+    double& low = column.low[fused_of_state[s]];
+    double& high = column.high[fused_of_state[s]];
+    low = std::min(low, values[s]);
+    high = std::max(high, values[s]);
+  }
+  column.values = std::move(values);
+  by_hash_.emplace(hash, &column);
+  return &column;
+}
+
+std::shared_ptr<StateTable> StateTables::table_of(const EinsumShape& shape,
+                                                  const VariableClass& cls,
+                                                  const ClassLimits& limits) {
+  std::shared_ptr<StateTable>& table = tables_[class_key(cls, limits)];
+  if (table == nullptr) table = make_table(shape, cls, limits);
+  return table;
+}
+
+}  // namespace sluice::fused
