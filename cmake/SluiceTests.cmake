@@ -46,7 +46,7 @@ endfunction()
 
 function(sluice_add_tests)
   sluice_test_library(sluice_testing support sluice_support GTest::gmock)
-  sluice_test_library(sluice_oracle oracle sluice_frontend)
+  sluice_test_library(sluice_oracle oracle sluice_frontend sluice_sim)
   get_property(modules GLOBAL PROPERTY SLUICE_MODULES)
   get_property(arrows GLOBAL PROPERTY SLUICE_ARROWS)
   foreach(module IN LISTS modules)

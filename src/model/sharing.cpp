@@ -79,7 +79,39 @@ class SharingChecker {
         consumer, tensor);
   }
 
+  /// A copy of the tensor above a loop in which it is both made and read is never up to date: the
+  /// reader's was fetched before, the producer's is written back after all steps.
+  void check_copies(TensorId tensor, const Nest& holder, const Nest& other) {
+    const int local = problem_[holder.einsum].local_tensor[tensor.index()];
+    for (auto s = holder.storages_begin; s < holder.storages_end; ++s) {
+      const NestStorage& storage = tree_.storages[s];
+      if (storage.tensor != local || tree_.entries[storage.entry].backing ||
+          !problem_.arch[storage.component].is_memory())
+        continue;
+      const NestLoop* shared = shared_loop_below(storage, holder, other);
+      if (!shared) continue;
+      add(ViolationKind::kDependency, tree_.entries[storage.entry].node,
+          "The Einsum " + report_.name(holder.einsum) + " keeps " + report_.name(tensor) + " in " +
+              report_.name(storage.component) + " above a loop that it shares with the Einsum " +
+              report_.name(other.einsum) +
+              "; what one of them makes in a step would not reach the other.",
+          holder, tensor);
+      return;
+    }
+  }
+
+  const NestLoop* shared_loop_below(const NestStorage& storage, const Nest& holder,
+                                    const Nest& other) const {
+    for (auto l = holder.loops_begin + static_cast<std::uint32_t>(storage.loops_above);
+         l < holder.loops_end; ++l)
+      if (tree_.loops[l].trips > 1 && loop_at_node(tree_, other, tree_.loops[l].node))
+        return &tree_.loops[l];
+    return nullptr;
+  }
+
   void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {
+    check_copies(tensor, producer, consumer);
+    check_copies(tensor, consumer, producer);
     const bool recurrent = reads_earlier_step(tensor, producer, consumer);
     if (&consumer < &producer && recurrent) {
       check_back_edge(tensor, producer, consumer);

@@ -31,6 +31,7 @@ status 1.
                     (default: all)
   --occupancy       compare the fronts with peak occupancies too
   --keep-going      report every difference, not made simpler
+  --execute N       run N mappings of each problem literally and compare them with the model
   --problem FILE    one problem from a spec file (workload, arch, mapper) instead
 )";
 
@@ -96,6 +97,8 @@ void read_value(Arguments& arguments, const std::string& name, const std::string
       arguments.seed = std::stoull(value);
     } else if (name == "--seconds") {
       arguments.seconds = std::stod(value);
+    } else if (name == "--execute") {
+      arguments.limits.executions = std::stoll(value);
     } else if (name == "--extras") {
       arguments.extras = read_extras(value);
     } else if (name == "--problem") {
@@ -137,8 +140,11 @@ bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint6
   *full_mappings += drawn.truth.full_mappings;
   for (const std::string& refusal : drawn.truth.refusals)
     fmt::print("# seed {}: evaluate refuses a mapping of the space: {}\n", seed, refusal);
+  for (const std::string& text : drawn.truth.executed_otherwise)
+    fmt::print("# seed {}: {}\n", seed,
+               arguments.keep_going ? text.substr(0, text.find('\n')) : text + to_yaml(drawn.spec));
   const auto found = difference(mapper, drawn.problem, drawn.options, drawn.truth, seed);
-  if (!found) return drawn.truth.refusals.empty();
+  if (!found) return drawn.truth.refusals.empty() && drawn.truth.executed_otherwise.empty();
   const std::size_t end_of_first = found->find('\n');
   const std::size_t end_of_second =
       end_of_first == std::string::npos ? end_of_first : found->find('\n', end_of_first + 1);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "oracle/enumerate_einsum.h"
+#include "oracle/executed.h"
 #include "oracle/join.h"
 #include "oracle/recurrence.h"
 #include "oracle/single_einsum.h"
@@ -123,6 +124,7 @@ class JoinWalk {
     }
     ++out_.valid_mappings;
     check_additive(*mapping, *cost);
+    check_execution(*mapping, *cost);
     remember(*mapping, *cost);
   }
 
@@ -136,6 +138,16 @@ class JoinWalk {
                               to_yaml(mapping, problem_.workload, problem_.arch));
       return;
     }
+  }
+
+  /// The 1st, 2nd, 4th, 8th, … valid mapping.
+  void check_execution(const Mapping& mapping, const Cost& cost) {
+    const std::int64_t n = out_.valid_mappings;
+    if ((n & (n - 1)) != 0 || n >> limits_.executions != 0) return;
+    const auto otherwise = executed_otherwise(problem_, mapping, cost);
+    if (!otherwise || out_.executed_otherwise.size() >= kMaxReports) return;
+    out_.executed_otherwise.push_back(*otherwise + "\n" +
+                                      to_yaml(mapping, problem_.workload, problem_.arch));
   }
 
   void check_additive(const Mapping& mapping, const Cost& cost) {

@@ -18,6 +18,8 @@ namespace sluice::oracle {
 struct EnumerationLimits {
   std::int64_t max_nests = 200'000;        ///< per Einsum, before equal ones are merged
   std::int64_t max_evaluations = 100'000;  ///< single nests and full mappings priced
+  /// Run so many full mappings literally, spread over the enumeration.
+  std::int64_t executions = 0;
   /// Keep every nest of an Einsum, not only those that no exchangeable one beats in everything.
   bool keep_dominated_nests = false;
 };
@@ -50,6 +52,8 @@ struct Enumeration {
   /// Mappings of the space that `evaluate` refuses for another reason than capacity (the first
   /// few).
   std::vector<std::string> refusals;
+  /// Full mappings that do not run as the model says (the first few).
+  std::vector<std::string> executed_otherwise;
   /// Full mappings whose price is not the sum of their Einsums' own prices (the first few).
   std::vector<std::string> non_additive;
 };

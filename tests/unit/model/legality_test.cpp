@@ -189,6 +189,28 @@ TEST_F(IllegalSharing, ABackingNodeBelowABranchsOwnLoop) {
       "Einsum U uses the tensor outside the loop.\n");
 }
 
+// U's copy of T is fetched before the loop over m in which T is made; V keeps it from sinking.
+TEST_F(IllegalSharing, ACopyAboveTheLoopThatMakesTheTensor) {
+  w = WorkloadBuilder({{"m", 4}}, 8)
+          .einsum("X[m] = A[m]")
+          .einsum("T[m] = X[m]")
+          .einsum("U[m] = X[m] * T[m]")
+          .workload;
+  Node copy = b.storage("RF", {"T"});
+  std::get<StorageNode>(copy.kind).einsums = {EinsumId(2)};
+  Node out = b.storage("RF", {"U"});
+  const NodeList split = {
+      b.temporal("m", 1), b.storage("RF", {"X"}),
+      b.sequential({{b.compute("X", "MAC")}, {b.compute("T", "MAC")}, {b.compute("U", "MAC")}})};
+  NodeList nodes = {b.storage("DRAM", {"A", "T"}), copy, out};
+  nodes.insert(nodes.end(), split.begin(), split.end());
+  EXPECT_EQ(why(nodes),
+            "The Einsum U keeps T in RF above a loop that it shares with the Einsum T; what one of "
+            "them makes in a step would not reach the other.\n");
+  std::swap(nodes[1], nodes[2]);  // now the copy sinks below the loop
+  EXPECT_EQ(why(nodes), "");
+}
+
 // S is summed over k in the same loop over k in which U reads it: step 0 would see part of the sum.
 TEST_F(IllegalSharing, AReaderInTheLoopThatStillSumsUp) {
   w = WorkloadBuilder({{"m", 4}, {"k", 2}}, 8)
