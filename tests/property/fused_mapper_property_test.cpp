@@ -9,7 +9,10 @@
 namespace sluice {
 namespace {
 
-constexpr oracle::EnumerationLimits kLimits = {.max_nests = 60'000, .max_evaluations = 4'000};
+constexpr oracle::EnumerationLimits kLimits = {.max_nests = 20'000, .max_evaluations = 1'000};
+/// Kinds of input drawn beside the plain ones; `sluice_fuzz` draws all.
+constexpr oracle::Extras kExtras = {
+    .tolls = true, .double_variables = true, .normalisations = true};
 
 TEST(FusedMapper, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
   const Mapper* fused = find_mapper("fused");
@@ -18,7 +21,7 @@ TEST(FusedMapper, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
   std::int64_t mappings = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, kExtras);
     mappings += drawn.truth.full_mappings;
     const auto found = oracle::difference(*fused, drawn.problem, drawn.options, drawn.truth, seed);
     if (!found) continue;
