@@ -139,7 +139,9 @@ bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint6
   drawn.options.resource_usage = arguments.occupancy;
   *full_mappings += drawn.truth.full_mappings;
   for (const std::string& refusal : drawn.truth.refusals)
-    fmt::print("# seed {}: evaluate refuses a mapping of the space: {}\n", seed, refusal);
+    fmt::print("# seed {}: evaluate refuses a mapping of the space: {}\n", seed,
+               arguments.keep_going ? refusal.substr(0, refusal.find('\n'))
+                                    : refusal + to_yaml(drawn.spec));
   for (const std::string& text : drawn.truth.executed_otherwise)
     fmt::print("# seed {}: {}\n", seed,
                arguments.keep_going ? text.substr(0, text.find('\n')) : text + to_yaml(drawn.spec));

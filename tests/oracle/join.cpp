@@ -135,12 +135,20 @@ class TreeBuilder {
     out.push_back(Node{split});
   }
 
-  /// A node that slides over the shared loop above the split must stand right below it.
+  /// A node that slides over the shared loop above the split must stand right below it, and the
+  /// tolls that it is filled through above it.
   void append_sliding(NodeList& out, const Group& group, std::size_t level) {
     for (std::size_t e : group) {
-      for (const NestStorage& storage : levels_[e].storages[level])
-        if (storage.sliding) out.push_back(private_node(storage, e));
-      std::erase_if(levels_[e].storages[level], [](const NestStorage& s) { return s.sliding; });
+      std::vector<NestStorage>& storages = levels_[e].storages[level];
+      std::set<TensorId> sliding;
+      for (const NestStorage& storage : storages)
+        if (storage.sliding) sliding.insert(storage.tensor);
+      const auto moves = [&](const NestStorage& storage) {
+        return storage.sliding || (storage.toll && sliding.count(storage.tensor) > 0);
+      };
+      for (const NestStorage& storage : storages)
+        if (moves(storage)) out.push_back(private_node(storage, e));
+      std::erase_if(storages, moves);
     }
   }
 
