@@ -3,52 +3,18 @@
 // and by evaluate_totals(). Memories are as large as any mapping needs, so that all are legal.
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string>
 
-#include "sluice/frontend/load.h"
+#include "problems.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice {
 namespace {
 
+using bench::load_problem;
+using bench::random_divisor;
 using Random = std::mt19937;
-
-BoundProblem load_problem(const std::string& workload, const std::string& arch) {
-  const std::string library = std::string(SLUICE_REPO_DIR) + "/library/";
-  LoadOptions options;
-  options.library_dirs = {library};
-  auto specs = load_specs(
-      {library + "workloads/" + workload + ".yaml", library + "architectures/" + arch + ".yaml"},
-      options);
-  if (!specs) {
-    for (const Diagnostic& diagnostic : specs.error())
-      std::fputs(to_string(diagnostic).c_str(), stderr);
-    std::exit(1);
-  }
-  for (Component& component : specs->arch->components)
-    if (Memory* memory = std::get_if<Memory>(&component.kind))
-      memory->size_bits = Expression::literal(kUnbounded);
-  auto problem = bind(*specs->workload, *specs->arch);
-  if (!problem) {
-    for (const Diagnostic& diagnostic : problem.error())
-      std::fputs(to_string(diagnostic).c_str(), stderr);
-    std::exit(1);
-  }
-  return std::move(*problem);
-}
-
-std::int64_t random_divisor(std::int64_t n, Random& random) {
-  std::vector<std::int64_t> divisors;
-  for (std::int64_t d = 1; d * d <= n; ++d)
-    if (n % d == 0) {
-      divisors.push_back(d);
-      divisors.push_back(n / d);
-    }
-  return divisors[random() % divisors.size()];
-}
 
 /// Memories on the way to a compute without a fanout above them; the loops are all temporal.
 std::vector<ComponentId> plain_memories(const Arch& arch, const BoundCompute& compute) {

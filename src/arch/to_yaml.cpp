@@ -100,10 +100,10 @@ class ComponentPrinter {
   void body(const Network& network) {
     line("topology", name_of(network.topology));
     number("channel_width", static_cast<double>(network.channel_width_bits), 1);
-    number("link_bandwidth", network.link_bandwidth, kUnbounded);
+    line("link_bandwidth", yaml_number(network.link_bandwidth));
     number("router_latency", network.router_latency_s, 0);
     number("queue_latency", network.queue_latency_s, 0);
-    number("hop_energy", network.hop_energy_j, 0);
+    line("hop_energy", yaml_number(network.hop_energy_j));
     number("bits_per_hop_energy", network.bits_per_hop_energy, 1);
   }
 

@@ -55,6 +55,20 @@ Json occupancy_rows(const Cost& cost, const BoundProblem& problem) {
   return rows;
 }
 
+/// What moves over networks; `implicit` ones are transfers between a memory and what is below it.
+Json collective_rows(const Cost& cost, const BoundProblem& problem) {
+  Json rows = Json::array();
+  for (const NetworkRow& row : cost.networks)
+    rows.push_back({{"kind", row.implicit ? "implicit" : "explicit"},
+                    {"component", problem.arch[row.component].name},
+                    {"einsum", problem.workload[row.einsum].name},
+                    {"tensor", problem.workload[row.tensor].name},
+                    {"volume_bits", finite_or_null(row.volume_bits)},
+                    {"bit_hops", finite_or_null(row.bit_hops)},
+                    {"latency_hops", finite_or_null(row.latency_hops)}});
+  return rows;
+}
+
 Json fusion_groups(const Cost& cost, const Workload& workload) {
   Json groups = Json::array();
   for (const std::vector<EinsumId>& group : cost.fusion_groups) {
@@ -74,6 +88,7 @@ Json cost_to_json(const Cost& cost, const BoundProblem& problem) {
           {"leak_energy_j", finite_or_null(cost.leak_energy_j)},
           {"energy", energy_rows(cost, problem)},
           {"latency", latency_rows(cost, problem)},
+          {"collectives", collective_rows(cost, problem)},
           {"occupancy", occupancy_rows(cost, problem)},
           {"bounds",
            {{"compute_s", finite_or_null(cost.bounds.compute_s)},

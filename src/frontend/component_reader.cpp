@@ -187,7 +187,7 @@ class ComponentReader {
             read_quantity(context_, map_.optional("channel_width"),
                           {.what = "channel_width", .dimensions = {kBit}, .zero = false}))
       network.channel_width_bits = static_cast<std::int64_t>(width->value);
-    if (const auto bandwidth = read_quantity(context_, map_.optional("link_bandwidth"),
+    if (const auto bandwidth = read_quantity(context_, map_.required("link_bandwidth"),
                                              {.what = "link_bandwidth",
                                               .dimensions = {kBitPerSecond},
                                               .clock_hz = clock_hz_,
@@ -198,7 +198,7 @@ class ComponentReader {
     network.queue_latency_s = duration("queue_latency");
     network.bits_per_hop_energy = bits("bits_per_hop_energy").value_or(1);
     network.hop_energy_j =
-        energy(map_.optional("hop_energy"), "hop_energy", network.bits_per_hop_energy);
+        energy(map_.required("hop_energy"), "hop_energy", network.bits_per_hop_energy);
     component_.kind = network;
   }
 
@@ -342,7 +342,10 @@ class ComponentReader {
                           {.what = "values_per_action", .dimensions = {}, .zero = false}))
       action.values_per_action = values->value;
     action.energy_j = energy(map.required("energy"), "energy", action.bits_per_action);
-    action.throughput = throughput(map.optional("throughput"), action.bits_per_action);
+    // What takes no time must say so (`inf`), unless the component says how long it takes.
+    const bool timed = node_.find("total_latency") != nullptr;
+    action.throughput = throughput(timed ? map.optional("throughput") : map.required("throughput"),
+                                   action.bits_per_action);
     if (const auto setup =
             read_quantity(context_, map.optional("setup"),
                           {.what = "setup", .dimensions = {kSecond}, .clock_hz = clock_hz_}))

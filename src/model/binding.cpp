@@ -5,7 +5,9 @@
 #include <string>
 
 #include "model/bound_access.h"
+#include "model/bounds.h"
 #include "model/keep_rule.h"
+#include "model/row_tiles.h"
 #include "sluice/support/error.h"
 
 namespace sluice {
@@ -116,6 +118,7 @@ class EinsumBinder {
       if (component.actions[a].name == "read") bound.read_action = static_cast<int>(a);
       if (component.actions[a].name == "write") bound.write_action = static_cast<int>(a);
     }
+    check_actions(component, bound);
     bind_bits(component, einsum, bound);
     if (const Memory* memory = std::get_if<Memory>(&component.kind))
       bound.size_bits = number(memory->size_bits, component, "size", 0);
@@ -124,6 +127,17 @@ class EinsumBinder {
     bind_keeps(id, bound);
     bind_latency(component, bound);
     return bound;
+  }
+
+  /// What holds tensors is read and written: an action that is missing would cost nothing.
+  void check_actions(const Component& component, const BoundComponent& bound) {
+    const auto require = [&](int action, const char* name) {
+      if (action >= 0) return;
+      report(component.name + " has no action `" + name + "`; what it does would cost nothing.",
+             "give it one, with an energy and a throughput (0 and inf where it is free)");
+    };
+    if (component.holds_tensors()) require(bound.read_action, "read");
+    if (component.is_memory()) require(bound.write_action, "write");
   }
 
   void bind_bits(const Component& component, const BoundEinsum& einsum, BoundComponent& bound) {
@@ -194,13 +208,28 @@ class EinsumBinder {
       if (!bound.components[id.index()].enabled) continue;
       auto calls = calls_per_point(arch_[id]);
       if (!calls) continue;
-      BoundCompute compute{id, path_to(arch_, id), {}, std::move(*calls)};
+      BoundCompute compute{id, path_to(arch_, id), {}, {}, std::move(*calls)};
       compute.depth.assign(arch_.components.size(), -1);
       for (std::size_t d = 0; d < compute.path.size(); ++d)
         compute.depth[compute.path[d].index()] = static_cast<int>(d);
+      compute.networks = networks_on(compute.path);
       bound.computes.push_back(std::move(compute));
     }
     if (bound.computes.empty()) report_no_compute();
+  }
+
+  /// A network links the instances of the next component with a fanout.
+  std::vector<PathNetwork> networks_on(const std::vector<ComponentId>& path) const {
+    std::vector<PathNetwork> networks;
+    for (std::size_t d = 0; d < path.size(); ++d) {
+      if (!std::holds_alternative<Network>(arch_[path[d]].kind)) continue;
+      PathNetwork& network = networks.emplace_back();
+      network.network = path[d];
+      network.depth = static_cast<int>(d);
+      for (std::size_t below = d + 1; below < path.size() && !network.fanned; ++below)
+        if (!arch_[path[below]].spatial.empty()) network.fanned = path[below];
+    }
+    return networks;
   }
 
   /// Which actions of a compute one iteration point calls; nullopt if it lacks a kind.
@@ -247,6 +276,16 @@ class EinsumBinder {
   Diagnostics& diagnostics_;
 };
 
+std::optional<double> total_area(const Arch& arch) {
+  std::optional<double> area;
+  for (std::size_t c = 0; c < arch.components.size(); ++c) {
+    if (!arch.components[c].area_m2) continue;
+    area = area.value_or(0) +
+           *arch.components[c].area_m2 * static_cast<double>(instances_of(arch, ComponentId(c)));
+  }
+  return area;
+}
+
 }  // namespace
 
 ExpressionScope action_scope(const Component& component, ExpressionScope scope,
@@ -265,12 +304,15 @@ ExpressionScope action_scope(const Component& component, ExpressionScope scope,
 }
 
 Result<BoundProblem> bind(const Workload& workload, const Arch& arch) {
-  BoundProblem problem{workload, arch, tensor_roles(workload), {}};
+  BoundProblem problem{workload, arch, tensor_roles(workload), {}, {}, {}, {}};
   Diagnostics diagnostics;
   for (std::size_t e = 0; e < workload.einsums.size(); ++e)
     problem.einsums.push_back(EinsumBinder(problem, EinsumId(e), &diagnostics).bind());
   if (!diagnostics.empty()) return tl::unexpected(std::move(diagnostics));
   widen_backings(problem.workload, &problem.einsums);
+  problem.shares_rows = shares_rows(problem);
+  problem.bounds = cost_bounds(problem);
+  problem.area_m2 = total_area(problem.arch);
   return problem;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/bounds.h"
 #include "model/finish_nests.h"
 #include "model/flatten.h"
 #include "model/legality.h"
@@ -73,16 +72,6 @@ void fill_occupancy(const BoundProblem& problem, const Occupancy& occupancy, Cos
           {ComponentId(c), occupancy.peak_bits[c], occupancy.capacity_bits[c]});
 }
 
-std::optional<double> total_area(const Arch& arch) {
-  std::optional<double> area;
-  for (std::size_t c = 0; c < arch.components.size(); ++c) {
-    if (!arch.components[c].area_m2) continue;
-    area = area.value_or(0) +
-           *arch.components[c].area_m2 * static_cast<double>(instances_of(arch, ComponentId(c)));
-  }
-  return area;
-}
-
 /// Moves the capacity violations out of a report.
 std::vector<Violation> take_capacity(std::vector<Violation>& all) {
   const auto middle = std::stable_partition(all.begin(), all.end(), [](const Violation& v) {
@@ -96,6 +85,9 @@ std::vector<Violation> take_capacity(std::vector<Violation>& all) {
 
 Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupancy& occupancy) {
   Cost cost;
+  cost.energy.reserve(2 * tree.storages.size() +
+                      tree.nests.size() * (problem.arch.components.size() + 4));
+  cost.latency.reserve(tree.nests.size() * problem.arch.components.size());
   const NestPricer pricer = price(problem, tree, &cost);
   cost.energy_j = pricer.energy_j();
   cost.latency_s = pricer.latency_s();
@@ -103,9 +95,9 @@ Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupanc
   cost.unpriced_merge_values = pricer.merge_values();
   cost.padding_values = pricer.padding_values();
   if (problem.arch.clock_hz) cost.latency_cycles = cost.latency_s * *problem.arch.clock_hz;
-  cost.area_m2 = total_area(problem.arch);
+  cost.area_m2 = problem.area_m2;
   fill_occupancy(problem, occupancy, cost);
-  cost.bounds = cost_bounds(problem);
+  cost.bounds = problem.bounds;
   cost.fusion_groups = fusion_groups(problem, tree);
   return cost;
 }

@@ -27,8 +27,8 @@ class NestFinisher {
       enter(tree_.loops[l], nest, einsum);
     }
     for (; storage < nest.storages_end; ++storage) note_tiles(storage);
-    const auto reserved_end = einsum.is_copy_operation ? end_of_backing(nest) : nest.storages_end;
-    for (auto s = nest.storages_begin; s < reserved_end; ++s) {
+    const std::uint32_t end = reserved_end(problem_, tree_, nest);
+    for (auto s = nest.storages_begin; s < end; ++s) {
       if (tree_.storages[s].slides_over >= 0) nest.perfect = false;
       reserve(nest, tree_.storages[s]);
     }
@@ -45,14 +45,6 @@ class NestFinisher {
   }
 
  private:
-  /// What stands below a copy's last backing node does not exist.
-  std::uint32_t end_of_backing(const Nest& nest) const {
-    auto end = nest.storages_end;
-    while (end > nest.storages_begin && !tree_.entries[tree_.storages[end - 1].entry].backing)
-      --end;
-    return end;
-  }
-
   void note_tiles(std::uint32_t storage) {
     tree_.storages[storage].tiles = static_cast<std::uint32_t>(tree_.tile_sizes.size());
     tree_.tile_sizes.insert(tree_.tile_sizes.end(), tiles_.begin(), tiles_.end());
@@ -113,6 +105,13 @@ class NestFinisher {
 
 }  // namespace
 
+std::uint32_t reserved_end(const BoundProblem& problem, const FlatTree& tree, const Nest& nest) {
+  auto end = nest.storages_end;
+  if (!problem.workload[nest.einsum].is_copy_operation) return end;
+  while (end > nest.storages_begin && !tree.entries[tree.storages[end - 1].entry].backing) --end;
+  return end;
+}
+
 std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles) {
   std::int64_t volume = 1;
   for (const BoundIndex& index : access.index) {
@@ -139,6 +138,11 @@ std::int64_t backing_volume(const BoundAccess& access, const std::int64_t* tiles
 
 void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
   NestFinisher finisher(problem, tree, report);
+  std::size_t n_tile_sizes = 0;
+  for (const Nest& nest : tree.nests)
+    n_tile_sizes += (nest.storages_end - nest.storages_begin) *
+                    problem.workload[nest.einsum].iteration_space.size();
+  tree.tile_sizes.reserve(n_tile_sizes);
   for (Nest& nest : tree.nests) finisher.finish(nest);
 }
 

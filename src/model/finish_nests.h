@@ -9,6 +9,10 @@ namespace sluice {
 /// Reports tiles that do not fit into the enclosing one and loops that do not reach tiles of one.
 void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& report);
 
+/// One past the last storage of a nest that holds anything: what stands below a copy's last backing
+/// node does not exist.
+std::uint32_t reserved_end(const BoundProblem& problem, const FlatTree& tree, const Nest& nest);
+
 /// Number of values in the tile of an access, given the tile of each variable of its Einsum.
 std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles);
 

@@ -52,7 +52,10 @@ struct PendingStorage {
 class Flattener {
  public:
   Flattener(const BoundProblem& problem, ViolationReport& report, FlatTree& tree)
-      : problem_(problem), report_(report), tree_(tree) {}
+      : problem_(problem), report_(report), tree_(tree) {
+    for (const Component& component : problem.arch.components)
+      is_memory_.push_back(component.is_memory() ? 1 : 0);
+  }
 
   void run(const Mapping& mapping) {
     const std::size_t n_variables = problem_.workload.rank_variables.size();
@@ -62,6 +65,10 @@ class Flattener {
         tile_[range.variable.index()] = std::max(tile_[range.variable.index()], range.size);
     tree_.place_of.assign(problem_.workload.einsums.size(), -1);
     number(mapping.nodes);
+    tree_.loops.reserve(n_loops_);
+    tree_.entries.reserve(n_storages_);
+    tree_.storages.reserve(2 * n_storages_);
+    tree_.live.reserve(2 * n_storages_);
     for (std::size_t e = 0; e < tree_.place_of.size(); ++e) {
       if (tree_.place_of[e] >= 0) continue;
       report_.add(ViolationKind::kCompute, nullptr,
@@ -92,12 +99,13 @@ class Flattener {
   }
 
   void number_node(const Node& node, const StorageNode& storage) {
+    n_storages_ += storage.tensors.size();
     if (storage.shared_by || storage.over || storage.along)
       unsupported(node,
                   "`shared_by` (a tile shared by peers) of " + report_.names(storage.tensors));
   }
-  void number_node(const Node&, const TemporalNode&) {}
-  void number_node(const Node&, const SpatialNode&) {}
+  void number_node(const Node&, const TemporalNode&) { ++n_loops_; }
+  void number_node(const Node&, const SpatialNode&) { ++n_loops_; }
   void number_node(const Node& node, const CollectiveNode& collective) {
     unsupported(node, "the collective on " + report_.name(collective.tensor));
   }
@@ -109,6 +117,7 @@ class Flattener {
                   compute.einsum);
     }
     place = n_computes_++;
+    einsum_at_.push_back(compute.einsum);
   }
   void number_node(const Node& node, const SplitNode& split) {
     if (split.kind == SplitKind::kPipeline) unsupported(node, "a pipelined split");
@@ -138,6 +147,11 @@ class Flattener {
       }
       function(einsum);
     };
+    if (interval.end - interval.begin == 1) {
+      const EinsumId only = einsum_at_[static_cast<std::size_t>(interval.begin)];
+      if (problem_[only].local_tensor[tensor.index()] >= 0) visit(only);
+      return;
+    }
     const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
     if (producer) visit(*producer);
     for (EinsumId consumer : problem_.roles.consumers[tensor.index()])
@@ -209,7 +223,7 @@ class Flattener {
                     report_.name(storage.component) + " stores " + report_.name(tensor) +
                         " where no Einsum below uses it.");
       }
-      entry.backing = problem_.arch[storage.component].is_memory() &&
+      entry.backing = is_memory_[storage.component.index()] &&
                       !is_held_above(storage, tensor, interval, pending_begin);
       if (entry.backing && storage.einsums.empty()) widen_to_all_users(entry);
       Placement place{index, std::nullopt};
@@ -241,7 +255,7 @@ class Flattener {
                      std::size_t pending_begin) const {
     const auto holds = [&](std::uint32_t index) {
       const TreeEntry& entry = tree_.entries[index];
-      return entry.tensor == tensor && problem_.arch[entry.component].is_memory() &&
+      return entry.tensor == tensor && is_memory_[entry.component.index()] &&
              serve_together(storage, tensor, std::get<StorageNode>(entry.node->kind), tensor,
                             interval);
     };
@@ -443,6 +457,9 @@ class Flattener {
   ViolationReport& report_;
   FlatTree& tree_;
   int n_computes_ = 0;
+  std::size_t n_loops_ = 0, n_storages_ = 0;  ///< in the text, tensors counted one by one
+  std::vector<char> is_memory_;               ///< per component
+  std::vector<EinsumId> einsum_at_;           ///< per place
   std::size_t next_interval_ = 0;
   std::vector<Interval> intervals_;  ///< computes below each list, lists in order of first visit
   std::vector<std::int64_t> tile_;   ///< current tile of each rank variable

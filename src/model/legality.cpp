@@ -264,34 +264,9 @@ class NestChecker {
   std::vector<int> last_depth_;
 };
 
-/// A network that costs neither time nor energy.
-bool is_free(const Network& network) {
-  return network.hop_energy_j == 0 && network.link_bandwidth == kUnbounded &&
-         network.router_latency_s == 0 && network.queue_latency_s == 0;
-}
-
-/// One violation a network, with the Einsums whose tensors cross it.
-void check_networks(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
-  for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
-    const Network* network = std::get_if<Network>(&problem.arch.components[c].kind);
-    if (!network || is_free(*network)) continue;
-    std::string einsums;
-    for (const Nest& nest : tree.nests)
-      if (nest.compute && nest.compute->depth[c] >= 0)
-        einsums += (einsums.empty() ? "" : ", ") + report.name(nest.einsum);
-    if (einsums.empty()) continue;
-    report
-        .add(ViolationKind::kUnsupportedNode, nullptr,
-             "The tensors of " + einsums + " cross the network " + report.name(ComponentId(c)) +
-                 "; the policy overlap cannot price networks yet.")
-        .component = ComponentId(c);
-  }
-}
-
 }  // namespace
 
 void check_legality(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
-  check_networks(problem, tree, report);
   if (report.has(ViolationKind::kUnsupportedNode))
     return;  // what they do, other rules may not know
   NestChecker checker(problem, tree, report);

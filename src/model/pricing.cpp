@@ -12,6 +12,14 @@ double seconds(double calls, double throughput) { return calls == 0 ? 0 : calls 
 
 }  // namespace
 
+bool is_second_of_copy(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                       std::uint32_t storage) {
+  if (!problem.workload[nest.einsum].is_copy_operation) return false;
+  for (std::uint32_t s = nest.storages_begin; s < storage; ++s)
+    if (tree.storages[s].component == tree.storages[storage].component) return true;
+  return false;
+}
+
 NestPricer::NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows)
     : problem_(problem), tree_(tree), rows_(rows), used_(problem.arch.components.size()) {
   std::size_t n_actions = 0;
@@ -20,6 +28,11 @@ NestPricer::NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* 
     n_actions += component.actions.size();
   }
   unit_calls_.resize(n_actions);
+  const auto is_network = [](const Component& component) {
+    return std::holds_alternative<Network>(component.kind);
+  };
+  if (std::any_of(problem.arch.components.begin(), problem.arch.components.end(), is_network))
+    network_loads_.resize(problem.arch.components.size());
 }
 
 void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
@@ -28,8 +41,10 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
   instances_ = static_cast<double>(
       checked_multiply(problem_.workload.n_instances, problem_.workload[nest.einsum].n_instances));
   for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s)
-    if (!is_second_of_copy(nest, s))
+    if (!is_second_of_copy(problem_, tree_, nest, s))
       add_storage(nest, tree_.storages[s], traffic.storages[s - nest.storages_begin]);
+  for (NetworkLoad& load : network_loads_) load = {};
+  for (const NetworkTraffic& network : traffic.networks) add_network(nest, network);
   add_compute(nest, traffic);
   padding_values_ += static_cast<double>(traffic.padding_values) * instances_;
   double latency_s = 0;
@@ -41,14 +56,6 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
   }
   add_leakage(nest, latency_s);
   latency_s_ += latency_s;
-}
-
-/// A copy's two tensors are one: a memory that holds both is listed once.
-bool NestPricer::is_second_of_copy(const Nest& nest, std::uint32_t storage) const {
-  if (!problem_.workload[nest.einsum].is_copy_operation) return false;
-  for (std::uint32_t s = nest.storages_begin; s < storage; ++s)
-    if (tree_.storages[s].component == tree_.storages[storage].component) return true;
-  return false;
 }
 
 void NestPricer::add_storage(const Nest& nest, const NestStorage& storage,
@@ -96,6 +103,48 @@ void NestPricer::add_memory_action(const Nest& nest, const NestStorage& storage,
                            count, bits, actions, energy_j});
 }
 
+/// Energy: bits × links × energy of a hop. Time: see network_seconds.
+void NestPricer::add_network(const Nest& nest, const NetworkTraffic& traffic) {
+  const std::size_t c = traffic.network.index();
+  used_[c] = 1;
+  const BoundEinsum& einsum = problem_[nest.einsum];
+  const Network& network = std::get<Network>(problem_.arch[traffic.network].kind);
+  const auto t = static_cast<std::size_t>(traffic.tensor);
+  const double width = einsum.components[c].bits_per_value[t];
+  NetworkLoad& load = network_loads_[c];
+  const auto add_loads = [&](const std::vector<std::int64_t>& values, std::vector<double>& bits) {
+    bits.resize(std::max(bits.size(), values.size()));
+    for (std::size_t link = 0; link < values.size(); ++link)
+      bits[link] += static_cast<double>(values[link]) * width;
+  };
+  add_loads(traffic.down_loads, load.down_bits);
+  add_loads(traffic.up_loads, load.up_bits);
+  const double latency_hops = static_cast<double>(traffic.unit_latency_hops);
+  load.waiting_s += network.router_latency_s * latency_hops +
+                    network.queue_latency_s * static_cast<double>(traffic.unit_deliveries) * width /
+                        static_cast<double>(network.channel_width_bits);
+  const double count = static_cast<double>(traffic.deliveries) * instances_;
+  const double bit_hops = static_cast<double>(traffic.value_hops) * instances_ * width;
+  const double actions = bit_hops / network.bits_per_hop_energy;
+  const double energy_j = actions * network.hop_energy_j;
+  energy_j_ += energy_j;
+  if (!rows_) return;
+  rows_->energy.push_back({traffic.network, nest.einsum, einsum.tensors[t], "implicit", count,
+                           count * width, actions, energy_j});
+  rows_->networks.push_back({traffic.network, nest.einsum, einsum.tensors[t], true, count * width,
+                             bit_hops, latency_hops * instances_});
+}
+
+/// Bits over the most loaded link (each direction has links of its own) at the bandwidth of one,
+/// and what messages wait: NoCLat of COMET's collectives.
+double NestPricer::network_seconds(std::size_t c) const {
+  const Network& network = std::get<Network>(problem_.arch.components[c].kind);
+  double most = 0;
+  for (double bits : network_loads_[c].down_bits) most = std::max(most, bits);
+  for (double bits : network_loads_[c].up_bits) most = std::max(most, bits);
+  return seconds(most, network.link_bandwidth) + network_loads_[c].waiting_s;
+}
+
 void NestPricer::add_compute(const Nest& nest, const NestTraffic& traffic) {
   const ComponentId id = nest.compute->component;
   used_[id.index()] = 1;
@@ -115,6 +164,7 @@ void NestPricer::add_compute(const Nest& nest, const NestTraffic& traffic) {
 
 double NestPricer::busy_seconds(const Nest& nest, std::size_t c) const {
   const Component& component = problem_.arch.components[c];
+  if (std::holds_alternative<Network>(component.kind)) return network_seconds(c);
   const double* calls = unit_calls_.data() + first_action_[c];
   if (component.total_latency) {
     const auto& rows = problem_[nest.einsum].components[c].latency_rows;

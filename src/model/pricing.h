@@ -7,6 +7,10 @@
 
 namespace sluice {
 
+/// A copy's two tensors are one: a memory that holds both is listed once.
+bool is_second_of_copy(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                       std::uint32_t storage);
+
 /// Turns counts into energy and time, Einsum by Einsum. Counts become actions by each memory's own
 /// bits per value and per action; times are those of the busiest instance.
 class NestPricer {
@@ -24,11 +28,12 @@ class NestPricer {
   double padding_values() const { return padding_values_; }
 
  private:
-  bool is_second_of_copy(const Nest& nest, std::uint32_t storage) const;
   void add_storage(const Nest& nest, const NestStorage& storage, const StorageTraffic& traffic);
   void add_memory_action(const Nest& nest, const NestStorage& storage, int action, double values,
                          double unit_values);
+  void add_network(const Nest& nest, const NetworkTraffic& traffic);
   void add_compute(const Nest& nest, const NestTraffic& traffic);
+  double network_seconds(std::size_t component) const;
   double busy_seconds(const Nest& nest, std::size_t component) const;
   void add_leakage(const Nest& nest, double latency_s);
 
@@ -37,8 +42,15 @@ class NestPricer {
   Cost* rows_;
   std::vector<std::size_t> first_action_;  ///< per component: its first action in unit_calls_
   std::vector<double> unit_calls_;         ///< per action of every component, busiest instance
-  std::vector<char> used_;                 ///< per component, in the current Einsum
-  double instances_ = 1;                   ///< repetitions of the current Einsum
+  /// busiest instance of a network: bits over each link at its entry, downwards and upwards;
+  /// seconds that messages wait in routers and queues
+  struct NetworkLoad {
+    std::vector<double> down_bits, up_bits;
+    double waiting_s = 0;
+  };
+  std::vector<NetworkLoad> network_loads_;  ///< per component; empty without networks
+  std::vector<char> used_;                  ///< per component, in the current Einsum
+  double instances_ = 1;                    ///< repetitions of the current Einsum
   double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0;
   double merge_values_ = 0, padding_values_ = 0;
 };

@@ -118,7 +118,9 @@ class RowTiles {
   std::vector<char> derived_;  ///< per loop of the tree
 };
 
-bool any_affine_sharing(const BoundProblem& problem) {
+}  // namespace
+
+bool shares_rows(const BoundProblem& problem) {
   for (const BoundEinsum& einsum : problem.einsums)
     for (const BoundAccess& access : einsum.accesses) {
       if (access.is_output) continue;
@@ -130,10 +132,8 @@ bool any_affine_sharing(const BoundProblem& problem) {
   return false;
 }
 
-}  // namespace
-
 void derive_row_tiles(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
-  if (any_affine_sharing(problem)) RowTiles(problem, tree, report).run();
+  if (problem.shares_rows) RowTiles(problem, tree, report).run();
 }
 
 }  // namespace sluice

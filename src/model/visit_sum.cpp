@@ -29,6 +29,20 @@ void add(TileCounts& counts, const TileCount& item) {
   counts.push_back(item);
 }
 
+/// The tiles in one step of a loop, given those outside.
+TileCounts step_at(const TileCounts& outside, const NestLoop& loop, std::int64_t step) {
+  TileCounts inside;
+  for (const TileCount& outer : outside) {
+    const bool has_first = loop.first > 0 && outer.first;
+    const std::int64_t first = has_first ? std::min(loop.first, outer.size) : 0;
+    const std::int64_t before = step == 0 ? 0 : first + (step - (has_first ? 1 : 0)) * loop.tile;
+    const std::int64_t wanted = step == 0 && has_first ? first : loop.tile;
+    const bool starts = loop.first > 0 ? has_first && step == 0 : outer.first;
+    add(inside, {std::min(wanted, outer.size - before), outer.count, starts, outer.slid});
+  }
+  return inside;
+}
+
 /// The tiles inside a loop, given those outside.
 TileCounts step_into(const TileCounts& outside, const NestLoop& loop, LoopEffect effect) {
   TileCounts inside;
@@ -81,12 +95,15 @@ std::int64_t volume_of(const BoundAccess& access, const std::vector<const TileCo
 }  // namespace
 
 std::int64_t visit_sum(const NestLoop* loops, const LoopEffect* effects, int n_loops,
-                       const BoundAccess& access, const std::vector<VariableRange>& sizes) {
+                       const BoundAccess& access, const std::vector<VariableRange>& sizes,
+                       const std::int64_t* steps) {
   std::vector<TileCounts> counts;
   for (const VariableRange& range : sizes) counts.push_back({TileCount{range.size}});
   for (int l = 0; l < n_loops; ++l) {
     TileCounts& mine = counts[static_cast<std::size_t>(loops[l].variable)];
-    mine = step_into(mine, loops[l], effects[l]);
+    mine = effects[l] == LoopEffect::kAt ? step_at(mine, loops[l], steps[l])
+                                         : step_into(mine, loops[l], effects[l]);
+    if (mine.empty()) return 0;  // a step that does not exist
   }
   std::int64_t irrelevant_visits = 1;
   std::vector<std::size_t> varying;

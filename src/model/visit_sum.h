@@ -11,12 +11,15 @@ enum class LoopEffect : std::uint8_t {
   kEvery,  ///< every step moves its own values
   kOnce,   ///< the steps share one transfer, or only the busiest instance is looked at
   kSlide,  ///< every step moves the rows that the step before did not hold
+  kAt,     ///< only one step counts: see `steps`
 };
 
 /// Σ over the visits of a place, below the first `n_loops` of `loops`, of the volume of an access's
 /// tile there; `effects[l]` says how loop l counts. Tiles need not divide: the last one is smaller.
-/// `sizes` are the full sizes of the Einsum's variables.
+/// `sizes` are the full sizes of the Einsum's variables; `steps[l]` is the step of a loop whose
+/// effect is kAt (may be null where there is none).
 std::int64_t visit_sum(const NestLoop* loops, const LoopEffect* effects, int n_loops,
-                       const BoundAccess& access, const std::vector<VariableRange>& sizes);
+                       const BoundAccess& access, const std::vector<VariableRange>& sizes,
+                       const std::int64_t* steps = nullptr);
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sluice/arch/arch.h"
+#include "sluice/model/cost_bounds.h"
 #include "sluice/workload/workload.h"
 
 namespace sluice {
@@ -81,11 +82,19 @@ struct BoundComponent {
   KeepRule keep, may_keep, back;
 };
 
+/// A network on the way to a compute.
+struct PathNetwork {
+  ComponentId network;
+  int depth = 0;                      ///< its place on the path
+  std::optional<ComponentId> fanned;  ///< the component whose instances it links, if there is one
+};
+
 /// A compute that accepts an Einsum, with its path.
 struct BoundCompute {
   ComponentId component;
-  std::vector<ComponentId> path;  ///< path_to(arch, component)
-  std::vector<int> depth;         ///< per ComponentId: place in `path`, -1 off the path
+  std::vector<ComponentId> path;      ///< path_to(arch, component)
+  std::vector<int> depth;             ///< per ComponentId: place in `path`, -1 off the path
+  std::vector<PathNetwork> networks;  ///< outermost first
   /// index into the component's actions and calls per iteration point
   std::vector<std::pair<std::size_t, std::int64_t>> calls_per_point;
 };
@@ -113,6 +122,9 @@ struct BoundProblem {
   Arch arch;
   TensorRoles roles;
   std::vector<BoundEinsum> einsums;  ///< per EinsumId
+  bool shares_rows = false;          ///< an intermediate is read through an affine window
+  CostBounds bounds;                 ///< of every mapping
+  std::optional<double> area_m2;     ///< of all instances; none where no component has one
 
   const BoundEinsum& operator[](EinsumId id) const { return einsums[id.index()]; }
 };

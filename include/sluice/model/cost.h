@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sluice/mapping/mapping.h"
+#include "sluice/model/cost_bounds.h"
 
 namespace sluice {
 
@@ -30,20 +31,24 @@ struct LatencyRow {
   friend bool operator==(const LatencyRow&, const LatencyRow&) = default;
 };
 
+/// What one tensor's transfers put on one network. `implicit`: transfers between a memory and what
+/// stands below it (multicasts, gathers, reductions), not written as a node of the mapping.
+struct NetworkRow {
+  ComponentId component;
+  EinsumId einsum;
+  TensorId tensor;
+  bool implicit = true;
+  double volume_bits = 0;   ///< Σ over messages: what every node of the network receives or sends
+  double bit_hops = 0;      ///< Σ over messages of bits × links
+  double latency_hops = 0;  ///< busiest network: Σ over steps of the longest route
+  friend bool operator==(const NetworkRow&, const NetworkRow&) = default;
+};
+
 struct OccupancyRow {
   ComponentId component;
   double peak_bits = 0;      ///< per instance, largest over the run
   double capacity_bits = 0;  ///< infinity where unbounded
   friend bool operator==(const OccupancyRow&, const OccupancyRow&) = default;
-};
-
-/// Lower bounds that no mapping of this workload on this architecture can beat.
-struct CostBounds {
-  double compute_s = 0;  ///< Σ over Einsums: operations at the peak rate of the fastest compute
-  double memory_s = 0;   ///< Σ compulsory traffic of the outermost memory / its bandwidth
-  double energy_floor_j =
-      0;  ///< cheapest compute energy + compulsory traffic at the outermost memory
-  friend bool operator==(const CostBounds&, const CostBounds&) = default;
 };
 
 /// What a mapping costs.
@@ -55,6 +60,7 @@ struct Cost {
   std::optional<double> area_m2;
   std::vector<EnergyRow> energy;
   std::vector<LatencyRow> latency;
+  std::vector<NetworkRow> networks;
   std::vector<OccupancyRow> occupancy;
   CostBounds bounds;
   std::vector<std::vector<EinsumId>> fusion_groups;

@@ -119,20 +119,6 @@ TEST_F(Illegal, NodesThatCannotBePricedYet) {
             "The policy overlap cannot price a pipelined split yet.\n");
 }
 
-TEST_F(Illegal, ANetworkThatCarriesTraffic) {
-  Component network;
-  network.name = "Mesh";
-  Network mesh;
-  mesh.hop_energy_j = 1e-12;
-  network.kind = mesh;
-  arch.components.insert(arch.components.begin() + 1, network);
-  const MappingBuilder named(w, arch);
-  EXPECT_EQ(
-      why({named.storage("DRAM", {"A", "B", "C"}), b.temporal("m", 1), b.temporal("k", 1),
-           b.temporal("n", 1), named.compute("C", "MAC")}),
-      "The tensors of C cross the network Mesh; the policy overlap cannot price networks yet.\n");
-}
-
 TEST_F(Illegal, EveryMistakeIsReported) {
   EXPECT_EQ(why({b.storage("DRAM", {"A"}), b.temporal("m", 8), b.temporal("m", 1),
                  b.temporal("k", 1), mac}),

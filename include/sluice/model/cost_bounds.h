@@ -1,0 +1,14 @@
+#pragma once
+
+namespace sluice {
+
+/// Lower bounds that no mapping of this workload on this architecture can beat.
+struct CostBounds {
+  double compute_s = 0;  ///< Σ over Einsums: operations at the peak rate of the fastest compute
+  double memory_s = 0;   ///< Σ compulsory traffic of the outermost memory / its bandwidth
+  double energy_floor_j =
+      0;  ///< cheapest compute energy + compulsory traffic at the outermost memory
+  friend bool operator==(const CostBounds&, const CostBounds&) = default;
+};
+
+}  // namespace sluice

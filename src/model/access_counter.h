@@ -1,0 +1,396 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "model/padding.h"
+#include "model/systolic.h"
+#include "model/traffic.h"
+#include "model/visit_sum.h"
+#include "sluice/support/checked.h"
+
+namespace sluice {
+
+inline constexpr std::uint32_t kComputeLevel = UINT32_MAX;
+
+/// A place that tiles of one tensor reach: a storage node, or the compute.
+struct Place {
+  std::uint32_t storage = kComputeLevel;  ///< index within the nest
+  int n_loops = 0;                        ///< loops above it
+  int slides_over = -1;
+};
+
+/// Which loops count how often.
+struct CountMode {
+  int spatial_from = 0;      ///< spatial loops from here on may be shared by multicast or reduction
+  bool busiest = false;      ///< spatial loops before that do not count
+  bool first_visit = false;  ///< only visits that see a tile of the output for the first time
+  bool merged = false;       ///< as if every dimension could reduce
+};
+
+/// Counts the movements of one tensor along its storage nodes. `Arithmetic` says what a count is: a
+/// 64-bit number, or a symbol of a program that works it out later for many tile shapes.
+template <class Arithmetic>
+class AccessCounter {
+ public:
+  using Value = typename Arithmetic::Value;
+
+  AccessCounter(Arithmetic& arithmetic, const BoundProblem& problem, const FlatTree& tree,
+                const Nest& nest, const BoundAccess& access, BasicNestTraffic<Value>& traffic)
+      : arithmetic_(arithmetic),
+        workload_(problem.workload),
+        einsum_(problem[nest.einsum]),
+        ranges_(problem.workload[nest.einsum].iteration_space),
+        arch_(problem.arch),
+        tree_(tree),
+        nest_(nest),
+        access_(access),
+        traffic_(traffic.storages),
+        networks_(problem, tree, nest, traffic.networks),
+        loops_(tree.loops.data() + nest.loops_begin),
+        n_loops_(static_cast<int>(nest.loops_end - nest.loops_begin)),
+        outside_(ones()) {}
+
+  /// Inputs travel down, an output up; partial sums also travel down, except on the first visit.
+  void count(std::int64_t* padding) {
+    padding_ = access_.leaves_ranks ? padding : nullptr;
+    Place parent = storage_place(kComputeLevel);
+    tolls_.clear();
+    for (std::uint32_t s = 0; s < n_storages(); ++s) {
+      if (storage(s).tensor != access_.tensor) continue;
+      step_to(storage_place(s), &parent);
+    }
+    if (parent.storage != kComputeLevel) link(parent, Place{kComputeLevel, n_loops_, -1});
+  }
+
+  /// A copy moves each value once, from where its input is backed to where its output is.
+  void count_copy(int output_tensor) {
+    const std::vector<std::uint32_t> chain = copy_chain(output_tensor);
+    if (chain.size() < 2) return;
+    const bool upwards = storage(chain.front()).tensor == output_tensor;
+    for (std::size_t i = 1; i < chain.size(); ++i) {
+      const Place parent = storage_place(chain[i - 1]), child = storage_place(chain[i]);
+      const Value volume = volume_at(child);
+      const auto [above, below] = moves(parent, child, volume);
+      add(parent, upwards, above.all, above.unit);
+      add(child, !upwards, below.all, below.unit);
+      cross_networks(parent, child, volume, !upwards, upwards, false);
+    }
+  }
+
+ private:
+  std::uint32_t n_storages() const { return nest_.storages_end - nest_.storages_begin; }
+  const NestStorage& storage(std::uint32_t s) const {
+    return tree_.storages[nest_.storages_begin + s];
+  }
+  Place storage_place(std::uint32_t s) const {
+    if (s == kComputeLevel) return {};
+    return {s, storage(s).loops_above, storage(s).slides_over};
+  }
+
+  void step_to(Place place, Place* parent) {
+    if (arch_[storage(place.storage).component].is_toll()) {
+      if (parent->storage != kComputeLevel) tolls_.push_back(place);
+      return;
+    }
+    if (parent->storage != kComputeLevel) link(*parent, place);
+    tolls_.clear();
+    *parent = place;
+  }
+
+  Value volume_at(const Place& place) const {
+    if (place.storage != kComputeLevel)
+      return arithmetic_.volume(tree_, storage(place.storage), access_);
+    std::int64_t volume = 1;  // more than one value where two slices of a state are read
+    for (const BoundIndex& index : access_.index) volume *= 1 + index.slack;
+    return arithmetic_.constant(volume);
+  }
+
+  LoopEffect effect(int l, const Place& child, const CountMode& mode) const {
+    const NestLoop& loop = loops_[l];
+    const Relevance relevance = access_.relevance[static_cast<std::size_t>(loop.variable)];
+    if (!loop.spatial) {
+      if (mode.first_visit && relevance != Relevance::kRelevant) return LoopEffect::kOnce;
+      return l == child.slides_over ? LoopEffect::kSlide : LoopEffect::kEvery;
+    }
+    if (l < mode.spatial_from) return mode.busiest ? LoopEffect::kOnce : LoopEffect::kEvery;
+    if (relevance != Relevance::kIrrelevant) return LoopEffect::kEvery;
+    return mode.merged || may_reuse(loop) ? LoopEffect::kOnce : LoopEffect::kEvery;
+  }
+
+  bool may_reuse(const NestLoop& loop) const {
+    const BoundSpatial& dimension =
+        einsum_.components[loop.component.index()].spatial[loop.dimension];
+    return (dimension.may_reuse >> access_.tensor) & 1;
+  }
+
+  Value trips(int l) const { return arithmetic_.trips(tree_, nest_.loops_begin, l); }
+
+  /// Values of the tiles that the visits of `child` move.
+  Value sum(const Place& child, Value volume, const CountMode& mode) const {
+    if (nest_.perfect) {
+      Value product = volume;
+      for (int l = 0; l < child.n_loops; ++l)
+        if (effect(l, child, mode) == LoopEffect::kEvery)
+          product = arithmetic_.multiply(product, trips(l));
+      return product;
+    }
+    std::vector<LoopEffect> effects;
+    for (int l = 0; l < child.n_loops; ++l) effects.push_back(effect(l, child, mode));
+    return arithmetic_.uneven_sum(loops_, effects, access_, ranges_);
+  }
+
+  /// What moves between a child and its parent, on one side of the spatial loops between them:
+  /// everything, and the first visits of an output's tiles; in all, and of the busiest instance.
+  struct Moves {
+    Value all, unit, first_all, first_unit;
+  };
+
+  Moves ones() const {
+    const Value one = arithmetic_.constant(1);
+    return {one, one, one, one};
+  }
+
+  /// Multiplies by the trips of the loops from `begin` to `end`. `outside`: spatial loops that
+  /// stand above both ends of a transfer; else they multicast or reduce where they may.
+  void multiply_trips(int begin, int end, bool outside, Moves& product) const {
+    const auto times = [&](Value& value, Value trips) {
+      value = arithmetic_.multiply(value, trips);
+    };
+    for (int l = begin; l < end; ++l) {
+      const NestLoop& loop = loops_[l];
+      if (loop.trips == 1) continue;
+      const Relevance seen = access_.relevance[static_cast<std::size_t>(loop.variable)];
+      if (loop.spatial && !outside && seen == Relevance::kIrrelevant && may_reuse(loop)) continue;
+      const bool one_instance = loop.spatial && outside;
+      const Value n = trips(l);
+      times(product.all, n);
+      if (!one_instance) times(product.unit, n);
+      if (!access_.is_output || (!loop.spatial && seen != Relevance::kRelevant)) continue;
+      times(product.first_all, n);
+      if (!one_instance) times(product.first_unit, n);
+    }
+  }
+
+  /// The products of all loops above a place, seen from that place; asked for places from the
+  /// outside inwards.
+  const Moves& outside_products(const Place& place) {
+    multiply_trips(n_outside_, place.n_loops, true, outside_);
+    n_outside_ = place.n_loops;
+    return outside_;
+  }
+
+  Moves times_volume(Moves product, Value volume) const {
+    for (Value* value : {&product.all, &product.unit, &product.first_all, &product.first_unit})
+      *value = arithmetic_.multiply(*value, volume);
+    return product;
+  }
+
+  /// Both sides of a transfer, its parent's first.
+  std::pair<Moves, Moves> moves(const Place& parent, const Place& child, Value volume) {
+    if (!nest_.perfect)
+      return {uneven_moves(child, volume, parent.n_loops),
+              uneven_moves(child, volume, child.n_loops)};
+    Moves above = outside_products(parent);
+    multiply_trips(parent.n_loops, child.n_loops, false, above);
+    return {times_volume(above, volume), times_volume(outside_products(child), volume)};
+  }
+
+  Moves uneven_moves(const Place& child, Value volume, int spatial_from) const {
+    const auto of = [&](bool busiest, bool first) {
+      return sum(child, volume, {spatial_from, busiest, first, false});
+    };
+    const Value none = arithmetic_.constant(0);
+    const bool output = access_.is_output;
+    return {of(false, false), of(true, false), output ? of(false, true) : none,
+            output ? of(true, true) : none};
+  }
+
+  void add(const Place& place, bool as_writes, Value total, Value unit) {
+    if (place.storage == kComputeLevel) return;
+    BasicStorageTraffic<Value>& traffic = traffic_[place.storage];
+    Value& all = as_writes ? traffic.writes : traffic.reads;
+    Value& busiest = as_writes ? traffic.unit_writes : traffic.unit_reads;
+    all = arithmetic_.add(all, total);
+    busiest = arithmetic_.add(busiest, unit);
+  }
+
+  /// Books what goes down on a child's side or its parent's: partial sums but for the first visit.
+  void add_downwards(const Place& place, bool as_writes, const Moves& moved) {
+    if (!access_.is_output) return add(place, as_writes, moved.all, moved.unit);
+    add(place, as_writes, arithmetic_.subtract(moved.all, moved.first_all),
+        arithmetic_.subtract(moved.unit, moved.first_unit));
+  }
+
+  /// Moves between a storage node and the next one further in (or the compute).
+  void link(const Place& parent, const Place& child) {
+    const Value volume = volume_at(child);
+    const auto [above, below] = moves(parent, child, volume);
+    add_downwards(parent, false, above);
+    if (access_.is_output) {
+      add(parent, true, above.all, above.unit);
+      add_merges(parent, child, volume);
+    }
+    if (child.storage != kComputeLevel) {
+      add_downwards(child, true, below);
+      if (access_.is_output) add(child, false, below.all, below.unit);
+    }
+    for (const Place& toll : tolls_) charge_toll(toll, child, volume);
+    cross_networks(parent, child, volume, true, access_.is_output, access_.is_output);
+    if constexpr (std::is_same_v<Value, std::int64_t>)
+      if (padding_) *padding_ = checked_add(*padding_, above.all - inside(parent, child));
+  }
+
+  void cross_networks(const Place& parent, const Place& child, Value volume, bool down, bool up,
+                      bool skip_first_down) {
+    if (nest_.compute->networks.empty()) return;
+    if constexpr (std::is_same_v<Value, std::int64_t>)
+      networks_.add({&access_, end_at(parent), end_at(child), volume, down, up, skip_first_down});
+    else
+      arithmetic_.refuse();
+  }
+
+  TransferEnd end_at(const Place& place) const {
+    const std::vector<int>& depth = nest_.compute->depth;
+    const ComponentId component = place.storage == kComputeLevel ? nest_.compute->component
+                                                                 : storage(place.storage).component;
+    return {depth[component.index()], place.n_loops, place.slides_over};
+  }
+
+  /// Of the values that move from `parent` to `child`, those inside the tensor's ranks.
+  std::int64_t inside(const Place& parent, const Place& child) const {
+    std::vector<LoopEffect> effects;
+    for (int l = 0; l < child.n_loops; ++l)
+      effects.push_back(effect(l, child, {parent.n_loops, false, false, false}));
+    const TensorId tensor = einsum_.tensors[static_cast<std::size_t>(access_.tensor)];
+    std::vector<std::int64_t> rank_sizes;
+    for (RankId rank : workload_[tensor].ranks) rank_sizes.push_back(workload_[rank].size);
+    return visit_sum_inside(loops_, effects.data(), child.n_loops, access_, ranges_, rank_sizes);
+  }
+
+  void add_merges(const Place& parent, const Place& child, Value volume) {
+    bool unreduced = false;
+    for (int l = parent.n_loops; l < child.n_loops; ++l) {
+      const NestLoop& loop = loops_[l];
+      unreduced |=
+          loop.spatial && loop.trips > 1 && !may_reuse(loop) &&
+          access_.relevance[static_cast<std::size_t>(loop.variable)] == Relevance::kIrrelevant;
+    }
+    if (!unreduced) return;
+    const auto merges = [&](bool busiest) {
+      return arithmetic_.subtract(sum(child, volume, {parent.n_loops, busiest, true, false}),
+                                  sum(child, volume, {parent.n_loops, busiest, true, true}));
+    };
+    BasicStorageTraffic<Value>& traffic = traffic_[parent.storage];
+    traffic.merge_reads = arithmetic_.add(traffic.merge_reads, merges(false));
+    traffic.unit_merge_reads = arithmetic_.add(traffic.unit_merge_reads, merges(true));
+  }
+
+  /// A toll is charged for what crosses it on the way between its parent and its child.
+  void charge_toll(const Place& toll, const Place& child, Value volume) {
+    const Toll& kind = std::get<Toll>(arch_[storage(toll.storage).component].kind);
+    const bool down = kind.direction != Toll::Direction::kUp;
+    const bool up = kind.direction != Toll::Direction::kDown;
+    for (const bool busiest : {false, true}) {
+      const Value none = arithmetic_.constant(0);
+      const Value crossed = sum(child, volume, {toll.n_loops, busiest, false, false});
+      Value charged = down ? crossed : none;
+      if (down && access_.is_output)
+        charged =
+            arithmetic_.subtract(charged, sum(child, volume, {toll.n_loops, busiest, true, false}));
+      if (up && access_.is_output) charged = arithmetic_.add(charged, crossed);
+      add(toll, false, busiest ? none : charged, busiest ? charged : none);
+    }
+  }
+
+  /// Storage nodes of a copy's two tensors from the outer backing node to the inner one, each
+  /// memory once; what stands below the last backing node does not exist.
+  std::vector<std::uint32_t> copy_chain(int output_tensor) const {
+    std::vector<std::uint32_t> chain;
+    std::size_t length = 0;
+    for (std::uint32_t s = 0; s < n_storages(); ++s) {
+      const NestStorage& node = storage(s);
+      if (node.tensor != access_.tensor && node.tensor != output_tensor) continue;
+      const auto known = std::find_if(chain.begin(), chain.end(), [&](std::uint32_t other) {
+        return storage(other).component == node.component;
+      });
+      const bool is_new = known == chain.end();
+      const bool backing = tree_.entries[node.entry].backing;
+      if (backing && !is_new && tree_.entries[storage(*known).entry].backing)
+        return {};  // an alias
+      const auto place = static_cast<std::size_t>(known - chain.begin());
+      if (is_new) chain.push_back(s);
+      if (backing) length = std::max(length, place + 1);
+    }
+    chain.resize(length);
+    return chain;
+  }
+
+  Arithmetic& arithmetic_;
+  const Workload& workload_;
+  const BoundEinsum& einsum_;
+  const std::vector<VariableRange>& ranges_;
+  const Arch& arch_;
+  const FlatTree& tree_;
+  const Nest& nest_;
+  const BoundAccess& access_;
+  std::vector<BasicStorageTraffic<Value>>& traffic_;
+  NetworkCounter networks_;
+  const NestLoop* loops_;
+  int n_loops_;
+  std::vector<Place> tolls_;
+  Moves outside_;  ///< products of the first `n_outside_` loops
+  int n_outside_ = 0;
+  std::int64_t* padding_ = nullptr;
+};
+
+/// Iteration points that a nest computes, or the steps of its busiest compute. SCALE-Sim's
+/// analytical runtime behind a container marked `array: {kind: systolic, …}`: see systolic_cycles.
+template <class Arithmetic>
+typename Arithmetic::Value count_operations(Arithmetic& arithmetic, const BoundProblem& problem,
+                                            const FlatTree& tree, const Nest& nest, bool busiest) {
+  const NestLoop* loops = tree.loops.data() + nest.loops_begin;
+  const int n_loops = static_cast<int>(nest.loops_end - nest.loops_begin);
+  if (nest.perfect) {
+    typename Arithmetic::Value product = arithmetic.constant(1);
+    for (int l = 0; l < n_loops; ++l)
+      if (!busiest || !loops[l].spatial)
+        product = arithmetic.multiply(product, arithmetic.trips(tree, nest.loops_begin, l));
+    return product;
+  }
+  std::vector<LoopEffect> effects;
+  for (int l = 0; l < n_loops; ++l)
+    effects.push_back(busiest && loops[l].spatial ? LoopEffect::kOnce : LoopEffect::kEvery);
+  return arithmetic.uneven_sum(loops, effects, BoundAccess{},
+                               problem.workload[nest.einsum].iteration_space);
+}
+
+/// Counts a nest's traffic; `result` is overwritten. Padding takes time to find and is counted on
+/// demand, where `padding` is not null.
+template <class Arithmetic>
+void count_nest(Arithmetic& arithmetic, const BoundProblem& problem, const FlatTree& tree,
+                const Nest& nest, std::int64_t* padding,
+                BasicNestTraffic<typename Arithmetic::Value>& result) {
+  const auto none = arithmetic.constant(0);
+  result.storages.assign(nest.storages_end - nest.storages_begin,
+                         {none, none, none, none, none, none});
+  result.networks.clear();
+  result.operations = result.unit_operations = none;
+  const BoundEinsum& einsum = problem[nest.einsum];
+  if (problem.workload[nest.einsum].is_copy_operation) {
+    AccessCounter<Arithmetic>(arithmetic, problem, tree, nest, einsum.accesses.front(), result)
+        .count_copy(einsum.accesses.back().tensor);
+    return;
+  }
+  for (const BoundAccess& access : einsum.accesses)
+    AccessCounter<Arithmetic>(arithmetic, problem, tree, nest, access, result).count(padding);
+  result.operations = count_operations(arithmetic, problem, tree, nest, false);
+  const auto cycles = systolic_cycles(arithmetic, problem, tree, nest);
+  result.unit_operations =
+      cycles ? *cycles : count_operations(arithmetic, problem, tree, nest, true);
+}
+
+}  // namespace sluice

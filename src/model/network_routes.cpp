@@ -1,0 +1,217 @@
+#include "model/network_routes.h"
+
+#include <algorithm>
+
+#include "sluice/support/checked.h"
+
+namespace sluice {
+namespace {
+
+/// One line of nodes: a dimension of a mesh or torus, or all nodes of a network in one row.
+struct Line {
+  std::int64_t length = 1;  ///< nodes that exist
+  std::vector<RouteLoop> loops;
+  std::vector<std::int64_t> strides;  ///< distance between the nodes of two steps, per loop
+  std::int64_t base = 0;              ///< where loops of fixed step have led to
+
+  std::int64_t product(bool distinct) const {
+    std::int64_t result = 1;
+    for (const RouteLoop& loop : loops)
+      if (loop.distinct == distinct) result = checked_multiply(result, loop.trips);
+    return result;
+  }
+
+  /// Coordinates that the loops with this `distinct` reach, in any order.
+  std::vector<std::int64_t> offsets(bool distinct) const {
+    std::vector<std::int64_t> result = {distinct ? base : 0};
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      if (loops[l].distinct != distinct) continue;
+      std::vector<std::int64_t> next;
+      for (std::int64_t offset : result)
+        for (std::int64_t i = 0; i < loops[l].trips; ++i) next.push_back(offset + i * strides[l]);
+      result = std::move(next);
+    }
+    return result;
+  }
+};
+
+/// The groups' routes along one line that starts at its node 0.
+struct LineRoutes {
+  std::int64_t hops = 0;  ///< Σ over the line's groups of the links used
+  std::int64_t longest = 0;
+  std::vector<std::int64_t> loads;  ///< groups over each link that leaves node 0
+};
+
+/// Routes along a row of nodes, open (mesh) or closed (torus, ring): from 0 the shorter way.
+LineRoutes along_row(const Line& line, bool closed) {
+  LineRoutes result;
+  result.loads = {0, 0};
+  const std::vector<std::int64_t> members = line.offsets(false);
+  for (std::int64_t base : line.offsets(true)) {
+    std::int64_t forward = 0, backward = 0;
+    for (std::int64_t member : members) {
+      const std::int64_t node = base + member;
+      if (closed && node > line.length / 2)
+        backward = std::max(backward, line.length - node);
+      else
+        forward = std::max(forward, node);
+    }
+    result.hops += forward + backward;
+    result.longest = std::max({result.longest, forward, backward});
+    result.loads[0] += forward > 0 ? 1 : 0;
+    result.loads[1] += backward > 0 ? 1 : 0;
+  }
+  return result;
+}
+
+/// A binary tree over the nodes; the root is the entry.
+LineRoutes down_a_tree(const Line& line) {
+  LineRoutes result;
+  result.loads = {0, 0};
+  int levels = 0;
+  while ((std::int64_t{1} << levels) < line.length) ++levels;
+  const std::vector<std::int64_t> members = line.offsets(false);
+  for (std::int64_t base : line.offsets(true)) {
+    for (int level = 0; level < levels; ++level) {  // edges above the subtrees of 2^level leaves
+      std::vector<std::int64_t> subtrees;
+      for (std::int64_t member : members) subtrees.push_back((base + member) >> level);
+      std::sort(subtrees.begin(), subtrees.end());
+      subtrees.erase(std::unique(subtrees.begin(), subtrees.end()), subtrees.end());
+      result.hops += static_cast<std::int64_t>(subtrees.size());
+      if (level + 1 < levels) continue;
+      for (std::int64_t subtree : subtrees) ++result.loads[static_cast<std::size_t>(subtree)];
+    }
+  }
+  result.longest = levels;
+  return result;
+}
+
+/// Every node has a link of its own to every other one.
+LineRoutes direct(const Line& line) {
+  LineRoutes result;
+  const std::int64_t nodes = checked_multiply(line.product(true), line.product(false));
+  result.hops = line.base == 0 ? nodes - 1 : nodes;
+  result.longest = result.hops > 0 ? 1 : 0;
+  result.loads = {result.longest};
+  return result;
+}
+
+/// One medium that all hear: each value crosses it once.
+LineRoutes over_a_bus(const Line& line) {
+  LineRoutes result;
+  result.hops = line.product(true);
+  result.longest = 1;
+  result.loads = {result.hops};
+  return result;
+}
+
+/// `steps` may be null; else the distinct loops stand at these steps and only move the base.
+std::vector<Line> lines_of(const std::vector<std::int64_t>& fanouts,
+                           const std::vector<RouteLoop>& loops,
+                           const std::vector<std::int64_t>* steps) {
+  std::vector<Line> lines(fanouts.size());
+  for (std::size_t d = 0; d < fanouts.size(); ++d) lines[d].length = fanouts[d];
+  std::vector<std::int64_t> stride(fanouts.size(), 1);
+  for (std::size_t l = loops.size(); l-- > 0;) {
+    const RouteLoop& loop = loops[l];
+    Line& line = lines[loop.dimension];
+    if (steps && loop.distinct) {
+      line.base += (*steps)[l] * stride[loop.dimension];
+    } else {
+      line.loops.insert(line.loops.begin(), loop);
+      line.strides.insert(line.strides.begin(), stride[loop.dimension]);
+    }
+    stride[loop.dimension] = checked_multiply(stride[loop.dimension], loop.trips);
+  }
+  return lines;
+}
+
+/// All nodes in one row, the last dimension fastest.
+Line flattened(const std::vector<Line>& lines) {
+  Line row;
+  std::int64_t stride = 1;
+  for (std::size_t d = lines.size(); d-- > 0;) {
+    for (std::size_t l = 0; l < lines[d].loops.size(); ++l) {
+      row.loops.push_back(lines[d].loops[l]);
+      row.strides.push_back(checked_multiply(lines[d].strides[l], stride));
+    }
+    row.base += lines[d].base * stride;
+    stride = checked_multiply(stride, lines[d].length);
+  }
+  row.length = stride;
+  return row;
+}
+
+LineRoutes over_all_nodes(Topology topology, const Line& row) {
+  switch (topology) {
+    case Topology::kRing:
+      return along_row(row, true);
+    case Topology::kTree:
+      return down_a_tree(row);
+    case Topology::kBus:
+      return over_a_bus(row);
+    case Topology::kMesh:
+    case Topology::kTorus:
+    case Topology::kAllToAll:
+      break;
+  }
+  return direct(row);
+}
+
+/// Dimension-order: along the first dimension in row 0 of the others, then from each node reached
+/// there along the second, and so on.
+Routes dimension_order(const std::vector<Line>& lines, bool closed) {
+  Routes routes;
+  std::vector<LineRoutes> along;
+  for (const Line& line : lines) along.push_back(along_row(line, closed));
+  for (std::size_t d = 0; d < lines.size(); ++d) {
+    std::int64_t starts = 1, groups_elsewhere = 1, groups_behind = 1;
+    bool through_row_0 = true;
+    for (std::size_t other = 0; other < lines.size(); ++other) {
+      if (other < d) through_row_0 &= lines[other].base == 0;
+      if (other < d) starts = checked_multiply(starts, lines[other].product(false));
+      if (other != d)
+        groups_elsewhere = checked_multiply(groups_elsewhere, lines[other].product(true));
+      if (other > d) groups_behind = checked_multiply(groups_behind, lines[other].product(true));
+    }
+    const std::int64_t branches = checked_multiply(starts, groups_elsewhere);
+    routes.value_hops = checked_add(routes.value_hops, checked_multiply(branches, along[d].hops));
+    routes.longest_route += along[d].longest;
+    for (std::int64_t load : along[d].loads)
+      routes.entry_loads.push_back(through_row_0 ? checked_multiply(groups_behind, load) : 0);
+  }
+  return routes;
+}
+
+Routes routes_over(Topology topology, const std::vector<Line>& lines) {
+  Routes routes;
+  if (topology == Topology::kMesh || topology == Topology::kTorus) {
+    routes = dimension_order(lines, topology == Topology::kTorus);
+  } else {
+    const LineRoutes all = over_all_nodes(topology, flattened(lines));
+    routes.value_hops = all.hops;
+    routes.longest_route = all.longest;
+    routes.entry_loads = all.loads;
+  }
+  for (const Line& line : lines) {
+    routes.groups = checked_multiply(routes.groups, line.product(true));
+    routes.deliveries =
+        checked_multiply(routes.deliveries, line.product(true) * line.product(false));
+  }
+  return routes;
+}
+
+}  // namespace
+
+Routes routes_of(Topology topology, const std::vector<std::int64_t>& fanouts,
+                 const std::vector<RouteLoop>& loops) {
+  return routes_over(topology, lines_of(fanouts, loops, nullptr));
+}
+
+Routes routes_of_group(Topology topology, const std::vector<std::int64_t>& fanouts,
+                       const std::vector<RouteLoop>& loops,
+                       const std::vector<std::int64_t>& steps) {
+  return routes_over(topology, lines_of(fanouts, loops, &steps));
+}
+
+}  // namespace sluice

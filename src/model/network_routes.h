@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sluice/arch/arch.h"
+
+namespace sluice {
+
+/// One spatial loop over the instances behind a network, outermost first within its dimension.
+struct RouteLoop {
+  std::uint32_t dimension = 0;  ///< of the component whose instances are the network's nodes
+  std::int64_t trips = 1;
+  bool distinct = true;  ///< every step has values of its own; else the steps share them
+};
+
+/// What it takes to bring one value to (or from) every group of nodes that shares it. Values enter
+/// at node 0 (a tree's root, a bus's driver) and take dimension-order routes, the first dimension
+/// first, the shorter way round a ring; the routes to nodes that share a value are joined, and a
+/// reduction is the mirror image.
+struct Routes {
+  std::int64_t groups = 1;         ///< distinct values
+  std::int64_t deliveries = 1;     ///< nodes that receive one: messages
+  std::int64_t value_hops = 0;     ///< Σ over groups of the links that the joined routes cross
+  std::int64_t longest_route = 0;  ///< hops
+  /// values over each link that leaves the entry; one of these is the most loaded link. Equal
+  /// indices are equal links for every tensor of an Einsum.
+  std::vector<std::int64_t> entry_loads;
+};
+
+/// `fanouts`: extents of the network's dimensions. Loops use coordinates from 0 upwards.
+Routes routes_of(Topology topology, const std::vector<std::int64_t>& fanouts,
+                 const std::vector<RouteLoop>& loops);
+
+/// The routes of one group: `steps[l]` is the step of each distinct loop.
+Routes routes_of_group(Topology topology, const std::vector<std::int64_t>& fanouts,
+                       const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& steps);
+
+}  // namespace sluice

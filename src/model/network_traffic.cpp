@@ -1,0 +1,183 @@
+#include "model/network_traffic.h"
+
+#include <algorithm>
+
+#include "sluice/support/checked.h"
+
+namespace sluice {
+
+/// A transfer on one network.
+struct NetworkCounter::Crossing {
+  const Transfer& transfer;
+  const PathNetwork& network;
+  Topology topology;
+  std::vector<std::int64_t> fanouts;
+  std::vector<RouteLoop> route_loops;
+  std::vector<int> nest_loops;  ///< index of each route loop in the nest
+};
+
+void NetworkCounter::add(const Transfer& transfer) {
+  for (const PathNetwork& network : nest_.compute->networks)
+    if (transfer.parent.depth < network.depth && network.depth < transfer.child.depth)
+      cross(network, transfer);
+}
+
+void NetworkCounter::cross(const PathNetwork& network, const Transfer& transfer) {
+  Crossing crossing{transfer, network, {}, {}, {}, {}};
+  crossing.topology = std::get<Network>(problem_.arch[network.network].kind).topology;
+  if (network.fanned)
+    for (const BoundSpatial& dimension : einsum_.components[network.fanned->index()].spatial)
+      crossing.fanouts.push_back(dimension.fanout);
+  for (int l = transfer.parent.n_loops; l < transfer.child.n_loops; ++l) {
+    const NestLoop& loop = loops_[l];
+    if (!loop.spatial || loop.trips == 1 || loop.component != network.fanned) continue;
+    const BoundSpatial& dimension =
+        einsum_.components[loop.component.index()].spatial[loop.dimension];
+    const bool indexed = transfer.access->relevance[static_cast<std::size_t>(loop.variable)] !=
+                         Relevance::kIrrelevant;
+    const bool may_reuse = (dimension.may_reuse >> transfer.access->tensor) & 1;
+    crossing.route_loops.push_back({loop.dimension, loop.trips, indexed || !may_reuse});
+    crossing.nest_loops.push_back(l);
+  }
+  NetworkTraffic& record = record_of(network.network, transfer.access->tensor);
+  if (transfer.down) {
+    book(crossing, false, 1, record.down_loads, record);
+    if (transfer.skip_first_down) book(crossing, true, -1, record.down_loads, record);
+  }
+  if (transfer.up) book(crossing, false, 1, record.up_loads, record);
+}
+
+NetworkTraffic& NetworkCounter::record_of(ComponentId network, int tensor) {
+  for (NetworkTraffic& known : result_)
+    if (known.network == network && known.tensor == tensor) return known;
+  NetworkTraffic& record = result_.emplace_back();
+  record.network = network;
+  record.tensor = tensor;
+  return record;
+}
+
+void NetworkCounter::book(const Crossing& crossing, bool first_visits, std::int64_t sign,
+                          std::vector<std::int64_t>& loads, NetworkTraffic& record) const {
+  if (nest_.perfect)
+    book_whole(crossing, first_visits, sign, loads, record);
+  else
+    book_groups(crossing, first_visits, sign, loads, record);
+}
+
+namespace {
+
+void add_routes(const Routes& routes, std::int64_t all, std::int64_t unit,
+                std::vector<std::int64_t>& loads, NetworkTraffic& record) {
+  record.deliveries = checked_add(record.deliveries, checked_multiply(all, routes.deliveries));
+  record.value_hops = checked_add(record.value_hops, checked_multiply(all, routes.value_hops));
+  record.unit_deliveries =
+      checked_add(record.unit_deliveries, checked_multiply(unit, routes.deliveries));
+  loads.resize(std::max(loads.size(), routes.entry_loads.size()));
+  for (std::size_t link = 0; link < routes.entry_loads.size(); ++link)
+    loads[link] = checked_add(loads[link], checked_multiply(unit, routes.entry_loads[link]));
+}
+
+}  // namespace
+
+/// Every group of nodes takes the same number of values.
+void NetworkCounter::book_whole(const Crossing& crossing, bool first_visits, std::int64_t sign,
+                                std::vector<std::int64_t>& loads, NetworkTraffic& record) const {
+  const Routes routes = routes_of(crossing.topology, crossing.fanouts, crossing.route_loops);
+  const std::int64_t volume = sign * crossing.transfer.volume;
+  const std::int64_t all =
+      checked_multiply(volume, whole_product(effects(crossing, first_visits, false)));
+  const std::int64_t unit =
+      checked_multiply(volume, whole_product(effects(crossing, first_visits, true)));
+  add_routes(routes, all, unit, loads, record);
+  record.unit_latency_hops =
+      checked_add(record.unit_latency_hops,
+                  sign * checked_multiply(steps(crossing, first_visits), routes.longest_route));
+}
+
+/// Last tiles are smaller: group by group. A group counts with its whole set of nodes.
+void NetworkCounter::book_groups(const Crossing& crossing, bool first_visits, std::int64_t sign,
+                                 std::vector<std::int64_t>& loads, NetworkTraffic& record) const {
+  const Transfer& transfer = crossing.transfer;
+  const auto& ranges = problem_.workload[nest_.einsum].iteration_space;
+  std::vector<LoopEffect> all = effects(crossing, first_visits, false);
+  std::vector<LoopEffect> unit = effects(crossing, first_visits, true);
+  std::vector<std::int64_t> nest_steps(static_cast<std::size_t>(transfer.child.n_loops), 0);
+  std::vector<std::int64_t> group(crossing.route_loops.size(), 0);
+  std::int64_t longest_route = 0;
+  for (std::size_t r = 0; r < group.size(); ++r) {
+    const auto l = static_cast<std::size_t>(crossing.nest_loops[r]);
+    if (crossing.route_loops[r].distinct) all[l] = unit[l] = LoopEffect::kAt;
+  }
+  for (;;) {
+    const Routes routes =
+        routes_of_group(crossing.topology, crossing.fanouts, crossing.route_loops, group);
+    const auto sum = [&](const std::vector<LoopEffect>& effects) {
+      return sign * visit_sum(loops_, effects.data(), transfer.child.n_loops, *transfer.access,
+                              ranges, nest_steps.data());
+    };
+    const std::int64_t values = sum(unit);
+    add_routes(routes, sum(all), values, loads, record);
+    if (values != 0) longest_route = std::max(longest_route, routes.longest_route);
+    std::size_t next = 0;
+    for (; next < group.size(); ++next) {
+      if (!crossing.route_loops[next].distinct) continue;
+      std::int64_t& step = nest_steps[static_cast<std::size_t>(crossing.nest_loops[next])];
+      group[next] = step = group[next] + 1;
+      if (group[next] < crossing.route_loops[next].trips) break;
+      group[next] = step = 0;
+    }
+    if (next == group.size()) break;
+  }
+  record.unit_latency_hops =
+      checked_add(record.unit_latency_hops,
+                  sign * checked_multiply(steps(crossing, first_visits), longest_route));
+}
+
+/// How each loop above the child counts for the values that enter one network, or all of them. The
+/// network's own loops are the routes' business.
+std::vector<LoopEffect> NetworkCounter::effects(const Crossing& crossing, bool first_visits,
+                                                bool busiest) const {
+  const Transfer& transfer = crossing.transfer;
+  std::vector<LoopEffect> effects;
+  for (int l = 0; l < transfer.child.n_loops; ++l) {
+    const NestLoop& loop = loops_[l];
+    const Relevance seen = transfer.access->relevance[static_cast<std::size_t>(loop.variable)];
+    LoopEffect effect = LoopEffect::kEvery;
+    if (!loop.spatial) {
+      if (first_visits && seen != Relevance::kRelevant)
+        effect = LoopEffect::kOnce;
+      else if (l == transfer.child.slides_over)
+        effect = LoopEffect::kSlide;
+    } else if (l >= transfer.parent.n_loops && loop.component == crossing.network.fanned) {
+      effect = LoopEffect::kOnce;
+    } else if (l < transfer.parent.n_loops ||
+               nest_.compute->depth[loop.component.index()] < crossing.network.depth) {
+      effect = busiest ? LoopEffect::kOnce : LoopEffect::kEvery;  // a network for each instance
+    } else if (seen == Relevance::kIrrelevant) {
+      const BoundSpatial& inner =
+          einsum_.components[loop.component.index()].spatial[loop.dimension];
+      if ((inner.may_reuse >> transfer.access->tensor) & 1) effect = LoopEffect::kOnce;
+    }
+    effects.push_back(effect);
+  }
+  return effects;
+}
+
+/// Transfers of the busiest network one after another.
+std::int64_t NetworkCounter::steps(const Crossing& crossing, bool first_visits) const {
+  std::vector<LoopEffect> counted = effects(crossing, first_visits, true);
+  for (std::size_t l = 0; l < counted.size(); ++l)
+    if (loops_[l].spatial) counted[l] = LoopEffect::kOnce;
+  if (nest_.perfect) return whole_product(counted);
+  return visit_sum(loops_, counted.data(), crossing.transfer.child.n_loops, BoundAccess{},
+                   problem_.workload[nest_.einsum].iteration_space);
+}
+
+std::int64_t NetworkCounter::whole_product(const std::vector<LoopEffect>& effects) const {
+  std::int64_t product = 1;
+  for (std::size_t l = 0; l < effects.size(); ++l)
+    if (effects[l] == LoopEffect::kEvery) product = checked_multiply(product, loops_[l].trips);
+  return product;
+}
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/nest.h"
+#include "model/network_routes.h"
+#include "model/visit_sum.h"
+
+namespace sluice {
+
+/// What one tensor's transfers between parent and child put on one network, over one run of the
+/// Einsum. `unit_*` are those of the busiest instance of the network.
+struct NetworkTraffic {
+  ComponentId network;
+  int tensor = 0;               ///< index into BoundEinsum::tensors
+  std::int64_t deliveries = 0;  ///< values, counted at every node that receives (or sends) them
+  std::int64_t value_hops = 0;  ///< values × links crossed
+  std::int64_t unit_deliveries = 0;
+  std::int64_t unit_latency_hops = 0;              ///< Σ over steps of the longest route
+  std::vector<std::int64_t> down_loads, up_loads;  ///< values over each link at the entry
+};
+
+/// One end of a transfer.
+struct TransferEnd {
+  int depth = 0;    ///< place of its component on the path of the compute
+  int n_loops = 0;  ///< loops above it
+  int slides_over = -1;
+};
+
+/// A transfer of one access's tiles, `volume` values each where all tiles are whole.
+struct Transfer {
+  const BoundAccess* access = nullptr;
+  TransferEnd parent, child;
+  std::int64_t volume = 1;
+  bool down = true, up = false;
+  bool skip_first_down = false;  ///< the first visit of a tile brings nothing (partial sums)
+};
+
+/// Books transfers on the networks that they cross.
+class NetworkCounter {
+ public:
+  /// `result` is appended to: one record a network and tensor.
+  NetworkCounter(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                 std::vector<NetworkTraffic>& result)
+      : problem_(problem),
+        einsum_(problem[nest.einsum]),
+        nest_(nest),
+        loops_(tree.loops.data() + nest.loops_begin),
+        result_(result) {}
+
+  void add(const Transfer& transfer);
+
+ private:
+  struct Crossing;
+  void cross(const PathNetwork& network, const Transfer& transfer);
+  void book(const Crossing& crossing, bool first_visits, std::int64_t sign,
+            std::vector<std::int64_t>& loads, NetworkTraffic& record) const;
+  void book_whole(const Crossing& crossing, bool first_visits, std::int64_t sign,
+                  std::vector<std::int64_t>& loads, NetworkTraffic& record) const;
+  void book_groups(const Crossing& crossing, bool first_visits, std::int64_t sign,
+                   std::vector<std::int64_t>& loads, NetworkTraffic& record) const;
+  std::vector<LoopEffect> effects(const Crossing& crossing, bool first_visits, bool busiest) const;
+  std::int64_t steps(const Crossing& crossing, bool first_visits) const;
+  std::int64_t whole_product(const std::vector<LoopEffect>& effects) const;
+  NetworkTraffic& record_of(ComponentId network, int tensor);
+
+  const BoundProblem& problem_;
+  const BoundEinsum& einsum_;
+  const Nest& nest_;
+  const NestLoop* loops_;
+  std::vector<NetworkTraffic>& result_;
+};
+
+}  // namespace sluice
