@@ -32,7 +32,7 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
                   "pmappings_kept", "peak_rss_bytes"}));
   EXPECT_EQ(keys_of(document["mappings"][0]),
             (Keys{"energy_j", "latency_s", "latency_cycles", "edp_js", "area_m2", "leak_energy_j",
-                  "energy", "latency", "occupancy", "bounds", "fusion_groups",
+                  "energy", "latency", "collectives", "occupancy", "bounds", "fusion_groups",
                   "unpriced_merge_values", "padding_values", "mapping"}));
 }
 
