@@ -12,8 +12,10 @@
 
 namespace sluice::bench {
 
-/// A library workload on a library architecture whose memories are as large as any mapping needs.
-inline BoundProblem load_problem(const std::string& workload, const std::string& arch) {
+/// A library workload on a library architecture; `unbounded`: with memories as large as any mapping
+/// needs.
+inline BoundProblem load_problem(const std::string& workload, const std::string& arch,
+                                 bool unbounded = true) {
   const std::string library = std::string(SLUICE_REPO_DIR) + "/library/";
   LoadOptions options;
   options.library_dirs = {library};
@@ -26,7 +28,7 @@ inline BoundProblem load_problem(const std::string& workload, const std::string&
     std::exit(1);
   }
   for (Component& component : specs->arch->components)
-    if (Memory* memory = std::get_if<Memory>(&component.kind))
+    if (Memory* memory = std::get_if<Memory>(&component.kind); memory && unbounded)
       memory->size_bits = Expression::literal(kUnbounded);
   auto problem = bind(*specs->workload, *specs->arch);
   if (!problem) {

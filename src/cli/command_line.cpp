@@ -12,6 +12,7 @@
 #include "help_formatter.h"
 #include "result_document.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/model/latency_policy.h"
 #include "sluice/support/error.h"
 #include "sluice/support/version.h"
 
@@ -28,6 +29,8 @@ struct ParsedArguments {
   std::map<std::string, bool> switches;
   std::string list_kind;
   std::string trace;
+  std::string latency = "overlap";
+  std::string batch;
   std::uint64_t seed = 0;
   bool yaml = false;
   bool ascii = false;
@@ -56,9 +59,6 @@ void add_output(CLI::App& command, ParsedArguments& parsed) {
   command.add_flag("--json", parsed.output.json,
                    "Print the result document, and nothing else, on standard output");
   command.add_flag("-v,--verbose", parsed.verbose, "Log on standard error what is being done");
-  command.add_option("--latency", "Latency policy")
-      ->check(CLI::IsMember({"overlap"}))
-      ->option_text("overlap");
 }
 
 void add_ascii(CLI::App& command, ParsedArguments& parsed) {
@@ -146,6 +146,9 @@ class CommandLine {
     command.add_option("--progress", parsed_.progress, "How to show progress")
         ->check(CLI::IsMember({"auto", "plain", "none"}))
         ->option_text("auto|plain|none");
+    command.add_option("--latency", "Latency policy")
+        ->check(CLI::IsMember({"overlap"}))
+        ->option_text("overlap");
     add_search_options(command, parsed_);
     commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
       return map_command(parsed, command, console);
@@ -158,8 +161,17 @@ class CommandLine {
     add_specs(command, "WORKLOAD ARCH MAPPING", parsed_);
     add_output(command, parsed_);
     add_ascii(command, parsed_);
+    command.add_option("--latency", parsed_.latency, "Latency policy")
+        ->check(CLI::IsMember(latency_policy_names()))
+        ->option_text(fmt::format("{}", fmt::join(latency_policy_names(), "|")));
+    command
+        .add_option("--batch", parsed_.batch,
+                    "Price a stream of mappings, one a line as JSON; `-` reads standard input")
+        ->type_name("FILE");
     commands_["evaluate"] = [](const ParsedArguments& parsed, const Console& console) {
-      return run_evaluate({parsed.specs, parsed.output}, console);
+      const EvaluateArguments arguments{parsed.specs, parsed.output, parsed.latency, parsed.batch};
+      return parsed.batch.empty() ? run_evaluate(arguments, console)
+                                  : run_evaluate_batch(arguments, console);
     };
   }
 

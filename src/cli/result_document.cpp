@@ -79,10 +79,19 @@ Json fusion_groups(const Cost& cost, const Workload& workload) {
   return groups;
 }
 
+Json breakdown_or_null(const std::optional<LatencyBreakdown>& time) {
+  if (!time) return nullptr;
+  return {{"fill_s", finite_or_null(time->fill_s)},
+          {"compute_s", finite_or_null(time->compute_s)},
+          {"stall_s", finite_or_null(time->stall_s)},
+          {"drain_s", finite_or_null(time->drain_s)}};
+}
+
 Json cost_to_json(const Cost& cost, const BoundProblem& problem) {
   return {{"energy_j", finite_or_null(cost.energy_j)},
           {"latency_s", finite_or_null(cost.latency_s)},
           {"latency_cycles", number_or_null(cost.latency_cycles)},
+          {"breakdown", breakdown_or_null(cost.breakdown)},
           {"edp_js", finite_or_null(cost.edp_js())},
           {"area_m2", number_or_null(cost.area_m2)},
           {"leak_energy_j", finite_or_null(cost.leak_energy_j)},
@@ -141,17 +150,6 @@ Json einsum_name(const std::optional<EinsumId>& einsum, const Workload& workload
   return einsum ? Json(workload[*einsum].name) : Json(nullptr);
 }
 
-Json violation_to_json(const Violation& violation, const BoundProblem& problem) {
-  const bool is_capacity = violation.kind == ViolationKind::kCapacity;
-  return {{"kind", violation_name(violation.kind)},
-          {"message", violation.message},
-          {"component", component_name(violation.component, problem.arch)},
-          {"einsum", einsum_name(violation.einsum, problem.workload)},
-          {"tensors", tensor_names(violation.tensors, problem.workload)},
-          {"excess_bits", is_capacity ? finite_or_null(violation.excess_bits) : Json(nullptr)},
-          {"node_path", violation.node_path}};
-}
-
 Json outcome_to_json(const MappingOutcome& outcome, const BoundProblem& problem) {
   Json entry = Json::object();
   if (outcome.cost) {
@@ -159,7 +157,8 @@ Json outcome_to_json(const MappingOutcome& outcome, const BoundProblem& problem)
   } else {
     entry["violations"] = Json::array();
     for (const Violation& violation : outcome.cost.error())
-      entry["violations"].push_back(violation_to_json(violation, problem));
+      entry["violations"].push_back(
+          violation_to_json(violation, outcome.mapping, outcome.places, problem));
   }
   entry["mapping"] = mapping_to_json(outcome.mapping, problem.workload, problem.arch);
   return entry;
@@ -258,6 +257,23 @@ void append_text(const Json& value, const std::string& indent, std::string& text
 
 }  // namespace
 
+Json violation_to_json(const Violation& violation, const Mapping& mapping,
+                       const MappingPlaces& places, const BoundProblem& problem) {
+  const bool is_capacity = violation.kind == ViolationKind::kCapacity;
+  const NodePlace* place = place_of(mapping, places, violation.node_path);
+  const SourceLocation location = place ? place->location : SourceLocation{};
+  return {{"kind", violation_name(violation.kind)},
+          {"message", violation.message},
+          {"component", component_name(violation.component, problem.arch)},
+          {"einsum", einsum_name(violation.einsum, problem.workload)},
+          {"tensors", tensor_names(violation.tensors, problem.workload)},
+          {"excess_bits", is_capacity ? finite_or_null(violation.excess_bits) : Json(nullptr)},
+          {"node_path", violation.node_path},
+          {"file", text_or_null(location.file)},
+          {"line", position_or_null(location.line)},
+          {"column", position_or_null(location.column)}};
+}
+
 std::string status_name(RunStatus status) {
   switch (status) {
     case RunStatus::kOk:
@@ -296,7 +312,7 @@ Json to_document(const RunResult& result) {
                    {"workload", problem ? text_or_null(problem->workload.name) : Json(nullptr)},
                    {"arch", problem ? text_or_null(problem->arch.name) : Json(nullptr)},
                    {"objective", objective_to_json(result.options)},
-                   {"latency_policy", "overlap"},
+                   {"latency_policy", latency_policy_name(result.latency)},
                    {"seed", result.options ? Json(result.options->seed) : Json(nullptr)},
                    {"guarantee", guarantee_to_json(result.guarantee)},
                    {"mappings", outcomes_to_json(result)}};

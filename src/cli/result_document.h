@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/frontend/load.h"
 #include "sluice/mapper/mapper.h"
 #include "sluice/model/binding.h"
 #include "sluice/model/cost.h"
@@ -22,6 +23,7 @@ inline constexpr const char* kResultSchema = "sluice.result/1";
 struct MappingOutcome {
   Mapping mapping;
   tl::expected<Cost, std::vector<Violation>> cost;
+  MappingPlaces places = {};  ///< where its nodes stand; empty where it was not read from a file
 };
 
 /// How a command ended. The names in a document: ok, illegal, no_mapping, interrupted, error.
@@ -34,6 +36,7 @@ struct RunResult {
   RunStatus status = RunStatus::kOk;
   std::optional<BoundProblem> problem;   ///< none if the specs could not be read
   std::optional<MapperOptions> options;  ///< commands that search
+  LatencyPolicy latency = LatencyPolicy::kOverlap;
   std::vector<MappingOutcome> outcomes;
   std::optional<Guarantee> guarantee;
   std::optional<SearchStatistics> search;
@@ -52,6 +55,10 @@ std::string document_text(const RunResult& result);
 
 /// A mapping with names instead of ids, keys as in the YAML form; a node's tag is its key `node`.
 Json mapping_to_json(const Mapping& mapping, const Workload& workload, const Arch& arch);
+
+/// One reason why a mapping is illegal, with the place of the node where that is known.
+Json violation_to_json(const Violation& violation, const Mapping& mapping,
+                       const MappingPlaces& places, const BoundProblem& problem);
 
 Json diagnostics_to_json(const Diagnostics& diagnostics);
 

@@ -45,7 +45,7 @@ class Summary {
         details(result_.outcomes[i]);
     else
       for (const MappingOutcome& outcome : result_.outcomes)
-        if (!outcome.cost) illegal(outcome.cost.error());
+        if (!outcome.cost) illegal(outcome);
     return std::move(text_);
   }
 
@@ -99,7 +99,7 @@ class Summary {
 
   void details(const MappingOutcome& outcome) {
     if (!outcome.cost) {
-      illegal(outcome.cost.error());
+      illegal(outcome);
     } else {
       headline(*outcome.cost);
       energy(*outcome.cost);
@@ -113,11 +113,16 @@ class Summary {
     mapping(outcome.mapping);
   }
 
-  void illegal(const std::vector<Violation>& violations) {
+  void illegal(const MappingOutcome& outcome) {
     std::vector<std::string> reasons;
-    for (const Violation& violation : violations)
-      if (std::find(reasons.begin(), reasons.end(), violation.message) == reasons.end())
-        reasons.push_back(violation.message);
+    for (const Violation& violation : outcome.cost.error()) {
+      std::string reason = violation.message;
+      if (const NodePlace* place = place_of(outcome.mapping, outcome.places, violation.node_path))
+        reason = fmt::format("{}:{}:{}: {}", place->location.file, place->location.line,
+                             place->location.column, reason);
+      if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+        reasons.push_back(reason);
+    }
     line("");
     line(inked(
         console_, Ink::kRed,
@@ -136,6 +141,10 @@ class Summary {
                                            human_percent(cost.leak_energy_j / cost.energy_j))
                              : ""));
     field("latency", inked(console_, Ink::kBold, latency));
+    if (cost.breakdown)
+      field("", fmt::format("fill {}, compute {}, stalls {}, drain {}",
+                            si(cost.breakdown->fill_s, "s"), si(cost.breakdown->compute_s, "s"),
+                            si(cost.breakdown->stall_s, "s"), si(cost.breakdown->drain_s, "s")));
     field("EDP", inked(console_, Ink::kBold, edp(cost.edp_js())));
     if (result_.status == RunStatus::kInterrupted)
       field("found", inked(console_, Ink::kYellow, "interrupted: the best so far"));

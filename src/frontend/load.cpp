@@ -74,9 +74,12 @@ class Loader {
       if (!specs_.workload || !specs_.arch) continue;
       const YamlPointer nodes = unfolded(section.mapping);
       if (!nodes) continue;
-      auto mapping =
-          read_mapping(context_, *nodes, section.plan.get(), *specs_.workload, *specs_.arch);
-      if (mapping) specs_.mappings.push_back(std::move(*mapping));
+      MappingPlaces places;
+      auto mapping = read_mapping(context_, *nodes, section.plan.get(), *specs_.workload,
+                                  *specs_.arch, &places);
+      if (!mapping) continue;
+      specs_.mappings.push_back(std::move(*mapping));
+      specs_.mapping_places.push_back(std::move(places));
     }
   }
 

@@ -15,8 +15,9 @@ namespace {
 
 class MappingReader {
  public:
-  MappingReader(ReadContext& context, const Workload& workload, const Arch& arch)
-      : context_(context), names_(context, workload, arch), arch_(arch) {}
+  MappingReader(ReadContext& context, const Workload& workload, const Arch& arch,
+                MappingPlaces* places)
+      : context_(context), names_(context, workload, arch), arch_(arch), places_(places) {}
 
   std::optional<Mapping> read(const YamlNode& node, const YamlNode* plan) {
     const std::size_t before = context_.n_errors();
@@ -64,6 +65,7 @@ class MappingReader {
       if (node.tag != reader.tag) continue;
       MapReader map(context_, node, std::string("a ") + reader.tag);
       if (!map.is_map()) return std::nullopt;
+      if (places_) places_->push_back(context_.place_of(node));
       Node result = (this->*reader.read)(map);
       map.finish();
       return result;
@@ -280,14 +282,45 @@ class MappingReader {
   ReadContext& context_;
   NameResolver names_;
   const Arch& arch_;
+  MappingPlaces* places_;
 };
+
+/// Nodes of a list with all that is below them.
+std::size_t size_of(const NodeList& list) {
+  std::size_t size = list.size();
+  for (const Node& node : list)
+    if (const SplitNode* split = std::get_if<SplitNode>(&node.kind))
+      for (const NodeList& child : split->children) size += size_of(child);
+  return size;
+}
 
 }  // namespace
 
+const NodePlace* place_of(const Mapping& mapping, const MappingPlaces& places,
+                          const std::vector<std::size_t>& node_path) {
+  const NodeList* list = &mapping.nodes;
+  std::size_t index = 0;
+  for (std::size_t p = 0; p < node_path.size(); p += 2) {
+    if (node_path[p] >= list->size()) return nullptr;
+    for (std::size_t i = 0; i < node_path[p]; ++i) {
+      ++index;
+      if (const SplitNode* split = std::get_if<SplitNode>(&(*list)[i].kind))
+        for (const NodeList& child : split->children) index += size_of(child);
+    }
+    if (p + 1 >= node_path.size()) return index < places.size() ? &places[index] : nullptr;
+    const SplitNode* split = std::get_if<SplitNode>(&(*list)[node_path[p]].kind);
+    if (!split || node_path[p + 1] >= split->children.size()) return nullptr;
+    ++index;
+    for (std::size_t c = 0; c < node_path[p + 1]; ++c) index += size_of(split->children[c]);
+    list = &split->children[node_path[p + 1]];
+  }
+  return nullptr;
+}
+
 std::optional<Mapping> read_mapping(ReadContext& context, const YamlNode& node,
                                     const YamlNode* plan, const Workload& workload,
-                                    const Arch& arch) {
-  return MappingReader(context, workload, arch).read(node, plan);
+                                    const Arch& arch, MappingPlaces* places) {
+  return MappingReader(context, workload, arch, places).read(node, plan);
 }
 
 }  // namespace sluice

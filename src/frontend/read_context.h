@@ -34,6 +34,11 @@ class ReadContext {
   /// About no text at all (an option, a file that cannot be read).
   void error_about(const std::string& subject, std::string message, std::string hint = {},
                    DiagnosticCause cause = DiagnosticCause::kContent);
+  /// Where a node stands in the user's files.
+  NodePlace place_of(const YamlNode& node) const {
+    return {{sources_.name(node.position.file), node.position.line, node.position.column},
+            sources_.line(node.position)};
+  }
   bool has_errors() const { return n_errors_ > 0; }
   /// How many were found so far; a reader compares it before and after.
   std::size_t n_errors() const { return n_errors_; }

@@ -225,6 +225,16 @@ class AccessCounter {
         arithmetic_.subtract(moved.unit, moved.first_unit));
   }
 
+  void note_crossing(const Moves& above, const Moves& below, BasicStorageTraffic<Value>& child) {
+    child.parent_sent = above.unit;
+    child.unit_filled = below.unit;
+    if (!access_.is_output) return;
+    child.parent_received = above.unit;
+    child.unit_drained = below.unit;
+    child.parent_sent = arithmetic_.subtract(above.unit, above.first_unit);
+    child.unit_filled = arithmetic_.subtract(below.unit, below.first_unit);
+  }
+
   /// Moves between a storage node and the next one further in (or the compute).
   void link(const Place& parent, const Place& child) {
     const Value volume = volume_at(child);
@@ -237,6 +247,7 @@ class AccessCounter {
     if (child.storage != kComputeLevel) {
       add_downwards(child, true, below);
       if (access_.is_output) add(child, false, below.all, below.unit);
+      note_crossing(above, below, traffic_[child.storage]);
     }
     for (const Place& toll : tolls_) charge_toll(toll, child, volume);
     cross_networks(parent, child, volume, true, access_.is_output, access_.is_output);
@@ -376,7 +387,7 @@ void count_nest(Arithmetic& arithmetic, const BoundProblem& problem, const FlatT
                 BasicNestTraffic<typename Arithmetic::Value>& result) {
   const auto none = arithmetic.constant(0);
   result.storages.assign(nest.storages_end - nest.storages_begin,
-                         {none, none, none, none, none, none});
+                         {none, none, none, none, none, none, none, none, none, none});
   result.networks.clear();
   result.operations = result.unit_operations = none;
   const BoundEinsum& einsum = problem[nest.einsum];

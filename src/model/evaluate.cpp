@@ -7,6 +7,7 @@
 #include "model/flatten.h"
 #include "model/legality.h"
 #include "model/occupancy.h"
+#include "model/pipeline.h"
 #include "model/pricing.h"
 #include "model/row_tiles.h"
 #include "model/sharing.h"
@@ -83,14 +84,34 @@ std::vector<Violation> take_capacity(std::vector<Violation>& all) {
   return capacity;
 }
 
-Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupancy& occupancy) {
+/// The same counts, timed tile by tile.
+NestPricer price_pipeline(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
+  std::vector<NestTraffic> traffic(tree.nests.size());
+  NestPricer overlapped(problem, tree, nullptr);
+  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
+    count_traffic(problem, tree, tree.nests[n], true, &traffic[n]);
+    overlapped.add(tree.nests[n], traffic[n]);
+  }
+  const LatencyBreakdown time = pipeline_latency(problem, tree, traffic);
+  rows->breakdown = time;
+  rows->latency_s = time.fill_s + time.compute_s + time.stall_s + time.drain_s;
+  const bool any = overlapped.latency_s() > 0;
+  NestPricer pricer(problem, tree, rows, any ? rows->latency_s / overlapped.latency_s() : 1);
+  for (std::size_t n = 0; n < tree.nests.size(); ++n) pricer.add(tree.nests[n], traffic[n]);
+  return pricer;
+}
+
+Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupancy& occupancy,
+               LatencyPolicy policy) {
   Cost cost;
   cost.energy.reserve(2 * tree.storages.size() +
                       tree.nests.size() * (problem.arch.components.size() + 4));
   cost.latency.reserve(tree.nests.size() * problem.arch.components.size());
-  const NestPricer pricer = price(problem, tree, &cost);
+  const bool pipelined = policy == LatencyPolicy::kPipeline;
+  const NestPricer pricer =
+      pipelined ? price_pipeline(problem, tree, &cost) : price(problem, tree, &cost);
   cost.energy_j = pricer.energy_j();
-  cost.latency_s = pricer.latency_s();
+  if (!pipelined) cost.latency_s = pricer.latency_s();
   cost.leak_energy_j = pricer.leak_energy_j();
   cost.unpriced_merge_values = pricer.merge_values();
   cost.padding_values = pricer.padding_values();
@@ -105,7 +126,8 @@ Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupanc
 }  // namespace
 
 tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
-    const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations) {
+    const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations,
+    LatencyPolicy policy) {
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
@@ -119,13 +141,13 @@ tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
     return tl::unexpected(std::move(all));
   }
   *violations = std::move(capacity);
-  return full_cost(problem, tree, occupancy);
+  return full_cost(problem, tree, occupancy, policy);
 }
 
 tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
-                                                    const Mapping& mapping) {
+                                                    const Mapping& mapping, LatencyPolicy policy) {
   std::vector<Violation> capacity;
-  auto cost = evaluate_ignoring_capacity(problem, mapping, &capacity);
+  auto cost = evaluate_ignoring_capacity(problem, mapping, &capacity, policy);
   if (cost && !capacity.empty()) return tl::unexpected(std::move(capacity));
   return cost;
 }

@@ -112,23 +112,24 @@ std::uint32_t reserved_end(const BoundProblem& problem, const FlatTree& tree, co
   return end;
 }
 
+std::int64_t tile_extent(const BoundIndex& index, const std::int64_t* tiles) {
+  std::int64_t extent = 1 + index.slack;
+  for (const BoundTerm& term : index.terms)
+    extent += std::abs(term.coefficient) * (tiles[term.variable] - 1);
+  return extent;
+}
+
 std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles) {
   std::int64_t volume = 1;
-  for (const BoundIndex& index : access.index) {
-    std::int64_t extent = 1 + index.slack;
-    for (const BoundTerm& term : index.terms)
-      extent += std::abs(term.coefficient) * (tiles[term.variable] - 1);
-    volume = checked_multiply(volume, extent);
-  }
+  for (const BoundIndex& index : access.index)
+    volume = checked_multiply(volume, tile_extent(index, tiles));
   return volume;
 }
 
 std::int64_t backing_volume(const BoundAccess& access, const std::int64_t* tiles) {
   std::int64_t volume = 1;
   for (const BoundIndex& index : access.index) {
-    std::int64_t extent = 1 + index.slack;
-    for (const BoundTerm& term : index.terms)
-      extent += std::abs(term.coefficient) * (tiles[term.variable] - 1);
+    std::int64_t extent = tile_extent(index, tiles);
     if (index.others > 0)
       extent = std::max(extent, std::min(extent + index.others, index.rank_size));
     volume = checked_multiply(volume, extent);

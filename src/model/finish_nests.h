@@ -13,6 +13,9 @@ void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& 
 /// node does not exist.
 std::uint32_t reserved_end(const BoundProblem& problem, const FlatTree& tree, const Nest& nest);
 
+/// Indices of one rank that a tile touches.
+std::int64_t tile_extent(const BoundIndex& index, const std::int64_t* tiles);
+
 /// Number of values in the tile of an access, given the tile of each variable of its Einsum.
 std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles);
 

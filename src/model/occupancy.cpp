@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "model/finish_nests.h"
 #include "model/reservations.h"
 
 namespace sluice {
@@ -13,19 +14,43 @@ struct Excess {
   std::size_t nest = 0;
 };
 
+/// The tile that an entry of the tree reserves, as ` [4×8]`; a value without ranks has none.
+std::string tile_text(const BoundProblem& problem, const FlatTree& tree, std::uint32_t entry) {
+  std::string text;
+  std::int64_t largest = 0;
+  for (const Nest& nest : tree.nests) {
+    for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
+      const NestStorage& storage = tree.storages[s];
+      if (storage.entry != entry) continue;
+      for (const BoundAccess& access : problem[nest.einsum].held) {
+        const std::int64_t* tiles = tree.tiles_at(storage);
+        if (access.tensor != storage.tensor || tile_volume(access, tiles) <= largest) continue;
+        largest = tile_volume(access, tiles);
+        text.clear();
+        for (const BoundIndex& index : access.index)
+          text += (text.empty() ? " [" : "×") +
+                  with_thousands(static_cast<double>(tile_extent(index, tiles)));
+        if (!text.empty()) text += "]";
+      }
+    }
+  }
+  return text;
+}
+
 void report_excess(const BoundProblem& problem, const FlatTree& tree, Reservations& analysis,
                    std::size_t component, const Excess& excess, ViolationReport& report) {
   const Nest& nest = tree.nests[excess.nest];
   const double capacity = problem[nest.einsum].components[component].size_bits;
-  std::vector<std::pair<double, TensorId>> tensors;
+  std::vector<std::pair<double, std::uint32_t>> held;
   for (std::uint32_t index : analysis.live_at(excess.nest))
     if (analysis.entry_of(index).component.index() == component)
-      tensors.emplace_back(analysis.bits(index), analysis.entry_of(index).tensor);
-  std::stable_sort(tensors.begin(), tensors.end(),
+      held.emplace_back(analysis.bits(index), index);
+  std::stable_sort(held.begin(), held.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string parts;
-  for (const auto& [bits, tensor] : tensors)
-    parts += (parts.empty() ? "" : ", ") + report.name(tensor) + " " + with_thousands(bits);
+  for (const auto& [bits, index] : held)
+    parts += (parts.empty() ? "" : ", ") + report.name(analysis.entry_of(index).tensor) + " " +
+             with_thousands(bits) + tile_text(problem, tree, analysis.entries_of(index).front());
   Violation& violation =
       report.add(ViolationKind::kCapacity, nest.node,
                  report.name(ComponentId(component)) + " holds " + with_thousands(capacity) +
@@ -35,7 +60,8 @@ void report_excess(const BoundProblem& problem, const FlatTree& tree, Reservatio
                  nest.einsum);
   violation.component = ComponentId(component);
   violation.excess_bits = excess.bits;
-  for (const auto& [bits, tensor] : tensors) violation.tensors.push_back(tensor);
+  for (const auto& [bits, index] : held)
+    violation.tensors.push_back(analysis.entry_of(index).tensor);
 }
 
 }  // namespace

@@ -20,8 +20,13 @@ bool is_second_of_copy(const BoundProblem& problem, const FlatTree& tree, const 
   return false;
 }
 
-NestPricer::NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows)
-    : problem_(problem), tree_(tree), rows_(rows), used_(problem.arch.components.size()) {
+NestPricer::NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows,
+                       double leak_factor)
+    : problem_(problem),
+      tree_(tree),
+      rows_(rows),
+      used_(problem.arch.components.size()),
+      leak_factor_(leak_factor) {
   std::size_t n_actions = 0;
   for (const Component& component : problem.arch.components) {
     first_action_.push_back(n_actions);
@@ -54,7 +59,7 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
     latency_s = std::max(latency_s, busy);
     if (rows_) rows_->latency.push_back({nest.einsum, ComponentId(c), busy});
   }
-  add_leakage(nest, latency_s);
+  add_leakage(nest, latency_s * leak_factor_);
   latency_s_ += latency_s;
 }
 

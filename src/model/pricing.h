@@ -15,8 +15,9 @@ bool is_second_of_copy(const BoundProblem& problem, const FlatTree& tree, const 
 /// bits per value and per action; times are those of the busiest instance.
 class NestPricer {
  public:
-  /// `rows` may be null: then only the totals are kept.
-  NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows);
+  /// `rows` may be null: then only the totals are kept. Components leak for `leak_factor` times the
+  /// Einsum's latency under `overlap`: another policy's excess is shared out in proportion.
+  NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows, double leak_factor = 1);
 
   /// Adds one Einsum's energy, latency and leakage to the totals (and its rows to the Cost).
   void add(const Nest& nest, const NestTraffic& traffic);
@@ -50,7 +51,8 @@ class NestPricer {
   };
   std::vector<NetworkLoad> network_loads_;  ///< per component; empty without networks
   std::vector<char> used_;                  ///< per component, in the current Einsum
-  double instances_ = 1;                    ///< repetitions of the current Einsum
+  double leak_factor_ = 1;
+  double instances_ = 1;  ///< repetitions of the current Einsum
   double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0;
   double merge_values_ = 0, padding_values_ = 0;
 };

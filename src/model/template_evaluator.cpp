@@ -122,7 +122,7 @@ bool has_state(const BoundProblem& problem) {
   for (const BoundEinsum& einsum : problem.einsums)
     for (const BoundAccess& access : einsum.held)
       for (const BoundIndex& index : access.index)
-        if (index.slack > 0) return true;
+        if (index.slack > 0 || index.others > 0) return true;
   return false;
 }
 

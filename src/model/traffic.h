@@ -16,6 +16,8 @@ struct BasicStorageTraffic {
   Value unit_reads{}, unit_writes{};
   /// reads that merging partial sums of several instances would need (model.md)
   Value merge_reads{}, unit_merge_reads{};
+  /// the part that passes between the node and its parent, on the node's side and on the parent's
+  Value unit_filled{}, unit_drained{}, parent_sent{}, parent_received{};
 };
 
 template <class Value>

@@ -26,11 +26,24 @@ struct LoadOptions {
   LoadLimits limits;
 };
 
+/// Where a node of a mapping stands in its file.
+struct NodePlace {
+  SourceLocation location;
+  std::string source_line;
+};
+/// Per node of a mapping, in the order of its text (a node before those below it).
+using MappingPlaces = std::vector<NodePlace>;
+
+/// The place of the node that `node_path` (as in Violation) leads to, or null.
+const NodePlace* place_of(const Mapping& mapping, const MappingPlaces& places,
+                          const std::vector<std::size_t>& node_path);
+
 /// Everything that a set of spec files defines; later files override earlier ones key by key.
 struct Specs {
   std::optional<Workload> workload;
   std::optional<Arch> arch;
   std::vector<Mapping> mappings;                      ///< needs workload and arch in the same load
+  std::vector<MappingPlaces> mapping_places;          ///< per mapping
   std::optional<Constraints> constraints;             ///< likewise
   std::map<std::string, std::string> mapper_options;  ///< the `mapper:` section, by option name
   Diagnostics warnings;

@@ -7,6 +7,7 @@
 
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/cost_bounds.h"
+#include "sluice/model/latency_policy.h"
 
 namespace sluice {
 
@@ -55,7 +56,8 @@ struct OccupancyRow {
 struct Cost {
   double energy_j = 0;
   double latency_s = 0;
-  std::optional<double> latency_cycles;  ///< where the architecture has a clock
+  std::optional<double> latency_cycles;       ///< where the architecture has a clock
+  std::optional<LatencyBreakdown> breakdown;  ///< policies other than overlap: adds up to latency_s
   double leak_energy_j = 0;
   std::optional<double> area_m2;
   std::vector<EnergyRow> energy;

@@ -11,15 +11,17 @@
 
 namespace sluice {
 
-/// Prices a mapping under latency policy `overlap` (model.md), or says everything that is illegal
-/// about it. The mapping need not be in normal form. Pure: the same inputs give the same bits.
+/// Prices a mapping under a latency policy (model.md), or says everything that is illegal about it.
+/// The mapping need not be in normal form. Pure: the same inputs give the same bits.
 tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
-                                                    const Mapping& mapping);
+                                                    const Mapping& mapping,
+                                                    LatencyPolicy policy = LatencyPolicy::kOverlap);
 
 /// As evaluate, but a mapping that only exceeds capacities is priced too; the excess is in
 /// `violations`.
 tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
-    const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations);
+    const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations,
+    LatencyPolicy policy = LatencyPolicy::kOverlap);
 
 /// The sums of a Cost alone.
 struct CostTotals {

@@ -30,9 +30,13 @@ ExitCode run_map(const MapArguments& arguments, const Console& console);
 struct EvaluateArguments {
   SpecArguments specs;  ///< one of the files at least has a mapping
   OutputArguments output;
+  std::string latency = "overlap";  ///< name of a latency policy
+  std::string batch;                ///< a stream of mappings, one a line; `-`: standard input
 };
 /// Prices mappings. Exit: all legal, or one of them illegal.
 ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console);
+/// Prices a stream of mappings; one line of JSON each on standard output.
+ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& console);
 
 struct ExecuteArguments {
   SpecArguments specs;  ///< one of the files has a mapping

@@ -39,13 +39,16 @@ Specs load_with_mappings(const SpecArguments& arguments) {
   if (files.mappings.size() < 2) return load(arguments);
   Specs all;
   std::vector<Mapping> mappings;
+  std::vector<MappingPlaces> places;
   for (const std::string& file : files.mappings) {
     SpecArguments with_file = files.specs;
     with_file.names.push_back(file);
     all = load(with_file);
     mappings.insert(mappings.end(), all.mappings.begin(), all.mappings.end());
+    places.insert(places.end(), all.mapping_places.begin(), all.mapping_places.end());
   }
   all.mappings = std::move(mappings);
+  all.mapping_places = std::move(places);
   return all;
 }
 
@@ -62,10 +65,13 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
     throw Failure(ExitCode::kBadInput, "no mapping: none of the files has `mapping:`",
                   "name one last: sluice evaluate WORKLOAD ARCH MAPPING");
   prepare_output(arguments.output);
-  for (Mapping& mapping : specs.mappings) {
-    auto cost = evaluate(*result.problem, mapping);
+  result.latency = latency_policy_from_name(arguments.latency).value();
+  for (std::size_t m = 0; m < specs.mappings.size(); ++m) {
+    auto cost = evaluate(*result.problem, specs.mappings[m], result.latency);
     if (!cost) result.status = RunStatus::kIllegal;
-    result.outcomes.push_back({std::move(mapping), std::move(cost)});
+    result.outcomes.push_back(
+        {std::move(specs.mappings[m]), std::move(cost),
+         m < specs.mapping_places.size() ? std::move(specs.mapping_places[m]) : MappingPlaces{}});
   }
   console.log.note(fmt::format("evaluated {} mappings", result.outcomes.size()));
   publish(result, arguments.output, console);

@@ -31,7 +31,7 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
             (Keys{"seconds", "threads", "mappings_considered", "mappings_evaluated",
                   "pmappings_kept", "peak_rss_bytes"}));
   EXPECT_EQ(keys_of(document["mappings"][0]),
-            (Keys{"energy_j", "latency_s", "latency_cycles", "edp_js", "area_m2", "leak_energy_j",
+            (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2", "leak_energy_j",
                   "energy", "latency", "collectives", "occupancy", "bounds", "fusion_groups",
                   "unpriced_merge_values", "padding_values", "mapping"}));
 }
@@ -87,7 +87,7 @@ TEST(ResultDocument, ListsEveryViolationOfAnIllegalMapping) {
   EXPECT_EQ(document["mappings"][0]["violations"][0].dump(),
             R"({"kind":"capacity","message":"Buffer holds 80 bits, 16 too many",)"
             R"("component":"Buffer","einsum":null,"tensors":["A"],"excess_bits":16.0,)"
-            R"("node_path":[]})");
+            R"("node_path":[],"file":null,"line":null,"column":null})");
 }
 
 TEST(ResultDocument, SaysWhyThereIsNoMapping) {

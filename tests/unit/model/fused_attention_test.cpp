@@ -136,8 +136,8 @@ TEST(FusedAttention, ExceedsASmallerBufferAndSaysWhere) {
   const auto result = evaluate(bound(workload, arch), fused(workload, arch));
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(messages(result.error()),
-            "GB holds 1,024 bits; the Einsum EX needs 1,056 (K 256, V 256, QK 256, EX 256, MX 32), "
-            "32 too many.\n");
+            "GB holds 1,024 bits; the Einsum EX needs 1,056 (K 256 [1×8×4], V 256 [1×8×4], "
+            "QK 256 [1×4×8], EX 256 [1×4×8], MX 32 [1×4]), 32 too many.\n");
 }
 
 }  // namespace

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "../failure.h"
+#include "../mapping_from_json.h"
+#include "../result_document.h"
+#include "commands.h"
+#include "sluice/model/evaluate.h"
+#include "sluice/support/error.h"
+
+namespace sluice::cli {
+namespace {
+
+/// Prices lines of a stream, one after another.
+class Batch {
+ public:
+  Batch(const BoundProblem& problem, LatencyPolicy policy, const Console& console)
+      : problem_(problem),
+        policy_(policy),
+        console_(console),
+        reader_(problem.workload, problem.arch) {}
+
+  /// The worst that happened: nothing, an illegal mapping, a line that is no mapping.
+  ExitCode run(std::istream& lines) {
+    std::string line;
+    for (std::size_t number = 1; std::getline(lines, line); ++number) {
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      price(line, number);
+      if (text_.size() > kBlock) flush();
+    }
+    flush();
+    return worst_;
+  }
+
+  std::size_t n_mappings() const { return n_mappings_; }
+
+ private:
+  static constexpr std::size_t kBlock = 1 << 16;
+
+  void price(const std::string& line, std::size_t number) {
+    ++n_mappings_;
+    try {
+      const Mapping mapping = reader_.read(nlohmann::json::parse(line));
+      if (!price_legal(mapping, number)) explain(mapping, number);
+    } catch (const std::exception& mistake) {
+      if (dynamic_cast<const InternalError*>(&mistake)) throw;
+      worst_ = ExitCode::kBadInput;
+      append(number, "error", Json{{"message", mistake.what()}});
+    }
+  }
+
+  /// Reads back to the same bits; JSON has no infinity.
+  static std::string number_text(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : "null";
+  }
+
+  bool price_legal(const Mapping& mapping, std::size_t number) {
+    double energy_j = 0, latency_s = 0;
+    if (policy_ == LatencyPolicy::kOverlap) {
+      const auto totals = evaluate_totals(problem_, mapping);
+      if (!totals) return false;
+      energy_j = totals->energy_j;
+      latency_s = totals->latency_s;
+    } else {
+      const auto cost = evaluate(problem_, mapping, policy_);
+      if (!cost) return false;
+      energy_j = cost->energy_j;
+      latency_s = cost->latency_s;
+    }
+    const auto& clock_hz = problem_.arch.clock_hz;
+    fmt::format_to(std::back_inserter(text_),
+                   R"({{"line":{},"status":"ok","energy_j":{},"latency_s":{},"latency_cycles":{}}})"
+                   "\n",
+                   number, number_text(energy_j), number_text(latency_s),
+                   clock_hz ? number_text(latency_s * *clock_hz) : "null");
+    return true;
+  }
+
+  void explain(const Mapping& mapping, std::size_t number) {
+    const auto cost = evaluate(problem_, mapping, policy_);
+    Json violations = Json::array();
+    if (!cost)
+      for (const Violation& violation : cost.error())
+        violations.push_back(violation_to_json(violation, mapping, {}, problem_));
+    if (worst_ == ExitCode::kSuccess) worst_ = ExitCode::kHonestNo;
+    append(number, "illegal", Json{{"violations", std::move(violations)}});
+  }
+
+  void append(std::size_t number, const char* status, const Json& more) {
+    Json line = {{"line", number}, {"status", status}};
+    line.update(more);
+    text_ += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+
+  void flush() {
+    console_.out << text_ << std::flush;
+    if (!console_.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
+    text_.clear();
+  }
+
+  const BoundProblem& problem_;
+  LatencyPolicy policy_;
+  const Console& console_;
+  MappingFromJson reader_;
+  std::string text_;
+  ExitCode worst_ = ExitCode::kSuccess;
+  std::size_t n_mappings_ = 0;
+};
+
+}  // namespace
+
+ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& console) {
+  if (!arguments.output.folder.empty())
+    throw Failure(ExitCode::kBadInput, "`--batch` writes to standard output, not into a folder");
+  const Specs specs = load(arguments.specs);
+  const BoundProblem problem = bind_or_fail(specs);
+  print_diagnostics(console, specs.warnings);
+  Batch batch(problem, latency_policy_from_name(arguments.latency).value(), console);
+  ExitCode code = ExitCode::kSuccess;
+  if (arguments.batch == "-") {
+    code = batch.run(std::cin);
+  } else {
+    std::ifstream file(arguments.batch);
+    if (!file)
+      throw Failure(ExitCode::kFileTrouble, fmt::format("cannot read {}", arguments.batch));
+    code = batch.run(file);
+  }
+  console.log.note(fmt::format("evaluated {} mappings", batch.n_mappings()));
+  return code;
+}
+
+}  // namespace sluice::cli

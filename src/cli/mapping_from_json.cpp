@@ -1,0 +1,170 @@
+#include "mapping_from_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace sluice::cli {
+namespace {
+
+using Value = nlohmann::json;
+
+[[noreturn]] void fail(const std::string& message) { throw std::runtime_error(message); }
+
+template <class Id, class Items>
+std::unordered_map<std::string, Id> names_of(const Items& items) {
+  std::unordered_map<std::string, Id> names;
+  for (std::size_t i = 0; i < items.size(); ++i) names.emplace(items[i].name, Id(i));
+  return names;
+}
+
+const Value& member(const Value& value, const char* key) {
+  const auto found = value.find(key);
+  if (found == value.end()) fail(fmt::format("a node lacks the key `{}`", key));
+  return *found;
+}
+
+const std::string& text(const Value& value, const char* key) {
+  const Value& found = member(value, key);
+  if (!found.is_string()) fail(fmt::format("`{}` must be a name", key));
+  return found.get_ref<const std::string&>();
+}
+
+template <class Id>
+Id look_up(const std::unordered_map<std::string, Id>& names, const Value& value, const char* kind) {
+  if (!value.is_string()) fail(fmt::format("the name of a {} must be text", kind));
+  const auto found = names.find(value.get_ref<const std::string&>());
+  if (found == names.end())
+    fail(fmt::format("there is no {} `{}`", kind, value.get_ref<const std::string&>()));
+  return found->second;
+}
+
+std::int64_t tile(const Value& value, const char* key) {
+  const Value& found = member(value, key);
+  if (!found.is_number_integer() || found.get<std::int64_t>() < 1)
+    fail(fmt::format("`{}` must be a whole number from 1", key));
+  return found.get<std::int64_t>();
+}
+
+std::optional<std::int64_t> first_tile(const Value& value) {
+  if (!value.contains("initial_tile_shape")) return std::nullopt;
+  return tile(value, "initial_tile_shape");
+}
+
+/// A misspelt key must not be lost.
+void check_keys(const Value& value, std::initializer_list<std::string_view> known) {
+  for (const auto& item : value.items())
+    if (std::find(known.begin(), known.end(), item.key()) == known.end())
+      fail(fmt::format("a {} has no key `{}`", text(value, "node"), item.key()));
+}
+
+bool flag(const Value& value, const char* key) {
+  const auto found = value.find(key);
+  if (found == value.end()) return false;
+  if (!found->is_boolean()) fail(fmt::format("`{}` must be true or false", key));
+  return found->get<bool>();
+}
+
+}  // namespace
+
+MappingFromJson::MappingFromJson(const Workload& workload, const Arch& arch)
+    : arch_(arch),
+      tensors_(names_of<TensorId>(workload.tensors)),
+      variables_(names_of<RankVariableId>(workload.rank_variables)),
+      einsums_(names_of<EinsumId>(workload.einsums)),
+      components_(names_of<ComponentId>(arch.components)) {}
+
+Mapping MappingFromJson::read(const Value& value) const {
+  if (!value.is_object()) fail("a mapping is an object with the key `nodes`");
+  const auto inner = value.find("mapping");
+  if (inner != value.end()) return read(*inner);
+  if (!value.contains("nodes")) fail("a mapping is an object with the key `nodes`");
+  return {list(value["nodes"]), {}};
+}
+
+NodeList MappingFromJson::list(const Value& nodes) const {
+  if (!nodes.is_array()) fail("`nodes` must be a list");
+  NodeList result;
+  result.reserve(nodes.size());
+  for (const Value& value : nodes) result.push_back(node(value));
+  return result;
+}
+
+Node MappingFromJson::node(const Value& value) const {
+  if (!value.is_object()) fail("a node is an object");
+  const std::string& kind = text(value, "node");
+  if (kind == "Storage") return {storage(value)};
+  if (kind == "Temporal") return {temporal(value)};
+  if (kind == "Spatial") return {spatial(value)};
+  if (kind == "Sequential") return {sequential(value)};
+  if (kind == "Compute") {
+    check_keys(value, {"node", "einsum", "component"});
+    return {ComputeNode{look_up(einsums_, member(value, "einsum"), "Einsum"),
+                        look_up(components_, member(value, "component"), "component")}};
+  }
+  fail(fmt::format("a batch has nodes Storage, Temporal, Spatial, Sequential and Compute, not `{}`",
+                   kind));
+}
+
+StorageNode MappingFromJson::storage(const Value& value) const {
+  check_keys(value,
+             {"node", "tensors", "component", "persistent", "resident", "sliding", "einsums"});
+  StorageNode node;
+  const Value& tensors = member(value, "tensors");
+  if (!tensors.is_array() || tensors.empty()) fail("`tensors` must be a list of names");
+  for (const Value& tensor : tensors) node.tensors.push_back(look_up(tensors_, tensor, "tensor"));
+  node.component = look_up(components_, member(value, "component"), "component");
+  node.persistent = flag(value, "persistent");
+  node.resident = flag(value, "resident");
+  node.sliding = flag(value, "sliding");
+  if (value.contains("einsums"))
+    for (const Value& einsum : value["einsums"])
+      node.einsums.push_back(look_up(einsums_, einsum, "Einsum"));
+  return node;
+}
+
+std::vector<RankVariableId> MappingFromJson::variables(const Value& value) const {
+  const Value& names = member(value, "rank_variable");
+  if (!names.is_array()) return {look_up(variables_, names, "rank variable")};
+  std::vector<RankVariableId> result;
+  for (const Value& name : names) result.push_back(look_up(variables_, name, "rank variable"));
+  if (result.empty()) fail("a loop needs a rank variable");
+  return result;
+}
+
+TemporalNode MappingFromJson::temporal(const Value& value) const {
+  check_keys(value, {"node", "rank_variable", "tile_shape", "initial_tile_shape"});
+  return {variables(value), tile(value, "tile_shape"), first_tile(value)};
+}
+
+SpatialNode MappingFromJson::spatial(const Value& value) const {
+  check_keys(value,
+             {"node", "rank_variable", "tile_shape", "initial_tile_shape", "name", "component"});
+  SpatialNode node;
+  node.variables = variables(value);
+  node.tile_shape = tile(value, "tile_shape");
+  node.initial_tile_shape = first_tile(value);
+  node.component = look_up(components_, member(value, "component"), "component");
+  const std::string& name = text(value, "name");
+  const auto& spatial = arch_[node.component].spatial;
+  while (node.dimension < spatial.size() && spatial[node.dimension].name != name) ++node.dimension;
+  if (node.dimension == spatial.size())
+    fail(fmt::format("{} has no spatial dimension `{}`", arch_[node.component].name, name));
+  return node;
+}
+
+SplitNode MappingFromJson::sequential(const Value& value) const {
+  check_keys(value, {"node", "nodes"});
+  SplitNode split;
+  for (const Value& child : member(value, "nodes")) {
+    if (!child.is_object() || text(child, "node") != "Nested")
+      fail("below a Sequential stand nodes Nested");
+    split.children.push_back(list(member(child, "nodes")));
+  }
+  return split;
+}
+
+}  // namespace sluice::cli

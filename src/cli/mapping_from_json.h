@@ -1,0 +1,39 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <unordered_map>
+
+#include "sluice/mapping/mapping.h"
+
+namespace sluice::cli {
+
+/// Reads mappings in the form of the result document (`mapping_to_json`): names are looked up in
+/// tables that are made once. Throws std::runtime_error with what is wrong and where.
+class MappingFromJson {
+ public:
+  MappingFromJson(const Workload& workload, const Arch& arch);
+
+  /// `value`: `{"nodes": […]}`, or an object that has such a one as `mapping`.
+  Mapping read(const nlohmann::json& value) const;
+
+ private:
+  template <class Id>
+  using Names = std::unordered_map<std::string, Id>;
+
+  NodeList list(const nlohmann::json& nodes) const;
+  Node node(const nlohmann::json& value) const;
+  StorageNode storage(const nlohmann::json& value) const;
+  TemporalNode temporal(const nlohmann::json& value) const;
+  SpatialNode spatial(const nlohmann::json& value) const;
+  SplitNode sequential(const nlohmann::json& value) const;
+  std::vector<RankVariableId> variables(const nlohmann::json& value) const;
+
+  const Arch& arch_;
+  Names<TensorId> tensors_;
+  Names<RankVariableId> variables_;
+  Names<EinsumId> einsums_;
+  Names<ComponentId> components_;
+};
+
+}  // namespace sluice::cli

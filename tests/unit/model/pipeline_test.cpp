@@ -1,0 +1,123 @@
+#include <gtest/gtest.h>
+
+#include "model/tile_pipeline.h"
+#include "unit/model/builders.h"
+
+namespace sluice::testing {
+namespace {
+
+/// `n` steps of one fill, with a drain after every `per_output`th.
+TilePipeline run(TileBuffers buffers, int n, int per_output, double fill, double compute,
+                 double drain) {
+  TilePipeline pipeline(buffers);
+  for (int i = 1; i <= n; ++i) pipeline.add({{fill}, compute, i % per_output == 0 ? drain : 0});
+  return pipeline;
+}
+
+constexpr TileBuffers kDouble{2, true, false}, kSingle{1, false, false};
+
+// Fills 10 each in a row: 40; the last step's compute 3 and drain 5 follow.
+TEST(TilePipeline, IsAsFastAsItsFillsWhereTheyAreLongest) {
+  const TilePipeline pipeline = run(kDouble, 4, 2, 10, 3, 5);
+  EXPECT_EQ(pipeline.end_s(), 48);
+  const LatencyBreakdown parts = pipeline.breakdown();
+  EXPECT_EQ(parts.fill_s, 10);
+  EXPECT_EQ(parts.compute_s, 12);
+  EXPECT_EQ(parts.stall_s, 21);  // 3 times 10 − 3
+  EXPECT_EQ(parts.drain_s, 5);
+}
+
+// First fill 3, four computes of 10, the last drain 5.
+TEST(TilePipeline, IsAsFastAsItsComputeWhereThatIsLongest) {
+  EXPECT_EQ(run(kDouble, 4, 2, 3, 10, 5).end_s(), 48);
+}
+
+// A drain in every step: fill 4, compute 3, then four drains of 20.
+TEST(TilePipeline, IsAsFastAsItsDrainsWhereTheyAreLongest) {
+  EXPECT_EQ(run(kDouble, 4, 1, 4, 3, 20).end_s(), 87);
+}
+
+// A drain of 20 every second step. Steps start at 4, 8, 12 (beside the first drain, 11…31), 32 (20
+// after the third), 42 = 32 + … : the fourth ends at 35, drains until 55.
+TEST(TilePipeline, AdvancesByTheDrainWhereOneRuns) {
+  EXPECT_EQ(run(kDouble, 4, 2, 4, 3, 20).end_s(), 55);
+}
+
+// One buffer: a fill waits for the step before, 4 · (10 + 3); the first drain runs beside the third
+// fill, the last one takes 5.
+TEST(TilePipeline, OverlapsNothingWithSingleBuffers) {
+  EXPECT_EQ(run(kSingle, 4, 2, 10, 3, 5).end_s(), 57);
+}
+
+/// DRAM at 2 values a second, a buffer, a multiplier of one point a second.
+struct Pipelined : ::testing::Test {
+  Workload w = WorkloadBuilder({{"m", 4}, {"k", 8}, {"n", 2}}, 1)
+                   .einsum("C[m,n] = A[m,k] * B[k,n]")
+                   .workload;
+  Arch arch;
+  Pipelined() {
+    Component dram = memory("DRAM", "inf", "Nothing", 0, 2);
+    std::get<Memory>(dram.kind).ports = Ports::kSeparate;
+    Component buffer = memory("GB", "inf", "Nothing", 0, kUnbounded);
+    std::get<Memory>(buffer.kind).buffering = Buffering::kDouble;
+    arch.components = {dram, buffer, compute("MAC", {{"compute", 0, 1, 1, 0, {}}})};
+  }
+  Cost cost(NodeList nodes) {
+    const BoundProblem problem = bound(w, arch);
+    const auto result = evaluate(problem, Mapping{std::move(nodes), {}}, LatencyPolicy::kPipeline);
+    if (!result) throw std::runtime_error(messages(result.error()));
+    return *result;
+  }
+  NodeList tiled() {
+    const MappingBuilder b(w, arch);
+    return {b.storage("DRAM", {"A", "B", "C"}),
+            b.temporal("m", 2),
+            b.storage("GB", {"C"}),
+            b.temporal("k", 4),  // A and B of 2·4 and 4·2 values, C of 2·2
+            b.storage("GB", {"B", "A"}),
+            b.temporal("n", 1),
+            b.temporal("k", 1),
+            b.temporal("m", 1),
+            b.compute("C", "MAC")};
+  }
+};
+
+// B's node stops at A's, A's at the loop over n. Four steps (m, k): fills 8 + 8 values, 8 s; compute 16 s.
+// 8 s until the first starts, four times 16, and C's second tile of 4 values drains in 2 s.
+TEST_F(Pipelined, FillsComputesAndDrainsTiles) {
+  const Cost result = cost(tiled());
+  EXPECT_EQ(result.latency_s, 8 + 64 + 2);
+  ASSERT_TRUE(result.breakdown);
+  EXPECT_EQ(result.breakdown->fill_s, 8);
+  EXPECT_EQ(result.breakdown->compute_s, 64);
+  EXPECT_EQ(result.breakdown->drain_s, 2);
+}
+
+// 3 s before each of the two tiles, 5 s after every step's last point.
+TEST_F(Pipelined, AddsSetUps) {
+  arch.components[0].actions[0].setup_s = 3;
+  arch.components[2].actions[0].setup_s = 5;
+  EXPECT_EQ(cost(tiled()).latency_s, 8 + 2 * 3 + 4 * (16 + 5) + 2);
+}
+
+// Counts do not depend on the policy, and leakage lasts as long as the policy says: 1 W for 74 s.
+TEST_F(Pipelined, LeaksForAsLongAsItTakes) {
+  arch.components[1].leak_power_w = 1;
+  const Cost result = cost(tiled());
+  EXPECT_DOUBLE_EQ(result.leak_energy_j, 74);
+  EXPECT_EQ(values(result, w, arch, "DRAM", "read"), (Values{{"A", 32}, {"B", 32}}));
+}
+
+// A million steps are not walked one by one: 2^20 tiles of one row; A and B of 2 values
+// take 2 s to fill, and 2 s to compute.
+TEST_F(Pipelined, TakesLongPipelinesAsPeriodic) {
+  w = WorkloadBuilder({{"m", 1 << 20}, {"k", 2}}, 1).einsum("C[m] = A[m,k] * B[k]").workload;
+  const MappingBuilder b(w, arch);
+  const Cost result =
+      cost({b.storage("DRAM", {"A", "B", "C"}), b.temporal("m", 1),
+            b.storage("GB", {"C", "A", "B"}), b.temporal("k", 1), b.compute("C", "MAC")});
+  EXPECT_NEAR(result.latency_s, 2.0 * (1 << 20), 8);
+}
+
+}  // namespace
+}  // namespace sluice::testing
