@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "support/folders.h"
 #include "support/golden_file.h"
@@ -87,6 +88,86 @@ TEST(CommandLine, PrintsMistakesAsADocumentWithJson) {
   EXPECT_EQ(document["status"], "error");
   EXPECT_EQ(document["diagnostics"][0]["severity"], "error");
   EXPECT_THAT(document["diagnostics"][0]["hint"].get<std::string>(), HasSubstr("gpt3_6.7b"));
+}
+
+constexpr const char* kMeshed = R"(
+workload:
+  rank_sizes: {M: 8, K: 8, N: 8}
+  bits_per_value: {All: 8}
+  einsums: ["C[m,n] = A[m,k] * B[k,n]"]
+arch:
+  clock: 1 GHz
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 8 pJ, throughput: 8 GB/s}, {name: write, energy: 8 pJ, throughput: 8 GB/s}]}
+  - !Network {name: NoC, topology: mesh, link_bandwidth: 1 GB/s, hop_energy: 1 pJ/bit}
+  - !Memory {name: RF, size: 600, spatial: [{name: x, fanout: 4}], tensors: {keep: All}, actions: [{name: read, energy: 1 pJ, throughput: 64 GB/s}, {name: write, energy: 1 pJ, throughput: 64 GB/s}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1 pJ, throughput: 1 GHz}]}
+mapping:
+  nodes:
+  - !Storage {tensors: [A, B, C], component: DRAM}
+  - !Spatial {rank_variable: m, tile_shape: 2, name: x, component: RF}
+  - !Storage {tensors: [B], component: RF}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Temporal {rank_variable: n, tile_shape: 1}
+  - !Temporal {rank_variable: k, tile_shape: 1}
+  - !Compute {einsum: C, component: MAC}
+)";
+
+// B: 8 · 8 values of 8 bits in every element, 512; 600 bits are enough, 500 are not.
+std::string meshed(const std::string& size) {
+  std::string text = kMeshed;
+  return text.replace(text.find("600"), 3, size);
+}
+
+TEST(Evaluate, PricesNetworksUnderBothPolicies) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("meshed.yaml", meshed("600"));
+  const auto overlap = nlohmann::json::parse(sluice({"evaluate", file, "--json"}).out);
+  EXPECT_EQ(overlap["latency_policy"], "overlap");
+  EXPECT_FALSE(overlap["mappings"][0]["collectives"].empty());
+  EXPECT_TRUE(overlap["mappings"][0]["breakdown"].is_null());
+  const auto pipeline =
+      nlohmann::json::parse(sluice({"evaluate", file, "--json", "--latency", "pipeline"}).out);
+  EXPECT_EQ(pipeline["latency_policy"], "pipeline");
+  EXPECT_TRUE(pipeline["mappings"][0]["breakdown"]["fill_s"].is_number());
+  EXPECT_TRUE(pipeline["mappings"][0]["latency_cycles"].is_number());
+}
+
+TEST(Evaluate, NamesThePlaceOfAViolation) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"evaluate", folder.write("small.yaml", meshed("500"))});
+  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_THAT(run.out, HasSubstr("small.yaml:21:5: RF holds 500 bits; the Einsum C needs 512 "
+                                 "(B 512 [8×8]), 12 too many."));
+}
+
+TEST(Evaluate, PricesAStreamOfMappings) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("meshed.yaml", meshed("600"));
+  const auto document = nlohmann::json::parse(sluice({"evaluate", file, "--json"}).out);
+  const nlohmann::json good = document["mappings"][0]["mapping"];
+  nlohmann::json other = good;
+  other["nodes"].erase(1);
+  const std::string lines =
+      folder.write("lines.jsonl", good.dump() + "\n" + other.dump() + "\n\n{\"nodes\": [{}]}\n");
+  const ProgramRun run = sluice({"evaluate", file, "--batch", lines});
+  EXPECT_EQ(run.exit_status, 2);
+  std::vector<nlohmann::json> results;
+  std::istringstream out(run.out);
+  for (std::string line; std::getline(out, line);) results.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[0]["energy_j"], document["mappings"][0]["energy_j"]);
+  EXPECT_EQ(results[0]["latency_s"], document["mappings"][0]["latency_s"]);
+  EXPECT_EQ(results[1]["status"], "ok");  // without the spatial loop: eight rows in one element
+  EXPECT_EQ(results[2]["status"], "error");
+  EXPECT_EQ(results[2]["line"], 4);
+}
+
+TEST(Map, SaysThatItDoesNotKnowNetworksThatCost) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"map", folder.write("meshed.yaml", meshed("600"))});
+  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know networks"));
 }
 
 }  // namespace

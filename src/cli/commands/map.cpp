@@ -57,8 +57,40 @@ void take_over(MapperResult&& found, RunResult& result) {
   if (found.cancelled) result.status = RunStatus::kInterrupted;
 }
 
+/// The first network that costs time or energy.
+std::optional<std::string> costly_network(const Arch& arch) {
+  for (const Component& component : arch.components) {
+    const Network* network = std::get_if<Network>(&component.kind);
+    if (!network) continue;
+    if (network->hop_energy_j > 0 || network->link_bandwidth != kUnbounded ||
+        network->router_latency_s > 0 || network->queue_latency_s > 0)
+      return component.name;
+  }
+  return std::nullopt;
+}
+
+/// The compiled expressions of `fused` leave networks out: what it proves would not hold.
+std::optional<NoMapping> unknown_to(const Mapper& mapper, const BoundProblem& problem) {
+  const auto network = costly_network(problem.arch);
+  if (!network || mapper.name() != "fused") return std::nullopt;
+  NoMapping no;
+  no.reason = fmt::format(
+      "the mapper fused does not know networks that cost energy or time, and {} does", *network);
+  no.nearest_relaxation = fmt::format(
+      "search with hop_energy: 0, link_bandwidth: inf and no latencies in {}, then price the "
+      "mapping "
+      "with it: sluice evaluate",
+      *network);
+  return no;
+}
+
 void search(const Mapper& mapper, const MapArguments& arguments, const Console& console,
             RunResult& result) {
+  result.no_mapping = unknown_to(mapper, *result.problem);
+  if (result.no_mapping) {
+    result.status = RunStatus::kNoMapping;
+    return;
+  }
   ProgressLine progress(console, arguments.progress);
   const InterruptGuard interrupt;
   MapperControl control;
