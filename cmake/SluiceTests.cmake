@@ -3,7 +3,9 @@
 #   tests/property/, validation/, errors/, golden/ → one program a folder
 #   tests/support/        → sluice_testing     helpers of the tests (folders, golden files, seeds)
 #   tests/oracle/         → sluice_oracle      the brute-force referee
+#   tests/triples/        → sluice_triples     random triples, the model against the executor
 #   tests/fuzz/           → sluice_fuzz        the mapper against the referee, without end
+#                         → sluice_fuzz_triples  the model against the executor, without end
 #   tests/house/          → house              module arrows, file lengths, machine paths
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
@@ -47,6 +49,8 @@ endfunction()
 function(sluice_add_tests)
   sluice_test_library(sluice_testing support sluice_support GTest::gmock)
   sluice_test_library(sluice_oracle oracle sluice_frontend sluice_sim)
+  sluice_test_library(sluice_triples triples sluice_cli)
+  target_include_directories(sluice_triples PRIVATE "${PROJECT_SOURCE_DIR}/src")
   get_property(modules GLOBAL PROPERTY SLUICE_MODULES)
   get_property(arrows GLOBAL PROPERTY SLUICE_ARROWS)
   foreach(module IN LISTS modules)
@@ -63,7 +67,7 @@ function(sluice_add_tests)
   target_link_libraries(sluice_silicon PRIVATE sluice_silicon_points)
   target_compile_definitions(sluice_silicon PRIVATE SLUICE_REPO_DIR="${PROJECT_SOURCE_DIR}")
   foreach(folder property validation errors golden)
-    sluice_test_program(${folder} ${folder} sluice_cli sluice_oracle nlohmann_json::nlohmann_json)
+    sluice_test_program(${folder} ${folder} sluice_cli sluice_oracle sluice_triples nlohmann_json::nlohmann_json)
     if(TARGET ${folder})
       add_dependencies(${folder} sluice)
       target_compile_definitions(${folder} PRIVATE SLUICE_PROGRAM="$<TARGET_FILE:sluice>")
@@ -76,6 +80,9 @@ function(sluice_add_tests)
   add_executable(sluice_fuzz EXCLUDE_FROM_ALL tests/fuzz/main.cpp)
   sluice_compile_flags(sluice_fuzz)
   target_link_libraries(sluice_fuzz PRIVATE sluice_oracle)
+  add_executable(sluice_fuzz_triples EXCLUDE_FROM_ALL tests/fuzz/triples_main.cpp)
+  sluice_compile_flags(sluice_fuzz_triples)
+  target_link_libraries(sluice_fuzz_triples PRIVATE sluice_triples)
 
   file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/module_arrows.txt" CONTENT "${arrows}")
   add_test(NAME house COMMAND "${PROJECT_SOURCE_DIR}/tests/house/check.sh" "${PROJECT_SOURCE_DIR}"

@@ -79,16 +79,13 @@ void add_occupancy(const Workload& workload, const Arch& arch, const sim::Machin
   }
 }
 
-void add_counts(const Workload& workload, const sim::Machine& machine, sim::Facts& facts,
-                Execution& execution) {
+void add_counts(const Workload& workload, const sim::Machine& machine, Execution& execution) {
   for (const auto& [what, count] : machine.counts().rows()) {
     const auto& [einsum, component, tensor, action] = what;
-    if (count == 0) continue;
-    CountRow row{einsum, component, tensor, action, count, 0};
-    row.count *= workload.n_instances * workload[einsum].n_instances;
-    if (tensor)
-      row.bits = static_cast<double>(row.count) * facts.bits_per_value(einsum, component, *tensor);
-    execution.counts.push_back(row);
+    const std::int64_t times = workload.n_instances * workload[einsum].n_instances;
+    if (count.count > 0)
+      execution.counts.push_back({einsum, component, tensor, action, count.count * times,
+                                  count.bits * static_cast<double>(times)});
   }
 }
 
@@ -135,7 +132,7 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   const sim::PointMap points(workload);
   sim::Machine machine(workload, arch, program, points, facts, options, complaints);
   machine.run();
-  add_counts(workload, machine, facts, execution);
+  add_counts(workload, machine, execution);
   add_occupancy(workload, arch, machine, facts, execution, complaints);
   execution.merge_values = machine.merge_values();
   execution.padding_values = machine.padding_values();

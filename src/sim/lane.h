@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <map>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ledger.h"
@@ -22,15 +22,23 @@ struct Lane {
 struct Cell {
   double value = 0;
   bool is_made = false;
+  bool was_read = false;  ///< partial sums: its instance has read what was there before
+};
+
+/// What a storage does for one Einsum (model.md: it "serves each child Einsum on its own").
+struct Service {
+  Points fetched;  ///< what the Einsum reads and must be fetched
+  Points outputs;  ///< what it writes
+  bool is_filled = false;
 };
 
 /// The contents of one storage in one instance: exactly the points of its tile.
 struct Buffer {
   Points points;
-  std::vector<Cell> cells;  ///< per point
-  Points inputs, outputs;   ///< the points that its Einsum reads, and that it writes
-  bool is_filled = false;
-  std::size_t run = 0;  ///< sliding: run of the loop that it slides over
+  std::vector<Cell> cells;               ///< per point
+  std::map<EinsumId, Service> services;  ///< storages that are no backing, while they are open
+  std::map<EinsumId, Points> windows;    ///< sliding: what each Einsum had in the last step
+  std::size_t run = 0;                   ///< sliding: run of the loop that it slides over
 
   /// Null for a point that is not there.
   Cell* find(Element element);
@@ -38,28 +46,23 @@ struct Buffer {
   void move_to(Points points);
 };
 
-/// The buffers of the machine. A storage that is nobody's backing has one for each Einsum that it
-/// serves (model.md: it "serves each child Einsum on its own"); a backing one is everybody's.
+/// The buffers of the machine, by storage and instance.
 class BufferTable {
  public:
-  Buffer& at(const StorageItem& storage, EinsumId einsum, std::size_t instance) {
-    return buffers_[key(storage, einsum, instance)];
+  Buffer& at(const StorageItem& storage, std::size_t instance) {
+    return buffers_[{storage.id, instance}];
   }
-  Buffer* find(const StorageItem& storage, EinsumId einsum, std::size_t instance) {
-    const auto buffer = buffers_.find(key(storage, einsum, instance));
+  /// Null where the storage is not open there.
+  Buffer* find(const StorageItem& storage, std::size_t instance) {
+    const auto buffer = buffers_.find({storage.id, instance});
     return buffer == buffers_.end() ? nullptr : &buffer->second;
   }
-  void erase(const StorageItem& storage, EinsumId einsum, std::size_t instance) {
-    buffers_.erase(key(storage, einsum, instance));
+  void erase(const StorageItem& storage, std::size_t instance) {
+    buffers_.erase({storage.id, instance});
   }
 
  private:
-  static std::size_t key(const StorageItem& storage, EinsumId einsum, std::size_t instance) {
-    const std::size_t owner = storage.is_backing ? 0 : einsum.index() + 1;
-    return (storage.id << 44U) | (owner << 28U) | instance;
-  }
-
-  std::unordered_map<std::size_t, Buffer> buffers_;
+  std::map<std::pair<std::size_t, std::size_t>, Buffer> buffers_;
 };
 
 /// Numbers the instances: the same turns always get the same number.

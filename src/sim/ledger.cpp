@@ -19,29 +19,42 @@ bool Complaints::has(ComplaintKind kind) const {
                      [&](const Complaint& complaint) { return complaint.kind == kind; });
 }
 
-double ReservationTable::Instance::now() const {
-  double bits = 0;
-  for (const auto& [owner, sizes] : live)
-    if (!sizes.empty()) bits += *sizes.rbegin();
-  return bits;
+/// Adds up what is reserved after each event. Of one owner's sizes the largest counts.
+double ReservationTable::Instance::peak() const {
+  double always = 0;
+  for (const auto& [owner, bits] : forever) always += bits;
+  std::map<std::size_t, std::multiset<double>> live;
+  double now = always;
+  double highest = always;
+  for (const Event& event : events) {
+    std::multiset<double>& sizes = live[event.owner];
+    const auto always_owned = forever.find(event.owner);
+    const double floor = always_owned == forever.end() ? 0 : always_owned->second;
+    const auto reserved = [&] { return sizes.empty() ? floor : std::max(floor, *sizes.rbegin()); };
+    now -= reserved();
+    if (event.bits > 0)
+      sizes.insert(event.bits);
+    else
+      sizes.erase(sizes.find(-event.bits));
+    now += reserved();
+    highest = std::max(highest, now);
+  }
+  return highest;
 }
 
 void ReservationTable::reserve(ComponentId memory, const InstancePlace& place, std::size_t owner,
                                double bits) {
-  Instance& instance = memories_[memory][place];
-  instance.live[owner].insert(bits);
-  instance.peak = std::max(instance.peak, instance.now());
+  memories_[memory][place].events.push_back({owner, bits});
 }
 
 void ReservationTable::release(ComponentId memory, const InstancePlace& place, std::size_t owner,
                                double bits) {
-  std::multiset<double>& sizes = memories_[memory][place].live[owner];
-  sizes.erase(sizes.find(bits));
+  memories_[memory][place].events.push_back({owner, -bits});
 }
 
 void ReservationTable::reserve_forever(ComponentId memory, const InstancePlace& place,
-                                       std::size_t storage, double bits) {
-  double& reserved = memories_[memory][place].forever[storage];
+                                       std::size_t owner, double bits) {
+  double& reserved = memories_[memory][place].forever[owner];
   reserved = std::max(reserved, bits);
 }
 
@@ -49,11 +62,7 @@ double ReservationTable::peak_bits(ComponentId memory) const {
   double peak = 0;
   const auto instances = memories_.find(memory);
   if (instances == memories_.end()) return peak;
-  for (const auto& [place, instance] : instances->second) {
-    double bits = instance.peak;
-    for (const auto& [storage, forever] : instance.forever) bits += forever;
-    peak = std::max(peak, bits);
-  }
+  for (const auto& [place, instance] : instances->second) peak = std::max(peak, instance.peak());
   return peak;
 }
 

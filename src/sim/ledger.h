@@ -26,15 +26,20 @@ class Complaints {
 /// Values and operations by Einsum, component, tensor and action.
 class CountTable {
  public:
+  struct Count {
+    std::int64_t count = 0;
+    double bits = 0;
+  };
   void add(EinsumId einsum, ComponentId component, std::optional<TensorId> tensor,
-           const std::string& action, std::int64_t count) {
-    counts_[{einsum, component, tensor, action}] += count;
+           const std::string& action, std::int64_t count, double bits_per_value) {
+    Count& row = counts_[{einsum, component, tensor, action}];
+    row.count += count;
+    row.bits += static_cast<double>(count) * bits_per_value;
   }
   const auto& rows() const { return counts_; }
 
  private:
-  std::map<std::tuple<EinsumId, ComponentId, std::optional<TensorId>, std::string>, std::int64_t>
-      counts_;
+  std::map<std::tuple<EinsumId, ComponentId, std::optional<TensorId>, std::string>, Count> counts_;
 };
 
 /// Coordinates of one instance of a memory: one for each spatial dimension of the machine.
@@ -47,16 +52,19 @@ class ReservationTable {
   void reserve(ComponentId memory, const InstancePlace& place, std::size_t owner, double bits);
   void release(ComponentId memory, const InstancePlace& place, std::size_t owner, double bits);
   /// For the whole run, from its first moment; of several sizes the largest counts.
-  void reserve_forever(ComponentId memory, const InstancePlace& place, std::size_t storage,
+  void reserve_forever(ComponentId memory, const InstancePlace& place, std::size_t owner,
                        double bits);
   double peak_bits(ComponentId memory) const;
 
  private:
+  struct Event {
+    std::size_t owner = 0;
+    double bits = 0;  ///< negative: released
+  };
   struct Instance {
-    std::map<std::size_t, std::multiset<double>> live;  ///< sizes by owner
-    std::map<std::size_t, double> forever;              ///< bits by storage
-    double peak = 0;
-    double now() const;
+    std::vector<Event> events;
+    std::map<std::size_t, double> forever;  ///< bits by owner
+    double peak() const;
   };
   std::map<ComponentId, std::map<InstancePlace, Instance>> memories_;
 };

@@ -23,6 +23,7 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
       born_(workload.tensors.size()),
       results_(workload.tensors.size()),
       made_(workload.tensors.size()),
+      makers_(workload.tensors.size()),
       is_state_(workload.tensors.size(), false) {
   std::size_t dimensions = 0;
   for (const Component& component : arch.components) {
@@ -62,6 +63,7 @@ void Machine::run() {
   walk(program_.root, 0, {lane}, {});
   for (const auto& [where, buffer] : resting_)
     send_off(where.first->tensor, *buffer, buffer->points);
+  check_tiles();
   for (std::size_t e = 0; e < executed_.size(); ++e) {
     const auto missing = std::count(executed_[e].begin(), executed_[e].end(), false);
     if (missing > 0)
@@ -69,6 +71,31 @@ void Machine::run() {
                       fmt::format("{} of the {} points of the Einsum {} are never computed.",
                                   missing, executed_[e].size(), workload_.einsums[e].name));
   }
+}
+
+/// Remembers the largest tile that each Einsum brings to a loop.
+void Machine::note_tile(const LoopItem& loop, const Lanes& lanes) {
+  for (const Lane& lane : lanes)
+    for (const auto& [einsum, box] : lane.boxes) {
+      const auto variable = walked(loop, workload_[einsum]);
+      if (!variable) continue;
+      std::size_t v = 0;
+      while (workload_[einsum].iteration_space[v].variable != *variable) ++v;
+      auto& [tile, shape] = tiles_seen_[{loop.id, einsum, *variable}];
+      tile = std::max(tile, box[v].size);
+      shape = std::max(loop.tile_shape, loop.initial_tile_shape.value_or(0));
+    }
+}
+
+void Machine::check_tiles() {
+  for (const auto& [what, sizes] : tiles_seen_)
+    if (sizes.second > sizes.first)
+      complaints_.add(
+          ComplaintKind::kStructure,
+          fmt::format("A loop over {} has tiles of {}; the largest tile that the Einsum "
+                      "{} brings to it has {}.",
+                      workload_[std::get<2>(what)].name, sizes.second,
+                      workload_[std::get<1>(what)].name, sizes.first));
 }
 
 void Machine::walk(const Body& body, std::size_t index, const Lanes& lanes, const Above& above) {
@@ -110,6 +137,7 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
   if (!split_reserves) release(storage, lanes, above.is_below_loop);
   if (storage.is_backing) return;
   for (EinsumId einsum : storage.served) close_for(storage, einsum, lanes);
+  drop(storage, lanes);
 }
 
 /// Whether nothing but storages (and loops of one step) stand before the split of this body.
@@ -134,6 +162,7 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
     steps = std::max(steps, step_count(schedules.back()));
   }
   ++runs_[loop.id];
+  note_tile(loop, lanes);
   Above below = above;
   if (steps > 1) below = {{}, {}, true};
   loop_steps_.push_back(0);
@@ -152,10 +181,12 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
 
 void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t index,
                            const Lanes& lanes, const Above& above) {
+  note_tile(loop, lanes);
   Lanes inside;
   std::size_t most = 0;
   for (const Lane& lane : lanes)
     most = std::max(most, step_count(loop_schedule(workload_, loop, lane)));
+  const std::int64_t fanout = arch_[loop.component].spatial[loop.dimension].fanout;
   const std::size_t dimension = first_dimension_[loop.component.index()] + loop.dimension;
   for (const Lane& lane : lanes) {
     const auto schedule = loop_schedule(workload_, loop, lane);
@@ -167,6 +198,12 @@ void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t i
       instance.ids.push_back(numbers_.of(instance.turns));
       instance.place[dimension] =
           instance.place[dimension] * static_cast<std::int64_t>(most) + instance.turns.back();
+      if (instance.place[dimension] >= fanout)
+        complaints_.add(
+            ComplaintKind::kStructure,
+            fmt::format("A spatial loop spreads over more than the {} instances of {}.{}.", fanout,
+                        arch_[loop.component].name,
+                        arch_[loop.component].spatial[loop.dimension].name));
       inside.push_back(std::move(instance));
     }
   }

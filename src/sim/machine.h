@@ -49,25 +49,42 @@ class Machine {
                     const Above& above);
   void walk_split(const SplitItem& split, const Lanes& lanes, const Above& above);
   bool reaches_split(const Body& body, std::size_t index, const Lanes& lanes) const;
+  void note_tile(const LoopItem& loop, const Lanes& lanes);
+  void check_tiles();
 
   void open_backing(const StorageItem& storage, const Lanes& lanes);
   void open_for_einsums(const StorageItem& storage, const Lanes& lanes);
   void close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes);
+  void drop(const StorageItem& storage, const Lanes& lanes);
   void bring_in(TensorId tensor, Buffer& buffer, const Points& fresh);
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);
   void release(const StorageItem& storage, const Lanes& lanes, bool is_double);
   bool is_forever(const StorageItem& storage) const;
+  std::int64_t repetitions(const StorageItem& storage) const;
   double reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double);
   InstancePlace instance_of(ComponentId component, const InstancePlace& place) const;
 
   void compute(const ComputeItem& item, const Lanes& lanes);
-  void copy(EinsumId einsum, const Lanes& lanes);
+  /// Where a copy takes its values from, what they pass, and where they end.
+  struct CopyWay {
+    Link from, to;
+    std::vector<const StorageItem*> between;
+  };
+  void copy(EinsumId einsum, const Lane& lane);
+  CopyWay copy_way(EinsumId einsum) const;
+  void count_copied(EinsumId einsum, TensorId input, TensorId output, const CopyWay& way);
+  bool passes(ComponentId toll, bool is_down) const;
+  bool exists_for(const StorageItem& storage, EinsumId einsum) const;
+  Points tile_of(const StorageItem& storage, const Lane& lane) const;
   bool is_point(EinsumId einsum, const Box& box);
   void mark_executed(EinsumId einsum, const Box& point);
   void fill_storages(EinsumId einsum, TensorId tensor, const Lanes& lanes);
   void fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, const Lanes& lanes);
   std::vector<Cell> operands(EinsumId einsum, const Lanes& lanes);
+  void note_makers(EinsumId einsum, const Lanes& lanes);
+  void check_makers(EinsumId reader, TensorId tensor, Element element, const Lane& lane);
+  std::size_t common_spatial_loops(EinsumId a, EinsumId b) const;
   void count_operations(EinsumId einsum, ComponentId compute, std::int64_t points);
   void find_initial_values();
 
@@ -99,8 +116,13 @@ class Machine {
   std::vector<std::unordered_set<Element>> born_;  ///< per tensor: points brought in so far
   std::vector<std::map<Element, Cell>> results_;   ///< per tensor
   std::vector<std::unordered_set<Element>> made_;  ///< per tensor: points that its Einsum makes
+  /// Per tensor and point, where instances that run apart could meet: who made it.
+  std::vector<std::map<Element, std::vector<std::vector<std::int64_t>>>> makers_;
   std::vector<bool> is_state_;  ///< per tensor: read by an Einsum before it is made
   std::map<std::pair<const StorageItem*, std::size_t>, Buffer*> resting_;
+  /// Per loop, Einsum and variable: the largest tile outside it, and its tile shape.
+  std::map<std::tuple<std::size_t, EinsumId, RankVariableId>, std::pair<std::int64_t, std::int64_t>>
+      tiles_seen_;
   std::int64_t compute_steps_ = 0;
   std::vector<ExecutionStep> steps_;
 };

@@ -55,15 +55,15 @@ void Machine::mark_executed(EinsumId einsum, const Box& point) {
 
 void Machine::compute(const ComputeItem& item, const Lanes& all_lanes) {
   const EinsumId einsum = item.einsum;
+  if (workload_[einsum].is_copy_operation) {
+    for (const Lane& lane : all_lanes) copy(einsum, lane);
+    return;
+  }
   Lanes lanes;
   for (const Lane& lane : all_lanes)
     if (is_point(einsum, lane.boxes.at(einsum))) lanes.push_back(lane);
   if (lanes.empty()) return;
   for (const Lane& lane : lanes) mark_executed(einsum, lane.boxes.at(einsum));
-  if (workload_[einsum].is_copy_operation) {
-    copy(einsum, lanes);
-    return;
-  }
   ++compute_steps_;
   const std::vector<Cell> values = operands(einsum, lanes);
   count_operations(einsum, item.component, static_cast<std::int64_t>(lanes.size()));
@@ -85,11 +85,13 @@ void Machine::compute(const ComputeItem& item, const Lanes& all_lanes) {
   for (std::size_t l = 0; l < lanes.size(); ++l) {
     const bool adds = !partial[l].cells.empty() && partial[l].cells[0].is_made;
     results[l].cells[0] = values[l];
+    results[l].cells[0].was_read = !partial[l].cells.empty();
     if (adds)
       results[l].cells[0].value = combined(workload_[einsum].expression.reduction,
                                            partial[l].cells[0].value, values[l].value);
   }
   transfers_.drain(crossing, results);
+  note_makers(einsum, lanes);
   record_compute(item, lanes);
 }
 
@@ -113,6 +115,7 @@ std::vector<Cell> Machine::operands(EinsumId einsum, const Lanes& lanes) {
       const Party& party = read[access.tensor][l];
       const Element element = points_.at(of, access, lanes[l].boxes.at(einsum));
       const auto place = std::lower_bound(party.points.begin(), party.points.end(), element);
+      check_makers(einsum, access.tensor, element, lanes[l]);
       const Cell& cell = party.cells[static_cast<std::size_t>(place - party.points.begin())];
       if (!cell.is_made)
         complaints_.add(ComplaintKind::kAbsentValue,
@@ -125,46 +128,115 @@ std::vector<Cell> Machine::operands(EinsumId einsum, const Lanes& lanes) {
   return values;
 }
 
+/// Spatial loops that two Einsums have in common: their instances run through both, apart.
+std::size_t Machine::common_spatial_loops(EinsumId a, EinsumId b) const {
+  const auto& of_a = program_.paths.at(a).spatial;
+  const auto& of_b = program_.paths.at(b).spatial;
+  std::size_t common = 0;
+  while (common < of_a.size() && common < of_b.size() && of_a[common] == of_b[common]) ++common;
+  return common;
+}
+
+void Machine::note_makers(EinsumId einsum, const Lanes& lanes) {
+  const TensorAccess& output = workload_[einsum].output();
+  for (EinsumId reader : facts_.roles().consumers[output.tensor.index()]) {
+    if (common_spatial_loops(einsum, reader) == 0) continue;
+    for (const Lane& lane : lanes)
+      makers_[output.tensor.index()][points_.at(workload_[einsum], output, lane.boxes.at(einsum))]
+          .push_back(lane.turns);
+    return;
+  }
+}
+
+/// Below a common spatial loop an instance does not wait for the others: it may only read what it
+/// has made itself.
+void Machine::check_makers(EinsumId reader, TensorId tensor, Element element, const Lane& lane) {
+  const auto makers = makers_[tensor.index()].find(element);
+  if (makers == makers_[tensor.index()].end()) return;
+  const std::size_t common = common_spatial_loops(*facts_.roles().producer[tensor.index()], reader);
+  for (const std::vector<std::int64_t>& turns : makers->second)
+    if (!std::equal(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(common),
+                    lane.turns.begin()))
+      complaints_.add(ComplaintKind::kAbsentValue,
+                      fmt::format("The Einsum {} reads {}, which another instance makes while it "
+                                  "runs.",
+                                  workload_[reader].name, points_.name(tensor, element)));
+}
+
 void Machine::count_operations(EinsumId einsum, ComponentId compute, std::int64_t points) {
   const std::vector<Action>& actions = arch_[compute].actions;
   if (actions.size() == 1 && actions[0].name == "compute") {
-    transfers_.counts.add(einsum, compute, std::nullopt, "compute", points);
+    transfers_.counts.add(einsum, compute, std::nullopt, "compute", points, 0);
     return;
   }
   for (const OperationCount& count : operations_per_point(workload_[einsum].expression))
     transfers_.counts.add(einsum, compute, std::nullopt, std::string(operation_name(count.kind)),
-                          count.per_point * points);
+                          count.per_point * points, 0);
 }
 
-/// A copy moves every value once, from the backing storage of its input to that of its output. The
-/// storages in between do not exist for it. In one memory both are the same bits.
-void Machine::copy(EinsumId einsum, const Lanes& lanes) {
+/// A copy moves every value once, from the backing storage of its input to that of its output,
+/// through the memories in between that hold it for this Einsum. Other storages do not exist for
+/// it, nor do its loops count. In one memory both are the same bits.
+void Machine::copy(EinsumId einsum, const Lane& lane) {
   const Einsum& of = workload_[einsum];
   const TensorAccess& input = of.accesses.front();
   const TensorAccess& output = of.output();
-  const Path& path = program_.paths.at(einsum);
-  const Link& from = path.links.at(input.tensor).front();
-  const Link& to = path.links.at(output.tensor).front();
-  const bool is_alias = from.storage->component == to.storage->component;
-  std::set<std::pair<std::size_t, Element>> sent;
-  for (const Lane& lane : lanes) {
-    const Box& point = lane.boxes.at(einsum);
+  const CopyWay way = copy_way(einsum);
+  for_each_point(lane.boxes.at(einsum), [&](const Box& point) {
+    mark_executed(einsum, point);
     const Element source = points_.at(of, input, point);
     const Element target = points_.at(of, output, point);
-    Cell* read = buffers_.at(*from.storage, einsum, lane.ids[from.spatial_depth]).find(source);
-    Cell* written = buffers_.at(*to.storage, einsum, lane.ids[to.spatial_depth]).find(target);
+    Cell* read = buffers_.at(*way.from.storage, lane.ids[way.from.spatial_depth]).find(source);
+    Cell* written = buffers_.at(*way.to.storage, lane.ids[way.to.spatial_depth]).find(target);
     if (!read || !written || !read->is_made) {
       complaints_.add(ComplaintKind::kAbsentValue,
                       fmt::format("The Einsum {} copies {} before anybody has made it.", of.name,
                                   points_.name(input.tensor, source)));
-      continue;
+      return;
     }
-    *written = *read;
-    if (is_alias) continue;
-    if (sent.insert({lane.ids[from.spatial_depth], source}).second)
-      transfers_.counts.add(einsum, from.storage->component, input.tensor, "read", 1);
-    transfers_.counts.add(einsum, to.storage->component, input.tensor, "write", 1);
+    *written = {read->value, true, false};
+    count_copied(einsum, input.tensor, output.tensor, way);
+  });
+}
+
+Machine::CopyWay Machine::copy_way(EinsumId einsum) const {
+  const Einsum& of = workload_[einsum];
+  const Path& path = program_.paths.at(einsum);
+  CopyWay way{path.links.at(of.accesses.front().tensor).front(),
+              path.links.at(of.output().tensor).front(),
+              {}};
+  const ComponentId from = way.from.storage->component;
+  const ComponentId to = way.to.storage->component;
+  const TensorId outer = from < to ? of.accesses.front().tensor : of.output().tensor;
+  for (const Link& link : path.links.at(outer))
+    if (std::min(from, to) < link.storage->component &&
+        link.storage->component < std::max(from, to))
+      way.between.push_back(link.storage);
+  return way;
+}
+
+void Machine::count_copied(EinsumId einsum, TensorId input, TensorId output, const CopyWay& way) {
+  const ComponentId from = way.from.storage->component;
+  const ComponentId to = way.to.storage->component;
+  if (from == to) return;
+  const auto count = [&](ComponentId component, TensorId width_of, const char* action) {
+    transfers_.counts.add(einsum, component, input, action, 1,
+                          facts_.bits_per_value(einsum, component, width_of));
+  };
+  count(from, input, "read");
+  for (const StorageItem* storage : way.between) {
+    if (!storage->is_toll) count(storage->component, storage->tensor, "write");
+    if (!storage->is_toll || passes(storage->component, from < to))
+      count(storage->component, storage->tensor, "read");
   }
+  count(to, output, "write");
+}
+
+/// Whether a toll charges for what goes down, or up.
+bool Machine::passes(ComponentId toll, bool is_down) const {
+  const auto direction = std::get<Toll>(arch_[toll].kind).direction;
+  return direction == Toll::Direction::kUpAndDown ||
+         direction == (is_down ? Toll::Direction::kDown : Toll::Direction::kUp);
 }
 
 }  // namespace sluice::sim

@@ -6,31 +6,39 @@
 #include "scalar.h"
 
 namespace sluice::sim {
-namespace {
+
+/// For a copy only the storages on its way exist.
+bool Machine::exists_for(const StorageItem& storage, EinsumId einsum) const {
+  if (storage.served.count(einsum) == 0) return false;
+  if (!workload_[einsum].is_copy_operation || storage.is_backing) return true;
+  const CopyWay way = copy_way(einsum);
+  if (std::find(way.between.begin(), way.between.end(), &storage) != way.between.end()) return true;
+  // The input may be held above the output in the same memory, too.
+  for (const Link& link : program_.paths.at(einsum).links.at(storage.tensor))
+    if (link.storage == &storage)
+      return link.order < way.to.order && storage.component == way.to.storage->component;
+  return false;
+}
 
 /// What the Einsums that a storage serves touch of its tensor in a lane.
-Points tile_of(const Workload& workload, const PointMap& points, const StorageItem& storage,
-               const Lane& lane) {
+Points Machine::tile_of(const StorageItem& storage, const Lane& lane) const {
   Points tile;
   for (const auto& [einsum, box] : lane.boxes) {
-    if (storage.served.count(einsum) == 0) continue;
-    if (workload[einsum].is_copy_operation && !storage.is_backing) continue;
+    if (!exists_for(storage, einsum)) continue;
     for (const bool outputs : {false, true}) {
-      const Points touched = points.touched(workload[einsum], storage.tensor, outputs, box);
+      const Points touched = points_.touched(workload_[einsum], storage.tensor, outputs, box);
       tile = tile.empty() ? touched : united(tile, touched);
     }
   }
   return tile;
 }
 
-}  // namespace
-
 void Machine::find_initial_values() {
   for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
     const Einsum& einsum = workload_.einsums[e];
     const TensorAccess& output = einsum.output();
     std::unordered_set<Element>& made = made_[output.tensor.index()];
-    for_each_point(einsum,
+    for_each_point(whole_box(einsum),
                    [&](const Box& point) { made.insert(points_.at(einsum, output, point)); });
     for (std::size_t reader = 0; reader <= e; ++reader)
       for (const TensorAccess& access : workload_.einsums[reader].accesses)
@@ -41,13 +49,12 @@ void Machine::find_initial_values() {
 
 void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
   for (const Lane& lane : lanes) {
-    Points tile = tile_of(workload_, points_, storage, lane);
+    Points tile = tile_of(storage, lane);
     if (tile.empty()) continue;
-    Buffer& buffer = buffers_.at(storage, {}, lane.ids.back());
+    Buffer& buffer = buffers_.at(storage, lane.ids.back());
     const Points fresh = without(tile, buffer.points);
     send_off(storage.tensor, buffer, without(buffer.points, tile));
     buffer.move_to(std::move(tile));
-    buffer.is_filled = true;
     bring_in(storage.tensor, buffer, fresh);
     resting_[{&storage, lane.ids.back()}] = &buffer;
   }
@@ -83,48 +90,59 @@ void Machine::send_off(TensorId tensor, const Buffer& buffer, const Points& drop
 }
 
 void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
-  for (const Lane& lane : lanes)
+  for (const Lane& lane : lanes) {
+    Points tile;
+    std::map<EinsumId, Service> services;
     for (const auto& [einsum, box] : lane.boxes) {
       const Einsum& of = workload_[einsum];
       if (storage.served.count(einsum) == 0 || of.is_copy_operation) continue;
-      Buffer& buffer = buffers_.at(storage, einsum, lane.ids.back());
-      const std::size_t run = storage.slides_over ? runs_[*storage.slides_over] : 0;
-      if (!storage.slides_over || buffer.run != run) buffer = Buffer{};
-      buffer.run = run;
-      const Points wanted = points_.touched(of, storage.tensor, false, box);
-      buffer.outputs = points_.touched(of, storage.tensor, true, box);
-      buffer.inputs = without(wanted, buffer.points);
-      buffer.move_to(united(wanted, buffer.outputs));
-      buffer.is_filled = false;
+      Service& service = services[einsum];
+      service.fetched = points_.touched(of, storage.tensor, false, box);
+      service.outputs = points_.touched(of, storage.tensor, true, box);
+      tile = united(tile, united(service.fetched, service.outputs));
     }
+    if (services.empty()) continue;
+    Buffer& buffer = buffers_.at(storage, lane.ids.back());
+    const std::size_t run = storage.slides_over ? runs_[*storage.slides_over] : 0;
+    if (!storage.slides_over || buffer.run != run) buffer = Buffer{};
+    buffer.run = run;
+    for (auto& [einsum, service] : services) {
+      Points wanted = service.fetched;
+      service.fetched = without(wanted, buffer.windows[einsum]);
+      buffer.windows[einsum] = std::move(wanted);
+    }
+    buffer.services = std::move(services);
+    buffer.move_to(std::move(tile));
+  }
 }
 
+/// Drains what an Einsum has made in a storage, and ends its service.
 void Machine::close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes) {
   std::vector<Party> parties;
   for (const Lane& lane : lanes) {
-    const std::size_t instance = lane.ids.back();
-    Buffer* buffer = buffers_.find(storage, einsum, instance);
-    if (!buffer || !buffer->is_filled || buffer->outputs.empty()) continue;
-    Party party{&lane, buffer->outputs, {}};
-    for (Element element : buffer->outputs) party.cells.push_back(*buffer->find(element));
-    parties.push_back(std::move(party));
-  }
-  if (!parties.empty()) {
-    const std::vector<Link>& links = program_.paths.at(einsum).links.at(storage.tensor);
-    std::size_t link = 0;
-    while (links[link].storage != &storage) ++link;
-    const Crossing& crossing = transfers_.crossing(einsum, storage.tensor, true, link);
-    const std::int64_t written = transfers_.drain(crossing, parties);
-    record_transfer(ExecutionStep::Kind::kDrain, crossing, parties, written);
-  }
-  for (const Lane& lane : lanes) {
-    Buffer* buffer = buffers_.find(storage, einsum, lane.ids.back());
+    Buffer* buffer = buffers_.find(storage, lane.ids.back());
     if (!buffer) continue;
-    if (!storage.slides_over)
-      buffers_.erase(storage, einsum, lane.ids.back());
-    else
-      buffer->outputs.clear();
+    const auto service = buffer->services.find(einsum);
+    if (service == buffer->services.end()) continue;
+    if (service->second.is_filled && !service->second.outputs.empty()) {
+      Party party{&lane, service->second.outputs, {}};
+      for (Element element : party.points) party.cells.push_back(*buffer->find(element));
+      parties.push_back(std::move(party));
+    }
+    buffer->services.erase(service);
   }
+  if (parties.empty()) return;
+  const std::vector<Link>& links = program_.paths.at(einsum).links.at(storage.tensor);
+  std::size_t link = 0;
+  while (links[link].storage != &storage) ++link;
+  const Crossing& crossing = transfers_.crossing(einsum, storage.tensor, true, link);
+  const std::int64_t written = transfers_.drain(crossing, parties);
+  record_transfer(ExecutionStep::Kind::kDrain, crossing, parties, written);
+}
+
+void Machine::drop(const StorageItem& storage, const Lanes& lanes) {
+  if (storage.slides_over) return;  // what is still in the window stays for the next step
+  for (const Lane& lane : lanes) buffers_.erase(storage, lane.ids.back());
 }
 
 void Machine::fill_storages(EinsumId einsum, TensorId tensor, const Lanes& lanes) {
@@ -139,14 +157,12 @@ void Machine::fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, c
   const Link& at = program_.paths.at(einsum).links.at(tensor)[link];
   std::vector<Party> inputs;
   std::vector<Party> outputs;
-  std::vector<Buffer*> buffers;
   for (const Lane& lane : lanes) {
-    Buffer& buffer = buffers_.at(*at.storage, einsum, lane.ids[at.spatial_depth]);
-    if (buffer.is_filled) continue;
-    buffer.is_filled = true;
-    buffers.push_back(&buffer);
-    inputs.push_back({&lane, buffer.inputs, {}});
-    outputs.push_back({&lane, buffer.outputs, {}});
+    Service& service = buffers_.at(*at.storage, lane.ids[at.spatial_depth]).services.at(einsum);
+    if (service.is_filled) continue;
+    service.is_filled = true;
+    inputs.push_back({&lane, service.fetched, {}});
+    outputs.push_back({&lane, service.outputs, {}});
   }
   for (const bool is_output : {false, true}) {
     std::vector<Party>& parties = is_output ? outputs : inputs;
@@ -157,9 +173,12 @@ void Machine::fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, c
     const std::int64_t read = transfers_.fill(crossing, parties);
     record_transfer(ExecutionStep::Kind::kFill, crossing, parties, read);
     for (const Party& party : parties) {
-      Buffer& buffer = buffers_.at(*at.storage, einsum, party.lane->ids[at.spatial_depth]);
-      for (std::size_t i = 0; i < party.points.size(); ++i)
-        *buffer.find(party.points[i]) = party.cells[i];
+      Buffer& buffer = buffers_.at(*at.storage, party.lane->ids[at.spatial_depth]);
+      for (std::size_t i = 0; i < party.points.size(); ++i) {
+        Cell& cell = *buffer.find(party.points[i]);
+        // What another Einsum has just made in this tile is newer than what is fetched.
+        if (is_output || !cell.is_made) cell = party.cells[i];
+      }
     }
   }
 }
@@ -168,13 +187,20 @@ bool Machine::is_forever(const StorageItem& storage) const {
   return storage.persistent || (storage.is_backing && workload_[storage.tensor].persistent);
 }
 
+/// Each repetition of the workload and of its Einsums has persistent values of its own.
+std::int64_t Machine::repetitions(const StorageItem& storage) const {
+  std::int64_t most = 1;
+  for (EinsumId einsum : storage.served) most = std::max(most, workload_[einsum].n_instances);
+  return most * workload_.n_instances;
+}
+
 double Machine::reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double) {
   double bits_per_value = 0;
   for (const auto& [einsum, box] : lane.boxes)
     if (storage.served.count(einsum) > 0)
       bits_per_value = std::max(bits_per_value,
                                 facts_.bits_per_value(einsum, storage.component, storage.tensor));
-  const double values = static_cast<double>(tile_of(workload_, points_, storage, lane).size());
+  const double values = static_cast<double>(tile_of(storage, lane).size());
   const bool twice =
       is_double && !is_forever(storage) && !storage.resident &&
       std::get<Memory>(arch_[storage.component].kind).buffering == Buffering::kDouble;
@@ -207,7 +233,7 @@ void Machine::reserve(const StorageItem& storage, const Lanes& lanes, bool is_do
     const InstancePlace place = instance_of(storage.component, lane.place);
     if (is_forever(storage))
       reservations_.reserve_forever(storage.component, place, owner_[storage.id],
-                                    bits * static_cast<double>(workload_.n_instances));
+                                    bits * static_cast<double>(repetitions(storage)));
     else
       reservations_.reserve(storage.component, place, owner_[storage.id], bits);
   }

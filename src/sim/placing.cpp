@@ -48,7 +48,7 @@ NodeList one_tensor_each(const NodeList& written) {
 
 const std::vector<RankVariableId>* variables_of(const Node& node, std::int64_t* tile) {
   if (const auto* loop = std::get_if<TemporalNode>(&node.kind)) {
-    *tile = loop->tile_shape;
+    *tile = std::max(loop->tile_shape, loop->initial_tile_shape.value_or(0));
     return &loop->variables;
   }
   if (const auto* loop = std::get_if<SpatialNode>(&node.kind)) {
@@ -58,11 +58,21 @@ const std::vector<RankVariableId>* variables_of(const Node& node, std::int64_t* 
   return nullptr;
 }
 
-bool has_one_trip(const Node& node, const Tiles& tiles) {
-  std::int64_t tile = 0;
-  const auto* variables = variables_of(node, &tile);
-  return variables && std::all_of(variables->begin(), variables->end(),
-                                  [&](RankVariableId v) { return tile >= tiles.at(v); });
+/// How a variable moves the tile of a tensor. Where one Einsum touches `i` and `i+1`, the tiles of
+/// neighbouring steps overlap: a window.
+Relevance relevance_of_tile(const Einsum& einsum, TensorId tensor, RankVariableId variable) {
+  Relevance seen = Relevance::kIrrelevant;
+  const TensorAccess* first = nullptr;
+  for (const TensorAccess& access : einsum.accesses) {
+    if (access.tensor != tensor) continue;
+    seen = std::max(seen, relevance(access, variable));
+    if (!first) first = &access;
+    for (std::size_t r = 0; r < access.projection.size(); ++r)
+      if (access.projection[r].coefficient_of(variable) != 0 &&
+          access.projection[r].constant != first->projection[r].constant)
+        seen = Relevance::kPartial;
+  }
+  return seen;
 }
 
 /// How a storage that sinks sees a loop.
@@ -76,8 +86,7 @@ Sight sight_of_temporal(const Workload& workload, const StorageNode& storage,
     Relevance seen = Relevance::kIrrelevant;
     for (RankVariableId variable : loop.variables) {
       if (!uses_variable(workload[einsum], variable)) continue;
-      for (const TensorAccess& access : workload[einsum].accesses)
-        if (access.tensor == storage.tensors[0]) seen = std::max(seen, relevance(access, variable));
+      seen = relevance_of_tile(workload[einsum], storage.tensors[0], variable);
       break;
     }
     passes = passes && seen == Relevance::kRelevant;
@@ -147,6 +156,13 @@ void find_backing(const Arch& arch, PlacedList& list,
 
 }  // namespace
 
+bool has_one_step(const Node& node, const Tiles& tiles) {
+  std::int64_t tile = 0;
+  const auto* variables = variables_of(node, &tile);
+  return variables && std::all_of(variables->begin(), variables->end(),
+                                  [&](RankVariableId v) { return tile >= tiles.at(v); });
+}
+
 Tiles whole_tiles(const Workload& workload) {
   Tiles tiles;
   for (std::size_t v = 0; v < workload.rank_variables.size(); ++v) tiles[RankVariableId(v)] = 1;
@@ -172,7 +188,7 @@ PlacedList place(const Workload& workload, const Arch& arch, const NodeList& wri
   Sinking sinking{workload, list, {}};
   Tiles inside = tiles;
   for (std::size_t i = 0; i < list.nodes.size(); ++i) {
-    sinking.one_trip.push_back(has_one_trip(list.nodes[i], inside));
+    sinking.one_trip.push_back(has_one_step(list.nodes[i], inside));
     narrow(inside, list.nodes[i]);
     if (const auto* storage = std::get_if<StorageNode>(&list.nodes[i].kind))
       list.places[i].served = served_by(workload, *storage, list.einsums);

@@ -16,6 +16,9 @@ Tiles whole_tiles(const Workload& workload);
 /// Einsum takes one of them.
 void narrow(Tiles& tiles, const Node& loop);
 
+/// Whether a loop is none, because its tile is as large as the enclosing one.
+bool has_one_step(const Node& loop, const Tiles& tiles);
+
 /// Where a storage takes effect.
 struct Place {
   std::size_t before = 0;                  ///< just above this node of the list

@@ -16,7 +16,7 @@ PlainEvaluation::PlainEvaluation(const Workload& workload, const PointMap& point
       writers_(workload.tensors.size()),
       values_(workload.tensors.size()) {
   for (const Einsum& einsum : workload.einsums)
-    for_each_point(einsum, [&](const Box& point) {
+    for_each_point(whole_box(einsum), [&](const Box& point) {
       writers_[einsum.output().tensor.index()][points_.at(einsum, einsum.output(), point)]
           .push_back(point);
     });

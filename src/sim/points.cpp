@@ -97,20 +97,20 @@ Box whole_box(const Einsum& einsum) {
   return box;
 }
 
-void for_each_point(const Einsum& einsum, const std::function<void(const Box&)>& visit) {
-  Box point = whole_box(einsum);
+void for_each_point(const Box& box, const std::function<void(const Box&)>& visit) {
+  for (const Range& range : box)
+    if (range.size == 0) return;
+  Box point = box;
   for (Range& range : point) range.size = 1;
   while (true) {
     visit(point);
     std::size_t v = point.size();
-    while (v > 0) {
+    while (v > 0 && point[v - 1].begin + 1 == box[v - 1].end()) {
+      point[v - 1].begin = box[v - 1].begin;
       --v;
-      const VariableRange& range = einsum.iteration_space[v];
-      if (++point[v].begin < range.minimum + range.size) break;
-      point[v].begin = range.minimum;
-      if (v == 0) return;
     }
-    if (point.empty()) return;
+    if (v == 0) return;
+    ++point[v - 1].begin;
   }
 }
 

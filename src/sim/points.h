@@ -74,7 +74,7 @@ class PointMap {
 
 /// The whole iteration space of an Einsum.
 Box whole_box(const Einsum& einsum);
-/// Every point of it (ranges of one), the last variable fastest.
-void for_each_point(const Einsum& einsum, const std::function<void(const Box&)>& visit);
+/// Every point of a box (ranges of one), the last variable fastest.
+void for_each_point(const Box& box, const std::function<void(const Box&)>& visit);
 
 }  // namespace sluice::sim

@@ -45,7 +45,9 @@ class BodyMaker {
     } else if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) {
       body.items.emplace_back(ComputeItem{compute->einsum, compute->component});
     } else if (is_loop(node)) {
-      body.items.emplace_back(loop_item(node, loop_of_node[index]));
+      LoopItem loop = loop_item(node, loop_of_node[index]);
+      loop.has_one_step = has_one_step(node, tiles);
+      body.items.emplace_back(std::move(loop));
       narrow(tiles, node);
     }
   }
@@ -107,6 +109,8 @@ class BodyMaker {
   static std::vector<const StorageItem*> backing_at_head(const Body& body) {
     std::vector<const StorageItem*> found;
     for (const Item& item : body.items) {
+      const auto* loop = std::get_if<LoopItem>(&item);
+      if (loop && loop->has_one_step) continue;
       const auto* storage = std::get_if<StorageItem>(&item);
       if (!storage) break;
       if (storage->is_backing) found.push_back(storage);
@@ -146,8 +150,9 @@ void trace_paths(const Workload& workload, const Body& body, std::map<EinsumId, 
   for (const Item& item : body.items) {
     if (const auto* storage = std::get_if<StorageItem>(&item)) {
       for (EinsumId einsum : storage->served)
-        above[einsum].links[storage->tensor].push_back(
-            {storage, above[einsum].spatial.size(), above[einsum].loops.size()});
+        above[einsum].links[storage->tensor].push_back({storage, above[einsum].spatial.size(),
+                                                        above[einsum].loops.size(),
+                                                        above[einsum].n_storages++});
     } else if (const auto* loop = std::get_if<LoopItem>(&item)) {
       for (EinsumId einsum : body.einsums) {
         above[einsum].loops.push_back(loop);

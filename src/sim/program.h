@@ -32,6 +32,7 @@ struct LoopItem {
   std::vector<RankVariableId> variables;
   std::int64_t tile_shape = 1;
   std::optional<std::int64_t> initial_tile_shape;
+  bool has_one_step = false;  ///< for every Einsum, by its tile shape
   bool is_spatial = false;
   ComponentId component;        ///< spatial loops
   std::uint32_t dimension = 0;  ///< spatial loops
@@ -60,6 +61,7 @@ struct Link {
   const StorageItem* storage = nullptr;
   std::size_t spatial_depth = 0;  ///< spatial loops above it
   std::size_t loop_depth = 0;     ///< loops above it, temporal ones too
+  std::size_t order = 0;          ///< storages above it on the Einsum's path, of all tensors
 };
 
 /// What one Einsum meets on its way from the root to its compute.
@@ -67,6 +69,7 @@ struct Path {
   std::map<TensorId, std::vector<Link>> links;  ///< outermost first, tolls included
   std::vector<const LoopItem*> loops;           ///< temporal and spatial, outermost first
   std::vector<const LoopItem*> spatial;         ///< the spatial ones
+  std::size_t n_storages = 0;                   ///< on the way
   ComponentId compute;
 };
 

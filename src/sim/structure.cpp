@@ -87,7 +87,7 @@ class PathCheck {
         if (access.tensor != tensor) continue;
         const Relevance seen = relevance(access, *variable);
         if (seen == Relevance::kRelevant) continue;
-        if (seen == Relevance::kPartial && is_shared_window(tensor, loop)) continue;
+        if (seen == Relevance::kPartial && is_shared_window(tensor)) continue;
         complain(
             "The loop over {} stands above the backing storage of {} but does not walk it "
             "for the Einsum {}.",
@@ -97,8 +97,8 @@ class PathCheck {
   }
 
   /// Rows that slide through a backing storage: made and read, or carried from step to step.
-  bool is_shared_window(TensorId tensor, const LoopItem& loop) const {
-    return !loop.is_spatial && facts_.roles().producer[tensor.index()].has_value();
+  bool is_shared_window(TensorId tensor) const {
+    return facts_.roles().producer[tensor.index()].has_value();
   }
 
   /// Whether loops[i] takes more than one step over a variable.
@@ -106,8 +106,12 @@ class PathCheck {
     std::int64_t tile = variable_size(einsum_, variable);
     for (std::size_t j = 0; j < i; ++j)
       if (walked(*path_.loops[j], einsum_) == variable)
-        tile = std::min(tile, path_.loops[j]->tile_shape);
-    return path_.loops[i]->tile_shape < tile;
+        tile = std::min(tile, largest_tile(*path_.loops[j]));
+    return largest_tile(*path_.loops[i]) < tile;
+  }
+
+  static std::int64_t largest_tile(const LoopItem& loop) {
+    return std::max(loop.tile_shape, loop.initial_tile_shape.value_or(0));
   }
 
   void check_spatial(std::size_t i) {
@@ -120,6 +124,7 @@ class PathCheck {
                arch_[loop.component].name, einsum_.name);
       return;
     }
+    if (!variable || !has_steps(i, *variable)) return;
     for (const auto& [tensor, links] : path_.links)
       for (const Link& link : links) {
         const auto place = place_of(link.storage->component);
@@ -130,7 +135,6 @@ class PathCheck {
             name, arch_[loop.component].name, workload_[tensor].name,
             arch_[link.storage->component].name);
       }
-    if (!variable || !has_steps(i, *variable)) return;
     for (TensorId tensor : facts_.must_reuse(id_, loop.component, loop.dimension))
       for (const TensorAccess& access : einsum_.accesses)
         if (access.tensor == tensor && relevance(access, *variable) != Relevance::kIrrelevant)
@@ -159,6 +163,19 @@ class PathCheck {
   Complaints& complaints_;
   std::vector<ComponentId> components_;
 };
+
+void check_useful(const Workload& workload, const Arch& arch, const Body& body,
+                  Complaints& complaints) {
+  for (const Item& item : body.items) {
+    if (const auto* storage = std::get_if<StorageItem>(&item))
+      if (storage->served.empty())
+        complaints.add(ComplaintKind::kStructure,
+                       fmt::format("{} stores {} where no Einsum below uses it.",
+                                   arch[storage->component].name, workload[storage->tensor].name));
+    if (const auto* split = std::get_if<SplitItem>(&item))
+      for (const Body& child : split->children) check_useful(workload, arch, child, complaints);
+  }
+}
 
 }  // namespace
 
@@ -198,6 +215,7 @@ void check_structure(const Workload& workload, const Arch& arch, const Mapping& 
       complaints.add(ComplaintKind::kStructure,
                      fmt::format("The Einsum {} has {} computes.", name, computed[e]));
   }
+  check_useful(workload, arch, program.root, complaints);
   for (const auto& [einsum, path] : program.paths)
     PathCheck(workload, arch, einsum, path, facts, complaints).run();
 }

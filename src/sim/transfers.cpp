@@ -68,10 +68,15 @@ std::vector<std::int64_t> Transfers::message_key(const Crossing& crossing, std::
   return key;
 }
 
+std::int64_t Transfers::repetitions(EinsumId einsum) const {
+  return workload_.n_instances * workload_[einsum].n_instances;
+}
+
 void Transfers::add(EinsumId einsum, ComponentId component, TensorId tensor, const char* action,
-                    std::int64_t count, std::int64_t padding) {
-  counts.add(einsum, component, tensor, action, count);
-  padding_values += padding;
+                    std::int64_t count) {
+  if (count == 0) return;
+  counts.add(einsum, component, tensor, action, count,
+             facts_.bits_per_value(einsum, component, tensor));
 }
 
 std::int64_t Transfers::count_messages(const Crossing& crossing, const Link& at,
@@ -83,12 +88,13 @@ std::int64_t Transfers::count_messages(const Crossing& crossing, const Link& at,
     points = points.empty() ? party.points : united(points, party.points);
   }
   std::int64_t count = 0;
-  std::int64_t padding = 0;
   for (const auto& [key, points] : messages) {
     count += static_cast<std::int64_t>(points.size());
-    padding += points_.count_padding(crossing.tensor, points);
+    if (!at.storage->is_toll)
+      padding_values +=
+          repetitions(crossing.einsum) * points_.count_padding(crossing.tensor, points);
   }
-  add(crossing.einsum, at.storage->component, crossing.tensor, action, count, padding);
+  add(crossing.einsum, at.storage->component, crossing.tensor, action, count);
   return count;
 }
 
@@ -97,8 +103,7 @@ void Transfers::count_child(const Crossing& crossing, const std::vector<Party>& 
   if (!crossing.child) return;
   for (const Party& party : parties)
     add(crossing.einsum, crossing.child->component, crossing.tensor, action,
-        static_cast<std::int64_t>(party.points.size()),
-        points_.count_padding(crossing.tensor, party.points));
+        static_cast<std::int64_t>(party.points.size()));
 }
 
 void Transfers::count_tolls(const Crossing& crossing, const std::vector<Party>& parties,
@@ -112,8 +117,7 @@ void Transfers::count_tolls(const Crossing& crossing, const std::vector<Party>& 
 }
 
 Buffer& Transfers::parent_buffer(const Crossing& crossing, const Lane& lane) {
-  return buffers_.at(*crossing.parent.storage, crossing.einsum,
-                     lane.ids[crossing.parent.spatial_depth]);
+  return buffers_.at(*crossing.parent.storage, lane.ids[crossing.parent.spatial_depth]);
 }
 
 Cell* Transfers::parent_cell(const Crossing& crossing, const Lane& lane, Element element) {
@@ -149,7 +153,9 @@ std::int64_t Transfers::fill(const Crossing& crossing, std::vector<Party>& parti
       party.cells[i] = *cell;
       // A partial sum is in one place at a time: whoever fetches it first goes on with it; the
       // other instances start from nothing, and all of them meet again where they are drained.
-      if (crossing.is_output) cell->is_made = false;
+      if (!crossing.is_output) continue;
+      cell->is_made = false;
+      party.cells[i].was_read = true;
     }
   }
   return read;
@@ -167,6 +173,7 @@ std::int64_t Transfers::drain(const Crossing& crossing, const std::vector<Party>
     for (std::size_t i = 0; i < party.points.size(); ++i) {
       auto& [lane, cell] = messages[{key, party.points[i]}];
       lane = party.lane;
+      cell.was_read = cell.was_read || party.cells[i].was_read;
       if (!party.cells[i].is_made) continue;
       cell.value = cell.is_made ? combined(reduction, cell.value, party.cells[i].value)
                                 : party.cells[i].value;
@@ -177,16 +184,17 @@ std::int64_t Transfers::drain(const Crossing& crossing, const std::vector<Party>
   for (const auto& [key, message] : messages) {
     Cell* cell = parent_cell(crossing, *message.first, key.second);
     if (!cell || !message.second.is_made) continue;
-    if (cell->is_made) ++merged;
+    // Who has read what was there writes its sum back; to add to it unread takes one more read.
+    if (cell->is_made && !message.second.was_read) ++merged;
     cell->value = cell->is_made ? combined(reduction, cell->value, message.second.value)
                                 : message.second.value;
     cell->is_made = true;
   }
   const ComponentId memory = crossing.parent.storage->component;
   if (std::get<Memory>(arch_[memory].kind).merging_reads == MergingReads::kCounted)
-    add(crossing.einsum, memory, crossing.tensor, "read", merged, 0);
+    add(crossing.einsum, memory, crossing.tensor, "read", merged);
   else
-    merge_values += merged;
+    merge_values += merged * repetitions(crossing.einsum);
   return written;
 }
 

@@ -58,8 +58,10 @@ class Transfers {
                                         const Lane& lane) const;
   Buffer& parent_buffer(const Crossing& crossing, const Lane& lane);
   Cell* parent_cell(const Crossing& crossing, const Lane& lane, Element element);
+  /// How often an Einsum is run; one run is walked.
+  std::int64_t repetitions(EinsumId einsum) const;
   void add(EinsumId einsum, ComponentId component, TensorId tensor, const char* action,
-           std::int64_t count, std::int64_t padding);
+           std::int64_t count);
 
   const Workload& workload_;
   const Arch& arch_;

@@ -1,0 +1,97 @@
+// sluice_fuzz_triples [--cases N] [--seed S] [--seconds T] [--keep-going]
+// Compares the analytic model with the executor on random (workload, architecture, mapping)
+// triples. At a difference it prints the simplest triple that still shows it, as YAML, and ends
+// with status 1.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "sluice/model/evaluate.h"
+#include "triples/triple.h"
+
+namespace {
+
+struct Arguments {
+  std::uint64_t cases = 10'000;
+  std::uint64_t seed = 1;
+  double seconds = std::numeric_limits<double>::infinity();
+  bool keep_going = false;  ///< report every difference, unshrunk
+  bool print = false;       ///< only print the triples
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--keep-going" || name == "--print") {
+      (name == "--print" ? arguments.print : arguments.keep_going) = true;
+      continue;
+    }
+    if (i + 1 == argc) {
+      fmt::print(stderr, "{} needs a value\n", name);
+      std::exit(2);
+    }
+    const std::string value = argv[++i];
+    if (name == "--cases") {
+      arguments.cases = std::stoull(value);
+    } else if (name == "--seed") {
+      arguments.seed = std::stoull(value);
+    } else if (name == "--seconds") {
+      arguments.seconds = std::stod(value);
+    } else {
+      fmt::print(stderr, "unknown option {}\n", name);
+      std::exit(2);
+    }
+  }
+  return arguments;
+}
+
+struct Tally {
+  std::uint64_t done = 0, legal = 0, refused = 0, differing = 0;
+};
+
+/// One case; false where the two differ.
+bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
+  using namespace sluice::triples;
+  const Triple triple = random_triple(seed);
+  if (arguments.print) fmt::print("# seed {}\n{}---\n", seed, to_yaml(triple));
+  std::string why;
+  const auto loaded = load(triple, &why);
+  if (!loaded) {
+    ++tally.refused;
+    return true;
+  }
+  if (sluice::evaluate(loaded->problem, loaded->mapping)) ++tally.legal;
+  const auto found = differences(*loaded);
+  if (found.empty()) return true;
+  fmt::print("# seed {}: {}\n", seed, found[0]);
+  std::fflush(stdout);
+  if (arguments.keep_going) return false;
+  const Triple simplest = shrink(triple);
+  fmt::print("{}", to_yaml(simplest));
+  for (const std::string& line : differences(*load(simplest, nullptr))) fmt::print("# {}\n", line);
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments arguments = parse(argc, argv);
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  Tally tally;
+  while (tally.done < arguments.cases && elapsed() < arguments.seconds) {
+    if (agrees(arguments, arguments.seed + tally.done++, tally)) continue;
+    ++tally.differing;
+    if (!arguments.keep_going) break;
+  }
+  fmt::print("# {} triples from seed {}, {} legal, {} refused by the reader, {:.1f} s: {} differ\n",
+             tally.done, arguments.seed, tally.legal, tally.refused, elapsed(), tally.differing);
+  return tally.differing == 0 ? 0 : 1;
+}

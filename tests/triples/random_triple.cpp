@@ -1,0 +1,585 @@
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "sluice/frontend/load.h"
+#include "triples/triple.h"
+
+namespace sluice::triples {
+namespace {
+
+/// Draws that depend on the seed alone, on every platform.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed * 0x9E3779B97F4A7C15ULL + 7) {}
+  std::int64_t below(std::size_t n) { return static_cast<std::int64_t>(engine_() % n); }
+  bool chance(int percent) { return below(100) < percent; }
+  template <class T>
+  const T& any(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(below(values.size()))];
+  }
+  std::string text_of(const std::vector<std::string>& values) { return any(values); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// --- workloads ----------------------------------------------------------------------------------
+
+struct WorkloadForm {
+  std::vector<std::string> einsums;  ///< the name of each is its output
+  std::vector<std::string> ranks;    ///< that have a size of their own
+  std::vector<std::string> bounds;
+  int weight = 1;
+};
+
+const std::vector<WorkloadForm>& workload_forms() {
+  static const std::vector<WorkloadForm> forms = {
+      {{"C[m,n] = A[m,k] * B[k,n]"}, {"M", "N", "K"}, {}, 4},
+      {{"C[m] = A[m,k] * B[k,n]"}, {"M", "N", "K"}, {}, 1},
+      {{"Y[p,o] = X[XP:p+r,c] * W[r,c,o]"}, {"P", "O", "C"}, {"0 <= r < 3"}, 3},
+      {{"Y[p] = X[XP:2*p+r] * W[r]"}, {"P"}, {"0 <= r < 3"}, 2},
+      {{"Y[p] = X[XP:p+r] * W[r]"}, {"P", "XP"}, {"0 <= r < 3"}, 2},
+      {{"Y[p,q] = X[XH:p+r,XW:q+s] * W[r,s]"}, {"P", "Q"}, {"0 <= r < 2", "0 <= s < 3"}, 2},
+      {{"T[m,n] = A[m,k] * B[k,n]", "U[m,l] = T[m,n] * V[n,l]"}, {"M", "N", "K", "L"}, {}, 4},
+      {{"T[m,n] = A[m,k] * B[k,n]", "U[x,l] = T[M:x,N:y] * V[N:y,l]"}, {"M", "N", "K", "L"}, {}, 3},
+      {{"T[m,n] = A[m,k] * B[k,n]", "U[m,n] = exp(T[m,n])", "Z[m,n] = T[m,n] + U[m,n]"},
+       {"M", "N", "K"},
+       {},
+       3},
+      {{"MX[m] = max(S[m,n])", "EX[m,n] = exp(S[m,n] - MX[m])", "DN[m] = sum(EX[m,n])",
+        "Z[m,n] = EX[m,n] / DN[m]"},
+       {"M", "N"},
+       {},
+       3},
+      {{"T[p] = X[XP:p+r] * W[r]", "Y[q] = T[P:q+s] * V[s]"},
+       {"Q"},
+       {"0 <= r < 2", "0 <= s < 3"},
+       3},
+      {{"T[p,c] = X[XP:p+r,c] * W[r,c]", "Y[q,o] = T[P:2*q+s,c] * V[s,c,o]"},
+       {"Q", "C", "O"},
+       {"0 <= r < 2", "0 <= s < 3"},
+       2},
+      {{"R[i+1,m] = max(R[i,m], L[i,m])", "D[i,m] = R[i,m] - R[i+1,m]"}, {"I", "M"}, {}, 2},
+      {{"B[i,m] = A[i,m] + C[i,m]", "A[i+1,m] = B[i,m] * C[i,m]"}, {"I", "M"}, {}, 1},
+      {{"U[m,n] = T[m,n]", "V[m] = sum(U[m,n])"}, {"M", "N"}, {}, 2},
+      {{"T[m,n] = A[m,n] * B[n]", "U[n,m] = T[M:n,N:m]"}, {"M", "N"}, {}, 1},
+      {{"P[m] = X[m] * F[m]", "Q[m,n] = X[m] * G[n]"}, {"M", "N"}, {}, 1},
+      {{"T[m] = A[m,k] * B[k]", "U[m] = T[m] + A[m,k]"}, {"M", "K"}, {}, 1}};
+  return forms;
+}
+
+std::string output_name(const std::string& einsum) { return einsum.substr(0, einsum.find('[')); }
+
+void draw_workload(Dice& dice, Triple& triple) {
+  std::vector<const WorkloadForm*> drawn;
+  for (const WorkloadForm& form : workload_forms())
+    drawn.insert(drawn.end(), static_cast<std::size_t>(form.weight), &form);
+  const WorkloadForm& form = *dice.any(drawn);
+  const std::vector<std::int64_t> sizes = form.einsums.size() + form.ranks.size() > 5
+                                              ? std::vector<std::int64_t>{1, 2, 2, 3, 4}
+                                              : std::vector<std::int64_t>{1, 2, 3, 4, 4, 5, 6};
+  for (const std::string& rank : form.ranks) triple.rank_sizes.emplace_back(rank, dice.any(sizes));
+  if (form.einsums.back().starts_with("U[n,m]"))  // a transposed reader reads all of it
+    triple.rank_sizes[1].second = triple.rank_sizes[0].second;
+  triple.bounds = form.bounds;
+  for (const std::string& text : form.einsums)
+    triple.einsums.push_back({text, output_name(text), false, dice.chance(4) ? 2 : 1});
+  if (form.einsums[0] == "U[m,n] = T[m,n]") triple.einsums[0].is_copy = dice.chance(80);
+  if (form.einsums[0].starts_with("R[i+1") && dice.chance(50)) triple.initial = "R: -inf";
+  if (dice.chance(20) && !triple.einsums[0].is_copy)
+    triple.bits_per_value = triple.einsums[0].name + ": 4, Other: 16";
+  if (dice.chance(8)) triple.n_instances = 2;
+  if (dice.chance(10) && !triple.einsums[0].is_copy) triple.persistent = "Inputs - Intermediates";
+}
+
+// --- architectures ------------------------------------------------------------------------------
+
+DimensionSpec draw_dimension(Dice& dice, const std::string& name) {
+  return {name, static_cast<int>(2 + dice.below(3)),
+          dice.text_of({"All", "All", "Nothing", "Inputs", "Outputs"}),
+          dice.chance(4) ? dice.text_of({"Outputs", "Inputs"}) : ""};
+}
+
+ComponentSpec plain_memory(Dice& dice, const std::string& name) {
+  ComponentSpec spec;
+  spec.name = name;
+  spec.is_double = dice.chance(12);
+  spec.counts_merging = dice.chance(12);
+  return spec;
+}
+
+void draw_arch(Dice& dice, Triple& triple) {
+  const auto memory = [&](Dice& d, const std::string& name) {
+    ComponentSpec spec = plain_memory(d, name);
+    if (d.chance(8) && !triple.einsums[0].is_copy)
+      spec.bits_per_value = d.any(triple.einsums).name + ": 32";
+    return spec;
+  };
+  triple.components.push_back(memory(dice, "DRAM"));
+  if (dice.chance(15)) {
+    ComponentSpec toll;
+    toll.kind = ComponentSpec::Kind::kToll;
+    toll.name = "Link";
+    toll.direction =
+        triple.einsums[0].is_copy ? "up_and_down" : dice.text_of({"down", "up", "up_and_down"});
+    triple.components.push_back(toll);
+  }
+  ComponentSpec buffer = memory(dice, "GB");
+  if (dice.chance(15)) buffer.size = std::to_string(8 * (4 + dice.below(60)));
+  if (dice.chance(15)) buffer.spatial.push_back(draw_dimension(dice, "g"));
+  triple.components.push_back(buffer);
+  ComponentSpec elements;
+  elements.kind = ComponentSpec::Kind::kContainer;
+  elements.name = "PE";
+  elements.spatial = {draw_dimension(dice, "x"), draw_dimension(dice, "y")};
+  triple.components.push_back(elements);
+  if (dice.chance(25)) {
+    ComponentSpec toll;
+    toll.kind = ComponentSpec::Kind::kToll;
+    toll.name = "Port";
+    toll.direction = dice.text_of({"down", "up", "up_and_down"});
+    triple.components.push_back(toll);
+  }
+  ComponentSpec registers = memory(dice, "RF");
+  if (dice.chance(10)) registers.size = std::to_string(8 * (1 + dice.below(12)));
+  triple.components.push_back(registers);
+  ComponentSpec unit;
+  unit.kind = ComponentSpec::Kind::kCompute;
+  unit.by_kind = dice.chance(30);
+  if (dice.chance(15)) {
+    unit.name = "SIMD";
+    unit.in_fork = true;
+    unit.enabled = "len(All) == 2";
+    triple.components.push_back(unit);
+    unit.in_fork = false;
+    unit.enabled.clear();
+  }
+  unit.name = "MAC";
+  if (dice.chance(15)) unit.spatial.push_back(draw_dimension(dice, "c"));
+  triple.components.push_back(unit);
+}
+
+// --- mappings -----------------------------------------------------------------------------------
+
+using Tiles = std::map<RankVariableId, std::int64_t>;
+
+class MappingDraw {
+ public:
+  MappingDraw(Dice& dice, Triple& triple, const Workload& workload)
+      : dice_(dice),
+        triple_(triple),
+        w_(workload),
+        roles_(tensor_roles(workload)),
+        perfect_(dice.chance(65)) {
+    for (const Einsum& einsum : w_.einsums) {
+      tiles_.emplace_back();
+      for (const VariableRange& range : einsum.iteration_space)
+        tiles_.back()[range.variable] = range.size;
+    }
+    held_.resize(w_.einsums.size());
+  }
+
+  void run() {
+    std::vector<NodeSpec>& root = triple_.nodes;
+    draw_backing(root);
+    if (w_.einsums.size() == 1) {
+      nest(root, 0);
+    } else {
+      fused(root);
+    }
+    if (dice_.chance(12)) spoil();
+  }
+
+ private:
+  // Where each intermediate is backed.
+  enum class Home { kOutside, kBufferAbove, kBufferBelow, kBranches };
+
+  void draw_backing(std::vector<NodeSpec>& root) {
+    std::vector<std::string> outside;
+    for (std::size_t t = 0; t < w_.tensors.size(); ++t) {
+      const TensorId id(t);
+      Home home = Home::kOutside;
+      if (roles_.is_intermediate(id)) {
+        const auto draw = dice_.below(10);
+        home = draw < 3   ? Home::kOutside
+               : draw < 5 ? Home::kBufferAbove
+               : draw < 9 ? Home::kBufferBelow
+                          : Home::kBranches;
+      }
+      homes_.push_back(home);
+      if (home == Home::kOutside) outside.push_back(w_.tensors[t].name);
+    }
+    while (!outside.empty()) {
+      const std::size_t take = dice_.chance(70) ? outside.size() : 1;
+      NodeSpec node = storage("DRAM", {outside.begin(), outside.begin() + static_cast<long>(take)});
+      root.push_back(node);
+      outside.erase(outside.begin(), outside.begin() + static_cast<long>(take));
+    }
+    if (has("Link") && dice_.chance(70)) add_toll(root, "Link", all_einsums());
+  }
+
+  std::vector<std::size_t> all_einsums() const {
+    std::vector<std::size_t> all;
+    for (std::size_t e = 0; e < w_.einsums.size(); ++e) all.push_back(e);
+    return all;
+  }
+
+  void add_toll(std::vector<NodeSpec>& list, const std::string& toll,
+                const std::vector<std::size_t>& einsums) {
+    std::set<std::string> names;
+    for (std::size_t e : einsums)
+      for (TensorId tensor : tensors_of(w_.einsums[e]))
+        if (homes_[tensor.index()] == Home::kOutside && dice_.chance(70))
+          names.insert(w_[tensor].name);
+    if (!names.empty()) list.push_back(storage(toll, {names.begin(), names.end()}));
+  }
+
+  bool has(const std::string& component) const {
+    return std::any_of(triple_.components.begin(), triple_.components.end(),
+                       [&](const ComponentSpec& c) { return c.name == component; });
+  }
+  const ComponentSpec& component(const std::string& name) const {
+    return *std::find_if(triple_.components.begin(), triple_.components.end(),
+                         [&](const ComponentSpec& c) { return c.name == name; });
+  }
+
+  static NodeSpec storage(const std::string& component, std::vector<std::string> tensors) {
+    NodeSpec node;
+    node.names = std::move(tensors);
+    node.component = component;
+    return node;
+  }
+
+  /// A smaller tile.
+  std::int64_t tile_below(std::int64_t tile) {
+    std::vector<std::int64_t> choices;
+    for (std::int64_t smaller = 1; smaller <= tile; ++smaller)
+      if (!perfect_ || tile % smaller == 0) choices.push_back(smaller);
+    return dice_.any(choices);
+  }
+
+  /// Variables of the Einsums that walk one rank of a tensor they exchange, readers first.
+  std::vector<RankVariableId> shared_class() {
+    std::vector<std::vector<RankVariableId>> classes;
+    for (const Einsum& maker : w_.einsums)
+      for (const AffineExpression& made : maker.output().projection) {
+        if (made.terms.empty()) continue;
+        std::vector<RankVariableId> found = {made.terms[0].variable};
+        const std::size_t rank = static_cast<std::size_t>(&made - maker.output().projection.data());
+        for (const Einsum& reader : w_.einsums)
+          for (const TensorAccess& access : reader.accesses)
+            if (access.tensor == maker.output().tensor && !access.is_output &&
+                !access.projection[rank].terms.empty())
+              found.insert(found.begin(), widest(reader, access.projection[rank]));
+        std::vector<RankVariableId> distinct;
+        for (RankVariableId v : found)
+          if (std::find(distinct.begin(), distinct.end(), v) == distinct.end())
+            distinct.push_back(v);
+        classes.push_back(distinct);
+      }
+    std::vector<RankVariableId> drawn = dice_.any(classes);
+    if (dice_.chance(8)) std::reverse(drawn.begin(), drawn.end());
+    return drawn;
+  }
+
+  static RankVariableId widest(const Einsum& einsum, const AffineExpression& index) {
+    RankVariableId best = index.terms[0].variable;
+    for (const AffineTerm& term : index.terms)
+      if (variable_size(einsum, term.variable) > variable_size(einsum, best)) best = term.variable;
+    return best;
+  }
+
+  NodeSpec loop_over(const std::vector<RankVariableId>& variables, std::int64_t tile) const {
+    NodeSpec node;
+    node.kind = NodeSpec::Kind::kTemporal;
+    for (RankVariableId v : variables) node.names.push_back(w_[v].name);
+    node.tile = tile;
+    return node;
+  }
+
+  /// Whether a reader walks the loop as a window.
+  bool is_window(const std::vector<RankVariableId>& variables) const {
+    for (const Einsum& einsum : w_.einsums)
+      for (const TensorAccess& access : einsum.accesses)
+        for (const AffineExpression& index : access.projection)
+          for (RankVariableId v : variables)
+            if (roles_.is_intermediate(access.tensor) && !access.is_output &&
+                index.coefficient_of(v) != 0 && index.terms.size() > 1)
+              return true;
+    return false;
+  }
+
+  void shared_loop(std::vector<NodeSpec>& list, bool is_spatial) {
+    const std::vector<RankVariableId> variables = shared_class();
+    // Not drawn yet: the model and the executor are known to differ on windows that are spread over
+    // instances, that stand above another shared loop, or that take one step.
+    const bool window = is_window(variables);
+    if (has_window_ || (window && is_spatial)) return;
+    std::int64_t smallest = 0;
+    for (std::size_t e = 0; e < w_.einsums.size(); ++e)
+      for (RankVariableId v : variables)
+        if (tiles_[e].count(v)) {
+          smallest = smallest ? std::min(smallest, tiles_[e][v]) : tiles_[e][v];
+          break;
+        }
+    const std::int64_t tile = tile_below(std::max<std::int64_t>(1, smallest));
+    if (smallest <= 1 || (window && tile == smallest)) return;
+    has_window_ = window;
+    NodeSpec node = loop_over(variables, tile);
+    if (is_spatial) {
+      node.kind = NodeSpec::Kind::kSpatial;
+      node.component = "GB";
+      node.dimension = "g";
+    }
+    list.push_back(node);
+    for (std::size_t e = 0; e < w_.einsums.size(); ++e)
+      for (RankVariableId v : variables)
+        if (tiles_[e].count(v)) {
+          tiles_[e][v] = std::min(tiles_[e][v], tile);
+          break;
+        }
+  }
+
+  void backing_in_buffer(std::vector<NodeSpec>& list, Home home) {
+    std::vector<std::string> names;
+    for (std::size_t t = 0; t < homes_.size(); ++t)
+      if (homes_[t] == home) names.push_back(w_.tensors[t].name);
+    if (names.empty()) return;
+    for (const std::string& name : names) in_buffer_everywhere(name);
+    if (dice_.chance(50)) {
+      list.push_back(storage("GB", names));
+    } else {
+      for (const std::string& name : names) list.push_back(storage("GB", {name}));
+    }
+  }
+
+  void in_buffer_everywhere(const std::string& tensor) {
+    for (auto& held : held_) held.insert("GB/" + tensor);
+  }
+
+  /// A buffer node above the split, of a tensor that is backed outside; for all or for one Einsum.
+  void private_above(std::vector<NodeSpec>& list) {
+    std::vector<std::string> names;
+    for (std::size_t t = 0; t < homes_.size(); ++t)
+      if (homes_[t] == Home::kOutside && !held_[0].count("GB/" + w_.tensors[t].name))
+        names.push_back(w_.tensors[t].name);
+    if (names.empty()) return;
+    const std::string name = dice_.any(names);
+    NodeSpec node = storage("GB", {name});
+    if (dice_.chance(25)) {
+      const std::size_t e = static_cast<std::size_t>(dice_.below(w_.einsums.size()));
+      if (held_[e].count("GB/" + name)) return;
+      held_[e].insert("GB/" + name);
+      node.einsums = {w_.einsums[e].name};
+    } else {
+      for (const auto& held : held_)
+        if (held.count("GB/" + name)) return;
+      in_buffer_everywhere(name);
+    }
+    list.push_back(node);
+  }
+
+  void fused(std::vector<NodeSpec>& root) {
+    const auto above = [&] {
+      if (dice_.chance(20)) private_above(root);
+    };
+    const bool spread = !component("GB").spatial.empty() && dice_.chance(50);
+    const std::int64_t loops = dice_.any(std::vector<std::int64_t>{0, 1, 1, 1, 2});
+    std::int64_t outer = dice_.chance(30) ? loops : 0;
+    for (std::int64_t l = 0; l < outer; ++l) shared_loop(root, false);
+    if (spread) shared_loop(root, true);
+    backing_in_buffer(root, Home::kBufferAbove);
+    above();
+    for (std::int64_t l = outer; l < loops; ++l) {
+      shared_loop(root, false);
+      above();
+    }
+    backing_in_buffer(root, Home::kBufferBelow);
+    above();
+    NodeSpec split;
+    split.kind = NodeSpec::Kind::kSequential;
+    const std::size_t n = w_.einsums.size();
+    const bool nested = n > 2 && dice_.chance(20);
+    for (std::size_t e = 0; e < n; ++e) {
+      if (nested && e == n - 2) {
+        NodeSpec inner;
+        inner.kind = NodeSpec::Kind::kSequential;
+        inner.children = {branch(e), branch(e + 1)};
+        split.children.push_back({inner});
+        break;
+      }
+      split.children.push_back(branch(e));
+    }
+    root.push_back(split);
+  }
+
+  std::vector<NodeSpec> branch(std::size_t e) {
+    std::vector<NodeSpec> list;
+    const std::string memory = dice_.chance(50) || !held_[e].empty() ? "GB" : "DRAM";
+    for (TensorId tensor : tensors_of(w_.einsums[e]))
+      if (homes_[tensor.index()] == Home::kBranches) {
+        list.push_back(storage("GB", {w_[tensor].name}));
+        held_[e].insert("GB/" + w_[tensor].name);
+      }
+    (void)memory;
+    nest(list, e);
+    return list;
+  }
+
+  /// Everything below the shared part for one Einsum.
+  void nest(std::vector<NodeSpec>& list, std::size_t e) {
+    if (w_.einsums.size() == 1 && !component("GB").spatial.empty() && dice_.chance(40))
+      spatial_loop(list, e, "GB", "g");
+    std::vector<NodeSpec> outer = loops(e, dice_.any(std::vector<std::int64_t>{0, 1, 1, 2, 3}));
+    insert_storages(outer, e, "GB", 45);
+    list.insert(list.end(), outer.begin(), outer.end());
+    const bool on_fork = has("SIMD") && tensors_of(w_.einsums[e]).size() == 2 && dice_.chance(50);
+    for (const char* dimension : {"x", "y"})
+      if (dice_.chance(25)) spatial_loop(list, e, "PE", dimension);
+    if (has("Port") && dice_.chance(60)) {
+      std::vector<std::string> names;
+      for (TensorId tensor : tensors_of(w_.einsums[e]))
+        if (dice_.chance(60)) names.push_back(w_[tensor].name);
+      if (!names.empty()) list.push_back(storage("Port", names));
+    }
+    std::vector<NodeSpec> inner = loops(e, dice_.any(std::vector<std::int64_t>{0, 0, 1, 2}));
+    std::vector<NodeSpec> last = last_loops(e);
+    insert_storages(inner, e, "RF", 25);
+    list.insert(list.end(), inner.begin(), inner.end());
+    if (!component(on_fork ? "SIMD" : "MAC").spatial.empty() && !on_fork && dice_.chance(30))
+      spatial_loop(list, e, "MAC", "c");
+    list.insert(list.end(), last.begin(), last.end());
+    NodeSpec compute;
+    compute.kind = NodeSpec::Kind::kCompute;
+    compute.names = {w_.einsums[e].name};
+    compute.component = on_fork ? "SIMD" : "MAC";
+    list.push_back(compute);
+  }
+
+  RankVariableId any_variable(std::size_t e) {
+    return dice_.any(w_.einsums[e].iteration_space).variable;
+  }
+
+  std::vector<NodeSpec> loops(std::size_t e, std::int64_t n) {
+    std::vector<NodeSpec> list;
+    for (; n > 0; --n) {
+      const RankVariableId v = any_variable(e);
+      const std::int64_t tile = tile_below(tiles_[e][v]);
+      list.push_back(loop_over({v}, tile));
+      if (dice_.chance(0) && tile + 1 < tiles_[e][v]) list.back().first_tile = tile + 1;
+      tiles_[e][v] = tile;
+    }
+    return list;
+  }
+
+  void spatial_loop(std::vector<NodeSpec>& list, std::size_t e, const std::string& component_name,
+                    const std::string& dimension) {
+    const RankVariableId v = any_variable(e);
+    int fanout = 2;
+    for (const DimensionSpec& d : component(component_name).spatial)
+      if (d.name == dimension) fanout = d.fanout;
+    const std::int64_t tile = tile_below(tiles_[e][v]);
+    if ((tiles_[e][v] + tile - 1) / tile > fanout && !dice_.chance(3)) return;
+    NodeSpec node = loop_over({v}, tile);
+    node.kind = NodeSpec::Kind::kSpatial;
+    node.component = component_name;
+    node.dimension = dimension;
+    list.push_back(node);
+    tiles_[e][v] = tile;
+  }
+
+  std::vector<NodeSpec> last_loops(std::size_t e) {
+    std::vector<RankVariableId> variables;
+    for (const auto& [variable, tile] : tiles_[e])
+      if (tile > 1 || dice_.chance(20)) variables.push_back(variable);
+    for (std::size_t i = variables.size(); i > 1; --i)
+      std::swap(variables[i - 1], variables[static_cast<std::size_t>(dice_.below(i))]);
+    std::vector<NodeSpec> list;
+    for (RankVariableId v : variables) list.push_back(loop_over({v}, 1));
+    return list;
+  }
+
+  void insert_storages(std::vector<NodeSpec>& list, std::size_t e, const std::string& memory_name,
+                       int percent) {
+    for (TensorId tensor : tensors_of(w_.einsums[e])) {
+      const std::string& name = w_[tensor].name;
+      if (!dice_.chance(percent) || (held_[e].count(memory_name + "/" + name) && !dice_.chance(2)))
+        continue;
+      held_[e].insert(memory_name + "/" + name);
+      NodeSpec node = storage(memory_name, {name});
+      node.sliding = perfect_ && dice_.chance(40) && reads_a_window(w_.einsums[e], tensor);
+      list.insert(list.begin() + dice_.below(list.size() + 1), node);
+    }
+  }
+
+  static bool reads_a_window(const Einsum& einsum, TensorId tensor) {
+    for (const TensorAccess& access : einsum.accesses)
+      for (const AffineExpression& index : access.projection)
+        if (access.tensor == tensor && !access.is_output && index.terms.size() > 1) return true;
+    return false;
+  }
+
+  /// One thing that is likely to be against the rules.
+  void spoil() {
+    std::vector<NodeSpec>* list = &triple_.nodes;
+    while (list->back().kind == NodeSpec::Kind::kSequential && dice_.chance(70))
+      list = &list->back()
+                  .children[static_cast<std::size_t>(dice_.below(list->back().children.size()))];
+    const std::size_t at = static_cast<std::size_t>(dice_.below(list->size()));
+    NodeSpec& node = (*list)[at];
+    switch (dice_.below(4)) {
+      case 0:
+        if (at + 1 < list->size()) list->erase(list->begin() + static_cast<long>(at));
+        break;
+      case 1:
+        if (at + 2 < list->size()) std::swap((*list)[at], (*list)[at + 1]);
+        break;
+      case 2:
+        if (node.kind == NodeSpec::Kind::kTemporal) node.tile += 1;
+        break;
+      default:
+        if (node.kind == NodeSpec::Kind::kSequential)
+          std::swap(node.children.front(), node.children.back());
+        break;
+    }
+  }
+
+  Dice& dice_;
+  Triple& triple_;
+  const Workload& w_;
+  TensorRoles roles_;
+  bool perfect_;
+  bool has_window_ = false;
+  std::vector<Tiles> tiles_;                 ///< per Einsum
+  std::vector<Home> homes_;                  ///< per tensor
+  std::vector<std::set<std::string>> held_;  ///< per Einsum: "memory/tensor"
+};
+
+std::optional<Workload> workload_of(const Triple& triple) {
+  Triple bare = triple;
+  bare.components.clear();
+  std::string text = to_yaml(bare);
+  text = text.substr(0, text.find("arch:\n"));
+  auto specs = load_specs_from_text({{"triple.yaml", text}}, {});
+  if (!specs || !specs->workload) return std::nullopt;
+  return std::move(specs->workload);
+}
+
+}  // namespace
+
+Triple random_triple(std::uint64_t seed) {
+  Dice dice(seed);
+  while (true) {
+    Triple triple;
+    draw_workload(dice, triple);
+    const auto workload = workload_of(triple);
+    if (!workload) continue;
+    draw_arch(dice, triple);
+    MappingDraw(dice, triple, *workload).run();
+    return triple;
+  }
+}
+
+}  // namespace sluice::triples

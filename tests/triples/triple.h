@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+#include "sluice/model/binding.h"
+
+namespace sluice::triples {
+
+/// A workload, an architecture and a mapping, small enough to be run literally, as text fields that
+/// print as one YAML file.
+
+struct NodeSpec {
+  enum class Kind { kStorage, kTemporal, kSpatial, kSequential, kCompute };
+  Kind kind = Kind::kStorage;
+  std::vector<std::string> names;            ///< tensors; rank variables; the Einsum
+  std::string component;                     ///< storage, spatial loop, compute
+  std::string dimension;                     ///< spatial loop
+  std::int64_t tile = 1;                     ///< loops
+  std::int64_t first_tile = 0;               ///< temporal loops: 0 where not stated
+  bool sliding = false, persistent = false;  ///< storage
+  std::vector<std::string> einsums;          ///< storage: whom it serves; empty: everybody
+  std::vector<std::vector<NodeSpec>> children;
+};
+
+struct DimensionSpec {
+  std::string name;
+  int fanout = 2;
+  std::string may_reuse = "All";
+  std::string reuse;  ///< empty: not given
+};
+
+struct ComponentSpec {
+  enum class Kind { kMemory, kToll, kContainer, kCompute };
+  Kind kind = Kind::kMemory;
+  std::string name;
+  std::string size = "inf";
+  std::string bits_per_value;  ///< inside of a flow mapping, or empty
+  bool is_double = false, counts_merging = false;
+  std::string direction;  ///< toll
+  std::string enabled;    ///< compute
+  bool by_kind = false;   ///< compute: actions by operation kind
+  bool in_fork = false;   ///< on a branch of its own
+  std::vector<DimensionSpec> spatial;
+};
+
+struct EinsumSpec {
+  std::string text;
+  std::string name;
+  bool is_copy = false;
+  int n_instances = 1;
+};
+
+struct Triple {
+  std::vector<std::pair<std::string, std::int64_t>> rank_sizes;
+  std::vector<std::string> bounds;  ///< `0 <= r < 3`
+  std::string bits_per_value = "All: 8";
+  std::string persistent;  ///< set expression, or empty
+  std::string initial;     ///< inside of a flow mapping, or empty
+  int n_instances = 1;
+  std::vector<EinsumSpec> einsums;
+  std::vector<ComponentSpec> components;  ///< outermost first
+  std::vector<NodeSpec> nodes;
+};
+
+/// The whole as one YAML document.
+std::string to_yaml(const Triple& triple);
+
+/// The same as values. Nothing where the document does not load or bind; `why` then says why.
+struct LoadedTriple {
+  BoundProblem problem;
+  Mapping mapping;
+};
+std::optional<LoadedTriple> load(const Triple& triple, std::string* why);
+
+/// The triple of one seed. Most are legal.
+Triple random_triple(std::uint64_t seed);
+
+/// Where model and executor differ on a triple; empty where they agree.
+std::vector<std::string> differences(const LoadedTriple& triple);
+
+/// Greedily simpler triples on which the two still differ.
+Triple shrink(const Triple& triple);
+
+}  // namespace sluice::triples
