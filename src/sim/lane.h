@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "ledger.h"
@@ -25,20 +25,16 @@ struct Cell {
   bool was_read = false;  ///< partial sums: its instance has read what was there before
 };
 
-/// What a storage does for one Einsum (model.md: it "serves each child Einsum on its own").
-struct Service {
-  Points fetched;  ///< what the Einsum reads and must be fetched
-  Points outputs;  ///< what it writes
-  bool is_filled = false;
-};
-
 /// The contents of one storage in one instance: exactly the points of its tile.
 struct Buffer {
   Points points;
-  std::vector<Cell> cells;               ///< per point
-  std::map<EinsumId, Service> services;  ///< storages that are no backing, while they are open
-  std::map<EinsumId, Points> windows;    ///< sliding: what each Einsum had in the last step
-  std::size_t run = 0;                   ///< sliding: run of the loop that it slides over
+  std::vector<Cell> cells;  ///< per point
+  Points fetched;           ///< of what its Einsum reads: what must be fetched
+  Points outputs;           ///< what its Einsum writes
+  Points window;            ///< sliding: what its Einsum read in the last step
+  std::size_t run = 0;      ///< sliding: run of the loop that it slides over
+  bool is_open = false;
+  bool is_filled = false;
 
   /// Null for a point that is not there.
   Cell* find(Element element);
@@ -46,23 +42,22 @@ struct Buffer {
   void move_to(Points points);
 };
 
-/// The buffers of the machine, by storage and instance.
+/// The buffers of the machine. A backing storage is everybody's; any other one "serves each child
+/// Einsum on its own" (model.md) and has a buffer for each.
 class BufferTable {
  public:
-  Buffer& at(const StorageItem& storage, std::size_t instance) {
-    return buffers_[{storage.id, instance}];
+  Buffer& at(const StorageItem& storage, EinsumId einsum, std::size_t instance) {
+    return buffers_[{storage.id, storage.is_backing ? 0 : einsum.index() + 1, instance}];
   }
-  /// Null where the storage is not open there.
-  Buffer* find(const StorageItem& storage, std::size_t instance) {
-    const auto buffer = buffers_.find({storage.id, instance});
+  /// Null where the storage was never open there.
+  Buffer* find(const StorageItem& storage, EinsumId einsum, std::size_t instance) {
+    const auto buffer =
+        buffers_.find({storage.id, storage.is_backing ? 0 : einsum.index() + 1, instance});
     return buffer == buffers_.end() ? nullptr : &buffer->second;
-  }
-  void erase(const StorageItem& storage, std::size_t instance) {
-    buffers_.erase({storage.id, instance});
   }
 
  private:
-  std::map<std::pair<std::size_t, std::size_t>, Buffer> buffers_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Buffer> buffers_;
 };
 
 /// Numbers the instances: the same turns always get the same number.

@@ -137,7 +137,6 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
   if (!split_reserves) release(storage, lanes, above.is_below_loop);
   if (storage.is_backing) return;
   for (EinsumId einsum : storage.served) close_for(storage, einsum, lanes);
-  drop(storage, lanes);
 }
 
 /// Whether nothing but storages (and loops of one step) stand before the split of this body.

@@ -55,7 +55,6 @@ class Machine {
   void open_backing(const StorageItem& storage, const Lanes& lanes);
   void open_for_einsums(const StorageItem& storage, const Lanes& lanes);
   void close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes);
-  void drop(const StorageItem& storage, const Lanes& lanes);
   void bring_in(TensorId tensor, Buffer& buffer, const Points& fresh);
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);

@@ -186,8 +186,10 @@ void Machine::copy(EinsumId einsum, const Lane& lane) {
     mark_executed(einsum, point);
     const Element source = points_.at(of, input, point);
     const Element target = points_.at(of, output, point);
-    Cell* read = buffers_.at(*way.from.storage, lane.ids[way.from.spatial_depth]).find(source);
-    Cell* written = buffers_.at(*way.to.storage, lane.ids[way.to.spatial_depth]).find(target);
+    Cell* read =
+        buffers_.at(*way.from.storage, einsum, lane.ids[way.from.spatial_depth]).find(source);
+    Cell* written =
+        buffers_.at(*way.to.storage, einsum, lane.ids[way.to.spatial_depth]).find(target);
     if (!read || !written || !read->is_made) {
       complaints_.add(ComplaintKind::kAbsentValue,
                       fmt::format("The Einsum {} copies {} before anybody has made it.", of.name,

@@ -51,7 +51,7 @@ void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
   for (const Lane& lane : lanes) {
     Points tile = tile_of(storage, lane);
     if (tile.empty()) continue;
-    Buffer& buffer = buffers_.at(storage, lane.ids.back());
+    Buffer& buffer = buffers_.at(storage, {}, lane.ids.back());
     const Points fresh = without(tile, buffer.points);
     send_off(storage.tensor, buffer, without(buffer.points, tile));
     buffer.move_to(std::move(tile));
@@ -90,46 +90,35 @@ void Machine::send_off(TensorId tensor, const Buffer& buffer, const Points& drop
 }
 
 void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
-  for (const Lane& lane : lanes) {
-    Points tile;
-    std::map<EinsumId, Service> services;
+  for (const Lane& lane : lanes)
     for (const auto& [einsum, box] : lane.boxes) {
       const Einsum& of = workload_[einsum];
       if (storage.served.count(einsum) == 0 || of.is_copy_operation) continue;
-      Service& service = services[einsum];
-      service.fetched = points_.touched(of, storage.tensor, false, box);
-      service.outputs = points_.touched(of, storage.tensor, true, box);
-      tile = united(tile, united(service.fetched, service.outputs));
+      Buffer& buffer = buffers_.at(storage, einsum, lane.ids.back());
+      const std::size_t run = storage.slides_over ? runs_[*storage.slides_over] : 0;
+      if (!storage.slides_over || buffer.run != run) buffer = Buffer{};
+      buffer.run = run;
+      Points wanted = points_.touched(of, storage.tensor, false, box);
+      buffer.outputs = points_.touched(of, storage.tensor, true, box);
+      buffer.fetched = without(wanted, buffer.window);
+      buffer.move_to(united(wanted, buffer.outputs));
+      buffer.window = std::move(wanted);
+      buffer.is_open = true;
+      buffer.is_filled = false;
     }
-    if (services.empty()) continue;
-    Buffer& buffer = buffers_.at(storage, lane.ids.back());
-    const std::size_t run = storage.slides_over ? runs_[*storage.slides_over] : 0;
-    if (!storage.slides_over || buffer.run != run) buffer = Buffer{};
-    buffer.run = run;
-    for (auto& [einsum, service] : services) {
-      Points wanted = service.fetched;
-      service.fetched = without(wanted, buffer.windows[einsum]);
-      buffer.windows[einsum] = std::move(wanted);
-    }
-    buffer.services = std::move(services);
-    buffer.move_to(std::move(tile));
-  }
 }
 
 /// Drains what an Einsum has made in a storage, and ends its service.
 void Machine::close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes) {
   std::vector<Party> parties;
   for (const Lane& lane : lanes) {
-    Buffer* buffer = buffers_.find(storage, lane.ids.back());
-    if (!buffer) continue;
-    const auto service = buffer->services.find(einsum);
-    if (service == buffer->services.end()) continue;
-    if (service->second.is_filled && !service->second.outputs.empty()) {
-      Party party{&lane, service->second.outputs, {}};
-      for (Element element : party.points) party.cells.push_back(*buffer->find(element));
-      parties.push_back(std::move(party));
-    }
-    buffer->services.erase(service);
+    Buffer* buffer = buffers_.find(storage, einsum, lane.ids.back());
+    if (!buffer || !buffer->is_open) continue;
+    buffer->is_open = false;
+    if (!buffer->is_filled || buffer->outputs.empty()) continue;
+    Party party{&lane, buffer->outputs, {}};
+    for (Element element : party.points) party.cells.push_back(*buffer->find(element));
+    parties.push_back(std::move(party));
   }
   if (parties.empty()) return;
   const std::vector<Link>& links = program_.paths.at(einsum).links.at(storage.tensor);
@@ -138,11 +127,6 @@ void Machine::close_for(const StorageItem& storage, EinsumId einsum, const Lanes
   const Crossing& crossing = transfers_.crossing(einsum, storage.tensor, true, link);
   const std::int64_t written = transfers_.drain(crossing, parties);
   record_transfer(ExecutionStep::Kind::kDrain, crossing, parties, written);
-}
-
-void Machine::drop(const StorageItem& storage, const Lanes& lanes) {
-  if (storage.slides_over) return;  // what is still in the window stays for the next step
-  for (const Lane& lane : lanes) buffers_.erase(storage, lane.ids.back());
 }
 
 void Machine::fill_storages(EinsumId einsum, TensorId tensor, const Lanes& lanes) {
@@ -158,11 +142,11 @@ void Machine::fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, c
   std::vector<Party> inputs;
   std::vector<Party> outputs;
   for (const Lane& lane : lanes) {
-    Service& service = buffers_.at(*at.storage, lane.ids[at.spatial_depth]).services.at(einsum);
-    if (service.is_filled) continue;
-    service.is_filled = true;
-    inputs.push_back({&lane, service.fetched, {}});
-    outputs.push_back({&lane, service.outputs, {}});
+    Buffer& buffer = buffers_.at(*at.storage, einsum, lane.ids[at.spatial_depth]);
+    if (buffer.is_filled) continue;
+    buffer.is_filled = true;
+    inputs.push_back({&lane, buffer.fetched, {}});
+    outputs.push_back({&lane, buffer.outputs, {}});
   }
   for (const bool is_output : {false, true}) {
     std::vector<Party>& parties = is_output ? outputs : inputs;
@@ -173,12 +157,9 @@ void Machine::fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, c
     const std::int64_t read = transfers_.fill(crossing, parties);
     record_transfer(ExecutionStep::Kind::kFill, crossing, parties, read);
     for (const Party& party : parties) {
-      Buffer& buffer = buffers_.at(*at.storage, party.lane->ids[at.spatial_depth]);
-      for (std::size_t i = 0; i < party.points.size(); ++i) {
-        Cell& cell = *buffer.find(party.points[i]);
-        // What another Einsum has just made in this tile is newer than what is fetched.
-        if (is_output || !cell.is_made) cell = party.cells[i];
-      }
+      Buffer& buffer = buffers_.at(*at.storage, einsum, party.lane->ids[at.spatial_depth]);
+      for (std::size_t i = 0; i < party.points.size(); ++i)
+        *buffer.find(party.points[i]) = party.cells[i];
     }
   }
 }

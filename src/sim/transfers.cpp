@@ -117,7 +117,8 @@ void Transfers::count_tolls(const Crossing& crossing, const std::vector<Party>& 
 }
 
 Buffer& Transfers::parent_buffer(const Crossing& crossing, const Lane& lane) {
-  return buffers_.at(*crossing.parent.storage, lane.ids[crossing.parent.spatial_depth]);
+  return buffers_.at(*crossing.parent.storage, crossing.einsum,
+                     lane.ids[crossing.parent.spatial_depth]);
 }
 
 Cell* Transfers::parent_cell(const Crossing& crossing, const Lane& lane, Element element) {
