@@ -64,6 +64,30 @@ std::string text_of(const std::vector<Point>& points) {
   return text;
 }
 
+struct Switch {
+  const char* name;
+  bool PruningRules::*rule;
+};
+constexpr Switch kSwitches[] = {
+    {"dominance off", &PruningRules::dominance},
+    {"convex_hull off", &PruningRules::convex_hull},
+    {"bounds off", &PruningRules::bounds},
+    {"isomorphic_einsums off", &PruningRules::isomorphic_einsums},
+    {"reservation_relevance off", &PruningRules::reservation_relevance},
+    {"dead_ends off", &PruningRules::dead_ends},
+    {"redundant_templates off", &PruningRules::redundant_templates},
+};
+
+/// What was asked: for a search that does not end.
+std::string text_of(const MapperOptions& options) {
+  std::string text;
+  for (Objective objective : options.objectives) text += std::string(name_of(objective)) + " ";
+  if (options.resource_usage) text += "with occupancy ";
+  for (const Switch& off : kSwitches)
+    if (!(options.pruning.*off.rule)) text += off.name;
+  return text;
+}
+
 /// Cancels a search that has run for too long.
 class Watchdog {
  public:
@@ -103,7 +127,7 @@ class Comparison {
   bool is_small() const {
     double combinations = 1;
     for (std::int64_t nests : truth_.nests) combinations *= static_cast<double>(nests);
-    return combinations < 3e4;
+    return combinations < 3e3;
   }
 
   std::optional<std::string> optimum(MapperOptions options, Objective objective,
@@ -187,7 +211,8 @@ class Comparison {
     MapperControl control;
     control.cancel = &watchdog.expired();
     MapperAnswer answer = mapper_.map(problem_, options, control);
-    if (watchdog.expired()) throw InternalError(fmt::format("no answer in {} s", kPatienceSeconds));
+    if (watchdog.expired())
+      throw InternalError(fmt::format("no answer in {} s: {}", kPatienceSeconds, text_of(options)));
     return answer;
   }
 
@@ -207,20 +232,6 @@ class Comparison {
 };
 
 constexpr Objective kObjectives[] = {Objective::kEnergy, Objective::kLatency, Objective::kEdp};
-
-struct Switch {
-  const char* name;
-  bool PruningRules::*rule;
-};
-constexpr Switch kSwitches[] = {
-    {"dominance off", &PruningRules::dominance},
-    {"convex_hull off", &PruningRules::convex_hull},
-    {"bounds off", &PruningRules::bounds},
-    {"isomorphic_einsums off", &PruningRules::isomorphic_einsums},
-    {"reservation_relevance off", &PruningRules::reservation_relevance},
-    {"dead_ends off", &PruningRules::dead_ends},
-    {"redundant_templates off", &PruningRules::redundant_templates},
-};
 
 std::optional<std::string> first_difference(const Comparison& comparison,
                                             const MapperOptions& options, std::uint64_t variation) {
