@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "sluice/model/evaluate.h"
 #include "sluice/sim/execute.h"
 #include "support/random_cases.h"
 #include "triples/triple.h"
