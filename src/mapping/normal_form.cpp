@@ -97,10 +97,10 @@ class Normaliser {
       std::int64_t tile = 0;
       if (const TemporalNode* temporal = std::get_if<TemporalNode>(&list[i].kind)) {
         variables = &temporal->variables;
-        tile = temporal->tile_shape;
+        tile = std::max(temporal->tile_shape, temporal->initial_tile_shape.value_or(0));
       } else if (const SpatialNode* spatial = std::get_if<SpatialNode>(&list[i].kind)) {
         variables = &spatial->variables;
-        tile = spatial->tile_shape;
+        tile = std::max(spatial->tile_shape, spatial->initial_tile_shape.value_or(0));
       } else {
         continue;
       }

@@ -75,8 +75,8 @@ class AccessCounter {
       const Place parent = storage_place(chain[i - 1]), child = storage_place(chain[i]);
       const Value volume = volume_at(child);
       const auto [above, below] = moves(parent, child, volume);
-      add(parent, upwards, above.all, above.unit);
-      add(child, !upwards, below.all, below.unit);
+      if (charges(parent, upwards)) add(parent, upwards, above.all, above.unit);
+      if (charges(child, upwards)) add(child, !upwards, below.all, below.unit);
       cross_networks(parent, child, volume, !upwards, upwards, false);
     }
   }
@@ -89,6 +89,13 @@ class AccessCounter {
   Place storage_place(std::uint32_t s) const {
     if (s == kComputeLevel) return {};
     return {s, storage(s).loops_above, storage(s).slides_over};
+  }
+
+  /// False for a toll on the other way only.
+  bool charges(const Place& place, bool upwards) const {
+    const Toll* toll = std::get_if<Toll>(&arch_[storage(place.storage).component].kind);
+    const auto other = upwards ? Toll::Direction::kDown : Toll::Direction::kUp;
+    return !toll || toll->direction != other;
   }
 
   void step_to(Place place, Place* parent) {

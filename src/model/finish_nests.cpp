@@ -53,6 +53,10 @@ class NestFinisher {
   void enter(NestLoop& loop, Nest& nest, const Einsum& einsum) {
     std::int64_t& current = tiles_[static_cast<std::size_t>(loop.variable)];
     loop.enclosing = current;
+    if (loop.first == current) {  // one step, and all of it the first
+      loop.tile = current;
+      loop.first = 0;
+    }
     const std::int64_t largest = std::max(loop.tile, loop.first);
     if (loop.tile < 1 || loop.first < 0 || loop.tile > current || loop.first > current) {
       report_.add(

@@ -324,10 +324,10 @@ class Flattener {
       std::int64_t tile = 0;
       if (const TemporalNode* loop = std::get_if<TemporalNode>(&node.kind)) {
         variables = &loop->variables;
-        tile = loop->tile_shape;
+        tile = std::max(loop->tile_shape, loop->initial_tile_shape.value_or(0));
       } else if (const SpatialNode* spatial = std::get_if<SpatialNode>(&node.kind)) {
         variables = &spatial->variables;
-        tile = spatial->tile_shape;
+        tile = std::max(spatial->tile_shape, spatial->initial_tile_shape.value_or(0));
       }
       bool trivial = variables != nullptr;
       if (variables) {

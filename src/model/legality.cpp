@@ -1,9 +1,11 @@
 #include "model/legality.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "model/finish_nests.h"
 #include "model/sharing.h"
 #include "sluice/support/checked.h"
 
@@ -124,7 +126,9 @@ class NestChecker {
         const NestLoop& loop = tree_.loops[nest_->loops_begin + static_cast<std::uint32_t>(l)];
         const Relevance seen = einsum_->relevance[t][static_cast<std::size_t>(loop.variable)];
         if (loop.trips == 1 || seen == Relevance::kRelevant) continue;
-        if (seen == Relevance::kPartial && rows_are_shared(tensor, loop)) continue;
+        if (seen == Relevance::kPartial && rows_are_shared(tensor, loop) &&
+            (!loop.spatial || windows_are_apart(tensor, loop, *backed_at_[t])))
+          continue;
         add(ViolationKind::kRecomputation, *backed_at_[t],
             "The loop over " + variable_name(loop) + " stands above the backing storage of " +
                 tensor_name(tensor) + " in " + report_.name(backed_at_[t]->component) +
@@ -164,6 +168,20 @@ class NestChecker {
           if (term.variable == variable && index.others > 0) return true;
     }
     return false;
+  }
+
+  /// Instances do not pass rows on: what they read of the tensor must not overlap.
+  bool windows_are_apart(int tensor, const NestLoop& loop, const NestStorage& backing) const {
+    bool apart = false;
+    for (const BoundAccess& access : einsum_->accesses) {
+      if (access.tensor != tensor || access.is_output) continue;
+      for (const BoundIndex& index : access.index)
+        for (const BoundTerm& term : index.terms)
+          if (term.variable == loop.variable)
+            apart |= std::abs(term.coefficient) * loop.tile >=
+                     tile_extent(index, tree_.tiles_at(backing));
+    }
+    return apart;
   }
 
   /// A consumer's sliding loop over the rows of an intermediate that is made below the same loop.

@@ -75,8 +75,13 @@ double Reservations::persistent_instances(TensorId tensor) const {
 void Reservations::add(std::uint32_t index) {
   if (counted_[index] == stamp_) return;
   counted_[index] = stamp_;
-  for (const auto& [entry, partner] : alias_pairs_)
-    if (entry == index && counted_[partner] == stamp_) return;
+  for (const auto& [entry, partner] : alias_pairs_) {
+    if (entry != index || counted_[partner] != stamp_) continue;
+    // Of the two, the persistent one is what stays (once an instance of the workload).
+    if (is_persistent(tree_.entries[index]))
+      std::replace(live_.begin(), live_.end(), partner, index);
+    return;
+  }
   live_.push_back(index);
 }
 

@@ -171,5 +171,23 @@ TEST(Occupancy, AnOverflowNamesMemoryEinsumTensorsAndExcess) {
   EXPECT_EQ(excess[0].excess_bits, 24);
 }
 
+// U is T under another name. T is persistent and there once an instance of the workload, 2 · 32
+// bits, while V (8 bits) is made, too.
+TEST(Occupancy, APersistentTensorStaysUnderItsOtherName) {
+  Workload w = WorkloadBuilder({{"m", 4}}, 8)
+                   .copy("U[m] = T[m]")
+                   .einsum("V[] = U[m]")
+                   .persistent("T")
+                   .workload;
+  w.n_instances = 2;
+  const Arch arch = two_levels();
+  const MappingBuilder b(w, arch);
+  const Cost cost = priced(
+      w, arch,
+      {b.storage("DRAM", {"T", "U", "V"}),
+       b.sequential({{b.compute("U", "MAC")}, {b.temporal("m", 1), b.compute("V", "MAC")}})});
+  EXPECT_EQ(peak_bits(cost, arch, "DRAM"), 2 * 32 + 8);
+}
+
 }  // namespace
 }  // namespace sluice::testing

@@ -82,8 +82,9 @@ struct Pipelined : ::testing::Test {
   }
 };
 
-// B's node stops at A's, A's at the loop over n. Four steps (m, k): fills 8 + 8 values, 8 s; compute 16 s.
-// 8 s until the first starts, four times 16, and C's second tile of 4 values drains in 2 s.
+// B's node stops at A's, A's at the loop over n. Four steps (m, k): fills 8 + 8 values, 8 s;
+// compute 16 s. 8 s until the first starts, four times 16, and C's second tile of 4 values drains
+// in 2 s.
 TEST_F(Pipelined, FillsComputesAndDrainsTiles) {
   const Cost result = cost(tiled());
   EXPECT_EQ(result.latency_s, 8 + 64 + 2);

@@ -84,5 +84,20 @@ TEST_F(RowFusion, NestsSharedLoops) {
   EXPECT_EQ(peak_bits(cost, arch, "GB"), 4 * 8);
 }
 
+// Two instances with four windows each: the second needs rows 4 and 5, which the first has made in
+// its own buffer.
+TEST_F(RowFusion, InstancesCannotShareRows) {
+  arch.components[1].spatial = {dimension("g", 2)};
+  NodeList nodes = fused(2);
+  SpatialNode spread;
+  spread.variables = std::get<TemporalNode>(nodes[1].kind).variables;
+  spread.tile_shape = 4;
+  spread.component = ComponentId(1);
+  nodes[1].kind = spread;
+  EXPECT_EQ(why_illegal(w, arch, nodes),
+            "The loop over q stands above the backing storage of T in GB but does not index it "
+            "directly.\n");
+}
+
 }  // namespace
 }  // namespace sluice::testing

@@ -150,6 +150,27 @@ TEST(TemplateEvaluator, GivesTheBitsOfEvaluateForFusedEinsums) {
   EXPECT_GT(legal, 1000);
 }
 
+// The Einsums know their shared loop by different variables.
+TEST(TemplateEvaluator, GivesTheBitsOfEvaluateForLoopsWithTwoNames) {
+  const Workload w = WorkloadBuilder({{"m", 8}, {"p", 8}, {"k", 6}, {"n", 4}, {"l", 4}}, 8)
+                         .einsum("T[m,n] = A[m,k] * B[k,n]")
+                         .einsum("U[p,l] = T[m:p,n] * D[n,l]")
+                         .workload;
+  const Arch arch = machine();
+  const MappingBuilder b(w, arch);
+  Node shared = b.temporal("m", 1);
+  std::get<TemporalNode>(shared.kind).variables.push_back(find_rank_variable(w, "p").value());
+  const int legal =
+      compare(w, arch,
+              {b.storage("DRAM", {"A", "B", "D", "U"}), shared, b.storage("GB", {"T"}),
+               b.sequential({{b.storage("GB", {"B"}), b.temporal("k", 1), b.temporal("m", 1),
+                              b.temporal("n", 1), b.temporal("k", 1), b.compute("T", "MAC")},
+                             {b.storage("GB", {"U", "D"}), b.temporal("l", 1), b.temporal("p", 1),
+                              b.temporal("n", 1), b.temporal("l", 1), b.compute("U", "MAC")}})},
+              2000, 5);
+  EXPECT_GT(legal, 500);
+}
+
 TEST(TemplateEvaluator, GivesTheBitsOfEvaluateForWindowsAndCopies) {
   const Workload w = WorkloadBuilder({{"p", 8}, {"r", 3}, {"c", 4}}, 8)
                          .rank("XP", 10)

@@ -366,5 +366,43 @@ TEST(Traffic, ALargerFirstTileIsVisitedOnce) {
   EXPECT_EQ(values(cost, w, arch, "MAC", "compute"), (Values{{"", 18}}));
 }
 
+// T is backed in DRAM, its copy U in the buffer: 8 values go down through the toll.
+TEST(Traffic, ACopyPaysTollsOfItsOwnDirectionOnly) {
+  const Workload w = WorkloadBuilder({{"m", 8}}, 8).copy("U[m] = T[m]").workload;
+  for (const auto& [direction, crossed] :
+       {std::pair{Toll::Direction::kDown, 8.0}, {Toll::Direction::kUp, 0.0}}) {
+    Arch arch = two_levels();
+    Component link;
+    link.name = "Link";
+    Toll toll;
+    toll.tensors.keep = expression("All");
+    toll.direction = direction;
+    link.kind = toll;
+    link.actions = {{"read", 2, 4, 1, 0, {}}};
+    arch.components.insert(arch.components.begin() + 1, link);
+    const MappingBuilder b(w, arch);
+    const Cost cost = priced(w, arch,
+                             {b.storage("DRAM", {"T"}), b.storage("Link", {"T"}),
+                              b.storage("GB", {"U"}), b.compute("U", "MAC")});
+    double passed = 0;
+    for (const auto& [tensor, count] : values(cost, w, arch, "Link", "read")) passed += count;
+    EXPECT_EQ(passed, crossed);
+  }
+}
+
+// A first tile of all four rows is the only one: the loop has one step and B's node sinks past it.
+TEST(Traffic, AFirstTileThatIsEverythingIsTheOnlyStep) {
+  const Workload w = matmul();
+  const Arch arch = two_levels();
+  const MappingBuilder b(w, arch);
+  Node loop = b.temporal("m", 1);
+  std::get<TemporalNode>(loop.kind).initial_tile_shape = 4;
+  const Cost cost =
+      priced(w, arch,
+             {b.storage("DRAM", {"A", "B", "C"}), loop, b.storage("GB", {"B"}), b.temporal("m", 1),
+              b.temporal("k", 1), b.temporal("n", 1), b.compute("C", "MAC")});
+  EXPECT_EQ(values(cost, w, arch, "DRAM", "read").at("B"), 16);
+}
+
 }  // namespace
 }  // namespace sluice::testing
