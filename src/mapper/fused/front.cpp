@@ -1,6 +1,7 @@
 #include "front.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace sluice::fused {
@@ -19,6 +20,7 @@ PointSet criteria(const PointSet& points, const FrontOptions& options) {
   if (edp || uses(options, Objective::kEnergy)) taken.push_back(0);
   if (edp || uses(options, Objective::kLatency)) taken.push_back(1);
   for (std::size_t d = 2; d < points.dimension; ++d) {
+    if (!options.ignored.empty() && options.ignored[d] != 0) continue;
     bool differs = false;
     for (std::size_t i = 1; i < points.size() && !differs; ++i)
       differs = points.point(i)[d] != points.point(0)[d];
@@ -33,7 +35,8 @@ PointSet criteria(const PointSet& points, const FrontOptions& options) {
 
 /// Keeps corners of the lower-left hull only: E·L is quasi-concave, so over any set of completions
 /// its minimum is attained at one (mapper.md, idea 1). A point goes if two others (or one) that
-/// need no more of any reservation have it on or above the segment between them.
+/// need no more of any reservation have it on or above the segment between them. Points: energy,
+/// latency, reservations.
 class HullFilter {
  public:
   HullFilter(const PointSet& points, const std::vector<std::uint32_t>& candidates)
@@ -45,28 +48,38 @@ class HullFilter {
 
   std::vector<std::uint32_t> run() const {
     std::vector<std::uint32_t> kept;
-    for (std::uint32_t i : order_)
-      if (is_corner(i)) kept.push_back(i);
+    if (order_.size() <= kComparedWithAll) {
+      for (std::uint32_t i : order_)
+        if (is_corner(i, order_)) kept.push_back(i);
+    } else {
+      for (const auto& [reservations, alike] : by_reservations())
+        for (std::uint32_t i : alike)
+          if (is_corner(i, alike)) kept.push_back(i);
+    }
     std::sort(kept.begin(), kept.end());
     return kept;
   }
 
  private:
-  bool fits_instead(std::uint32_t other, std::uint32_t point) const {
-    for (std::size_t d = 2; d < points_.dimension; ++d)
-      if (points_.point(other)[d] > points_.point(point)[d]) return false;
-    return true;
+  /// Above, only points with equal reservations are compared, which costs less and keeps more.
+  static constexpr std::size_t kComparedWithAll = 600;
+
+  std::map<std::vector<double>, std::vector<std::uint32_t>> by_reservations() const {
+    std::map<std::vector<double>, std::vector<std::uint32_t>> classes;
+    for (std::uint32_t i : order_)
+      classes[{points_.point(i) + 2, points_.point(i) + points_.dimension}].push_back(i);
+    return classes;
   }
 
   /// Slopes from the point to its left and right helpers: it lies on or above some segment between
   /// them if the steepest descent from the left is not steeper than the one to the right.
-  bool is_corner(std::uint32_t i) const {
+  bool is_corner(std::uint32_t i, const std::vector<std::uint32_t>& others) const {
     const double* p = points_.point(i);
     bool left_known = false, right_known = false;
     double left = 0, right = 0;  // latency gained per energy
-    for (std::uint32_t j : order_) {
-      if (j == i || !fits_instead(j, i)) continue;
+    for (std::uint32_t j : others) {
       const double* q = points_.point(j);
+      if (j == i || !dominates(q + 2, p + 2, points_.dimension - 2)) continue;
       if (q[0] < p[0]) {
         const double slope = (q[1] - p[1]) / (p[0] - q[0]);  // descent from q to p
         if (!left_known || slope < left) left = slope;
@@ -116,14 +129,16 @@ std::vector<std::uint32_t> best_few(const PointSet& points, const FrontOptions& 
 std::vector<std::uint32_t> worth_keeping(const PointSet& points, const FrontOptions& options) {
   std::vector<std::uint32_t> kept;
   if (options.dominance) {
-    kept = pareto_front(criteria(points, options));
+    const PointSet reduced = criteria(points, options);
+    kept = pareto_front(reduced);
+    const bool edp_alone =
+        options.objectives.size() == 1 && options.objectives[0] == Objective::kEdp;
+    if (options.convex_hull && edp_alone && kept.size() > 2)
+      kept = HullFilter(reduced, kept).run();
   } else {
     kept.resize(points.size());
     std::iota(kept.begin(), kept.end(), 0U);
   }
-  const bool edp_alone = options.objectives.size() == 1 && options.objectives[0] == Objective::kEdp;
-  if (options.dominance && options.convex_hull && edp_alone && kept.size() > 2)
-    kept = HullFilter(points, kept).run();
   return best_few(points, options, std::move(kept));
 }
 

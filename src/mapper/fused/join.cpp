@@ -12,12 +12,32 @@ namespace {
 /// Joins the Einsums one by one, keeping per spine the partial mappings worth completing.
 class Joiner {
  public:
-  explicit Joiner(const JoinContext& context) : context_(context), edges_(context.graph->edges) {
+  explicit Joiner(const JoinContext& context) : context_(context), bound_(context.bound), edges_(context.graph->edges) {
     find_hulls();
+    find_persistent();
     bound_completions();
   }
 
+  /// With a beam first, if the context has one for scouting: what it finds bounds the rest.
   JoinResult run() {
+    if (context_.scout_beam > 0) {
+      beam_ = context_.scout_beam;
+      for (const JoinedMapping& mapping : join_all().mappings) {
+        const double value = objective_value(bound_.objective, mapping.energy, mapping.latency);
+        if (!bound_.active || value * (1 + 1e-9) < bound_.limit) {
+          bound_.limit = value * (1 + 1e-9);
+          bound_.active = true;
+        }
+      }
+    }
+    beam_ = context_.beam;
+    return join_all();
+  }
+
+ private:
+  JoinResult join_all() {
+    result_ = {};
+    history_.clear();
     prefixes_ = {PrefixGroup::empty(context_.tracked->size())};
     for (std::size_t e = 0; e < context_.tables.size(); ++e) {
       if (context_.cancel != nullptr && context_.cancel->load()) return std::move(result_);
@@ -31,7 +51,6 @@ class Joiner {
     return std::move(result_);
   }
 
- private:
   void find_hulls() {
     for (const PmappingTable* table : context_.tables) {
       std::vector<LowerHull>& hulls = group_hulls_.emplace_back();
@@ -40,6 +59,25 @@ class Joiner {
         for (std::size_t i = 0; i < group.size(); ++i)
           points.push_back({group.value(i)[0], group.value(i)[1]});
         hulls.push_back(lower_hull(std::move(points)));
+      }
+    }
+  }
+
+  /// Per Einsum and tracked memory: whether a later Einsum may hold something for the whole run.
+  void find_persistent() {
+    const std::size_t n = context_.tables.size(), tracked = context_.tracked->size();
+    persistent_after_.assign(n, std::vector<char>(tracked, 0));
+    for (std::size_t e = n; e-- > 1;) {
+      persistent_after_[e - 1] = persistent_after_[e];
+      for (const PmappingGroup& group : context_.tables[e]->groups) {
+        for (std::size_t m = 0; m < tracked; ++m) {
+          char& later = persistent_after_[e - 1][m];
+          for (std::size_t i = 0; i < group.size() && later == 0; ++i)
+            later = group.value(i)[group.stride - tracked + m] > 0;
+          for (const Backing& backing : group.compatibility.backings)
+            if (backing.persistent && backing.component == (*context_.tracked)[m].component)
+              later = 1;
+        }
       }
     }
   }
@@ -73,9 +111,10 @@ class Joiner {
     const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
     std::vector<NextGroup> next(groups.size());
     PrefixBuilder builder(*context_.tracked, context_.graph->last_use, e,
-                          context_.graph->n_spines[e + 1], criteria_options());
+                          context_.graph->n_spines[e + 1], criteria_options(),
+                          persistent_after_[e]);
     history_.emplace_back();
-    SearchBound bound = context_.bound;
+    SearchBound bound = bound_;
     for (const ExchangeEdge& edge : edges_[e]) {
       if (prefix_of[edge.from] < 0) continue;
       if (context_.cancel != nullptr && context_.cancel->load()) return true;
@@ -88,7 +127,7 @@ class Joiner {
     }
     result_.joined += builder.pairs();
     prefixes_ = builder.take(&history_.back());
-    if (context_.beam > 0) keep_best_groups(e);
+    if (beam_ > 0) keep_best_groups(e);
     for (const PrefixGroup& group : prefixes_)
       result_.largest_front = std::max(result_.largest_front, group.size());
     if (!prefixes_.empty()) return true;
@@ -104,7 +143,7 @@ class Joiner {
     constexpr std::size_t kGroups = 64;
     if (prefixes_.size() <= kGroups) return;
     std::vector<std::pair<double, std::size_t>> order;
-    SearchBound bound = context_.bound;
+    SearchBound bound = bound_;
     for (std::size_t p = 0; p < prefixes_.size(); ++p) {
       bound.others = completions_[e + 1][prefixes_[p].node];
       double least = bound.value(prefixes_[p].value(0)[0], prefixes_[p].value(0)[1]);
@@ -125,7 +164,9 @@ class Joiner {
     options.dominance = context_.options->pruning.dominance;
     options.convex_hull = context_.options->pruning.convex_hull && context_.options->top == 1 &&
                           !context_.options->resource_usage;
-    options.beam = context_.beam;
+    options.beam = beam_;
+    options.drop_settled =
+        context_.options->pruning.reservation_relevance && !context_.options->resource_usage;
     return options;
   }
 
@@ -150,7 +191,10 @@ class Joiner {
   }
 
   const JoinContext& context_;
+  SearchBound bound_;
+  std::size_t beam_ = 0;
   std::vector<std::vector<ExchangeEdge>> edges_;     // per Einsum; what is left of the graph's
+  std::vector<std::vector<char>> persistent_after_;     // per Einsum and tracked memory
   std::vector<std::vector<LowerHull>> group_hulls_;  // per Einsum and group of its table
   std::vector<std::vector<LowerHull>> completions_;  // per layer and spine; empty: impossible
   std::vector<PrefixGroup> prefixes_;

@@ -43,6 +43,7 @@ struct JoinContext {
   const ExchangeGraph* graph;                ///< what can be joined to what
   SearchBound bound;                         ///< `others` are filled in by the join
   std::size_t beam = 0;                      ///< > 0: keep so many entries a group (not exact)
+  std::size_t scout_beam = 0;                ///< > 0: first join with this beam, for a bound
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(std::size_t einsum)> progress;
 };

@@ -161,15 +161,26 @@ void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next, std::
   }
 }
 
+/// Peaks of finished branches outside all open loops fit, and nothing is added to them any more,
+/// unless a later Einsum holds something for the whole run.
+std::vector<char> PrefixBuilder::ignored_numbers(const PrefixGroup& group) const {
+  std::vector<char> ignored(group.stride, 0);
+  for (std::size_t m = 0; m < tracked_.size(); ++m)
+    ignored[2 + m * (2 * group.depth() + 1)] = persistent_later_[m] == 0;
+  return ignored;
+}
+
 void PrefixBuilder::prune(Group* group) const {
   PrefixGroup& g = group->group;
+  FrontOptions front = front_;
+  if (front.drop_settled) front.ignored = ignored_numbers(g);
   PointSet points{g.stride, std::move(g.values)};
   PrefixGroup kept;
   std::vector<JoinStep> steps;
   kept.node = g.node;
   kept.spine = std::move(g.spine);
   kept.stride = g.stride;
-  for (std::uint32_t i : worth_keeping(points, front_)) {
+  for (std::uint32_t i : worth_keeping(points, front)) {
     kept.values.insert(kept.values.end(), points.point(i), points.point(i) + g.stride);
     kept.history.push_back(static_cast<std::uint32_t>(steps.size()));
     steps.push_back(group->steps[g.history[i]]);

@@ -51,11 +51,13 @@ struct PrefixGroup {
 class PrefixBuilder {
  public:
   PrefixBuilder(const std::vector<TrackedMemory>& tracked, const std::vector<std::size_t>& last_use,
-                std::size_t einsum, std::size_t n_nodes, const FrontOptions& front)
+                std::size_t einsum, std::size_t n_nodes, const FrontOptions& front,
+                const std::vector<char>& persistent_later)
       : tracked_(tracked),
         last_use_(last_use),
         einsum_(einsum),
         front_(front),
+        persistent_later_(persistent_later),
         group_of_node_(n_nodes, -1) {}
 
   /// Adds what a prefix and a pmapping group become together: entries of the spine number `node`.
@@ -83,11 +85,13 @@ class PrefixBuilder {
   bool reserve(const Plan& plan, const PrefixGroup& prefix, std::size_t i, const double* pmapping,
                double* value);
   void prune(Group* group) const;
+  std::vector<char> ignored_numbers(const PrefixGroup& group) const;
 
   const std::vector<TrackedMemory>& tracked_;
   const std::vector<std::size_t>& last_use_;
   std::size_t einsum_;
   const FrontOptions front_;
+  const std::vector<char> persistent_later_;  // per memory: later Einsums hold something for ever
   std::vector<std::int64_t> group_of_node_;  // -1: none yet
   std::vector<Group> groups_;
   double pairs_ = 0;

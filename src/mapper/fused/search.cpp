@@ -16,6 +16,8 @@
 namespace sluice::fused {
 namespace {
 
+constexpr std::size_t kJoinBeam = 32;  // entries a group in a scout's join
+
 /// Everything that decides an Einsum's pmappings except names.
 bool same_problem(const BoundProblem& problem, const EinsumShape& a, const EinsumShape& b) {
   if (a.sizes != b.sizes || a.coupled != b.coupled || a.group != b.group ||
@@ -286,6 +288,7 @@ JoinResult Search::join(std::size_t beam) {
   JoinContext context = join_context();
   context.graph = &graph;
   context.beam = beam;
+  if (beam == 0 && bounds_apply()) context.scout_beam = kJoinBeam;
   context.bound.active = limit_ > 0;
   context.bound.limit = limit_;
   context.bound.objective = options_.objectives.front();
@@ -330,12 +333,18 @@ std::vector<SearchBound> Search::bounds(double limit) const {
   return result;
 }
 
+/// One known mapping excludes others only where a single objective asks for a single mapping.
+bool Search::bounds_apply() const {
+  return options_.pruning.bounds && options_.pruning.dominance &&
+         options_.objectives.size() == 1 && !options_.resource_usage && options_.top == 1;
+}
+
 /// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
 void Search::scout() {
   if (cancelled()) return;
-  constexpr std::size_t kBeam = 8;
-  explore(bounds(0), kBeam);
-  const JoinResult join = this->join(4 * kBeam);
+  constexpr std::size_t kTileBeam = 8;
+  explore(bounds(0), kTileBeam);
+  const JoinResult join = this->join(kJoinBeam);
   for (const JoinedMapping& mapping : join.mappings) {
     const double value =
         objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
@@ -570,9 +579,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   find_isomorphic();
   find_tracked();
   compile_templates();
-  if (options_.pruning.bounds && options_.pruning.dominance && options_.objectives.size() == 1 &&
-      !options_.resource_usage && options_.top == 1)
-    scout();
+  if (bounds_apply()) scout();
   explore(bounds(limit_), 0);
   MapperResult result;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {

@@ -22,6 +22,7 @@ class Search {
   void compile_templates();
   JoinResult join(std::size_t beam);
   std::vector<SearchBound> bounds(double limit) const;
+  bool bounds_apply() const;
   void scout();
   void explore(const std::vector<SearchBound>& bounds, std::size_t beam);
   std::vector<std::size_t> pricing_order() const;
