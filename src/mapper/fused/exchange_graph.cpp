@@ -1,6 +1,7 @@
 #include "exchange_graph.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "key_hash.h"
@@ -48,9 +49,9 @@ struct CompactHash {
 
 class Connector {
  public:
-  Connector(const BoundProblem& problem, std::vector<ExchangeLayer> layers, bool drop_dead_ends,
-            const std::atomic<bool>* cancel)
-      : layers_(std::move(layers)), drop_dead_ends_(drop_dead_ends), cancel_(cancel) {
+  Connector(const BoundProblem& problem, std::vector<ExchangeLayer> layers,
+            const GraphOptions& options)
+      : layers_(std::move(layers)), options_(options) {
     graph_.last_use.assign(problem.workload.tensors.size(), 0);
     for (std::size_t e = 0; e < layers_.size(); ++e)
       for (const LocalTensor& tensor : layers_[e].shape->tensors)
@@ -59,11 +60,12 @@ class Connector {
 
   ExchangeGraph run() {
     for (std::size_t e = 0; e < layers_.size(); ++e) find_spines(e);
-    if (drop_dead_ends_) agree_on_tensors();
+    if (options_.drop_dead_ends) agree_on_tensors();
     std::vector<CompactSpine> spines{table_.compact(Spine{})};
+    least_ = {{0, 0}};
     graph_.n_spines.push_back(1);
     for (std::size_t e = 0; e < layers_.size(); ++e) {
-      if (cancel_ != nullptr && cancel_->load()) return std::move(graph_);
+      if (options_.cancel != nullptr && options_.cancel->load()) return std::move(graph_);
       spines = extend(e, spines);
       graph_.n_spines.push_back(spines.size());
       if (spines.empty()) {
@@ -71,7 +73,7 @@ class Connector {
         return std::move(graph_);
       }
     }
-    if (drop_dead_ends_) drop_dead_ends();
+    if (options_.drop_dead_ends) drop_dead_ends();
     return std::move(graph_);
   }
 
@@ -81,10 +83,68 @@ class Connector {
     for (const PmappingGroup& group : *layers_[e].groups)
       own.push_back(table_.compact(spine_of(*layers_[e].shape, group.compatibility)));
     alive_.emplace_back(own.size(), 1);
+    find_least(e);
     std::vector<TensorId>& shared = shared_.emplace_back();
     for (const LocalTensor& tensor : layers_[e].shape->tensors)
       if (tensor.shared) shared.push_back(tensor.id);
     std::sort(shared.begin(), shared.end());  // as in a spine
+  }
+
+  /// What each group costs and holds for itself at least.
+  void find_least(std::size_t e) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    const std::size_t n_tracked = options_.tracked->size();
+    std::vector<EnergyLatency>& costs = group_least_.emplace_back();
+    std::vector<double>& held = group_held_.emplace_back();
+    EnergyLatency all{infinite, infinite};
+    for (const PmappingGroup& group : *layers_[e].groups) {
+      EnergyLatency& cost = costs.emplace_back(EnergyLatency{infinite, infinite});
+      const std::size_t levels = group.compatibility.loops.size() + 1;
+      std::vector<double> least(n_tracked, infinite);
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        const double* value = group.value(i);
+        cost.energy = std::min(cost.energy, value[0]);
+        cost.latency = std::min(cost.latency, value[1]);
+        for (std::size_t m = 0; m < n_tracked; ++m) {
+          double bits = value[group.stride - n_tracked + m];
+          for (std::size_t l = 0; l < levels; ++l) bits += value[2 + m * levels + l];
+          least[m] = std::min(least[m], bits);
+        }
+      }
+      held.insert(held.end(), least.begin(), least.end());
+      all.energy = std::min(all.energy, cost.energy);
+      all.latency = std::min(all.latency, cost.latency);
+    }
+    einsum_least_.push_back(all);
+  }
+
+  /// What the Einsums after e cost at least, whatever they exchange.
+  EnergyLatency rest_after(std::size_t e) const {
+    EnergyLatency rest;
+    for (std::size_t later = e + 1; later < layers_.size(); ++later) {
+      rest.energy += einsum_least_[later].energy;
+      rest.latency += einsum_least_[later].latency;
+    }
+    return rest;
+  }
+
+  /// Whether all that is alive while a group of Einsum e runs leaves it the room that it needs.
+  bool fits(std::size_t e, const CompactSpine& before, std::uint32_t g) const {
+    if (layers_[e].shape->is_copy) return true;  // its two tensors may be one
+    const std::vector<LiveTensor>& theirs = table_.live(before);
+    const std::vector<LiveTensor>& mine = table_.live(own_[e][g]);
+    for (std::size_t m = 0; m < options_.tracked->size(); ++m) {
+      const TrackedMemory& memory = (*options_.tracked)[m];
+      double bits = group_held_[e][g * options_.tracked->size() + m];
+      for (std::size_t t = 0; t < mine.size(); ++t)
+        if (mine[t].component == memory.component) bits += own_[e][g].bits[t];
+      for (std::size_t t = 0; t < theirs.size(); ++t)
+        if (theirs[t].component == memory.component &&
+            std::find(shared_[e].begin(), shared_[e].end(), theirs[t].id) == shared_[e].end())
+          bits += before.bits[t];
+      if (bits > memory.size_bits) return false;
+    }
+    return true;
   }
 
   /// Position of a shared tensor in an Einsum's spines, or -1.
@@ -153,6 +213,9 @@ class Connector {
     std::unordered_map<CompactSpine, std::uint32_t, CompactHash> nodes;
     std::vector<CompactSpine> after;
     std::vector<ExchangeEdge> edges;
+    std::vector<EnergyLatency> least;  // per spine after
+    SearchBound bound = options_.bound;
+    bound.others = {rest_after(e)};
     CompactSpine joined;
     for (std::uint32_t p = 0; p < before.size(); ++p) {
       key.clear();
@@ -160,15 +223,25 @@ class Connector {
         key.push_back(static_cast<std::int64_t>(before[p].exchanges[there]));
       const auto candidates = index.find(key);
       if (candidates == index.end()) continue;
-      if (cancel_ != nullptr && cancel_->load()) break;
+      if (options_.cancel != nullptr && options_.cancel->load()) break;
       for (std::uint32_t g : candidates->second) {
+        const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
+                                 least_[p].latency + group_least_[e][g].latency};
+        if (bound.hopeless(cost.energy, cost.latency) || !fits(e, before[p], g)) continue;
         if (!table_.join(before[p], own_[e][g], e, &joined)) continue;
         const auto [at, inserted] =
             nodes.try_emplace(joined, static_cast<std::uint32_t>(after.size()));
-        if (inserted) after.push_back(joined);
+        if (inserted) {
+          after.push_back(joined);
+          least.push_back(cost);
+        }
+        EnergyLatency& reached = least[at->second];
+        reached.energy = std::min(reached.energy, cost.energy);
+        reached.latency = std::min(reached.latency, cost.latency);
         edges.push_back({p, g, at->second});
       }
     }
+    least_ = std::move(least);
     graph_.edges.push_back(std::move(edges));
     return after;
   }
@@ -186,11 +259,14 @@ class Connector {
   }
 
   std::vector<ExchangeLayer> layers_;
-  const bool drop_dead_ends_;
-  const std::atomic<bool>* cancel_;
-  std::vector<std::vector<CompactSpine>> own_;  // per Einsum and group
-  std::vector<std::vector<char>> alive_;        // per Einsum and group
-  std::vector<std::vector<TensorId>> shared_;   // per Einsum, ascending
+  const GraphOptions& options_;
+  std::vector<std::vector<CompactSpine>> own_;           // per Einsum and group
+  std::vector<std::vector<char>> alive_;                 // per Einsum and group
+  std::vector<std::vector<TensorId>> shared_;            // per Einsum, ascending
+  std::vector<std::vector<EnergyLatency>> group_least_;  // per Einsum and group
+  std::vector<std::vector<double>> group_held_;  // per Einsum, group and tracked memory: bits
+  std::vector<EnergyLatency> einsum_least_;      // per Einsum
+  std::vector<EnergyLatency> least_;             // per spine of the newest layer
   ExchangeGraph graph_;
   SpineTable table_{graph_.last_use};
 };
@@ -198,8 +274,8 @@ class Connector {
 }  // namespace
 
 ExchangeGraph connect_exchanges(const BoundProblem& problem, std::vector<ExchangeLayer> layers,
-                                bool drop_dead_ends, const std::atomic<bool>* cancel) {
-  return Connector(problem, std::move(layers), drop_dead_ends, cancel).run();
+                                const GraphOptions& options) {
+  return Connector(problem, std::move(layers), options).run();
 }
 
 }  // namespace sluice::fused

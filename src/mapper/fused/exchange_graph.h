@@ -7,6 +7,7 @@
 
 #include "pmapping.h"
 #include "spine.h"
+#include "tile_search.h"
 
 namespace sluice::fused {
 
@@ -36,9 +37,15 @@ struct ExchangeLayer {
   const std::vector<PmappingGroup>* groups = nullptr;
 };
 
-/// Connects the compatibilities of all Einsums, in order. `drop_dead_ends`: keep only what lies on
-/// a complete path.
+struct GraphOptions {
+  bool drop_dead_ends = true;  ///< keep only what lies on a complete path
+  SearchBound bound;           ///< and what may beat a known mapping, and fits
+  const std::vector<TrackedMemory>* tracked = nullptr;
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+/// Connects the compatibilities of all Einsums, in order.
 ExchangeGraph connect_exchanges(const BoundProblem& problem, std::vector<ExchangeLayer> layers,
-                                bool drop_dead_ends, const std::atomic<bool>* cancel);
+                                const GraphOptions& options);
 
 }  // namespace sluice::fused

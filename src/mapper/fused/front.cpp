@@ -133,8 +133,7 @@ std::vector<std::uint32_t> worth_keeping(const PointSet& points, const FrontOpti
     kept = pareto_front(reduced);
     const bool edp_alone =
         options.objectives.size() == 1 && options.objectives[0] == Objective::kEdp;
-    if (options.convex_hull && edp_alone && kept.size() > 2)
-      kept = HullFilter(reduced, kept).run();
+    if (options.convex_hull && edp_alone && kept.size() > 2) kept = HullFilter(reduced, kept).run();
   } else {
     kept.resize(points.size());
     std::iota(kept.begin(), kept.end(), 0U);

@@ -14,7 +14,7 @@ struct FrontOptions {
   bool convex_hull = true;
   bool drop_settled = false;  ///< joins: ignore reservations that cannot bind any more
   std::vector<char> ignored;  ///< per number of a point: it decides nothing any more; empty: none
-  std::size_t beam = 0;  ///< > 0: keep at most so many (not exact)
+  std::size_t beam = 0;       ///< > 0: keep at most so many (not exact)
 };
 
 /// Which partial mappings of one compatibility are worth keeping. `points` starts with energy and

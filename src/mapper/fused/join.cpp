@@ -12,7 +12,8 @@ namespace {
 /// Joins the Einsums one by one, keeping per spine the partial mappings worth completing.
 class Joiner {
  public:
-  explicit Joiner(const JoinContext& context) : context_(context), bound_(context.bound), edges_(context.graph->edges) {
+  explicit Joiner(const JoinContext& context)
+      : context_(context), bound_(context.bound), edges_(context.graph->edges) {
     find_hulls();
     find_persistent();
     bound_completions();
@@ -194,7 +195,7 @@ class Joiner {
   SearchBound bound_;
   std::size_t beam_ = 0;
   std::vector<std::vector<ExchangeEdge>> edges_;     // per Einsum; what is left of the graph's
-  std::vector<std::vector<char>> persistent_after_;     // per Einsum and tracked memory
+  std::vector<std::vector<char>> persistent_after_;  // per Einsum and tracked memory
   std::vector<std::vector<LowerHull>> group_hulls_;  // per Einsum and group of its table
   std::vector<std::vector<LowerHull>> completions_;  // per layer and spine; empty: impossible
   std::vector<PrefixGroup> prefixes_;

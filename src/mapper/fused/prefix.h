@@ -92,7 +92,7 @@ class PrefixBuilder {
   std::size_t einsum_;
   const FrontOptions front_;
   const std::vector<char> persistent_later_;  // per memory: later Einsums hold something for ever
-  std::vector<std::int64_t> group_of_node_;  // -1: none yet
+  std::vector<std::int64_t> group_of_node_;   // -1: none yet
   std::vector<Group> groups_;
   double pairs_ = 0;
   std::optional<ComponentId> closest_memory_;

@@ -277,8 +277,14 @@ JoinResult Search::join(std::size_t beam) {
   std::vector<ExchangeLayer> layers;
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     layers.push_back({&shapes_[e], &tables_[e]->groups});
-  const ExchangeGraph graph =
-      connect_exchanges(problem_, std::move(layers), options_.pruning.dead_ends, control_.cancel);
+  GraphOptions graph_options;
+  graph_options.drop_dead_ends = options_.pruning.dead_ends;
+  graph_options.tracked = &tracked_;
+  graph_options.cancel = control_.cancel;
+  graph_options.bound.active = limit_ > 0;
+  graph_options.bound.limit = limit_;
+  graph_options.bound.objective = options_.objectives.front();
+  const ExchangeGraph graph = connect_exchanges(problem_, std::move(layers), graph_options);
   JoinResult none;
   if (cancelled()) return none;
   if (graph.broken_at) {
@@ -289,9 +295,7 @@ JoinResult Search::join(std::size_t beam) {
   context.graph = &graph;
   context.beam = beam;
   if (beam == 0 && bounds_apply()) context.scout_beam = kJoinBeam;
-  context.bound.active = limit_ > 0;
-  context.bound.limit = limit_;
-  context.bound.objective = options_.objectives.front();
+  context.bound = graph_options.bound;
   return join_pmappings(context);
 }
 
@@ -335,8 +339,8 @@ std::vector<SearchBound> Search::bounds(double limit) const {
 
 /// One known mapping excludes others only where a single objective asks for a single mapping.
 bool Search::bounds_apply() const {
-  return options_.pruning.bounds && options_.pruning.dominance &&
-         options_.objectives.size() == 1 && !options_.resource_usage && options_.top == 1;
+  return options_.pruning.bounds && options_.pruning.dominance && options_.objectives.size() == 1 &&
+         !options_.resource_usage && options_.top == 1;
 }
 
 /// Looks for a good mapping with a narrow beam: its objective bounds the exact search.

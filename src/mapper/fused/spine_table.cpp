@@ -68,8 +68,10 @@ CompactSpine SpineTable::compact(const Spine& spine) {
   CompactSpine result;
   result.structure = number_structure(spine);
   for (const SpineLoop& loop : spine.loops) result.extents.push_back(number_extent(loop));
-  for (const LiveTensor& tensor : spine.live)
+  for (const LiveTensor& tensor : spine.live) {
     result.exchanges.push_back(exchange_of(spine, tensor));
+    result.bits.push_back(tensor.bits);
+  }
   return result;
 }
 
@@ -154,8 +156,11 @@ bool SpineTable::join(const CompactSpine& prefix, const CompactSpine& next, std:
                                    : next.extents[static_cast<std::size_t>(right)];
   }
   joined->exchanges.clear();
-  for (const auto& [before, position] : found.live)
+  joined->bits.clear();
+  for (const auto& [before, position] : found.live) {
     joined->exchanges.push_back((before ? prefix : next).exchanges[position]);
+    joined->bits.push_back((before ? prefix : next).bits[position]);
+  }
   // Loops of a block stand in the order of their sort keys, which begin with the extent.
   std::uint64_t order = 0;
   std::size_t first = 0;

@@ -17,6 +17,7 @@ struct CompactSpine {
   std::uint32_t structure = 0;
   std::vector<std::uint32_t> extents;    ///< per loop
   std::vector<std::uint64_t> exchanges;  ///< per live tensor (exchange.h)
+  std::vector<double> bits;              ///< per live tensor: its reservation
   bool operator==(const CompactSpine& other) const {
     return structure == other.structure && extents == other.extents;
   }
@@ -36,6 +37,9 @@ class SpineTable {
   bool join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
             CompactSpine* joined);
 
+  const std::vector<LiveTensor>& live(const CompactSpine& spine) const {
+    return structures_[spine.structure].live;
+  }
   /// Position of a live tensor in a spine, or -1.
   std::int64_t find_live(const CompactSpine& spine, TensorId tensor) const;
 
