@@ -93,7 +93,7 @@ struct Setup {
   BoundProblem problem;
   Mapping mapping;
   std::vector<std::int64_t> shapes;
-  std::size_t n = 20000;
+  std::size_t n = 200000;
 
   Setup(const std::string& workload, const std::string& arch)
       : problem(bench::load_problem(workload, arch)), mapping{template_of(problem), {}} {

@@ -1,6 +1,8 @@
 #include "sluice/model/template_evaluator.h"
 
 #include <algorithm>
+#include <bit>
+#include <optional>
 #include <unordered_map>
 
 #include "model/flatten.h"
@@ -17,7 +19,7 @@ struct TrivialityTest {
   std::vector<OuterTile> outer;
 };
 
-/// Which loops have one trip: a bit a test.
+/// Which loops have more than one trip: a bit a test.
 using TrivialLoops = std::vector<std::uint64_t>;
 
 struct TrivialLoopsHash {
@@ -33,6 +35,29 @@ struct KnownStructure {
   bool tried = false;
   std::optional<TemplateProgram> program;
   std::vector<std::uint32_t> pending;  ///< variants that wait for a full batch
+};
+
+/// Structures by key, for keys of one word: open addressing, no larger than what it is made for.
+class StructureTable {
+ public:
+  explicit StructureTable(std::size_t most) : slots_(std::bit_ceil(2 * most)) {}
+
+  /// The place of a key: empty (null) where it is new.
+  KnownStructure*& find(std::uint64_t key) {
+    std::size_t slot = (key * 0x9E3779B97F4A7C15U) >> 32;
+    for (;; ++slot) {
+      Slot& place = slots_[slot & (slots_.size() - 1)];
+      if (!place.structure) place.key = key;
+      if (place.key == key) return place.structure;
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;
+    KnownStructure* structure = nullptr;
+  };
+  std::vector<Slot> slots_;
 };
 
 /// The loops of a tree in the order of its text, and the tests that tell structures apart.
@@ -134,6 +159,10 @@ class TemplateEvaluator::Implementation {
       : problem_(problem), mapping_(std::move(structure)), tests_(problem_, mapping_.nodes) {
     any_program_ = !tests_.has_first_tiles && !problem_.shares_rows && !has_state(problem_);
     key_.resize((tests_.tests.size() + 63) / 64);
+    for (std::size_t t = 0; t < tests_.tests.size(); ++t)
+      for (const OuterTile& outer : tests_.tests[t].outer)
+        comparisons_.push_back({tests_.tests[t].loop, outer, static_cast<int>(t)});
+    if (key_.size() == 1) table_.emplace(kMostStructures);
     for (Node* node : tests_.loops) loops_.push_back(node);
   }
   Implementation(const Implementation&) = delete;
@@ -179,29 +208,42 @@ class TemplateEvaluator::Implementation {
     return outer.loop < 0 ? outer.size : tiles[outer.loop];
   }
 
-  KnownStructure* structure_of(const std::int64_t* tiles) {
+  /// A loop has one trip unless its tile is smaller than an outer one.
+  void set_key(const std::int64_t* tiles) {
+    if (key_.size() == 1) {
+      std::uint64_t many = 0;
+      for (const Comparison& c : comparisons_)
+        many |= static_cast<std::uint64_t>(tiles[c.loop] < tile_of(c.outer, tiles)) << c.test;
+      key_[0] = many;
+      return;
+    }
     std::fill(key_.begin(), key_.end(), 0);
-    for (std::size_t t = 0; t < tests_.tests.size(); ++t) {
-      bool trivial = true;
-      for (const OuterTile& outer : tests_.tests[t].outer)
-        trivial &= tiles[tests_.tests[t].loop] >= tile_of(outer, tiles);
-      key_[t / 64] |= static_cast<std::uint64_t>(trivial) << (t % 64);
-    }
-    if (last_ && key_ == last_key_) return last_;
-    auto found = structures_.find(key_);
-    if (found == structures_.end()) {
+    for (const Comparison& c : comparisons_)
+      key_[static_cast<std::size_t>(c.test) / 64] |=
+          static_cast<std::uint64_t>(tiles[c.loop] < tile_of(c.outer, tiles)) << (c.test % 64);
+  }
+
+  /// The entry of the current key, or null where there is no room for another one.
+  KnownStructure* entry() {
+    if (table_) {
+      KnownStructure*& place = table_->find(key_[0]);
+      if (place) return place;
       if (structures_.size() >= kMostStructures) return nullptr;
-      found = structures_.try_emplace(key_).first;
+      return place = &structures_[key_];
     }
-    KnownStructure& known = found->second;
-    if (!known.tried && ++known.sightings >= kSightingsBeforeProgram) {
-      known.program = TemplateProgram::build(problem_, variant(tiles), loops_);
-      // An illegal representative says nothing about the structure: the next one may be legal.
-      known.tried = known.program.has_value() || known.sightings > kMostSightings;
-    }
-    last_key_ = key_;
-    last_ = known.tried ? &known : nullptr;
-    return &known;
+    const auto found = structures_.find(key_);
+    if (found != structures_.end()) return &found->second;
+    return structures_.size() >= kMostStructures ? nullptr : &structures_[key_];
+  }
+
+  KnownStructure* structure_of(const std::int64_t* tiles) {
+    set_key(tiles);
+    KnownStructure* known = entry();
+    if (!known || known->tried || ++known->sightings < kSightingsBeforeProgram) return known;
+    known->program = TemplateProgram::build(problem_, variant(tiles), loops_);
+    // An illegal representative says nothing about the structure: the next one may be legal.
+    known->tried = known->program.has_value() || known->sightings > kMostSightings;
+    return known;
   }
   static constexpr int kMostSightings = 64;
 
@@ -228,8 +270,15 @@ class TemplateEvaluator::Implementation {
   std::vector<const Node*> loops_;
   bool any_program_ = false;
   std::unordered_map<TrivialLoops, KnownStructure, TrivialLoopsHash> structures_;
-  TrivialLoops key_, last_key_;
-  KnownStructure* last_ = nullptr;
+  /// One bit of the key: set where the loop's tile is smaller than this outer one.
+  struct Comparison {
+    int loop = 0;
+    OuterTile outer;
+    int test = 0;
+  };
+  std::vector<Comparison> comparisons_;
+  std::optional<StructureTable> table_;  ///< into `structures_`, for keys of one word
+  TrivialLoops key_;
   std::vector<KnownStructure*> waiting_;
   TemplateProgram::Workspace workspace_;
   const std::int64_t* tile_shapes_ = nullptr;
