@@ -105,9 +105,22 @@ class PathCheck {
   bool has_steps(std::size_t i, RankVariableId variable) const {
     std::int64_t tile = variable_size(einsum_, variable);
     for (std::size_t j = 0; j < i; ++j)
-      if (walked(*path_.loops[j], einsum_) == variable)
+      if (walked(*path_.loops[j], einsum_) == variable && !makes_rows_for_a_window(*path_.loops[j]))
         tile = std::min(tile, largest_tile(*path_.loops[j]));
     return largest_tile(*path_.loops[i]) < tile;
+  }
+
+  /// Along such a loop the Einsum makes what its reader needs next: the tile shape is the reader's.
+  bool makes_rows_for_a_window(const LoopItem& loop) const {
+    for (const Einsum& reader : workload_.einsums)
+      for (const TensorAccess& access : reader.accesses)
+        for (const AffineExpression& index : access.projection) {
+          const auto variable = walked(loop, reader);
+          if (!access.is_output && access.tensor == einsum_.output().tensor && variable &&
+              index.coefficient_of(*variable) != 0 && index.terms.size() > 1)
+            return true;
+        }
+    return false;
   }
 
   static std::int64_t largest_tile(const LoopItem& loop) {
