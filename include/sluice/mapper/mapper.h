@@ -36,9 +36,7 @@ struct MapperOptions {
   std::string mapper = "fused";  ///< which method; for whoever picks one, methods ignore it
   std::vector<Objective> objectives = {Objective::kEdp};  ///< several: a Pareto front of them
   bool resource_usage = false;  ///< with several objectives: peak occupancies are criteria too
-  /// Loops that an Einsum may share with others. 1 is the default because whole layers then take
-  /// seconds; the unlimited space is exact too, but joins of twenty Einsums can take very long.
-  int max_fused_loops = 1;
+  int max_fused_loops = kUnlimitedLoops;  ///< that an Einsum may share with others
   int max_fused_loops_per_rank = 1;
   bool explore_einsum_orders = false;
   bool imperfect_factors = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "template.h"
@@ -37,18 +38,18 @@ struct Compatibility {
   bool operator==(const Compatibility&) const = default;
 };
 
-/// Partial mappings of one Einsum with one compatibility. `values` holds `stride` numbers each:
+/// Partial mappings of one Einsum with one compatibility. `values` points to `stride` numbers each:
 /// energy, latency, then per tracked memory the private reservation at level 0 … n_loops (the last
-/// includes everything below), then per tracked memory the persistent reservation.
+/// includes everything below), then per tracked memory the persistent reservation. The numbers live
+/// in the table.
 struct PmappingGroup {
   Compatibility compatibility;
-  std::size_t stride = 0;
-  std::vector<double> values;
-  std::vector<std::uint32_t> templates;    ///< per pmapping
-  std::vector<std::uint32_t> states;       ///< state of each class, pmapping after pmapping
-  std::vector<std::uint32_t> first_state;  ///< per pmapping: where its states begin
-  std::size_t size() const { return templates.size(); }
-  const double* value(std::size_t i) const { return values.data() + i * stride; }
+  std::size_t stride = 0, count = 0;
+  const double* values = nullptr;
+  const std::uint32_t* templates = nullptr;    ///< per pmapping
+  const std::uint32_t* first_state = nullptr;  ///< per pmapping: index into the table's `states`
+  std::size_t size() const { return count; }
+  const double* value(std::size_t i) const { return values + i * stride; }
 };
 
 /// Why an Einsum has no pmapping: the memory (or fanout) that is exceeded by the least.
@@ -63,9 +64,11 @@ struct ClosestMiss {
 struct PmappingTable {
   std::vector<Template> templates;
   std::vector<PmappingGroup> groups;
-  std::size_t n_tracked = 0;  ///< tracked memories
-  double considered = 0;      ///< tile-shape choices covered
-  double evaluated = 0;       ///< tile-shape choices priced
+  std::deque<std::vector<double>> values;          ///< of the groups, in chunks
+  std::deque<std::vector<std::uint32_t>> numbers;  ///< their templates and first states, in chunks
+  std::vector<std::uint32_t> states;               ///< of each class, pmapping after pmapping
+  double considered = 0;                           ///< tile-shape choices covered
+  double evaluated = 0;                            ///< tile-shape choices priced
   double kept = 0;
   ClosestMiss miss;
 };

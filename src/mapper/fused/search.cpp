@@ -77,48 +77,58 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
 class TableMerger {
  public:
   TableMerger(const BoundProblem& problem, const EinsumShape& shape, const MapperOptions& options,
-              const ExchangeSpace& space, PmappingTable* table)
-      : problem_(problem), shape_(shape), options_(options), space_(space), table_(*table) {
+              const ExchangeSpace& space, std::size_t n_tracked, PmappingTable* table)
+      : problem_(problem),
+        shape_(shape),
+        options_(options),
+        space_(space),
+        n_tracked_(n_tracked),
+        table_(*table) {
     for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
       group_of_row_.emplace_back(skeleton.n_rows, -1);
   }
 
-  void add(std::uint32_t t, std::size_t n_classes, const TemplateResult& result) {
-    const std::uint32_t k = space_.skeleton_of[t];
-    for (const PricedExchange& exchange : result.exchanges) {
-      PmappingGroup& group = table_.groups[group_of(k, exchange.row, t)];
-      const std::size_t n_values = exchange.count * group.stride;
-      const double* values = result.values.data() + exchange.values;
-      group.values.insert(group.values.end(), values, values + n_values);
-      group.templates.insert(group.templates.end(), exchange.count, t);
-      for (std::size_t i = 0; i < exchange.count; ++i)
-        group.first_state.push_back(
-            static_cast<std::uint32_t>(group.states.size() + i * n_classes));
-      const std::uint32_t* states = result.states.data() + exchange.states;
-      group.states.insert(group.states.end(), states, states + exchange.count * n_classes);
-    }
-  }
-
-  /// Makes room for the pmappings that are to be added.
-  void expect(const std::vector<TemplateResult>& results) {
-    std::vector<std::size_t> expected;  // per group
-    for (std::uint32_t t = 0; t < results.size(); ++t) {
-      for (const PricedExchange& exchange : results[t].exchanges) {
-        const std::size_t g = group_of(space_.skeleton_of[t], exchange.row, t);
-        if (expected.size() <= g) expected.resize(g + 1, 0);
-        expected[g] += exchange.count;
+  void merge(const std::vector<TemplateResult>& results,
+             const std::vector<CompiledTemplate>& compiled) {
+    for (std::uint32_t t = 0; t < results.size(); ++t)
+      for (std::uint32_t x = 0; x < results[t].exchanges.size(); ++x) {
+        const std::size_t g = group_of(space_.skeleton_of[t], results[t].exchanges[x].row, t);
+        if (parts_.size() <= g) parts_.resize(g + 1);
+        parts_[g].push_back({t, x});
+      }
+    // In chunks of groups, which threads prune apart and put down in order.
+    constexpr std::size_t kChunk = 512;
+    const std::size_t n_chunks = (parts_.size() + kChunk - 1) / kChunk;
+    table_.values.resize(n_chunks);
+    table_.numbers.resize(n_chunks);
+    std::vector<std::vector<std::uint32_t>> states(n_chunks);
+    parallel_for(options_.threads, n_chunks, [&](std::size_t chunk) {
+      const std::size_t last = std::min(parts_.size(), (chunk + 1) * kChunk);
+      std::vector<std::size_t> first_value, first_number;
+      for (std::size_t g = chunk * kChunk; g < last; ++g) {
+        first_value.push_back(table_.values[chunk].size());
+        first_number.push_back(table_.numbers[chunk].size());
+        prune_group(results, compiled, g, chunk, &states[chunk]);
+      }
+      for (std::size_t g = chunk * kChunk; g < last; ++g) {
+        PmappingGroup& group = table_.groups[g];
+        const std::size_t at = g - chunk * kChunk;
+        group.values = table_.values[chunk].data() + first_value[at];
+        group.templates = table_.numbers[chunk].data() + first_number[at];
+        group.first_state = group.templates + group.count;
+      }
+    });
+    for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
+      const auto before = static_cast<std::uint32_t>(table_.states.size());
+      table_.states.insert(table_.states.end(), states[chunk].begin(), states[chunk].end());
+      const std::size_t last = std::min(parts_.size(), (chunk + 1) * kChunk);
+      for (std::size_t g = chunk * kChunk; g < last; ++g) {
+        const PmappingGroup& group = table_.groups[g];
+        const std::ptrdiff_t first = group.first_state - table_.numbers[chunk].data();
+        for (std::size_t i = 0; i < group.count; ++i)
+          table_.numbers[chunk][static_cast<std::size_t>(first) + i] += before;
       }
     }
-    for (std::size_t g = 0; g < expected.size(); ++g) {
-      table_.groups[g].values.reserve(expected[g] * table_.groups[g].stride);
-      table_.groups[g].templates.reserve(expected[g]);
-      table_.groups[g].first_state.reserve(expected[g]);
-    }
-  }
-
-  void prune(int threads) {
-    parallel_for(threads, table_.groups.size(),
-                 [&](std::size_t g) { prune_group(&table_.groups[g]); });
   }
 
   /// Rows with a pmapping, per skeleton.
@@ -132,6 +142,10 @@ class TableMerger {
   }
 
  private:
+  struct Part {
+    std::uint32_t templ, exchange;
+  };
+
   std::size_t group_of(std::uint32_t k, std::uint32_t row, std::uint32_t t) {
     std::int64_t& at = group_of_row_[k][row];
     if (at < 0) {
@@ -142,40 +156,59 @@ class TableMerger {
       at = static_cast<std::int64_t>(known->second);
       if (is_new) {
         PmappingGroup& group = table_.groups.emplace_back();
-        const std::size_t tracked = table_.n_tracked;
-        group.stride = 2 + tracked * (compatibility.loops.size() + 1) + tracked;
+        group.stride = 2 + n_tracked_ * (compatibility.loops.size() + 1) + n_tracked_;
         group.compatibility = std::move(compatibility);
       }
     }
     return static_cast<std::size_t>(at);
   }
 
-  void prune_group(PmappingGroup* group) const {
-    if (group->size() <= 1) return;
+  /// Gathers a group from its templates and puts what is worth keeping at the end of its chunk:
+  /// values, then templates and places of its states.
+  void prune_group(const std::vector<TemplateResult>& results,
+                   const std::vector<CompiledTemplate>& compiled, std::size_t g, std::size_t chunk,
+                   std::vector<std::uint32_t>* states) {
+    PmappingGroup& group = table_.groups[g];
+    PointSet points;
+    points.dimension = group.stride;
+    std::vector<std::pair<std::uint32_t, const std::uint32_t*>> sources;  // template, states
+    for (const Part& part : parts_[g]) {
+      const TemplateResult& result = results[part.templ];
+      const PricedExchange& exchange = result.exchanges[part.exchange];
+      const double* values = result.values.data() + exchange.values;
+      points.values.insert(points.values.end(), values, values + exchange.count * group.stride);
+      const std::size_t n_classes = compiled[part.templ].classes.size();
+      for (std::size_t i = 0; i < exchange.count; ++i)
+        sources.emplace_back(part.templ, result.states.data() + exchange.states + i * n_classes);
+    }
     FrontOptions front;
     front.objectives = options_.objectives;
     front.dominance = options_.pruning.dominance;
     front.convex_hull =
         options_.pruning.convex_hull && options_.top == 1 && !options_.resource_usage;
-    const PointSet points{group->stride, std::move(group->values)};
     const std::vector<std::uint32_t> kept = worth_keeping(points, front);
-    group->values.clear();
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      const double* point = points.point(kept[k]);
-      group->values.insert(group->values.end(), point, point + group->stride);
-      group->templates[k] = group->templates[kept[k]];
-      group->first_state[k] = group->first_state[kept[k]];
+    group.count = kept.size();
+    std::vector<std::uint32_t>& numbers = table_.numbers[chunk];
+    for (std::uint32_t i : kept) {
+      table_.values[chunk].insert(table_.values[chunk].end(), points.point(i),
+                                  points.point(i) + group.stride);
+      numbers.push_back(sources[i].first);
     }
-    group->templates.resize(kept.size());
-    group->first_state.resize(kept.size());
+    for (std::uint32_t i : kept) {
+      numbers.push_back(static_cast<std::uint32_t>(states->size()));
+      const auto& [templ, from] = sources[i];
+      states->insert(states->end(), from, from + compiled[templ].classes.size());
+    }
   }
 
   const BoundProblem& problem_;
   const EinsumShape& shape_;
   const MapperOptions& options_;
   const ExchangeSpace& space_;
+  const std::size_t n_tracked_;
   PmappingTable& table_;
   std::vector<std::vector<std::int64_t>> group_of_row_;  // per skeleton and row, -1: none
+  std::vector<std::vector<Part>> parts_;                 // per group
   std::unordered_map<std::vector<std::int64_t>, std::size_t, KeyHash> index_;
 };
 
@@ -388,6 +421,7 @@ void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
     for (std::size_t other = 0; other < shapes_.size(); ++other)
       if (same_as_[other] == e) tables_[other] = table;
     agree(request, spaces_[e], &agreement);
+    spaces_[e] = {};  // large, and priced
     done += request.equals.size();
     if (control_.progress)
       control_.progress("exploring tile shapes",
@@ -442,19 +476,15 @@ PmappingTable Search::price(const TileSearchContext& context) {
   });
   PmappingTable table;
   table.templates = templates_[e];
-  table.n_tracked = tracked_.size();
-  TableMerger merger(problem_, shapes_[e], options_, spaces_[e], &table);
-  merger.expect(results);
-  for (std::uint32_t t = 0; t < results.size(); ++t) {
-    const TemplateResult& result = results[t];
-    merger.add(t, compiled_[e][t].classes.size(), result);
+  TableMerger merger(problem_, shapes_[e], options_, spaces_[e], tracked_.size(), &table);
+  merger.merge(results, compiled_[e]);
+  for (const TemplateResult& result : results) {
     table.considered += result.considered;
     table.evaluated += result.evaluated;
     if (result.miss.known &&
         (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))
       table.miss = result.miss;
   }
-  merger.prune(options_.threads);
   keep_rows(merger.priced_rows(), &spaces_[e]);
   for (const PmappingGroup& group : table.groups) table.kept += static_cast<double>(group.size());
   return table;
@@ -514,8 +544,9 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     const PmappingGroup& group = tables_[e]->groups[joined.chosen[e].group];
     const std::uint32_t t = group.templates[joined.chosen[e].index];
-    trips.push_back(loop_trips(shapes_[e], tables_[e]->templates[t], compiled_[same_as_[e]][t],
-                               group.states.data() + group.first_state[joined.chosen[e].index]));
+    trips.push_back(
+        loop_trips(shapes_[e], tables_[e]->templates[t], compiled_[same_as_[e]][t],
+                   tables_[e]->states.data() + group.first_state[joined.chosen[e].index]));
   }
   MappedResult result;
   result.mapping = build_mapping(join_context(), joined.chosen, trips);
