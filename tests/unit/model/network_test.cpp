@@ -183,7 +183,9 @@ TEST(NetworkRoutes, AddUpOverTheGroups) {
       }
     EXPECT_EQ(hops, all.value_hops) << t;
     EXPECT_EQ(deliveries, all.deliveries) << t;
-    if (topology != Topology::kAllToAll) EXPECT_EQ(loads, all.entry_loads) << t;
+    if (topology != Topology::kAllToAll) {
+      EXPECT_EQ(loads, all.entry_loads) << t;
+    }
   }
 }
 
