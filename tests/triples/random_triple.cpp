@@ -91,7 +91,7 @@ void draw_workload(Dice& dice, Triple& triple) {
   if (dice.chance(20) && !triple.einsums[0].is_copy)
     triple.bits_per_value = triple.einsums[0].name + ": 4, Other: 16";
   if (dice.chance(8)) triple.n_instances = 2;
-  if (dice.chance(10) && !triple.einsums[0].is_copy) triple.persistent = "Inputs - Intermediates";
+  if (dice.chance(10)) triple.persistent = "Inputs - Intermediates";
 }
 
 // --- architectures ------------------------------------------------------------------------------
@@ -122,8 +122,7 @@ void draw_arch(Dice& dice, Triple& triple) {
     ComponentSpec toll;
     toll.kind = ComponentSpec::Kind::kToll;
     toll.name = "Link";
-    toll.direction =
-        triple.einsums[0].is_copy ? "up_and_down" : dice.text_of({"down", "up", "up_and_down"});
+    toll.direction = dice.text_of({"down", "up", "up_and_down"});
     triple.components.push_back(toll);
   }
   ComponentSpec buffer = memory(dice, "GB");
@@ -272,7 +271,7 @@ class MappingDraw {
           for (const TensorAccess& access : reader.accesses)
             if (access.tensor == maker.output().tensor && !access.is_output &&
                 !access.projection[rank].terms.empty())
-              found.insert(found.begin(), widest(reader, access.projection[rank]));
+              found.insert(found.begin(), access.projection[rank].terms[0].variable);
         std::vector<RankVariableId> distinct;
         for (RankVariableId v : found)
           if (std::find(distinct.begin(), distinct.end(), v) == distinct.end())
@@ -282,13 +281,6 @@ class MappingDraw {
     std::vector<RankVariableId> drawn = dice_.any(classes);
     if (dice_.chance(8)) std::reverse(drawn.begin(), drawn.end());
     return drawn;
-  }
-
-  static RankVariableId widest(const Einsum& einsum, const AffineExpression& index) {
-    RankVariableId best = index.terms[0].variable;
-    for (const AffineTerm& term : index.terms)
-      if (variable_size(einsum, term.variable) > variable_size(einsum, best)) best = term.variable;
-    return best;
   }
 
   NodeSpec loop_over(const std::vector<RankVariableId>& variables, std::int64_t tile) const {
@@ -311,12 +303,17 @@ class MappingDraw {
     return false;
   }
 
+  bool everybody_walks(const std::vector<RankVariableId>& variables) const {
+    return std::all_of(tiles_.begin(), tiles_.end(), [&](const Tiles& tiles) {
+      return std::any_of(variables.begin(), variables.end(),
+                         [&](RankVariableId v) { return tiles.count(v) > 0; });
+    });
+  }
+
   void shared_loop(std::vector<NodeSpec>& list, bool is_spatial) {
     const std::vector<RankVariableId> variables = shared_class();
-    // Not drawn yet: the model and the executor are known to differ on windows that are spread over
-    // instances, that stand above another shared loop, or that take one step.
     const bool window = is_window(variables);
-    if (has_window_ || (window && is_spatial)) return;
+    if (window && is_spatial) return;  // not drawn yet: the model lets instances read each other's
     std::int64_t smallest = 0;
     for (std::size_t e = 0; e < w_.einsums.size(); ++e)
       for (RankVariableId v : variables)
@@ -325,8 +322,9 @@ class MappingDraw {
           break;
         }
     const std::int64_t tile = tile_below(std::max<std::int64_t>(1, smallest));
-    if (smallest <= 1 || (window && tile == smallest)) return;
-    has_window_ = window;
+    // Not drawn yet, because the model takes such a loop of one step for a loop: over a window, or
+    // where an Einsum does not use it.
+    if (smallest <= 1 || (tile == smallest && (window || !everybody_walks(variables)))) return;
     NodeSpec node = loop_over(variables, tile);
     if (is_spatial) {
       node.kind = NodeSpec::Kind::kSpatial;
@@ -468,7 +466,7 @@ class MappingDraw {
       const RankVariableId v = any_variable(e);
       const std::int64_t tile = tile_below(tiles_[e][v]);
       list.push_back(loop_over({v}, tile));
-      if (dice_.chance(0) && tile + 1 < tiles_[e][v]) list.back().first_tile = tile + 1;
+      if (dice_.chance(4) && tile < tiles_[e][v]) list.back().first_tile = tile + 1;
       tiles_[e][v] = tile;
     }
     return list;
@@ -551,7 +549,6 @@ class MappingDraw {
   const Workload& w_;
   TensorRoles roles_;
   bool perfect_;
-  bool has_window_ = false;
   std::vector<Tiles> tiles_;                 ///< per Einsum
   std::vector<Home> homes_;                  ///< per tensor
   std::vector<std::set<std::string>> held_;  ///< per Einsum: "memory/tensor"
