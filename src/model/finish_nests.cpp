@@ -133,10 +133,7 @@ std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles) {
 std::int64_t backing_volume(const BoundAccess& access, const std::int64_t* tiles) {
   std::int64_t volume = 1;
   for (const BoundIndex& index : access.index) {
-    std::int64_t extent = tile_extent(index, tiles);
-    if (index.others > 0)
-      extent = std::max(extent, std::min(extent + index.others, index.rank_size));
-    volume = checked_multiply(volume, extent);
+    volume = checked_multiply(volume, backing_extent(index, tile_extent(index, tiles)));
   }
   return volume;
 }

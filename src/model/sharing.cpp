@@ -287,7 +287,8 @@ const NestStorage* backing_of(const BoundProblem& problem, const FlatTree& tree,
 void check_sharing(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
   SharingChecker checker(problem, tree, report);
   for (std::size_t t = 0; t < problem.workload.tensors.size(); ++t)
-    if (problem.roles.is_shared(TensorId(t))) checker.check(TensorId(t));
+    if (problem.roles.is_shared(TensorId(t)) || problem.roles.is_intermediate(TensorId(t)))
+      checker.check(TensorId(t));
 }
 
 }  // namespace sluice

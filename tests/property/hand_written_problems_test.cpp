@@ -97,6 +97,19 @@ INSTANTIATE_TEST_SUITE_P(Sums, HandWrittenProblem,
                                                    kTwoLanes, 24}),
                          [](const auto& test) { return std::string(test.param.name); });
 
+// The convolution holds T with its border: 4 + 2 values, of which the first Einsum writes 4.
+constexpr const char* kPadding = R"yaml(  rank_sizes: {P: 4, Q: 4, C: 2}
+  iteration_space_shape: {r: 0 <= r < 3}
+  einsums:
+  - "T[c,p] = exp(X[c,p])"
+  - "Y[c,q] = T[c,P:q+r-1] * W[c,R:r]"
+)yaml";
+
+INSTANTIATE_TEST_SUITE_P(Borders, HandWrittenProblem,
+                         ::testing::Values(Problem{"HeldByTheReader", kPadding, "", "", 64},
+                                           Problem{"HeldUntiled", kPadding, "", "", 100}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(Recurrences, HandWrittenProblem,
                          ::testing::Values(Problem{"RunningMaximum", kRunningMaximum, "", "", 40},
                                            Problem{"RunningMaximumInLanes", kRunningMaximum, "",

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "golden_cases.h"
+#include "same_after_printing.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/model/evaluate.h"
 #include "support/folders.h"
@@ -61,6 +62,7 @@ TEST_P(GoldenSearch, FindsTheReferenceOptimum) {
   const auto result = find_mapper("fused")->map(*problem, options, {});
   ASSERT_TRUE(result.has_value()) << result.error().reason;
   count_golden_case();
+  expect_same_after_printing(*problem, *result);
   const Cost& cost = result->mappings.at(0).cost;
   const double ours = objective_of(cost, options.objectives[0]);
   const double reference = expected["objective"].get<double>();
@@ -69,6 +71,9 @@ TEST_P(GoldenSearch, FindsTheReferenceOptimum) {
     return;
   }
   expect_close(ours, reference, "objective");
+  if (options.objectives[0] != Objective::kEdp) return;
+  expect_close(cost.energy_j, expected["energy_J"].get<double>(), "energy");
+  expect_close(cost.latency_s, expected["latency_s"].get<double>(), "latency");
 }
 
 INSTANTIATE_TEST_SUITE_P(AccelForge, GoldenSearch,

@@ -45,7 +45,13 @@ struct BoundIndex {
   /// touch the rank at other constants (what a step writes and what later ones still read)
   std::int64_t others = 0;
   std::int64_t rank_size = 0;  ///< in BoundEinsum::held: `others` never widen a tile beyond it
+  /// in BoundEinsum::held: what the backing storage holds of the rank where no loop above it cuts
+  /// it: the largest extent over all Einsums, padding included
+  std::int64_t whole = 0;
 };
+
+/// Values of a rank that backing storage holds where one Einsum alone touches `extent` of them.
+std::int64_t backing_extent(const BoundIndex& index, std::int64_t extent);
 
 /// How an Einsum touches a tensor. Accesses that differ in constants only are merged into one.
 struct BoundAccess {

@@ -127,7 +127,9 @@ struct TensorRoles {
   }
   /// Used by two Einsums or more.
   bool is_shared(TensorId t) const {
-    return consumers[t.index()].size() + (producer[t.index()] ? 1U : 0U) >= 2;
+    std::size_t users = producer[t.index()] ? 1 : 0;
+    for (EinsumId consumer : consumers[t.index()]) users += producer[t.index()] != consumer ? 1 : 0;
+    return users >= 2;
   }
 };
 TensorRoles tensor_roles(const Workload& workload);

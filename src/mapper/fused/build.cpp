@@ -19,6 +19,8 @@ struct PlacedSlot {
   Slot slot;
   std::size_t level = 0;  // number of fused loops above it
   bool emitted = false;
+  /// Written right below the loop that it slides over (loop place), or -1.
+  std::int32_t slides_over = -1;
 };
 
 /// One Einsum's way through the tree.
@@ -63,6 +65,8 @@ class TreeBuilder {
       for (std::size_t l = 0; l < trips.size(); ++l)
         placed.level +=
             path.templ->loops[l].fused && trips[l] > 1 && path.templ->loops[l].gap < slot.gap;
+      if (slot.sliding_loop >= 0 && trips[static_cast<std::size_t>(slot.sliding_loop)] > 1)
+        placed.slides_over = slot.sliding_loop;
       path.slots.push_back(placed);
     }
     paths_.push_back(std::move(path));
@@ -137,8 +141,7 @@ class TreeBuilder {
     node.tensors = {tensor};
     node.component = slot.component;
     node.persistent = slot.persistent;
-    node.sliding =
-        slot.sliding_loop >= 0 && path.trips[static_cast<std::size_t>(slot.sliding_loop)] > 1;
+    node.sliding = placed->slides_over >= 0;
     if (private_above_split && !slot.backing && context_.problem->roles.is_shared(tensor))
       node.einsums = {path.shape->einsum};
     append(std::move(node), nodes);
@@ -174,6 +177,11 @@ class TreeBuilder {
            paths_[a].loops[level] == paths_[b].loops[level];
   }
 
+  static bool slides_over_fused(const Path& path, const PlacedSlot& placed) {
+    return placed.slides_over >= 0 &&
+           path.templ->loops[static_cast<std::size_t>(placed.slides_over)].fused;
+  }
+
   std::size_t end_of_run(std::size_t first, std::size_t last, std::size_t level) const {
     std::size_t end = first + 1;
     while (end < last && share_loop(first, end, level)) ++end;
@@ -189,8 +197,14 @@ class TreeBuilder {
     if (end_of_run(first, last, level) == last) {
       for (std::size_t e = first; e < last; ++e)
         for (PlacedSlot& placed : paths_[e].slots)
-          if (placed.level == level) emit_storage(paths_[e], &placed, true, nodes);
+          if (placed.level == level && placed.slides_over < 0)
+            emit_storage(paths_[e], &placed, true, nodes);
       emit_loop(loops_[paths_[first].loops[level]], nodes);
+      // What slides over the loop stands right below it.
+      for (std::size_t e = first; e < last; ++e)
+        for (PlacedSlot& placed : paths_[e].slots)
+          if (placed.level == level && slides_over_fused(paths_[e], placed))
+            emit_storage(paths_[e], &placed, true, nodes);
       emit_range(first, last, level + 1, nodes);
       return;
     }
@@ -240,6 +254,16 @@ class TreeBuilder {
     }
   }
 
+  static TreeLoop own_loop(const Path& path, const LoopPlace& place, std::int64_t tile) {
+    TreeLoop own;
+    own.loop.spatial = place.spatial;
+    own.loop.component = place.component;
+    own.loop.dimension = place.dimension;
+    own.loop.tile = tile;
+    own.variables = {path.shape->variables[place.variable]};
+    return own;
+  }
+
   /// The rest of one Einsum's nest, from `level` on.
   void emit_single(Path* path, std::size_t level, NodeList* nodes) {
     std::vector<std::int64_t> tile(path->shape->sizes);
@@ -249,7 +273,8 @@ class TreeBuilder {
     for (const Item& item : path->templ->items) {
       if (!item.is_loop) {
         PlacedSlot& placed = path->slots[item.index];
-        if (placed.level >= level) emit_storage(*path, &placed, false, nodes);
+        if (placed.level >= level && placed.slides_over < 0)
+          emit_storage(*path, &placed, false, nodes);
         continue;
       }
       const LoopPlace& place = path->templ->loops[item.index];
@@ -258,16 +283,13 @@ class TreeBuilder {
       if (place.fused) {
         if (fused >= level) emit_loop(loops_[path->loops[fused]], nodes);
         ++fused;
-        continue;
+      } else {
+        tile[place.variable] /= trips;
+        emit_loop(own_loop(*path, place, tile[place.variable]), nodes);
       }
-      tile[place.variable] /= trips;
-      TreeLoop own;
-      own.loop.spatial = place.spatial;
-      own.loop.component = place.component;
-      own.loop.dimension = place.dimension;
-      own.loop.tile = tile[place.variable];
-      own.variables = {path->shape->variables[place.variable]};
-      emit_loop(own, nodes);
+      for (PlacedSlot& placed : path->slots)
+        if (placed.slides_over == static_cast<std::int32_t>(item.index))
+          emit_storage(*path, &placed, false, nodes);
     }
     const ComponentId compute =
         (*context_.problem)[path->shape->einsum].computes[path->templ->compute].component;

@@ -35,11 +35,14 @@ double backing_volume(const BoundEinsum& bound, const EinsumShape& shape, const 
     if (held.tensor != static_cast<int>(slot.tensor)) continue;
     double part = 1;
     for (const BoundIndex& index : held.index) {
-      double extent = 1 + static_cast<double>(index.slack);
-      for (const BoundTerm& term : index.terms)
-        extent += static_cast<double>(std::abs(term.coefficient)) *
-                  static_cast<double>(tile[static_cast<std::size_t>(term.variable)] - 1);
-      part *= backing_extent(index, extent);
+      std::int64_t extent = 1 + index.slack;
+      bool tiled = false;
+      for (const BoundTerm& term : index.terms) {
+        const auto v = static_cast<std::size_t>(term.variable);
+        extent += std::abs(term.coefficient) * (tile[v] - 1);
+        tiled = tiled || tile[v] < shape.sizes[v];
+      }
+      part *= static_cast<double>(tiled ? backing_extent(index, extent) : index.whole);
     }
     volume += part;
   }
@@ -74,16 +77,21 @@ void add_loops(const EinsumShape& shape, const Template& templ,
 
 }  // namespace
 
-double backing_bits(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const Slot& slot, const std::vector<std::int64_t>& trips) {
-  return backing_volume(bound, shape, templ, slot, trips) *
-         bound.components[slot.component.index()].bits_per_value[slot.tensor] *
-         (slot.persistent ? shape.multiplicity : 1);
+  const BoundEinsum& bound = problem[shape.einsum];
+  const double bits = backing_volume(bound, shape, templ, slot, trips) *
+                      bound.components[slot.component.index()].bits_per_value[slot.tensor];
+  if (slot.persistent) return bits * shape.tensors[slot.tensor].instances;
+  bool moves = false;
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    moves = moves || (templ.loops[l].fused && templ.loops[l].gap < slot.gap &&
+                      !templ.loops[l].spatial && trips[l] > 1);
+  return moves && is_double_buffered(problem.arch[slot.component]) ? 2 * bits : bits;
 }
 
 Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
                                  const Template& templ, const std::vector<std::int64_t>& trips) {
-  const BoundEinsum& bound = problem[shape.einsum];
   Compatibility result;
   add_loops(shape, templ, trips, &result);
   for (const Slot& slot : templ.slots) {
@@ -92,7 +100,7 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
     for (std::size_t l = 0; l < templ.loops.size(); ++l)
       backing.level +=
           templ.loops[l].fused && trips[l] > 1 && templ.loops[l].gap < slot.gap ? 1 : 0;
-    backing.bits = backing_bits(bound, shape, templ, slot, trips);
+    backing.bits = backing_bits(problem, shape, templ, slot, trips);
     result.backings.push_back(backing);
   }
   std::sort(result.backings.begin(), result.backings.end(),

@@ -18,7 +18,7 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
                                  const Template& templ, const std::vector<std::int64_t>& trips);
 
 /// Bits that a backing node reserves under given trip counts of the fused loops.
-double backing_bits(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const Slot& slot, const std::vector<std::int64_t>& trips);
 
 /// Einsums of one recurrence share the loop over its steps, above all that they exchange. True for

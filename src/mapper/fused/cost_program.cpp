@@ -87,8 +87,8 @@ class Compiler {
 
   // ---- rows --------------------------------------------------------------------------------
   std::uint32_t monomial(std::int32_t slot, std::uint32_t access, std::uint64_t loops,
-                         std::uint64_t extra = 0) {
-    const Monomial wanted{slot, slot < 0 ? 0 : access, extra, loops};
+                         std::uint64_t extra = 0, bool still = false) {
+    const Monomial wanted{slot, slot < 0 ? 0 : access, extra, loops, still};
     const auto at = std::find(program_.monomials.begin(), program_.monomials.end(), wanted);
     if (at != program_.monomials.end())
       return static_cast<std::uint32_t>(at - program_.monomials.begin());
@@ -190,6 +190,23 @@ class Compiler {
     // The first read of each tile of an output is skipped.
     count(parent, "read", access, volume, skipped | above | served, skipped | served, -1);
     if (has_child) count(child, "write", access, volume, skipped | copies, skipped, -1);
+    count_merges(edge, access, skipped, above, served);
+  }
+
+  /// Reads that add up the partial sums of several instances, where the parent prices them.
+  void count_merges(const Edge& edge, std::uint32_t access, std::uint64_t skipped,
+                    std::uint64_t above, std::uint64_t served) {
+    const ComponentId parent = edge.parent->component;
+    const Component& component = problem_.arch[parent];
+    if (!component.is_memory() ||
+        std::get<Memory>(component.kind).merging_reads != MergingReads::kCounted)
+      return;
+    const std::uint64_t merged = mask([&](const ClassLoop& l) {
+      return l.spatial && edge.parent->gap <= l.gap && l.gap < edge.child_gap &&
+             bound_.accesses[access].relevance[l.variable] != Relevance::kIrrelevant;
+    });
+    count(parent, "read", access, edge.child, skipped | above | served, skipped | served, 1);
+    count(parent, "read", access, edge.child, skipped | above | merged, skipped | merged, -1);
   }
 
   /// A toll charges a `read` for every value that passes it in its directions.
@@ -288,9 +305,7 @@ class Compiler {
       if (!used(c)) continue;
       const Component& component = problem_.arch.components[c];
       if (!component.total_latency) {
-        std::vector<double> rates;
-        for (const Action& a : component.actions) rates.push_back(1.0 / a.throughput);
-        add_latency_row(c, rates);
+        add_action_latencies(c);
         continue;
       }
       const auto& forms = bound_.components[c].latency_rows;
@@ -299,6 +314,24 @@ class Compiler {
         continue;
       }
       for (const std::vector<double>& form : *forms) add_latency_row(c, form);
+    }
+  }
+
+  /// Actions share a component's time, or have a port each.
+  void add_action_latencies(std::size_t c) {
+    const Component& component = problem_.arch.components[c];
+    const bool separate =
+        component.is_memory() && std::get<Memory>(component.kind).ports == Ports::kSeparate;
+    std::vector<double> rates;
+    for (const Action& a : component.actions) rates.push_back(1.0 / a.throughput);
+    if (!separate) {
+      add_latency_row(c, rates);
+      return;
+    }
+    for (std::size_t a = 0; a < rates.size(); ++a) {
+      std::vector<double> alone(rates.size(), 0);
+      alone[a] = rates[a];
+      add_latency_row(c, alone);
     }
   }
 
@@ -336,12 +369,14 @@ class Compiler {
 
   void add_reservation(Row* row, const Slot& slot, double bits) {
     const auto index = static_cast<std::int32_t>(&slot - templ_.slots.data());
-    for (std::size_t h = 0; h < bound_.held.size(); ++h)
-      if (bound_.held[h].tensor == static_cast<int>(slot.tensor))
-        add(row,
-            monomial(index, static_cast<std::uint32_t>(bound_.accesses.size() + h), 0,
-                     sunk_loops(slot)),
-            bits);
+    const bool twice = !slot.persistent && is_double_buffered(problem_.arch[slot.component]);
+    for (std::size_t h = 0; h < bound_.held.size(); ++h) {
+      if (bound_.held[h].tensor != static_cast<int>(slot.tensor)) continue;
+      const auto access = static_cast<std::uint32_t>(bound_.accesses.size() + h);
+      const std::uint64_t sunk = sunk_loops(slot);
+      add(row, monomial(index, access, 0, sunk), twice ? 2 * bits : bits);
+      if (twice) add(row, monomial(index, access, 0, sunk, true), -bits);
+    }
   }
 
   void add_occupancy() {
@@ -352,7 +387,7 @@ class Compiler {
       if (!problem_.arch[slot.component].is_memory() || unlimited_[c]) continue;
       if (shape_.is_copy && shares_with_earlier(slot)) continue;
       const double bits = bound_.components[c].bits_per_value[slot.tensor] *
-                          (slot.persistent ? shape_.multiplicity : 1);
+                          (slot.persistent ? shape_.tensors[slot.tensor].instances : 1);
       add_reservation(&totals[c], slot, bits);
       if (slot.shared) continue;  // its size follows from the compatibility
       const auto tracked = std::find_if(tracked_.begin(), tracked_.end(), [&](const auto& m) {
@@ -441,17 +476,19 @@ double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const 
                       const std::int64_t* trips) {
   double volume = 1;
   for (const BoundIndex& index : access.index) {
-    bool mine = false;
-    double extent = 1 + static_cast<double>(index.slack);
+    bool mine = false, tiled = false;
+    std::int64_t extent = 1 + index.slack;
     for (const BoundTerm& term : index.terms) {
       const auto variable = static_cast<std::uint32_t>(term.variable);
       if (std::find(cls.variables.begin(), cls.variables.end(), variable) == cls.variables.end())
         continue;
+      const std::int64_t tile = tile_above(shape, cls, variable, gap, extra, trips);
       mine = true;
-      extent += static_cast<double>(std::abs(term.coefficient)) *
-                static_cast<double>(tile_above(shape, cls, variable, gap, extra, trips) - 1);
+      tiled = tiled || tile < shape.sizes[variable];
+      extent += std::abs(term.coefficient) * (tile - 1);
     }
-    if (mine) volume *= backing ? backing_extent(index, extent) : extent;
+    if (backing) extent = tiled ? backing_extent(index, extent) : index.whole;
+    if (mine) volume *= static_cast<double>(extent);
   }
   return volume;
 }
@@ -466,6 +503,11 @@ double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const
     if (monomial.loops >> cls.loops[l].bit & 1) factor *= trips[l];
   if (monomial.slot < 0) return factor;
   const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
+  for (std::size_t l = 0; monomial.still && l < cls.loops.size(); ++l) {
+    const ClassLoop& loop = cls.loops[l];
+    const bool above = loop.gap < slot.gap || (monomial.extra_above >> loop.bit & 1);
+    if (above && !loop.spatial && trips[l] > 1) return 0;
+  }
   const bool is_held = monomial.access >= bound.accesses.size();
   const BoundAccess& access = is_held ? bound.held[monomial.access - bound.accesses.size()]
                                       : bound.accesses[monomial.access];

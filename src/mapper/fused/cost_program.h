@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +15,7 @@ struct Monomial {
   std::uint32_t access = 0;
   std::uint64_t extra_above = 0;  ///< loops below the slot that count as above it (sliding window)
   std::uint64_t loops = 0;        ///< class loops (by bit) whose trip counts multiply
+  bool still = false;             ///< 0 where a temporal loop above the tile has several trips
   bool operator==(const Monomial&) const = default;
 };
 
@@ -63,18 +63,16 @@ struct TrackedMemory {
   double size_bits = 0;
 };
 
+/// Whether tiles below a loop are reserved twice.
+inline bool is_double_buffered(const Component& component) {
+  return component.is_memory() && std::get<Memory>(component.kind).buffering == Buffering::kDouble;
+}
+
 /// Compiles a template. Counts as in model.md, "Tiles and traffic".
 CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const std::vector<VariableClass>& classes,
                     const std::vector<TrackedMemory>& tracked,
                     const std::vector<bool>& unlimited /* per component: never binds */);
-
-/// Values of one rank that a backing node holds where one Einsum alone touches `extent` of them.
-inline double backing_extent(const BoundIndex& index, double extent) {
-  if (index.others <= 0) return extent;
-  return std::max(extent, std::min(extent + static_cast<double>(index.others),
-                                   static_cast<double>(index.rank_size)));
-}
 
 /// Value of a monomial's factor in one class for one state of its loops.
 double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,

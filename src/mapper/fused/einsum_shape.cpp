@@ -7,6 +7,14 @@
 namespace sluice::fused {
 namespace {
 
+/// The largest n_instances of the Einsums that use a tensor.
+std::int64_t most_instances(const BoundProblem& problem, TensorId tensor) {
+  std::int64_t most = 1;
+  for (const Einsum& einsum : problem.workload.einsums)
+    if (find_access(einsum, tensor) != nullptr) most = std::max(most, einsum.n_instances);
+  return most;
+}
+
 /// What other Einsums read or write of the tensor at the same step.
 void find_steps(const BoundProblem& problem, const BoundEinsum& bound, LocalTensor* tensor) {
   tensor->stepped.assign(tensor->relevance.size(), false);
@@ -36,6 +44,8 @@ LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
   tensor.intermediate = problem.roles.is_intermediate(tensor.id);
   tensor.persistent = problem.workload[tensor.id].persistent;
   tensor.relevance = bound.relevance[index];
+  tensor.instances = static_cast<double>(problem.workload.n_instances) *
+                     static_cast<double>(most_instances(problem, tensor.id));
   tensor.held = bound.held_relevance[index];
   tensor.rank_of.assign(tensor.relevance.size(), -1);
   tensor.is_input = bound.inputs >> index & 1;

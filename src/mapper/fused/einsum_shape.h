@@ -24,6 +24,8 @@ struct LocalTensor {
   bool shared = false;        ///< used by two Einsums or more
   bool intermediate = false;  ///< written by one and read by another
   bool persistent = false;
+  double instances =
+      1;  ///< n_instances of the workload, times the largest of an Einsum that uses it
 };
 
 /// An Einsum in local indices: everything that templates and tile shapes depend on, names aside.

@@ -9,11 +9,24 @@
 
 namespace sluice::fused {
 
+namespace {
+
+/// What the Einsum copies into a tensor, if it is a copy.
+std::optional<TensorId> copied_tensor(const EinsumShape& shape, const LocalTensor& tensor) {
+  if (!shape.is_copy || !tensor.is_output) return std::nullopt;
+  for (const LocalTensor& other : shape.tensors)
+    if (!other.is_output) return other.id;
+  return std::nullopt;
+}
+
+}  // namespace
+
 Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
   Spine spine;
   for (const Backing& backing : compatibility.backings)
     spine.live.push_back({shape.tensors[backing.tensor].id, backing.component, backing.level,
-                          backing.bits, backing.persistent});
+                          backing.bits, backing.persistent,
+                          copied_tensor(shape, shape.tensors[backing.tensor])});
   std::sort(spine.live.begin(), spine.live.end(),
             [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
   for (const FusedLoop& loop : compatibility.loops) {

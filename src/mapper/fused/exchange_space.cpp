@@ -114,7 +114,7 @@ class FusedTrips {
     }
     const BoundComponent& memory = bound_.components[slot.component.index()];
     // A copy's two tensors may be one.
-    const double bits = shape_.is_copy ? 0 : backing_bits(bound_, shape_, templ_, slot, trips_);
+    const double bits = shape_.is_copy ? 0 : backing_bits(problem_, shape_, templ_, slot, trips_);
     double& held = held_[slot.component.index()];
     if (held + bits > memory.size_bits) return;
     held += bits;

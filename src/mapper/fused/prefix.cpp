@@ -28,16 +28,13 @@ struct PrefixBuilder::Plan {
 
 namespace {
 
-/// A copy between tensors of one memory is an alias: one reservation for both, the one that stands
-/// further out (of two equal ones the source's).
-bool is_alias(const EinsumShape& shape, const NextGroup& next, const LiveTensor& tensor) {
-  if (!shape.is_copy) return false;
-  bool is_output = false;
-  for (const LocalTensor& local : shape.tensors)
-    is_output = is_output || (local.id == tensor.id && local.is_output);
-  for (const LiveTensor& other : next.spine.live) {
-    if (other.id == tensor.id || other.component != tensor.component) continue;
-    if (is_output ? tensor.level >= other.level : tensor.level > other.level) return true;
+/// Tensors of one memory that are a copy of each other have one reservation, the one that stands
+/// further out (of two equal ones the source's). Whether a tensor has none of its own.
+bool is_alias(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
+  for (const LiveTensor& other : alive) {
+    if (other.component != tensor.component) continue;
+    if (tensor.copy_of == other.id && tensor.level >= other.level) return true;
+    if (other.copy_of == tensor.id && tensor.level > other.level) return true;
   }
   return false;
 }
@@ -53,7 +50,10 @@ PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const Ne
   const std::vector<double> levels(plan.next_depth + 1, 0);
   plan.during.assign(tracked_.size(), levels);
   plan.after.assign(tracked_.size(), levels);
-  for (const LiveTensor& tensor : alive_during(prefix.spine, next.spine)) {
+  const std::vector<LiveTensor> alive = alive_during(prefix.spine, next.spine);
+  std::vector<LiveTensor> staying = alive;
+  std::erase_if(staying, [&](const LiveTensor& t) { return last_use_[t.id.index()] <= einsum_; });
+  for (const LiveTensor& tensor : alive) {
     const bool stays = last_use_[tensor.id.index()] > einsum_;
     const bool is_new = find_live(prefix.spine, tensor.id) == nullptr;
     for (std::size_t m = 0; m < tracked_.size(); ++m)
@@ -61,9 +61,8 @@ PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const Ne
         plan.persistent[m] += tensor.bits;
     for (std::size_t m = 0; m < tracked_.size(); ++m) {
       if (tensor.persistent || tracked_[m].component != tensor.component) continue;
-      const bool is_own = find_live(next.spine, tensor.id) != nullptr;
-      if (!is_own || !is_alias(shape, next, tensor)) plan.during[m][tensor.level] += tensor.bits;
-      if (stays) plan.after[m][tensor.level] += tensor.bits;
+      if (!is_alias(alive, tensor)) plan.during[m][tensor.level] += tensor.bits;
+      if (stays && !is_alias(staying, tensor)) plan.after[m][tensor.level] += tensor.bits;
     }
   }
   JoinedSpine joined = join_spines(prefix.spine, next.spine, match, last_use_, einsum_);

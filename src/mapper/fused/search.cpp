@@ -28,7 +28,8 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
     const LocalTensor &x = a.tensors[t], &y = b.tensors[t];
     if (x.relevance != y.relevance || x.held != y.held || x.stepped != y.stepped ||
         x.is_input != y.is_input || x.is_output != y.is_output || x.shared != y.shared ||
-        x.intermediate != y.intermediate || x.persistent != y.persistent)
+        x.intermediate != y.intermediate || x.persistent != y.persistent ||
+        x.instances != y.instances)
       return false;
   }
   const BoundEinsum &x = problem[a.einsum], &y = problem[b.einsum];
@@ -38,6 +39,7 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
       return false;
     for (std::size_t r = 0; r < p.index.size(); ++r) {
       if (p.index[r].slack != q.index[r].slack || p.index[r].others != q.index[r].others ||
+          p.index[r].whole != q.index[r].whole ||
           p.index[r].terms.size() != q.index[r].terms.size())
         return false;
       for (std::size_t i = 0; i < p.index[r].terms.size(); ++i)
@@ -213,22 +215,17 @@ class TableMerger {
 };
 
 /// Bits of everything that an Einsum touches (padding included) in one component's width.
-double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::size_t component) {
+double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::size_t component,
+                       bool twice) {
   double bits = 0;
   for (const BoundAccess& held : bound.held) {
     double volume = 1;
-    for (const BoundIndex& index : held.index) {
-      double extent = 1 + static_cast<double>(index.slack);
-      for (const BoundTerm& term : index.terms)
-        extent += std::abs(static_cast<double>(term.coefficient)) *
-                  static_cast<double>(shape.sizes[static_cast<std::size_t>(term.variable)] - 1);
-      volume *= backing_extent(index, extent);
-    }
+    for (const BoundIndex& index : held.index) volume *= static_cast<double>(index.whole);
     const auto tensor = static_cast<std::size_t>(held.tensor);
     bits += volume * bound.components[component].bits_per_value[tensor] *
-            (shape.tensors[tensor].persistent ? shape.multiplicity : 1);
+            (shape.tensors[tensor].persistent ? shape.tensors[tensor].instances : 1);
   }
-  return bits;
+  return twice ? 2 * bits : bits;
 }
 
 }  // namespace
@@ -272,7 +269,8 @@ void Search::find_tracked() {
     for (const EinsumShape& shape : shapes_) {
       const BoundComponent& bound = problem_[shape.einsum].components[c];
       size = std::min(size, bound.size_bits);
-      all += everything_held(shape, problem_[shape.einsum], c);
+      all += everything_held(shape, problem_[shape.einsum], c,
+                             is_double_buffered(problem_.arch.components[c]));
     }
     unlimited_[c] = std::isinf(size) || (options_.pruning.reservation_relevance &&
                                          !options_.resource_usage && all <= size);

@@ -75,6 +75,9 @@ class Tabulator {
       if (loop.gap < slot.gap || (monomial.extra_above >> loop.bit & 1))
         above |= std::uint64_t{1} << loop.bit;
     const bool is_held = monomial.access >= bound_.accesses.size();
+    if (monomial.still)
+      return {own_loops(cls, loops), own_loops(cls, above), monomial.access,
+              slot.backing && is_held ? 4 : 3};
     if (!c.plain)
       return {own_loops(cls, loops), own_loops(cls, above), monomial.access,
               slot.backing && is_held ? 2 : 1};

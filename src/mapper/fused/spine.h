@@ -33,6 +33,8 @@ struct LiveTensor {
   std::uint32_t level = 0;
   double bits = 0;
   bool persistent = false;
+  /// The source of the copy that makes it: in one memory both are one reservation.
+  std::optional<TensorId> copy_of;
 };
 
 /// The loops above live tensors after some Einsums were joined.

@@ -202,8 +202,10 @@ class TemplateEnumerator {
       groups.push_back(std::get<NameSet>(*value).bits);
     }
     std::size_t last = 0;
-    for (const Slot& slot : ordered_.slots) {
-      if (slot.component != holder) continue;
+    for (std::size_t s = 0; s < ordered_.slots.size(); ++s) {
+      const Slot& slot = ordered_.slots[s];
+      // No loop stands between the nodes of the outermost group: they have no order.
+      if (slot.component != holder || ordered_.group_of[s] == 0) continue;
       for (std::size_t g = 0; g < groups.size(); ++g) {
         if (!(groups[g] & bit(slot.tensor))) continue;
         if (g < last) return false;
