@@ -124,7 +124,7 @@ class Joiner {
         next[g] = {&groups[g], spine_of(shape, groups[g].compatibility)};
       bound.others = completions_[e + 1][edge.to];
       builder.join(prefixes_[static_cast<std::size_t>(prefix_of[edge.from])], next[g], g, edge.to,
-                   bound, shape);
+                   bound);
     }
     result_.joined += builder.pairs();
     prefixes_ = builder.take(&history_.back());

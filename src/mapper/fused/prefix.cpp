@@ -42,7 +42,7 @@ bool is_alias(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
 }  // namespace
 
 PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const NextGroup& next,
-                                             const Match& match, const EinsumShape& shape) const {
+                                             const Match& match) const {
   Plan plan;
   plan.left_depth = prefix.depth();
   plan.next_depth = next.spine.loops.size();
@@ -137,10 +137,10 @@ PrefixBuilder::Group& PrefixBuilder::group_of(std::uint32_t node, const Spine& s
 }
 
 void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
-                         std::uint32_t node, const SearchBound& bound, const EinsumShape& shape) {
+                         std::uint32_t node, const SearchBound& bound) {
   const std::optional<Match> match = match_spines(prefix.spine, next.spine);
   SLUICE_CHECK(match.has_value(), "an edge of the exchange graph joins what does not match");
-  const Plan plan = make_plan(prefix, next, *match, shape);
+  const Plan plan = make_plan(prefix, next, *match);
   Group* target = nullptr;
   std::vector<double> value(2 + tracked_.size() * (2 * plan.depth + 1) + tracked_.size());
   for (std::size_t i = 0; i < prefix.size(); ++i) {

@@ -63,7 +63,7 @@ class PrefixBuilder {
   /// Adds what a prefix and a pmapping group become together: entries of the spine number `node`.
   /// `bound`: what the Einsums after this one cost at least from there on.
   void join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
-            std::uint32_t node, const SearchBound& bound, const EinsumShape& shape);
+            std::uint32_t node, const SearchBound& bound);
 
   /// The groups, pruned, in the order in which they first appeared.
   std::vector<PrefixGroup> take(std::vector<JoinStep>* history);
@@ -79,8 +79,7 @@ class PrefixBuilder {
     std::size_t pruned_size = 0;
   };
   struct Plan;
-  Plan make_plan(const PrefixGroup& prefix, const NextGroup& next, const Match& match,
-                 const EinsumShape& shape) const;
+  Plan make_plan(const PrefixGroup& prefix, const NextGroup& next, const Match& match) const;
   Group& group_of(std::uint32_t node, const Spine& spine);
   bool reserve(const Plan& plan, const PrefixGroup& prefix, std::size_t i, const double* pmapping,
                double* value);
