@@ -1,5 +1,6 @@
 #include "sluice/mapper/fused_mapper.h"
 
+#include "fused/constraint_rules.h"
 #include "fused/search.h"
 
 namespace sluice {
@@ -12,6 +13,8 @@ std::string FusedMapper::description() const {
 tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& problem,
                                                        const MapperOptions& options,
                                                        const MapperControl& control) const {
+  if (auto no = fused::refused_constraint(options.constraints, problem.workload))
+    return tl::make_unexpected(std::move(*no));
   return fused::Search(problem, options, control).run();
 }
 

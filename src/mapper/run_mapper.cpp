@@ -178,6 +178,56 @@ MapperOutcome map_orders(const Mapper& mapper, const BoundProblem& problem,
   return mapper.map(problem, options, control);
 }
 
+/// The constraints one by one: calls `function(name, all others)`.
+template <class Function>
+void for_each_left_out(const Constraints& constraints, Function function) {
+  const auto visit = [&](auto Constraints::*list) {
+    for (std::size_t i = 0; i < (constraints.*list).size(); ++i) {
+      Constraints others = constraints;
+      (others.*list).erase((others.*list).begin() + static_cast<std::ptrdiff_t>(i));
+      function((constraints.*list)[i].name, others);
+    }
+  };
+  visit(&Constraints::storage);
+  visit(&Constraints::tiles);
+  visit(&Constraints::spatial);
+  visit(&Constraints::fusion);
+  visit(&Constraints::loop_orders);
+  visit(&Constraints::schedules);
+  visit(&Constraints::collectives);
+}
+
+/// Names the constraints without any one of which something would be left.
+NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
+                            const MapperOptions& options, const MapperControl& control,
+                            NoMapping no) {
+  const auto feasible = [&](const Constraints& constraints) {
+    MapperOptions tried = options;
+    tried.constraints = constraints;
+    return map_orders(mapper, problem, tried, control).has_value();
+  };
+  if (options.constraints == Constraints{} || !feasible(Constraints{})) return no;
+  std::string guilty, all;
+  for_each_left_out(options.constraints, [&](const std::string& name, const Constraints& others) {
+    all += (all.empty() ? "" : ", ") + name;
+    if (feasible(others)) guilty += (guilty.empty() ? "" : ", ") + name;
+  });
+  const std::string names = guilty.empty() ? all : guilty;
+  no.reason = fmt::format("constraints leave no mapping: {} ({})", names, no.reason);
+  no.nearest_relaxation =
+      guilty.empty() ? "loosen several of them: " + names : "leave out or loosen " + names;
+  return no;
+}
+
+MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
+                            const MapperOptions& options, const MapperControl& control) {
+  MapperOutcome outcome = map_orders(mapper, problem, options, control);
+  const bool is_cancelled = control.cancel != nullptr && control.cancel->load();
+  if (outcome || is_cancelled) return outcome;
+  return tl::make_unexpected(
+      blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
+}
+
 NoMapping nothing_in_time(double seconds) {
   NoMapping no;
   no.reason = fmt::format("the budget of {:g} s ended before a mapping was found", seconds);
@@ -190,11 +240,11 @@ NoMapping nothing_in_time(double seconds) {
 tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const BoundProblem& problem,
                                                  const MapperOptions& options,
                                                  const MapperControl& control) {
-  if (!options.budget_seconds) return map_orders(mapper, problem, options, control);
+  if (!options.budget_seconds) return map_and_blame(mapper, problem, options, control);
   const BudgetWatch watch(*options.budget_seconds, control.cancel);
   MapperControl limited = control;
   limited.cancel = watch.flag();
-  MapperOutcome outcome = map_orders(mapper, problem, options, limited);
+  MapperOutcome outcome = map_and_blame(mapper, problem, options, limited);
   if (!watch.ran_out() || (outcome && !outcome->cancelled)) return outcome;
   if (!outcome || outcome->mappings.empty())
     return tl::make_unexpected(nothing_in_time(*options.budget_seconds));

@@ -20,7 +20,8 @@ struct StorageConstraint {
   friend bool operator==(const StorageConstraint&, const StorageConstraint&) = default;
 };
 
-/// Bounds of a variable's tile right inside `memory`'s storage nodes, or of a loop's trips.
+/// Bounds of a variable's tile at the innermost storage node of `memory`; where the memory holds
+/// nothing of the Einsum, nothing is asked.
 struct TileConstraint {
   std::string name;
   std::optional<EinsumId> einsum;
@@ -50,8 +51,9 @@ struct FusionConstraint {
   friend bool operator==(const FusionConstraint&, const FusionConstraint&) = default;
 };
 
-/// Relative order, outermost first, of the loops over these variables between the storage nodes of
-/// `memory` and those of the next memory further in. Other loops may stand among them.
+/// Relative order, outermost first, of the temporal loops over these variables between the first
+/// storage node of `memory` and that of the next memory further in. Other loops may stand among
+/// them.
 struct LoopOrderConstraint {
   std::string name;
   std::optional<EinsumId> einsum;

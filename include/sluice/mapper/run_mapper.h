@@ -13,7 +13,8 @@ namespace sluice {
 ///   without a guarantee, and a NoMapping says so where it had found nothing;
 /// - `explore_einsum_orders`: the mapper runs on every order of the Einsums that respects the
 ///   dependencies (at most kMostEinsumOrders of them, the order written first), and the best
-///   mapping of all is returned, in terms of the Einsums of `problem`. Needs exactly one objective.
+///   mapping of all is returned, in terms of the Einsums of `problem`. Needs exactly one objective;
+/// - `constraints`: where they leave nothing, the NoMapping names the ones that are to blame.
 tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const BoundProblem& problem,
                                                  const MapperOptions& options,
                                                  const MapperControl& control);

@@ -58,20 +58,21 @@ bool slides_under(const Template& templ, std::uint32_t loop) {
 void add_loops(const EinsumShape& shape, const Template& templ,
                const std::vector<std::int64_t>& trips, Compatibility* result) {
   std::vector<std::int64_t> tile(shape.sizes);
-  std::uint32_t last_gap = 0;
+  std::uint32_t last_gap = 0, last_block = 0;
   bool after_window = false, last_late = false;
   for (const Item& item : templ.items) {
     if (!item.is_loop || !templ.loops[item.index].fused || trips[item.index] == 1) continue;
     const LoopPlace& place = templ.loops[item.index];
     tile[place.variable] /= trips[item.index];
     result->stop_before.push_back(result->loops.empty() || place.gap != last_gap || after_window ||
-                                  place.late != last_late);
+                                  place.late != last_late || place.block != last_block);
     // The loop that a window slides over stays directly below its storage node.
     after_window = slides_under(templ, item.index);
     result->loops.push_back({place.variable, place.spatial, place.component, place.dimension,
                              trips[item.index], tile[place.variable]});
     last_gap = place.gap;
     last_late = place.late;
+    last_block = place.block;
   }
 }
 

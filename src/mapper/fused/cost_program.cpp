@@ -398,7 +398,7 @@ class Compiler {
       if (slot.persistent)
         add_reservation(&program_.persistent[index], slot, bits);
       else
-        add_reservation(segment(index, std::min(slot.gap, last_fused_gap_ + 1)), slot, bits);
+        add_reservation(segment(index, slot), slot, bits);
     }
     for (std::size_t c = 0; c < totals.size(); ++c)
       if (!totals[c].terms.empty())
@@ -413,10 +413,14 @@ class Compiler {
     return false;
   }
 
-  Row* segment(std::uint32_t tracked, std::uint32_t gap) {
+  Row* segment(std::uint32_t tracked, const Slot& slot) {
+    const std::uint32_t gap = std::min(slot.gap, last_fused_gap_ + 1);
+    const bool slides =
+        slot.sliding_loop >= 0 && templ_.loops[static_cast<std::size_t>(slot.sliding_loop)].fused;
+    const std::int32_t over = slides ? slot.sliding_loop : -1;
     for (SegmentRow& s : program_.segments)
-      if (s.tracked == tracked && s.gap == gap) return &s.row;
-    program_.segments.push_back({tracked, gap, {}});
+      if (s.tracked == tracked && s.gap == gap && s.slides_over == over) return &s.row;
+    program_.segments.push_back({tracked, gap, over, {}});
     return &program_.segments.back().row;
   }
 

@@ -42,6 +42,7 @@ struct LimitRow {
 struct SegmentRow {
   std::uint32_t tracked = 0;  ///< index into tracked memories
   std::uint32_t gap = 0;
+  std::int32_t slides_over = -1;  ///< fused loop place below which they take effect, or -1
   Row row;
 };
 

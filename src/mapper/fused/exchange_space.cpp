@@ -164,7 +164,7 @@ std::vector<std::int64_t> skeleton_key(const EinsumShape& shape, const Template&
         slides = slides || slot.sliding_loop == static_cast<std::int32_t>(item.index);
       key.insert(key.end(), {1, loop.variable, loop.gap, loop.spatial,
                              static_cast<std::int64_t>(loop.component.index()), loop.dimension,
-                             loop.late, slides});
+                             loop.late, loop.block, slides});
     } else if (const Slot& slot = templ.slots[item.index]; slot.shared) {
       key.insert(key.end(), {2, static_cast<std::int64_t>(slot.component.index()), slot.tensor,
                              slot.gap, slot.persistent});

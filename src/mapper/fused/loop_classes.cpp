@@ -155,11 +155,22 @@ class StateEnumerator {
 
   void next_step(std::size_t step, int fused_total) {
     if (step + 1 == steps_.size()) {
+      if (!tiles_within_limits()) return;
       states_.trips.insert(states_.trips.end(), trips_.begin(), trips_.end());
       return;
     }
     const bool joint_step = joint() && step + 2 == steps_.size();
     choose(step + 1, 0, joint_step ? left_ : steps_[step + 1].size, 0, fused_total);
+  }
+
+  bool tiles_within_limits() const {
+    return std::all_of(limits_.tiles.begin(), limits_.tiles.end(), [&](const auto& limit) {
+      std::int64_t tile = shape_.sizes[limit.variable];
+      for (std::size_t l = 0; l < trips_.size(); ++l)
+        if (cls_.loops[l].variable == limit.variable && cls_.loops[l].gap < limit.gap)
+          tile /= trips_[l];
+      return limit.minimum <= tile && tile <= limit.maximum;
+    });
   }
 
   template <class Body>

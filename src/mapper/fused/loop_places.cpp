@@ -1,7 +1,9 @@
 #include "loop_places.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "constraint_rules.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
@@ -19,7 +21,8 @@ class LoopPlacer {
         constraints_(constraints),
         bound_(problem[shape.einsum]),
         compute_(compute),
-        groups_(groups) {
+        groups_(groups),
+        rules_(order_rules(constraints, shape, groups)) {
     SLUICE_CHECK(shape.sizes.size() <= 64, "more than 64 rank variables in one Einsum");
     for (std::size_t v = 0; v < shape.sizes.size(); ++v)
       if (shape.sizes[v] > 1) all_ |= Variables{1} << v;
@@ -29,7 +32,7 @@ class LoopPlacer {
     place_missing();
   }
 
-  void append(std::vector<Template>* templates) { choose_sliding(0, templates); }
+  void append(std::vector<Template>* templates) { apply_rules(0, templates); }
 
  private:
   static Variables bit(std::size_t v) { return Variables{1} << v; }
@@ -86,7 +89,9 @@ class LoopPlacer {
       if (!slot->backing && !order_matters) allowed &= ~held(slot->tensor, Relevance::kRelevant);
       partial_above |= held(slot->tensor, Relevance::kPartial);
     }
-    if (is_fused) return allowed;
+    // Raising a node over a loop would change its tile, and the order of the loops around it.
+    const bool may_raise = constraints_.tiles.empty() && constraints_.loop_orders.empty();
+    if (is_fused || !may_raise) return allowed;
     for (const Slot* slot : slots_of_group(gap + 1))
       allowed &= ~(with(slot->tensor, Relevance::kIrrelevant) & ~partial_above);
     return allowed;
@@ -106,13 +111,22 @@ class LoopPlacer {
     return gap;
   }
 
+  /// Whether a node of the component, or of one further in, stands above its spatial loops.
+  bool stands_too_low(ComponentId component, std::uint32_t gap) const {
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s)
+      if (groups_.group_of[s] <= gap && !(groups_.slots[s].component < component) &&
+          !groups_.slots[s].persistent)
+        return true;
+    return false;
+  }
+
   Variables spatial_variables(ComponentId component, std::size_t dimension,
                               std::uint32_t gap) const {
     Variables allowed = all_;
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
       if (shape_.carried[v]) allowed &= ~bit(v);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
-      if (shape_.tensors[t].intermediate && !seen_above(gap, t)) {
+      if (!seen_above(gap, t)) {
         allowed &= with(t, Relevance::kRelevant);
         for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
           if (shape_.tensors[t].stepped[v]) allowed &= ~bit(v);
@@ -131,32 +145,169 @@ class LoopPlacer {
     return allowed;
   }
 
+  // ---- constrained loop orders ---------------------------------------------------------------
+
+  void apply_rules(std::size_t rule, std::vector<Template>* templates) {
+    if (rule == rules_.size())
+      choose_sliding(0, templates);
+    else
+      cut(rule, 0, rules_[rule].first_gap, templates);
+  }
+
+  /// Gives each variable of a rule the gaps from `low` to some gap from which on the next one's
+  /// begin.
+  void cut(std::size_t rule, std::size_t position, std::uint32_t low,
+           std::vector<Template>* templates) {
+    const OrderRule& order = rules_[rule];
+    if (position == order.variables.size()) {
+      apply_rules(rule + 1, templates);
+      return;
+    }
+    const bool last = position + 1 == order.variables.size();
+    const std::vector<Variables> saved = temporal_;
+    for (std::uint32_t high = last ? order.last_gap : low; high <= order.last_gap; ++high) {
+      for (std::uint32_t gap = order.first_gap; gap <= order.last_gap; ++gap)
+        if (gap < low || gap > high) temporal_[gap] &= ~bit(order.variables[position]);
+      cut(rule, position + 1, high, templates);
+      temporal_ = saved;
+    }
+  }
+
+  bool is_ruled(std::uint32_t gap, std::size_t variable) const {
+    return std::any_of(rules_.begin(), rules_.end(), [&](const OrderRule& rule) {
+      return covers(rule, gap) && std::find(rule.variables.begin(), rule.variables.end(),
+                                            variable) != rule.variables.end();
+    });
+  }
+
+  static bool covers(const OrderRule& rule, std::uint32_t gap) {
+    return rule.first_gap <= gap && gap <= rule.last_gap;
+  }
+
+  /// Whether no rule puts a loop of the gap above one over `variable`.
+  bool may_come_first(std::uint32_t gap, std::size_t variable) const {
+    for (const OrderRule& rule : rules_) {
+      if (!covers(rule, gap)) continue;
+      const auto at = std::find(rule.variables.begin(), rule.variables.end(), variable);
+      if (at == rule.variables.end()) continue;
+      for (auto v = rule.variables.begin(); v != at; ++v)
+        if (temporal_[gap] >> *v & 1) return false;
+    }
+    return true;
+  }
+
+  /// Puts the loops of a gap into the order that the rules ask for; false if they contradict.
+  bool sort_by_rules(std::uint32_t gap, std::vector<LoopPlace>* places) const {
+    const auto position = [&](std::uint32_t variable) {
+      return std::find_if(places->begin(), places->end(),
+                          [&](const LoopPlace& p) { return p.variable == variable; });
+    };
+    for (const bool check : {false, true}) {
+      for (const OrderRule& rule : rules_) {
+        if (!covers(rule, gap)) continue;
+        std::vector<LoopPlace> ruled;
+        std::vector<std::ptrdiff_t> at;
+        for (std::uint32_t variable : rule.variables) {
+          const auto place = position(variable);
+          if (place == places->end()) continue;
+          ruled.push_back(*place);
+          at.push_back(place - places->begin());
+        }
+        if (std::is_sorted(at.begin(), at.end())) continue;
+        if (check) return false;
+        std::sort(at.begin(), at.end());
+        for (std::size_t i = 0; i < at.size(); ++i)
+          (*places)[static_cast<std::size_t>(at[i])] = ruled[i];
+      }
+    }
+    return true;
+  }
+
+  /// Every way of standing free loops between ordered ones: blocks in a fixed order, in each of
+  /// which loops may be permuted to match another Einsum's.
+  void choose_blocks(std::size_t place, const Template& templ, std::vector<Template>* templates) {
+    if (place == templ.loops.size()) {
+      templates->push_back(templ);
+      return;
+    }
+    const LoopPlace& loop = templ.loops[place];
+    std::uint32_t ordered = 0;
+    if (loop.fused)
+      for (const LoopPlace& other : templ.loops)
+        ordered += other.gap == loop.gap && !other.spatial && is_ruled(loop.gap, other.variable);
+    if (ordered < 2) {
+      choose_blocks(place + 1, templ, templates);
+      return;
+    }
+    std::uint32_t first = 0, end = ordered;
+    if (loop.spatial) {
+      first = ordered - 1;
+    } else if (is_ruled(loop.gap, loop.variable)) {
+      for (std::size_t other = 0; other < place; ++other)
+        first += templ.loops[other].gap == loop.gap && !templ.loops[other].spatial &&
+                 is_ruled(loop.gap, templ.loops[other].variable);
+      end = first + 1;
+    }
+    for (std::uint32_t block = first; block < end; ++block) {
+      Template variant = templ;
+      variant.loops[place].block = block;
+      choose_blocks(place + 1, variant, templates);
+    }
+  }
+
+  /// Items in the order of the blocks, once all are chosen; false where that separates a sliding
+  /// node from its loop.
+  static bool sort_blocks(Template* templ) {
+    for (const Slot& slot : templ->slots)
+      if (slot.sliding_loop >= 0 &&
+          templ->loops[static_cast<std::size_t>(slot.sliding_loop)].block > 0)
+        return false;
+    for (auto first = templ->items.begin(); first != templ->items.end();) {
+      auto last = first + 1;
+      while (first->is_loop && last != templ->items.end() && last->is_loop) ++last;
+      if (first->is_loop)
+        std::stable_sort(first, last, [&](const Item& a, const Item& b) {
+          const LoopPlace &x = templ->loops[a.index], &y = templ->loops[b.index];
+          return x.gap != y.gap ? x.gap < y.gap : x.block < y.block;
+        });
+      first = last;
+    }
+    return true;
+  }
+
   /// Recurses over the gaps: below a non-backing node each partially relevant loop in turn is
   /// the one that a sliding window passes.
   void choose_sliding(std::uint32_t gap, std::vector<Template>* templates) {
     if (gap == groups_.count) {
-      templates->push_back(build());
+      const std::optional<Template> built = build();
+      if (!built) return;
+      std::vector<Template> variants;
+      choose_blocks(0, *built, &variants);
+      for (Template& variant : variants) {
+        if (sort_blocks(&variant)) templates->push_back(std::move(variant));
+      }
       return;
     }
     Variables candidates = 0;
     const auto above = slots_of_group(gap);
     if (gap > 0 && !above.front()->backing)
       candidates = held(above.front()->tensor, Relevance::kPartial) & temporal_[gap];
-    if (candidates == 0) {
+    const bool is_free = std::none_of(rules_.begin(), rules_.end(),
+                                      [&](const OrderRule& rule) { return covers(rule, gap); });
+    if (candidates == 0 || !is_free) {
       sliding_.push_back(-1);
       choose_sliding(gap + 1, templates);
       sliding_.pop_back();
-      return;
     }
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v) {
-      if (!(candidates >> v & 1)) continue;
+      if (!(candidates >> v & 1) || !may_come_first(gap, v)) continue;
       sliding_.push_back(static_cast<std::int32_t>(v));
       choose_sliding(gap + 1, templates);
       sliding_.pop_back();
     }
   }
 
-  Template build() const {
+  std::optional<Template> build() const {
     Template result;
     result.compute = compute_;
     result.slots = groups_.slots;
@@ -165,7 +316,7 @@ class LoopPlacer {
       for (std::size_t s = 0; s < groups_.slots.size(); ++s)
         if (groups_.group_of[s] == gap)
           result.items.push_back({false, static_cast<std::uint32_t>(s)});
-      add_temporal(gap, &result);
+      if (!add_temporal(gap, &result)) return std::nullopt;
       add_spatial(gap, &result);
     }
     return result;
@@ -177,20 +328,24 @@ class LoopPlacer {
     result->loops.push_back(place);
   }
 
-  void add_temporal(std::uint32_t gap, Template* result) const {
+  bool add_temporal(std::uint32_t gap, Template* result) const {
     const std::int32_t first = sliding_[gap];
+    std::vector<LoopPlace> places;
     if (first >= 0) {
       for (std::size_t s = 0; s < groups_.slots.size(); ++s)
         if (groups_.group_of[s] == gap)
           result->slots[s].sliding_loop = static_cast<std::int32_t>(result->loops.size());
-      add_loop({.variable = static_cast<std::uint32_t>(first), .gap = gap}, result);
+      places.push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
     }
     const Variables late = gap < fused_gaps_ ? relevant_to_node_above(gap) : 0;
     for (const bool is_late : {false, true})
       for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
         if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first &&
             (late >> v & 1) == is_late)
-          add_loop({.variable = v, .gap = gap, .late = is_late}, result);
+          places.push_back({.variable = v, .gap = gap, .late = is_late});
+    if (!sort_by_rules(gap, &places)) return false;
+    for (const LoopPlace& place : places) add_loop(place, result);
+    return true;
   }
 
   Variables relevant_to_node_above(std::uint32_t gap) const {
@@ -203,7 +358,8 @@ class LoopPlacer {
   void add_spatial(std::uint32_t gap, Template* result) const {
     for (ComponentId component : bound_.computes[compute_].path) {
       const auto& dimensions = problem_.arch[component].spatial;
-      if (dimensions.empty() || spatial_gap(component) != gap) continue;
+      if (dimensions.empty() || spatial_gap(component) != gap || stands_too_low(component, gap))
+        continue;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d) {
         if (dimensions[d].fanout <= 1) continue;
         const Variables allowed = spatial_variables(component, d, gap);
@@ -226,6 +382,7 @@ class LoopPlacer {
   const BoundEinsum& bound_;
   std::uint32_t compute_;
   const SlotGroups& groups_;
+  const std::vector<OrderRule> rules_;
   Variables all_ = 0;
   std::uint32_t fused_gaps_ = 0;  // gaps below this number stand above a shared backing node
   std::uint32_t last_backing_gap_ = 0;

@@ -8,6 +8,7 @@
 
 #include "../parallel.h"
 #include "build.h"
+#include "constraint_rules.h"
 #include "front.h"
 #include "key_hash.h"
 #include "sluice/model/evaluate.h"
@@ -250,7 +251,9 @@ void Search::find_isomorphic() {
     if (!options_.pruning.isomorphic_einsums) continue;
     for (std::size_t other = 0; other < e; ++other) {
       if (same_as_[other] != other || templates_[other] != templates_[e] ||
-          !same_problem(problem_, shapes_[other], shapes_[e]))
+          !same_problem(problem_, shapes_[other], shapes_[e]) ||
+          tile_rules(options_.constraints, shapes_[other]) !=
+              tile_rules(options_.constraints, shapes_[e]))
         continue;
       same_as_.back() = other;
       break;

@@ -34,6 +34,7 @@ class Tabulator {
       SimpleProgram::SimpleRow& row = add_row(SimpleProgram::RowKind::kSegment, segment.row);
       row.tracked = segment.tracked;
       row.gap = segment.gap;
+      row.slides_over = segment.slides_over;
     }
     for (std::uint32_t m = 0; m < program_.persistent.size(); ++m) {
       if (program_.persistent[m].terms.empty()) continue;

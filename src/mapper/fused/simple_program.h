@@ -20,10 +20,11 @@ struct SimpleProgram {
   struct SimpleRow {
     RowKind kind;
     double constant = 0;
-    double limit = 0;            ///< kLimit
-    std::uint32_t tracked = 0;   ///< kSegment, kPersistent
-    std::uint32_t gap = 0;       ///< kSegment
-    std::vector<RowTerm> terms;  ///< into `products`
+    double limit = 0;               ///< kLimit
+    std::uint32_t tracked = 0;      ///< kSegment, kPersistent
+    std::uint32_t gap = 0;          ///< kSegment
+    std::vector<RowTerm> terms;     ///< into `products`
+    std::int32_t slides_over = -1;  ///< kSegment
   };
   std::vector<std::vector<const Column*>> columns;  ///< per class; owned by its StateTable
   std::vector<Product> products;

@@ -337,17 +337,18 @@ void StateLists::finish(const double* rows, double* point) const {
   point[1] = latency;
 }
 
-void StateLists::collapse(const std::vector<std::size_t>& level_of_gap, const double* point,
+void StateLists::collapse(const std::vector<std::size_t>& segment_levels, const double* point,
                           std::size_t levels, double* value) const {
   const std::size_t n_tracked = context_.tracked->size();
   value[0] = point[0];
   value[1] = point[1];
   std::size_t next = 2;
+  auto level = segment_levels.begin();
   for (const auto& row : program_.rows) {
     if (row.kind == RowKind::kPersistent)
       value[2 + n_tracked * levels + row.tracked] += point[next++];
     else if (row.kind == RowKind::kSegment)
-      value[2 + row.tracked * levels + level_of_gap[row.gap]] += point[next++];
+      value[2 + row.tracked * levels + *level++] += point[next++];
   }
 }
 

@@ -89,7 +89,7 @@ class StateLists {
   /// States of a list that no other beats in every limit: capacity and fanout ask for no more.
   const std::vector<std::uint32_t>& roomy(std::size_t cls, std::uint32_t list);
   /// A front's point → a pmapping's values (PmappingGroup), segments added up by level.
-  void collapse(const std::vector<std::size_t>& level_of_gap, const double* point,
+  void collapse(const std::vector<std::size_t>& segment_levels, const double* point,
                 std::size_t levels, double* value) const;
 
  private:

@@ -14,6 +14,10 @@ std::vector<std::int64_t> class_key(const VariableClass& cls, const ClassLimits&
     const ClassLoop& loop = cls.loops[l];
     key.insert(key.end(), {loop.variable, loop.fused, loop.spatial, limits.fanout[l]});
   }
+  for (const ClassLimits::Tile& tile : limits.tiles) {
+    key.insert(key.end(), {tile.variable, tile.minimum, tile.maximum});
+    for (const ClassLoop& loop : cls.loops) key.push_back(loop.gap < tile.gap);
+  }
   return key;
 }
 

@@ -55,7 +55,7 @@ class TemplateEnumerator {
     for (const FusionConstraint& c : constraints_.fusion) {
       for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
         if (shape_.tensors[t].id != c.tensor || (seen & bit(t))) continue;
-        const bool outermost = holder == holders_.front();
+        const bool outermost = holder == outermost_memory();
         const bool allowed = c.fused ? !outermost && (!c.memory || *c.memory == holder) : true;
         if (!allowed) {
           sets->must &= ~bit(t);
@@ -66,6 +66,12 @@ class TemplateEnumerator {
       }
     }
     sets->may &= ~sets->must;
+  }
+
+  ComponentId outermost_memory() const {
+    for (ComponentId holder : holders_)
+      if (problem_.arch[holder].is_memory()) return holder;
+    return holders_.front();
   }
 
   void choose_kept(std::size_t index, TensorMask seen) {

@@ -31,6 +31,8 @@ struct LoopPlace {
   /// Fully relevant to the non-backing node above: pointless unless another loop of the gap, which
   /// must stay above it, is in between.
   bool late = false;
+  /// Loops of one gap stand in the order of their blocks (constrained loop orders).
+  std::uint32_t block = 0;
   ComponentId component{};  ///< spatial: the fanned-out component
   std::uint32_t dimension = 0;
   bool operator==(const LoopPlace&) const = default;

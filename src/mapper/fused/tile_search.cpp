@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "constraint_rules.h"
 #include "pareto.h"
 #include "sluice/support/error.h"
 #include "state_lists.h"
@@ -16,10 +17,36 @@
 namespace sluice::fused {
 namespace {
 
-std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const VariableClass& cls,
-                                     StateTables* tables) {
+/// Bounds of tiles at the innermost node of each constrained memory; none where it holds nothing.
+std::vector<ClassLimits::Tile> tile_limits(const TileSearchContext& context, const Template& templ,
+                                           const VariableClass& cls) {
+  std::vector<ClassLimits::Tile> limits;
+  for (const TileRule& rule : tile_rules(*context.constraints, *context.shape)) {
+    if (std::find(cls.variables.begin(), cls.variables.end(), rule.variable) == cls.variables.end())
+      continue;
+    std::optional<std::uint32_t> gap;
+    for (const Slot& slot : templ.slots)
+      if (slot.component == rule.memory) gap = std::max(gap.value_or(0), slot.gap);
+    if (gap) limits.push_back({rule.variable, *gap, rule.minimum, rule.maximum});
+  }
+  return limits;
+}
+
+/// A variable of one value has no loops; its tile is 1 everywhere.
+bool single_values_allowed(const TileSearchContext& context, const Template& templ) {
+  for (const TileRule& rule : tile_rules(*context.constraints, *context.shape)) {
+    const bool holds = std::any_of(templ.slots.begin(), templ.slots.end(),
+                                   [&](const Slot& slot) { return slot.component == rule.memory; });
+    if (holds && context.shape->sizes[rule.variable] == 1 && rule.minimum > 1) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const Template& templ,
+                                     const VariableClass& cls, StateTables* tables) {
   ClassLimits limits{context.options->max_fused_loops, context.options->max_fused_loops_per_rank,
-                     std::vector<std::int64_t>(cls.loops.size(), 0)};
+                     std::vector<std::int64_t>(cls.loops.size(), 0),
+                     tile_limits(context, templ, cls)};
   for (std::size_t l = 0; l < cls.loops.size(); ++l)
     if (cls.loops[l].spatial)
       limits.fanout[l] =
@@ -364,6 +391,7 @@ class TemplateSearch {
   // ---- pmappings ---------------------------------------------------------------------------
   void emit(std::uint32_t row, const Node& front) {
     const std::vector<std::size_t> level_of_gap = levels_by_gap(skeleton_.row(row));
+    const std::vector<std::size_t> segments = segment_levels(skeleton_.row(row), level_of_gap);
     PricedExchange exchange;
     exchange.row = row;
     exchange.count = static_cast<std::uint32_t>(front.points.size());
@@ -375,7 +403,7 @@ class TemplateSearch {
     result_.values.resize(exchange.values + exchange.count * stride, 0);
     result_.states.resize(exchange.states + exchange.count * n_classes_);
     for (std::size_t i = 0; i < exchange.count; ++i) {
-      lists_->collapse(level_of_gap, front.points.point(i), exchange.levels,
+      lists_->collapse(segments, front.points.point(i), exchange.levels,
                        result_.values.data() + exchange.values + i * stride);
       std::uint32_t* states = result_.states.data() + exchange.states + i * n_classes_;
       for (std::size_t d = 0; d < n_classes_; ++d)
@@ -383,6 +411,24 @@ class TemplateSearch {
             lists_->lists(order(d))[lists_taken_[order(d)]].states[front.at[i * n_classes_ + d]];
     }
     result_.exchanges.push_back(exchange);
+  }
+
+  /// Per segment of the program: number of fused loops with more than one trip above it. A node that
+  /// slides over such a loop takes effect below it.
+  std::vector<std::size_t> segment_levels(const std::int64_t* row,
+                                          const std::vector<std::size_t>& level_of_gap) const {
+    std::vector<std::size_t> levels;
+    for (const SimpleProgram::SimpleRow& segment : compiled_.program.rows) {
+      if (segment.kind != SimpleProgram::RowKind::kSegment) continue;
+      std::size_t level = level_of_gap[segment.gap], place = 0;
+      for (const Item& item : templ_.items) {
+        if (!item.is_loop || !templ_.loops[item.index].fused) continue;
+        const bool slid = static_cast<std::int32_t>(item.index) == segment.slides_over;
+        if (row[place++] > 1 && slid) ++level;
+      }
+      levels.push_back(level);
+    }
+    return levels;
   }
 
   /// Per gap: number of fused loops with more than one trip above its slots; last: all of them.
@@ -439,9 +485,9 @@ CompiledTemplate compile_template(const TileSearchContext& context, const Templa
                                   StateTables* tables) {
   CompiledTemplate result;
   result.classes = classes_of(context, templ);
-  result.considered = 1;
+  result.considered = single_values_allowed(context, templ) ? 1 : 0;
   for (const VariableClass& cls : result.classes) {
-    result.tables.push_back(table_of(context, cls, tables));
+    result.tables.push_back(table_of(context, templ, cls, tables));
     result.considered *= static_cast<double>(result.tables.back()->states.size());
   }
   if (result.considered == 0) return result;

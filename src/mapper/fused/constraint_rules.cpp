@@ -1,0 +1,78 @@
+#include "constraint_rules.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace sluice::fused {
+namespace {
+
+template <class Constraint>
+bool concerns(const Constraint& constraint, const EinsumShape& shape) {
+  return !constraint.einsum || *constraint.einsum == shape.einsum;
+}
+
+std::optional<std::uint32_t> local_variable(const EinsumShape& shape, RankVariableId id) {
+  const auto at = std::find(shape.variables.begin(), shape.variables.end(), id);
+  if (at == shape.variables.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(at - shape.variables.begin());
+}
+
+}  // namespace
+
+std::vector<TileRule> tile_rules(const Constraints& constraints, const EinsumShape& shape) {
+  std::vector<TileRule> rules;
+  for (const TileConstraint& c : constraints.tiles) {
+    if (!concerns(c, shape)) continue;
+    if (const auto variable = local_variable(shape, c.variable))
+      rules.push_back({*variable, c.memory, c.minimum,
+                       c.maximum.value_or(std::numeric_limits<std::int64_t>::max())});
+  }
+  return rules;
+}
+
+std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumShape& shape,
+                                   const SlotGroups& groups) {
+  std::vector<OrderRule> rules;
+  for (const LoopOrderConstraint& c : constraints.loop_orders) {
+    if (!concerns(c, shape)) continue;
+    OrderRule rule;
+    for (RankVariableId id : c.order)
+      if (const auto variable = local_variable(shape, id)) rule.variables.push_back(*variable);
+    if (rule.variables.size() < 2) continue;
+    bool holds = false;
+    for (std::size_t s = 0; s < groups.slots.size(); ++s) {
+      if (groups.slots[s].component != c.memory) continue;
+      rule.first_gap = holds ? std::min(rule.first_gap, groups.group_of[s]) : groups.group_of[s];
+      holds = true;
+    }
+    if (!holds) continue;
+    rule.last_gap = groups.count - 1;
+    for (std::size_t s = 0; s < groups.slots.size(); ++s)
+      if (c.memory < groups.slots[s].component && groups.group_of[s] > rule.first_gap)
+        rule.last_gap = std::min(rule.last_gap, groups.group_of[s] - 1);
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+std::optional<NoMapping> refused_constraint(const Constraints& constraints,
+                                            const Workload& workload) {
+  NoMapping no;
+  for (const ScheduleConstraint& c : constraints.schedules) {
+    if (c.kind == SplitKind::kSequential) continue;
+    no.reason = "the constraint " + c.name + " asks for a split of the kind " + split_name(c.kind) +
+                "; the mapper fused makes sequential ones only";
+    no.nearest_relaxation = "leave out " + c.name;
+    return no;
+  }
+  for (const CollectiveConstraint& c : constraints.collectives) {
+    no.reason = "the constraint " + c.name + " is about a collective on " +
+                workload[c.tensor].name + "; the mapper fused makes no collectives";
+    no.tensors = {c.tensor};
+    no.nearest_relaxation = "leave out " + c.name;
+    return no;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "loop_places.h"
+#include "sluice/mapper/constraints.h"
+#include "sluice/mapper/mapper.h"
+
+namespace sluice::fused {
+
+/// Bounds of a variable's tile at one memory, in one Einsum's local indices.
+struct TileRule {
+  std::uint32_t variable = 0;
+  ComponentId memory{};
+  std::int64_t minimum = 1;
+  std::int64_t maximum = 0;
+  bool operator==(const TileRule&) const = default;
+};
+
+/// The tile constraints that concern an Einsum, in their order.
+std::vector<TileRule> tile_rules(const Constraints& constraints, const EinsumShape& shape);
+
+/// The temporal loops over `variables` stand in that order in the gaps from `first_gap` to
+/// `last_gap`.
+struct OrderRule {
+  std::vector<std::uint32_t> variables;  ///< local, outermost first
+  std::uint32_t first_gap = 0, last_gap = 0;
+};
+
+/// The loop orders that concern an Einsum whose storage nodes stand in these groups.
+std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumShape& shape,
+                                   const SlotGroups& groups);
+
+/// Why this mapper cannot meet some constraint at all: it asks for another split than a sequential
+/// one, or for a collective. Nothing if there is none.
+std::optional<NoMapping> refused_constraint(const Constraints& constraints,
+                                            const Workload& workload);
+
+}  // namespace sluice::fused
