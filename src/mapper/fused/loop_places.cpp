@@ -30,9 +30,10 @@ class LoopPlacer {
     for (std::uint32_t gap = 0; gap < groups_.count; ++gap)
       temporal_.push_back(temporal_variables(gap));
     place_missing();
+    add_step_rules();
   }
 
-  void append(std::vector<Template>* templates) { apply_rules(0, templates); }
+  void append(std::vector<Template>* templates) { choose_steps(0, templates); }
 
  private:
   static Variables bit(std::size_t v) { return Variables{1} << v; }
@@ -145,6 +146,45 @@ class LoopPlacer {
     return allowed;
   }
 
+  // ---- steps of recurrences ------------------------------------------------------------------
+
+  /// The steps of a state stand right above its backing node: what two of them have in common must
+  /// stay, so no other loop may come in between.
+  void add_step_rules() {
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s) {
+      const LocalTensor& tensor = shape_.tensors[groups_.slots[s].tensor];
+      const std::uint32_t group = groups_.group_of[s];
+      if (!groups_.slots[s].backing || !tensor.intermediate || group == 0) continue;
+      Variables above = 0, steps = 0;
+      for (std::uint32_t gap = 0; gap < group; ++gap) above |= temporal_[gap];
+      for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+        if (tensor.stepped[v]) steps |= bit(v);
+      steps &= above;
+      if (steps == 0) continue;
+      step_choices_.push_back({steps, group});
+      for (std::uint32_t step = 0; step < shape_.sizes.size(); ++step)
+        for (std::uint32_t other = 0; other < shape_.sizes.size(); ++other)
+          if ((steps >> step & 1) && (above & ~steps) >> other & 1)
+            rules_.push_back({{other, step}, 0, group - 1});
+    }
+  }
+
+  /// Of several variables that step through one state only one may do so above its backing node.
+  void choose_steps(std::size_t choice, std::vector<Template>* templates) {
+    if (choice == step_choices_.size()) {
+      apply_rules(0, templates);
+      return;
+    }
+    const auto [steps, group] = step_choices_[choice];
+    const std::vector<Variables> saved = temporal_;
+    for (std::size_t step = 0; step < shape_.sizes.size(); ++step) {
+      if (!(steps >> step & 1)) continue;
+      for (std::uint32_t gap = 0; gap < group; ++gap) temporal_[gap] &= ~(steps & ~bit(step));
+      choose_steps(choice + 1, templates);
+      temporal_ = saved;
+    }
+  }
+
   // ---- constrained loop orders ---------------------------------------------------------------
 
   void apply_rules(std::size_t rule, std::vector<Template>* templates) {
@@ -196,29 +236,36 @@ class LoopPlacer {
     return true;
   }
 
+  /// How many loops of the gap the rules put above one over `variable`, one above the other.
+  std::uint32_t depth_in(std::uint32_t gap, std::size_t variable, std::size_t guard) const {
+    std::uint32_t depth = 0;
+    for (const OrderRule& rule : rules_) {
+      const auto at = std::find(rule.variables.begin(), rule.variables.end(), variable);
+      if (!covers(rule, gap) || at == rule.variables.end() || guard == 0) continue;
+      for (auto above = rule.variables.begin(); above != at; ++above)
+        if (temporal_[gap] >> *above & 1)
+          depth = std::max(depth, 1 + depth_in(gap, *above, guard - 1));
+    }
+    return depth;
+  }
+  std::uint32_t depth_in(std::uint32_t gap, std::size_t variable) const {
+    return depth_in(gap, variable, shape_.sizes.size());
+  }
+
   /// Puts the loops of a gap into the order that the rules ask for; false if they contradict.
   bool sort_by_rules(std::uint32_t gap, std::vector<LoopPlace>* places) const {
-    const auto position = [&](std::uint32_t variable) {
-      return std::find_if(places->begin(), places->end(),
-                          [&](const LoopPlace& p) { return p.variable == variable; });
-    };
-    for (const bool check : {false, true}) {
-      for (const OrderRule& rule : rules_) {
-        if (!covers(rule, gap)) continue;
-        std::vector<LoopPlace> ruled;
-        std::vector<std::ptrdiff_t> at;
-        for (std::uint32_t variable : rule.variables) {
-          const auto place = position(variable);
-          if (place == places->end()) continue;
-          ruled.push_back(*place);
-          at.push_back(place - places->begin());
-        }
-        if (std::is_sorted(at.begin(), at.end())) continue;
-        if (check) return false;
-        std::sort(at.begin(), at.end());
-        for (std::size_t i = 0; i < at.size(); ++i)
-          (*places)[static_cast<std::size_t>(at[i])] = ruled[i];
+    std::stable_sort(places->begin(), places->end(), [&](const LoopPlace& a, const LoopPlace& b) {
+      return depth_in(gap, a.variable) < depth_in(gap, b.variable);
+    });
+    for (const OrderRule& rule : rules_) {
+      if (!covers(rule, gap)) continue;
+      std::vector<std::size_t> ranks;
+      for (const LoopPlace& place : *places) {
+        const auto at = std::find(rule.variables.begin(), rule.variables.end(), place.variable);
+        if (at != rule.variables.end())
+          ranks.push_back(static_cast<std::size_t>(at - rule.variables.begin()));
       }
+      if (!std::is_sorted(ranks.begin(), ranks.end())) return false;
     }
     return true;
   }
@@ -231,21 +278,20 @@ class LoopPlacer {
       return;
     }
     const LoopPlace& loop = templ.loops[place];
-    std::uint32_t ordered = 0;
+    std::uint32_t deepest = 0;
     if (loop.fused)
       for (const LoopPlace& other : templ.loops)
-        ordered += other.gap == loop.gap && !other.spatial && is_ruled(loop.gap, other.variable);
-    if (ordered < 2) {
+        if (other.gap == loop.gap && !other.spatial)
+          deepest = std::max(deepest, depth_in(loop.gap, other.variable));
+    if (deepest == 0) {
       choose_blocks(place + 1, templ, templates);
       return;
     }
-    std::uint32_t first = 0, end = ordered;
+    std::uint32_t first = 0, end = deepest + 1;
     if (loop.spatial) {
-      first = ordered - 1;
+      first = deepest;
     } else if (is_ruled(loop.gap, loop.variable)) {
-      for (std::size_t other = 0; other < place; ++other)
-        first += templ.loops[other].gap == loop.gap && !templ.loops[other].spatial &&
-                 is_ruled(loop.gap, templ.loops[other].variable);
+      first = depth_in(loop.gap, loop.variable);
       end = first + 1;
     }
     for (std::uint32_t block = first; block < end; ++block) {
@@ -382,7 +428,12 @@ class LoopPlacer {
   const BoundEinsum& bound_;
   std::uint32_t compute_;
   const SlotGroups& groups_;
-  const std::vector<OrderRule> rules_;
+  std::vector<OrderRule> rules_;
+  struct StepChoice {
+    Variables steps;
+    std::uint32_t group;  // of the backing node
+  };
+  std::vector<StepChoice> step_choices_;
   Variables all_ = 0;
   std::uint32_t fused_gaps_ = 0;  // gaps below this number stand above a shared backing node
   std::uint32_t last_backing_gap_ = 0;
