@@ -157,28 +157,20 @@ std::int64_t backing_extent(const BoundIndex& index, std::int64_t extent) {
 }
 
 void widen_backings(const Workload& workload, std::vector<BoundEinsum>* einsums) {
-  std::vector<std::vector<std::int64_t>> whole(workload.tensors.size());
-  for (std::size_t t = 0; t < workload.tensors.size(); ++t)
-    whole[t].assign(workload.tensors[t].ranks.size(), 0);
-  const auto for_each_index = [&](const auto& visit) {
-    for (BoundEinsum& einsum : *einsums)
-      for (BoundAccess& held : einsum.held)
-        for (std::size_t r = 0; r < held.index.size(); ++r)
-          visit(workload[einsum.einsum], einsum.tensors[static_cast<std::size_t>(held.tensor)], r,
-                held.index[r]);
-  };
-  for_each_index([&](const Einsum& einsum, TensorId tensor, std::size_t r, BoundIndex& index) {
-    index.rank_size = workload[workload[tensor].ranks[r]].size;
-    if (index.terms.size() == 1 && index.terms[0].coefficient == 1) {
-      const SliceRange range = slices_of(workload, tensor, r);
-      index.others = range.high - range.low - index.slack;
+  for (BoundEinsum& einsum : *einsums) {
+    for (BoundAccess& held : einsum.held) {
+      const TensorId tensor = einsum.tensors[static_cast<std::size_t>(held.tensor)];
+      for (std::size_t r = 0; r < held.index.size(); ++r) {
+        BoundIndex& index = held.index[r];
+        index.rank_size = workload[workload[tensor].ranks[r]].size;
+        if (index.terms.size() == 1 && index.terms[0].coefficient == 1) {
+          const SliceRange range = slices_of(workload, tensor, r);
+          index.others = range.high - range.low - index.slack;
+        }
+        index.whole = whole_extent(index, workload[einsum.einsum]);
+      }
     }
-    std::int64_t& largest = whole[tensor.index()][r];
-    largest = std::max(largest, whole_extent(index, einsum));
-  });
-  for_each_index([&](const Einsum&, TensorId tensor, std::size_t r, BoundIndex& index) {
-    index.whole = whole[tensor.index()][r];
-  });
+  }
 }
 
 }  // namespace sluice

@@ -45,8 +45,8 @@ struct BoundIndex {
   /// touch the rank at other constants (what a step writes and what later ones still read)
   std::int64_t others = 0;
   std::int64_t rank_size = 0;  ///< in BoundEinsum::held: `others` never widen a tile beyond it
-  /// in BoundEinsum::held: what the backing storage holds of the rank where no loop above it cuts
-  /// it: the largest extent over all Einsums, padding included
+  /// in BoundEinsum::held: what the backing storage holds of the rank for this Einsum where no loop
+  /// above cuts it, padding included
   std::int64_t whole = 0;
 };
 

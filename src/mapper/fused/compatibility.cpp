@@ -24,17 +24,21 @@ bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips)
 
 namespace {
 
-double backing_volume(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
-                      const Slot& slot, const std::vector<std::int64_t>& trips) {
+/// Bits of a backing node's tile: of the Einsum that holds most.
+double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                 const Slot& slot, const std::vector<std::int64_t>& trips) {
   std::vector<std::int64_t> tile(shape.sizes);
   for (std::size_t l = 0; l < templ.loops.size(); ++l)
     if (templ.loops[l].fused && templ.loops[l].gap < slot.gap)
       tile[templ.loops[l].variable] /= trips[l];
   double volume = 0;
+  std::vector<std::int64_t> cut;  // per rank: extent of the tile where loops above cut it, else 0
   for (const BoundAccess& held : bound.held) {
     if (held.tensor != static_cast<int>(slot.tensor)) continue;
     double part = 1;
-    for (const BoundIndex& index : held.index) {
+    cut.assign(held.index.size(), 0);
+    for (std::size_t r = 0; r < held.index.size(); ++r) {
+      const BoundIndex& index = held.index[r];
       std::int64_t extent = 1 + index.slack;
       bool tiled = false;
       for (const BoundTerm& term : index.terms) {
@@ -42,11 +46,20 @@ double backing_volume(const BoundEinsum& bound, const EinsumShape& shape, const 
         extent += std::abs(term.coefficient) * (tile[v] - 1);
         tiled = tiled || tile[v] < shape.sizes[v];
       }
-      part *= static_cast<double>(tiled ? backing_extent(index, extent) : index.whole);
+      if (tiled) cut[r] = backing_extent(index, extent);
+      part *= static_cast<double>(tiled ? cut[r] : index.whole);
     }
     volume += part;
   }
-  return volume;
+  const std::size_t component = slot.component.index();
+  double bits = volume * bound.components[component].bits_per_value[slot.tensor];
+  for (const OtherHolder& other : shape.tensors[slot.tensor].other_holders) {
+    double theirs = other.bits[component];
+    for (std::size_t r = 0; r < cut.size(); ++r)
+      theirs *= static_cast<double>(cut[r] > 0 ? cut[r] : other.whole[r]);
+    bits = std::max(bits, theirs);
+  }
+  return bits;
 }
 
 bool slides_under(const Template& templ, std::uint32_t loop) {
@@ -81,8 +94,7 @@ void add_loops(const EinsumShape& shape, const Template& templ,
 double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const Slot& slot, const std::vector<std::int64_t>& trips) {
   const BoundEinsum& bound = problem[shape.einsum];
-  const double bits = backing_volume(bound, shape, templ, slot, trips) *
-                      bound.components[slot.component.index()].bits_per_value[slot.tensor];
+  const double bits = tile_bits(bound, shape, templ, slot, trips);
   if (slot.persistent) return bits * shape.tensors[slot.tensor].instances;
   bool moves = false;
   for (std::size_t l = 0; l < templ.loops.size(); ++l)

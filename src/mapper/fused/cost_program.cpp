@@ -130,7 +130,13 @@ class Compiler {
 
   void count(ComponentId component, const char* name, std::uint32_t access, std::int32_t slot,
              std::uint64_t total, std::uint64_t busiest, double sign) {
-    const auto tensor = static_cast<std::uint32_t>(bound_.accesses[access].tensor);
+    count(component, name, access, static_cast<std::uint32_t>(bound_.accesses[access].tensor), slot,
+          total, busiest, sign);
+  }
+
+  /// Counts the values of one tensor's tile in the width of another (a copy's other side).
+  void count(ComponentId component, const char* name, std::uint32_t access, std::uint32_t tensor,
+             std::int32_t slot, std::uint64_t total, std::uint64_t busiest, double sign) {
     ActionRows* rows = action(component, name);
     if (rows == nullptr) return;
     double per_value = sign * actions_per_value(component, tensor, name);
@@ -269,10 +275,10 @@ class Compiler {
     const std::uint64_t steps = temporal_above(gap), copies = spatial_between(0, gap);
     // The outer memory serves every instance below it; the inner one only itself.
     const std::uint64_t served = steps | spatial_between(std::min(from.gap, to.gap), gap);
-    count(from.component, "read", access, lower, steps | copies, lower == source ? steps : served,
-          1);
-    count(to.component, "write", access, lower, steps | copies, lower == target ? steps : served,
-          1);
+    count(from.component, "read", access, from.tensor, lower, steps | copies,
+          lower == source ? steps : served, 1);
+    count(to.component, "write", access, to.tensor, lower, steps | copies,
+          lower == target ? steps : served, 1);
   }
 
   std::uint32_t access_of(std::uint32_t tensor) const {

@@ -1,5 +1,6 @@
 #include "einsum_shape.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "sluice/support/error.h"
@@ -13,6 +14,34 @@ std::int64_t most_instances(const BoundProblem& problem, TensorId tensor) {
   for (const Einsum& einsum : problem.workload.einsums)
     if (find_access(einsum, tensor) != nullptr) most = std::max(most, einsum.n_instances);
   return most;
+}
+
+OtherHolder holder_of(const BoundEinsum& bound, std::size_t tensor) {
+  OtherHolder holder;
+  for (const BoundAccess& held : bound.held) {
+    if (static_cast<std::size_t>(held.tensor) != tensor) continue;
+    holder.whole.resize(held.index.size(), 0);
+    for (std::size_t r = 0; r < held.index.size(); ++r)
+      holder.whole[r] = std::max(holder.whole[r], held.index[r].whole);
+  }
+  for (const BoundComponent& component : bound.components)
+    holder.bits.push_back(component.bits_per_value[tensor]);
+  return holder;
+}
+
+/// The Einsums that hold a tensor otherwise than this one.
+std::vector<OtherHolder> other_holders(const BoundProblem& problem, const BoundEinsum& bound,
+                                       std::size_t index) {
+  const OtherHolder own = holder_of(bound, index);
+  std::vector<OtherHolder> others;
+  for (const BoundEinsum& other : problem.einsums) {
+    const int local = other.local_tensor[bound.tensors[index].index()];
+    if (local < 0) continue;
+    OtherHolder holder = holder_of(other, static_cast<std::size_t>(local));
+    if (!(holder == own) && std::find(others.begin(), others.end(), holder) == others.end())
+      others.push_back(std::move(holder));
+  }
+  return others;
 }
 
 /// What other Einsums read or write of the tensor at the same step.
@@ -46,6 +75,7 @@ LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
   tensor.relevance = bound.relevance[index];
   tensor.instances = static_cast<double>(problem.workload.n_instances) *
                      static_cast<double>(most_instances(problem, tensor.id));
+  if (tensor.shared) tensor.other_holders = other_holders(problem, bound, index);
   tensor.held = bound.held_relevance[index];
   tensor.rank_of.assign(tensor.relevance.size(), -1);
   tensor.is_input = bound.inputs >> index & 1;

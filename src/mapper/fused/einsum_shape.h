@@ -8,6 +8,13 @@
 
 namespace sluice::fused {
 
+/// How another Einsum holds a shared tensor in its backing memory, where that may be more.
+struct OtherHolder {
+  std::vector<std::int64_t> whole;  ///< per rank: extent where no loop above cuts it
+  std::vector<double> bits;         ///< per component: bits of a value
+  bool operator==(const OtherHolder&) const = default;
+};
+
 /// A tensor as one Einsum sees it.
 struct LocalTensor {
   TensorId id;
@@ -24,6 +31,7 @@ struct LocalTensor {
   bool shared = false;        ///< used by two Einsums or more
   bool intermediate = false;  ///< written by one and read by another
   bool persistent = false;
+  std::vector<OtherHolder> other_holders;  ///< of a shared tensor
   double instances =
       1;  ///< n_instances of the workload, times the largest of an Einsum that uses it
 };

@@ -30,7 +30,7 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
     if (x.relevance != y.relevance || x.held != y.held || x.stepped != y.stepped ||
         x.is_input != y.is_input || x.is_output != y.is_output || x.shared != y.shared ||
         x.intermediate != y.intermediate || x.persistent != y.persistent ||
-        x.instances != y.instances)
+        x.instances != y.instances || x.other_holders != y.other_holders)
       return false;
   }
   const BoundEinsum &x = problem[a.einsum], &y = problem[b.einsum];

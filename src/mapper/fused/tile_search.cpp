@@ -413,8 +413,8 @@ class TemplateSearch {
     result_.exchanges.push_back(exchange);
   }
 
-  /// Per segment of the program: number of fused loops with more than one trip above it. A node that
-  /// slides over such a loop takes effect below it.
+  /// Per segment of the program: number of fused loops with more than one trip above it. A node
+  /// that slides over such a loop takes effect below it.
   std::vector<std::size_t> segment_levels(const std::int64_t* row,
                                           const std::vector<std::size_t>& level_of_gap) const {
     std::vector<std::size_t> levels;
