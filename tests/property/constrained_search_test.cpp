@@ -2,6 +2,7 @@
 // what leaves nothing is named.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "sluice/frontend/load.h"

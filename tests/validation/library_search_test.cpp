@@ -1,0 +1,54 @@
+// Library workloads that take a moment, on every library architecture: a mapping is found, and the
+// file that is written of it costs the same to the last bit. All pairs: bench/library_pairs.sh.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "same_after_printing.h"
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/registry.h"
+
+namespace sluice::testing {
+namespace {
+
+std::vector<std::string> architectures() {
+  std::vector<std::string> names;
+  const auto folder = std::filesystem::path(SLUICE_REPO_DIR) / "library" / "architectures";
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class LibrarySearch : public ::testing::TestWithParam<std::tuple<const char*, std::string>> {};
+
+TEST_P(LibrarySearch, FindsAMappingThatCostsTheSameOnceItWasPrinted) {
+  const auto& [workload, architecture] = GetParam();
+  LoadOptions load;
+  load.library_dirs = {std::string(SLUICE_REPO_DIR) + "/library"};
+  std::vector<std::string> files;
+  for (const std::string& name : {std::string(workload), architecture})
+    files.push_back(find_spec_file(name, load).value_or(name));
+  const auto specs = load_specs(files, load);
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error().front());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value());
+  const auto result = find_mapper("fused")->map(*problem, {}, {});
+  ASSERT_TRUE(result.has_value()) << result.error().reason;
+  expect_same_after_printing(*problem, *result);
+}
+
+INSTANTIATE_TEST_SUITE_P(Quick, LibrarySearch,
+                         ::testing::Combine(::testing::Values("attention", "flash_attention",
+                                                              "matmul_chain", "mqa"),
+                                            ::testing::ValuesIn(architectures())),
+                         [](const auto& test) {
+                           std::string name = std::get<0>(test.param);
+                           name += "_on_" + std::get<1>(test.param);
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace sluice::testing
