@@ -254,6 +254,7 @@ class LoopPlacer {
 
   /// Puts the loops of a gap into the order that the rules ask for; false if they contradict.
   bool sort_by_rules(std::uint32_t gap, std::vector<LoopPlace>* places) const {
+    if (rules_.empty()) return true;
     std::stable_sort(places->begin(), places->end(), [&](const LoopPlace& a, const LoopPlace& b) {
       return depth_in(gap, a.variable) < depth_in(gap, b.variable);
     });
@@ -273,7 +274,7 @@ class LoopPlacer {
   /// Every way of standing free loops between ordered ones: blocks in a fixed order, in each of
   /// which loops may be permuted to match another Einsum's.
   void choose_blocks(std::size_t place, const Template& templ, std::vector<Template>* templates) {
-    if (place == templ.loops.size()) {
+    if (place == templ.loops.size() || rules_.empty()) {
       templates->push_back(templ);
       return;
     }
