@@ -185,7 +185,7 @@ class TemplateWalk {
   std::vector<std::vector<PlacedLoop>> orders_of(std::size_t gap,
                                                  std::vector<PlacedLoop> loops) const {
     std::sort(loops.begin(), loops.end(), stands_before);
-    if (gap < n_fused_gaps_ || in_cycle_ || slides(gap, loops)) return all_orders(loops);
+    if (gap < n_fused_gaps_ || in_cycle_ || step_ || slides(gap, loops)) return all_orders(loops);
     // Below the fused loops the order in a gap only decides whether the node above can sink. Where
     // it can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
     if (gap > 0 && !choice_.rest[gap - 1].backing) {
@@ -283,7 +283,8 @@ class TemplateWalk {
       if (gap < rest.size()) nodes.push_back(rest[gap]);
     }
     out_.count();
-    const int n_shared = std::max(n_fused_loops_, in_cycle_ ? 1 : 0);
+    // The order of loops above a state's backing node says whether a slice is lost: keep it.
+    const int n_shared = step_ ? static_cast<int>(nodes.size()) : n_fused_loops_;
     auto nest = canonical_nest(einsum_, n_shared, std::move(nodes));
     if (nest && insert_tolls(*nest)) out_.add(std::move(*nest));
   }
