@@ -12,7 +12,8 @@ struct RandomCases {
   std::uint64_t seed;
 };
 
-/// The test's own defaults, or what the environment asks for: SLUICE_RANDOM_CASES, SLUICE_RANDOM_SEED.
+/// The test's own defaults, or what the environment asks for: SLUICE_RANDOM_CASES,
+/// SLUICE_RANDOM_SEED.
 RandomCases random_cases(std::int64_t default_count, std::uint64_t default_seed = 1);
 
 }  // namespace sluice::testing

@@ -31,9 +31,9 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
             (Keys{"seconds", "threads", "mappings_considered", "mappings_evaluated",
                   "pmappings_kept", "peak_rss_bytes"}));
   EXPECT_EQ(keys_of(document["mappings"][0]),
-            (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2", "leak_energy_j",
-                  "energy", "latency", "collectives", "occupancy", "bounds", "fusion_groups",
-                  "unpriced_merge_values", "padding_values", "mapping"}));
+            (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",
+                  "leak_energy_j", "energy", "latency", "collectives", "occupancy", "bounds",
+                  "fusion_groups", "unpriced_merge_values", "padding_values", "mapping"}));
 }
 
 TEST(ResultDocument, WritesRowsWithNames) {
