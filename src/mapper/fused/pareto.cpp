@@ -24,30 +24,73 @@ PointSet differing_criteria(const PointSet& points) {
   return result;
 }
 
-/// Non-dominated points found so far. A point that has just dominated another is asked first next
-/// time: neighbours in the sorted order tend to fall to the same one.
+/// Non-dominated points found so far, in blocks (of blocks) with the least of each criterion: a
+/// block whose least values do not dominate a point holds none that does. Points that dominated
+/// lately are asked first: neighbours in the sorted order tend to fall to the same one.
 class Kept {
  public:
   explicit Kept(std::size_t dimension) : dimension_(dimension) {}
 
   bool dominate(const double* point) {
-    for (std::size_t k = 0; k < order_.size(); ++k) {
-      if (!dominates(values_.data() + order_[k] * dimension_, point, dimension_)) continue;
-      std::swap(order_[k], order_[k / 2]);
+    for (std::size_t r = 0; r < recent_.size(); ++r) {
+      if (!dominates(at(recent_[r]), point, dimension_)) continue;
+      std::swap(recent_[r], recent_[r / 2]);
       return true;
+    }
+    for (std::size_t first = 0; first < n_; first += kBlock * kBlock) {
+      if (!dominates(all_least_.data() + first / kBlock / kBlock * dimension_, point, dimension_))
+        continue;
+      const std::size_t end = std::min(n_, first + kBlock * kBlock);
+      for (std::size_t block = first; block < end; block += kBlock)
+        if (dominates(least_.data() + block / kBlock * dimension_, point, dimension_) &&
+            block_dominates(block, point))
+          return true;
     }
     return false;
   }
 
   void add(const double* point) {
-    order_.push_back(static_cast<std::uint32_t>(order_.size()));
+    lower(n_ / kBlock, n_ % kBlock == 0, point, &least_);
+    lower(n_ / kBlock / kBlock, n_ % (kBlock * kBlock) == 0, point, &all_least_);
     values_.insert(values_.end(), point, point + dimension_);
+    ++n_;
   }
 
  private:
-  std::size_t dimension_;
-  std::vector<std::uint32_t> order_;
-  std::vector<double> values_;
+  static constexpr std::size_t kBlock = 8, kRecent = 8;
+
+  bool block_dominates(std::size_t first, const double* point) {
+    const std::size_t last = std::min(n_, first + kBlock);
+    for (std::size_t k = first; k < last; ++k) {
+      if (!dominates(at(k), point, dimension_)) continue;
+      remember(k);
+      return true;
+    }
+    return false;
+  }
+
+  void lower(std::size_t block, bool is_new, const double* point, std::vector<double>* least) {
+    if (is_new) {
+      least->insert(least->end(), point, point + dimension_);
+      return;
+    }
+    double* own = least->data() + block * dimension_;
+    for (std::size_t d = 0; d < dimension_; ++d) own[d] = std::min(own[d], point[d]);
+  }
+
+  const double* at(std::size_t k) const { return values_.data() + k * dimension_; }
+
+  void remember(std::size_t k) {
+    if (recent_.size() < kRecent)
+      recent_.push_back(k);
+    else
+      recent_.back() = k;
+    std::swap(recent_.back(), recent_[recent_.size() / 2]);
+  }
+
+  std::size_t dimension_, n_ = 0;
+  std::vector<double> values_, least_, all_least_;  // points, blocks, blocks of blocks
+  std::vector<std::size_t> recent_;
 };
 
 }  // namespace
