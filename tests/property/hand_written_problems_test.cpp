@@ -110,6 +110,19 @@ INSTANTIATE_TEST_SUITE_P(Borders, HandWrittenProblem,
                                            Problem{"HeldUntiled", kPadding, "", "", 100}),
                          [](const auto& test) { return std::string(test.param.name); });
 
+// T2 is a copy of T1: one reservation for both, also while a third Einsum reads them.
+constexpr const char* kReadAfterCopy = R"yaml(  rank_sizes: {M: 2}
+  einsums:
+  - "T1[m] = A[m]"
+  - {einsum: "T2[m] = T1[m]", is_copy_operation: true}
+  - "Z[m] = T2[m] * T1[m]"
+)yaml";
+
+INSTANTIATE_TEST_SUITE_P(Copies, HandWrittenProblem,
+                         ::testing::Values(Problem{"read_after", kReadAfterCopy, "", "", 16},
+                                           Problem{"read_after_small", kReadAfterCopy, "", "", 8}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(Recurrences, HandWrittenProblem,
                          ::testing::Values(Problem{"RunningMaximum", kRunningMaximum, "", "", 40},
                                            Problem{"RunningMaximumInLanes", kRunningMaximum, "",

@@ -131,6 +131,28 @@ void find_coupled(const BoundEinsum& bound, EinsumShape* shape) {
 
 }  // namespace
 
+namespace {
+
+void find_copies(const Workload& workload, std::vector<LocalTensor>* tensors) {
+  for (const Einsum& einsum : workload.einsums) {
+    if (!einsum.is_copy_operation) continue;
+    std::int32_t source = -1;
+    LocalTensor* copy = nullptr;
+    for (const TensorAccess& access : einsum.accesses) {
+      for (std::size_t t = 0; t < tensors->size(); ++t) {
+        if ((*tensors)[t].id != access.tensor) continue;
+        if (access.is_output)
+          copy = &(*tensors)[t];
+        else
+          source = static_cast<std::int32_t>(t);
+      }
+    }
+    if (copy != nullptr) copy->copy_of = source;
+  }
+}
+
+}  // namespace
+
 EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
   const Einsum& einsum = problem.workload[id];
   EinsumShape shape;
@@ -141,6 +163,7 @@ EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
   }
   for (std::size_t t = 0; t < problem[id].tensors.size(); ++t)
     shape.tensors.push_back(make_local_tensor(problem, einsum, problem[id], t));
+  find_copies(problem.workload, &shape.tensors);
   find_coupled(problem[id], &shape);
   shape.carried = carried_variables(einsum, problem[id]);
   shape.recurrence = recurrence_role(problem.workload, problem.roles, id);

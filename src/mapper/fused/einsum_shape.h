@@ -31,6 +31,9 @@ struct LocalTensor {
   bool shared = false;        ///< used by two Einsums or more
   bool intermediate = false;  ///< written by one and read by another
   bool persistent = false;
+  /// local index of the tensor that a copy Einsum (this or another) makes it from, or -1: in one
+  /// memory both are one reservation
+  std::int32_t copy_of = -1;
   std::vector<OtherHolder> other_holders;  ///< of a shared tensor
   double instances =
       1;  ///< n_instances of the workload, times the largest of an Einsum that uses it

@@ -21,13 +21,13 @@ bool ExchangeAgreement::restrict_to(const User& user) {
   return changed;
 }
 
-void ExchangeAgreement::keep_allowed(const ExchangeAgreement& agreement, User* user) {
+void ExchangeAgreement::keep_allowed(User* user) const {
   const std::size_t n = user->tensors.size();
   std::size_t kept = 0;
   for (std::size_t at = 0; at < user->exchanges.size(); at += n) {
     bool agrees = true;
     for (std::size_t t = 0; t < n && agrees; ++t)
-      agrees = agreement.allows(user->tensors[t], user->exchanges[at + t]);
+      agrees = allows(user->tensors[t], user->exchanges[at + t]);
     if (!agrees) continue;
     std::copy_n(user->exchanges.begin() + static_cast<std::ptrdiff_t>(at), n,
                 user->exchanges.begin() + static_cast<std::ptrdiff_t>(kept));
@@ -41,10 +41,13 @@ void ExchangeAgreement::add(EinsumId einsum, std::vector<TensorId> tensors,
   if (tensors.empty()) return;
   std::erase_if(users_, [&](const User& user) { return user.einsum == einsum; });
   users_.push_back({einsum, std::move(tensors), std::move(exchanges)});
+}
+
+void ExchangeAgreement::settle() {
   for (bool changed = true; changed;) {
     changed = false;
     for (User& user : users_) {
-      keep_allowed(*this, &user);
+      keep_allowed(&user);
       changed = restrict_to(user) || changed;
     }
   }

@@ -41,8 +41,10 @@ class ExchangeAgreement {
   }
 
   /// What one Einsum can do: `tensors` (its shared ones), and for each of its choices one exchange
-  /// per tensor; replaces what was known of the Einsum. What no longer agrees is forgotten.
+  /// per tensor; replaces what was known of the Einsum.
   void add(EinsumId einsum, std::vector<TensorId> tensors, std::vector<std::uint64_t> exchanges);
+  /// Forgets what no longer agrees, until nothing changes.
+  void settle();
 
  private:
   struct User {
@@ -51,7 +53,7 @@ class ExchangeAgreement {
     std::vector<std::uint64_t> exchanges;  // tensors.size() each
   };
   bool restrict_to(const User& user);
-  static void keep_allowed(const ExchangeAgreement& agreement, User* user);
+  void keep_allowed(User* user) const;
 
   std::vector<User> users_;
   std::vector<char> known_;  // per tensor: some user was added

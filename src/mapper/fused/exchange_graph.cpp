@@ -9,24 +9,15 @@
 
 namespace sluice::fused {
 
-namespace {
-
-/// What the Einsum copies into a tensor, if it is a copy.
-std::optional<TensorId> copied_tensor(const EinsumShape& shape, const LocalTensor& tensor) {
-  if (!shape.is_copy || !tensor.is_output) return std::nullopt;
-  for (const LocalTensor& other : shape.tensors)
-    if (!other.is_output) return other.id;
-  return std::nullopt;
-}
-
-}  // namespace
-
 Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
   Spine spine;
-  for (const Backing& backing : compatibility.backings)
-    spine.live.push_back({shape.tensors[backing.tensor].id, backing.component, backing.level,
-                          backing.bits, backing.persistent,
-                          copied_tensor(shape, shape.tensors[backing.tensor])});
+  for (const Backing& backing : compatibility.backings) {
+    const LocalTensor& tensor = shape.tensors[backing.tensor];
+    LiveTensor& live = spine.live.emplace_back(LiveTensor{
+        tensor.id, backing.component, backing.level, backing.bits, backing.persistent, {}});
+    if (tensor.copy_of >= 0)
+      live.copy_of = shape.tensors[static_cast<std::size_t>(tensor.copy_of)].id;
+  }
   std::sort(spine.live.begin(), spine.live.end(),
             [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
   for (const FusedLoop& loop : compatibility.loops) {
@@ -142,78 +133,57 @@ class Connector {
   }
 
   /// Whether all that is alive while a group of Einsum e runs leaves it the room that it needs.
-  bool fits(std::size_t e, const CompactSpine& before, std::uint32_t g) const {
-    if (layers_[e].shape->is_copy) return true;  // its two tensors may be one
-    const std::vector<LiveTensor>& theirs = table_.live(before);
-    const std::vector<LiveTensor>& mine = table_.live(own_[e][g]);
-    for (std::size_t m = 0; m < options_.tracked->size(); ++m) {
+  bool fits(std::size_t e, const CompactSpine& before, std::uint32_t g) {
+    const std::size_t n_tracked = options_.tracked->size();
+    alive_now_.clear();
+    add_alive(before, {});
+    add_alive(own_[e][g], table_.live(before));
+    for (std::size_t m = 0; m < n_tracked; ++m) {
       const TrackedMemory& memory = (*options_.tracked)[m];
-      double bits = group_held_[e][g * options_.tracked->size() + m];
-      for (std::size_t t = 0; t < mine.size(); ++t)
-        if (mine[t].component == memory.component) bits += own_[e][g].bits[t];
-      for (std::size_t t = 0; t < theirs.size(); ++t)
-        if (theirs[t].component == memory.component &&
-            std::find(shared_[e].begin(), shared_[e].end(), theirs[t].id) == shared_[e].end())
-          bits += before.bits[t];
+      double bits = group_held_[e][g * n_tracked + m];
+      for (const LiveTensor& tensor : alive_now_)
+        if (tensor.component == memory.component && !is_alias(alive_now_, tensor))
+          bits += tensor.bits;
       if (bits > memory.size_bits) return false;
     }
     return true;
   }
 
-  /// Position of a shared tensor in an Einsum's spines, or -1.
-  std::int64_t position(std::size_t e, TensorId id) const {
-    const auto at = std::find(shared_[e].begin(), shared_[e].end(), id);
-    return at == shared_[e].end() ? -1 : at - shared_[e].begin();
+  /// Adds a spine's live tensors to `alive_now_`, but those already known.
+  void add_alive(const CompactSpine& spine, const std::vector<LiveTensor>& known) {
+    const std::vector<LiveTensor>& live = table_.live(spine);
+    for (std::size_t t = 0; t < live.size(); ++t) {
+      if (std::any_of(known.begin(), known.end(),
+                      [&](const LiveTensor& other) { return other.id == live[t].id; }))
+        continue;
+      alive_now_.push_back(live[t]);
+      alive_now_.back().bits = spine.bits[t];
+    }
   }
 
-  /// Drops compatibilities with an exchange that some other user of the tensor does not know, until
-  /// nothing changes.
+  /// Drops the groups with an exchange that some other user of the tensor does not know.
   void agree_on_tensors() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t t = 0; t < graph_.last_use.size(); ++t)
-        changed = agree_on(TensorId(t)) || changed;
+    ExchangeAgreement agreement(graph_.last_use.size());
+    for (std::size_t e = 0; e < layers_.size(); ++e) {
+      std::vector<std::uint64_t> exchanges;
+      for (const CompactSpine& own : own_[e])
+        exchanges.insert(exchanges.end(), own.exchanges.begin(), own.exchanges.end());
+      agreement.add(layers_[e].shape->einsum, shared_[e], std::move(exchanges));
     }
-  }
-
-  bool agree_on(TensorId id) {
-    std::vector<std::pair<std::size_t, std::size_t>> users;  // Einsum, position
+    agreement.settle();
     for (std::size_t e = 0; e < layers_.size(); ++e)
-      if (const std::int64_t at = position(e, id); at >= 0)
-        users.emplace_back(e, static_cast<std::size_t>(at));
-    if (users.size() < 2) return false;
-    std::unordered_map<std::uint64_t, std::size_t> known;  // by so many users in a row
-    for (std::size_t u = 0; u < users.size(); ++u) {
-      const auto [e, at] = users[u];
-      for (std::size_t g = 0; g < own_[e].size(); ++g) {
-        if (!alive_[e][g]) continue;
-        if (u == 0) {
-          known[own_[e][g].exchanges[at]] = 1;
-        } else if (const auto found = known.find(own_[e][g].exchanges[at]);
-                   found != known.end() && found->second >= u) {
-          found->second = u + 1;
-        }
-      }
-    }
-    bool changed = false;
-    for (const auto& [e, at] : users) {
-      for (std::size_t g = 0; g < own_[e].size(); ++g) {
-        if (!alive_[e][g]) continue;
-        const auto found = known.find(own_[e][g].exchanges[at]);
-        if (found != known.end() && found->second == users.size()) continue;
-        alive_[e][g] = 0;
-        changed = true;
-      }
-    }
-    return changed;
+      for (std::size_t g = 0; g < own_[e].size(); ++g)
+        for (std::size_t t = 0; t < shared_[e].size(); ++t)
+          if (!agreement.allows(shared_[e][t], own_[e][g].exchanges[t])) alive_[e][g] = 0;
   }
 
   /// Joins every spine to every group of Einsum e that agrees with it.
   std::vector<CompactSpine> extend(std::size_t e, const std::vector<CompactSpine>& before) {
-    std::vector<std::pair<std::size_t, std::size_t>> shared;  // positions: before, own
+    std::vector<std::pair<std::size_t, std::size_t>> shared;            // positions: before, own
+    const std::vector<LiveTensor>& live = table_.live(before.front());  // of all of them
     for (std::size_t t = 0; t < shared_[e].size(); ++t)
-      if (const std::int64_t at = table_.find_live(before.front(), shared_[e][t]); at >= 0)
-        shared.emplace_back(static_cast<std::size_t>(at), t);
+      for (std::size_t at = 0; at < live.size(); ++at)
+        if (live[at].id == shared_[e][t]) shared.emplace_back(at, t);
     std::unordered_map<std::vector<std::int64_t>, std::vector<std::uint32_t>, KeyHash> index;
     std::vector<std::int64_t> key;
     for (std::uint32_t g = 0; g < own_[e].size(); ++g) {
@@ -280,6 +250,7 @@ class Connector {
   std::vector<std::vector<double>> group_held_;  // per Einsum, group and tracked memory: bits
   std::vector<EnergyLatency> einsum_least_;      // per Einsum
   std::vector<EnergyLatency> least_;             // per spine of the newest layer
+  std::vector<LiveTensor> alive_now_;            // of fits()
   ExchangeGraph graph_;
   SpineTable table_{graph_.last_use};
 };

@@ -113,8 +113,10 @@ class FusedTrips {
       if (members == 0) return;
     }
     const BoundComponent& memory = bound_.components[slot.component.index()];
-    // A copy's two tensors may be one.
-    const double bits = shape_.is_copy ? 0 : backing_bits(problem_, shape_, templ_, slot, trips_);
+    // A tensor and its copy may be one.
+    const double bits = shape_.tensors[slot.tensor].copy_of >= 0
+                            ? 0
+                            : backing_bits(problem_, shape_, templ_, slot, trips_);
     double& held = held_[slot.component.index()];
     if (held + bits > memory.size_bits) return;
     held += bits;

@@ -5,12 +5,6 @@
 namespace sluice::fused {
 namespace {
 
-std::int32_t rank_of(const SpineLoop& loop, TensorId tensor) {
-  for (const auto& [id, rank] : loop.ranks)
-    if (id == tensor) return rank;
-  return -1;
-}
-
 bool same_extent(const SpineLoop& a, const SpineLoop& b) {
   return a.trips == b.trips && a.tile == b.tile && a.spatial == b.spatial &&
          (!a.spatial || (a.component == b.component && a.dimension == b.dimension));

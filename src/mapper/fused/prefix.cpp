@@ -26,21 +26,6 @@ struct PrefixBuilder::Plan {
   std::vector<double> persistent;           // newly held for the whole run
 };
 
-namespace {
-
-/// Tensors of one memory that are a copy of each other have one reservation, the one that stands
-/// further out (of two equal ones the source's). Whether a tensor has none of its own.
-bool is_alias(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
-  for (const LiveTensor& other : alive) {
-    if (other.component != tensor.component) continue;
-    if (tensor.copy_of == other.id && tensor.level >= other.level) return true;
-    if (other.copy_of == tensor.id && tensor.level > other.level) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const NextGroup& next,
                                              const Match& match) const {
   Plan plan;

@@ -30,7 +30,7 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
     if (x.relevance != y.relevance || x.held != y.held || x.stepped != y.stepped ||
         x.is_input != y.is_input || x.is_output != y.is_output || x.shared != y.shared ||
         x.intermediate != y.intermediate || x.persistent != y.persistent ||
-        x.instances != y.instances || x.other_holders != y.other_holders)
+        x.copy_of != y.copy_of || x.instances != y.instances || x.other_holders != y.other_holders)
       return false;
   }
   const BoundEinsum &x = problem[a.einsum], &y = problem[b.einsum];
@@ -502,6 +502,7 @@ void Search::agree(const ExchangeRequest& request, const ExchangeSpace& space,
       exchanges.insert(exchanges.end(), skeleton.exchanges.begin(), skeleton.exchanges.end());
     agreement->add(equal->einsum, std::move(tensors), std::move(exchanges));
   }
+  agreement->settle();
 }
 
 /// Distinct Einsums, those with the fewest possible exchanges first.

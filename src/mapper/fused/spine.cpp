@@ -20,6 +20,21 @@ std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next) {
   return alive;
 }
 
+bool is_alias(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
+  for (const LiveTensor& other : alive) {
+    if (other.component != tensor.component) continue;
+    if (tensor.copy_of == other.id && tensor.level >= other.level) return true;
+    if (other.copy_of == tensor.id && tensor.level > other.level) return true;
+  }
+  return false;
+}
+
+std::int32_t rank_of(const SpineLoop& loop, TensorId tensor) {
+  for (const auto& [id, rank] : loop.ranks)
+    if (id == tensor) return rank;
+  return -1;
+}
+
 std::vector<std::int64_t> sort_key(const SpineLoop& loop) {
   std::vector<std::int64_t> key{loop.spatial, static_cast<std::int64_t>(loop.component.index()),
                                 loop.dimension, loop.trips, loop.tile};

@@ -57,11 +57,18 @@ struct Match {
 /// Whether the next Einsum can stand under all open loops of the prefix (mapper.md, "The space").
 std::optional<Match> match_spines(const Spine& prefix, const Spine& next);
 
+/// The rank of a tensor that a loop walks, or -1.
+std::int32_t rank_of(const SpineLoop& loop, TensorId tensor);
+
 /// The live tensor of a spine, or null.
 const LiveTensor* find_live(const Spine& spine, TensorId id);
 
 /// Tensors that are alive while the next Einsum runs: the prefix's and its own, ascending.
 std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next);
+
+/// Tensors of one memory that are a copy of each other have one reservation, the one that stands
+/// further out (of two equal ones the source's). Whether a tensor has none of its own.
+bool is_alias(const std::vector<LiveTensor>& alive, const LiveTensor& tensor);
 
 struct JoinedSpine {
   /// False: Einsums under one loop would never exchange anything below it, so that they have no

@@ -23,10 +23,8 @@ std::uint64_t exchange_of(const Spine& spine, const LiveTensor& tensor) {
   ExchangeHash hash;
   for (std::size_t l = 0; l < tensor.level; ++l) {
     const SpineLoop& loop = spine.loops[l];
-    std::int32_t rank = -1;
-    for (const auto& [id, r] : loop.ranks)
-      if (id == tensor.id) rank = r;
-    hash.add_loop(rank, loop.tile, loop.trips, loop.spatial, loop.component, loop.dimension);
+    hash.add_loop(rank_of(loop, tensor.id), loop.tile, loop.trips, loop.spatial, loop.component,
+                  loop.dimension);
   }
   return hash.at(tensor.component, tensor.persistent);
 }
@@ -57,6 +55,7 @@ std::uint32_t SpineTable::number_structure(const Spine& spine) {
     key.push_back(static_cast<std::int64_t>(tensor.id.index()));
     key.push_back(static_cast<std::int64_t>(tensor.component.index()));
     key.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
+    key.push_back(tensor.copy_of ? static_cast<std::int64_t>(tensor.copy_of->index()) : -1);
   }
   const auto [at, inserted] =
       structure_number_.try_emplace(key, static_cast<std::uint32_t>(structures_.size()));
@@ -73,13 +72,6 @@ CompactSpine SpineTable::compact(const Spine& spine) {
     result.bits.push_back(tensor.bits);
   }
   return result;
-}
-
-std::int64_t SpineTable::find_live(const CompactSpine& spine, TensorId tensor) const {
-  const std::vector<LiveTensor>& live = structures_[spine.structure].live;
-  for (std::size_t i = 0; i < live.size(); ++i)
-    if (live[i].id == tensor) return static_cast<std::int64_t>(i);
-  return -1;
 }
 
 Spine SpineTable::expand(const CompactSpine& compact) const {

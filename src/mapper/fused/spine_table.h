@@ -37,11 +37,10 @@ class SpineTable {
   bool join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
             CompactSpine* joined);
 
+  /// The live tensors of a spine; for their reservations see `CompactSpine::bits`.
   const std::vector<LiveTensor>& live(const CompactSpine& spine) const {
     return structures_[spine.structure].live;
   }
-  /// Position of a live tensor in a spine, or -1.
-  std::int64_t find_live(const CompactSpine& spine, TensorId tensor) const;
 
  private:
   using Key = std::vector<std::int64_t>;
