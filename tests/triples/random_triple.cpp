@@ -117,14 +117,15 @@ void draw_arch(Dice& dice, Triple& triple) {
       spec.bits_per_value = d.any(triple.einsums).name + ": 32";
     return spec;
   };
-  triple.components.push_back(memory(dice, "DRAM"));
-  if (dice.chance(15)) {
+  const auto add_toll = [&](const char* name) {
     ComponentSpec toll;
     toll.kind = ComponentSpec::Kind::kToll;
-    toll.name = "Link";
+    toll.name = name;
     toll.direction = dice.text_of({"down", "up", "up_and_down"});
     triple.components.push_back(toll);
-  }
+  };
+  triple.components.push_back(memory(dice, "DRAM"));
+  if (dice.chance(15)) add_toll("Link");
   ComponentSpec buffer = memory(dice, "GB");
   if (dice.chance(15)) buffer.size = std::to_string(8 * (4 + dice.below(60)));
   if (dice.chance(15)) buffer.spatial.push_back(draw_dimension(dice, "g"));
@@ -134,13 +135,7 @@ void draw_arch(Dice& dice, Triple& triple) {
   elements.name = "PE";
   elements.spatial = {draw_dimension(dice, "x"), draw_dimension(dice, "y")};
   triple.components.push_back(elements);
-  if (dice.chance(25)) {
-    ComponentSpec toll;
-    toll.kind = ComponentSpec::Kind::kToll;
-    toll.name = "Port";
-    toll.direction = dice.text_of({"down", "up", "up_and_down"});
-    triple.components.push_back(toll);
-  }
+  if (dice.chance(25)) add_toll("Port");
   ComponentSpec registers = memory(dice, "RF");
   if (dice.chance(10)) registers.size = std::to_string(8 * (1 + dice.below(12)));
   triple.components.push_back(registers);

@@ -5,20 +5,10 @@
 #include <unordered_map>
 
 #include "../parallel.h"
+#include "divisors.h"
 
 namespace sluice::fused {
 namespace {
-
-std::vector<std::int64_t> divisors(std::int64_t n) {
-  std::vector<std::int64_t> low, high;
-  for (std::int64_t d = 1; d * d <= n; ++d) {
-    if (n % d != 0) continue;
-    low.push_back(d);
-    if (d * d != n) high.push_back(n / d);
-  }
-  low.insert(low.end(), high.rbegin(), high.rend());
-  return low;
-}
 
 /// Walks the fused loops and shared backing nodes of one template from the outside in and chooses
 /// trip counts; turns back where a shared tensor does not fit or nobody else exchanges it that way.
@@ -81,7 +71,7 @@ class FusedTrips {
     const std::int64_t most =
         loop.spatial ? problem_.arch[loop.component].spatial[loop.dimension].fanout : rest;
     ++here_[loop.variable];
-    for (std::int64_t trips : divisors_of(rest)) {
+    for (std::int64_t trips : divisors_.of(rest)) {
       if (trips == 1 || (request_.coarse && !is_coarse(trips, shape_.sizes[loop.variable])))
         continue;
       if (trips > most) break;
@@ -128,12 +118,6 @@ class FusedTrips {
     return trips == size || (trips * trips <= size && (trips + 1) * (trips + 1) * 4 > size);
   }
 
-  const std::vector<std::int64_t>& divisors_of(std::int64_t n) {
-    const auto [at, inserted] = divisors_.try_emplace(n);
-    if (inserted) at->second = divisors(n);
-    return at->second;
-  }
-
   const BoundProblem& problem_;
   const BoundEinsum& bound_;
   const ExchangeRequest& request_;
@@ -146,7 +130,7 @@ class FusedTrips {
   std::vector<int> here_;                 // per variable: fused loops chosen
   std::vector<double> held_;              // per component: bits of the shared tensors above
   std::vector<std::uint64_t> exchanges_;  // per tensor
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> divisors_;  // stable references
+  Divisors divisors_;
 };
 
 /// What decides a template's compatibilities: fused loops, shared backing nodes, and which

@@ -126,6 +126,14 @@ std::vector<std::uint32_t> best_few(const PointSet& points, const FrontOptions& 
 
 }  // namespace
 
+FrontOptions front_options(const MapperOptions& options) {
+  FrontOptions front;
+  front.objectives = options.objectives;
+  front.dominance = options.pruning.dominance;
+  front.convex_hull = options.pruning.convex_hull && options.top == 1 && !options.resource_usage;
+  return front;
+}
+
 std::vector<std::uint32_t> worth_keeping(const PointSet& points, const FrontOptions& options) {
   std::vector<std::uint32_t> kept;
   if (options.dominance) {

@@ -17,6 +17,9 @@ struct FrontOptions {
   std::size_t beam = 0;       ///< > 0: keep at most so many (not exact)
 };
 
+/// The options that a search's own imply, before joins add theirs.
+FrontOptions front_options(const MapperOptions& options);
+
 /// Which partial mappings of one compatibility are worth keeping. `points` starts with energy and
 /// latency, then come reservations. Ascending indices; independent of the order of equal points.
 std::vector<std::uint32_t> worth_keeping(const PointSet& points, const FrontOptions& options);

@@ -160,11 +160,7 @@ class Joiner {
   }
 
   FrontOptions criteria_options() const {
-    FrontOptions options;
-    options.objectives = context_.options->objectives;
-    options.dominance = context_.options->pruning.dominance;
-    options.convex_hull = context_.options->pruning.convex_hull && context_.options->top == 1 &&
-                          !context_.options->resource_usage;
+    FrontOptions options = front_options(*context_.options);
     options.beam = beam_;
     options.drop_settled =
         context_.options->pruning.reservation_relevance && !context_.options->resource_usage;

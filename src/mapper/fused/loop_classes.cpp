@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
+#include "divisors.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
@@ -179,20 +179,7 @@ class StateEnumerator {
       body(n);
       return;
     }
-    for (std::int64_t d : divisors(n)) body(d);
-  }
-
-  const std::vector<std::int64_t>& divisors(std::int64_t n) {
-    std::vector<std::int64_t>& low = divisors_[n];
-    if (!low.empty()) return low;
-    std::vector<std::int64_t> high;
-    for (std::int64_t d = 1; d * d <= n; ++d) {
-      if (n % d != 0) continue;
-      low.push_back(d);
-      if (d * d != n) high.push_back(n / d);
-    }
-    low.insert(low.end(), high.rbegin(), high.rend());
-    return low;
+    for (std::int64_t d : divisors_.of(n)) body(d);
   }
 
   const EinsumShape& shape_;
@@ -201,7 +188,7 @@ class StateEnumerator {
   std::vector<Step> steps_;
   std::vector<std::int64_t> trips_;
   std::int64_t left_ = 1;
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> divisors_;  // stable references
+  Divisors divisors_;
   ClassStates states_;
 };
 
