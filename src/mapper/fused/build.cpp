@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "exchange_graph.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
@@ -27,6 +28,7 @@ struct PlacedSlot {
 struct Path {
   const EinsumShape* shape;
   const Template* templ;
+  const Compatibility* compatibility;
   std::vector<std::int64_t> trips;  // per loop place
   std::vector<std::size_t> loops;   // fused loops, outermost first: index into TreeLoops
   std::vector<PlacedSlot> slots;    // template order
@@ -34,11 +36,10 @@ struct Path {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const JoinContext& context, const std::vector<ChosenPmapping>& chosen,
-              const std::vector<std::vector<std::int64_t>>& trips)
-      : context_(context), workload_(context.problem->workload) {
-    for (std::size_t e = 0; e < chosen.size(); ++e) add_path(e, chosen[e], trips[e]);
-    replay(chosen);
+  TreeBuilder(const BoundProblem& problem, std::vector<BuildPart> parts)
+      : problem_(problem), workload_(problem.workload) {
+    for (BuildPart& part : parts) add_path(std::move(part));
+    replay();
     for (Path& path : paths_)
       std::stable_sort(path.loops.begin(), path.loops.end(), [&](std::size_t a, std::size_t b) {
         return loops_[a].level < loops_[b].level;
@@ -53,13 +54,13 @@ class TreeBuilder {
   }
 
  private:
-  void add_path(std::size_t e, const ChosenPmapping& chosen,
-                const std::vector<std::int64_t>& trips) {
+  void add_path(BuildPart part) {
     Path path;
-    path.shape = context_.shapes[e];
-    const PmappingTable& table = *context_.tables[e];
-    path.templ = &table.templates[table.groups[chosen.group].templates[chosen.index]];
-    path.trips = trips;
+    path.shape = part.shape;
+    path.templ = part.templ;
+    path.compatibility = part.compatibility;
+    path.trips = std::move(part.trips);
+    const std::vector<std::int64_t>& trips = path.trips;
     for (const Slot& slot : path.templ->slots) {
       PlacedSlot placed{slot};
       for (std::size_t l = 0; l < trips.size(); ++l)
@@ -73,17 +74,15 @@ class TreeBuilder {
   }
 
   /// Joins the chosen pmappings again, following each loop to the level at which it closes.
-  void replay(const std::vector<ChosenPmapping>& chosen) {
+  void replay() {
     std::vector<std::size_t> last_use(workload_.tensors.size(), 0);
     for (std::size_t e = 0; e < paths_.size(); ++e)
       for (const LocalTensor& tensor : paths_[e].shape->tensors) last_use[tensor.id.index()] = e;
     Spine spine;
     std::vector<std::size_t> open;  // tree loop of each spine loop
     for (std::size_t e = 0; e < paths_.size(); ++e) {
-      const PmappingTable& table = *context_.tables[e];
-      const PmappingGroup& group = table.groups[chosen[e].group];
-      const NextGroup next{&group, spine_of(*context_.shapes[e], group.compatibility)};
-      const std::optional<Match> match = match_spines(spine, next.spine);
+      const Spine next = spine_of(*paths_[e].shape, *paths_[e].compatibility);
+      const std::optional<Match> match = match_spines(spine, next);
       SLUICE_CHECK(match.has_value(), "joined pmappings no longer match");
       std::vector<std::size_t> all;
       for (std::size_t i = 0; i < match->loops.size(); ++i) {
@@ -92,18 +91,18 @@ class TreeBuilder {
         if (left >= 0) {
           loop = open[static_cast<std::size_t>(left)];
         } else {
-          loops_.push_back({next.spine.loops[static_cast<std::size_t>(right)], 0, {}});
+          loops_.push_back({next.loops[static_cast<std::size_t>(right)], 0, {}});
         }
         loops_[loop].level = i;
         all.push_back(loop);
-        const auto& fused = table.groups[chosen[e].group].compatibility.loops;
+        const auto& fused = paths_[e].compatibility->loops;
         SLUICE_CHECK(right >= 0, "an Einsum stands outside a loop that is open");
         add_variable(&loops_[loop],
                      paths_[e].shape->variables[fused[static_cast<std::size_t>(right)].variable],
                      paths_[e].shape->einsum);
         paths_[e].loops.push_back(loop);
       }
-      JoinedSpine joined = join_spines(spine, next.spine, *match, last_use, e);
+      JoinedSpine joined = join_spines(spine, next, *match, last_use, e);
       open.clear();
       for (std::size_t i = 0; i < joined.from.size(); ++i) {
         open.push_back(all[joined.from[i]]);
@@ -142,7 +141,7 @@ class TreeBuilder {
     node.component = slot.component;
     node.persistent = slot.persistent;
     node.sliding = placed->slides_over >= 0;
-    if (private_above_split && !slot.backing && context_.problem->roles.is_shared(tensor))
+    if (private_above_split && !slot.backing && problem_.roles.is_shared(tensor))
       node.einsums = {path.shape->einsum};
     append(std::move(node), nodes);
   }
@@ -292,11 +291,11 @@ class TreeBuilder {
           emit_storage(*path, &placed, false, nodes);
     }
     const ComponentId compute =
-        (*context_.problem)[path->shape->einsum].computes[path->templ->compute].component;
+        problem_[path->shape->einsum].computes[path->templ->compute].component;
     nodes->push_back({ComputeNode{path->shape->einsum, compute}});
   }
 
-  const JoinContext& context_;
+  const BoundProblem& problem_;
   const Workload& workload_;
   std::vector<Path> paths_;
   std::vector<TreeLoop> loops_;
@@ -305,9 +304,8 @@ class TreeBuilder {
 
 }  // namespace
 
-Mapping build_mapping(const JoinContext& context, const std::vector<ChosenPmapping>& chosen,
-                      const std::vector<std::vector<std::int64_t>>& trips) {
-  return TreeBuilder(context, chosen, trips).run();
+Mapping build_mapping(const BoundProblem& problem, std::vector<BuildPart> parts) {
+  return TreeBuilder(problem, std::move(parts)).run();
 }
 
 }  // namespace sluice::fused

@@ -1,13 +1,23 @@
 #pragma once
 
-#include "join.h"
+#include <cstdint>
+#include <vector>
+
+#include "pmapping.h"
+#include "sluice/mapping/mapping.h"
 
 namespace sluice::fused {
 
-/// Writes a joined mapping out as one LoopTree: shared loops once, storage nodes at their level,
-/// splits where the Einsums part.
-Mapping build_mapping(
-    const JoinContext& context, const std::vector<ChosenPmapping>& chosen,
-    const std::vector<std::vector<std::int64_t>>& trips /* per Einsum, loop place */);
+/// One Einsum's part of a mapping. Points to what somebody else keeps.
+struct BuildPart {
+  const EinsumShape* shape = nullptr;
+  const Template* templ = nullptr;
+  const Compatibility* compatibility = nullptr;
+  std::vector<std::int64_t> trips;  ///< per loop place of the template
+};
+
+/// Writes compatible pmappings, one per Einsum in their order, out as one LoopTree: shared loops
+/// once, storage nodes at their level, splits where the Einsums part.
+Mapping build_mapping(const BoundProblem& problem, std::vector<BuildPart> parts);
 
 }  // namespace sluice::fused

@@ -214,16 +214,18 @@ JoinContext Search::join_context() const {
 }
 
 MappedResult Search::finish(const JoinedMapping& joined) const {
-  std::vector<std::vector<std::int64_t>> trips;
+  std::vector<BuildPart> parts;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     const PmappingGroup& group = tables_[e]->groups[joined.chosen[e].group];
     const std::uint32_t t = group.templates[joined.chosen[e].index];
-    trips.push_back(
-        loop_trips(shapes_[e], tables_[e]->templates[t], compiled_[same_as_[e]][t],
-                   tables_[e]->states.data() + group.first_state[joined.chosen[e].index]));
+    const std::uint32_t* states =
+        tables_[e]->states.data() + group.first_state[joined.chosen[e].index];
+    const Template& templ = tables_[e]->templates[t];
+    parts.push_back({&shapes_[e], &templ, &group.compatibility,
+                     loop_trips(shapes_[e], templ, compiled_[same_as_[e]][t], states)});
   }
   MappedResult result;
-  result.mapping = build_mapping(join_context(), joined.chosen, trips);
+  result.mapping = build_mapping(problem_, std::move(parts));
   auto cost = evaluate(problem_, result.mapping);
   if (!cost) {
     std::string what;
