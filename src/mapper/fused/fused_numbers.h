@@ -22,7 +22,6 @@ std::vector<ClassFusedNumbers> number_fused_loops(
     const std::vector<std::shared_ptr<StateTable>>& tables);
 
 /// Numbers of an exchange row per class; false: some class has no tile shape for it.
-
 bool fused_numbers_of(const std::vector<ClassFusedNumbers>& classes, const std::int64_t* row,
                       std::vector<std::int64_t>* scratch, std::vector<std::uint32_t>* numbers);
 

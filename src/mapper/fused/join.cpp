@@ -21,8 +21,10 @@ class Joiner {
 
   /// With a beam first, if the context has one for scouting: what it finds bounds the rest.
   JoinResult run() {
-    if (context_.scout_beam > 0) {
-      beam_ = context_.scout_beam;
+    // A wide beam costs little beside the exact join, and each better bound saves much of that.
+    for (std::size_t wide : {1, 8}) {
+      if (context_.scout_beam == 0) break;
+      beam_ = context_.scout_beam * wide;
       for (const JoinedMapping& mapping : join_all().mappings) {
         const double value = objective_value(bound_.objective, mapping.energy, mapping.latency);
         if (!bound_.active || value * (1 + 1e-9) < bound_.limit) {
@@ -141,8 +143,8 @@ class Joiner {
 
   /// A scout follows the most promising spines only.
   void keep_best_groups(std::size_t e) {
-    constexpr std::size_t kGroups = 64;
-    if (prefixes_.size() <= kGroups) return;
+    const std::size_t groups = 2 * beam_;
+    if (prefixes_.size() <= groups) return;
     std::vector<std::pair<double, std::size_t>> order;
     SearchBound bound = bound_;
     for (std::size_t p = 0; p < prefixes_.size(); ++p) {
@@ -153,7 +155,7 @@ class Joiner {
       order.emplace_back(least, p);
     }
     std::sort(order.begin(), order.end());
-    order.resize(kGroups);
+    order.resize(groups);
     std::vector<PrefixGroup> kept;
     for (const auto& [value, p] : order) kept.push_back(std::move(prefixes_[p]));
     prefixes_ = std::move(kept);

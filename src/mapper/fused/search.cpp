@@ -10,6 +10,7 @@
 #include "constraint_rules.h"
 #include "front.h"
 #include "isomorphic.h"
+#include "least_cost.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
 
@@ -147,28 +148,48 @@ void Search::compile_templates() {
   });
 }
 
-/// Per Einsum: what all others cost at least, and what must be beaten.
-std::vector<SearchBound> Search::bounds(double limit) const {
-  std::vector<double> energy(shapes_.size()), latency(shapes_.size());
+/// What each Einsum costs at least: by the bounds of its templates, or, once a scout has priced
+/// some of it, by a search for the least alone.
+void Search::find_least() {
+  least_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    double least_energy = std::numeric_limits<double>::infinity(), least_latency = least_energy;
-    for (const CompiledTemplate& compiled : compiled_[same_as_[e]]) {
-      if (compiled.considered == 0 || !compiled.program.feasible) continue;
-      least_energy = std::min(least_energy, compiled.program.least_energy);
-      least_latency = std::min(least_latency, compiled.program.least_latency);
+    if (same_as_[e] != e) {
+      least_[e] = least_[same_as_[e]];
+      continue;
     }
-    energy[e] = std::isfinite(least_energy) ? least_energy : 0;
-    latency[e] = std::isfinite(least_latency) ? least_latency : 0;
+    const double infinite = std::numeric_limits<double>::infinity();
+    EnergyLatency least{infinite, infinite}, known{infinite, infinite};
+    for (const CompiledTemplate& compiled : compiled_[e]) {
+      if (compiled.considered == 0 || !compiled.program.feasible) continue;
+      least.energy = std::min(least.energy, compiled.program.least_energy);
+      least.latency = std::min(least.latency, compiled.program.least_latency);
+    }
+    if (!std::isfinite(least.energy)) least = {0, 0};
+    if (limit_ > 0) {
+      for (const PmappingGroup& group : tables_[e]->groups) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+          known.energy = std::min(known.energy, group.value(i)[0]);
+          known.latency = std::min(known.latency, group.value(i)[1]);
+        }
+      }
+      least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
+    }
+    least_[e] = least;
   }
+}
+
+/// Per Einsum: what all others cost at least, and what must be beaten.
+std::vector<SearchBound> Search::bounds() {
+  find_least();
   std::vector<SearchBound> result(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    result[e].active = limit > 0;
-    result[e].limit = limit;
+    result[e].active = limit_ > 0;
+    result[e].limit = limit_;
     result[e].objective = options_.objectives.front();
     for (std::size_t other = 0; other < shapes_.size(); ++other) {
       if (other == e) continue;
-      result[e].others.front().energy += energy[other];
-      result[e].others.front().latency += latency[other];
+      result[e].others.front().energy += least_[other].energy;
+      result[e].others.front().latency += least_[other].latency;
     }
   }
   return result;
@@ -184,7 +205,7 @@ bool Search::bounds_apply() const {
 void Search::scout() {
   if (cancelled()) return;
   constexpr std::size_t kTileBeam = 8;
-  explore(bounds(0), kTileBeam);
+  explore(bounds(), kTileBeam);
   const JoinResult join = this->join(kJoinBeam);
   for (const JoinedMapping& mapping : join.mappings) {
     const double value =
@@ -291,7 +312,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   find_tracked();
   compile_templates();
   if (bounds_apply()) scout();
-  explore(bounds(limit_), 0);
+  explore(bounds(), 0);
   MapperResult result;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     if (same_as_[e] != e) continue;

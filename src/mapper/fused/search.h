@@ -21,7 +21,8 @@ class Search {
   void find_tracked();
   void compile_templates();
   JoinResult join(std::size_t beam);
-  std::vector<SearchBound> bounds(double limit) const;
+  void find_least();
+  std::vector<SearchBound> bounds();
   bool bounds_apply() const;
   void scout();
   void explore(const std::vector<SearchBound>& bounds, std::size_t beam);
@@ -48,6 +49,7 @@ class Search {
   std::vector<std::vector<CompiledTemplate>> compiled_;  // per Einsum (of equal ones the first)
   std::vector<ExchangeSpace> spaces_;                    // per Einsum (of equal ones the first)
   double limit_ = 0;                                     // objective of a known mapping, 0: none
+  std::vector<EnergyLatency> least_;                     // per Einsum: what it costs at least
   std::vector<std::size_t> same_as_;                     // per Einsum: first one explored alike
   std::vector<std::shared_ptr<PmappingTable>> tables_;   // per Einsum, shared by equal ones
   std::vector<TrackedMemory> tracked_;

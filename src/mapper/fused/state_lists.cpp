@@ -9,6 +9,15 @@ namespace sluice::fused {
 
 using RowKind = SimpleProgram::RowKind;
 
+namespace {
+
+void add_scaled(double factor, const double* from, std::size_t n, double* to) {
+  if (factor == 0) return;
+  for (std::size_t i = 0; i < n; ++i) to[i] += factor * from[i];
+}
+
+}  // namespace
+
 StateLists::StateLists(const TileSearchContext& context, const Template& templ,
                        const CompiledTemplate& compiled, const std::vector<std::uint32_t>& rows)
     : context_(context),
@@ -34,6 +43,7 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
   std::vector<std::size_t> different(classes_.size());
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     number_contents(c);
+    if (context.any_exchange) different[c] = lists_[c].front().block.size();
     for (const StateList& list : lists_[c])
       different[c] = std::max<std::size_t>(different[c], list.content + 1);
   }
@@ -45,6 +55,7 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
 }
 
 void StateLists::find_demanding() {
+  if (context_.any_exchange) return;
   const BoundEinsum& bound = (*context_.problem)[shape_.einsum];
   for (std::size_t c = 0; c < bound.components.size(); ++c) {
     const auto& spatial = bound.components[c].spatial;
@@ -81,7 +92,8 @@ void StateLists::make_lists(std::size_t cls) {
       for (const auto& [l, d] : spatial) usage[d] *= tables_[cls]->states.state(s)[l];
       number = number_usage(usage);
     }
-    order.emplace_back(std::uint64_t{tables_[cls]->fused_of_state[s]} << 32U | number, s);
+    const std::uint64_t fused = context_.any_exchange ? 0 : tables_[cls]->fused_of_state[s];
+    order.emplace_back(fused << 32U | number, s);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -96,7 +108,7 @@ void StateLists::make_lists(std::size_t cls) {
       while (first_list_[cls].size() <= list.fused)
         first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size() - 1));
     }
-    lists.back().states.push_back(order[i].second);
+    lists.back().block.states.push_back(order[i].second);
   }
   first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size()));
   roomy_[cls].resize(lists.size());
@@ -133,18 +145,29 @@ void StateLists::prune_needed_lists(const std::vector<std::uint32_t>& rows) {
     for (std::uint32_t l = 0; l < lists_[c].size(); ++l) {
       StateList& list = lists_[c][l];
       list.needed = needed[list.fused] != 0;
-      if (!list.needed || !prune || list.states.size() == 1) continue;
-      if (!demanding_.empty()) roomy(c, l);  // of all its states
-      list.states = front_of(c, list.states, false);
+      if (!list.needed) continue;
+      if (prune && list.block.size() > 1) {
+        if (!demanding_.empty()) roomy(c, l);  // of all its states
+        list.block.states = front_of(c, list.block.states, false);
+      }
+      fill_columns(c, &list.block);
     }
   }
 }
 
-const std::vector<std::uint32_t>& StateLists::roomy(std::size_t cls, std::uint32_t list) {
-  auto& roomy = roomy_[cls][list];
-  const std::vector<std::uint32_t>& states = lists_[cls][list].states;
-  if (!roomy) roomy = program_.monotone ? front_of(cls, states, true) : states;
+const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
+  std::optional<StateBlock>& roomy = roomy_[cls][list];
+  if (roomy) return *roomy;
+  const std::vector<std::uint32_t>& states = lists_[cls][list].block.states;
+  roomy.emplace().states = program_.monotone ? front_of(cls, states, true) : states;
+  fill_columns(cls, &*roomy);
   return *roomy;
+}
+
+void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
+  block->columns.clear();
+  for (const Column* column : program_.columns[cls])
+    for (std::uint32_t s : block->states) block->columns.push_back(column->values[s]);
 }
 
 /// The states that no other beats in every criterion: sums of rows that this class closes alone,
@@ -187,10 +210,8 @@ void StateLists::number_contents(std::size_t cls) {
   std::map<std::vector<double>, std::uint32_t> numbers;
   for (StateList& list : lists_[cls]) {
     if (!list.needed) continue;
-    std::vector<double> content;
-    for (const Column* column : program_.columns[cls])
-      for (std::uint32_t s : list.states) content.push_back(column->values[s]);
-    content.push_back(static_cast<double>(list.states.size()));
+    std::vector<double> content = list.block.columns;
+    content.push_back(static_cast<double>(list.block.size()));
     list.content = numbers.try_emplace(content, numbers.size()).first->second;
   }
 }
@@ -232,7 +253,7 @@ void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before) 
             use.coefficient * (use.coefficient > 0 ? rest_minimum : rest_maximum);
       continue;
     }
-    Stage::Step step{p, -1, -1, -1};
+    Stage::Step step;
     if (depth > 0) {
       step.column = product.column[order_[depth - 1]];
       const auto& open = stages_[depth - 1].open;
@@ -240,58 +261,98 @@ void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before) 
         if (open[i] == p) step.from = static_cast<std::int32_t>(i);
       if (step.column < 0 && step.from < 0) continue;  // closed earlier
     }
-    if (!ends) {
-      step.to = static_cast<std::int32_t>(stage.open.size());
+    if (ends) {
       for (const RowTerm& use : uses_[p])
-        stage.shares.push_back(
-            {use.monomial, static_cast<std::uint32_t>(stage.open.size()),
-             use.coefficient * (use.coefficient > 0 ? rest_minimum : rest_maximum)});
-      stage.open.push_back(p);
+        stage.closings.push_back(
+            {use.monomial, static_cast<std::uint32_t>(step.column), step.from, use.coefficient});
+      continue;
     }
+    for (const RowTerm& use : uses_[p])
+      stage.shares.push_back(
+          {use.monomial, static_cast<std::uint32_t>(stage.open.size()),
+           use.coefficient * (use.coefficient > 0 ? rest_minimum : rest_maximum)});
+    stage.open.push_back(p);
     stage.steps.push_back(step);
   }
+  std::stable_sort(stage.closings.begin(), stage.closings.end(),
+                   [](const Stage::Closing& a, const Stage::Closing& b) {
+                     return a.row != b.row ? a.row < b.row : a.column < b.column;
+                   });
+  std::stable_sort(stage.shares.begin(), stage.shares.end(),
+                   [](const Stage::Share& a, const Stage::Share& b) { return a.row < b.row; });
   stage.width = program_.rows.size() + stage.open.size();
 }
 
-bool StateLists::extend(std::size_t depth, const double* outer, std::uint32_t state, bool bounded,
-                        double* result, double* value) const {
+void StateLists::extend(std::size_t depth, const double* outer, const StateBlock& block,
+                        Extensions* result) const {
   const Stage& stage = stages_[depth];
-  const std::size_t cls = order_[depth - 1], n_rows = program_.rows.size();
-  std::copy_n(outer, n_rows, result);
-  for (const Stage::Step& step : stage.steps) {
-    double product = step.from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(step.from)];
-    if (step.column >= 0) product *= column_value(cls, step.column, state);
-    if (step.to >= 0) {
-      result[n_rows + static_cast<std::size_t>(step.to)] = product;
-      continue;
-    }
-    for (const RowTerm& use : uses_[step.product])
-      result[use.monomial] += use.coefficient * product;
+  const std::size_t n = block.size(), n_rows = program_.rows.size();
+  const auto before = [&](std::int32_t from) {
+    return from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(from)];
+  };
+  result->n = n;
+  result->rows.resize(n_rows * n);
+  result->open.resize(stage.open.size() * n);
+  for (std::size_t o = 0; o < stage.open.size(); ++o) {
+    const Stage::Step& step = stage.steps[o];
+    double* open = result->open.data() + o * n;
+    const double factor = before(step.from);
+    if (step.column < 0)
+      std::fill_n(open, n, factor);
+    else
+      std::transform(block.column(static_cast<std::size_t>(step.column)),
+                     block.column(static_cast<std::size_t>(step.column)) + n, open,
+                     [factor](double own) { return factor * own; });
   }
-  least_.resize(n_rows);
-  for (std::size_t r = 0; r < n_rows; ++r) least_[r] = result[r] + stage.untouched_minimum[r];
-  for (const Stage::Share& share : stage.shares)
-    least_[share.row] += share.factor * result[n_rows + share.open];
-  double energy = 0, latency = 0;
-  for (std::size_t r = 0; r < n_rows; ++r) {
-    switch (program_.rows[r].kind) {
-      case RowKind::kEnergy:
-        energy = least_[r];
-        break;
-      case RowKind::kLatency:
-        latency = std::max(latency, least_[r]);
-        break;
-      case RowKind::kLimit:
-        if (least_[r] > program_.rows[r].limit) return false;
-        break;
-      case RowKind::kSegment:
-      case RowKind::kPersistent:
-        break;
+  for (std::size_t r = 0; r < n_rows; ++r) std::fill_n(result->rows.data() + r * n, n, outer[r]);
+  for (auto at = stage.closings.begin(); at != stage.closings.end();) {
+    const Stage::Closing& first = *at;
+    double weight = 0;
+    for (; at != stage.closings.end() && at->row == first.row && at->column == first.column; ++at)
+      weight += at->factor * before(at->from);
+    add_scaled(weight, block.column(first.column), n, result->rows.data() + first.row * n);
+  }
+  find_least(stage, result);
+}
+
+/// Bounds of all completions: sums so far, products still open at the least that later classes can
+/// make of them, products not begun at their least.
+void StateLists::find_least(const Stage& stage, Extensions* result) const {
+  const std::size_t n = result->n;
+  result->energy.assign(n, 0);
+  result->latency.assign(n, 0);
+  result->fits.assign(n, 1);
+  least_.resize(n);
+  auto share = stage.shares.begin();
+  for (std::uint32_t r = 0; r < program_.rows.size(); ++r) {
+    const SimpleProgram::SimpleRow& row = program_.rows[r];
+    const auto first = share;
+    while (share != stage.shares.end() && share->row == r) ++share;
+    if (row.kind == RowKind::kSegment || row.kind == RowKind::kPersistent) continue;
+    const double untouched = stage.untouched_minimum[r];
+    const double* sums = result->rows.data() + r * n;
+    for (std::size_t s = 0; s < n; ++s) least_[s] = sums[s] + untouched;
+    for (auto at = first; at != share; ++at)
+      add_scaled(at->factor, result->open.data() + at->open * n, n, least_.data());
+    if (row.kind == RowKind::kEnergy) {
+      result->energy = least_;
+    } else if (row.kind == RowKind::kLatency) {
+      for (std::size_t s = 0; s < n; ++s)
+        result->latency[s] = std::max(result->latency[s], least_[s]);
+    } else {
+      for (std::size_t s = 0; s < n; ++s)
+        result->fits[s] = static_cast<char>(result->fits[s] & (least_[s] <= row.limit));
     }
   }
-  energy += program_.leak_w * latency;
-  if (value != nullptr) *value = context_.bound.value(energy, latency);
-  return !bounded || !context_.bound.hopeless(energy, latency);
+  add_scaled(program_.leak_w, result->latency.data(), n, result->energy.data());
+}
+
+void StateLists::gather(std::size_t depth, const Extensions& extensions, std::size_t s,
+                        double* point) const {
+  for (std::size_t r = 0; r < program_.rows.size(); ++r)
+    *point++ = extensions.rows[r * extensions.n + s];
+  for (std::size_t o = 0; o < stages_[depth].open.size(); ++o)
+    *point++ = extensions.open[o * extensions.n + s];
 }
 
 PointSet StateLists::criteria(std::size_t depth, const PointSet& points) const {

@@ -12,6 +12,14 @@
 
 namespace sluice::fused {
 
+/// Some states of one class, and over them the columns of the class's program, one by one.
+struct StateBlock {
+  std::vector<std::uint32_t> states;
+  std::vector<double> columns;
+  std::size_t size() const { return states.size(); }
+  const double* column(std::size_t c) const { return columns.data() + c * states.size(); }
+};
+
 /// States of one class that share their fused loops and their use of demanding fanouts.
 struct StateList {
   std::uint32_t fused = 0;    ///< number of its fused trip counts (ClassFusedNumbers)
@@ -19,7 +27,17 @@ struct StateList {
   int fused_loops = 0;        ///< fused loops with more than one trip
   std::uint32_t content = 0;  ///< needed lists with equal numbers behave alike
   bool needed = false;        ///< by some row; only then are its states pruned
-  std::vector<std::uint32_t> states;
+  StateBlock block;
+};
+
+/// A partial assignment extended by each state of a block: per row and per open product of the new
+/// stage one number for each state.
+struct Extensions {
+  std::size_t n = 0;
+  std::vector<double> rows, open;
+  /// Of the cheapest completion, as far as bounds tell: energy (J, with leakage), latency (s).
+  std::vector<double> energy, latency;
+  std::vector<char> fits;  ///< no limit is exceeded for certain
 };
 
 /// Layout of partial assignments after some number of classes: one sum per row, then the value of
@@ -35,15 +53,21 @@ struct Stage {
     std::uint32_t open;
     double factor;
   };
-  std::vector<Share> shares;
-  /// What extending by this stage's class does to each product that it touches or carries along.
+  std::vector<Share> shares;  ///< ascending by row
+  /// What extending by this stage's class does to each product that stays open.
   struct Step {
-    std::uint32_t product;
     std::int32_t from = -1;    ///< index in the previous stage's open products, or -1: was 1
     std::int32_t column = -1;  ///< factor of the class, or -1: none
-    std::int32_t to = -1;      ///< index in this stage's open products, or -1: closes
   };
-  std::vector<Step> steps;
+  std::vector<Step> steps;  ///< per open product
+  /// A product that closes, in one row's sum: the class's column · what it was before · factor.
+  struct Closing {
+    std::uint32_t row;
+    std::uint32_t column;
+    std::int32_t from;  ///< as above
+    double factor;
+  };
+  std::vector<Closing> closings;          ///< ascending by row, column
   std::vector<double> untouched_minimum;  ///< per row: least sum of products not begun yet
 };
 
@@ -74,11 +98,11 @@ class StateLists {
   std::int64_t combine_usage(std::uint32_t a, std::uint32_t b);
 
   const Stage& stage(std::size_t depth) const { return stages_[depth]; }
-  /// Adds one state of the class at `depth` to a partial assignment. False: a limit is exceeded for
-  /// certain, or (if `bounded`) no completion can beat the known mapping. `value` receives the
-  /// least objective of a completion, as far as bounds tell.
-  bool extend(std::size_t depth, const double* outer, std::uint32_t state, bool bounded,
-              double* result, double* value) const;
+  /// Adds each state of a block of the class at `depth` − 1 in the order to a partial assignment.
+  void extend(std::size_t depth, const double* outer, const StateBlock& block,
+              Extensions* result) const;
+  /// Number s of `extend`'s results as a partial assignment of that stage (`width` numbers).
+  void gather(std::size_t depth, const Extensions& extensions, std::size_t s, double* point) const;
   /// Points as criteria of which smaller is better in each.
   PointSet criteria(std::size_t depth, const PointSet& points) const;
 
@@ -87,7 +111,7 @@ class StateLists {
   void finish(const double* rows, double* point) const;
 
   /// States of a list that no other beats in every limit: capacity and fanout ask for no more.
-  const std::vector<std::uint32_t>& roomy(std::size_t cls, std::uint32_t list);
+  const StateBlock& roomy(std::size_t cls, std::uint32_t list);
   /// A front's point → a pmapping's values (PmappingGroup), segments added up by level.
   void collapse(const std::vector<std::size_t>& segment_levels, const double* point,
                 std::size_t levels, double* value) const;
@@ -102,6 +126,8 @@ class StateLists {
   void number_contents(std::size_t cls);
   void make_stages();
   void make_stage(std::size_t depth, const std::vector<bool>& before);
+  void find_least(const Stage& stage, Extensions* result) const;
+  void fill_columns(std::size_t cls, StateBlock* block) const;
   double column_value(std::size_t cls, std::int32_t column, std::uint32_t state) const {
     return program_.columns[cls][static_cast<std::size_t>(column)]->values[state];
   }
@@ -114,8 +140,8 @@ class StateLists {
   const SimpleProgram& program_;
   std::vector<std::vector<StateList>> lists_;           // per class, ascending by fused number
   std::vector<std::vector<std::uint32_t>> first_list_;  // per class and fused number
-  std::vector<std::vector<std::optional<std::vector<std::uint32_t>>>> roomy_;  // per class, list
-  std::vector<Usage> usages_;                                                  // by number
+  std::vector<std::vector<std::optional<StateBlock>>> roomy_;  // per class, list
+  std::vector<Usage> usages_;                                  // by number
   std::map<Usage, std::uint32_t> usage_number_;
   std::vector<std::vector<std::int64_t>> combined_;  // of two numbers
   std::uint32_t no_usage_ = 0;

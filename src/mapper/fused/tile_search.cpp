@@ -196,6 +196,7 @@ class TemplateSearch {
     key.push_back(used);
     key.push_back(fused_loops);
     if (!tried_.insert({depth, std::move(key)}).second) return false;
+    Extensions extensions;
     std::vector<double> extended(lists_->stage(depth + 1).width);
     const std::size_t cls = order(depth);
     for (const auto& [usage, lists] : usage_lists_[cls]) {
@@ -205,10 +206,13 @@ class TemplateSearch {
       for (auto l = lists.rbegin(); l != lists.rend(); ++l) {
         const int fused = fused_loops + lists_->lists(cls)[*l].fused_loops;
         if (fused > context_.options->max_fused_loops) continue;
-        for (std::uint32_t state : lists_->roomy(cls, *l))
-          if (lists_->extend(depth + 1, point.data(), state, false, extended.data(), nullptr) &&
-              fits(target, static_cast<std::uint32_t>(both), depth + 1, fused, extended))
+        lists_->extend(depth + 1, point.data(), lists_->roomy(cls, *l), &extensions);
+        for (std::size_t s = 0; s < extensions.n; ++s) {
+          if (extensions.fits[s] == 0) continue;
+          lists_->gather(depth + 1, extensions, s, extended.data());
+          if (fits(target, static_cast<std::uint32_t>(both), depth + 1, fused, extended))
             return true;
+        }
       }
     }
     return false;
@@ -290,17 +294,17 @@ class TemplateSearch {
     const std::size_t width = lists_->stage(depth).width;
     Node all, result;
     all.points.dimension = result.points.dimension = width;
-    std::vector<double> extended(width), values;
-    double value = 0;
+    std::vector<double> values;
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
-      for (std::uint32_t s = 0; s < list.states.size(); ++s) {
-        ++result_.evaluated;
-        if (!lists_->extend(depth, outer.points.point(p), list.states[s], true, extended.data(),
-                            context_.beam > 0 ? &value : nullptr))
-          continue;
-        all.points.values.insert(all.points.values.end(), extended.begin(), extended.end());
+      extend(outer, depth, p, list);
+      for (std::uint32_t s = 0; s < extensions_.n; ++s) {
+        if (!is_promising(s)) continue;
+        all.points.values.resize(all.points.values.size() + width);
+        lists_->gather(depth, extensions_, s,
+                       all.points.values.data() + all.points.values.size() - width);
         push_positions(outer, depth - 1, p, s, &all.at);
-        values.push_back(value);
+        if (context_.beam > 0)
+          values.push_back(context_.bound.value(extensions_.energy[s], extensions_.latency[s]));
       }
     }
     if (context_.beam > 0) {
@@ -311,6 +315,16 @@ class TemplateSearch {
       return all;
     }
     return result;
+  }
+
+  void extend(const Node& outer, std::size_t depth, std::size_t p, const StateList& list) {
+    lists_->extend(depth, outer.points.point(p), list.block, &extensions_);
+    result_.evaluated += static_cast<double>(extensions_.n);
+  }
+
+  bool is_promising(std::size_t s) const {
+    return extensions_.fits[s] != 0 &&
+           !context_.bound.hopeless(extensions_.energy[s], extensions_.latency[s]);
   }
 
   static void push_positions(const Node& outer, std::size_t outer_depth, std::size_t p,
@@ -351,14 +365,12 @@ class TemplateSearch {
     front.points.dimension = lists_->front_width();
     std::vector<double> rows(lists_->stage(n_classes_).width), point(front.points.dimension);
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
-      for (std::uint32_t s = 0; s < list.states.size(); ++s) {
-        ++result_.evaluated;
-        if (!lists_->extend(n_classes_, outer.points.point(p), list.states[s], true, rows.data(),
-                            nullptr))
-          continue;
+      extend(outer, n_classes_, p, list);
+      for (std::uint32_t s = 0; s < extensions_.n; ++s) {
+        if (!is_promising(s)) continue;
+        lists_->gather(n_classes_, extensions_, s, rows.data());
         lists_->finish(rows.data(), point.data());
-        if (context_.bound.hopeless(point[0], point[1]) || !make_room(point.data(), &front))
-          continue;
+        if (!make_room(point.data(), &front)) continue;
         front.points.values.insert(front.points.values.end(), point.begin(), point.end());
         push_positions(outer, n_classes_ - 1, p, s, &front.at);
       }
@@ -407,8 +419,8 @@ class TemplateSearch {
                        result_.values.data() + exchange.values + i * stride);
       std::uint32_t* states = result_.states.data() + exchange.states + i * n_classes_;
       for (std::size_t d = 0; d < n_classes_; ++d)
-        states[order(d)] =
-            lists_->lists(order(d))[lists_taken_[order(d)]].states[front.at[i * n_classes_ + d]];
+        states[order(d)] = lists_->lists(order(d))[lists_taken_[order(d)]]
+                               .block.states[front.at[i * n_classes_ + d]];
     }
     result_.exchanges.push_back(exchange);
   }
@@ -461,6 +473,7 @@ class TemplateSearch {
   std::set<std::uint32_t> allowed_;                              // uses of the demanding fanouts
   std::deque<Node> nodes_;                                       // stable references
   std::unordered_map<std::uint64_t, std::uint32_t> children_;    // by parent and list content
+  Extensions extensions_;                                        // scratch
   std::vector<std::uint32_t> lists_taken_;                       // per class
   TemplateResult result_;
 };

@@ -52,6 +52,8 @@ struct TileSearchContext {
   const ExchangeSpace* space = nullptr;
   /// > 0: a scout that keeps so many partial assignments (not exact)
   std::size_t beam = 0;
+  /// Choices of fused loops and uses of fanouts are not told apart: for bounds.
+  bool any_exchange = false;
 };
 
 /// A template with its tile-shape choices tabulated; made once, searched as scout and in earnest.
