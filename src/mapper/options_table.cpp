@@ -156,6 +156,13 @@ SetResult set_seed(MapperOptions& options, const std::string& text) {
   return {};
 }
 
+SetResult set_epsilon(MapperOptions& options, const std::string& text) {
+  const auto value = parse_number<double>(text);
+  if (!value || !(*value >= 0 && *value <= 1)) return expected_one_of("a number from 0 to 1");
+  options.epsilon = *value;
+  return {};
+}
+
 SetResult set_einsum_orders(MapperOptions& options, const std::string& text) {
   if (text != "as-written" && text != "explore") return expected_one_of("as-written or explore");
   options.explore_einsum_orders = text == "explore";
@@ -187,6 +194,10 @@ std::vector<MapperOption> make_table() {
        "dependencies",
        set_einsum_orders,
        [](const Options& o) { return Text(o.explore_einsum_orders ? "explore" : "as-written"); }},
+      {"epsilon", "number", "0 … 1",
+       "With one objective: a mapping that is at most this share worse than the optimum is good "
+       "enough",
+       set_epsilon, [](const Options& o) { return fmt::format("{}", o.epsilon); }},
       {"top", "integer", "1 … 1000", "How many mappings to report, best first",
        [](Options& o, const Text& t) { return set_integer(o.top, t, 1, 1000); },
        [](const Options& o) { return std::to_string(o.top); }},

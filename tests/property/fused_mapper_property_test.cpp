@@ -32,5 +32,32 @@ TEST(FusedMapper, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
   RecordProperty("full_mappings", std::to_string(mappings));
 }
 
+TEST(FusedMapper, WithEpsilonIsAtMostThatMuchWorseThanTheOptimum) {
+  const Mapper* fused = find_mapper("fused");
+  double evaluated[2] = {0, 0};  // exact, near
+  const auto best = [&](const oracle::RandomCase& drawn, Objective objective, double epsilon) {
+    MapperOptions options = drawn.options;
+    options.objectives = {objective};
+    options.epsilon = epsilon;
+    const auto found = fused->map(drawn.problem, options, {});
+    if (!found) return 0.0;
+    EXPECT_EQ(found->guarantee.kind,
+              epsilon > 0 ? GuaranteeKind::kWithinEpsilon : GuaranteeKind::kOptimal);
+    evaluated[epsilon > 0] += found->search.mappings_evaluated;
+    const Cost& cost = found->mappings[0].cost;
+    return (objective == Objective::kLatency ? 1 : cost.energy_j) *
+           (objective == Objective::kEnergy ? 1 : cost.latency_s);
+  };
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, kExtras);
+    for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
+      const double exact = best(drawn, objective, 0), near = best(drawn, objective, 0.5);
+      EXPECT_GE(near, exact) << seed;
+      EXPECT_LE(near, exact * 1.5 * (1 + 1e-8)) << seed;
+    }
+  }
+  EXPECT_LT(evaluated[1], evaluated[0]);
+}
+
 }  // namespace
 }  // namespace sluice

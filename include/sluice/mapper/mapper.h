@@ -41,7 +41,7 @@ struct MapperOptions {
   bool explore_einsum_orders = false;
   bool imperfect_factors = false;
   int top = 1;
-  double epsilon = 0;
+  double epsilon = 0;  ///< one objective: so much worse than the optimum (relative) is good enough
   int threads = 1;
   std::uint64_t seed = 0;
   std::optional<double> budget_seconds;

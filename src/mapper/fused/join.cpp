@@ -21,20 +21,27 @@ class Joiner {
 
   /// With a beam first, if the context has one for scouting: what it finds bounds the rest.
   JoinResult run() {
+    std::optional<JoinedMapping> seen;
     // A wide beam costs little beside the exact join, and each better bound saves much of that.
     for (std::size_t wide : {1, 8}) {
       if (context_.scout_beam == 0) break;
       beam_ = context_.scout_beam * wide;
-      for (const JoinedMapping& mapping : join_all().mappings) {
+      for (JoinedMapping& mapping : join_all().mappings) {
         const double value = objective_value(bound_.objective, mapping.energy, mapping.latency);
-        if (!bound_.active || value * (1 + 1e-9) < bound_.limit) {
-          bound_.limit = value * (1 + 1e-9);
-          bound_.active = true;
-        }
+        const double limit = value * (1 + 1e-9) / (1 + context_.epsilon);
+        if (bound_.active && limit >= bound_.limit) continue;
+        bound_.limit = limit;
+        bound_.active = true;
+        if (context_.epsilon > 0) seen = std::move(mapping);
       }
     }
     beam_ = context_.beam;
-    return join_all();
+    JoinResult result = join_all();
+    if (seen) {  // nothing that matters may be better
+      result.mappings.push_back(std::move(*seen));
+      result.failed_at.reset();
+    }
+    return result;
   }
 
  private:

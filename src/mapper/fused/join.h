@@ -42,8 +42,9 @@ struct JoinContext {
   std::vector<const PmappingTable*> tables;  ///< per Einsum
   const ExchangeGraph* graph;                ///< what can be joined to what
   SearchBound bound;                         ///< `others` are filled in by the join
-  std::size_t beam = 0;                      ///< > 0: keep so many entries a group (not exact)
-  std::size_t scout_beam = 0;                ///< > 0: first join with this beam, for a bound
+  double epsilon = 0;          ///< so much worse than the best (relative) is good enough
+  std::size_t beam = 0;        ///< > 0: keep so many entries a group (not exact)
+  std::size_t scout_beam = 0;  ///< > 0: first join with this beam, for a bound
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(std::size_t einsum)> progress;
 };

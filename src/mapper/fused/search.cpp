@@ -134,6 +134,7 @@ JoinResult Search::join(std::size_t beam) {
   context.beam = beam;
   if (beam == 0 && bounds_apply()) context.scout_beam = kJoinBeam;
   context.bound = graph_options.bound;
+  context.epsilon = epsilon();
   return join_pmappings(context);
 }
 
@@ -212,10 +213,10 @@ void Search::scout() {
         objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
     if (limit_ == 0 || value < limit_) limit_ = value;
   }
-  // Only a search that somebody may cancel needs something to show for it.
-  if (control_.cancel != nullptr && !join.mappings.empty())
+  // Only a search that may end without a better one needs it.
+  if ((control_.cancel != nullptr || epsilon() > 0) && !join.mappings.empty())
     best_so_far_ = finish(select(join.mappings).front());
-  limit_ *= 1 + 1e-9;
+  limit_ *= (1 + 1e-9) / (1 + epsilon());
 }
 
 JoinContext Search::join_context() const {
@@ -294,7 +295,8 @@ std::vector<JoinedMapping> Search::select(std::vector<JoinedMapping> mappings) c
   return front;
 }
 
-/// What a cancelled search found may be worse than what its scout had found before.
+/// What a search that was cancelled or need not be exact found may be worse than what its scout had
+/// found before.
 void Search::keep_best_so_far(MapperResult* result) const {
   if (!best_so_far_) return;
   const Objective objective = options_.objectives.front();
@@ -322,17 +324,22 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   }
   const JoinResult join = this->join(0);
   result.cancelled = cancelled();
-  if (join.mappings.empty() && !result.cancelled) return tl::make_unexpected(explain(join));
+  const bool has_good_enough = epsilon() > 0 && best_so_far_;
+  if (join.mappings.empty() && !result.cancelled && !has_good_enough)
+    return tl::make_unexpected(explain(join));
   for (const JoinedMapping& joined : select(join.mappings))
     result.mappings.push_back(finish(joined));
-  if (result.cancelled) keep_best_so_far(&result);
+  if (result.cancelled || epsilon() > 0) keep_best_so_far(&result);
   for (std::size_t e = 0; e < same_as_.size(); ++e)
     if (same_as_[e] == e) ++statistics_.distinct_einsums;
   statistics_.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   statistics_.threads = options_.threads;
   result.search = statistics_;
-  result.guarantee.kind = result.cancelled ? GuaranteeKind::kNone : GuaranteeKind::kOptimal;
+  result.guarantee.kind = result.cancelled ? GuaranteeKind::kNone
+                          : epsilon() > 0  ? GuaranteeKind::kWithinEpsilon
+                                           : GuaranteeKind::kOptimal;
+  result.guarantee.epsilon = epsilon();
   result.guarantee.space =
       "no recomputation, perfect factors, max_fused_loops=" +
       (options_.max_fused_loops == kUnlimitedLoops ? std::string("inf")

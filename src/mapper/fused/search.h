@@ -24,6 +24,7 @@ class Search {
   void find_least();
   std::vector<SearchBound> bounds();
   bool bounds_apply() const;
+  double epsilon() const { return bounds_apply() ? options_.epsilon : 0; }
   void scout();
   void explore(const std::vector<SearchBound>& bounds, std::size_t beam);
   std::vector<std::size_t> pricing_order() const;
@@ -54,7 +55,7 @@ class Search {
   std::vector<std::shared_ptr<PmappingTable>> tables_;   // per Einsum, shared by equal ones
   std::vector<TrackedMemory> tracked_;
   std::vector<bool> unlimited_;
-  std::optional<MappedResult> best_so_far_;  // the scout's, for cancelled searches
+  std::optional<MappedResult> best_so_far_;  // the scout's
   SearchStatistics statistics_;
 };
 
