@@ -236,6 +236,8 @@ class ComponentReader {
 
   TensorPolicy tensor_policy() {
     TensorPolicy policy;
+    map_.belongs_into("tensors", {"keep", "may_keep", "back", "tensor_order_options",
+                                  "force_memory_hierarchy_order"});
     const YamlNode* node = map_.optional("tensors");
     if (node == nullptr) return policy;
     MapReader map(context_, *node, "tensors");

@@ -25,12 +25,20 @@ const YamlNode* MapReader::required(const std::string& key) {
   return value;
 }
 
+void MapReader::belongs_into(const std::string& section, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) section_of_[key] = section;
+}
+
 void MapReader::finish() {
   for (const YamlEntry& entry : node_.entries) {
     const std::string& key = entry.key->text;
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    context_.error(*entry.key, fmt::format("{} has no key '{}'", what_, key),
-                   did_you_mean(key, known_, fmt::format("keys are {}", fmt::join(known_, ", "))));
+    const auto elsewhere = section_of_.find(key);
+    context_.error(
+        *entry.key, fmt::format("{} has no key '{}'", what_, key),
+        elsewhere != section_of_.end()
+            ? fmt::format("it belongs into `{}: {{{}: …}}`", elsewhere->second, key)
+            : did_you_mean(key, known_, fmt::format("keys are {}", fmt::join(known_, ", "))));
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ class MapReader {
   const YamlNode* optional(const std::string& key);
   /// As optional; absence is reported.
   const YamlNode* required(const std::string& key);
+  /// Says where keys belong that people write here.
+  void belongs_into(const std::string& section, const std::vector<std::string>& keys);
   /// Reports the keys that nobody asked for.
   void finish();
 
@@ -30,6 +33,7 @@ class MapReader {
   const YamlNode& node_;
   std::string what_;
   std::vector<std::string> known_;
+  std::map<std::string, std::string> section_of_;  // of keys that belong elsewhere
 };
 
 }  // namespace sluice
