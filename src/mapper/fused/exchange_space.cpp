@@ -39,8 +39,7 @@ class FusedTrips {
   template <class Body>
   void for_each(const Body& body) {
     const std::vector<ExchangeHash> none(shape_.tensors.size());
-    choose(0, 0, none, (std::uint64_t{1} << std::min<std::size_t>(request_.equals.size(), 64)) - 1,
-           body);
+    choose(0, 0, none, ~Members{0}, body);
   }
 
  private:
@@ -96,6 +95,7 @@ class FusedTrips {
     const std::uint64_t exchange = hashes[slot.tensor].at(slot.component, slot.persistent);
     exchanges_[slot.tensor] = exchange;
     if (request_.agreement != nullptr && request_.equals.size() <= 64) {
+      if (const std::size_t n = request_.equals.size(); n < 64) members &= (Members{1} << n) - 1;
       for (std::size_t m = 0; m < request_.equals.size(); ++m)
         if ((members >> m & 1U) != 0 &&
             !request_.agreement->allows(request_.equals[m]->tensors[slot.tensor].id, exchange))
