@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../parallel.h"
 #include "front.h"
 #include "prefix.h"
 #include "sluice/support/error.h"
@@ -50,7 +51,8 @@ class Joiner {
     history_.clear();
     prefixes_ = {PrefixGroup::empty(context_.tracked->size())};
     for (std::size_t e = 0; e < context_.tables.size(); ++e) {
-      if (context_.cancel != nullptr && context_.cancel->load()) return std::move(result_);
+      if (is_cancelled()) return std::move(result_);
+      result_.memory.reset();
       if (!join_next(e)) {
         result_.failed_at = context_.shapes[e]->einsum;
         return std::move(result_);
@@ -113,39 +115,91 @@ class Joiner {
     }
   }
 
+  /// What joining Einsum e makes of one spine.
+  struct Joined {
+    PrefixGroup group;
+    std::vector<JoinStep> steps;
+    double pairs = 0;
+    std::optional<ComponentId> closest_memory;
+    double closest_excess = 0;
+  };
+
   bool join_next(std::size_t e) {
-    std::vector<std::int64_t> prefix_of(context_.graph->n_spines[e], -1);
-    for (std::size_t p = 0; p < prefixes_.size(); ++p)
-      prefix_of[prefixes_[p].node] = static_cast<std::int64_t>(p);
-    const EinsumShape& shape = *context_.shapes[e];
-    const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
-    std::vector<NextGroup> next(groups.size());
-    PrefixBuilder builder(*context_.tracked, context_.graph->last_use, e,
-                          context_.graph->n_spines[e + 1], criteria_options(),
-                          persistent_after_[e]);
-    history_.emplace_back();
-    SearchBound bound = bound_;
-    for (const ExchangeEdge& edge : edges_[e]) {
-      if (prefix_of[edge.from] < 0) continue;
-      if (context_.cancel != nullptr && context_.cancel->load()) return true;
-      const std::uint32_t g = edge.group;
-      if (next[g].group == nullptr)
-        next[g] = {&groups[g], spine_of(shape, groups[g].compatibility)};
-      bound.others = completions_[e + 1][edge.to];
-      builder.join(prefixes_[static_cast<std::size_t>(prefix_of[edge.from])], next[g], g, edge.to,
-                   bound);
+    const std::vector<ExchangeEdge> edges = edges_of_prefixes(e);
+    const std::vector<NextGroup> next = next_groups(e, edges);
+    // Threads take the spines that result, and go through the edges of each in their order.
+    std::vector<std::uint32_t> nodes;  // in order of appearance
+    std::vector<std::vector<std::uint32_t>> edges_to(context_.graph->n_spines[e + 1]);
+    for (std::uint32_t i = 0; i < edges.size(); ++i) {
+      if (edges_to[edges[i].to].empty()) nodes.push_back(edges[i].to);
+      edges_to[edges[i].to].push_back(i);
     }
-    result_.joined += builder.pairs();
-    prefixes_ = builder.take(&history_.back());
+    const JoinStage stage{*context_.tracked, context_.graph->last_use, e, criteria_options(),
+                          persistent_after_[e]};
+    std::vector<Joined> joined(nodes.size());
+    parallel_for(context_.options->threads, nodes.size(), [&](std::size_t n) {
+      SearchBound bound = bound_;
+      bound.others = completions_[e + 1][nodes[n]];
+      PrefixBuilder builder(stage, nodes[n], std::move(bound));
+      for (std::uint32_t i : edges_to[nodes[n]]) {
+        if (is_cancelled()) return;
+        builder.join(prefixes_[edges[i].from], next[edges[i].group], edges[i].group);
+      }
+      joined[n].pairs = builder.pairs();
+      joined[n].closest_memory = builder.closest_memory();
+      joined[n].closest_excess = builder.closest_excess();
+      if (!builder.empty()) joined[n].group = builder.take(&joined[n].steps);
+    });
+    if (is_cancelled()) return true;
+    take_over(std::move(joined));
     if (beam_ > 0) keep_best_groups(e);
     for (const PrefixGroup& group : prefixes_)
       result_.largest_front = std::max(result_.largest_front, group.size());
-    if (!prefixes_.empty()) return true;
-    if (builder.closest_memory()) {
-      result_.memory = builder.closest_memory();
-      result_.excess_bits = builder.closest_excess();
+    return !prefixes_.empty();
+  }
+
+  bool is_cancelled() const { return context_.cancel != nullptr && context_.cancel->load(); }
+
+  /// The edges from spines that prefixes are left of, `from` as an index of these.
+  std::vector<ExchangeEdge> edges_of_prefixes(std::size_t e) const {
+    std::vector<std::int64_t> prefix_of(context_.graph->n_spines[e], -1);
+    for (std::size_t p = 0; p < prefixes_.size(); ++p)
+      prefix_of[prefixes_[p].node] = static_cast<std::int64_t>(p);
+    std::vector<ExchangeEdge> edges;
+    for (ExchangeEdge edge : edges_[e]) {
+      if (prefix_of[edge.from] < 0) continue;
+      edge.from = static_cast<std::uint32_t>(prefix_of[edge.from]);
+      edges.push_back(edge);
     }
-    return false;
+    return edges;
+  }
+
+  /// Of each group that an edge takes, what joining asks for.
+  std::vector<NextGroup> next_groups(std::size_t e, const std::vector<ExchangeEdge>& edges) const {
+    const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
+    std::vector<NextGroup> next(groups.size());
+    for (const ExchangeEdge& edge : edges)
+      if (next[edge.group].group == nullptr)
+        next[edge.group] = {&groups[edge.group],
+                            spine_of(*context_.shapes[e], groups[edge.group].compatibility)};
+    return next;
+  }
+
+  void take_over(std::vector<Joined> joined) {
+    prefixes_.clear();
+    std::vector<JoinStep>& history = history_.emplace_back();
+    for (Joined& spine : joined) {
+      result_.joined += spine.pairs;
+      if (spine.closest_memory && (!result_.memory || spine.closest_excess < result_.excess_bits)) {
+        result_.memory = spine.closest_memory;
+        result_.excess_bits = spine.closest_excess;
+      }
+      if (spine.group.history.empty()) continue;
+      for (std::uint32_t& at : spine.group.history)
+        at += static_cast<std::uint32_t>(history.size());
+      history.insert(history.end(), spine.steps.begin(), spine.steps.end());
+      prefixes_.push_back(std::move(spine.group));
+    }
   }
 
   /// A scout follows the most promising spines only.

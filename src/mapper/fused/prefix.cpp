@@ -26,31 +26,37 @@ struct PrefixBuilder::Plan {
   std::vector<double> persistent;           // newly held for the whole run
 };
 
+PrefixBuilder::PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchBound bound)
+    : stage_(stage), bound_(std::move(bound)) {
+  group_.node = node;
+}
+
 PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const NextGroup& next,
                                              const Match& match) const {
   Plan plan;
   plan.left_depth = prefix.depth();
   plan.next_depth = next.spine.loops.size();
-  plan.persistent.assign(tracked_.size(), 0);
+  plan.persistent.assign(stage_.tracked.size(), 0);
   const std::vector<double> levels(plan.next_depth + 1, 0);
-  plan.during.assign(tracked_.size(), levels);
-  plan.after.assign(tracked_.size(), levels);
+  plan.during.assign(stage_.tracked.size(), levels);
+  plan.after.assign(stage_.tracked.size(), levels);
   const std::vector<LiveTensor> alive = alive_during(prefix.spine, next.spine);
   std::vector<LiveTensor> staying = alive;
-  std::erase_if(staying, [&](const LiveTensor& t) { return last_use_[t.id.index()] <= einsum_; });
+  std::erase_if(
+      staying, [&](const LiveTensor& t) { return stage_.last_use[t.id.index()] <= stage_.einsum; });
   for (const LiveTensor& tensor : alive) {
-    const bool stays = last_use_[tensor.id.index()] > einsum_;
+    const bool stays = stage_.last_use[tensor.id.index()] > stage_.einsum;
     const bool is_new = find_live(prefix.spine, tensor.id) == nullptr;
-    for (std::size_t m = 0; m < tracked_.size(); ++m)
-      if (is_new && tensor.persistent && tracked_[m].component == tensor.component)
+    for (std::size_t m = 0; m < stage_.tracked.size(); ++m)
+      if (is_new && tensor.persistent && stage_.tracked[m].component == tensor.component)
         plan.persistent[m] += tensor.bits;
-    for (std::size_t m = 0; m < tracked_.size(); ++m) {
-      if (tensor.persistent || tracked_[m].component != tensor.component) continue;
+    for (std::size_t m = 0; m < stage_.tracked.size(); ++m) {
+      if (tensor.persistent || stage_.tracked[m].component != tensor.component) continue;
       if (!is_alias(alive, tensor)) plan.during[m][tensor.level] += tensor.bits;
       if (stays && !is_alias(staying, tensor)) plan.after[m][tensor.level] += tensor.bits;
     }
   }
-  JoinedSpine joined = join_spines(prefix.spine, next.spine, match, last_use_, einsum_);
+  JoinedSpine joined = join_spines(prefix.spine, next.spine, match, stage_.last_use, stage_.einsum);
   plan.spine = std::move(joined.spine);
   plan.depth = plan.spine.loops.size();
   return plan;
@@ -59,7 +65,7 @@ PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const Ne
 /// Combines the reservation trees of a prefix entry and a pmapping; false if a memory overflows.
 bool PrefixBuilder::reserve(const Plan& plan, const PrefixGroup& prefix, std::size_t i,
                             const double* pmapping, double* value) {
-  const std::size_t n = tracked_.size(), left = plan.left_depth, depth = plan.depth;
+  const std::size_t n = stage_.tracked.size(), left = plan.left_depth, depth = plan.depth;
   for (std::size_t m = 0; m < n; ++m) {
     const double* old_closed = prefix.closed(i, m);
     const double* old_open = prefix.open(i, m);
@@ -96,10 +102,10 @@ bool PrefixBuilder::reserve(const Plan& plan, const PrefixGroup& prefix, std::si
     value[2 + n * (2 * depth + 1) + m] = persistent;
     double around = persistent;
     for (std::size_t l = 0; l <= depth; ++l) {
-      const double excess = around + closed[l] - tracked_[m].size_bits;
+      const double excess = around + closed[l] - stage_.tracked[m].size_bits;
       if (excess > 0) {
         if (!closest_memory_ || excess < closest_excess_) {
-          closest_memory_ = tracked_[m].component;
+          closest_memory_ = stage_.tracked[m].component;
           closest_excess_ = excess;
         }
         return false;
@@ -110,79 +116,70 @@ bool PrefixBuilder::reserve(const Plan& plan, const PrefixGroup& prefix, std::si
   return true;
 }
 
-PrefixBuilder::Group& PrefixBuilder::group_of(std::uint32_t node, const Spine& spine) {
-  if (group_of_node_[node] < 0) {
-    group_of_node_[node] = static_cast<std::int64_t>(groups_.size());
-    PrefixGroup& group = groups_.emplace_back().group;
-    group.node = node;
-    group.spine = spine;
-    group.stride = 2 + tracked_.size() * (2 * spine.loops.size() + 1) + tracked_.size();
-  }
-  return groups_[static_cast<std::size_t>(group_of_node_[node])];
-}
-
-void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
-                         std::uint32_t node, const SearchBound& bound) {
+void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
+                         std::uint32_t next_index) {
   const std::optional<Match> match = match_spines(prefix.spine, next.spine);
   SLUICE_CHECK(match.has_value(), "an edge of the exchange graph joins what does not match");
   const Plan plan = make_plan(prefix, next, *match);
-  Group* target = nullptr;
-  std::vector<double> value(2 + tracked_.size() * (2 * plan.depth + 1) + tracked_.size());
+  const PmappingGroup& pmappings = *next.group;
+  EnergyLatency least{pmappings.value(0)[0], pmappings.value(0)[1]};
+  for (std::size_t j = 1; j < pmappings.size(); ++j) {
+    least.energy = std::min(least.energy, pmappings.value(j)[0]);
+    least.latency = std::min(least.latency, pmappings.value(j)[1]);
+  }
+  std::vector<double> value(2 + stage_.tracked.size() * (2 * plan.depth + 2));
   for (std::size_t i = 0; i < prefix.size(); ++i) {
-    for (std::size_t j = 0; j < next.group->size(); ++j) {
-      ++pairs_;
-      const double* pmapping = next.group->value(j);
-      value[0] = prefix.value(i)[0] + pmapping[0];
-      value[1] = prefix.value(i)[1] + pmapping[1];
-      if (bound.hopeless(value[0], value[1])) continue;
+    const double energy = prefix.value(i)[0], latency = prefix.value(i)[1];
+    pairs_ += static_cast<double>(pmappings.size());
+    if (bound_.hopeless(energy + least.energy, latency + least.latency)) continue;
+    for (std::size_t j = 0; j < pmappings.size(); ++j) {
+      const double* pmapping = pmappings.value(j);
+      value[0] = energy + pmapping[0];
+      value[1] = latency + pmapping[1];
+      if (bound_.hopeless(value[0], value[1])) continue;
       if (!reserve(plan, prefix, i, pmapping, value.data())) continue;
-      if (target == nullptr) target = &group_of(node, plan.spine);
-      target->group.values.insert(target->group.values.end(), value.begin(), value.end());
-      target->group.history.push_back(static_cast<std::uint32_t>(target->steps.size()));
-      target->steps.push_back({prefix.history[i], {next_index, static_cast<std::uint32_t>(j)}});
+      if (empty()) {
+        group_.spine = plan.spine;
+        group_.stride = value.size();
+      }
+      group_.values.insert(group_.values.end(), value.begin(), value.end());
+      group_.history.push_back(static_cast<std::uint32_t>(steps_.size()));
+      steps_.push_back({prefix.history[i], {next_index, static_cast<std::uint32_t>(j)}});
     }
-    if (target != nullptr && target->group.size() > 2 * target->pruned_size + 512) prune(target);
+    if (group_.size() > 2 * pruned_size_ + 512) prune();
   }
 }
 
 /// Peaks of finished branches outside all open loops fit, and nothing is added to them any more,
 /// unless a later Einsum holds something for the whole run.
-std::vector<char> PrefixBuilder::ignored_numbers(const PrefixGroup& group) const {
-  std::vector<char> ignored(group.stride, 0);
-  for (std::size_t m = 0; m < tracked_.size(); ++m)
-    ignored[2 + m * (2 * group.depth() + 1)] = persistent_later_[m] == 0;
+std::vector<char> PrefixBuilder::ignored_numbers() const {
+  std::vector<char> ignored(group_.stride, 0);
+  for (std::size_t m = 0; m < stage_.tracked.size(); ++m)
+    ignored[2 + m * (2 * group_.depth() + 1)] = stage_.persistent_later[m] == 0;
   return ignored;
 }
 
-void PrefixBuilder::prune(Group* group) const {
-  PrefixGroup& g = group->group;
-  FrontOptions front = front_;
-  if (front.drop_settled) front.ignored = ignored_numbers(g);
-  PointSet points{g.stride, std::move(g.values)};
-  PrefixGroup kept;
-  std::vector<JoinStep> steps;
-  kept.node = g.node;
-  kept.spine = std::move(g.spine);
-  kept.stride = g.stride;
+void PrefixBuilder::prune() {
+  FrontOptions front = stage_.front;
+  if (front.drop_settled) front.ignored = ignored_numbers();
+  const PointSet points{group_.stride, std::move(group_.values)};
+  group_.values.clear();
+  std::vector<std::uint32_t> kept_history;
+  std::vector<JoinStep> kept_steps;
   for (std::uint32_t i : worth_keeping(points, front)) {
-    kept.values.insert(kept.values.end(), points.point(i), points.point(i) + g.stride);
-    kept.history.push_back(static_cast<std::uint32_t>(steps.size()));
-    steps.push_back(group->steps[g.history[i]]);
+    group_.values.insert(group_.values.end(), points.point(i), points.point(i) + group_.stride);
+    kept_history.push_back(static_cast<std::uint32_t>(kept_steps.size()));
+    kept_steps.push_back(steps_[group_.history[i]]);
   }
-  g = std::move(kept);
-  group->steps = std::move(steps);
-  group->pruned_size = g.size();
+  group_.history = std::move(kept_history);
+  steps_ = std::move(kept_steps);
+  pruned_size_ = group_.size();
 }
 
-std::vector<PrefixGroup> PrefixBuilder::take(std::vector<JoinStep>* history) {
-  std::vector<PrefixGroup> result;
-  for (Group& group : groups_) {
-    prune(&group);
-    for (std::uint32_t& at : group.group.history) at += static_cast<std::uint32_t>(history->size());
-    history->insert(history->end(), group.steps.begin(), group.steps.end());
-    result.push_back(std::move(group.group));
-  }
-  return result;
+PrefixGroup PrefixBuilder::take(std::vector<JoinStep>* steps) {
+  prune();
+  *steps = std::move(steps_);
+  return std::move(group_);
 }
 
 }  // namespace sluice::fused

@@ -47,52 +47,45 @@ struct PrefixGroup {
   }
 };
 
-/// Collects the results of joining one Einsum to all prefixes.
+/// What all joins of one Einsum to its prefixes have in common.
+struct JoinStage {
+  const std::vector<TrackedMemory>& tracked;
+  const std::vector<std::size_t>& last_use;  ///< per tensor, as in join_spines
+  std::size_t einsum = 0;
+  FrontOptions front;
+  const std::vector<char>& persistent_later;  ///< per memory: later Einsums hold something for ever
+};
+
+/// Collects everything that joining one Einsum makes of one spine of the ExchangeGraph's layer.
 class PrefixBuilder {
  public:
-  PrefixBuilder(const std::vector<TrackedMemory>& tracked, const std::vector<std::size_t>& last_use,
-                std::size_t einsum, std::size_t n_nodes, const FrontOptions& front,
-                const std::vector<char>& persistent_later)
-      : tracked_(tracked),
-        last_use_(last_use),
-        einsum_(einsum),
-        front_(front),
-        persistent_later_(persistent_later),
-        group_of_node_(n_nodes, -1) {}
+  /// `bound`: what the Einsums after this one cost at least from the spine on.
+  PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchBound bound);
 
-  /// Adds what a prefix and a pmapping group become together: entries of the spine number `node`.
-  /// `bound`: what the Einsums after this one cost at least from there on.
-  void join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index,
-            std::uint32_t node, const SearchBound& bound);
+  /// Adds what a prefix and a pmapping group become together.
+  void join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index);
 
-  /// The groups, pruned, in the order in which they first appeared.
-  std::vector<PrefixGroup> take(std::vector<JoinStep>* history);
+  /// The partial mappings, pruned; their history are indices into `steps`.
+  PrefixGroup take(std::vector<JoinStep>* steps);
 
+  bool empty() const { return group_.history.empty(); }
   double pairs() const { return pairs_; }
   std::optional<ComponentId> closest_memory() const { return closest_memory_; }
   double closest_excess() const { return closest_excess_; }
 
  private:
-  struct Group {
-    PrefixGroup group;  // history = index into steps
-    std::vector<JoinStep> steps;
-    std::size_t pruned_size = 0;
-  };
   struct Plan;
   Plan make_plan(const PrefixGroup& prefix, const NextGroup& next, const Match& match) const;
-  Group& group_of(std::uint32_t node, const Spine& spine);
   bool reserve(const Plan& plan, const PrefixGroup& prefix, std::size_t i, const double* pmapping,
                double* value);
-  void prune(Group* group) const;
-  std::vector<char> ignored_numbers(const PrefixGroup& group) const;
+  void prune();
+  std::vector<char> ignored_numbers() const;
 
-  const std::vector<TrackedMemory>& tracked_;
-  const std::vector<std::size_t>& last_use_;
-  std::size_t einsum_;
-  const FrontOptions front_;
-  const std::vector<char> persistent_later_;  // per memory: later Einsums hold something for ever
-  std::vector<std::int64_t> group_of_node_;   // -1: none yet
-  std::vector<Group> groups_;
+  const JoinStage& stage_;
+  const SearchBound bound_;
+  PrefixGroup group_;
+  std::vector<JoinStep> steps_;
+  std::size_t pruned_size_ = 0;
   double pairs_ = 0;
   std::optional<ComponentId> closest_memory_;
   double closest_excess_ = 0;
