@@ -188,6 +188,17 @@ double peak_resident_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
+/// Null for a mapper that does not search step by step.
+Json convergence_to_json(const std::vector<ConvergencePoint>& points) {
+  if (points.empty()) return nullptr;
+  Json curve = Json::array();
+  for (const ConvergencePoint& point : points)
+    curve.push_back({{"evaluations", point.evaluations},
+                     {"seconds", point.seconds},
+                     {"objective", point.objective}});
+  return curve;
+}
+
 Json search_to_json(const std::optional<SearchStatistics>& search) {
   if (!search) return nullptr;
   return {{"seconds", search->seconds},
@@ -195,6 +206,7 @@ Json search_to_json(const std::optional<SearchStatistics>& search) {
           {"mappings_considered", finite_or_null(search->mappings_considered)},
           {"mappings_evaluated", finite_or_null(search->mappings_evaluated)},
           {"pmappings_kept", finite_or_null(search->pmappings_kept)},
+          {"convergence", convergence_to_json(search->convergence)},
           {"peak_rss_bytes", peak_resident_bytes()}};
 }
 

@@ -13,7 +13,7 @@ std::string FusedMapper::description() const {
 tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& problem,
                                                        const MapperOptions& options,
                                                        const MapperControl& control) const {
-  if (auto no = fused::refused_constraint(options.constraints, problem.workload))
+  if (auto no = fused::refused_constraint(options.constraints, problem.workload, name()))
     return tl::make_unexpected(std::move(*no));
   return fused::Search(problem, options, control).run();
 }

@@ -91,22 +91,33 @@ std::string objectives_text(const MapperOptions& options) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-/// `60s` or none.
+/// `60s`, `1e6evals`, both with a comma, or none.
 SetResult set_budget(MapperOptions& options, const std::string& text) {
-  if (text == "none") {
-    options.budget_seconds.reset();
-    return {};
+  std::optional<double> seconds, evaluations;
+  for (const std::string& part :
+       text == "none" ? std::vector<std::string>{} : split_at_commas(text)) {
+    const bool counts = part.ends_with("evals");
+    const std::size_t unit = counts ? 5 : 1;
+    std::optional<double>& field = counts ? evaluations : seconds;
+    const auto value = part.ends_with('s')
+                           ? parse_number<double>(std::string_view(part).substr(0, part.size() - unit))
+                           : std::nullopt;
+    if (!value || !(*value > 0) || !std::isfinite(*value) || field)
+      return expected_one_of("a positive time such as 60s, a number of mappings to price such as "
+                             "1e6evals, one of each with a comma, or none");
+    field = counts ? std::max(1.0, std::floor(*value)) : *value;
   }
-  const std::string digits = text.ends_with('s') ? text.substr(0, text.size() - 1) : "";
-  const auto value = parse_number<double>(digits);
-  if (!value || !(*value > 0) || !std::isfinite(*value))
-    return expected_one_of("a positive time such as 60s, or none");
-  options.budget_seconds = value;
+  options.budget_seconds = seconds;
+  options.budget_evaluations = evaluations;
   return {};
 }
 
 std::string budget_text(const MapperOptions& options) {
-  return options.budget_seconds ? fmt::format("{}s", *options.budget_seconds) : "none";
+  std::vector<std::string> parts;
+  if (options.budget_seconds) parts.push_back(fmt::format("{}s", *options.budget_seconds));
+  if (options.budget_evaluations)
+    parts.push_back(fmt::format("{}evals", *options.budget_evaluations));
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ","));
 }
 
 struct PruningRule {
@@ -205,7 +216,9 @@ std::vector<MapperOption> make_table() {
        "Threads to search with; the command line takes one a processor where none is given",
        [](Options& o, const Text& t) { return set_integer(o.threads, t, 1, 1024); },
        [](const Options& o) { return std::to_string(o.threads); }},
-      {"budget", "time", "`60s`, none", "Stop searching after this time, with the best so far",
+      {"budget", "budget", "`60s`, `1e6evals`, `60s,1e6evals`, none",
+       "Stop searching after this time, or so many mappings priced (not for fused), with the best "
+       "so far",
        set_budget, budget_text},
       {"seed", "integer", "0 … 2^64 - 1", "Seed of every random choice", set_seed,
        [](const Options& o) { return std::to_string(o.seed); }},

@@ -223,7 +223,7 @@ MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control) {
   MapperOutcome outcome = map_orders(mapper, problem, options, control);
   const bool is_cancelled = control.cancel != nullptr && control.cancel->load();
-  if (outcome || is_cancelled) return outcome;
+  if (outcome || is_cancelled || !outcome.error().proven) return outcome;
   return tl::make_unexpected(
       blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
 }

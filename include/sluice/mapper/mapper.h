@@ -45,7 +45,7 @@ struct MapperOptions {
   int threads = 1;
   std::uint64_t seed = 0;
   std::optional<double> budget_seconds;
-  std::optional<double> budget_evaluations;
+  std::optional<double> budget_evaluations;  ///< whole mappings priced; `fused` has no such budget
   PruningRules pruning;
   Constraints constraints;
 };
@@ -65,6 +65,13 @@ struct Guarantee {
   double epsilon = 0;
 };
 
+/// The best objective found by then; of several objectives, the first.
+struct ConvergencePoint {
+  double evaluations = 0;  ///< mappings priced
+  double seconds = 0;      ///< since the search began
+  double objective = 0;    ///< J, s or J·s
+};
+
 struct SearchStatistics {
   double seconds = 0;
   int threads = 1;
@@ -72,6 +79,8 @@ struct SearchStatistics {
   double mappings_evaluated = 0;   ///< tile-shape assignments actually priced
   double pmappings_kept = 0;
   std::size_t distinct_einsums = 0;  ///< Einsums that were explored; equal ones are explored once
+  /// One point per improvement, and the end; empty for a mapper that does not search step by step.
+  std::vector<ConvergencePoint> convergence;
 };
 
 struct MappedResult {
@@ -94,6 +103,7 @@ struct NoMapping {
   std::optional<EinsumId> einsum;
   std::vector<TensorId> tensors;
   double excess_bits = 0;
+  bool proven = true;  ///< false: a search that may have missed what is legal
 };
 
 /// A search method. Implementations are values without shared state; `map` may be called

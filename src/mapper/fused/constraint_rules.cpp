@@ -56,18 +56,18 @@ std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumS
 }
 
 std::optional<NoMapping> refused_constraint(const Constraints& constraints,
-                                            const Workload& workload) {
+                                            const Workload& workload, const std::string& mapper) {
   NoMapping no;
   for (const ScheduleConstraint& c : constraints.schedules) {
     if (c.kind == SplitKind::kSequential) continue;
     no.reason = "the constraint " + c.name + " asks for a split of the kind " + split_name(c.kind) +
-                "; the mapper fused makes sequential ones only";
+                "; the mapper " + mapper + " makes sequential ones only";
     no.nearest_relaxation = "leave out " + c.name;
     return no;
   }
   for (const CollectiveConstraint& c : constraints.collectives) {
     no.reason = "the constraint " + c.name + " is about a collective on " +
-                workload[c.tensor].name + "; the mapper fused makes no collectives";
+                workload[c.tensor].name + "; the mapper " + mapper + " makes no collectives";
     no.tensors = {c.tensor};
     no.nearest_relaxation = "leave out " + c.name;
     return no;

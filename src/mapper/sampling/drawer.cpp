@@ -1,0 +1,358 @@
+#include "drawer.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace sluice::sampling {
+namespace {
+
+using fused::LiveTensor;
+using fused::LoopPlace;
+using fused::Slot;
+using fused::Spine;
+using fused::SpineLoop;
+using fused::Template;
+
+constexpr int kTriesPerChoice = 24;   ///< drafts of one Einsum before its prefix is a dead end
+constexpr int kTriesPerMapping = 60;  ///< dead ends, times the number of Einsums
+constexpr int kMostRaises = 64;       ///< prime factors moved outwards to make a nest fit
+
+std::int32_t walked_rank(const SpineLoop& loop, TensorId tensor) {
+  for (const auto& [id, rank] : loop.ranks)
+    if (id == tensor) return rank;
+  return -1;
+}
+
+std::int64_t smallest_prime(std::int64_t n) {
+  for (std::int64_t p = 2; p * p <= n; ++p)
+    if (n % p == 0) return p;
+  return n;
+}
+
+}  // namespace
+
+/// Trip counts of one template while they are drawn.
+struct Drawer::Draft {
+  std::size_t einsum = 0;
+  std::uint32_t t = 0;
+  const fused::EinsumShape* shape = nullptr;
+  const Template* templ = nullptr;
+  Trips trips, rest;
+  std::vector<bool> given;  ///< per place: as the prefix has it
+  std::uint32_t free_gap = 0;  ///< fused loops from this gap on are not above a tensor of the prefix
+
+  Draft(const MapSpace& space, std::size_t e, std::uint32_t index)
+      : einsum(e),
+        t(index),
+        shape(&space.shape(e)),
+        templ(&space.templates(e)[index]),
+        trips(templ->loops.size(), 1),
+        rest(shape->sizes),
+        given(templ->loops.size(), false) {}
+
+  const LoopPlace& loop(std::size_t place) const { return templ->loops[place]; }
+  void set(std::size_t place, std::int64_t count) {
+    rest[loop(place).variable] = rest[loop(place).variable] * trips[place] / count;
+    trips[place] = count;
+  }
+  const Slot* shared_slot(std::uint32_t tensor) const {
+    for (const Slot& slot : templ->slots)
+      if (slot.shared && slot.tensor == tensor) return &slot;
+    return nullptr;
+  }
+};
+
+std::optional<std::uint32_t> Drawer::pick_template(const Spine& prefix, std::size_t e) {
+  const auto& shared = space_.shared_tensors(e);
+  std::vector<const BackingGroup*> fitting;
+  for (const BackingGroup& group : space_.backings(e)) {
+    bool agrees = true;
+    for (std::size_t i = 0; i < shared.size() && agrees; ++i) {
+      const LiveTensor* live = find_live(prefix, space_.shape(e).tensors[shared[i]].id);
+      agrees = live == nullptr || (live->component == group.places[i].component &&
+                                   live->persistent == group.places[i].persistent);
+    }
+    if (agrees) fitting.push_back(&group);
+  }
+  if (fitting.empty()) return std::nullopt;
+  return random_.pick(random_.pick(fitting)->templates);
+}
+
+/// Gives each open loop of the prefix, from `loop` on, a place in the template.
+bool Drawer::place_open_loops(const Spine& prefix, std::size_t loop, Draft* draft) {
+  if (loop == prefix.loops.size()) return true;
+  const SpineLoop& open = prefix.loops[loop];
+  std::vector<std::size_t> places;
+  for (std::size_t p = 0; p < draft->trips.size(); ++p) {
+    const LoopPlace& place = draft->loop(p);
+    const std::int64_t rest = draft->rest[place.variable];
+    if (!place.fused || draft->given[p] || place.spatial != open.spatial ||
+        rest != open.trips * open.tile ||
+        (place.spatial && (place.component != open.component || place.dimension != open.dimension)))
+      continue;
+    bool agrees = true;
+    for (std::uint32_t t : space_.shared_tensors(draft->einsum)) {
+      const LiveTensor* live = find_live(prefix, draft->shape->tensors[t].id);
+      if (live == nullptr || live->persistent) continue;
+      const bool above = loop < live->level;
+      agrees = agrees && above == (place.gap < draft->shared_slot(t)->gap) &&
+               (!above || draft->shape->shared_rank(t, place.variable, place.spatial) ==
+                              walked_rank(open, live->id));
+    }
+    if (agrees) places.push_back(p);
+  }
+  random_.shuffle(&places);
+  for (const std::size_t p : places) {
+    draft->given[p] = true;
+    draft->set(p, open.trips);
+    if (place_open_loops(prefix, loop + 1, draft)) return true;
+    draft->set(p, 1);
+    draft->given[p] = false;
+  }
+  return false;
+}
+
+/// The Einsums of a recurrence stand under one loop over its steps.
+void Drawer::draw_steps(Draft* draft) {
+  if (!draft->shape->recurrence.step) return;
+  for (std::size_t p = 0; p < draft->trips.size(); ++p) {
+    const LoopPlace& place = draft->loop(p);
+    if (!place.fused || place.spatial || place.gap < draft->free_gap) continue;
+    if (draft->shape->variables[place.variable] != *draft->shape->recurrence.step) continue;
+    draft->set(p, draft->rest[place.variable] * draft->trips[p]);
+    return;
+  }
+}
+
+/// The largest trip count that the limits leave to a place, given all others.
+std::int64_t Drawer::most_trips(const Draft& draft, std::size_t place) const {
+  const LoopPlace& loop = draft.loop(place);
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  if (loop.spatial) {
+    most = space_.problem().arch[loop.component].spatial[loop.dimension].fanout;
+    for (std::size_t p = 0; p < draft.trips.size(); ++p)
+      if (p != place && draft.loop(p).spatial && draft.loop(p).component == loop.component &&
+          draft.loop(p).dimension == loop.dimension)
+        most /= draft.trips[p];
+  }
+  if (!loop.fused) return most;
+  int here = 0, all = 0;
+  for (std::size_t p = 0; p < draft.trips.size(); ++p) {
+    if (p == place || !draft.loop(p).fused || draft.trips[p] == 1) continue;
+    ++all;
+    here += draft.loop(p).variable == loop.variable;
+  }
+  const bool room = here < space_.options().max_fused_loops_per_rank &&
+                    all < space_.options().max_fused_loops;
+  return room ? most : 1;
+}
+
+/// A divisor of what is left of the variable, each as likely.
+std::int64_t Drawer::draw_trips(const Draft& draft, std::size_t place) {
+  const std::int64_t most = most_trips(draft, place);
+  const auto& divisors = divisors_.of(draft.rest[draft.loop(place).variable]);
+  const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
+  return divisors[random_.below(static_cast<std::size_t>(end - divisors.begin()))];
+}
+
+/// Fills the fanouts that must be used well, as far as a few greedy steps go.
+void Drawer::draw_fanouts(Draft* draft) {
+  for (const DemandingFanout& fanout : space_.demanding_fanouts(draft->einsum, *draft->templ)) {
+    std::vector<std::size_t> places;
+    for (std::size_t p = 0; p < draft->trips.size(); ++p) {
+      const LoopPlace& loop = draft->loop(p);
+      if (loop.spatial && loop.component == fanout.component &&
+          loop.dimension == fanout.dimension && !draft->given[p] &&
+          (!loop.fused || loop.gap >= draft->free_gap))
+        places.push_back(p);
+    }
+    random_.shuffle(&places);
+    for (const bool fill : {false, true}) {
+      for (const std::size_t p : places) {
+        if (draft->trips[p] > 1) continue;
+        const std::int64_t most = most_trips(*draft, p);
+        const auto& divisors = divisors_.of(draft->rest[draft->loop(p).variable]);
+        const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
+        draft->set(p, fill || random_.chance(0.7) ? *(end - 1) : draw_trips(*draft, p));
+      }
+    }
+  }
+}
+
+/// New fused loops below everything that the prefix exchanges.
+void Drawer::draw_fused(Draft* draft) {
+  std::vector<std::size_t> places;
+  for (std::size_t p = 0; p < draft->trips.size(); ++p)
+    if (draft->loop(p).fused && draft->loop(p).gap >= draft->free_gap && draft->trips[p] == 1)
+      places.push_back(p);
+  random_.shuffle(&places);
+  const double density = random_.unit();
+  for (const std::size_t p : places)
+    if (random_.chance(density)) draft->set(p, draw_trips(*draft, p));
+}
+
+/// Shares out what is left of each variable among its unfused loops.
+bool Drawer::draw_rest(Draft* draft) {
+  for (std::uint32_t v = 0; v < draft->rest.size(); ++v) {
+    std::vector<std::size_t> places;
+    for (std::size_t p = 0; p < draft->trips.size(); ++p)
+      if (draft->loop(p).variable == v && !draft->loop(p).fused && draft->trips[p] == 1)
+        places.push_back(p);
+    random_.shuffle(&places);
+    std::optional<std::size_t> last;
+    for (const std::size_t p : places) {
+      if (!draft->loop(p).spatial && !last) {
+        last = p;
+        continue;
+      }
+      draft->set(p, draw_trips(*draft, p));
+    }
+    if (last) draft->set(*last, draft->rest[v]);
+    if (draft->rest[v] == 1) continue;
+    // Only fused loops are left for it.
+    for (std::size_t p = 0; p < draft->trips.size() && draft->rest[v] > 1; ++p) {
+      const LoopPlace& loop = draft->loop(p);
+      if (loop.variable != v || draft->given[p] || (loop.fused && loop.gap < draft->free_gap))
+        continue;
+      const std::int64_t all = draft->rest[v] * draft->trips[p];
+      if (all <= most_trips(*draft, p)) draft->set(p, all);
+    }
+    if (draft->rest[v] > 1) return false;
+  }
+  return true;
+}
+
+/// Moves prime factors to loops further out until no memory is overfull for sure.
+void Drawer::raise_loops(Draft* draft) {
+  for (int i = 0; i < kMostRaises; ++i) {
+    const auto memory = space_.overfull(draft->einsum, draft->t, draft->trips);
+    if (!memory || !raise_one(*memory, draft)) return;
+  }
+}
+
+bool Drawer::raise_one(ComponentId memory, Draft* draft) {
+  std::vector<std::pair<std::size_t, std::size_t>> moves;  // inner place, outer place
+  for (const Slot& slot : draft->templ->slots) {
+    if (slot.component != memory) continue;
+    for (std::size_t in = 0; in < draft->trips.size(); ++in) {
+      const LoopPlace& inner = draft->loop(in);
+      if (inner.spatial || inner.fused || inner.gap < slot.gap || draft->trips[in] == 1) continue;
+      if (draft->shape->irrelevant(slot.tensor, inner.variable)) continue;
+      for (std::size_t out = 0; out < draft->trips.size(); ++out) {
+        const LoopPlace& outer = draft->loop(out);
+        if (outer.variable != inner.variable || outer.gap >= slot.gap || outer.spatial) continue;
+        const bool may_grow = !outer.fused || (!draft->given[out] && outer.gap >= draft->free_gap &&
+                                               most_trips(*draft, out) > 1);
+        if (may_grow) moves.emplace_back(in, out);
+      }
+    }
+  }
+  if (moves.empty()) return false;
+  const auto [in, out] = random_.pick(moves);
+  const std::int64_t prime = smallest_prime(draft->trips[in]);
+  draft->set(in, draft->trips[in] / prime);
+  draft->set(out, draft->trips[out] * prime);
+  return true;
+}
+
+/// The draft as a choice, if it lies in the space and may fit.
+ChoicePtr Drawer::finish(Draft* draft) {
+  if (!draw_rest(draft)) return nullptr;
+  raise_loops(draft);
+  if (!space_.keeps_limits(draft->einsum, draft->t, draft->trips) ||
+      space_.overfull(draft->einsum, draft->t, draft->trips) ||
+      !use_.is_enough(draft->einsum, draft->t, draft->trips))
+    return nullptr;
+  return space_.make_choice(draft->einsum, draft->t, std::move(draft->trips));
+}
+
+ChoicePtr Drawer::draw(const Spine& prefix, std::size_t e, Spine* joined) {
+  for (int i = 0; i < kTriesPerChoice; ++i) {
+    const auto t = pick_template(prefix, e);
+    if (!t) return nullptr;
+    Draft draft(space_, e, *t);
+    for (std::uint32_t tensor : space_.shared_tensors(e))
+      if (find_live(prefix, draft.shape->tensors[tensor].id) != nullptr)
+        draft.free_gap = std::max(draft.free_gap, draft.shared_slot(tensor)->gap);
+    if (!place_open_loops(prefix, 0, &draft)) continue;
+    draw_steps(&draft);
+    draw_fanouts(&draft);
+    draw_fused(&draft);
+    ChoicePtr choice = finish(&draft);
+    if (!choice) continue;
+    auto spine = space_.join(prefix, e, *choice);
+    if (!spine) continue;
+    *joined = std::move(*spine);
+    return choice;
+  }
+  return nullptr;
+}
+
+ChoicePtr Drawer::redraw_unfused(std::size_t e, const EinsumChoice& choice) {
+  for (int i = 0; i < kTriesPerChoice; ++i) {
+    Draft draft(space_, e, choice.templ);
+    draft.free_gap = std::numeric_limits<std::uint32_t>::max();
+    for (std::size_t p = 0; p < choice.trips.size(); ++p) {
+      if (!draft.loop(p).fused) continue;
+      draft.given[p] = true;
+      draft.set(p, choice.trips[p]);
+    }
+    draw_fanouts(&draft);
+    if (ChoicePtr redrawn = finish(&draft)) return redrawn;
+  }
+  return nullptr;
+}
+
+std::optional<Genome> Drawer::draw_mapping() {
+  Genome genome;
+  std::vector<Spine> prefixes(1);  // before each Einsum
+  const std::size_t n = space_.n_einsums();
+  for (std::size_t tries = kTriesPerMapping * n; genome.size() < n;) {
+    Spine joined;
+    if (ChoicePtr choice = draw(prefixes.back(), genome.size(), &joined)) {
+      genome.push_back(std::move(choice));
+      prefixes.push_back(std::move(joined));
+      continue;
+    }
+    if (tries-- == 0) return std::nullopt;
+    // Back to where no loop was open, or now and then further.
+    do {
+      if (genome.empty()) break;
+      genome.pop_back();
+      prefixes.pop_back();
+    } while (!prefixes.back().loops.empty() || random_.chance(0.25));
+  }
+  return genome;
+}
+
+bool Drawer::mend(Genome* genome, std::size_t first) {
+  Spine spine;
+  for (std::size_t e = 0; e < genome->size(); ++e) {
+    if (auto joined = space_.join(spine, e, *(*genome)[e])) {
+      spine = std::move(*joined);
+      continue;
+    }
+    if (e < first) return false;
+    // Of a few that join, one that the next Einsum can join as it is.
+    ChoicePtr found;
+    Spine after;
+    for (int i = 0; i < 4; ++i) {
+      Spine joined;
+      ChoicePtr choice = draw(spine, e, &joined);
+      if (!choice) continue;
+      const bool goes_on = e + 1 == genome->size() ||
+                           space_.join(joined, e + 1, *(*genome)[e + 1]).has_value();
+      if (found && !goes_on) continue;
+      found = std::move(choice);
+      after = std::move(joined);
+      if (goes_on) break;
+    }
+    if (!found) return false;
+    (*genome)[e] = std::move(found);
+    spine = std::move(after);
+  }
+  return true;
+}
+
+}  // namespace sluice::sampling

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+
+#include "../fused/divisors.h"
+#include "fanout_use.h"
+#include "map_space.h"
+#include "random_source.h"
+
+namespace sluice::sampling {
+
+/// Draws mappings of a space at random: an Einsum's memories for shared tensors, then a template,
+/// then trip counts — those above tensors that earlier Einsums exchange as they have them. What is
+/// drawn can be joined and fits Einsum by Einsum; the model may still refuse the whole. Not safe to
+/// share between threads: one for each.
+class Drawer {
+ public:
+  Drawer(const MapSpace& space, FanoutUse* use, RandomSource random)
+      : space_(space), use_(*use), random_(random) {}
+
+  RandomSource& random() { return random_; }
+
+  /// A choice for an Einsum that joins the prefix, and the spine after it; null after some tries.
+  ChoicePtr draw(const fused::Spine& prefix, std::size_t einsum, fused::Spine* joined);
+  /// A whole mapping; nothing after many dead ends.
+  std::optional<Genome> draw_mapping();
+  /// Goes on with a genome from one Einsum on: later choices stay where they still join, others are
+  /// drawn again.
+  bool mend(Genome* genome, std::size_t first);
+  /// The same template and fused loops with other trip counts below; null after some tries.
+  ChoicePtr redraw_unfused(std::size_t einsum, const EinsumChoice& choice);
+
+ private:
+  struct Draft;
+  std::optional<std::uint32_t> pick_template(const fused::Spine& prefix, std::size_t einsum);
+  bool place_open_loops(const fused::Spine& prefix, std::size_t loop, Draft* draft);
+  void draw_steps(Draft* draft);
+  void draw_fanouts(Draft* draft);
+  void draw_fused(Draft* draft);
+  bool draw_rest(Draft* draft);
+  void raise_loops(Draft* draft);
+  bool raise_one(ComponentId memory, Draft* draft);
+  ChoicePtr finish(Draft* draft);
+  std::int64_t draw_trips(const Draft& draft, std::size_t place);
+  std::int64_t most_trips(const Draft& draft, std::size_t place) const;
+
+  const MapSpace& space_;
+  FanoutUse& use_;
+  RandomSource random_;
+  fused::Divisors divisors_;
+};
+
+}  // namespace sluice::sampling

@@ -1,0 +1,93 @@
+#include "fanout_use.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "trip_walk.h"
+
+namespace sluice::sampling {
+namespace {
+
+/// Tile shapes of one use that are tried before it is given up. Outer loops first, the first ones
+/// hold least.
+constexpr int kMostTries = 2000;
+
+bool belongs(const fused::LoopPlace& loop, const DemandingFanout& fanout) {
+  return loop.spatial && loop.component == fanout.component && loop.dimension == fanout.dimension;
+}
+
+}  // namespace
+
+std::vector<double> capped_use(const std::vector<DemandingFanout>& fanouts,
+                               const fused::Template& templ, const Trips& trips) {
+  std::vector<double> result;
+  for (const DemandingFanout& fanout : fanouts) {
+    double used = 1;
+    for (std::size_t l = 0; l < trips.size(); ++l)
+      if (belongs(templ.loops[l], fanout)) used *= static_cast<double>(trips[l]);
+    result.push_back(std::min(used, fanout.wanted));
+  }
+  return result;
+}
+
+bool FanoutUse::is_enough(std::size_t einsum, std::uint32_t t, const Trips& trips) {
+  const fused::Template& templ = space_.templates(einsum)[t];
+  const std::vector<DemandingFanout> fanouts = space_.demanding_fanouts(einsum, templ);
+  const std::vector<double> used = capped_use(fanouts, templ, trips);
+  bool full = true;
+  for (std::size_t d = 0; d < used.size(); ++d) full = full && used[d] >= fanouts[d].wanted;
+  if (full) return true;
+  const std::lock_guard lock(mutex_);
+  const auto [at, is_new] = most_.try_emplace({einsum, t});
+  if (is_new) at->second = most(einsum, t, fanouts);
+  return used >= at->second;
+}
+
+/// The largest use, fanout by fanout, with a tile shape that fits.
+std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t t,
+                                    const std::vector<DemandingFanout>& fanouts) const {
+  const fused::Template& templ = space_.templates(einsum)[t];
+  Trips only_fanouts(templ.loops.size(), 1);
+  std::vector<std::size_t> places;
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    if (std::any_of(fanouts.begin(), fanouts.end(),
+                    [&](const DemandingFanout& fanout) { return belongs(templ.loops[l], fanout); }))
+      places.push_back(l);
+  std::set<std::pair<std::vector<double>, Trips>, std::greater<>> choices;
+  Trips rest = space_.shape(einsum).sizes;
+  const std::function<void(std::size_t)> choose = [&](std::size_t i) {
+    if (i == places.size()) {
+      choices.insert({capped_use(fanouts, templ, only_fanouts), only_fanouts});
+      return;
+    }
+    const fused::LoopPlace& loop = templ.loops[places[i]];
+    const std::int64_t all = rest[loop.variable];
+    const std::int64_t fanout =
+        space_.problem().arch[loop.component].spatial[loop.dimension].fanout;
+    for (std::int64_t trips = 1; trips <= std::min(all, fanout); ++trips) {
+      if (all % trips != 0) continue;
+      only_fanouts[places[i]] = trips;
+      rest[loop.variable] = all / trips;
+      choose(i + 1);
+    }
+    only_fanouts[places[i]] = 1;
+    rest[loop.variable] = all;
+  };
+  choose(0);
+  for (const auto& [used, trips] : choices) {
+    Trips fixed(trips.size(), 0);
+    for (std::size_t place : places) fixed[place] = trips[place];
+    bool fits = false;
+    int tries = 0;
+    walk_trips(space_, einsum, t, fixed, [&](const Trips& all) {
+      fits = !space_.overfull(einsum, t, all) &&
+             space_.fits_alone(einsum, *space_.make_choice(einsum, t, all));
+      return !fits && ++tries < kMostTries;
+    });
+    if (fits) return used;
+  }
+  return std::vector<double>(fanouts.size(), 0);
+}
+
+}  // namespace sluice::sampling

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "map_space.h"
+
+namespace sluice::sampling {
+
+/// Instances of each demanding fanout that trip counts use, as far as `min_usage` counts them.
+std::vector<double> capped_use(const std::vector<DemandingFanout>& fanouts,
+                               const fused::Template& templ, const Trips& trips);
+
+/// The soft filter `min_usage`: of the tile shapes of a template that fit, those that use enough of
+/// its fanouts, or else, one fanout after the other, those that use most. Safe to share between
+/// threads.
+class FanoutUse {
+ public:
+  explicit FanoutUse(const MapSpace& space) : space_(space) {}
+
+  bool is_enough(std::size_t einsum, std::uint32_t templ, const Trips& trips);
+
+ private:
+  std::vector<double> most(std::size_t einsum, std::uint32_t templ,
+                           const std::vector<DemandingFanout>& fanouts) const;
+
+  const MapSpace& space_;
+  std::mutex mutex_;
+  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<double>> most_;
+};
+
+}  // namespace sluice::sampling

@@ -1,0 +1,195 @@
+#include "map_space.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "../fused/build.h"
+#include "../fused/compatibility.h"
+#include "../fused/exchange_graph.h"
+
+namespace sluice::sampling {
+namespace {
+
+using fused::EinsumShape;
+using fused::LoopPlace;
+using fused::Slot;
+using fused::Template;
+
+/// The problem of one Einsum alone; its BoundEinsum stays that of the whole workload.
+BoundProblem problem_of_one(const BoundProblem& problem, EinsumId einsum) {
+  BoundProblem alone;
+  alone.workload = problem.workload;
+  alone.workload.einsums = {problem.workload[einsum]};
+  alone.arch = problem.arch;
+  alone.roles = tensor_roles(alone.workload);
+  alone.einsums = {problem[einsum]};
+  alone.einsums.front().einsum = EinsumId(0);
+  return alone;
+}
+
+}  // namespace
+
+MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options)
+    : problem_(problem), options_(options), last_use_(problem.workload.tensors.size(), 0) {
+  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
+    shapes_.push_back(fused::make_einsum_shape(problem, EinsumId(e)));
+    templates_.push_back(
+        fused::enumerate_templates(problem, shapes_[e], options, options.constraints));
+    tile_rules_.push_back(fused::tile_rules(options.constraints, shapes_[e]));
+    alone_.push_back(problem_of_one(problem, EinsumId(e)));
+    std::vector<std::uint32_t>& shared = shared_.emplace_back();
+    for (std::uint32_t t = 0; t < shapes_[e].tensors.size(); ++t) {
+      last_use_[shapes_[e].tensors[t].id.index()] = e;
+      if (shapes_[e].tensors[t].shared) shared.push_back(t);
+    }
+    group_by_backing(e);
+  }
+}
+
+void MapSpace::group_by_backing(std::size_t e) {
+  std::vector<BackingGroup>& groups = backings_.emplace_back();
+  for (std::uint32_t t = 0; t < templates_[e].size(); ++t) {
+    std::vector<BackingGroup::Place> places(shared_[e].size());
+    for (const Slot& slot : templates_[e][t].slots) {
+      if (!slot.shared) continue;
+      const auto at = std::find(shared_[e].begin(), shared_[e].end(), slot.tensor);
+      places[static_cast<std::size_t>(at - shared_[e].begin())] = {slot.component, slot.persistent};
+    }
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const BackingGroup& g) { return g.places == places; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {std::move(places), {}});
+    group->templates.push_back(t);
+  }
+}
+
+std::vector<DemandingFanout> MapSpace::demanding_fanouts(std::size_t e,
+                                                         const Template& templ) const {
+  std::vector<DemandingFanout> result;
+  if (shapes_[e].is_copy) return result;
+  const BoundEinsum& bound = problem_[EinsumId(e)];
+  for (std::size_t c = 0; c < bound.components.size(); ++c)
+    for (std::uint32_t d = 0; d < bound.components[c].spatial.size(); ++d) {
+      const BoundSpatial& spatial = bound.components[c].spatial[d];
+      const bool used = std::any_of(templ.loops.begin(), templ.loops.end(), [&](const auto& loop) {
+        return loop.spatial && loop.component == ComponentId(c) && loop.dimension == d;
+      });
+      if (used && spatial.min_usage > 0)
+        result.push_back({ComponentId(c), d, spatial.fanout,
+                          spatial.min_usage * static_cast<double>(spatial.fanout)});
+    }
+  return result;
+}
+
+bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) const {
+  const EinsumShape& shape = shapes_[e];
+  const Template& templ = templates_[e][t];
+  std::vector<int> fused_here(shape.sizes.size(), 0);
+  int fused_loops = 0;
+  for (std::size_t l = 0; l < trips.size(); ++l) {
+    const LoopPlace& loop = templ.loops[l];
+    if (trips[l] == 1) continue;
+    if (loop.fused && (++fused_here[loop.variable] > options_.max_fused_loops_per_rank ||
+                       ++fused_loops > options_.max_fused_loops))
+      return false;
+    if (!loop.spatial) continue;
+    std::int64_t used = 1;
+    for (std::size_t other = 0; other < trips.size(); ++other) {
+      const LoopPlace& place = templ.loops[other];
+      if (place.spatial && place.component == loop.component && place.dimension == loop.dimension)
+        used *= trips[other];
+    }
+    if (used > problem_.arch[loop.component].spatial[loop.dimension].fanout) return false;
+  }
+  for (const fused::TileRule& rule : tile_rules_[e]) {
+    std::optional<std::uint32_t> gap;
+    for (const Slot& slot : templ.slots)
+      if (slot.component == rule.memory) gap = std::max(gap.value_or(0), slot.gap);
+    if (!gap) continue;
+    std::int64_t tile = shape.sizes[rule.variable];
+    for (std::size_t l = 0; l < trips.size(); ++l)
+      if (templ.loops[l].variable == rule.variable && templ.loops[l].gap < *gap) tile /= trips[l];
+    if (tile < rule.minimum || tile > rule.maximum) return false;
+  }
+  return fused::steps_together(shape, templ, trips) && !fused::is_redundant(templ, trips);
+}
+
+ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) const {
+  auto choice = std::make_shared<EinsumChoice>();
+  choice->templ = t;
+  choice->compatibility =
+      fused::make_compatibility(problem_, shapes_[e], templates_[e][t], trips);
+  choice->spine = fused::spine_of(shapes_[e], choice->compatibility);
+  choice->trips = std::move(trips);
+  return choice;
+}
+
+/// Least bits of a slot's tile: of one access, no second buffer.
+double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slot,
+                           const Trips& trips) const {
+  std::vector<std::int64_t> tile(shapes_[e].sizes);
+  for (std::size_t l = 0; l < trips.size(); ++l)
+    if (templ.loops[l].gap < slot.gap || slot.sliding_loop == static_cast<std::int32_t>(l))
+      tile[templ.loops[l].variable] /= trips[l];
+  const BoundEinsum& bound = problem_[EinsumId(e)];
+  double volume = 0;
+  for (const BoundAccess& access : bound.accesses) {
+    if (access.tensor != static_cast<int>(slot.tensor)) continue;
+    double own = 1;
+    for (const BoundIndex& index : access.index) {
+      std::int64_t extent = 1;
+      for (const BoundTerm& term : index.terms)
+        extent +=
+            std::abs(term.coefficient) * (tile[static_cast<std::size_t>(term.variable)] - 1);
+      own *= static_cast<double>(extent);
+    }
+    volume = std::max(volume, own);
+  }
+  return volume * bound.components[slot.component.index()].bits_per_value[slot.tensor];
+}
+
+std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
+                                              const Trips& trips) const {
+  if (shapes_[e].is_copy) return std::nullopt;  // two tensors of a copy may be one
+  const BoundEinsum& bound = problem_[EinsumId(e)];
+  std::vector<double> held(bound.components.size(), 0);
+  for (const Slot& slot : templates_[e][t].slots) {
+    const std::size_t c = slot.component.index();
+    if (!problem_.arch[slot.component].is_memory()) continue;
+    if (bound.components[c].size_bits == kUnbounded) continue;
+    held[c] += tile_bits(e, templates_[e][t], slot, trips);
+    if (held[c] > bound.components[c].size_bits) return slot.component;
+  }
+  return std::nullopt;
+}
+
+bool MapSpace::fits_alone(std::size_t e, const EinsumChoice& choice) const {
+  EinsumShape shape = shapes_[e];
+  shape.einsum = EinsumId(0);
+  const Mapping nest =
+      fused::build_mapping(alone_[e], {{&shape, &templates_[e][choice.templ],
+                                        &choice.compatibility, choice.trips}});
+  return evaluate_totals(alone_[e], nest).has_value();
+}
+
+std::optional<fused::Spine> MapSpace::join(const fused::Spine& prefix, std::size_t e,
+                                           const EinsumChoice& choice) const {
+  const auto match = fused::match_spines(prefix, choice.spine);
+  if (!match) return std::nullopt;
+  fused::JoinedSpine joined = fused::join_spines(prefix, choice.spine, *match, last_use_, e);
+  if (!joined.connected) return std::nullopt;
+  return std::move(joined.spine);
+}
+
+Mapping MapSpace::build(const Genome& genome) const {
+  std::vector<fused::BuildPart> parts;
+  for (std::size_t e = 0; e < genome.size(); ++e)
+    parts.push_back({&shapes_[e], &templates_[e][genome[e]->templ], &genome[e]->compatibility,
+                     genome[e]->trips});
+  return fused::build_mapping(problem_, std::move(parts));
+}
+
+std::optional<CostTotals> MapSpace::price(const Genome& genome) const {
+  return evaluate_totals(problem_, build(genome));
+}
+
+}  // namespace sluice::sampling

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "../fused/constraint_rules.h"
+#include "../fused/pmapping.h"
+#include "../fused/spine.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice::sampling {
+
+using Trips = std::vector<std::int64_t>;  ///< per loop place of a template
+
+/// A pmapping of one Einsum: a template and its trip counts. Never changed once made.
+struct EinsumChoice {
+  std::uint32_t templ = 0;  ///< index into MapSpace::templates
+  Trips trips;
+  fused::Compatibility compatibility;
+  fused::Spine spine;  ///< of this Einsum alone
+};
+using ChoicePtr = std::shared_ptr<const EinsumChoice>;
+
+/// A whole mapping: one choice per Einsum, in their order.
+using Genome = std::vector<ChoicePtr>;
+
+/// Templates of an Einsum that back its shared tensors in the same memories.
+struct BackingGroup {
+  struct Place {
+    ComponentId component{};
+    bool persistent = false;
+    bool operator==(const Place&) const = default;
+  };
+  std::vector<Place> places;  ///< per shared tensor of the Einsum, in local order
+  std::vector<std::uint32_t> templates;
+};
+
+/// A fanout dimension that a template must use as well as it can (`min_usage`).
+struct DemandingFanout {
+  ComponentId component{};
+  std::uint32_t dimension = 0;
+  std::int64_t fanout = 1;
+  double wanted = 0;  ///< instances
+};
+
+/// The space that the fused mapper searches (mapper.md), to walk about in: the templates of each
+/// Einsum, and which pmappings can be joined. Safe to share between threads.
+class MapSpace {
+ public:
+  MapSpace(const BoundProblem& problem, const MapperOptions& options);
+
+  const BoundProblem& problem() const { return problem_; }
+  const MapperOptions& options() const { return options_; }
+  std::size_t n_einsums() const { return shapes_.size(); }
+  const fused::EinsumShape& shape(std::size_t einsum) const { return shapes_[einsum]; }
+  const std::vector<fused::Template>& templates(std::size_t einsum) const {
+    return templates_[einsum];
+  }
+  const std::vector<BackingGroup>& backings(std::size_t einsum) const { return backings_[einsum]; }
+  /// Local indices of an Einsum's shared tensors, ascending.
+  const std::vector<std::uint32_t>& shared_tensors(std::size_t einsum) const {
+    return shared_[einsum];
+  }
+  std::vector<DemandingFanout> demanding_fanouts(std::size_t einsum,
+                                                 const fused::Template& templ) const;
+
+  /// Whether trip counts that factorise the Einsum's variables keep to fanouts, limits of fused
+  /// loops, recurrences and tile constraints.
+  bool keeps_limits(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
+  ChoicePtr make_choice(std::size_t einsum, std::uint32_t templ, Trips trips) const;
+  /// A memory that the tiles of one Einsum alone exceed for sure, if there is one. Cheap; the model
+  /// may still refuse what passes.
+  std::optional<ComponentId> overfull(std::size_t einsum, std::uint32_t templ,
+                                      const Trips& trips) const;
+  /// Whether the model takes the Einsum's nest as a mapping of that Einsum alone.
+  bool fits_alone(std::size_t einsum, const EinsumChoice& choice) const;
+
+  /// The spine after an Einsum is joined to those before it; none where they do not match.
+  std::optional<fused::Spine> join(const fused::Spine& prefix, std::size_t einsum,
+                                   const EinsumChoice& choice) const;
+  Mapping build(const Genome& genome) const;
+  /// Price by the model; nothing where it is illegal.
+  std::optional<CostTotals> price(const Genome& genome) const;
+
+ private:
+  void group_by_backing(std::size_t einsum);
+  double tile_bits(std::size_t einsum, const fused::Template& templ, const fused::Slot& slot,
+                   const Trips& trips) const;
+
+  const BoundProblem& problem_;
+  const MapperOptions& options_;
+  std::vector<fused::EinsumShape> shapes_;
+  std::vector<std::vector<fused::Template>> templates_;
+  std::vector<std::vector<std::uint32_t>> shared_;
+  std::vector<std::vector<BackingGroup>> backings_;
+  std::vector<std::vector<fused::TileRule>> tile_rules_;
+  std::vector<BoundProblem> alone_;  ///< per Einsum: the problem of it alone
+  std::vector<std::size_t> last_use_;
+};
+
+}  // namespace sluice::sampling

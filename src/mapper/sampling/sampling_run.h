@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "drawer.h"
+#include "search_record.h"
+
+namespace sluice::sampling {
+
+/// A mapping that a search made, and its price.
+struct Candidate {
+  std::optional<Genome> genome;  ///< nothing: a dead end
+  std::optional<CostTotals> totals;
+  bool made = false;  ///< false: the search was cancelled before
+};
+
+/// What every search of this kind has: space, filter, record; candidates in batches on threads.
+class SamplingRun {
+ public:
+  SamplingRun(const BoundProblem& problem, const MapperOptions& options,
+              const MapperControl& control);
+
+  const MapSpace& space() const { return space_; }
+  FanoutUse& use() { return use_; }
+  SearchRecord& record() { return record_; }
+  /// Where streams of random numbers for candidates begin; others are free for whoever wants them.
+  static constexpr std::uint64_t kCandidateStreams = std::uint64_t{1} << 32U;
+
+  /// Makes `n` candidates (fewer at the end of the budget), each by `make` with a random stream of
+  /// its own, prices and records them in order.
+  std::vector<Candidate> batch(
+      std::size_t n, const std::function<std::optional<Genome>(std::size_t, Drawer&)>& make);
+
+  tl::expected<MapperResult, NoMapping> finish(bool optimal = false) const;
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  MapSpace space_;
+  FanoutUse use_;
+  SearchRecord record_;
+  std::uint64_t next_stream_ = kCandidateStreams;
+};
+
+}  // namespace sluice::sampling

@@ -1,0 +1,139 @@
+#include "search_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "../objective_value.h"
+#include "sluice/support/error.h"
+
+namespace sluice::sampling {
+namespace {
+
+bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] > b[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+SearchRecord::SearchRecord(const MapSpace& space, const MapperControl& control,
+                           std::chrono::steady_clock::time_point start)
+    : space_(space), control_(control), start_(start) {
+  const MapperOptions& options = space.options();
+  const bool timed = options.budget_seconds.has_value();
+  budget_ = options.budget_evaluations.value_or(
+      timed ? std::numeric_limits<double>::infinity() : kDefaultEvaluations);
+}
+
+bool SearchRecord::cancelled() const {
+  return control_.cancel != nullptr && control_.cancel->load();
+}
+
+double SearchRecord::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+double SearchRecord::progress() const {
+  double share = static_cast<double>(evaluations_) / budget_;
+  // The clock steers a search only where nothing else is to end it: results would depend on it.
+  if (const auto limit = space_.options().budget_seconds;
+      limit && !space_.options().budget_evaluations)
+    share = std::max(share, seconds() / *limit);
+  return std::min(share, 1.0);
+}
+
+void SearchRecord::report(const char* phase) const {
+  if (control_.progress) control_.progress(phase, progress());
+}
+
+std::optional<double> SearchRecord::objective(const std::optional<CostTotals>& totals) const {
+  if (!totals) return std::nullopt;
+  return objective_value(space_.options().objectives.front(), totals->energy_j, totals->latency_s);
+}
+
+bool SearchRecord::is_front() const {
+  return space_.options().objectives.size() > 1 || space_.options().resource_usage;
+}
+
+/// What decides: of a front the objectives and peaks, else the objective, then energy and latency.
+std::vector<double> SearchRecord::criteria(const CostTotals& totals) const {
+  std::vector<double> result;
+  for (const Objective objective : space_.options().objectives)
+    result.push_back(objective_value(objective, totals.energy_j, totals.latency_s));
+  if (!is_front()) {
+    result.push_back(totals.energy_j);
+    result.push_back(totals.latency_s);
+  } else if (space_.options().resource_usage) {
+    result.insert(result.end(), totals.peak_bits.begin(), totals.peak_bits.end());
+  }
+  return result;
+}
+
+/// True: it is the best so far by the first objective.
+bool SearchRecord::keep(Found found) {
+  const std::vector<double> own = criteria(found.totals);
+  const bool is_best = found_.empty() || own.front() < criteria(found_.front().totals).front();
+  if (is_front()) {
+    for (const Found& other : found_)
+      if (dominates(criteria(other.totals), own)) return false;
+    std::erase_if(found_,
+                  [&](const Found& other) { return dominates(own, criteria(other.totals)); });
+  }
+  const auto at =
+      std::find_if(found_.begin(), found_.end(),
+                   [&](const Found& other) { return own <= criteria(other.totals); });
+  // Mappings that cost the same are most often one mapping drawn twice.
+  if (at != found_.end() && own == criteria(at->totals)) return false;
+  found_.insert(at, std::move(found));
+  const auto most = static_cast<std::size_t>(space_.options().top);
+  if (!is_front() && found_.size() > most) found_.resize(most);
+  return is_best;
+}
+
+void SearchRecord::add(const Genome& genome, const std::optional<CostTotals>& totals) {
+  ++evaluations_;
+  if (!totals) return;
+  if (keep({genome, *totals}))
+    convergence_.push_back({static_cast<double>(evaluations_), seconds(), *objective(totals)});
+}
+
+tl::expected<MapperResult, NoMapping> SearchRecord::finish(const std::string& space,
+                                                           bool optimal) const {
+  MapperResult result;
+  result.cancelled = cancelled();
+  if (found_.empty() && !result.cancelled) {
+    NoMapping no;
+    no.proven = optimal;
+    no.reason = optimal ? "no mapping of the whole space is legal"
+                        : fmt::format("none of {} mappings that were tried is legal", evaluations_);
+    no.nearest_relaxation = optimal ? "larger memories, or fewer constraints"
+                                    : "a larger --budget, or --mapper fused, which proves its no";
+    return tl::make_unexpected(std::move(no));
+  }
+  for (const Found& found : found_) {
+    MappedResult mapped;
+    mapped.mapping = space_.build(found.genome);
+    auto cost = evaluate(space_.problem(), mapped.mapping);
+    SLUICE_CHECK(cost.has_value() && cost->energy_j == found.totals.energy_j,
+                 "a mapping is priced twice in different ways");
+    mapped.cost = std::move(*cost);
+    result.mappings.push_back(std::move(mapped));
+  }
+  result.guarantee.kind =
+      optimal && !result.cancelled ? GuaranteeKind::kOptimal : GuaranteeKind::kNone;
+  result.guarantee.space = space;
+  result.search.seconds = seconds();
+  result.search.threads = space_.options().threads;
+  result.search.mappings_evaluated = static_cast<double>(evaluations_);
+  result.search.mappings_considered = std::max(considered_, static_cast<double>(evaluations_));
+  result.search.convergence = convergence_;
+  if (!convergence_.empty())
+    result.search.convergence.push_back(
+        {static_cast<double>(evaluations_), result.search.seconds, convergence_.back().objective});
+  return result;
+}
+
+}  // namespace sluice::sampling

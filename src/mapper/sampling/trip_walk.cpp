@@ -1,0 +1,87 @@
+#include "trip_walk.h"
+
+#include <limits>
+
+#include "../fused/divisors.h"
+
+namespace sluice::sampling {
+namespace {
+
+class TripWalk {
+ public:
+  TripWalk(const MapSpace& space, std::size_t einsum, std::uint32_t templ, const Trips& fixed,
+           const std::function<bool(const Trips&)>& visit)
+      : space_(space),
+        einsum_(einsum),
+        templ_(templ),
+        loops_(space.templates(einsum)[templ].loops),
+        fixed_(fixed),
+        visit_(visit),
+        trips_(loops_.size(), 1),
+        rest_(space.shape(einsum).sizes),
+        is_last_(loops_.size(), true) {
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      for (std::size_t later = l + 1; later < loops_.size(); ++later)
+        if (loops_[later].variable == loops_[l].variable) is_last_[l] = false;
+      if (fixed_[l] > 0) rest_[loops_[l].variable] /= fixed_[l];
+    }
+  }
+
+  void run() {
+    std::vector<bool> has_loop(rest_.size(), false);
+    for (const fused::LoopPlace& loop : loops_) has_loop[loop.variable] = true;
+    for (std::size_t v = 0; v < rest_.size(); ++v)
+      if (rest_[v] > 1 && !has_loop[v]) return;
+    choose(0);
+  }
+
+ private:
+  /// False: stop.
+  bool choose(std::size_t place) {
+    if (place == loops_.size())
+      return !space_.keeps_limits(einsum_, templ_, trips_) || visit_(trips_);
+    const std::uint32_t v = loops_[place].variable;
+    const std::int64_t rest = rest_[v];
+    if (fixed_[place] > 0) {
+      trips_[place] = fixed_[place];
+      return (is_last_[place] && rest > 1) || choose(place + 1);
+    }
+    const std::vector<std::int64_t>& divisors = divisors_.of(rest);
+    for (auto trips = divisors.rbegin(); trips != divisors.rend(); ++trips) {
+      if (is_last_[place] && *trips != rest) break;
+      if (*trips > most_trips(loops_[place])) continue;
+      trips_[place] = *trips;
+      rest_[v] = rest / *trips;
+      const bool go_on = choose(place + 1);
+      rest_[v] = rest;
+      if (!go_on) return false;
+    }
+    trips_[place] = 1;
+    return true;
+  }
+
+  std::int64_t most_trips(const fused::LoopPlace& loop) const {
+    if (loop.fused && space_.options().max_fused_loops == 0) return 1;
+    if (!loop.spatial) return std::numeric_limits<std::int64_t>::max();
+    return space_.problem().arch[loop.component].spatial[loop.dimension].fanout;
+  }
+
+  const MapSpace& space_;
+  const std::size_t einsum_;
+  const std::uint32_t templ_;
+  const std::vector<fused::LoopPlace>& loops_;
+  const Trips& fixed_;
+  const std::function<bool(const Trips&)>& visit_;
+  Trips trips_, rest_;
+  std::vector<bool> is_last_;  // of its variable
+  fused::Divisors divisors_;
+};
+
+}  // namespace
+
+void walk_trips(const MapSpace& space, std::size_t einsum, std::uint32_t templ, const Trips& fixed,
+                const std::function<bool(const Trips&)>& visit) {
+  TripWalk(space, einsum, templ, fixed, visit).run();
+}
+
+}  // namespace sluice::sampling
