@@ -7,8 +7,13 @@ namespace sluice {
 
 const std::vector<const Mapper*>& mappers() {
   static const FusedMapper fused;
+  static const ExhaustiveMapper exhaustive;
   static const RandomMapper random;
-  static const std::vector<const Mapper*> table = {&fused, &random};
+  static const AnnealMapper anneal;
+  static const GeneticMapper genetic;
+  static const IterativeMapper iterative;
+  static const std::vector<const Mapper*> table = {&fused,  &exhaustive, &random,
+                                                   &anneal, &genetic,    &iterative};
   return table;
 }
 

@@ -256,13 +256,15 @@ bool Drawer::raise_one(ComponentId memory, Draft* draft) {
   return true;
 }
 
-/// The draft as a choice, if it lies in the space and may fit.
-ChoicePtr Drawer::finish(Draft* draft) {
+/// The draft as a choice, if it lies in the space and may fit. To find out whether a fanout can be
+/// used better takes long: only `patient` ones ask.
+ChoicePtr Drawer::finish(Draft* draft, bool patient) {
   if (!draw_rest(draft)) return nullptr;
   raise_loops(draft);
   if (!space_.keeps_limits(draft->einsum, draft->t, draft->trips) ||
       space_.overfull(draft->einsum, draft->t, draft->trips) ||
-      !use_.is_enough(draft->einsum, draft->t, draft->trips))
+      !(patient ? use_.is_enough(draft->einsum, draft->t, draft->trips)
+                : use_.is_full(draft->einsum, draft->t, draft->trips)))
     return nullptr;
   return space_.make_choice(draft->einsum, draft->t, std::move(draft->trips));
 }
@@ -279,7 +281,7 @@ ChoicePtr Drawer::draw(const Spine& prefix, std::size_t e, Spine* joined) {
     draw_steps(&draft);
     draw_fanouts(&draft);
     draw_fused(&draft);
-    ChoicePtr choice = finish(&draft);
+    ChoicePtr choice = finish(&draft, i >= kTriesPerChoice / 2);
     if (!choice) continue;
     auto spine = space_.join(prefix, e, *choice);
     if (!spine) continue;
@@ -299,7 +301,7 @@ ChoicePtr Drawer::redraw_unfused(std::size_t e, const EinsumChoice& choice) {
       draft.set(p, choice.trips[p]);
     }
     draw_fanouts(&draft);
-    if (ChoicePtr redrawn = finish(&draft)) return redrawn;
+    if (ChoicePtr redrawn = finish(&draft, i >= kTriesPerChoice / 2)) return redrawn;
   }
   return nullptr;
 }

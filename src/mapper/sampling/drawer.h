@@ -40,7 +40,7 @@ class Drawer {
   bool draw_rest(Draft* draft);
   void raise_loops(Draft* draft);
   bool raise_one(ComponentId memory, Draft* draft);
-  ChoicePtr finish(Draft* draft);
+  ChoicePtr finish(Draft* draft, bool patient);
   std::int64_t draw_trips(const Draft& draft, std::size_t place);
   std::int64_t most_trips(const Draft& draft, std::size_t place) const;
 

@@ -9,9 +9,12 @@
 namespace sluice::sampling {
 namespace {
 
-/// Tile shapes of one use that are tried before it is given up. Outer loops first, the first ones
-/// hold least.
-constexpr int kMostTries = 2000;
+/// Steps of walking over tile shapes before one use is given up, and uses before a template is. Those with large outer
+/// loops come first: they hold least.
+constexpr int kStepsPerUse = 1000;
+constexpr int kUsesPerTemplate = 10;
+/// More ways than this of using the fanouts are not gone through.
+constexpr std::size_t kWaysOfUse = 1000;
 
 bool belongs(const fused::LoopPlace& loop, const DemandingFanout& fanout) {
   return loop.spatial && loop.component == fanout.component && loop.dimension == fanout.dimension;
@@ -31,13 +34,20 @@ std::vector<double> capped_use(const std::vector<DemandingFanout>& fanouts,
   return result;
 }
 
-bool FanoutUse::is_enough(std::size_t einsum, std::uint32_t t, const Trips& trips) {
+bool FanoutUse::is_full(std::size_t einsum, std::uint32_t t, const Trips& trips) const {
   const fused::Template& templ = space_.templates(einsum)[t];
   const std::vector<DemandingFanout> fanouts = space_.demanding_fanouts(einsum, templ);
   const std::vector<double> used = capped_use(fanouts, templ, trips);
-  bool full = true;
-  for (std::size_t d = 0; d < used.size(); ++d) full = full && used[d] >= fanouts[d].wanted;
-  if (full) return true;
+  for (std::size_t d = 0; d < used.size(); ++d)
+    if (used[d] < fanouts[d].wanted) return false;
+  return true;
+}
+
+bool FanoutUse::is_enough(std::size_t einsum, std::uint32_t t, const Trips& trips) {
+  if (is_full(einsum, t, trips)) return true;
+  const fused::Template& templ = space_.templates(einsum)[t];
+  const std::vector<DemandingFanout> fanouts = space_.demanding_fanouts(einsum, templ);
+  const std::vector<double> used = capped_use(fanouts, templ, trips);
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = most_.try_emplace({einsum, t});
   if (is_new) at->second = most(einsum, t, fanouts);
@@ -57,6 +67,7 @@ std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t t,
   std::set<std::pair<std::vector<double>, Trips>, std::greater<>> choices;
   Trips rest = space_.shape(einsum).sizes;
   const std::function<void(std::size_t)> choose = [&](std::size_t i) {
+    if (choices.size() > kWaysOfUse) return;
     if (i == places.size()) {
       choices.insert({capped_use(fanouts, templ, only_fanouts), only_fanouts});
       return;
@@ -75,19 +86,24 @@ std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t t,
     rest[loop.variable] = all;
   };
   choose(0);
+  if (choices.size() > kWaysOfUse) choices.clear();
+  int tries = 0;
   for (const auto& [used, trips] : choices) {
     Trips fixed(trips.size(), 0);
     for (std::size_t place : places) fixed[place] = trips[place];
     bool fits = false;
-    int tries = 0;
-    walk_trips(space_, einsum, t, fixed, [&](const Trips& all) {
+    walk_trips(space_, einsum, t, fixed, kStepsPerUse, [&](const Trips& all) {
       fits = !space_.overfull(einsum, t, all) &&
              space_.fits_alone(einsum, *space_.make_choice(einsum, t, all));
-      return !fits && ++tries < kMostTries;
+      return !fits;
     });
     if (fits) return used;
+    if (++tries == kUsesPerTemplate) break;
   }
-  return std::vector<double>(fanouts.size(), 0);
+  // Not known: only what fills every fanout lies in the space for sure.
+  std::vector<double> full;
+  for (const DemandingFanout& fanout : fanouts) full.push_back(fanout.wanted);
+  return full;
 }
 
 }  // namespace sluice::sampling

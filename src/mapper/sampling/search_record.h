@@ -24,6 +24,8 @@ class SearchRecord {
   /// Counts a draw that led nowhere as an evaluation, so that every search ends.
   void add_dead_end() { ++evaluations_; }
   void set_considered(double mappings) { considered_ = mappings; }
+  void set_budget(double evaluations) { budget_ = evaluations; }
+  double evaluations() const { return static_cast<double>(evaluations_); }
 
   bool cancelled() const;
   bool over() const { return cancelled() || remaining() <= 0; }

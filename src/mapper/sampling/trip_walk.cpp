@@ -10,16 +10,18 @@ namespace {
 class TripWalk {
  public:
   TripWalk(const MapSpace& space, std::size_t einsum, std::uint32_t templ, const Trips& fixed,
-           const std::function<bool(const Trips&)>& visit)
+           std::uint64_t most_steps, const std::function<bool(const Trips&)>& visit)
       : space_(space),
         einsum_(einsum),
         templ_(templ),
         loops_(space.templates(einsum)[templ].loops),
         fixed_(fixed),
+        steps_left_(most_steps),
         visit_(visit),
         trips_(loops_.size(), 1),
         rest_(space.shape(einsum).sizes),
-        is_last_(loops_.size(), true) {
+        is_last_(loops_.size(), true),
+        fused_here_(rest_.size(), 0) {
     for (std::size_t l = 0; l < loops_.size(); ++l) {
       for (std::size_t later = l + 1; later < loops_.size(); ++later)
         if (loops_[later].variable == loops_[l].variable) is_last_[l] = false;
@@ -38,6 +40,7 @@ class TripWalk {
  private:
   /// False: stop.
   bool choose(std::size_t place) {
+    if (steps_left_-- == 0) return false;
     if (place == loops_.size())
       return !space_.keeps_limits(einsum_, templ_, trips_) || visit_(trips_);
     const std::uint32_t v = loops_[place].variable;
@@ -52,7 +55,12 @@ class TripWalk {
       if (*trips > most_trips(loops_[place])) continue;
       trips_[place] = *trips;
       rest_[v] = rest / *trips;
+      const bool is_fused = loops_[place].fused && *trips > 1;
+      fused_here_[v] += is_fused;
+      fused_loops_ += is_fused;
       const bool go_on = choose(place + 1);
+      fused_here_[v] -= is_fused;
+      fused_loops_ -= is_fused;
       rest_[v] = rest;
       if (!go_on) return false;
     }
@@ -61,7 +69,9 @@ class TripWalk {
   }
 
   std::int64_t most_trips(const fused::LoopPlace& loop) const {
-    if (loop.fused && space_.options().max_fused_loops == 0) return 1;
+    if (loop.fused && (fused_loops_ >= space_.options().max_fused_loops ||
+                       fused_here_[loop.variable] >= space_.options().max_fused_loops_per_rank))
+      return 1;
     if (!loop.spatial) return std::numeric_limits<std::int64_t>::max();
     return space_.problem().arch[loop.component].spatial[loop.dimension].fanout;
   }
@@ -71,17 +81,20 @@ class TripWalk {
   const std::uint32_t templ_;
   const std::vector<fused::LoopPlace>& loops_;
   const Trips& fixed_;
+  std::uint64_t steps_left_;
   const std::function<bool(const Trips&)>& visit_;
   Trips trips_, rest_;
-  std::vector<bool> is_last_;  // of its variable
+  std::vector<bool> is_last_;    // of its variable
+  std::vector<int> fused_here_;  // per variable: fused loops chosen
+  int fused_loops_ = 0;
   fused::Divisors divisors_;
 };
 
 }  // namespace
 
 void walk_trips(const MapSpace& space, std::size_t einsum, std::uint32_t templ, const Trips& fixed,
-                const std::function<bool(const Trips&)>& visit) {
-  TripWalk(space, einsum, templ, fixed, visit).run();
+                std::uint64_t most_steps, const std::function<bool(const Trips&)>& visit) {
+  TripWalk(space, einsum, templ, fixed, most_steps, visit).run();
 }
 
 }  // namespace sluice::sampling

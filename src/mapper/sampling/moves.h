@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "drawer.h"
+
+namespace sluice::sampling {
+
+/// A mapping next to another one, by one random change:
+/// - a prime factor moves between two loops of one Einsum that nobody shares;
+/// - one Einsum's loops that nobody shares are drawn again;
+/// - a shared loop gets another trip count, in every Einsum that shares it;
+/// - one Einsum is drawn again, and later ones where they no longer join.
+/// Nothing where a few tries led nowhere.
+std::optional<Genome> draw_neighbour(const Genome& genome, const MapSpace& space, FanoutUse* use,
+                                     Drawer* drawer);
+
+/// The Einsums before a random cut from one parent, those after it from the other one, mended where
+/// they do not join (TileFlow's crossover). Nothing where they cannot be.
+std::optional<Genome> cross(const Genome& first, const Genome& second, Drawer* drawer);
+
+}  // namespace sluice::sampling

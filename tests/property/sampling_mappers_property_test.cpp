@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include "mapper/objective_value.h"
+#include "oracle/random_problem.h"
+#include "sluice/mapper/options_table.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/mapper/run_mapper.h"
+#include "sluice/model/evaluate.h"
+#include "support/random_cases.h"
+
+namespace sluice {
+namespace {
+
+constexpr oracle::Extras kExtras = {
+    .tolls = true, .double_variables = true, .normalisations = true};
+constexpr double kRounding = 1e-12;  ///< sums of the same terms in another order
+
+using Outcome = tl::expected<MapperResult, NoMapping>;
+
+Outcome run(const char* mapper, const BoundProblem& problem, const MapperOptions& options) {
+  return run_mapper(*find_mapper(mapper), problem, options, {});
+}
+
+double objective_of(const MappedResult& mapped, Objective objective) {
+  return objective_value(objective, mapped.cost.energy_j, mapped.cost.latency_s);
+}
+
+TEST(ExhaustiveMapper, FindsTheOptimumThatTheFusedMapperProves) {
+  const testing::RandomCases cases = testing::random_cases(150);
+  int compared = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::ProblemSpec spec = oracle::random_problem(seed, kExtras);
+    const BoundProblem problem = oracle::bind_problem(spec);
+    MapperOptions options = oracle::options_of(spec);
+    const Objective objective = objective_table()[seed % objective_table().size()].objective;
+    options.objectives = {objective};
+    options.budget_evaluations = 3000;
+    const Outcome all = run("exhaustive", problem, options);
+    const bool complete = all ? all->guarantee.kind == GuaranteeKind::kOptimal : all.error().proven;
+    if (!complete) continue;
+    options.budget_evaluations.reset();
+    const Outcome fused = run("fused", problem, options);
+    ++compared;
+    ASSERT_EQ(all.has_value(), fused.has_value()) << "seed " << seed << "\n"
+                                                  << oracle::to_yaml(spec);
+    if (!all) continue;
+    const double best = objective_of(fused->mappings.front(), objective);
+    EXPECT_NEAR(objective_of(all->mappings.front(), objective), best, kRounding * best)
+        << "seed " << seed << "\n"
+        << oracle::to_yaml(spec);
+  }
+  EXPECT_GT(compared, cases.count / 10);
+}
+
+/// The mappings of a result, with their prices, as text.
+std::string text_of(const Outcome& outcome, const BoundProblem& problem) {
+  if (!outcome) return outcome.error().reason;
+  std::string text;
+  for (const MappedResult& mapped : outcome->mappings)
+    text += to_yaml(mapped.mapping, problem.workload, problem.arch);
+  for (const ConvergencePoint& point : outcome->search.convergence)
+    text += std::to_string(point.evaluations) + " " + std::to_string(point.objective) + "\n";
+  return text;
+}
+
+class SamplingMapper : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(SamplingMapper, IsNeverBetterThanTheFusedOneAndTellsThePriceOfItsMapping) {
+  const testing::RandomCases cases = testing::random_cases(80);
+  int found = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::ProblemSpec spec = oracle::random_problem(seed, kExtras);
+    const BoundProblem problem = oracle::bind_problem(spec);
+    MapperOptions options = oracle::options_of(spec);
+    options.seed = seed;
+    const Outcome fused = run("fused", problem, options);
+    options.budget_evaluations = 200;
+    const Outcome sampled = run(GetParam(), problem, options);
+    if (!sampled) continue;
+    ASSERT_TRUE(fused) << "seed " << seed << "\n" << oracle::to_yaml(spec);
+    const MappedResult& best = sampled->mappings.front();
+    EXPECT_GE(objective_of(best, Objective::kEdp),
+              (1 - kRounding) * objective_of(fused->mappings.front(), Objective::kEdp))
+        << "seed " << seed << "\n"
+        << oracle::to_yaml(spec) << to_yaml(best.mapping, problem.workload, problem.arch);
+    const auto cost = evaluate(problem, best.mapping);
+    ASSERT_TRUE(cost);
+    EXPECT_EQ(cost->energy_j, best.cost.energy_j);
+    EXPECT_EQ(cost->latency_s, best.cost.latency_s);
+    EXPECT_EQ(sampled->search.convergence.back().objective, objective_of(best, Objective::kEdp));
+    ++found;
+  }
+  EXPECT_GT(found, cases.count / 2);
+}
+
+TEST_P(SamplingMapper, DependsOnTheSeedAndNotOnThreads) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const oracle::ProblemSpec spec = oracle::random_problem(seed, kExtras);
+    const BoundProblem problem = oracle::bind_problem(spec);
+    MapperOptions options = oracle::options_of(spec);
+    options.seed = seed;
+    options.budget_evaluations = 300;
+    const std::string once = text_of(run(GetParam(), problem, options), problem);
+    options.threads = 3;
+    EXPECT_EQ(text_of(run(GetParam(), problem, options), problem), once) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SamplingMapper,
+                         ::testing::Values("random", "anneal", "genetic", "iterative"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace sluice
