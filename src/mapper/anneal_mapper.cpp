@@ -22,8 +22,7 @@ tl::expected<MapperResult, NoMapping> AnnealMapper::map(const BoundProblem& prob
   if (auto no = fused::refused_constraint(options.constraints, problem.workload, name()))
     return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
-  const auto accept = [](double now, double next, double progress,
-                         sampling::RandomSource& random) {
+  const auto accept = [](double now, double next, double progress, sampling::RandomSource& random) {
     if (next <= now) return true;
     const double temperature =
         kFirstTemperature * std::pow(kLastTemperature / kFirstTemperature, progress);

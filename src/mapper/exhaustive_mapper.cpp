@@ -17,8 +17,9 @@ using sampling::Genome;
 using sampling::MapSpace;
 using sampling::Trips;
 
-constexpr double kMostMappings = 1e6;       ///< without a budget
-constexpr std::size_t kMostChoices = 2'000'000;  ///< of one Einsum
+constexpr double kMostMappings = 1e6;  ///< without a budget
+constexpr double kMostChoices = 1e6;   ///< of one Einsum
+constexpr double kFewestChoices = 1e4;
 constexpr std::size_t kBatch = 1024;
 
 /// Choices of one Einsum that exchange its shared tensors in the same way.
@@ -26,7 +27,12 @@ using ChoiceGroups = std::vector<std::vector<ChoicePtr>>;
 
 class ExhaustiveSearch {
  public:
-  explicit ExhaustiveSearch(sampling::SamplingRun* run) : run_(*run), space_(run->space()) {}
+  explicit ExhaustiveSearch(sampling::SamplingRun* run) : run_(*run), space_(run->space()) {
+    // Far more choices of one Einsum than whole mappings are asked for: the rest is not reached.
+    const double budget = space_.options().budget_evaluations.value_or(kMostChoices);
+    most_choices_ = std::clamp(budget, kFewestChoices, kMostChoices);
+  }
+  double most_choices() const { return most_choices_; }
 
   /// False: an Einsum has too many choices to list.
   bool list_choices() {
@@ -36,7 +42,7 @@ class ExhaustiveSearch {
       for (std::uint32_t t = 0; t < space_.templates(e).size(); ++t) {
         for (ChoicePtr& choice : choices_of(e, t))
           groups[fused::compatibility_key(choice->compatibility)].push_back(std::move(choice));
-        if (n_choices_ > kMostChoices || run_.record().cancelled()) return false;
+        if (n_choices_ > most_choices_ || run_.record().cancelled()) return false;
       }
       ChoiceGroups& own = groups_.emplace_back();
       for (auto& [key, members] : groups) own.push_back(std::move(members));
@@ -64,19 +70,19 @@ class ExhaustiveSearch {
     const auto fanouts = space_.demanding_fanouts(e, templ);
     std::vector<double> most;
     std::vector<ChoicePtr> choices;
-    sampling::walk_trips(
-        space_, e, t, Trips(templ.loops.size(), 0), std::numeric_limits<std::uint64_t>::max(),
-        [&](const Trips& trips) {
-          if (++n_choices_ > kMostChoices || run_.record().cancelled()) return false;
-          std::vector<double> used = capped_use(fanouts, templ, trips);
-          if (used < most) return true;
-          ChoicePtr choice = space_.make_choice(e, t, trips);
-          if (!space_.fits_alone(e, *choice)) return true;
-          if (used > most) choices.clear();
-          most = std::move(used);
-          choices.push_back(std::move(choice));
-          return true;
-        });
+    sampling::walk_trips(space_, e, t, Trips(templ.loops.size(), 0),
+                         std::numeric_limits<std::uint64_t>::max(), [&](const Trips& trips) {
+                           if (++n_choices_ > most_choices_ || run_.record().cancelled())
+                             return false;
+                           std::vector<double> used = capped_use(fanouts, templ, trips);
+                           if (used < most) return true;
+                           ChoicePtr choice = space_.make_choice(e, t, trips);
+                           if (!space_.fits_alone(e, *choice)) return true;
+                           if (used > most) choices.clear();
+                           most = std::move(used);
+                           choices.push_back(std::move(choice));
+                           return true;
+                         });
     return choices;
   }
 
@@ -131,7 +137,7 @@ class ExhaustiveSearch {
   sampling::SamplingRun& run_;
   const MapSpace& space_;
   std::vector<ChoiceGroups> groups_;  // per Einsum
-  std::size_t n_choices_ = 0;
+  double most_choices_ = 0, n_choices_ = 0;
   double counted_ = 0, limit_ = 0;
   std::vector<const std::vector<ChoicePtr>*> path_;
   Genome genome_;
@@ -165,8 +171,8 @@ tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& 
   ExhaustiveSearch search(&run);
   if (!search.list_choices()) {
     if (run.record().cancelled()) return run.finish();
-    return tl::make_unexpected(
-        too_large(fmt::format("one Einsum alone has more than {} choices", kMostChoices)));
+    return tl::make_unexpected(too_large(
+        fmt::format("one Einsum alone has more than {:.0f} choices", search.most_choices())));
   }
   const double most = options.budget_evaluations.value_or(kMostMappings);
   const double all = search.count(limited ? most : kMostMappings);

@@ -28,10 +28,9 @@ class Evolution {
   void search() {
     while (!run_.record().over()) {
       const bool found_some = population_.size() >= 2;
-      const std::vector<Candidate> made =
-          run_.batch(kPopulation, [&](std::size_t, Drawer& drawer) {
-            return found_some ? offspring(drawer) : drawer.draw_mapping();
-          });
+      const std::vector<Candidate> made = run_.batch(kPopulation, [&](std::size_t, Drawer& drawer) {
+        return found_some ? offspring(drawer) : drawer.draw_mapping();
+      });
       for (const Candidate& candidate : made) {
         const auto objective = run_.record().objective(candidate.totals);
         if (objective) add({*candidate.genome, *objective});

@@ -99,14 +99,17 @@ SetResult set_budget(MapperOptions& options, const std::string& text) {
     const bool counts = part.ends_with("evals");
     const std::size_t unit = counts ? 5 : 1;
     std::optional<double>& field = counts ? evaluations : seconds;
-    const auto value = part.ends_with('s')
-                           ? parse_number<double>(std::string_view(part).substr(0, part.size() - unit))
-                           : std::nullopt;
+    const auto value =
+        part.ends_with('s')
+            ? parse_number<double>(std::string_view(part).substr(0, part.size() - unit))
+            : std::nullopt;
     if (!value || !(*value > 0) || !std::isfinite(*value) || field)
-      return expected_one_of("a positive time such as 60s, a number of mappings to price such as "
-                             "1e6evals, one of each with a comma, or none");
+      return expected_one_of(
+          "a positive time such as 60s, a number of mappings to price such as "
+          "1e6evals, one of each with a comma, or none");
     field = counts ? std::max(1.0, std::floor(*value)) : *value;
   }
+  if (text.empty()) return expected_one_of("a budget, or none");
   options.budget_seconds = seconds;
   options.budget_evaluations = evaluations;
   return {};

@@ -15,8 +15,7 @@ tl::expected<MapperResult, NoMapping> RandomMapper::map(const BoundProblem& prob
   constexpr std::size_t kBatch = 64;
   sampling::SamplingRun run(problem, options, control);
   while (!run.record().over()) {
-    run.batch(kBatch,
-              [](std::size_t, sampling::Drawer& drawer) { return drawer.draw_mapping(); });
+    run.batch(kBatch, [](std::size_t, sampling::Drawer& drawer) { return drawer.draw_mapping(); });
     run.record().report("drawing mappings");
   }
   return run.finish();

@@ -71,6 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCall{{"map", "matmul", "simple", "--top", "0"}, 2, "from 1 to 1000"},
         WrongCall{{"map", "matmul", "simple", "--objective", "speed"}, 2, "--objective speed"},
         WrongCall{{"map", "matmul", "simple", "--mapper", "fusd"}, 2, "did you mean `fused`?"},
+        WrongCall{{"map", "matmul", "simple", "--mapper", "random", "--budget", "0evals"},
+                  2,
+                  "a positive time such as 60s, a number of mappings to price such as 1e6evals"},
+        WrongCall{{"map", "matmul", "simple", "--budget", "10evals"}, 2, "give it a time"},
         WrongCall{{"map", "matmul", "simple", "--set", "M"}, 2, "--set NAME=VALUE"},
         WrongCall{{"map", "gpt3_67b", "tpu_v4i"}, 2, "did you mean `gpt3_6.7b`?"},
         WrongCall{{"map", "matmul", "tpu_v4"}, 2, "did you mean `tpu_v4i`?"},
@@ -161,6 +165,23 @@ TEST(Evaluate, PricesAStreamOfMappings) {
   EXPECT_EQ(results[1]["status"], "ok");  // without the spatial loop: eight rows in one element
   EXPECT_EQ(results[2]["status"], "error");
   EXPECT_EQ(results[2]["line"], 4);
+}
+
+TEST(Map, RecordsTheConvergenceOfAMapperWithABudget) {
+  const auto document = nlohmann::json::parse(
+      sluice({"map", "matmul", "simple", "--mapper", "random", "--budget", "50evals", "--json"})
+          .out);
+  EXPECT_EQ(document["guarantee"]["kind"], "none");
+  const auto& curve = document["search"]["convergence"];
+  EXPECT_EQ(curve.back()["evaluations"], 50);
+  EXPECT_EQ(curve.back()["objective"], document["mappings"][0]["edp_js"]);
+}
+
+TEST(Map, RefusesToVisitALargeSpaceWithoutABudget) {
+  const ProgramRun run = sluice({"map", "attention", "simple", "--mapper", "exhaustive"});
+  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_THAT(run.out, HasSubstr("the mapper exhaustive visits every mapping"));
+  EXPECT_THAT(run.out, HasSubstr("--budget"));
 }
 
 TEST(Map, SaysThatItDoesNotKnowNetworksThatCost) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "mapper/objective_value.h"
 #include "oracle/random_problem.h"
 #include "sluice/mapper/options_table.h"
@@ -26,7 +28,7 @@ double objective_of(const MappedResult& mapped, Objective objective) {
 }
 
 TEST(ExhaustiveMapper, FindsTheOptimumThatTheFusedMapperProves) {
-  const testing::RandomCases cases = testing::random_cases(150);
+  const testing::RandomCases cases = testing::random_cases(120);
   int compared = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
@@ -67,7 +69,7 @@ std::string text_of(const Outcome& outcome, const BoundProblem& problem) {
 class SamplingMapper : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SamplingMapper, IsNeverBetterThanTheFusedOneAndTellsThePriceOfItsMapping) {
-  const testing::RandomCases cases = testing::random_cases(80);
+  const testing::RandomCases cases = testing::random_cases(60);
   int found = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
@@ -105,6 +107,47 @@ TEST_P(SamplingMapper, DependsOnTheSeedAndNotOnThreads) {
     const std::string once = text_of(run(GetParam(), problem, options), problem);
     options.threads = 3;
     EXPECT_EQ(text_of(run(GetParam(), problem, options), problem), once) << "seed " << seed;
+  }
+}
+
+/// Cancels once progress was reported.
+TEST_P(SamplingMapper, ReturnsTheBestSoFarWhenCancelled) {
+  const oracle::ProblemSpec spec = oracle::random_problem(1, kExtras);
+  const BoundProblem problem = oracle::bind_problem(spec);
+  MapperOptions options = oracle::options_of(spec);
+  options.budget_evaluations = 1e12;
+  std::atomic<bool> cancel = false;
+  MapperControl control;
+  control.cancel = &cancel;
+  control.progress = [&](const std::string&, double) { cancel = true; };
+  const Outcome outcome = run_mapper(*find_mapper(GetParam()), problem, options, control);
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->cancelled);
+  ASSERT_FALSE(outcome->mappings.empty());
+  EXPECT_EQ(outcome->guarantee.kind, GuaranteeKind::kNone);
+  EXPECT_LT(outcome->search.mappings_evaluated, 1000);
+}
+
+TEST_P(SamplingMapper, StopsAtItsBudgetOfEvaluations) {
+  const oracle::ProblemSpec spec = oracle::random_problem(1, kExtras);
+  MapperOptions options = oracle::options_of(spec);
+  options.budget_evaluations = 77;
+  const Outcome outcome = run(GetParam(), oracle::bind_problem(spec), options);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->search.mappings_evaluated, 77);
+  EXPECT_EQ(outcome->search.convergence.back().evaluations, 77);
+}
+
+TEST_P(SamplingMapper, FindsAFrontOfSeveralObjectives) {
+  const oracle::ProblemSpec spec = oracle::random_problem(1, kExtras);
+  MapperOptions options = oracle::options_of(spec);
+  options.objectives = {Objective::kEnergy, Objective::kLatency};
+  options.budget_evaluations = 300;
+  const Outcome outcome = run(GetParam(), oracle::bind_problem(spec), options);
+  ASSERT_TRUE(outcome);
+  for (std::size_t i = 1; i < outcome->mappings.size(); ++i) {
+    EXPECT_GT(outcome->mappings[i].cost.energy_j, outcome->mappings[i - 1].cost.energy_j);
+    EXPECT_LT(outcome->mappings[i].cost.latency_s, outcome->mappings[i - 1].cost.latency_s);
   }
 }
 

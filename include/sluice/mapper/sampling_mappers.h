@@ -6,7 +6,8 @@ namespace sluice {
 
 /// Mappers to compare the fused one with. They search its space, one whole mapping after another,
 /// each priced by the model; none proves anything but `exhaustive`.
-/// - A budget of evaluations, of seconds, or both ends them (neither: 100,000 evaluations); cancelled
+/// - A budget of evaluations, of seconds, or both ends them (neither: 100,000 evaluations);
+/// cancelled
 ///   ones return the best so far. SearchStatistics::convergence says when each improvement came.
 /// - With a budget of evaluations the mappings depend on the seed alone, not on threads or time.
 

@@ -36,9 +36,9 @@ MapperOptions options_of(const MapArguments& arguments, const Specs& specs) {
   if (options.explore_einsum_orders && (options.objectives.size() > 1 || options.resource_usage))
     mistakes.push_back(error_without_place("--einsum-orders explore needs exactly one objective"));
   if (options.mapper == "fused" && options.budget_evaluations)
-    mistakes.push_back(
-        error_without_place("--budget: the mapper fused prices what its proof needs; give it a time "
-                            "such as 60s instead of evals"));
+    mistakes.push_back(error_without_place(
+        "--budget: the mapper fused prices what its proof needs; give it a time "
+        "such as 60s instead of evals"));
   if (!mistakes.empty()) throw Failure(ExitCode::kBadInput, mistakes);
   return options;
 }

@@ -33,8 +33,8 @@ struct OrderRule {
 std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumShape& shape,
                                    const SlotGroups& groups);
 
-/// Why a mapper of this space (its name goes into the reason) cannot meet some constraint at all: it
-/// asks for another split than a sequential one, or for a collective. Nothing if there is none.
+/// Why a mapper of this space (its name goes into the reason) cannot meet some constraint at all:
+/// it asks for another split than a sequential one, or for a collective. Nothing if there is none.
 std::optional<NoMapping> refused_constraint(const Constraints& constraints,
                                             const Workload& workload, const std::string& mapper);
 

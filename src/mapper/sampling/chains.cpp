@@ -32,7 +32,8 @@ void walk_chains(SamplingRun* run, const Acceptance& accept, std::size_t patienc
       const auto next = run->record().objective(made[i].totals);
       const bool moves =
           next && (chain.now.empty() || accept(chain.objective, *next, progress, dice));
-      chain.in_vain = next && (chain.now.empty() || *next < chain.objective) ? 0 : chain.in_vain + 1;
+      chain.in_vain =
+          next && (chain.now.empty() || *next < chain.objective) ? 0 : chain.in_vain + 1;
       if (moves) {
         chain.now = *made[i].genome;
         chain.objective = *next;

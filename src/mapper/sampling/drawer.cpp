@@ -40,7 +40,8 @@ struct Drawer::Draft {
   const Template* templ = nullptr;
   Trips trips, rest;
   std::vector<bool> given;  ///< per place: as the prefix has it
-  std::uint32_t free_gap = 0;  ///< fused loops from this gap on are not above a tensor of the prefix
+  std::uint32_t free_gap =
+      0;  ///< fused loops from this gap on are not above a tensor of the prefix
 
   Draft(const MapSpace& space, std::size_t e, std::uint32_t index)
       : einsum(e),
@@ -143,8 +144,8 @@ std::int64_t Drawer::most_trips(const Draft& draft, std::size_t place) const {
     ++all;
     here += draft.loop(p).variable == loop.variable;
   }
-  const bool room = here < space_.options().max_fused_loops_per_rank &&
-                    all < space_.options().max_fused_loops;
+  const bool room =
+      here < space_.options().max_fused_loops_per_rank && all < space_.options().max_fused_loops;
   return room ? most : 1;
 }
 
@@ -343,8 +344,8 @@ bool Drawer::mend(Genome* genome, std::size_t first) {
       Spine joined;
       ChoicePtr choice = draw(spine, e, &joined);
       if (!choice) continue;
-      const bool goes_on = e + 1 == genome->size() ||
-                           space_.join(joined, e + 1, *(*genome)[e + 1]).has_value();
+      const bool goes_on =
+          e + 1 == genome->size() || space_.join(joined, e + 1, *(*genome)[e + 1]).has_value();
       if (found && !goes_on) continue;
       found = std::move(choice);
       after = std::move(joined);

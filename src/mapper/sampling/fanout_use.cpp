@@ -9,8 +9,8 @@
 namespace sluice::sampling {
 namespace {
 
-/// Steps of walking over tile shapes before one use is given up, and uses before a template is. Those with large outer
-/// loops come first: they hold least.
+/// Steps of walking over tile shapes before one use is given up, and uses before a template is.
+/// Those with large outer loops come first: they hold least.
 constexpr int kStepsPerUse = 1000;
 constexpr int kUsesPerTemplate = 10;
 /// More ways than this of using the fanouts are not gone through.

@@ -13,8 +13,8 @@ std::vector<double> capped_use(const std::vector<DemandingFanout>& fanouts,
                                const fused::Template& templ, const Trips& trips);
 
 /// The soft filter `min_usage`: of the tile shapes of a template that fit, those that use enough of
-/// its fanouts, or else, one fanout after the other, those that use most. Where it would take long to
-/// find out what fits, only those that use enough. Safe to share between threads.
+/// its fanouts, or else, one fanout after the other, those that use most. Where it would take long
+/// to find out what fits, only those that use enough. Safe to share between threads.
 class FanoutUse {
  public:
   explicit FanoutUse(const MapSpace& space) : space_(space) {}

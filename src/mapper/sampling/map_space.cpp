@@ -116,8 +116,7 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
 ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) const {
   auto choice = std::make_shared<EinsumChoice>();
   choice->templ = t;
-  choice->compatibility =
-      fused::make_compatibility(problem_, shapes_[e], templates_[e][t], trips);
+  choice->compatibility = fused::make_compatibility(problem_, shapes_[e], templates_[e][t], trips);
   choice->spine = fused::spine_of(shapes_[e], choice->compatibility);
   choice->trips = std::move(trips);
   return choice;
@@ -138,8 +137,7 @@ double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slo
     for (const BoundIndex& index : access.index) {
       std::int64_t extent = 1;
       for (const BoundTerm& term : index.terms)
-        extent +=
-            std::abs(term.coefficient) * (tile[static_cast<std::size_t>(term.variable)] - 1);
+        extent += std::abs(term.coefficient) * (tile[static_cast<std::size_t>(term.variable)] - 1);
       own *= static_cast<double>(extent);
     }
     volume = std::max(volume, own);
@@ -165,9 +163,8 @@ std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
 bool MapSpace::fits_alone(std::size_t e, const EinsumChoice& choice) const {
   EinsumShape shape = shapes_[e];
   shape.einsum = EinsumId(0);
-  const Mapping nest =
-      fused::build_mapping(alone_[e], {{&shape, &templates_[e][choice.templ],
-                                        &choice.compatibility, choice.trips}});
+  const Mapping nest = fused::build_mapping(
+      alone_[e], {{&shape, &templates_[e][choice.templ], &choice.compatibility, choice.trips}});
   return evaluate_totals(alone_[e], nest).has_value();
 }
 

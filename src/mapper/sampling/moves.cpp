@@ -105,8 +105,8 @@ class Neighbourhood {
     for (const fused::Slot& slot : mine.slots) {
       if (!slot.shared || slot.gap <= mine.loops[place].gap) continue;
       const TensorId id = space_.shape(e).tensors[slot.tensor].id;
-      const std::int32_t rank = space_.shape(e).shared_rank(
-          slot.tensor, mine.loops[place].variable, loop.spatial);
+      const std::int32_t rank =
+          space_.shape(e).shared_rank(slot.tensor, mine.loops[place].variable, loop.spatial);
       for (const fused::Slot& there : theirs.slots) {
         if (!there.shared || space_.shape(other).tensors[there.tensor].id != id) continue;
         for (std::size_t p = 0; p < theirs.loops.size(); ++p) {

@@ -8,9 +8,7 @@ namespace sluice::sampling {
 
 SamplingRun::SamplingRun(const BoundProblem& problem, const MapperOptions& options,
                          const MapperControl& control)
-    : space_(problem, options),
-      use_(space_),
-      record_(space_, control, start_) {}
+    : space_(problem, options), use_(space_), record_(space_, control, start_) {}
 
 std::vector<Candidate> SamplingRun::batch(
     std::size_t n, const std::function<std::optional<Genome>(std::size_t, Drawer&)>& make) {
@@ -36,10 +34,9 @@ std::vector<Candidate> SamplingRun::batch(
 
 tl::expected<MapperResult, NoMapping> SamplingRun::finish(bool optimal) const {
   const int limit = space_.options().max_fused_loops;
-  return record_.finish(
-      "no recomputation, perfect factors, max_fused_loops=" +
-          (limit == kUnlimitedLoops ? std::string("inf") : std::to_string(limit)),
-      optimal);
+  return record_.finish("no recomputation, perfect factors, max_fused_loops=" +
+                            (limit == kUnlimitedLoops ? std::string("inf") : std::to_string(limit)),
+                        optimal);
 }
 
 }  // namespace sluice::sampling

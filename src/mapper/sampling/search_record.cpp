@@ -24,8 +24,8 @@ SearchRecord::SearchRecord(const MapSpace& space, const MapperControl& control,
     : space_(space), control_(control), start_(start) {
   const MapperOptions& options = space.options();
   const bool timed = options.budget_seconds.has_value();
-  budget_ = options.budget_evaluations.value_or(
-      timed ? std::numeric_limits<double>::infinity() : kDefaultEvaluations);
+  budget_ = options.budget_evaluations.value_or(timed ? std::numeric_limits<double>::infinity()
+                                                      : kDefaultEvaluations);
 }
 
 bool SearchRecord::cancelled() const {
@@ -82,9 +82,8 @@ bool SearchRecord::keep(Found found) {
     std::erase_if(found_,
                   [&](const Found& other) { return dominates(own, criteria(other.totals)); });
   }
-  const auto at =
-      std::find_if(found_.begin(), found_.end(),
-                   [&](const Found& other) { return own <= criteria(other.totals); });
+  const auto at = std::find_if(found_.begin(), found_.end(),
+                               [&](const Found& other) { return own <= criteria(other.totals); });
   // Mappings that cost the same are most often one mapping drawn twice.
   if (at != found_.end() && own == criteria(at->totals)) return false;
   found_.insert(at, std::move(found));

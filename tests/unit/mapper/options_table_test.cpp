@@ -57,6 +57,20 @@ TEST(OptionsTable, ReadsBudgetsOfTime) {
   EXPECT_FALSE(options.budget_seconds);
 }
 
+TEST(OptionsTable, ReadsBudgetsOfEvaluations) {
+  MapperOptions options;
+  ASSERT_TRUE(set(options, "budget", "1e6evals"));
+  EXPECT_EQ(options.budget_evaluations, 1e6);
+  EXPECT_FALSE(options.budget_seconds);
+  ASSERT_TRUE(set(options, "budget", "60s,500evals"));
+  EXPECT_EQ(options.budget_evaluations, 500);
+  EXPECT_EQ(options.budget_seconds, 60);
+  EXPECT_EQ(find_mapper_option("budget")->get(options), "60s,500evals");
+  for (const char* wrong :
+       {"1e6", "evals", "0evals", "-5evals", "5evals,6evals", "1s,2s", "nanevals"})
+    EXPECT_FALSE(set(options, "budget", wrong)) << wrong;
+}
+
 TEST(OptionsTable, SwitchesOffPruningRulesByName) {
   MapperOptions options;
   ASSERT_TRUE(set(options, "disable_rules", "bounds,dominance"));
