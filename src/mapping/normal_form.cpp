@@ -1,9 +1,9 @@
 #include "sluice/mapping/normal_form.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
+#include "sluice/mapping/loop_tiles.h"
 #include "sluice/mapping/placement.h"
 
 namespace sluice {
@@ -22,6 +22,15 @@ EinsumSet einsums_below(const NodeList& list) {
   return found;
 }
 
+void computes_in_order(const NodeList& list, std::vector<EinsumId>& found) {
+  for (const Node& node : list) {
+    if (const ComputeNode* compute = std::get_if<ComputeNode>(&node.kind))
+      found.push_back(compute->einsum);
+    if (const SplitNode* split = std::get_if<SplitNode>(&node.kind))
+      for (const NodeList& child : split->children) computes_in_order(child, found);
+  }
+}
+
 /// One tensor's storage as seen from the lists below it.
 struct Held {
   TensorId tensor;
@@ -30,18 +39,13 @@ struct Held {
 
 class Normaliser {
  public:
-  Normaliser(const Workload& workload, const Arch& arch) : workload_(workload), arch_(arch) {
-    for (const Einsum& einsum : workload.einsums)
-      for (const VariableRange& range : einsum.iteration_space) {
-        std::int64_t& size = tile_[range.variable];
-        size = std::max(size, range.size);
-      }
-  }
+  Normaliser(const Workload& workload, const Arch& arch)
+      : workload_(workload), arch_(arch), tiles_(workload) {}
 
   NodeList normalise(const NodeList& written, std::vector<Held> held) {
     NodeList list = split_storages(written);
     const EinsumSet below = einsums_below(list);
-    const auto tiles_outside = tile_;
+    const LoopTiles tiles_outside = tiles_;
     while (sink_one(list, below, held)) {
     }
     mark_trivial(list);
@@ -52,7 +56,7 @@ class Normaliser {
     for (Node& node : list)
       if (SplitNode* split = std::get_if<SplitNode>(&node.kind))
         for (NodeList& child : split->children) child = normalise(child, held);
-    tile_ = tiles_outside;
+    tiles_ = tiles_outside;
     return list;
   }
 
@@ -89,27 +93,18 @@ class Normaliser {
     return std::any_of(a.begin(), a.end(), [&](EinsumId e) { return b.count(e) > 0; });
   }
 
-  /// Loops of one trip, given the tiles outside the list; sets `tile_` to those inside it.
+  /// Loops of one step, given the tiles outside the list; sets `tiles_` to those inside it.
   std::vector<bool> mark_trivial(const NodeList& list) {
+    std::vector<EinsumId> below;
+    computes_in_order(list, below);
     std::vector<bool> trivial(list.size(), false);
     for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::vector<RankVariableId>* variables = nullptr;
-      std::int64_t tile = 0;
-      if (const TemporalNode* temporal = std::get_if<TemporalNode>(&list[i].kind)) {
-        variables = &temporal->variables;
-        tile = std::max(temporal->tile_shape, temporal->initial_tile_shape.value_or(0));
-      } else if (const SpatialNode* spatial = std::get_if<SpatialNode>(&list[i].kind)) {
-        variables = &spatial->variables;
-        tile = std::max(spatial->tile_shape, spatial->initial_tile_shape.value_or(0));
-      } else {
-        continue;
-      }
-      trivial[i] = true;
-      for (RankVariableId variable : *variables) {
-        trivial[i] = trivial[i] && tile >= tile_[variable];
-        // Of several variables each Einsum takes one: which tiles shrink differs below.
-        if (variables->size() == 1) tile_[variable] = std::min(tile_[variable], tile);
-      }
+      if (const TemporalNode* loop = std::get_if<TemporalNode>(&list[i].kind))
+        trivial[i] = tiles_.enter(
+            {loop->variables, loop->tile_shape, loop->initial_tile_shape.value_or(0)}, below);
+      if (const SpatialNode* loop = std::get_if<SpatialNode>(&list[i].kind))
+        trivial[i] = tiles_.enter(
+            {loop->variables, loop->tile_shape, loop->initial_tile_shape.value_or(0)}, below);
     }
     return trivial;
   }
@@ -140,9 +135,9 @@ class Normaliser {
 
   std::vector<Placement> placements(const NodeList& list, const EinsumSet& below,
                                     const std::vector<Held>& held) {
-    const auto tiles_outside = tile_;
+    const LoopTiles tiles_outside = tiles_;
     const std::vector<bool> trivial = mark_trivial(list);
-    tile_ = tiles_outside;
+    tiles_ = tiles_outside;
     std::vector<Held> above = held;
     std::vector<Placement> places(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -204,7 +199,7 @@ class Normaliser {
 
   const Workload& workload_;
   const Arch& arch_;
-  std::map<RankVariableId, std::int64_t> tile_;  ///< current tile of each rank variable
+  LoopTiles tiles_;  ///< of the Einsums on the way down
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "sluice/mapping/loop_tiles.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -17,7 +18,11 @@ class NestFinisher {
   void finish(Nest& nest) {
     const Einsum& einsum = problem_.workload[nest.einsum];
     tiles_.clear();
-    for (const VariableRange& range : einsum.iteration_space) tiles_.push_back(range.size);
+    sizes_.clear();
+    for (const VariableRange& range : einsum.iteration_space) {
+      tiles_.push_back(range.size);
+      sizes_.push_back({range.size, 0});
+    }
     int n_loops = 0;
     auto storage = nest.storages_begin;
     for (auto l = nest.loops_begin; l < nest.loops_end; ++l, ++n_loops) {
@@ -51,30 +56,28 @@ class NestFinisher {
   }
 
   void enter(NestLoop& loop, Nest& nest, const Einsum& einsum) {
-    std::int64_t& current = tiles_[static_cast<std::size_t>(loop.variable)];
+    const auto v = static_cast<std::size_t>(loop.variable);
+    std::int64_t& current = tiles_[v];
     loop.enclosing = current;
-    if (loop.first == current) {  // one step, and all of it the first
+    const std::int64_t largest = std::max(loop.tile, loop.first);
+    if (!loop.sweeps && (loop.tile < 1 || loop.first < 0 || largest > current)) {
+      report_.add(ViolationKind::kIndivisibleLoop, loop.node,
+                  "A loop over " + report_.name(einsum.iteration_space[v].variable) +
+                      " of the Einsum " + einsum.name + " has tiles of " +
+                      with_thousands(static_cast<double>(largest)) + "; the enclosing tile has " +
+                      with_thousands(static_cast<double>(current)) + ".",
+                  nest.einsum);
+    }
+    loop.tile = std::clamp<std::int64_t>(loop.tile, 1, current);
+    loop.first = std::clamp<std::int64_t>(loop.first, 0, current);
+    loop.trips = sizes_[v].enter(loop.tile, loop.first, loop.sweeps);
+    if (loop.trips == 1) {  // all of it is the first
       loop.tile = current;
       loop.first = 0;
+      loop.sweeps = false;
     }
-    const std::int64_t largest = std::max(loop.tile, loop.first);
-    if (loop.tile < 1 || loop.first < 0 || loop.tile > current || loop.first > current) {
-      report_.add(
-          ViolationKind::kIndivisibleLoop, loop.node,
-          "A loop over " +
-              report_.name(
-                  einsum.iteration_space[static_cast<std::size_t>(loop.variable)].variable) +
-              " of the Einsum " + einsum.name + " has tiles of " +
-              with_thousands(static_cast<double>(largest)) + "; the enclosing tile has " +
-              with_thousands(static_cast<double>(current)) + ".",
-          nest.einsum);
-      loop.tile = std::clamp<std::int64_t>(loop.tile, 1, current);
-      loop.first = std::clamp<std::int64_t>(loop.first, 0, current);
-    }
-    loop.trips = loop.first > 0 ? 1 + ceil_divide(current - loop.first, loop.tile)
-                                : ceil_divide(current, loop.tile);
     if (loop.first > 0 || loop.trips * loop.tile != current) nest.perfect = false;
-    current = std::max(loop.tile, loop.first);
+    current = sizes_[v].largest();
   }
 
   void reserve(const Nest& nest, const NestStorage& storage) {
@@ -104,7 +107,8 @@ class NestFinisher {
   const BoundProblem& problem_;
   FlatTree& tree_;
   ViolationReport& report_;
-  std::vector<std::int64_t> tiles_;
+  std::vector<std::int64_t> tiles_;  ///< the largest of each variable
+  std::vector<TileSizes> sizes_;
 };
 
 }  // namespace

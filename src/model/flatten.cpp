@@ -1,7 +1,9 @@
 #include "model/flatten.h"
 
 #include <algorithm>
+#include <span>
 
+#include "sluice/mapping/loop_tiles.h"
 #include "sluice/mapping/placement.h"
 #include "sluice/support/checked.h"
 
@@ -52,17 +54,12 @@ struct PendingStorage {
 class Flattener {
  public:
   Flattener(const BoundProblem& problem, ViolationReport& report, FlatTree& tree)
-      : problem_(problem), report_(report), tree_(tree) {
+      : problem_(problem), report_(report), tree_(tree), tiles_(problem.workload) {
     for (const Component& component : problem.arch.components)
       is_memory_.push_back(component.is_memory() ? 1 : 0);
   }
 
   void run(const Mapping& mapping) {
-    const std::size_t n_variables = problem_.workload.rank_variables.size();
-    tile_.assign(n_variables, 0);
-    for (const Einsum& einsum : problem_.workload.einsums)
-      for (const VariableRange& range : einsum.iteration_space)
-        tile_[range.variable.index()] = std::max(tile_[range.variable.index()], range.size);
     tree_.place_of.assign(problem_.workload.einsums.size(), -1);
     number(mapping.nodes);
     tree_.loops.reserve(n_loops_);
@@ -274,8 +271,8 @@ class Flattener {
     const auto level = static_cast<std::uint32_t>(levels_.size());
     levels_.push_back({});
     const std::size_t items = items_.size(), loops = loops_.size(), storages = storages_.size();
-    const std::size_t pending = pending_.size(), trivial = trivial_.size(), undo = undo_.size();
-    mark_trivial_loops(list);
+    const std::size_t pending = pending_.size(), trivial = trivial_.size();
+    mark_trivial_loops(list, interval);
     for (std::size_t i = 0; i < list.size(); ++i)
       if (std::holds_alternative<StorageNode>(list[i].kind))
         add_entries(list, i, interval, pending, trivial);
@@ -308,7 +305,6 @@ class Flattener {
         add_nest(list[i], *compute);
       }
     }
-    for (; undo_.size() > undo; undo_.pop_back()) tile_[undo_.back().first] = undo_.back().second;
     items_.resize(items);
     loops_.resize(loops);
     storages_.resize(storages);
@@ -317,29 +313,18 @@ class Flattener {
     levels_.resize(level);
   }
 
-  /// A loop whose tile is the enclosing tile does nothing; it must not change what a node means.
-  void mark_trivial_loops(const NodeList& list) {
+  /// A loop of one step does nothing; it must not change what a node means.
+  void mark_trivial_loops(const NodeList& list, Interval interval) {
+    const std::span<const EinsumId> below(einsum_at_.data() + interval.begin,
+                                          einsum_at_.data() + interval.end);
     for (const Node& node : list) {
-      const std::vector<RankVariableId>* variables = nullptr;
-      std::int64_t tile = 0;
-      if (const TemporalNode* loop = std::get_if<TemporalNode>(&node.kind)) {
-        variables = &loop->variables;
-        tile = std::max(loop->tile_shape, loop->initial_tile_shape.value_or(0));
-      } else if (const SpatialNode* spatial = std::get_if<SpatialNode>(&node.kind)) {
-        variables = &spatial->variables;
-        tile = std::max(spatial->tile_shape, spatial->initial_tile_shape.value_or(0));
-      }
-      bool trivial = variables != nullptr;
-      if (variables) {
-        for (RankVariableId variable : *variables) {
-          std::int64_t& current = tile_[variable.index()];
-          trivial &= tile >= current;
-          // Of several variables each Einsum takes one: which tiles shrink differs below.
-          if (variables->size() > 1) continue;
-          undo_.emplace_back(variable.index(), current);
-          current = std::min(current, tile);
-        }
-      }
+      bool trivial = false;
+      if (const TemporalNode* loop = std::get_if<TemporalNode>(&node.kind))
+        trivial = tiles_.enter(
+            {loop->variables, loop->tile_shape, loop->initial_tile_shape.value_or(0)}, below);
+      if (const SpatialNode* loop = std::get_if<SpatialNode>(&node.kind))
+        trivial = tiles_.enter(
+            {loop->variables, loop->tile_shape, loop->initial_tile_shape.value_or(0)}, below);
       trivial_.push_back(trivial ? 1 : 0);
     }
   }
@@ -462,8 +447,7 @@ class Flattener {
   std::vector<EinsumId> einsum_at_;           ///< per place
   std::size_t next_interval_ = 0;
   std::vector<Interval> intervals_;  ///< computes below each list, lists in order of first visit
-  std::vector<std::int64_t> tile_;   ///< current tile of each rank variable
-  std::vector<std::pair<std::size_t, std::int64_t>> undo_;
+  LoopTiles tiles_;                  ///< of the Einsums on the way down
   std::vector<std::uint8_t> trivial_;
   std::vector<PendingStorage> pending_;
   std::vector<StackItem> items_;

@@ -1,12 +1,12 @@
 #include "model/legality.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "model/finish_nests.h"
 #include "model/sharing.h"
+#include "model/windows.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -127,7 +127,8 @@ class NestChecker {
         const Relevance seen = einsum_->relevance[t][static_cast<std::size_t>(loop.variable)];
         if (loop.trips == 1 || seen == Relevance::kRelevant) continue;
         if (seen == Relevance::kPartial && rows_are_shared(tensor, loop) &&
-            (!loop.spatial || windows_are_apart(tensor, loop, *backed_at_[t])))
+            (!loop.spatial ||  // instances do not pass rows on
+             steps_are_apart(problem_, tree_, *nest_, loop, tensor, true)))
           continue;
         add(ViolationKind::kRecomputation, *backed_at_[t],
             "The loop over " + variable_name(loop) + " stands above the backing storage of " +
@@ -154,34 +155,22 @@ class NestChecker {
                 " have in common would be lost.");
         return;
       }
-      if (!outer && steps_overlap(tensor, loop.variable)) outer = &loop;
+      if (!outer && steps_overlap(tensor, loop)) outer = &loop;
     }
   }
 
-  bool steps_overlap(std::size_t tensor, int variable) const {
-    if (einsum_->held_relevance[tensor][static_cast<std::size_t>(variable)] == Relevance::kPartial)
+  bool steps_overlap(std::size_t tensor, const NestLoop& loop) const {
+    const auto variable = static_cast<std::size_t>(loop.variable);
+    if (einsum_->held_relevance[tensor][variable] == Relevance::kPartial &&
+        !steps_are_apart(problem_, tree_, *nest_, loop, static_cast<int>(tensor), false))
       return true;
     for (const BoundAccess& access : einsum_->held) {
       if (static_cast<std::size_t>(access.tensor) != tensor) continue;
       for (const BoundIndex& index : access.index)
         for (const BoundTerm& term : index.terms)
-          if (term.variable == variable && index.others > 0) return true;
+          if (term.variable == loop.variable && index.others > 0) return true;
     }
     return false;
-  }
-
-  /// Instances do not pass rows on: what they read of the tensor must not overlap.
-  bool windows_are_apart(int tensor, const NestLoop& loop, const NestStorage& backing) const {
-    bool apart = false;
-    for (const BoundAccess& access : einsum_->accesses) {
-      if (access.tensor != tensor || access.is_output) continue;
-      for (const BoundIndex& index : access.index)
-        for (const BoundTerm& term : index.terms)
-          if (term.variable == loop.variable)
-            apart |= std::abs(term.coefficient) * loop.tile >=
-                     tile_extent(index, tree_.tiles_at(backing));
-    }
-    return apart;
   }
 
   /// A consumer's sliding loop over the rows of an intermediate that is made below the same loop.

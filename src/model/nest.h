@@ -18,6 +18,7 @@ struct NestLoop {
   std::int64_t enclosing = 1;   ///< largest tile outside the loop
   std::int64_t tile = 1;        ///< tile inside
   std::int64_t first = 0;       ///< larger first tile; 0 without one
+  bool sweeps = false;          ///< the first tile starts a sweep over the loops outside, too
   std::int64_t trips = 1;       ///< of the largest enclosing tile
   const Node* node = nullptr;
 };

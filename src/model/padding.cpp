@@ -22,15 +22,17 @@ TilesAt step_into(const TilesAt& outside, const NestLoop& loop, LoopEffect effec
   for (const TileAt& outer : outside) {
     std::int64_t done = 0;
     while (done < outer.size) {
-      const bool starts = loop.first > 0 && outer.first && done == 0;
+      const bool starts = loop.first > 0 && (outer.first || !loop.sweeps) && done == 0;
       TileAt tile = outer;
       tile.offset = outer.offset + done;
       tile.size = std::min(starts ? loop.first : loop.tile, outer.size - done);
-      tile.first = loop.first > 0 ? starts : outer.first;
+      tile.first = outer.first && (!loop.sweeps || done == 0);
       tile.slid = outer.slid || (effect == LoopEffect::kSlide && done > 0);
-      inside.push_back(tile);
-      if (effect == LoopEffect::kOnce) break;
       done += tile.size;
+      if (effect != LoopEffect::kOnce || done == tile.size)
+        inside.push_back(tile);
+      else if (tile.size > inside.back().size)
+        inside.back() = tile;
     }
   }
   return inside;

@@ -8,8 +8,9 @@
 namespace sluice {
 
 /// What is alive in the memories of a flattened mapping while each nest runs (model.md,
-/// "Capacity"). A reservation is an index: an entry of the tree, or (from `tree.entries.size()` on)
-/// the largest of several backing nodes of one tensor, which stays between their branches.
+/// "Capacity"). A reservation is one entry of the tree; or all backing nodes of one tensor in
+/// several branches, as large as the largest of them and there from the first branch to the last.
+/// Copies in one memory share the reservation of the outermost of them that is alive.
 class Reservations {
  public:
   Reservations(const BoundProblem& problem, const FlatTree& tree);
@@ -21,31 +22,42 @@ class Reservations {
   std::vector<std::uint32_t> entries_of(std::uint32_t reservation) const;
   const TreeEntry& entry_of(std::uint32_t reservation) const;
   double bits(std::uint32_t reservation) const;
-  /// Bits that an entry reserves, per bit of its tile: buffering and instances.
-  double multiple(const TreeEntry& entry) const;
+  /// Bits that a reservation holds, per bit of its tile: buffering and instances.
+  double multiple(std::uint32_t reservation) const;
 
  private:
-  /// A tensor with backing nodes in several branches: one reservation that lives between them too.
+  /// A tensor with backing nodes in several branches.
   struct Spread {
     std::vector<std::uint32_t> entries;
     int first_user = 0, last_user = 0;
   };
+  static constexpr std::uint32_t kNone = UINT32_MAX;
 
   bool is_persistent(const TreeEntry& entry) const;
+  bool is_persistent(std::uint32_t reservation) const;
   double persistent_instances(TensorId tensor) const;
-  void add(std::uint32_t index);
-  bool any_alias_of(const Spread& spread) const;
-  void find_persistent();
+  std::uint32_t reservation_of(std::uint32_t entry) const {
+    return spread_of_[entry] == kNone
+               ? entry
+               : static_cast<std::uint32_t>(tree_.entries.size()) + spread_of_[entry];
+  }
+  void add(std::uint32_t reservation);
   void find_spreads();
   void find_aliases();
+  void join_groups(std::uint32_t a, std::uint32_t b);
 
   const BoundProblem& problem_;
   const FlatTree& tree_;
-  std::vector<std::uint32_t> persistent_;
+  std::vector<std::uint32_t> persistent_;  ///< reservations
   std::vector<Spread> spreads_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> alias_pairs_;
+  std::vector<std::uint32_t> spread_of_;  ///< per entry: index into `spreads_`, or kNone
+  /// per reservation: one that stands for all copies of the same values in the same memory; empty
+  /// without copies
+  std::vector<std::uint32_t> group_of_;
   std::vector<std::uint32_t> live_;
-  std::vector<int> counted_;
+  std::vector<int> counted_;           ///< per reservation
+  std::vector<std::uint32_t> holder_;  ///< per group: who holds it, where `grouped_` is the stamp
+  std::vector<int> grouped_;
   int stamp_ = 0;
 };
 

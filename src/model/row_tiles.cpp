@@ -57,7 +57,9 @@ class RowTiles {
       const NestLoop& reading = tree_.loops[l];
       std::int64_t& current = tile[static_cast<std::size_t>(reading.variable)];
       const bool moves = reading.tile < current;
-      current = std::min(current, std::max<std::int64_t>(reading.tile, 1));
+      const bool has_first = derived_[l] && reading.first > 0;  // what the first step takes
+      current =
+          std::min(current, std::max<std::int64_t>(has_first ? reading.first : reading.tile, 1));
       const std::int64_t coefficient = coefficient_of(read, reading.variable);
       NestLoop* writing = loop_at(producer, reading.node);
       if (!writing || coefficient == 0 || writing->variable != made) continue;
@@ -98,6 +100,7 @@ class RowTiles {
     // Several consumers: the first step makes what the neediest wants.
     writing.first = derived_[index] ? std::max(writing.first, first) : first;
     writing.tile = steady;
+    writing.sweeps = true;
     derived_[index] = 1;
   }
 
@@ -108,7 +111,10 @@ class RowTiles {
       NestLoop& mine = tree_.loops[l];
       for (std::size_t other = 0; other < tree_.loops.size(); ++other)
         if (tree_.loops[other].node == mine.node && !derived_[other]) tree_.loops[other].first = 0;
-      if (mine.first == mine.tile) mine.first = 0;
+      if (mine.first == mine.tile) {
+        mine.first = 0;
+        mine.sweeps = false;
+      }
     }
   }
 

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "model/windows.h"
+
 namespace sluice {
 namespace {
 
@@ -130,6 +132,7 @@ class SharingChecker {
       if (!writing || (reading.trips == 1 && writing->trips == 1)) continue;
       if (walks_alike(tensor, producer, *writing, consumer, reading)) {
         check_slices(tensor, producer, consumer, reading);
+        check_instances(tensor, producer, consumer, reading);
         continue;
       }
       add(ViolationKind::kDependency, reading.node,
@@ -163,6 +166,25 @@ class SharingChecker {
             " that " + (ahead ? "later steps" : "other instances") + " of a loop over " +
             report_.name(variable) + " make, which it shares with the Einsum " +
             report_.name(producer.einsum) + ".",
+        consumer, tensor);
+  }
+
+  /// Instances neither wait for each other nor pass rows on: their windows must be apart.
+  void check_instances(TensorId tensor, const Nest& producer, const Nest& consumer,
+                       const NestLoop& reading) {
+    const BoundEinsum& reader = problem_[consumer.einsum];
+    const int local = reader.local_tensor[tensor.index()];
+    if (!reading.spatial ||
+        reader.relevance[static_cast<std::size_t>(local)]
+                        [static_cast<std::size_t>(reading.variable)] != Relevance::kPartial ||
+        steps_are_apart(problem_, tree_, consumer, reading, local, true))
+      return;
+    add(ViolationKind::kDependency, reading.node,
+        "The Einsum " + report_.name(consumer.einsum) + " reads windows of " +
+            report_.name(tensor) +
+            " that overlap between the instances of a spatial loop which it shares with the "
+            "Einsum " +
+            report_.name(producer.einsum) + "; an instance cannot read what another one makes.",
         consumer, tensor);
   }
 

@@ -237,7 +237,7 @@ class TemplateProgram::Builder {
         auto& tiles = sum.reservations.emplace_back();
         for (std::uint32_t entry : reservations.entries_of(reservation))
           for (LiveSum::Tile tile : tiles_of_[entry]) {
-            tile.multiple = reservations.multiple(tree_.entries[entry]);
+            tile.multiple = reservations.multiple(reservation);
             tiles.push_back(tile);
           }
       }

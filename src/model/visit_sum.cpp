@@ -13,7 +13,7 @@ namespace {
 struct TileCount {
   std::int64_t size = 1;
   std::int64_t count = 1;
-  bool first = true;  ///< the start of a sweep: an inner loop's larger first tile applies
+  bool first = true;  ///< the start of a sweep: the first tile of inner loops that sweep applies
   bool slid = false;  ///< only its new rows are moved
 };
 using TileCounts = std::vector<TileCount>;
@@ -29,15 +29,19 @@ void add(TileCounts& counts, const TileCount& item) {
   counts.push_back(item);
 }
 
+bool has_first_tile(const NestLoop& loop, const TileCount& outer) {
+  return loop.first > 0 && (outer.first || !loop.sweeps);
+}
+
 /// The tiles in one step of a loop, given those outside.
 TileCounts step_at(const TileCounts& outside, const NestLoop& loop, std::int64_t step) {
   TileCounts inside;
   for (const TileCount& outer : outside) {
-    const bool has_first = loop.first > 0 && outer.first;
+    const bool has_first = has_first_tile(loop, outer);
     const std::int64_t first = has_first ? std::min(loop.first, outer.size) : 0;
     const std::int64_t before = step == 0 ? 0 : first + (step - (has_first ? 1 : 0)) * loop.tile;
     const std::int64_t wanted = step == 0 && has_first ? first : loop.tile;
-    const bool starts = loop.first > 0 ? has_first && step == 0 : outer.first;
+    const bool starts = outer.first && (!loop.sweeps || step == 0);
     add(inside, {std::min(wanted, outer.size - before), outer.count, starts, outer.slid});
   }
   return inside;
@@ -47,22 +51,23 @@ TileCounts step_at(const TileCounts& outside, const NestLoop& loop, std::int64_t
 TileCounts step_into(const TileCounts& outside, const NestLoop& loop, LoopEffect effect) {
   TileCounts inside;
   for (const TileCount& outer : outside) {
-    const bool has_first = loop.first > 0 && outer.first;
+    const bool has_first = has_first_tile(loop, outer);
     const std::int64_t first = has_first ? std::min(loop.first, outer.size) : 0;
-    const bool steady_first = loop.first > 0 ? false : outer.first;
+    const bool steady_first = outer.first && !loop.sweeps;
     if (effect == LoopEffect::kOnce) {
-      add(inside, {has_first ? first : std::min(loop.tile, outer.size), outer.count, outer.first,
-                   outer.slid});
+      const std::int64_t later = std::min(loop.tile, outer.size - first);
+      add(inside, {std::max(first, later), outer.count, outer.first, outer.slid});
       continue;
     }
-    add(inside, {first, outer.count, true, outer.slid});
-    const std::int64_t rest = outer.size - first;
-    std::int64_t whole = rest / loop.tile;
-    if (effect == LoopEffect::kSlide && !has_first && whole > 0) {
-      add(inside, {loop.tile, outer.count, steady_first, outer.slid});
-      --whole;
+    add(inside, {first, outer.count, outer.first, outer.slid});
+    std::int64_t rest = outer.size - first;
+    if (effect == LoopEffect::kSlide && !has_first) {  // the first step brings its whole tile
+      const std::int64_t start = std::min(loop.tile, rest);
+      add(inside, {start, outer.count, steady_first, outer.slid});
+      rest -= start;
     }
     const bool slid = outer.slid || effect == LoopEffect::kSlide;
+    const std::int64_t whole = rest / loop.tile;
     add(inside, {loop.tile, checked_multiply(outer.count, whole), steady_first, slid});
     add(inside, {rest % loop.tile, outer.count, steady_first, slid});
   }

@@ -9,7 +9,7 @@ namespace sluice {
 /// What a loop above a place does to the values that are moved there.
 enum class LoopEffect : std::uint8_t {
   kEvery,  ///< every step moves its own values
-  kOnce,   ///< the steps share one transfer, or only the busiest instance is looked at
+  kOnce,   ///< the largest step alone: all share its transfer, or it is the busiest instance's
   kSlide,  ///< every step moves the rows that the step before did not hold
   kAt,     ///< only one step counts: see `steps`
 };

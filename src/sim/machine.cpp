@@ -227,20 +227,28 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
   };
   for (std::size_t c = 0; c < split.children.size(); ++c) {
     const Body& child = split.children[c];
-    for (const OpenStorage& open : above.unreserved)
-      if (is_first(c, *open.storage)) reserve(*open.storage, *open.lanes, above.is_below_loop);
     Lanes inside = lanes;
     for (Lane& lane : inside)
       std::erase_if(lane.boxes,
                     [&](const auto& box) { return child.einsums.count(box.first) == 0; });
     std::erase_if(inside, [](const Lane& lane) { return lane.boxes.empty(); });
-    walk(child, 0, inside, {above.open, {}, above.is_below_loop});
+    const bool has_split = reaches_split(child, 0, inside);
+    std::vector<OpenStorage> here, below;
+    for (OpenStorage open : above.unreserved) {
+      if (!uses(c, *open.storage)) continue;
+      open.reserves = open.reserves && is_first(c, *open.storage);
+      open.releases = open.releases && is_last(c, *open.storage);
+      (open.storage->is_hoisted && has_split ? below : here).push_back(open);
+    }
+    for (const OpenStorage& open : here)
+      if (open.reserves) reserve(*open.storage, *open.lanes, above.is_below_loop);
+    walk(child, 0, inside, {above.open, below, above.is_below_loop});
     for (auto open = above.open.rbegin(); open != above.open.rend(); ++open)
       for (EinsumId einsum : child.einsums)
         if (open->storage->served.count(einsum) > 0)
           close_for(*open->storage, einsum, *open->lanes);
-    for (const OpenStorage& open : above.unreserved)
-      if (is_last(c, *open.storage)) release(*open.storage, *open.lanes, above.is_below_loop);
+    for (const OpenStorage& open : here)
+      if (open.releases) release(*open.storage, *open.lanes, above.is_below_loop);
   }
 }
 

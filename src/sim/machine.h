@@ -32,6 +32,8 @@ class Machine {
   struct OpenStorage {
     const StorageItem* storage;
     const Lanes* lanes;
+    bool reserves = true,
+         releases = true;  ///< whose turn it is, where a split around does the rest
   };
   /// What the walk knows of the nodes above it.
   struct Above {

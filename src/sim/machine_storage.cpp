@@ -168,10 +168,11 @@ bool Machine::is_forever(const StorageItem& storage) const {
   return storage.persistent || (storage.is_backing && workload_[storage.tensor].persistent);
 }
 
-/// Each repetition of the workload and of its Einsums has persistent values of its own.
+/// Each repetition of the workload and of the tensor's users has persistent values of its own.
 std::int64_t Machine::repetitions(const StorageItem& storage) const {
   std::int64_t most = 1;
-  for (EinsumId einsum : storage.served) most = std::max(most, workload_[einsum].n_instances);
+  for (const Einsum& einsum : workload_.einsums)
+    if (find_access(einsum, storage.tensor)) most = std::max(most, einsum.n_instances);
   return most * workload_.n_instances;
 }
 

@@ -2,21 +2,13 @@
 
 #include <algorithm>
 
+#include "loop_schedule.h"
+
 namespace sluice::sim {
 namespace {
 
 bool meet(const EinsumSet& a, const EinsumSet& b) {
   return std::any_of(a.begin(), a.end(), [&](EinsumId e) { return b.count(e) > 0; });
-}
-
-EinsumSet einsums_in(const NodeList& list) {
-  EinsumSet found;
-  for (const Node& node : list) {
-    if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) found.insert(compute->einsum);
-    if (const auto* split = std::get_if<SplitNode>(&node.kind))
-      for (const NodeList& child : split->children) found.merge(einsums_in(child));
-  }
-  return found;
 }
 
 EinsumSet served_by(const Workload& workload, const StorageNode& storage, const EinsumSet& below) {
@@ -44,18 +36,6 @@ NodeList one_tensor_each(const NodeList& written) {
     }
   }
   return nodes;
-}
-
-const std::vector<RankVariableId>* variables_of(const Node& node, std::int64_t* tile) {
-  if (const auto* loop = std::get_if<TemporalNode>(&node.kind)) {
-    *tile = std::max(loop->tile_shape, loop->initial_tile_shape.value_or(0));
-    return &loop->variables;
-  }
-  if (const auto* loop = std::get_if<SpatialNode>(&node.kind)) {
-    *tile = loop->tile_shape;
-    return &loop->variables;
-  }
-  return nullptr;
 }
 
 /// How a variable moves the tile of a tensor. Where one Einsum touches `i` and `i+1`, the tiles of
@@ -94,6 +74,15 @@ Sight sight_of_temporal(const Workload& workload, const StorageNode& storage,
   }
   if (passes) return Sight::kPass;
   return is_window ? Sight::kWindow : Sight::kStop;
+}
+
+/// Whether a loop that nobody walks would have several steps.
+bool cuts_something(const Workload& workload, const LoopItem& loop) {
+  const std::int64_t tile = std::max(loop.tile_shape, loop.initial_tile_shape.value_or(0));
+  for (const Einsum& einsum : workload.einsums)
+    for (RankVariableId variable : loop.variables)
+      if (uses_variable(einsum, variable) && tile < variable_size(einsum, variable)) return true;
+  return false;
 }
 
 struct Sinking {
@@ -156,27 +145,59 @@ void find_backing(const Arch& arch, PlacedList& list,
 
 }  // namespace
 
-bool has_one_step(const Node& node, const Tiles& tiles) {
-  std::int64_t tile = 0;
-  const auto* variables = variables_of(node, &tile);
-  return variables && std::all_of(variables->begin(), variables->end(),
-                                  [&](RankVariableId v) { return tile >= tiles.at(v); });
+EinsumSet einsums_in(const NodeList& list) {
+  EinsumSet found;
+  for (const Node& node : list) {
+    if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) found.insert(compute->einsum);
+    if (const auto* split = std::get_if<SplitNode>(&node.kind))
+      for (const NodeList& child : split->children) found.merge(einsums_in(child));
+  }
+  return found;
+}
+
+std::optional<LoopItem> as_loop(const Node& node) {
+  LoopItem item;
+  if (const auto* loop = std::get_if<TemporalNode>(&node.kind)) {
+    item.variables = loop->variables;
+    item.tile_shape = loop->tile_shape;
+    item.initial_tile_shape = loop->initial_tile_shape;
+    return item;
+  }
+  const auto* loop = std::get_if<SpatialNode>(&node.kind);
+  if (!loop) return std::nullopt;
+  item.variables = loop->variables;
+  item.tile_shape = loop->tile_shape;
+  item.initial_tile_shape = loop->initial_tile_shape;
+  item.is_spatial = true;
+  item.component = loop->component;
+  item.dimension = loop->dimension;
+  return item;
 }
 
 Tiles whole_tiles(const Workload& workload) {
   Tiles tiles;
-  for (std::size_t v = 0; v < workload.rank_variables.size(); ++v) tiles[RankVariableId(v)] = 1;
-  for (const Einsum& einsum : workload.einsums)
-    for (const VariableRange& range : einsum.iteration_space)
-      tiles[range.variable] = std::max(tiles[range.variable], range.size);
+  for (std::size_t e = 0; e < workload.einsums.size(); ++e)
+    tiles[EinsumId(e)] = whole_box(workload.einsums[e]);
   return tiles;
 }
 
-void narrow(Tiles& tiles, const Node& loop) {
-  std::int64_t tile = 0;
-  const auto* variables = variables_of(loop, &tile);
-  if (variables && variables->size() == 1)
-    tiles[variables->front()] = std::min(tiles[variables->front()], tile);
+Tiles enter_loop(const Workload& workload, LoopItem& loop, const Tiles& tiles) {
+  Lane lane;
+  lane.boxes = tiles;
+  const auto schedule = loop_schedule(workload, loop, lane);
+  loop.has_one_step = true;
+  std::vector<std::int64_t> sizes(step_count(schedule), 0);
+  for (const auto& [einsum, walk] : schedule) {
+    loop.steps[einsum] = walk.steps.size();
+    loop.has_one_step = loop.has_one_step && walk.steps.size() <= 1;
+    for (std::size_t step = 0; step < walk.steps.size(); ++step)
+      sizes[step] += walk.steps[step].size;
+  }
+  const auto largest = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
+  Tiles inside = boxes_in_step(lane, schedule, static_cast<std::size_t>(largest));
+  for (const auto& [einsum, box] : tiles) inside.try_emplace(einsum, box);
+  if (schedule.empty()) loop.has_one_step = !cuts_something(workload, loop);
+  return inside;
 }
 
 PlacedList place(const Workload& workload, const Arch& arch, const NodeList& written,
@@ -188,8 +209,9 @@ PlacedList place(const Workload& workload, const Arch& arch, const NodeList& wri
   Sinking sinking{workload, list, {}};
   Tiles inside = tiles;
   for (std::size_t i = 0; i < list.nodes.size(); ++i) {
-    sinking.one_trip.push_back(has_one_step(list.nodes[i], inside));
-    narrow(inside, list.nodes[i]);
+    std::optional<LoopItem> loop = as_loop(list.nodes[i]);
+    if (loop) inside = enter_loop(workload, *loop, inside);
+    sinking.one_trip.push_back(loop && loop->has_one_step);
     if (const auto* storage = std::get_if<StorageNode>(&list.nodes[i].kind))
       list.places[i].served = served_by(workload, *storage, list.einsums);
   }

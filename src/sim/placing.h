@@ -5,19 +5,23 @@
 #include <utility>
 #include <vector>
 
+#include "points.h"
 #include "program.h"
 
 namespace sluice::sim {
 
-/// Size of each variable's tile at some place of the tree (the largest over the Einsums).
-using Tiles = std::map<RankVariableId, std::int64_t>;
-Tiles whole_tiles(const Workload& workload);
-/// The tiles inside a loop. A loop that stands for several variables leaves them as they are: each
-/// Einsum takes one of them.
-void narrow(Tiles& tiles, const Node& loop);
+/// A loop node as a loop of the program, without what the tree around it says; none of another
+/// node.
+std::optional<LoopItem> as_loop(const Node& node);
 
-/// Whether a loop is none, because its tile is as large as the enclosing one.
-bool has_one_step(const Node& loop, const Tiles& tiles);
+/// The largest tile of every Einsum below some place of the tree.
+using Tiles = std::map<EinsumId, Box>;
+Tiles whole_tiles(const Workload& workload);
+/// What is left of `tiles` in the largest step of a loop. Sets the numbers of steps.
+Tiles enter_loop(const Workload& workload, LoopItem& loop, const Tiles& tiles);
+
+/// The Einsums that are computed in a list.
+EinsumSet einsums_in(const NodeList& list);
 
 /// Where a storage takes effect.
 struct Place {
@@ -36,6 +40,7 @@ struct PlacedList {
 };
 
 /// Places the storages of a list (model.md, "Normal form"). `held`: memories' storages above it.
+/// `tiles`: those of the Einsums in the list.
 PlacedList place(const Workload& workload, const Arch& arch, const NodeList& written,
                  const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles);
 

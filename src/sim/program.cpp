@@ -16,6 +16,8 @@ class BodyMaker {
   Body make(const NodeList& written, std::vector<std::pair<TensorId, EinsumSet>> held,
             Tiles tiles) {
     Body body;
+    const EinsumSet below = einsums_in(written);
+    std::erase_if(tiles, [&](const auto& tile) { return below.count(tile.first) == 0; });
     const PlacedList placed = place(workload_, arch_, written, held, tiles);
     body.einsums = placed.einsums;
     std::vector<std::size_t> loop_of_node(placed.nodes.size());
@@ -45,10 +47,10 @@ class BodyMaker {
     } else if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) {
       body.items.emplace_back(ComputeItem{compute->einsum, compute->component});
     } else if (is_loop(node)) {
-      LoopItem loop = loop_item(node, loop_of_node[index]);
-      loop.has_one_step = has_one_step(node, tiles);
+      LoopItem loop = *as_loop(node);
+      loop.id = loop_of_node[index];
+      tiles = enter_loop(workload_, loop, tiles);
       body.items.emplace_back(std::move(loop));
-      narrow(tiles, node);
     }
   }
 
@@ -62,24 +64,6 @@ class BodyMaker {
     item.persistent = storage.persistent;
     item.resident = storage.resident;
     item.served = place.served;
-    return item;
-  }
-
-  static LoopItem loop_item(const Node& node, std::size_t id) {
-    LoopItem item;
-    item.id = id;
-    if (const auto* loop = std::get_if<TemporalNode>(&node.kind)) {
-      item.variables = loop->variables;
-      item.tile_shape = loop->tile_shape;
-      item.initial_tile_shape = loop->initial_tile_shape;
-    } else if (const auto* spatial = std::get_if<SpatialNode>(&node.kind)) {
-      item.variables = spatial->variables;
-      item.tile_shape = spatial->tile_shape;
-      item.initial_tile_shape = spatial->initial_tile_shape;
-      item.is_spatial = true;
-      item.component = spatial->component;
-      item.dimension = spatial->dimension;
-    }
     return item;
   }
 
@@ -112,8 +96,11 @@ class BodyMaker {
       const auto* loop = std::get_if<LoopItem>(&item);
       if (loop && loop->has_one_step) continue;
       const auto* storage = std::get_if<StorageItem>(&item);
+      if (storage && storage->is_backing) found.push_back(storage);
+      if (const auto* split = std::get_if<SplitItem>(&item))
+        for (const Body& child : split->children)
+          for (const StorageItem* inner : backing_at_head(child)) found.push_back(inner);
       if (!storage) break;
-      if (storage->is_backing) found.push_back(storage);
     }
     return found;
   }
@@ -121,11 +108,14 @@ class BodyMaker {
   static void take_out(Body& body, const std::pair<TensorId, ComponentId>& what,
                        std::optional<StorageItem>& whole) {
     for (std::size_t i = 0; i < body.items.size(); ++i) {
+      if (auto* split = std::get_if<SplitItem>(&body.items[i]))
+        for (Body& child : split->children) take_out(child, what, whole);
       const auto* storage = std::get_if<StorageItem>(&body.items[i]);
       if (!storage || !storage->is_backing || storage->tensor != what.first ||
           storage->component != what.second)
         continue;
       if (!whole) whole = *storage;
+      whole->is_hoisted = true;
       whole->served.insert(storage->served.begin(), storage->served.end());
       whole->persistent = whole->persistent || storage->persistent;
       body.items.erase(body.items.begin() + static_cast<std::ptrdiff_t>(i));

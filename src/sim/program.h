@@ -21,6 +21,7 @@ struct StorageItem {
   ComponentId component;
   bool is_toll = false;     ///< holds nothing: counts what passes
   bool is_backing = false;  ///< the outermost memory of the tensor for the Einsums it serves
+  bool is_hoisted = false;  ///< written in several branches: lives from the first to the last
   bool persistent = false;
   bool resident = false;
   EinsumSet served;
@@ -32,7 +33,8 @@ struct LoopItem {
   std::vector<RankVariableId> variables;
   std::int64_t tile_shape = 1;
   std::optional<std::int64_t> initial_tile_shape;
-  bool has_one_step = false;  ///< for every Einsum, by its tile shape
+  std::map<EinsumId, std::size_t> steps;  ///< at most, of each Einsum below that walks it
+  bool has_one_step = false;              ///< for every Einsum
   bool is_spatial = false;
   ComponentId component;        ///< spatial loops
   std::uint32_t dimension = 0;  ///< spatial loops

@@ -16,6 +16,12 @@ void for_each_node(const NodeList& list, const std::function<void(const Node&)>&
   }
 }
 
+bool reads(const Einsum& einsum, TensorId tensor) {
+  return std::any_of(
+      einsum.accesses.begin(), einsum.accesses.end(),
+      [&](const TensorAccess& access) { return access.tensor == tensor && !access.is_output; });
+}
+
 bool costs_something(const Network& network) {
   return network.hop_energy_j != 0 || network.link_bandwidth != kUnbounded;
 }
@@ -82,7 +88,7 @@ class PathCheck {
     for (std::size_t i = 0; i < backing.loop_depth; ++i) {
       const LoopItem& loop = *path_.loops[i];
       const auto variable = walked(loop, einsum_);
-      if (!variable || !has_steps(i, *variable)) continue;
+      if (!variable || !has_steps(i)) continue;
       for (const TensorAccess& access : einsum_.accesses) {
         if (access.tensor != tensor) continue;
         const Relevance seen = relevance(access, *variable);
@@ -101,30 +107,10 @@ class PathCheck {
     return facts_.roles().producer[tensor.index()].has_value();
   }
 
-  /// Whether loops[i] takes more than one step over a variable.
-  bool has_steps(std::size_t i, RankVariableId variable) const {
-    std::int64_t tile = variable_size(einsum_, variable);
-    for (std::size_t j = 0; j < i; ++j)
-      if (walked(*path_.loops[j], einsum_) == variable && !makes_rows_for_a_window(*path_.loops[j]))
-        tile = std::min(tile, largest_tile(*path_.loops[j]));
-    return largest_tile(*path_.loops[i]) < tile;
-  }
-
-  /// Along such a loop the Einsum makes what its reader needs next: the tile shape is the reader's.
-  bool makes_rows_for_a_window(const LoopItem& loop) const {
-    for (const Einsum& reader : workload_.einsums)
-      for (const TensorAccess& access : reader.accesses)
-        for (const AffineExpression& index : access.projection) {
-          const auto variable = walked(loop, reader);
-          if (!access.is_output && access.tensor == einsum_.output().tensor && variable &&
-              index.coefficient_of(*variable) != 0 && index.terms.size() > 1)
-            return true;
-        }
-    return false;
-  }
-
-  static std::int64_t largest_tile(const LoopItem& loop) {
-    return std::max(loop.tile_shape, loop.initial_tile_shape.value_or(0));
+  /// Whether loops[i] takes more than one step.
+  bool has_steps(std::size_t i) const {
+    const auto steps = path_.loops[i]->steps.find(id_);
+    return steps != path_.loops[i]->steps.end() && steps->second > 1;
   }
 
   void check_spatial(std::size_t i) {
@@ -137,10 +123,12 @@ class PathCheck {
                arch_[loop.component].name, einsum_.name);
       return;
     }
-    if (!variable || !has_steps(i, *variable)) return;
+    if (!variable || !has_steps(i)) return;
     for (const auto& [tensor, links] : path_.links)
       for (const Link& link : links) {
         const auto place = place_of(link.storage->component);
+        // What stays during the whole run stands above everything.
+        if (link.storage->persistent) continue;
         if (!place || (*place < *own) == (link.loop_depth <= i)) continue;
         complain(
             "The spatial loop over {} of {} stands on the wrong side of the storage of {} in "
@@ -177,6 +165,53 @@ class PathCheck {
   std::vector<ComponentId> components_;
 };
 
+/// A loop that a maker and a reader share walks the same rank of what they exchange, in both:
+/// otherwise it is not one loop of both (model.md, "Sharing").
+class SharedLoopCheck {
+ public:
+  SharedLoopCheck(const Workload& workload, const Program& program, Complaints& complaints)
+      : workload_(workload), program_(program), complaints_(complaints) {}
+
+  void run(EinsumId maker, EinsumId reader) {
+    for (const LoopItem* loop : program_.paths.at(reader).loops) {
+      const auto& made = program_.paths.at(maker).loops;
+      if (std::find(made.begin(), made.end(), loop) == made.end() || loop->has_one_step) continue;
+      const auto writes = walked(*loop, workload_[maker]);
+      const auto reads = walked(*loop, workload_[reader]);
+      if (!writes || !reads || !(takes_steps(*loop, maker) || takes_steps(*loop, reader))) continue;
+      if (!walk_alike(maker, *writes, reader, *reads))
+        complaints_.add(
+            ComplaintKind::kStructure,
+            fmt::format("The Einsums {} and {} share a loop over {} that walks different ranks of "
+                        "{}.",
+                        workload_[maker].name, workload_[reader].name, workload_[*reads].name,
+                        workload_[workload_[maker].output().tensor].name));
+    }
+  }
+
+ private:
+  static bool takes_steps(const LoopItem& loop, EinsumId einsum) {
+    const auto steps = loop.steps.find(einsum);
+    return steps != loop.steps.end() && steps->second > 1;
+  }
+
+  bool walk_alike(EinsumId maker, RankVariableId made, EinsumId reader, RankVariableId used) const {
+    const TensorAccess& output = workload_[maker].output();
+    if (relevance(output, made) != Relevance::kRelevant) return false;
+    for (const TensorAccess& access : workload_[reader].accesses)
+      for (std::size_t r = 0; r < access.projection.size(); ++r)
+        if (access.tensor == output.tensor && !access.is_output &&
+            (output.projection[r].coefficient_of(made) != 0) !=
+                (access.projection[r].coefficient_of(used) != 0))
+          return false;
+    return true;
+  }
+
+  const Workload& workload_;
+  const Program& program_;
+  Complaints& complaints_;
+};
+
 void check_useful(const Workload& workload, const Arch& arch, const Body& body,
                   Complaints& complaints) {
   for (const Item& item : body.items) {
@@ -185,6 +220,12 @@ void check_useful(const Workload& workload, const Arch& arch, const Body& body,
         complaints.add(ComplaintKind::kStructure,
                        fmt::format("{} stores {} where no Einsum below uses it.",
                                    arch[storage->component].name, workload[storage->tensor].name));
+    if (const auto* loop = std::get_if<LoopItem>(&item))
+      if (loop->steps.empty() && !loop->has_one_step)
+        complaints.add(ComplaintKind::kStructure,
+                       fmt::format("The loop over {} repeats what stands below; no Einsum there "
+                                   "uses it.",
+                                   workload[loop->variables.front()].name));
     if (const auto* split = std::get_if<SplitItem>(&item))
       for (const Body& child : split->children) check_useful(workload, arch, child, complaints);
   }
@@ -215,9 +256,10 @@ void check_supported(const Workload& workload, const Arch& arch, const Mapping& 
 void check_structure(const Workload& workload, const Arch& arch, const Mapping& mapping,
                      const Program& program, Facts& facts, Complaints& complaints) {
   std::vector<int> computed(workload.einsums.size(), 0);
+  std::vector<EinsumId> order;
   for_each_node(mapping.nodes, [&](const Node& node) {
     if (const auto* compute = std::get_if<ComputeNode>(&node.kind))
-      ++computed[compute->einsum.index()];
+      order.push_back(compute->einsum), ++computed[compute->einsum.index()];
   });
   for (std::size_t e = 0; e < computed.size(); ++e) {
     const std::string& name = workload.einsums[e].name;
@@ -231,6 +273,11 @@ void check_structure(const Workload& workload, const Arch& arch, const Mapping& 
   check_useful(workload, arch, program.root, complaints);
   for (const auto& [einsum, path] : program.paths)
     PathCheck(workload, arch, einsum, path, facts, complaints).run();
+  for (std::size_t maker = 0; maker < order.size(); ++maker)
+    for (std::size_t reader = maker + 1; reader < order.size(); ++reader)
+      if (order[maker] != order[reader] &&
+          reads(workload[order[reader]], workload[order[maker]].output().tensor))
+        SharedLoopCheck(workload, program, complaints).run(order[maker], order[reader]);
 }
 
 HeldTensors held_tensors(const Program& program) {

@@ -23,9 +23,15 @@ std::string print(Diagnostics diagnostics) {
   return text + fmt::format("exit status {}\n", unreadable ? 3 : infeasible ? 1 : 2);
 }
 
-std::string print(const std::vector<Violation>& violations) {
+std::string print(const std::vector<Violation>& violations, const Mapping& mapping,
+                  const MappingPlaces& places) {
   std::string text;
-  for (const Violation& violation : violations) text += "illegal: " + violation.message + "\n";
+  for (const Violation& violation : violations) {
+    std::string where = "nowhere";
+    if (const NodePlace* place = place_of(mapping, places, violation.node_path))
+      where = fmt::format("line {}:{}", place->location.line, place->location.column);
+    text += "illegal, " + where + ": " + violation.message + "\n";
+  }
   return text + "exit status 1\n";
 }
 
@@ -36,8 +42,9 @@ std::string outcome_of(const Result<Specs>& specs) {
   if (!specs->workload || !specs->arch) return "no mistake found\n";
   const Result<BoundProblem> problem = bind(*specs->workload, *specs->arch);
   if (!problem) return print(problem.error());
-  for (const Mapping& mapping : specs->mappings)
-    if (const auto cost = evaluate(*problem, mapping); !cost) return print(cost.error());
+  for (std::size_t m = 0; m < specs->mappings.size(); ++m)
+    if (const auto cost = evaluate(*problem, specs->mappings[m]); !cost)
+      return print(cost.error(), specs->mappings[m], specs->mapping_places.at(m));
   return "no mistake found\n";
 }
 

@@ -61,9 +61,22 @@ const std::vector<WorkloadForm>& workload_forms() {
        {"Q", "C", "O"},
        {"0 <= r < 2", "0 <= s < 3"},
        2},
+      {{"T[p] = X[XP:p+r] * W[r]", "Y[q] = T[P:3*q+s] * V[s]"},
+       {"Q"},
+       {"0 <= r < 2", "0 <= s < 2"},
+       2},
+      {{"T[p] = X[XP:p+r] * W[r]", "Y[q] = T[P:q+s] * V[s]", "Z[o] = Y[Q:o+t] * H[t]"},
+       {"O"},
+       {"0 <= r < 2", "0 <= s < 2", "0 <= t < 3"},
+       2},
+      {{"T[p] = X[XP:p+r] * W[r]", "Y[q] = T[P:q+s] * V[s]", "U[q] = T[P:q] + Y[q]"},
+       {"Q"},
+       {"0 <= r < 2", "0 <= s < 3"},
+       2},
       {{"R[i+1,m] = max(R[i,m], L[i,m])", "D[i,m] = R[i,m] - R[i+1,m]"}, {"I", "M"}, {}, 2},
       {{"B[i,m] = A[i,m] + C[i,m]", "A[i+1,m] = B[i,m] * C[i,m]"}, {"I", "M"}, {}, 1},
       {{"U[m,n] = T[m,n]", "V[m] = sum(U[m,n])"}, {"M", "N"}, {}, 2},
+      {{"U[m,n] = T[m,n]", "W[m,n] = T[m,n]", "V[m] = U[m,n] * W[m,n]"}, {"M", "N"}, {}, 2},
       {{"T[m,n] = A[m,n] * B[n]", "U[n,m] = T[M:n,N:m]"}, {"M", "N"}, {}, 1},
       {{"P[m] = X[m] * F[m]", "Q[m,n] = X[m] * G[n]"}, {"M", "N"}, {}, 1},
       {{"T[m] = A[m,k] * B[k]", "U[m] = T[m] + A[m,k]"}, {"M", "K"}, {}, 1}};
@@ -71,6 +84,12 @@ const std::vector<WorkloadForm>& workload_forms() {
 }
 
 std::string output_name(const std::string& einsum) { return einsum.substr(0, einsum.find('[')); }
+
+/// What is copied has one width.
+bool has_copies(const Triple& triple) {
+  return std::any_of(triple.einsums.begin(), triple.einsums.end(),
+                     [](const EinsumSpec& einsum) { return einsum.is_copy; });
+}
 
 void draw_workload(Dice& dice, Triple& triple) {
   std::vector<const WorkloadForm*> drawn;
@@ -81,14 +100,16 @@ void draw_workload(Dice& dice, Triple& triple) {
                                               ? std::vector<std::int64_t>{1, 2, 2, 3, 4}
                                               : std::vector<std::int64_t>{1, 2, 3, 4, 4, 5, 6};
   for (const std::string& rank : form.ranks) triple.rank_sizes.emplace_back(rank, dice.any(sizes));
-  if (form.einsums.back().starts_with("U[n,m]"))  // a transposed reader reads all of it
+  if (form.einsums.back().starts_with("U[n,m]") &&
+      dice.chance(70))  // a transposed reader reads all of it
     triple.rank_sizes[1].second = triple.rank_sizes[0].second;
   triple.bounds = form.bounds;
   for (const std::string& text : form.einsums)
     triple.einsums.push_back({text, output_name(text), false, dice.chance(4) ? 2 : 1});
-  if (form.einsums[0] == "U[m,n] = T[m,n]") triple.einsums[0].is_copy = dice.chance(80);
+  for (EinsumSpec& einsum : triple.einsums)
+    if (einsum.text == einsum.name + "[m,n] = T[m,n]") einsum.is_copy = dice.chance(80);
   if (form.einsums[0].starts_with("R[i+1") && dice.chance(50)) triple.initial = "R: -inf";
-  if (dice.chance(20) && !triple.einsums[0].is_copy)
+  if (dice.chance(20) && !has_copies(triple))
     triple.bits_per_value = triple.einsums[0].name + ": 4, Other: 16";
   if (dice.chance(8)) triple.n_instances = 2;
   if (dice.chance(10)) triple.persistent = "Inputs - Intermediates";
@@ -113,7 +134,7 @@ ComponentSpec plain_memory(Dice& dice, const std::string& name) {
 void draw_arch(Dice& dice, Triple& triple) {
   const auto memory = [&](Dice& d, const std::string& name) {
     ComponentSpec spec = plain_memory(d, name);
-    if (d.chance(8) && !triple.einsums[0].is_copy)
+    if (d.chance(8) && !has_copies(triple))
       spec.bits_per_value = d.any(triple.einsums).name + ": 32";
     return spec;
   };
@@ -274,8 +295,22 @@ class MappingDraw {
         classes.push_back(distinct);
       }
     std::vector<RankVariableId> drawn = dice_.any(classes);
+    for (std::size_t i = 0; i < classes.size() && dice_.chance(70); ++i) join(drawn, classes[i]);
     if (dice_.chance(8)) std::reverse(drawn.begin(), drawn.end());
     return drawn;
+  }
+
+  /// Adds the other variables of a class that has one in common: readers of readers come first.
+  static void join(std::vector<RankVariableId>& variables,
+                   const std::vector<RankVariableId>& others) {
+    const auto has = [](const std::vector<RankVariableId>& list, RankVariableId v) {
+      return std::find(list.begin(), list.end(), v) != list.end();
+    };
+    if (std::none_of(others.begin(), others.end(),
+                     [&](RankVariableId v) { return has(variables, v); }))
+      return;
+    for (RankVariableId v : others)
+      if (!has(variables, v)) variables.insert(variables.begin(), v);
   }
 
   NodeSpec loop_over(const std::vector<RankVariableId>& variables, std::int64_t tile) const {
@@ -286,29 +321,8 @@ class MappingDraw {
     return node;
   }
 
-  /// Whether a reader walks the loop as a window.
-  bool is_window(const std::vector<RankVariableId>& variables) const {
-    for (const Einsum& einsum : w_.einsums)
-      for (const TensorAccess& access : einsum.accesses)
-        for (const AffineExpression& index : access.projection)
-          for (RankVariableId v : variables)
-            if (roles_.is_intermediate(access.tensor) && !access.is_output &&
-                index.coefficient_of(v) != 0 && index.terms.size() > 1)
-              return true;
-    return false;
-  }
-
-  bool everybody_walks(const std::vector<RankVariableId>& variables) const {
-    return std::all_of(tiles_.begin(), tiles_.end(), [&](const Tiles& tiles) {
-      return std::any_of(variables.begin(), variables.end(),
-                         [&](RankVariableId v) { return tiles.count(v) > 0; });
-    });
-  }
-
   void shared_loop(std::vector<NodeSpec>& list, bool is_spatial) {
     const std::vector<RankVariableId> variables = shared_class();
-    const bool window = is_window(variables);
-    if (window && is_spatial) return;  // not drawn yet: the model lets instances read each other's
     std::int64_t smallest = 0;
     for (std::size_t e = 0; e < w_.einsums.size(); ++e)
       for (RankVariableId v : variables)
@@ -317,9 +331,6 @@ class MappingDraw {
           break;
         }
     const std::int64_t tile = tile_below(std::max<std::int64_t>(1, smallest));
-    // Not drawn yet, because the model takes such a loop of one step for a loop: over a window, or
-    // where an Einsum does not use it.
-    if (smallest <= 1 || (tile == smallest && (window || !everybody_walks(variables)))) return;
     NodeSpec node = loop_over(variables, tile);
     if (is_spatial) {
       node.kind = NodeSpec::Kind::kSpatial;
@@ -327,12 +338,37 @@ class MappingDraw {
       node.dimension = "g";
     }
     list.push_back(node);
-    for (std::size_t e = 0; e < w_.einsums.size(); ++e)
+    for (std::size_t e = w_.einsums.size(); e-- > 0;)
       for (RankVariableId v : variables)
         if (tiles_[e].count(v)) {
-          tiles_[e][v] = std::min(tiles_[e][v], tile);
+          const std::int64_t rows = rows_for_windows(e, v, variables);
+          tiles_[e][v] = std::min(tiles_[e][v], rows > 0 ? rows : tile);
           break;
         }
+  }
+
+  /// Rows that the readers of windows on what an Einsum makes along `made` need at a time; 0 if
+  /// there is none.
+  std::int64_t rows_for_windows(std::size_t maker, RankVariableId made,
+                                const std::vector<RankVariableId>& walked) {
+    const TensorAccess& output = w_.einsums[maker].output();
+    std::int64_t rows = 0;
+    for (std::size_t e = maker + 1; e < w_.einsums.size(); ++e)
+      for (const TensorAccess& access : w_.einsums[e].accesses)
+        for (std::size_t r = 0; r < access.projection.size(); ++r) {
+          const AffineExpression& index = access.projection[r];
+          const bool along = std::any_of(walked.begin(), walked.end(), [&](RankVariableId v) {
+            return index.coefficient_of(v) != 0;
+          });
+          if (access.is_output || access.tensor != output.tensor || index.terms.size() < 2 ||
+              !along || output.projection[r].coefficient_of(made) == 0)
+            continue;
+          std::int64_t needed = 1;
+          for (const AffineTerm& term : index.terms)
+            needed += term.coefficient * (tiles_[e][term.variable] - 1);
+          rows = std::max(rows, needed);
+        }
+    return rows;
   }
 
   void backing_in_buffer(std::vector<NodeSpec>& list, Home home) {
@@ -361,6 +397,7 @@ class MappingDraw {
     if (names.empty()) return;
     const std::string name = dice_.any(names);
     NodeSpec node = storage("GB", {name});
+    node.persistent = dice_.chance(15);
     if (dice_.chance(25)) {
       const std::size_t e = static_cast<std::size_t>(dice_.below(w_.einsums.size()));
       if (held_[e].count("GB/" + name)) return;
@@ -502,7 +539,8 @@ class MappingDraw {
         continue;
       held_[e].insert(memory_name + "/" + name);
       NodeSpec node = storage(memory_name, {name});
-      node.sliding = perfect_ && dice_.chance(40) && reads_a_window(w_.einsums[e], tensor);
+      node.persistent = dice_.chance(4);
+      node.sliding = dice_.chance(40) && reads_a_window(w_.einsums[e], tensor);
       list.insert(list.begin() + dice_.below(list.size() + 1), node);
     }
   }

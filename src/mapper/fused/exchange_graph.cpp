@@ -9,13 +9,25 @@
 
 namespace sluice::fused {
 
+namespace {
+
+/// Whether a tensor is backed in some other memory.
+bool is_elsewhere(const Compatibility& compatibility, std::int32_t tensor, ComponentId memory) {
+  return std::any_of(
+      compatibility.backings.begin(), compatibility.backings.end(), [&](const Backing& backing) {
+        return static_cast<std::int32_t>(backing.tensor) == tensor && backing.component != memory;
+      });
+}
+
+}  // namespace
+
 Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
   Spine spine;
   for (const Backing& backing : compatibility.backings) {
     const LocalTensor& tensor = shape.tensors[backing.tensor];
     LiveTensor& live = spine.live.emplace_back(LiveTensor{
         tensor.id, backing.component, backing.level, backing.bits, backing.persistent, {}});
-    if (tensor.copy_of >= 0)
+    if (tensor.copy_of >= 0 && !is_elsewhere(compatibility, tensor.copy_of, backing.component))
       live.copy_of = shape.tensors[static_cast<std::size_t>(tensor.copy_of)].id;
   }
   std::sort(spine.live.begin(), spine.live.end(),

@@ -25,6 +25,10 @@ bool is_alias(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
     if (other.component != tensor.component) continue;
     if (tensor.copy_of == other.id && tensor.level >= other.level) return true;
     if (other.copy_of == tensor.id && tensor.level > other.level) return true;
+    // Two copies of one tensor that is no more.
+    if (tensor.copy_of && tensor.copy_of == other.copy_of &&
+        std::pair(other.level, other.id) < std::pair(tensor.level, tensor.id))
+      return true;
   }
   return false;
 }

@@ -96,7 +96,10 @@ TEST_F(RowFusion, InstancesCannotShareRows) {
   nodes[1].kind = spread;
   EXPECT_EQ(why_illegal(w, arch, nodes),
             "The loop over q stands above the backing storage of T in GB but does not index it "
-            "directly.\n");
+            "directly.\n"
+            "The Einsum Y reads windows of T that overlap between the instances of a spatial loop "
+            "which it shares with the Einsum T; an instance cannot read what another one "
+            "makes.\n");
 }
 
 }  // namespace

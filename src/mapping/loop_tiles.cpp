@@ -1,0 +1,153 @@
+#include "sluice/mapping/loop_tiles.h"
+
+#include <algorithm>
+
+#include "sluice/support/checked.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+/// Place in an Einsum's iteration space of the first of a loop's variables that it uses.
+std::size_t walked_by(const Einsum& einsum, const std::vector<RankVariableId>& variables) {
+  for (RankVariableId variable : variables)
+    for (std::size_t v = 0; v < einsum.iteration_space.size(); ++v)
+      if (einsum.iteration_space[v].variable == variable) return v;
+  return kNowhere;
+}
+
+bool is_window(const AffineExpression& index) {
+  return !index.terms.empty() && (index.terms.size() > 1 || index.terms[0].coefficient != 1);
+}
+
+/// Einsums of whose output some other one reads a window.
+std::vector<char> makers_of_windows(const Workload& workload) {
+  std::vector<char> read_in_windows(workload.tensors.size(), 0);
+  bool any = false;
+  for (const Einsum& einsum : workload.einsums)
+    for (const TensorAccess& access : einsum.accesses)
+      for (const AffineExpression& index : access.projection)
+        if (!access.is_output && is_window(index)) {
+          read_in_windows[access.tensor.index()] = 1;
+          any = true;
+        }
+  if (!any) return {};
+  std::vector<char> makers;
+  for (const Einsum& einsum : workload.einsums)
+    makers.push_back(read_in_windows[einsum.output().tensor.index()]);
+  return makers;
+}
+
+/// Rows of an intermediate that a reader's tile needs from the start of its rank: one more than the
+/// largest index, at most `rank_size`. `tiles`: per place in the reader's iteration space.
+std::int64_t rows_needed(const Einsum& reader, const AffineExpression& index,
+                         const TileSizes* tiles, std::int64_t rank_size) {
+  std::int64_t highest = index.constant;
+  for (const AffineTerm& term : index.terms) {
+    if (term.coefficient <= 0) continue;
+    for (std::size_t v = 0; v < reader.iteration_space.size(); ++v)
+      if (reader.iteration_space[v].variable == term.variable)
+        highest += term.coefficient * (tiles[v].start - 1);
+  }
+  return std::clamp<std::int64_t>(highest + 1, 1, rank_size);
+}
+
+}  // namespace
+
+LoopTiles::LoopTiles(const Workload& workload)
+    : workload_(&workload), has_windows_(makers_of_windows(workload)) {
+  begin_.reserve(workload.einsums.size());
+  for (const Einsum& einsum : workload.einsums) {
+    begin_.push_back(tiles_.size());
+    for (const VariableRange& range : einsum.iteration_space) tiles_.push_back({range.size, 0});
+  }
+}
+
+bool LoopTiles::enter(const LoopShape& loop, std::span<const EinsumId> below) {
+  // With windows a stated first tile is the maker's, which follows from the reader's anyway.
+  if (loop.first_tile > 0 && !has_windows_.empty()) {
+    LoopTiles without_first = *this;
+    const bool one_step = without_first.enter({loop.variables, loop.tile_shape, 0}, below);
+    if (without_first.found_windows_) {
+      *this = std::move(without_first);
+      return one_step;
+    }
+  }
+  bool one_step = true;
+  found_windows_ = false;
+  walkers_.clear();
+  for (std::size_t i = below.size(); i-- > 0;) {
+    Walker walker{below[i], walked_by((*workload_)[below[i]], loop.variables), 1};
+    if (walker.variable == kNowhere) continue;
+    if (has_windows_.empty() || !has_windows_[walker.einsum.index()] ||
+        !follow_readers(loop, walker))
+      walker.steps =
+          tiles_of(walker.einsum)[walker.variable].enter(loop.tile_shape, loop.first_tile, false);
+    one_step &= walker.steps == 1;
+    walkers_.push_back(walker);
+  }
+  return walkers_.empty() ? unused_loop_has_one_step(loop) : one_step;
+}
+
+bool LoopTiles::unused_loop_has_one_step(const LoopShape& loop) const {
+  const std::int64_t largest = std::max(loop.tile_shape, loop.first_tile);
+  for (const Einsum& einsum : workload_->einsums)
+    for (const VariableRange& range : einsum.iteration_space)
+      for (RankVariableId variable : loop.variables)
+        if (range.variable == variable && largest < range.size) return false;
+  return true;
+}
+
+/// False if nobody reads windows of what the maker makes along the loop.
+bool LoopTiles::follow_readers(const LoopShape& loop, Walker& maker) {
+  const TensorAccess& output = (*workload_)[maker.einsum].output();
+  const RankVariableId made = (*workload_)[maker.einsum].iteration_space[maker.variable].variable;
+  std::int64_t first = 0, later = 0;
+  for (const Walker& walker : walkers_) {
+    const Einsum& reader = (*workload_)[walker.einsum];
+    const RankVariableId used = reader.iteration_space[walker.variable].variable;
+    for (const TensorAccess& access : reader.accesses) {
+      if (access.is_output || access.tensor != output.tensor) continue;
+      for (std::size_t r = 0; r < access.projection.size(); ++r) {
+        const AffineExpression& index = access.projection[r];
+        const auto& written = output.projection[r].terms;
+        if (!is_window(index) || index.coefficient_of(used) == 0 || written.size() != 1 ||
+            written[0].variable != made)
+          continue;
+        const std::int64_t size =
+            workload_->ranks[workload_->tensors[output.tensor.index()].ranks[r].index()].size;
+        const std::int64_t next =
+            index.coefficient_of(used) * std::max<std::int64_t>(loop.tile_shape, 1);
+        first = std::max(first, rows_needed(reader, index, tiles_of(walker.einsum), size));
+        later = std::max(later, std::min(next, size));
+      }
+    }
+  }
+  if (first == 0) return false;
+  found_windows_ = true;
+  maker.steps = tiles_of(maker.einsum)[maker.variable].enter(later, first, true);
+  return true;
+}
+
+std::int64_t TileSizes::enter(std::int64_t tile, std::int64_t first, bool sweeps) {
+  tile = std::max<std::int64_t>(tile, 1);
+  std::int64_t steps = 1;
+  const auto run = [&](std::int64_t size, bool has_first) {
+    const std::int64_t begin = has_first ? std::min(first, size) : 0;
+    steps = std::max(steps, (begin > 0 ? 1 : 0) + ceil_divide(size - begin, tile));
+    return std::pair(begin, std::min(tile, size - begin));
+  };
+  const auto [first_of_start, rest_of_start] = run(start, first > 0);
+  const auto [first_of_later, rest_of_later] = run(later, first > 0 && !sweeps);
+  if (sweeps && first > 0) {
+    start = first_of_start;
+    later = std::max(rest_of_start, rest_of_later);
+  } else {
+    start = std::max(first_of_start, rest_of_start);
+    later = std::max(first_of_later, rest_of_later);
+  }
+  return steps;
+}
+
+}  // namespace sluice

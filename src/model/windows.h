@@ -1,0 +1,13 @@
+#pragma once
+
+#include "model/nest.h"
+
+namespace sluice {
+
+/// Whether two steps of a loop touch disjoint parts of one of its Einsum's tensors: in some rank
+/// every step moves at least as far as what it touches extends. `tensor`: index into
+/// BoundEinsum::tensors; `reads_only`: leaves the Einsum's output out.
+bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                     const NestLoop& loop, int tensor, bool reads_only);
+
+}  // namespace sluice

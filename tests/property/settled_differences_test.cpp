@@ -1,0 +1,306 @@
+// Mappings on which model and executor once differed. Both must say the same now, and what was
+// found to be right. Random triples draw them all; here each stands with its arithmetic.
+#include <gtest/gtest.h>
+
+#include "sluice/frontend/load.h"
+#include "sluice/model/evaluate.h"
+#include "triples/triple.h"
+
+namespace sluice {
+namespace {
+
+const char* const kArch = R"(
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Container {name: Chip, spatial: [{name: c, fanout: 2}]}
+  - !Memory {name: GB, size: inf, spatial: [{name: g, fanout: 2}], actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: RF, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping:
+  nodes:
+)";
+
+struct Settled {
+  triples::LoadedTriple loaded;
+  bool legal = false;
+  Cost cost;
+
+  Settled(const std::string& workload, const std::string& nodes)
+      : loaded(load(workload + kArch + nodes)) {
+    EXPECT_EQ(triples::differences(loaded), std::vector<std::string>{});
+    auto evaluated = evaluate(loaded.problem, loaded.mapping);
+    legal = evaluated.has_value();
+    if (legal) cost = std::move(*evaluated);
+  }
+
+  static triples::LoadedTriple load(const std::string& text) {
+    auto specs = load_specs_from_text({{"case.yaml", text}}, {});
+    if (!specs) throw std::runtime_error(to_string(specs.error()[0]));
+    auto problem = bind(*specs->workload, *specs->arch);
+    if (!problem) throw std::runtime_error(to_string(problem.error()[0]));
+    return {std::move(*problem), std::move(specs->mappings.at(0))};
+  }
+
+  double peak_bits(const std::string& memory) const {
+    for (const OccupancyRow& row : cost.occupancy)
+      if (loaded.problem.arch[row.component].name == memory) return row.peak_bits;
+    return -1;
+  }
+  double count(const std::string& component, const std::string& tensor,
+               const std::string& action) const {
+    double sum = 0;
+    for (const EnergyRow& row : cost.energy)
+      if (loaded.problem.arch[row.component].name == component && row.action == action &&
+          row.tensor && loaded.problem.workload[*row.tensor].name == tensor)
+        sum += row.count.value_or(0);
+    return sum;
+  }
+};
+
+/// T[p] = X[p+r] W[r], Y[q] = T[stride*q+s] V[s]
+std::string rows(int q, int r, int s, int stride = 1) {
+  return "workload:\n  rank_sizes: {Q: " + std::to_string(q) +
+         "}\n  bits_per_value: {All: 8}\n  iteration_space_shape: [0 <= r < " + std::to_string(r) +
+         ", 0 <= s < " + std::to_string(s) +
+         "]\n  einsums: [\"T[p] = X[XP:p+r] * W[r]\", \"Y[q] = T[P:" + std::to_string(stride) +
+         "*q+s] * V[s]\"]\n";
+}
+
+const char* const kRowBranches = R"(
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: r, tile_shape: 1}, !Temporal {rank_variable: p, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: s, tile_shape: 1}, !Temporal {rank_variable: q, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)";
+
+// The loop takes one step of both Einsums (of T's 5 rows by its reader's 3): DRAM's X (6) and W (2)
+// live while T is made, V (3) and Y (3) after it.
+TEST(SettledDifferences, ALoopOfOneStepOverAWindowIsNoLoop) {
+  const Settled found(rows(3, 2, 3), std::string(R"(
+  - !Storage {tensors: [X, W, Y, V], component: DRAM}
+  - !Temporal {rank_variable: [q, p], tile_shape: 3}
+  - !Storage {tensors: [T], component: GB})") +
+                                         kRowBranches);
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("DRAM"), (6 + 2) * 8);
+}
+
+TEST(SettledDifferences, ALoopOfOneStepRepeatsNobody) {
+  const Settled found(
+      "workload:\n  rank_sizes: {M: 2, N: 2, K: 2, L: 2}\n  bits_per_value: {All: 8}\n"
+      "  einsums: [\"T[m,n] = A[m,k] * B[k,n]\", \"U[x,l] = T[M:x,N:y] * V[N:y,l]\"]\n",
+      R"(
+  - !Storage {tensors: [A, B, V, U], component: DRAM}
+  - !Temporal {rank_variable: [x, m], tile_shape: 1}
+  - !Temporal {rank_variable: [x], tile_shape: 1}
+  - !Storage {tensors: [T], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: n, tile_shape: 1}, !Temporal {rank_variable: k, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: y, tile_shape: 1}, !Temporal {rank_variable: l, tile_shape: 1}, !Compute {einsum: U, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("GB"), 2 * 8);
+}
+
+// Instance 0 has p 0..2: a window of 2 + 2 values, then 1 new one; instance 1 has p 3: 3 values.
+TEST(SettledDifferences, SlidingBelowUnevenLoopsOfOneVariable) {
+  const Settled found(
+      "workload:\n  rank_sizes: {P: 4}\n  bits_per_value: {All: 8}\n"
+      "  iteration_space_shape: [0 <= r < 3]\n  einsums: [\"Y[p] = X[XP:p+r] * W[r]\"]\n",
+      R"(
+  - !Storage {tensors: [X, W, Y], component: DRAM}
+  - !Storage {tensors: [X], component: GB}
+  - !Spatial {rank_variable: p, tile_shape: 3, component: GB, name: g}
+  - !Temporal {rank_variable: p, tile_shape: 2}
+  - !Storage {tensors: [X], component: RF, sliding: true}
+  - !Temporal {rank_variable: p, tile_shape: 1}
+  - !Temporal {rank_variable: r, tile_shape: 1}
+  - !Compute {einsum: Y, component: MAC}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("GB", "X", "read"), 4 + 1 + 3);
+}
+
+// U reads one of T's two values. GB's node of T in both branches is one reservation of both, beside
+// U's value.
+TEST(SettledDifferences, ABackingInSeveralBranchesKeepsItsSize) {
+  const Settled found(
+      "workload:\n  rank_sizes: {M: 1, N: 2}\n  bits_per_value: {All: 8}\n"
+      "  einsums: [\"T[m,n] = A[m,n] * B[n]\", \"U[n,m] = T[M:n,N:m]\"]\n",
+      R"(
+  - !Storage {tensors: [A, B], component: DRAM}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Temporal {rank_variable: n, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [T, U], component: GB}, !Compute {einsum: U, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("GB"), (2 + 1) * 8);
+}
+
+std::string spread_rows(int tile, const std::string& memory) {
+  const std::string intermediate = "  - !Storage {tensors: [T], component: " + memory + "}\n";
+  return "  - !Storage {tensors: [X, W, Y, V], component: DRAM}\n" +
+         (memory == "DRAM" ? intermediate : "") +
+         "  - !Spatial {rank_variable: [q, p], tile_shape: " + std::to_string(tile) +
+         ", component: Chip, name: c}\n" + (memory == "DRAM" ? "" : intermediate) + kRowBranches;
+}
+
+// Instance 1 reads T[1] and T[2], which instance 0 makes at the same time.
+TEST(SettledDifferences, InstancesDoNotReadEachOthersRows) {
+  EXPECT_FALSE(Settled(rows(2, 2, 3), spread_rows(1, "DRAM")).legal);
+  EXPECT_FALSE(Settled(rows(2, 2, 3), spread_rows(1, "GB")).legal);
+}
+
+// Windows of 2 rows, 3 apart: nobody reads another's. Instance 0 makes rows 0 and 1, instance 1
+// rows 2 to 4: what they get together takes 3 · 2 messages, as many as the one with more needs.
+TEST(SettledDifferences, InstancesMayHaveWindowsThatAreApart) {
+  for (const char* memory : {"DRAM", "GB"}) {
+    const Settled found(rows(2, 2, 2, 3), spread_rows(1, memory));
+    ASSERT_TRUE(found.legal);
+    EXPECT_EQ(found.count("DRAM", "W", "read"), 3 * 2);
+  }
+}
+
+// Row by row an instance's own windows are apart (2 rows, one step of 2 instances), but what it
+// covers in all steps is not: q 0..1 reads rows 0..2, q 2..3 rows 2..4.
+TEST(SettledDifferences, InstancesAreSeenOverAllTheirSteps) {
+  const Settled found(rows(4, 2, 2), std::string(R"(
+  - !Storage {tensors: [X, W, Y, V], component: DRAM}
+  - !Spatial {rank_variable: [q, p], tile_shape: 2, component: Chip, name: c}
+  - !Temporal {rank_variable: [q, p], tile_shape: 1}
+  - !Storage {tensors: [T], component: GB})") +
+                                         kRowBranches);
+  EXPECT_FALSE(found.legal);
+}
+
+// Q 1: the steps over s read rows 0, 1 and 2. They are apart; the loop over c between them and
+// T's node takes nothing away.
+TEST(SettledDifferences, StepsThatAreApartLoseNothingToALoopBetween) {
+  const Settled found(
+      "workload:\n  rank_sizes: {Q: 1, C: 2, O: 1}\n  bits_per_value: {All: 8}\n"
+      "  iteration_space_shape: [0 <= r < 2, 0 <= s < 3]\n"
+      "  einsums: [\"T[p,c] = X[XP:p+r,c] * W[r,c]\", \"Y[q,o] = T[P:2*q+s,c] * V[s,c,o]\"]\n",
+      R"(
+  - !Storage {tensors: [X, W, Y, V], component: DRAM}
+  - !Temporal {rank_variable: [s, p], tile_shape: 1}
+  - !Temporal {rank_variable: [c], tile_shape: 1}
+  - !Storage {tensors: [T], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Compute {einsum: Y, component: MAC}]}
+)");
+  EXPECT_TRUE(found.legal);
+}
+
+// Z steps by 1 and needs 3 rows of Y, for which T must make 4 first, then 1 a step: 5 rows, each
+// once. GB holds windows of 4 and 3.
+TEST(SettledDifferences, RowsOfRows) {
+  const Settled found(
+      "workload:\n  rank_sizes: {O: 2}\n  bits_per_value: {All: 8}\n"
+      "  iteration_space_shape: [0 <= r < 2, 0 <= s < 2, 0 <= t < 3]\n"
+      "  einsums: [\"T[p] = X[XP:p+r] * W[r]\", \"Y[q] = T[P:q+s] * V[s]\", \"Z[o] = Y[Q:o+t] * "
+      "H[t]\"]\n",
+      R"(
+  - !Storage {tensors: [X, W, V, H, Z], component: DRAM}
+  - !Temporal {rank_variable: [o, q, p], tile_shape: 1}
+  - !Storage {tensors: [T, Y], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: q, tile_shape: 1}, !Temporal {rank_variable: s, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: t, tile_shape: 1}, !Compute {einsum: Z, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("DRAM", "X", "read"), 5 * 2);
+  EXPECT_EQ(found.peak_bits("GB"), (4 + 3) * 8);
+}
+
+// In every step of the shared loop the inner loop's first tile is 2: 2 + 2 spread over instances.
+// W is read once a step for both of them: 2 (first step: tiles of 2, 1, 1) …
+TEST(SettledDifferences, AStatedFirstTileComesInEveryRunOfItsLoop) {
+  // p runs 0..3 in the first step (tiles 2, 1, 1), 4..5 in the second (one tile of 2): 4 visits,
+  // in each of which 2 values of W are sent to the instances together.
+  const Settled found(rows(4, 2, 3), std::string(R"(
+  - !Storage {tensors: [X, W, T, V, Y], component: DRAM}
+  - !Temporal {rank_variable: [q, p], tile_shape: 2}
+  - !Sequential
+    nodes:
+    - !Nested
+      nodes:
+      - !Temporal {rank_variable: p, tile_shape: 1, initial_tile_shape: 2}
+      - !Spatial {rank_variable: p, tile_shape: 1, component: GB, name: g}
+      - !Temporal {rank_variable: r, tile_shape: 1}
+      - !Compute {einsum: T, component: MAC}
+    - !Nested {nodes: [!Temporal {rank_variable: q, tile_shape: 1}, !Temporal {rank_variable: s, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)"));
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("DRAM", "W", "read"), 4 * 2);
+}
+
+// A node that stays during the whole run stands above everything, also above loops of components
+// around its own.
+TEST(SettledDifferences, APersistentNodeMayStandAboveOuterSpatialLoops) {
+  const Settled found(
+      "workload:\n  rank_sizes: {M: 2, N: 3}\n  bits_per_value: {All: 8}\n"
+      "  einsums: [\"Y[m,n] = A[m] * B[n]\"]\n",
+      R"(
+  - !Storage {tensors: [A, B, Y], component: DRAM}
+  - !Storage {tensors: [B], component: GB, persistent: true}
+  - !Spatial {rank_variable: m, tile_shape: 1, component: Chip, name: c}
+  - !Temporal {rank_variable: n, tile_shape: 1}
+  - !Compute {einsum: Y, component: MAC}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("GB"), 3 * 8);
+}
+
+// Two copies of one tensor in its memory are the same bits, also when it is no more: 2 values, and
+// then V's.
+TEST(SettledDifferences, SeveralCopiesInOneMemoryAreOne) {
+  const Settled found(
+      "workload:\n  rank_sizes: {M: 2, N: 1}\n  bits_per_value: {All: 8}\n  einsums:\n"
+      "  - {einsum: \"U[m] = T[m]\", is_copy_operation: true}\n"
+      "  - {einsum: \"W[m] = T[m]\", is_copy_operation: true}\n"
+      "  - {einsum: \"V[n] = U[m] * W[m] * B[n]\"}\n",
+      R"(
+  - !Storage {tensors: [T, U, W, V], component: DRAM}
+  - !Storage {tensors: [B], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Compute {einsum: U, component: MAC}]}
+    - !Nested {nodes: [!Compute {einsum: W, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: V, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("DRAM"), (2 + 1) * 8);
+}
+
+// T's node stands at the head of two branches, of which one is inside a further split: one
+// reservation, from T to Y. Z's value comes after it.
+TEST(SettledDifferences, BranchesOfBranchesHaveHeadsToo) {
+  const Settled found(
+      "workload:\n  rank_sizes: {M: 3, N: 1}\n  bits_per_value: {All: 8}\n"
+      "  einsums: [\"T[m,n] = exp(A[m,n])\", \"Y[n] = sum(T[m,n])\", \"Z[n] = exp(Y[n])\"]\n",
+      R"(
+  - !Storage {tensors: [A], component: DRAM}
+  - !Storage {tensors: [Y], component: RF}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested
+      nodes:
+      - !Sequential
+        nodes:
+        - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+        - !Nested {nodes: [!Storage {tensors: [Z], component: GB}, !Compute {einsum: Z, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("GB"), 3 * 8);
+}
+
+}  // namespace
+}  // namespace sluice
