@@ -87,6 +87,10 @@ function(sluice_add_tests)
   file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/module_arrows.txt" CONTENT "${arrows}")
   add_test(NAME house COMMAND "${PROJECT_SOURCE_DIR}/tests/house/check.sh" "${PROJECT_SOURCE_DIR}"
                               "${PROJECT_BINARY_DIR}/module_arrows.txt")
+  # repro/ffm: does it run from one end to the other?
+  add_test(NAME repro_ffm COMMAND "${PROJECT_SOURCE_DIR}/repro/ffm/run" --quick --sluice "$<TARGET_FILE:sluice>"
+                                  --architecture edge_33tops --output "${PROJECT_BINARY_DIR}/repro_ffm")
+  set_tests_properties(repro_ffm PROPERTIES TIMEOUT 600)
   add_test(NAME package COMMAND ${CMAKE_COMMAND} "-DBUILD_DIR=${PROJECT_BINARY_DIR}"
                                 "-DCXX_FLAGS=${CMAKE_CXX_FLAGS}"
                                 -P "${PROJECT_SOURCE_DIR}/tests/package/run.cmake")
