@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <unordered_map>
 
+#include "group_index.h"
 #include "key_hash.h"
 #include "spine_table.h"
 
@@ -55,12 +57,29 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
 
 namespace {
 
-struct CompactHash {
-  std::size_t operator()(const CompactSpine& spine) const {
-    std::uint64_t hash = KeyHash::mix(spine.structure + 1);
-    for (std::uint32_t extent : spine.extents) hash = KeyHash::mix(hash ^ (extent + 1));
-    return hash;
+std::uint64_t hash_of(const CompactSpine& spine) {
+  std::uint64_t hash = KeyHash::mix(spine.structure + 1);
+  for (std::uint32_t extent : spine.extents) hash = KeyHash::mix(hash ^ (extent + 1));
+  return hash;
+}
+
+/// Different spines in the order in which they were first seen.
+class DistinctSpines {
+ public:
+  std::uint32_t number(const CompactSpine& spine) {
+    for (std::uint64_t hash = hash_of(spine);; hash = KeyHash::mix(hash + 1)) {
+      const auto [at, inserted] =
+          index_.try_emplace(hash, static_cast<std::uint32_t>(spines_.size()));
+      if (inserted) spines_.push_back(spine);
+      if (inserted || spines_[at->second] == spine) return at->second;
+    }
   }
+  std::size_t size() const { return spines_.size(); }
+  std::vector<CompactSpine> take() { return std::move(spines_); }
+
+ private:
+  std::vector<CompactSpine> spines_;
+  std::unordered_map<std::uint64_t, std::uint32_t> index_;
 };
 
 class Connector {
@@ -196,49 +215,35 @@ class Connector {
     for (std::size_t t = 0; t < shared_[e].size(); ++t)
       for (std::size_t at = 0; at < live.size(); ++at)
         if (live[at].id == shared_[e][t]) shared.emplace_back(at, t);
-    std::unordered_map<std::vector<std::int64_t>, std::vector<std::uint32_t>, KeyHash> index;
-    std::vector<std::int64_t> key;
-    for (std::uint32_t g = 0; g < own_[e].size(); ++g) {
-      if (!alive_[e][g]) continue;
-      key.clear();
-      for (const auto& [there, here] : shared)
-        key.push_back(static_cast<std::int64_t>(own_[e][g].exchanges[here]));
-      index[key].push_back(g);
-    }
-    std::unordered_map<CompactSpine, std::uint32_t, CompactHash> nodes;
-    std::vector<CompactSpine> after;
+    std::set<std::size_t> depths;
+    for (const CompactSpine& spine : before) depths.insert(spine.extents.size());
+    const GroupIndex index(table_, own_[e], alive_[e], std::move(shared),
+                           {depths.begin(), depths.end()});
+    DistinctSpines after;
     std::vector<ExchangeEdge> edges;
     std::vector<EnergyLatency> least;  // per spine after
     SearchBound bound = options_.bound;
     bound.others = {rest_after(e)};
     CompactSpine joined;
     for (std::uint32_t p = 0; p < before.size(); ++p) {
-      key.clear();
-      for (const auto& [there, here] : shared)
-        key.push_back(static_cast<std::int64_t>(before[p].exchanges[there]));
-      const auto candidates = index.find(key);
-      if (candidates == index.end()) continue;
       if (options_.cancel != nullptr && options_.cancel->load()) break;
-      for (std::uint32_t g : candidates->second) {
+      for (std::uint32_t g : index.find(before[p])) {
         const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
                                  least_[p].latency + group_least_[e][g].latency};
-        if (bound.hopeless(cost.energy, cost.latency) || !fits(e, before[p], g)) continue;
-        if (!table_.join(before[p], own_[e][g], e, &joined)) continue;
-        const auto [at, inserted] =
-            nodes.try_emplace(joined, static_cast<std::uint32_t>(after.size()));
-        if (inserted) {
-          after.push_back(joined);
-          least.push_back(cost);
-        }
-        EnergyLatency& reached = least[at->second];
-        reached.energy = std::min(reached.energy, cost.energy);
-        reached.latency = std::min(reached.latency, cost.latency);
-        edges.push_back({p, g, at->second});
+        if (bound.hopeless(cost.energy, cost.latency) ||
+            !table_.matches(before[p], own_[e][g], e) || !fits(e, before[p], g) ||
+            !table_.join(before[p], own_[e][g], e, &joined))
+          continue;
+        const std::uint32_t to = after.number(joined);
+        if (to == least.size()) least.push_back(cost);
+        least[to].energy = std::min(least[to].energy, cost.energy);
+        least[to].latency = std::min(least[to].latency, cost.latency);
+        edges.push_back({p, g, to});
       }
     }
     least_ = std::move(least);
     graph_.edges.push_back(std::move(edges));
-    return after;
+    return after.take();
   }
 
   /// Keeps the spines from which the last Einsum can be reached.

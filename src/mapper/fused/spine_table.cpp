@@ -122,24 +122,29 @@ SpineTable::Case SpineTable::work_out(const Spine& prefix, const Spine& next,
 
 SpineTable::Case& SpineTable::find_case(const CompactSpine& prefix, const CompactSpine& next,
                                         std::size_t einsum) {
-  key_.assign({static_cast<std::int64_t>(einsum), prefix.structure, next.structure});
+  std::uint64_t key = KeyHash::mix(einsum + 1);
+  key = KeyHash::mix(key ^ (std::uint64_t{prefix.structure} << 32U | next.structure));
   for (std::uint32_t mine : prefix.extents) {
-    std::int64_t equal = 0;
+    std::uint64_t equal = 0;
     for (std::size_t r = 0; r < next.extents.size(); ++r)
-      equal |= static_cast<std::int64_t>(next.extents[r] == mine) << r;
-    key_.push_back(equal);
+      equal |= std::uint64_t{next.extents[r] == mine} << r;
+    key = KeyHash::mix(key ^ equal);
   }
-  const auto at = cases_.find(key_);
+  const auto at = cases_.find(key);
   if (at != cases_.end()) return at->second;
-  return cases_.emplace(key_, work_out(expand(prefix), expand(next), einsum)).first->second;
+  return cases_.emplace(key, work_out(expand(prefix), expand(next), einsum)).first->second;
+}
+
+bool SpineTable::matches(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum) {
+  if (next.extents.size() < prefix.extents.size()) return false;
+  SLUICE_CHECK(next.extents.size() < 64, "more than 63 fused loops");
+  return find_case(prefix, next, einsum).matches;
 }
 
 bool SpineTable::join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
                       CompactSpine* joined) {
-  if (next.extents.size() < prefix.extents.size()) return false;
-  SLUICE_CHECK(next.extents.size() < 64, "more than 63 fused loops");
+  if (!matches(prefix, next, einsum)) return false;
   Case& found = find_case(prefix, next, einsum);
-  if (!found.matches) return false;
   const std::size_t depth = found.loops.size();
   joined->extents.resize(depth);
   for (std::size_t i = 0; i < depth; ++i) {

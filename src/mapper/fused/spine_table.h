@@ -33,9 +33,17 @@ class SpineTable {
 
   CompactSpine compact(const Spine& spine);
 
+  /// Whether Einsum number `einsum` can stand under all open loops of a prefix.
+  bool matches(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+
   /// The spine after joining Einsum number `einsum`; false: they do not match.
   bool join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
             CompactSpine* joined);
+
+  /// Per loop of a spine: it may not be permuted with the one above it.
+  const std::vector<bool>& stop_before(const CompactSpine& spine) const {
+    return structures_[spine.structure].stop_before;
+  }
 
   /// The live tensors of a spine; for their reservations see `CompactSpine::bits`.
   const std::vector<LiveTensor>& live(const CompactSpine& spine) const {
@@ -72,10 +80,9 @@ class SpineTable {
   const std::vector<std::size_t>& last_use_;
   std::vector<Extent> extents_;
   std::map<Extent, std::uint32_t> extent_number_;
-  Key key_;                        // scratch
   std::vector<Spine> structures_;  // with some extents
   std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
-  std::unordered_map<Key, Case, KeyHash> cases_;
+  std::unordered_map<std::uint64_t, Case> cases_;  // by a hash of all that decides them
 };
 
 }  // namespace sluice::fused
