@@ -29,7 +29,7 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
   EXPECT_EQ(keys_of(document["guarantee"]), (Keys{"kind", "space", "orders_explored", "epsilon"}));
   EXPECT_EQ(keys_of(document["search"]),
             (Keys{"seconds", "threads", "mappings_considered", "mappings_evaluated",
-                  "pmappings_kept", "peak_rss_bytes"}));
+                  "pmappings_kept", "convergence", "peak_rss_bytes"}));
   EXPECT_EQ(keys_of(document["mappings"][0]),
             (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",
                   "leak_energy_j", "energy", "latency", "collectives", "occupancy", "bounds",
