@@ -1,5 +1,8 @@
 #include "sluice/arch/arch.h"
 
+#include <cmath>
+#include <tuple>
+
 #include "sluice/support/checked.h"
 #include "sluice/support/error.h"
 
@@ -17,6 +20,16 @@ bool contains(const Arch& arch, std::optional<ForkId> outer, std::optional<ForkI
 }
 
 }  // namespace
+
+bool operator==(const Action& a, const Action& b) {
+  const bool same_energy =
+      a.energy_j == b.energy_j || (std::isnan(a.energy_j) && std::isnan(b.energy_j));
+  const auto rest = [](const Action& action) {
+    return std::tie(action.name, action.throughput, action.bits_per_action, action.setup_s,
+                    action.values_per_action);
+  };
+  return same_energy && rest(a) == rest(b);
+}
 
 std::optional<ComponentId> find_component(const Arch& arch, const std::string& name) {
   for (std::size_t i = 0; i < arch.components.size(); ++i)

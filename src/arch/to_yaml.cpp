@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "sluice/arch/arch.h"
 #include "support/yaml_text.h"
 
@@ -80,6 +82,7 @@ class ComponentPrinter {
     if (memory.buffering == Buffering::kDouble) line("buffering", "double");
     if (memory.ports == Ports::kSeparate) line("ports", "separate");
     if (memory.merging_reads == MergingReads::kCounted) line("merging_reads", "counted");
+    if (memory.draining_reads == DrainingReads::kFree) line("draining_reads", "free");
   }
 
   void body(const Toll& toll) {
@@ -99,6 +102,8 @@ class ComponentPrinter {
 
   void body(const Network& network) {
     line("topology", name_of(network.topology));
+    if (network.entry == NetworkEntry::kEdge) line("entry", "edge");
+    if (network.returning_sums == ReturningSums::kFree) line("returning_sums", "free");
     number("channel_width", static_cast<double>(network.channel_width_bits), 1);
     line("link_bandwidth", yaml_number(network.link_bandwidth));
     number("router_latency", network.router_latency_s, 0);
@@ -153,7 +158,8 @@ class ComponentPrinter {
     text_ += indent_ + "  actions:\n";
     for (const Action& action : component_.actions) {
       YamlFlowMap map;
-      map.add("name", action.name).add("energy", yaml_number(action.energy_j));
+      map.add("name", action.name)
+          .add("energy", std::isnan(action.energy_j) ? "null" : yaml_number(action.energy_j));
       map.add("throughput", yaml_number(action.throughput));
       if (action.bits_per_action != 1)
         map.add("bits_per_action", yaml_number(action.bits_per_action));

@@ -31,6 +31,7 @@ struct ParsedArguments {
   std::string trace;
   std::string latency = "overlap";
   std::string batch;
+  std::string energy_file;
   std::uint64_t seed = 0;
   bool yaml = false;
   bool ascii = false;
@@ -111,6 +112,7 @@ class CommandLine {
     add_map();
     add_evaluate();
     add_execute();
+    add_import();
     add_check();
     add_show();
     add_list();
@@ -191,6 +193,36 @@ class CommandLine {
         ->default_str("0");
     commands_["execute"] = [](const ParsedArguments& parsed, const Console& console) {
       return run_execute({parsed.specs, parsed.output.json, parsed.trace, parsed.seed}, console);
+    };
+  }
+
+  void add_import() {
+    CLI::App& command =
+        *app_.add_subcommand("import", "Turn specs of Timeloop or AccelForge into Sluice's");
+    command
+        .add_option("FILE", parsed_.specs.names,
+                    "The files of one job together: architecture, problem, mapping, constraints")
+        ->required()
+        ->option_text(" ");
+    command
+        .add_option(
+            "-o,--output", parsed_.output.folder,
+            "Write arch.yaml, workload.yaml, mapping.yaml and constraints.yaml into this folder")
+        ->type_name("DIR")
+        ->required();
+    command
+        .add_option("--ert", parsed_.energy_file,
+                    "Energies per action: Accelergy's ERT, or a map COMPONENT: {ACTION: energy}")
+        ->type_name("FILE");
+    command
+        .add_option("--set", parsed_.specs.assignments, "Set a variable of the files' templates")
+        ->type_name("NAME=VALUE")
+        ->take_all()
+        ->allow_extra_args(false);
+    commands_["import"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_import(
+          {parsed.specs.names, parsed.specs.assignments, parsed.output.folder, parsed.energy_file},
+          console);
     };
   }
 

@@ -111,7 +111,7 @@ Node MappingFromJson::node(const Value& value) const {
 
 StorageNode MappingFromJson::storage(const Value& value) const {
   check_keys(value,
-             {"node", "tensors", "component", "persistent", "resident", "sliding", "einsums"});
+             {"node", "tensors", "component", "persistent", "resident", "sliding", "incremental", "einsums"});
   StorageNode node;
   const Value& tensors = member(value, "tensors");
   if (!tensors.is_array() || tensors.empty()) fail("`tensors` must be a list of names");
@@ -120,6 +120,7 @@ StorageNode MappingFromJson::storage(const Value& value) const {
   node.persistent = flag(value, "persistent");
   node.resident = flag(value, "resident");
   node.sliding = flag(value, "sliding");
+  node.incremental = flag(value, "incremental");
   if (value.contains("einsums"))
     for (const Value& einsum : value["einsums"])
       node.einsums.push_back(look_up(einsums_, einsum, "Einsum"));

@@ -31,7 +31,8 @@ class MappingWriter {
         {"node", "Storage"}, {"tensors", tensors}, {"component", arch_[node.component].name}};
     for (const auto& [key, value] : {std::pair{"persistent", node.persistent},
                                      {"resident", node.resident},
-                                     {"sliding", node.sliding}})
+                                     {"sliding", node.sliding},
+                                     {"incremental", node.incremental}})
       if (value) result[key] = true;
     if (node.shared_by) result["shared_by"] = *node.shared_by;
     if (node.over) result["over"] = *node.over;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "frontend/map_reader.h"
 #include "frontend/values.h"
@@ -110,6 +111,8 @@ class ComponentReader {
                                                    {"separate", Ports::kSeparate}};
     static constexpr NamedValue<MergingReads> kReads[] = {{"free", MergingReads::kFree},
                                                           {"counted", MergingReads::kCounted}};
+    static constexpr NamedValue<DrainingReads> kDrains[] = {{"counted", DrainingReads::kCounted},
+                                                            {"free", DrainingReads::kFree}};
     memory.buffering = read_choice(context_, map_.optional("buffering"), "buffering", kBufferings)
                            .value_or(Buffering::kSingle);
     memory.ports = read_choice(context_, map_.optional("ports"), "kind of ports", kPorts)
@@ -117,6 +120,9 @@ class ComponentReader {
     memory.merging_reads =
         read_choice(context_, map_.optional("merging_reads"), "pricing of merging reads", kReads)
             .value_or(MergingReads::kFree);
+    memory.draining_reads =
+        read_choice(context_, map_.optional("draining_reads"), "pricing of draining reads", kDrains)
+            .value_or(DrainingReads::kCounted);
     component_.kind = std::move(memory);
     actions({"read", "write"});
     require_actions({"read", "write"});
@@ -183,6 +189,17 @@ class ComponentReader {
     Network network;
     network.topology = read_choice(context_, map_.required("topology"), "topology", kTopologies)
                            .value_or(Topology::kMesh);
+    static constexpr NamedValue<NetworkEntry> kEntries[] = {{"corner", NetworkEntry::kCorner},
+                                                            {"edge", NetworkEntry::kEdge}};
+    static constexpr NamedValue<ReturningSums> kSums[] = {{"counted", ReturningSums::kCounted},
+                                                          {"free", ReturningSums::kFree}};
+    const YamlNode* entry = map_.optional("entry");
+    network.entry = read_choice(context_, entry, "entry", kEntries).value_or(NetworkEntry::kCorner);
+    if (network.entry == NetworkEntry::kEdge && network.topology != Topology::kMesh)
+      context_.error(*entry, "only a mesh has an edge to enter at");
+    network.returning_sums =
+        read_choice(context_, map_.optional("returning_sums"), "pricing of returning sums", kSums)
+            .value_or(ReturningSums::kCounted);
     if (const auto width =
             read_quantity(context_, map_.optional("channel_width"),
                           {.what = "channel_width", .dimensions = {kBit}, .zero = false}))
@@ -343,7 +360,10 @@ class ComponentReader {
             read_quantity(context_, map.optional("values_per_action"),
                           {.what = "values_per_action", .dimensions = {}, .zero = false}))
       action.values_per_action = values->value;
-    action.energy_j = energy(map.required("energy"), "energy", action.bits_per_action);
+    const YamlNode* energy_node = map.required("energy");
+    action.energy_j = energy_node != nullptr && energy_node->is_null()
+                          ? std::numeric_limits<double>::quiet_NaN()
+                          : energy(energy_node, "energy", action.bits_per_action);
     // What takes no time must say so (`inf`), unless the component says how long it takes.
     const bool timed = node_.find("total_latency") != nullptr;
     action.throughput = throughput(timed ? map.optional("throughput") : map.required("throughput"),

@@ -98,6 +98,9 @@ class MappingReader {
     node.persistent = flag(map, "persistent");
     node.resident = flag(map, "resident");
     node.sliding = flag(map, "sliding");
+    node.incremental = flag(map, "incremental");
+    if (node.sliding && node.incremental)
+      context_.error(map.node(), "'incremental' fetches only new rows anyway: leave out 'sliding'");
     node.shared_by = read_integer(context_, map.optional("shared_by"), "shared_by", 1);
     node.over = names_.dimension_name(map.optional("over"));
     node.along = names_.variable(map.optional("along"));

@@ -246,9 +246,12 @@ class WorkloadBuilder {
 
   // --- consistency ------------------------------------------------------------------------------
 
-  /// A tensor's name is a word of set expressions.
+  /// A tensor's name is a word of set expressions. Timeloop's usual names are let through where
+  /// there is one Einsum: there the word means the set in expressions, and the tensor elsewhere.
   void check_tensor_names() {
-    const auto taken = [](const std::string& name) {
+    const bool is_alone = source_.einsums.size() == 1;
+    const auto taken = [is_alone](const std::string& name) {
+      if (is_alone && (name == "Inputs" || name == "Outputs")) return false;
       return name == "Other" || name == "ops" || is_expression_keyword(name) ||
              std::find(set_names().begin(), set_names().end(), name) != set_names().end();
     };

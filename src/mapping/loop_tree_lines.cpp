@@ -229,6 +229,7 @@ class Describer {
     if (node.persistent) marks += " (persistent)";
     if (node.resident) marks += " (resident)";
     if (node.sliding) marks += " (sliding)";
+    if (node.incremental) marks += " (incremental)";
     if (node.shared_by) marks += fmt::format(" (shared by {})", *node.shared_by);
     return marks;
   }

@@ -57,6 +57,7 @@ class MappingPrinter {
     if (node.persistent) map.add("persistent", "true");
     if (node.resident) map.add("resident", "true");
     if (node.sliding) map.add("sliding", "true");
+    if (node.incremental) map.add("incremental", "true");
     if (node.shared_by) map.add("shared_by", std::to_string(*node.shared_by));
     if (node.over) map.add("over", *node.over);
     if (node.along) map.add("along", workload_[*node.along].name);

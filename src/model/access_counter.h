@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "model/padding.h"
+#include "model/refetches.h"
 #include "model/systolic.h"
 #include "model/traffic.h"
 #include "model/visit_sum.h"
@@ -21,6 +23,7 @@ struct Place {
   std::uint32_t storage = kComputeLevel;  ///< index within the nest
   int n_loops = 0;                        ///< loops above it
   int slides_over = -1;
+  bool incremental = false;
 };
 
 /// Which loops count how often.
@@ -88,7 +91,7 @@ class AccessCounter {
   }
   Place storage_place(std::uint32_t s) const {
     if (s == kComputeLevel) return {};
-    return {s, storage(s).loops_above, storage(s).slides_over};
+    return {s, storage(s).loops_above, storage(s).slides_over, storage(s).incremental};
   }
 
   /// False for a toll on the other way only.
@@ -106,6 +109,11 @@ class AccessCounter {
     if (parent->storage != kComputeLevel) link(*parent, place);
     tolls_.clear();
     *parent = place;
+  }
+
+  bool counts_drains(const Place& place) const {
+    const Memory* memory = std::get_if<Memory>(&arch_[storage(place.storage).component].kind);
+    return !memory || memory->draining_reads == DrainingReads::kCounted;
   }
 
   Value volume_at(const Place& place) const {
@@ -138,6 +146,7 @@ class AccessCounter {
 
   /// Values of the tiles that the visits of `child` move.
   Value sum(const Place& child, Value volume, const CountMode& mode) const {
+    if (child.incremental && !mode.first_visit) return incremental_sum(child, mode);
     if (nest_.perfect) {
       Value product = volume;
       for (int l = 0; l < child.n_loops; ++l)
@@ -148,6 +157,32 @@ class AccessCounter {
     std::vector<LoopEffect> effects;
     for (int l = 0; l < child.n_loops; ++l) effects.push_back(effect(l, child, mode));
     return arithmetic_.uneven_sum(loops_, effects, access_, ranges_);
+  }
+
+  /// As sum, for a child that fetches only what its last tile did not hold.
+  Value incremental_sum(const Place& child, const CountMode& mode) const {
+    Value product = arithmetic_.constant(0);
+    if constexpr (std::is_same_v<Value, std::int64_t>)
+      product = refetched_in(child).values;
+    else
+      arithmetic_.refuse();
+    // Instances of one fanout with equal tiles share one message.
+    std::map<ComponentId, std::vector<const NestLoop*>> shared;
+    for (int l = 0; l < child.n_loops; ++l) {
+      if (!loops_[l].spatial || effect(l, child, mode) != LoopEffect::kEvery) continue;
+      if (l >= mode.spatial_from && !access_.is_output && may_reuse(loops_[l]))
+        shared[loops_[l].component].push_back(&loops_[l]);
+      else
+        product = arithmetic_.multiply(product, trips(l));
+    }
+    for (const auto& [component, loops] : shared)
+      product =
+          arithmetic_.multiply(product, arithmetic_.constant(different_tiles(access_, loops)));
+    return product;
+  }
+
+  Refetches refetched_in(const Place& child) const {
+    return refetches(access_, tree_.tiles_at(storage(child.storage)), loops_, child.n_loops);
   }
 
   /// What moves between a child and its parent, on one side of the spatial loops between them:
@@ -198,7 +233,7 @@ class AccessCounter {
 
   /// Both sides of a transfer, its parent's first.
   std::pair<Moves, Moves> moves(const Place& parent, const Place& child, Value volume) {
-    if (!nest_.perfect)
+    if (!nest_.perfect || child.incremental)
       return {uneven_moves(child, volume, parent.n_loops),
               uneven_moves(child, volume, child.n_loops)};
     Moves above = outside_products(parent);
@@ -253,7 +288,7 @@ class AccessCounter {
     }
     if (child.storage != kComputeLevel) {
       add_downwards(child, true, below);
-      if (access_.is_output) add(child, false, below.all, below.unit);
+      if (access_.is_output && counts_drains(child)) add(child, false, below.all, below.unit);
       note_crossing(above, below, traffic_[child.storage]);
     }
     for (const Place& toll : tolls_) charge_toll(toll, child, volume);
@@ -266,7 +301,8 @@ class AccessCounter {
                       bool skip_first_down) {
     if (nest_.compute->networks.empty()) return;
     if constexpr (std::is_same_v<Value, std::int64_t>)
-      networks_.add({&access_, end_at(parent), end_at(child), volume, down, up, skip_first_down});
+      networks_.add({&access_, end_at(parent), end_at(child), volume, down, up, skip_first_down,
+                     child.incremental ? std::optional(refetched_in(child)) : std::nullopt});
     else
       arithmetic_.refuse();
   }

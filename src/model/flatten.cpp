@@ -421,6 +421,7 @@ class Flattener {
     flat.component = entry.component;
     flat.loops_above = static_cast<int>(tree_.loops.size() - nest.loops_begin);
     flat.entry = storage.entry;
+    flat.incremental = !entry.backing && std::get<StorageNode>(entry.node->kind).incremental;
     if (storage.slides_over >= 0)
       flat.slides_over = nest_loop_of_[static_cast<std::size_t>(storage.slides_over)];
   }

@@ -103,6 +103,7 @@ class NestChecker {
                 "outermost inwards.");
       }
       last_depth_[t] = std::max(last_depth_[t], depth);
+      if (storage.incremental) check_incremental(storage);
       if (!backed_at_[t] && problem_.arch[storage.component].is_memory()) backed_at_[t] = &storage;
       if (!backed_at_[t]) {
         add(ViolationKind::kMissingStorage, storage,
@@ -110,6 +111,20 @@ class NestChecker {
                 " stands above the backing storage of " + tensor_name(storage.tensor) + ".");
       }
     });
+  }
+
+  /// Where `incremental` means nothing that the model can count.
+  void check_incremental(const NestStorage& storage) {
+    const auto refuse = [&](const std::string& why) {
+      add(ViolationKind::kUnsupportedNode, storage,
+          "The model cannot price the incremental node of " + tensor_name(storage.tensor) + " in " +
+              report_.name(storage.component) + ": " + why);
+    };
+    if (tree_.nests.size() > 1) refuse("the mapping has several Einsums.");
+    if (!nest_->perfect) refuse("a loop does not divide evenly, or a node slides.");
+    for (const BoundAccess& access : einsum_->accesses)
+      if (access.tensor == storage.tensor && access.leaves_ranks)
+        refuse("the tensor is read outside its ranks.");
   }
 
   void check_backings() {

@@ -27,10 +27,11 @@ struct NestLoop {
 struct NestStorage {
   int tensor = 0;  ///< index into BoundEinsum::tensors
   ComponentId component;
-  int loops_above = 0;      ///< number of the nest's loops above it
-  int slides_over = -1;     ///< index of the loop whose new rows alone it refetches
-  std::uint32_t entry = 0;  ///< index into FlatTree::entries
-  std::uint32_t tiles = 0;  ///< where its tile sizes start in FlatTree::tile_sizes
+  int loops_above = 0;       ///< number of the nest's loops above it
+  int slides_over = -1;      ///< index of the loop whose new rows alone it refetches
+  bool incremental = false;  ///< fetches only what its last tile did not hold
+  std::uint32_t entry = 0;   ///< index into FlatTree::entries
+  std::uint32_t tiles = 0;   ///< where its tile sizes start in FlatTree::tile_sizes
 };
 
 /// A storage node of one tensor in the tree: one reservation.

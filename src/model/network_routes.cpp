@@ -13,6 +13,7 @@ struct Line {
   std::vector<RouteLoop> loops;
   std::vector<std::int64_t> strides;  ///< distance between the nodes of two steps, per loop
   std::int64_t base = 0;              ///< where loops of fixed step have led to
+  std::int64_t entry = 0;             ///< where values enter
 
   std::int64_t product(bool distinct) const {
     std::int64_t result = 1;
@@ -35,14 +36,15 @@ struct Line {
   }
 };
 
-/// The groups' routes along one line that starts at its node 0.
+/// The groups' routes along one line from its entry.
 struct LineRoutes {
   std::int64_t hops = 0;  ///< Σ over the line's groups of the links used
   std::int64_t longest = 0;
-  std::vector<std::int64_t> loads;  ///< groups over each link that leaves node 0
+  std::vector<std::int64_t> loads;  ///< groups over each link that leaves the entry
 };
 
-/// Routes along a row of nodes, open (mesh) or closed (torus, ring): from 0 the shorter way.
+/// Routes along a row of nodes, open (mesh) or closed (torus, ring): from the entry the shorter
+/// way.
 LineRoutes along_row(const Line& line, bool closed) {
   LineRoutes result;
   result.loads = {0, 0};
@@ -50,9 +52,11 @@ LineRoutes along_row(const Line& line, bool closed) {
   for (std::int64_t base : line.offsets(true)) {
     std::int64_t forward = 0, backward = 0;
     for (std::int64_t member : members) {
-      const std::int64_t node = base + member;
+      const std::int64_t node = base + member - line.entry;
       if (closed && node > line.length / 2)
         backward = std::max(backward, line.length - node);
+      else if (node < 0)
+        backward = std::max(backward, -node);
       else
         forward = std::max(forward, node);
     }
@@ -158,17 +162,17 @@ LineRoutes over_all_nodes(Topology topology, const Line& row) {
   return direct(row);
 }
 
-/// Dimension-order: along the first dimension in row 0 of the others, then from each node reached
-/// there along the second, and so on.
+/// Dimension-order: along the first dimension in the entry's row of the others, then from each node
+/// reached there along the second, and so on.
 Routes dimension_order(const std::vector<Line>& lines, bool closed) {
   Routes routes;
   std::vector<LineRoutes> along;
   for (const Line& line : lines) along.push_back(along_row(line, closed));
   for (std::size_t d = 0; d < lines.size(); ++d) {
     std::int64_t starts = 1, groups_elsewhere = 1, groups_behind = 1;
-    bool through_row_0 = true;
+    bool through_entry = true;
     for (std::size_t other = 0; other < lines.size(); ++other) {
-      if (other < d) through_row_0 &= lines[other].base == 0;
+      if (other < d) through_entry &= lines[other].base == lines[other].entry;
       if (other < d) starts = checked_multiply(starts, lines[other].product(false));
       if (other != d)
         groups_elsewhere = checked_multiply(groups_elsewhere, lines[other].product(true));
@@ -178,12 +182,15 @@ Routes dimension_order(const std::vector<Line>& lines, bool closed) {
     routes.value_hops = checked_add(routes.value_hops, checked_multiply(branches, along[d].hops));
     routes.longest_route += along[d].longest;
     for (std::int64_t load : along[d].loads)
-      routes.entry_loads.push_back(through_row_0 ? checked_multiply(groups_behind, load) : 0);
+      routes.entry_loads.push_back(through_entry ? checked_multiply(groups_behind, load) : 0);
   }
   return routes;
 }
 
-Routes routes_over(Topology topology, const std::vector<Line>& lines) {
+Routes routes_over(const Network& network, std::vector<Line> lines) {
+  const Topology topology = network.topology;
+  if (network.entry == NetworkEntry::kEdge)
+    for (std::size_t d = 1; d < lines.size(); ++d) lines[d].entry = lines[d].length / 2;
   Routes routes;
   if (topology == Topology::kMesh || topology == Topology::kTorus) {
     routes = dimension_order(lines, topology == Topology::kTorus);
@@ -203,15 +210,15 @@ Routes routes_over(Topology topology, const std::vector<Line>& lines) {
 
 }  // namespace
 
-Routes routes_of(Topology topology, const std::vector<std::int64_t>& fanouts,
+Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
                  const std::vector<RouteLoop>& loops) {
-  return routes_over(topology, lines_of(fanouts, loops, nullptr));
+  return routes_over(network, lines_of(fanouts, loops, nullptr));
 }
 
-Routes routes_of_group(Topology topology, const std::vector<std::int64_t>& fanouts,
+Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& fanouts,
                        const std::vector<RouteLoop>& loops,
                        const std::vector<std::int64_t>& steps) {
-  return routes_over(topology, lines_of(fanouts, loops, &steps));
+  return routes_over(network, lines_of(fanouts, loops, &steps));
 }
 
 }  // namespace sluice

@@ -15,7 +15,8 @@ struct RouteLoop {
 };
 
 /// What it takes to bring one value to (or from) every group of nodes that shares it. Values enter
-/// at node 0 (a tree's root, a bus's driver) and take dimension-order routes, the first dimension
+/// at node 0 (with NetworkEntry::kEdge in the middle of every dimension but the first; a tree's
+/// root, a bus's driver) and take dimension-order routes, the first dimension
 /// first, the shorter way round a ring; the routes to nodes that share a value are joined, and a
 /// reduction is the mirror image.
 struct Routes {
@@ -29,11 +30,11 @@ struct Routes {
 };
 
 /// `fanouts`: extents of the network's dimensions. Loops use coordinates from 0 upwards.
-Routes routes_of(Topology topology, const std::vector<std::int64_t>& fanouts,
+Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
                  const std::vector<RouteLoop>& loops);
 
 /// The routes of one group: `steps[l]` is the step of each distinct loop.
-Routes routes_of_group(Topology topology, const std::vector<std::int64_t>& fanouts,
+Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& fanouts,
                        const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& steps);
 
 }  // namespace sluice

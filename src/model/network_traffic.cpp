@@ -10,7 +10,7 @@ namespace sluice {
 struct NetworkCounter::Crossing {
   const Transfer& transfer;
   const PathNetwork& network;
-  Topology topology;
+  const Network& kind;
   std::vector<std::int64_t> fanouts;
   std::vector<RouteLoop> route_loops;
   std::vector<int> nest_loops;  ///< index of each route loop in the nest
@@ -23,8 +23,8 @@ void NetworkCounter::add(const Transfer& transfer) {
 }
 
 void NetworkCounter::cross(const PathNetwork& network, const Transfer& transfer) {
-  Crossing crossing{transfer, network, {}, {}, {}, {}};
-  crossing.topology = std::get<Network>(problem_.arch[network.network].kind).topology;
+  const Network& kind = std::get<Network>(problem_.arch[network.network].kind);
+  Crossing crossing{transfer, network, kind, {}, {}, {}};
   if (network.fanned)
     for (const BoundSpatial& dimension : einsum_.components[network.fanned->index()].spatial)
       crossing.fanouts.push_back(dimension.fanout);
@@ -40,7 +40,8 @@ void NetworkCounter::cross(const PathNetwork& network, const Transfer& transfer)
     crossing.nest_loops.push_back(l);
   }
   NetworkTraffic& record = record_of(network.network, transfer.access->tensor);
-  if (transfer.down) {
+  const bool returns = transfer.access->is_output && transfer.skip_first_down;
+  if (transfer.down && !(returns && kind.returning_sums == ReturningSums::kFree)) {
     book(crossing, false, 1, record.down_loads, record);
     if (transfer.skip_first_down) book(crossing, true, -1, record.down_loads, record);
   }
@@ -82,12 +83,18 @@ void add_routes(const Routes& routes, std::int64_t all, std::int64_t unit,
 /// Every group of nodes takes the same number of values.
 void NetworkCounter::book_whole(const Crossing& crossing, bool first_visits, std::int64_t sign,
                                 std::vector<std::int64_t>& loads, NetworkTraffic& record) const {
-  const Routes routes = routes_of(crossing.topology, crossing.fanouts, crossing.route_loops);
+  const Routes routes = routes_of(crossing.kind, crossing.fanouts, crossing.route_loops);
   const std::int64_t volume = sign * crossing.transfer.volume;
-  const std::int64_t all =
-      checked_multiply(volume, whole_product(effects(crossing, first_visits, false)));
-  const std::int64_t unit =
-      checked_multiply(volume, whole_product(effects(crossing, first_visits, true)));
+  const auto moved = [&](bool busiest) {
+    std::vector<LoopEffect> counted = effects(crossing, first_visits, busiest);
+    const auto& refetched = crossing.transfer.refetched;
+    if (!refetched || first_visits) return checked_multiply(volume, whole_product(counted));
+    for (std::size_t l = 0; l < counted.size(); ++l)
+      if (!loops_[l].spatial) counted[l] = LoopEffect::kOnce;
+    return checked_multiply(sign * refetched->values, whole_product(counted));
+  };
+  const std::int64_t all = moved(false);
+  const std::int64_t unit = moved(true);
   add_routes(routes, all, unit, loads, record);
   record.unit_latency_hops =
       checked_add(record.unit_latency_hops,
@@ -110,7 +117,7 @@ void NetworkCounter::book_groups(const Crossing& crossing, bool first_visits, st
   }
   for (;;) {
     const Routes routes =
-        routes_of_group(crossing.topology, crossing.fanouts, crossing.route_loops, group);
+        routes_of_group(crossing.kind, crossing.fanouts, crossing.route_loops, group);
     const auto sum = [&](const std::vector<LoopEffect>& effects) {
       return sign * visit_sum(loops_, effects.data(), transfer.child.n_loops, *transfer.access,
                               ranges, nest_steps.data());
@@ -165,6 +172,7 @@ std::vector<LoopEffect> NetworkCounter::effects(const Crossing& crossing, bool f
 
 /// Transfers of the busiest network one after another.
 std::int64_t NetworkCounter::steps(const Crossing& crossing, bool first_visits) const {
+  if (crossing.transfer.refetched && !first_visits) return crossing.transfer.refetched->visits;
   std::vector<LoopEffect> counted = effects(crossing, first_visits, true);
   for (std::size_t l = 0; l < counted.size(); ++l)
     if (loops_[l].spatial) counted[l] = LoopEffect::kOnce;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/nest.h"
 #include "model/network_routes.h"
+#include "model/refetches.h"
 #include "model/visit_sum.h"
 
 namespace sluice {
@@ -35,6 +37,7 @@ struct Transfer {
   std::int64_t volume = 1;
   bool down = true, up = false;
   bool skip_first_down = false;  ///< the first visit of a tile brings nothing (partial sums)
+  std::optional<Refetches> refetched;  ///< where the child fetches only what is new to it
 };
 
 /// Books transfers on the networks that they cross.

@@ -241,6 +241,7 @@ void check_supported(const Workload& workload, const Arch& arch, const Mapping& 
   for_each_node(mapping.nodes, [&](const Node& node) {
     if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
       if (storage->shared_by) complain("A tile that peers share (`shared_by`)");
+      if (storage->incremental) complain("An incremental node");
     } else if (const auto* split = std::get_if<SplitNode>(&node.kind)) {
       if (split->kind != SplitKind::kSequential)
         complain("A " + split_name(split->kind) + " split");

@@ -106,6 +106,11 @@ void Transfers::count_child(const Crossing& crossing, const std::vector<Party>& 
         static_cast<std::int64_t>(party.points.size()));
 }
 
+bool Transfers::counts_drains(const Crossing& crossing) const {
+  return crossing.child && std::get<Memory>(arch_[crossing.child->component].kind).draining_reads ==
+                               DrainingReads::kCounted;
+}
+
 void Transfers::count_tolls(const Crossing& crossing, const std::vector<Party>& parties,
                             bool is_down) {
   for (const Link& toll : crossing.tolls) {
@@ -164,7 +169,7 @@ std::int64_t Transfers::fill(const Crossing& crossing, std::vector<Party>& parti
 
 std::int64_t Transfers::drain(const Crossing& crossing, const std::vector<Party>& parties) {
   const std::int64_t written = count_messages(crossing, crossing.parent, parties, "write");
-  count_child(crossing, parties, "read");
+  if (counts_drains(crossing)) count_child(crossing, parties, "read");
   count_tolls(crossing, parties, false);
   const Reduction reduction = workload_[crossing.einsum].expression.reduction;
   // The network adds up what it carries together.

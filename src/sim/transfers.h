@@ -53,6 +53,7 @@ class Transfers {
   std::int64_t count_messages(const Crossing& crossing, const Link& at,
                               const std::vector<Party>& parties, const char* action);
   void count_child(const Crossing& crossing, const std::vector<Party>& parties, const char* action);
+  bool counts_drains(const Crossing& crossing) const;
   void count_tolls(const Crossing& crossing, const std::vector<Party>& parties, bool is_down);
   std::vector<std::int64_t> message_key(const Crossing& crossing, std::size_t depth,
                                         const Lane& lane) const;

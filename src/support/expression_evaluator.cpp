@@ -37,7 +37,14 @@ class Evaluator {
                            type_name(result), wanted));
   }
   double number(const ExpressionNode& node) { return as<double>(node, "a number"); }
-  bool truth(const ExpressionNode& node) { return as<bool>(node, "true or false"); }
+  /// As in Python, a set is true unless it is empty.
+  bool truth(const ExpressionNode& node) {
+    const ExpressionValue result = value(node);
+    if (const NameSet* names = std::get_if<NameSet>(&result)) return names->bits != 0;
+    if (const bool* is_true = std::get_if<bool>(&result)) return *is_true;
+    fail(node, fmt::format("'{}' is {}, but true or false is needed here", print_expression(node),
+                           type_name(result)));
+  }
   NameSet set(const ExpressionNode& node) { return as<NameSet>(node, "a set"); }
 
   static double checked(const ExpressionNode& node, double result) {

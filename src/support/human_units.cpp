@@ -26,6 +26,7 @@ std::string special(double value) {
 }  // namespace
 
 std::string human_si(double value, const std::string& unit, bool ascii) {
+  if (std::isnan(value)) return "unknown";
   if (!std::isfinite(value)) return special(value) + " " + unit;
   if (value == 0) return "0 " + unit;
   static constexpr std::array<std::string_view, 12> kPrefixes = {"f", "p", "n", "µ", "m", "",

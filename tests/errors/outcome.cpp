@@ -8,9 +8,8 @@
 #include "sluice/model/evaluate.h"
 
 namespace sluice::testing {
-namespace {
 
-std::string print(Diagnostics diagnostics) {
+std::string text_of_mistakes(Diagnostics diagnostics) {
   std::string text;
   bool infeasible = true;
   bool unreadable = false;
@@ -22,6 +21,10 @@ std::string print(Diagnostics diagnostics) {
   }
   return text + fmt::format("exit status {}\n", unreadable ? 3 : infeasible ? 1 : 2);
 }
+
+namespace {
+
+std::string print(const Diagnostics& diagnostics) { return text_of_mistakes(diagnostics); }
 
 std::string print(const std::vector<Violation>& violations, const Mapping& mapping,
                   const MappingPlaces& places) {

@@ -9,6 +9,9 @@ namespace sluice::testing {
 /// Processor seconds after which a test calls an answer hung; measured answers stay below 1 s.
 inline constexpr double kLongestAnswer = 10.0;
 
+/// Diagnostics (places without the folder) and the exit status that follows.
+std::string text_of_mistakes(Diagnostics diagnostics);
+
 /// What a user is told about a spec: all diagnostics (places without the folder), the reasons why
 /// its mappings are illegal, and the exit status that follows.
 std::string outcome_of(const Result<Specs>& specs);

@@ -18,13 +18,13 @@ inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 /// expressions.
 struct Action {
   std::string name;     ///< memories: read, write; computes: compute or an operation kind
-  double energy_j = 0;  ///< per action
+  double energy_j = 0;  ///< per action; not a number where it is unknown (`null`)
   double throughput = kUnbounded;  ///< actions per second
   double bits_per_action = 1;
   double setup_s = 0;  ///< start-up of one transfer (policies pipeline, staged)
   /// given instead of bits_per_action: one action moves so many values, whatever their width
   std::optional<double> values_per_action;
-  friend bool operator==(const Action&, const Action&) = default;
+  friend bool operator==(const Action& a, const Action& b);  ///< unknown energies are equal
 };
 
 /// Bits that one action moves of values that are `bits_per_value` wide.
@@ -64,6 +64,8 @@ struct BitsOverride {
 enum class Buffering : std::uint8_t { kSingle, kDouble };
 enum class Ports : std::uint8_t { kShared, kSeparate };
 enum class MergingReads : std::uint8_t { kFree, kCounted };
+/// Whether a value that is written back to the parent costs a read where it comes from.
+enum class DrainingReads : std::uint8_t { kCounted, kFree };
 
 struct Memory {
   Expression size_bits;  ///< per instance; `inf` never binds; may depend on an Einsum's tensors
@@ -72,6 +74,7 @@ struct Memory {
   Buffering buffering = Buffering::kSingle;
   Ports ports = Ports::kShared;
   MergingReads merging_reads = MergingReads::kFree;
+  DrainingReads draining_reads = DrainingReads::kCounted;
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
@@ -99,9 +102,17 @@ struct Container {
 
 enum class Topology : std::uint8_t { kMesh, kTorus, kRing, kAllToAll, kBus, kTree };
 
+/// Where values enter a mesh: at node 0, or in the middle of the first column (of the edge along
+/// all dimensions but the first).
+enum class NetworkEntry : std::uint8_t { kCorner, kEdge };
+/// Whether partial sums that come back down cost anything.
+enum class ReturningSums : std::uint8_t { kCounted, kFree };
+
 /// Links between the instances of the container that follows it.
 struct Network {
   Topology topology = Topology::kMesh;
+  NetworkEntry entry = NetworkEntry::kCorner;  ///< meshes
+  ReturningSums returning_sums = ReturningSums::kCounted;
   std::int64_t channel_width_bits = 1;
   double link_bandwidth = kUnbounded;  ///< bit/s
   double router_latency_s = 0;

@@ -24,6 +24,11 @@ struct StorageNode {
   bool persistent = false;  ///< stays for the whole run
   bool resident = false;    ///< in a pipeline's child: filled once per visit of the pipeline
   bool sliding = false;     ///< passes one partially relevant loop and refetches only new rows
+  /// Stays where it is written and, at each visit, fetches only what its last tile did not hold:
+  /// nothing if it has not moved, the new part if the innermost loop above moves it forwards along
+  /// one rank and so has this step, else all of it. Instances of a fanout that fetch the same share
+  /// one message. An output's tile is written back when it moves.
+  bool incremental = false;
   std::optional<std::int64_t> shared_by;  ///< each of so many peers holds 1/shared_by, rotating
   std::optional<std::string> over;        ///< spatial dimension of the peers
   std::optional<RankVariableId> along;    ///< rank variable along which the tile is cut

@@ -28,7 +28,7 @@ template <class PassageOf>
 Placement placement_of(const NodeList& list, std::size_t index, bool is_backing,
                        PassageOf passage) {
   Placement place{index, std::nullopt};
-  if (is_backing) return place;
+  if (is_backing || std::get<StorageNode>(list[index].kind).incremental) return place;
   const bool sliding = std::get<StorageNode>(list[index].kind).sliding;
   if (sliding) {
     std::size_t above = index;

@@ -48,6 +48,15 @@ struct ExecuteArguments {
 /// should and the model agrees, or not.
 ExitCode run_execute(const ExecuteArguments& arguments, const Console& console);
 
+struct ImportArguments {
+  std::vector<std::string> files;        ///< of one job of another tool
+  std::vector<std::string> assignments;  ///< `--set NAME=VALUE`: variables of templates
+  std::string folder;                    ///< where the specs are written
+  std::string energy_file;               ///< energies per action; empty: none
+};
+/// Writes another tool's specs as Sluice specs, and notes what has no counterpart.
+ExitCode run_import(const ImportArguments& arguments, const Console& console);
+
 struct CheckArguments {
   SpecArguments specs;
   bool json = false;

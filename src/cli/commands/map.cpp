@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <thread>
 
 #include "../failure.h"
@@ -113,6 +114,17 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
   result.status = RunStatus::kNoMapping;
 }
 
+/// No objective can be compared where energies are unknown.
+void require_energies(const Arch& arch) {
+  for (const Component& component : arch.components)
+    for (const Action& action : component.actions)
+      if (std::isnan(action.energy_j))
+        throw Failure(ExitCode::kBadInput,
+                      fmt::format("the energy of the action {} of {} is null", action.name,
+                                  component.name),
+                      "a search needs every energy; evaluate prices mappings without");
+}
+
 ExitCode exit_code_of(RunStatus status) {
   if (status == RunStatus::kInterrupted) return ExitCode::kInterrupted;
   return status == RunStatus::kNoMapping ? ExitCode::kHonestNo : ExitCode::kSuccess;
@@ -132,6 +144,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));
+  require_energies(result.problem->arch);
   prepare_output(arguments.output);
   search(mapper, arguments, console, result);
   console.log.note(fmt::format("searched: {}", status_name(result.status)));

@@ -192,7 +192,9 @@ class Compiler {
     if (has_child) count(child, "write", access, volume, steps | copies, steps, 1);
     if (!bound_.accesses[access].is_output) return;
     count(parent, "write", access, volume, steps | above | served, steps | served, 1);
-    if (has_child) count(child, "read", access, volume, steps | copies, steps, 1);
+    const Memory* memory = std::get_if<Memory>(&problem_.arch[child].kind);
+    if (has_child && memory != nullptr && memory->draining_reads == DrainingReads::kCounted)
+      count(child, "read", access, volume, steps | copies, steps, 1);
     // The first read of each tile of an output is skipped.
     count(parent, "read", access, volume, skipped | above | served, skipped | served, -1);
     if (has_child) count(child, "write", access, volume, skipped | copies, skipped, -1);

@@ -134,7 +134,7 @@ TEST(NetworkTransfers, CrossEveryNetworkBetweenParentAndChild) {
 }
 
 Routes routes(Topology topology, std::vector<std::int64_t> fanouts, std::vector<RouteLoop> loops) {
-  return routes_of(topology, fanouts, loops);
+  return routes_of(Network{.topology = topology}, fanouts, loops);
 }
 
 TEST(NetworkRoutes, GoTheShorterWayRoundARing) {
@@ -171,12 +171,13 @@ TEST(NetworkRoutes, AddUpOverTheGroups) {
   const std::vector<RouteLoop> loops = {{0, 2, true}, {0, 2, false}, {1, 3, false}, {1, 2, true}};
   for (int t = 0; t < 6; ++t) {
     const auto topology = static_cast<Topology>(t);
-    const Routes all = routes_of(topology, fanouts, loops);
+    const Routes all = routes_of(Network{.topology = topology}, fanouts, loops);
     std::int64_t hops = 0, deliveries = 0;
     std::vector<std::int64_t> loads(all.entry_loads.size(), 0);
     for (std::int64_t i = 0; i < 2; ++i)
       for (std::int64_t j = 0; j < 2; ++j) {
-        const Routes group = routes_of_group(topology, fanouts, loops, {i, 0, 0, j});
+        const Routes group =
+            routes_of_group(Network{.topology = topology}, fanouts, loops, {i, 0, 0, j});
         hops += group.value_hops;
         deliveries += group.deliveries;
         for (std::size_t l = 0; l < loads.size(); ++l) loads[l] += group.entry_loads[l];
@@ -187,6 +188,16 @@ TEST(NetworkRoutes, AddUpOverTheGroups) {
       EXPECT_EQ(loads, all.entry_loads) << t;
     }
   }
+}
+
+// Values enter a mesh of 4 × 4 in the middle of the first column, at row 2. To each node on its
+// own: along x 0 + 1 + 2 + 3 in four rows, 24; along y |y − 2| = 2 + 1 + 0 + 1 in four columns, 16.
+// To all nodes of a row at once: 3 links along row 2, then at each of 4 columns |y − 2|: for the
+// four rows 4 · 3 + 4 · (2 + 1 + 0 + 1) = 28.
+TEST(NetworkRoutes, StartInTheMiddleOfTheEdgeWhereTheNetworkSaysSo) {
+  const Network network{.topology = Topology::kMesh, .entry = NetworkEntry::kEdge};
+  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, true}, {1, 4, true}}).value_hops, 24 + 16);
+  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, false}, {1, 4, true}}).value_hops, 28);
 }
 
 }  // namespace

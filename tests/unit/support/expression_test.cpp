@@ -89,6 +89,11 @@ TEST(Expression, ComputesWithSets) {
   EXPECT_EQ(set("weight.tensors"), 4U);
 }
 
+TEST(Expression, TakesASetForTrueUnlessItIsEmpty) {
+  EXPECT_EQ(number("weight.bits_per_value if weight else 0"), 8);
+  EXPECT_EQ(number("1 if weight & Q else 0"), 0);
+}
+
 TEST(Expression, RunsOverTheActionsOfAComponent) {
   EXPECT_EQ(number("max(a.n_calls / a.throughput for a in actions)"), 2);
   EXPECT_EQ(number("sum(x.n_calls for x in actions) / 5"), 2);

@@ -1,0 +1,57 @@
+#include "sluice/frontend/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "../failure.h"
+#include "../output_folder.h"
+#include "commands.h"
+
+namespace sluice::cli {
+namespace {
+
+/// `--set` as pairs.
+std::map<std::string, std::string> variables_of(const std::vector<std::string>& assignments) {
+  std::map<std::string, std::string> variables;
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == assignment.size())
+      throw Failure(ExitCode::kBadInput, fmt::format("`--set {}` assigns nothing", assignment),
+                    "write --set NAME=VALUE");
+    variables[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+  }
+  return variables;
+}
+
+}  // namespace
+
+ExitCode run_import(const ImportArguments& arguments, const Console& console) {
+  ImportOptions options;
+  options.variables = variables_of(arguments.assignments);
+  options.energy_file = arguments.energy_file;
+  const Result<ImportedSpecs> imported = import_specs(arguments.files, options);
+  if (!imported) throw Failure(imported.error());
+  make_output_folder(arguments.folder);
+  const std::filesystem::path folder = arguments.folder;
+  std::vector<std::string> written;
+  const auto write = [&](const char* name, const std::string& text) {
+    if (text.empty()) return;
+    write_atomically(folder / name, fmt::format("# Imported from {}\n{}", imported->format, text));
+    written.push_back((folder / name).string());
+  };
+  write("workload.yaml", imported->workload);
+  write("arch.yaml", imported->arch);
+  write("mapping.yaml", imported->mapping);
+  write("constraints.yaml", imported->constraints);
+  print_diagnostics(console, imported->notes);
+  const std::size_t n_notes = imported->notes.size();
+  console.out << fmt::format("{}: wrote {}{}\n", imported->format, fmt::join(written, ", "),
+                             n_notes == 0   ? ""
+                             : n_notes == 1 ? "; 1 note"
+                                            : fmt::format("; {} notes", n_notes));
+  return ExitCode::kSuccess;
+}
+
+}  // namespace sluice::cli

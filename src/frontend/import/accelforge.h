@@ -1,0 +1,18 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "frontend/import/energy_table.h"
+#include "sluice/frontend/import.h"
+
+namespace sluice {
+
+/// Sections of AccelForge files: `arch`, `workload`, `renames`, `mapping`, `variables`. Their
+/// vocabulary is Sluice's; what Sluice does not know is noted and left out. Numbers that AccelForge
+/// takes from its component models are null (energies) or noted.
+void translate_accelforge(ImportContext& context,
+                          const std::map<std::string, YamlPointer>& sections,
+                          const timeloop::EnergyTable* energies, ImportedSpecs& result);
+
+}  // namespace sluice

@@ -1,0 +1,124 @@
+#include "frontend/import/energy_table.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+
+#include "frontend/values.h"
+
+namespace sluice::timeloop {
+namespace {
+
+constexpr double kPico = 1e-12;
+constexpr Dimension kJoule{.joule = 1};
+
+class EnergyReader {
+ public:
+  explicit EnergyReader(ImportContext& context) : context_(context) {}
+
+  EnergyTable read(const YamlNode& document) {
+    if (!document.is_map()) {
+      context_.read.error(document,
+                          fmt::format("energies must be a map, not {}", describe(document)),
+                          "as in 'GLB: {read: 29.6 pJ, write: 29.6 pJ}'");
+      return {};
+    }
+    const YamlNode* root = &document;
+    for (const char* key : {"ERT", "ERT_summary"})
+      if (const YamlNode* found = document.find(key)) root = found;
+    const YamlNode* tables = root->find("tables");
+    if (tables == nullptr) tables = root->find("table_summary");
+    if (tables != nullptr) {
+      read_tables(*tables);
+    } else if (const YamlNode* levels = root->find("levels"); levels && levels->is_sequence()) {
+      for (const YamlPointer& level : levels->items) read_level(*level);
+    } else {
+      for (const YamlEntry& entry : root->entries)
+        if (entry.value->is_map()) read_actions(entry.key->text, *entry.value);
+    }
+    if (table_.empty())
+      context_.read.error(document, "there are no energies here",
+                          "as in 'GLB: {read: 29.6 pJ, write: 29.6 pJ}'");
+    return std::move(table_);
+  }
+
+ private:
+  void read_tables(const YamlNode& tables) {
+    if (tables.is_map())
+      for (const YamlEntry& entry : tables.entries) read_actions(entry.key->text, *entry.value);
+    for (const YamlPointer& table : tables.items) {
+      const YamlNode* name = table->find("name");
+      const YamlNode* actions = table->find("actions");
+      if (name == nullptr || actions == nullptr) {
+        context_.read.error(*table, "a table of energies needs the keys 'name' and 'actions'");
+        continue;
+      }
+      read_actions(name->text, *actions);
+    }
+  }
+
+  /// A map of energies, or a list of `{name, energy}`. Of several energies of one action, by
+  /// arguments, the largest counts.
+  void read_actions(const std::string& component, const YamlNode& actions) {
+    for (const YamlEntry& entry : actions.entries) {
+      if (entry.value->is_scalar()) {
+        add(component, entry.key->text, *entry.value);
+      } else if (const YamlNode* energy = entry.value->find("energy")) {
+        add(component, entry.key->text, *energy);
+      } else {
+        for (const YamlPointer& item : entry.value->items)
+          if (const YamlNode* of_item = item->find("energy"))
+            add(component, entry.key->text, *of_item);
+      }
+    }
+    for (const YamlPointer& action : actions.items) {
+      const YamlNode* name = action->find("name");
+      const YamlNode* energy = action->find("energy");
+      if (name == nullptr || energy == nullptr)
+        context_.read.error(*action, "an action needs the keys 'name' and 'energy'");
+      else
+        add(component, name->text, *energy);
+    }
+  }
+
+  /// One level of the statistics of a run: an access costs the same either way.
+  void read_level(const YamlNode& level) {
+    const YamlNode* name = level.find("name");
+    const YamlNode* top = level.find("top");
+    if (name == nullptr || top == nullptr) return;
+    if (const YamlNode* energy = top->find("Vector access energy"))
+      add(name->text, "access", *energy);
+    if (const YamlNode* energy = top->find("Compute energy")) add(name->text, "compute", *energy);
+  }
+
+  void add(const std::string& component, const std::string& action, const YamlNode& node) {
+    const auto energy =
+        read_quantity(context_.read, &node, {.what = "an energy", .dimensions = {kJoule}});
+    if (!energy) return;
+    double& known = table_[last_name(component)][action];
+    known = std::max(known, energy->dimension ? energy->value : energy->value * kPico);
+  }
+
+  /// `system.chip.PE[0..255].RF(1..1)` is RF.
+  static std::string last_name(const std::string& path) {
+    std::string name;
+    int depth = 0;
+    for (const char c : path) {
+      if (c == '[' || c == '(') ++depth;
+      if (depth == 0) name = c == '.' ? "" : name + c;
+      if (c == ']' || c == ')') --depth;
+    }
+    return name;
+  }
+
+  ImportContext& context_;
+  EnergyTable table_;
+};
+
+}  // namespace
+
+EnergyTable read_energy_table(ImportContext& context, const YamlNode& document) {
+  return EnergyReader(context).read(document);
+}
+
+}  // namespace sluice::timeloop

@@ -1,0 +1,221 @@
+#include "sluice/frontend/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/import/accelforge.h"
+#include "frontend/import/energy_table.h"
+#include "frontend/import/templates.h"
+#include "frontend/import/timeloop.h"
+#include "frontend/spec_files.h"
+#include "frontend/values.h"
+#include "frontend/variables.h"
+#include "frontend/yaml_parser.h"
+#include "sluice/support/error.h"
+
+namespace sluice {
+namespace {
+
+std::vector<NamedText> texts_of(const ImportedSpecs& specs) {
+  std::vector<NamedText> texts;
+  if (!specs.workload.empty()) texts.push_back({"workload.yaml", specs.workload});
+  if (!specs.arch.empty()) texts.push_back({"arch.yaml", specs.arch});
+  const bool complete = !specs.workload.empty() && !specs.arch.empty();
+  if (!specs.constraints.empty() && complete)
+    texts.push_back({"constraints.yaml", specs.constraints});
+  if (!specs.mapping.empty() && complete) texts.push_back({"mapping.yaml", specs.mapping});
+  return texts;
+}
+
+/// Sections of the files of one job, by key; what stands in two files counts in the last one.
+using Sections = std::map<std::string, YamlPointer>;
+
+class Importer {
+ public:
+  Importer(const std::vector<std::string>& files, const ImportOptions& options)
+      : options_(options), context_(load_options_), import_{context_, {}} {
+    load_options_.limits = options.limits;
+    load_options_.variables = options.variables;
+    for (const std::string& file : files) read_file(file);
+  }
+
+  Result<ImportedSpecs> run() {
+    ImportedSpecs result;
+    if (!context_.has_errors()) translate(result);
+    if (context_.has_errors()) return tl::unexpected(context_.take_diagnostics());
+    result.notes = std::move(import_.notes);
+    return result;
+  }
+
+ private:
+  void read_file(const std::string& path) {
+    const auto text = SpecFiles(context_).content(path);
+    if (!text) return;
+    for (const YamlPointer& document : documents_of(import_, options_, path, *text)) {
+      if (document->is_null()) continue;
+      documents_.push_back(document);
+      if (!document->is_map()) {
+        context_.error(*document, fmt::format("a spec file is a map of sections, not {}",
+                                              describe(*document)));
+        continue;
+      }
+      for (const YamlEntry& entry : document->entries) sections_[entry.key->text] = entry.value;
+    }
+  }
+
+  const YamlNode* section(const std::string& name) {
+    const auto found = sections_.find(name);
+    if (found == sections_.end()) return nullptr;
+    used_.insert(name);
+    return found->second->is_null() ? nullptr : found->second.get();
+  }
+
+  void translate(ImportedSpecs& result) {
+    if (sections_.count("architecture") > 0 || sections_.count("problem") > 0) {
+      timeloop_job(result);
+    } else if (sections_.count("arch") > 0 || sections_.count("workload") > 0 ||
+               sections_.count("mapping") > 0) {
+      accelforge_job(result);
+    } else {
+      context_.error_about(
+          "import", "none of the files has a section that is known",
+          "Timeloop has `architecture`, `problem` and `mapping`; AccelForge `arch`, `workload` and "
+          "`mapping`");
+      return;
+    }
+    for (const auto& [name, node] : sections_)
+      if (used_.count(name) == 0)
+        import_.note(*node,
+                     fmt::format("the section '{}' has no counterpart and is left out", name));
+  }
+
+  /// Numbers of `variables:` may be used in attributes; `--set` overrides them.
+  void timeloop_variables(timeloop::Specs& specs) {
+    const YamlNode* variables = section("variables");
+    if (variables == nullptr) return;
+    for (const YamlEntry& entry : variables->entries) {
+      const std::string& name = entry.key->text;
+      const auto set = options_.variables.find(name);
+      const std::string text = set == options_.variables.end() ? entry.value->text : set->second;
+      if (const auto value = Expression::parse(text)) context_.variables().emplace(name, *value);
+      if (name != "global_cycle_seconds") continue;
+      if (const auto cycle = read_quantity(context_, entry.value.get(), {.what = name.c_str()}))
+        specs.cycle_s = cycle->value;
+    }
+  }
+
+  void timeloop_job(ImportedSpecs& result) {
+    timeloop::Specs specs;
+    timeloop_variables(specs);
+    result.format = "Timeloop v3";
+    if (const YamlNode* architecture = section("architecture")) {
+      if (find_key(*architecture, "nodes") != nullptr) {
+        result.format = "Timeloop v4";
+        timeloop::read_arch_v4(import_, *architecture, specs);
+      } else {
+        timeloop::read_arch_v3(import_, *architecture, specs);
+      }
+    }
+    if (const YamlNode* problem = section("problem"))
+      timeloop::read_problem(import_, *problem, specs);
+    if (const YamlNode* mapping = section("mapping")) {
+      if (specs.problem && !specs.levels.empty())
+        specs.mapping = timeloop::read_directives(import_, *mapping, specs, "mapping");
+      else if (!context_.has_errors())
+        context_.error(*mapping, "a mapping needs the architecture and the problem it is for",
+                       "name their files, too");
+    }
+    timeloop_constraints(specs);
+    if (context_.has_errors()) return;
+    timeloop::EnergyTable energies;
+    const bool has_energies = read_energies(energies);
+    if (specs.problem) result.workload = timeloop::workload_text(import_, specs);
+    if (!specs.mapping.empty()) result.mapping = timeloop::mapping_text(import_, specs);
+    if (!specs.constraints.empty()) result.constraints = constraints_text(import_, specs);
+    if (!specs.levels.empty())
+      result.arch = timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr);
+  }
+
+  /// Constraints stand in sections of their own (v3) or at the nodes (v4).
+  void timeloop_constraints(timeloop::Specs& specs) {
+    if (!specs.problem || specs.levels.empty()) {
+      for (const auto& [target, node] : specs.node_constraints)
+        import_.note(
+            *node, fmt::format("the constraints of {} need the problem, and are left out", target));
+      return;
+    }
+    specs.constraints = timeloop::read_node_constraints(import_, specs);
+    for (const char* name : {"constraints", "architecture_constraints", "mapspace_constraints"}) {
+      const YamlNode* node = section(name);
+      if (node == nullptr) continue;
+      for (timeloop::Directive& directive : timeloop::read_directives(import_, *node, specs, name))
+        specs.constraints.push_back(std::move(directive));
+    }
+  }
+
+  void accelforge_job(ImportedSpecs& result) {
+    used_.insert({"arch", "workload", "renames", "variables", "mapping"});
+    timeloop::EnergyTable energies;
+    const bool has_energies = read_energies(energies);
+    if (context_.has_errors()) return;
+    translate_accelforge(import_, sections_, has_energies ? &energies : nullptr, result);
+    report_what_does_not_load(result);
+  }
+
+  /// AccelForge's words are Sluice's: what is wrong with them is the user's to know.
+  void report_what_does_not_load(const ImportedSpecs& result) {
+    const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
+    if (loaded) return;
+    for (const Diagnostic& found : loaded.error())
+      context_.error_about(fmt::format("{}:{}", found.location.file, found.location.line),
+                           fmt::format("{}: {}", found.message, found.source_line), found.hint);
+  }
+
+  bool read_energies(timeloop::EnergyTable& energies) {
+    if (!options_.energy_file.empty()) {
+      const auto text = SpecFiles(context_).content(options_.energy_file);
+      if (!text) return false;
+      const auto documents =
+          parse_yaml(context_, context_.sources().add(options_.energy_file, *text));
+      if (documents.empty()) {
+        context_.error_about(options_.energy_file, "the file is empty");
+        return false;
+      }
+      energies = timeloop::read_energy_table(import_, *documents.front());
+      return true;
+    }
+    const YamlNode* table = section("ERT");
+    if (table == nullptr) return false;
+    energies = timeloop::read_energy_table(import_, *table);
+    return true;
+  }
+
+  const ImportOptions& options_;
+  LoadOptions load_options_;
+  ReadContext context_;
+  ImportContext import_;
+  std::vector<YamlPointer> documents_;
+  Sections sections_;
+  std::set<std::string> used_;
+};
+
+/// What is written must load; anything else is a bug of the import.
+void check_that_it_loads(const ImportedSpecs& specs) {
+  const Result<Specs> loaded = load_specs_from_text(texts_of(specs), {});
+  if (loaded) return;
+  std::string message = "the import wrote what does not load:\n";
+  for (const Diagnostic& diagnostic : loaded.error()) message += to_string(diagnostic);
+  SLUICE_CHECK(false, message);
+}
+
+}  // namespace
+
+Result<ImportedSpecs> import_specs(const std::vector<std::string>& files,
+                                   const ImportOptions& options) {
+  Result<ImportedSpecs> result = Importer(files, options).run();
+  if (result) check_that_it_loads(*result);
+  return result;
+}
+
+}  // namespace sluice

@@ -1,0 +1,93 @@
+#include "frontend/import/import_context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/values.h"
+
+namespace sluice {
+
+void ImportContext::note(const YamlNode& node, const std::string& message,
+                         const std::string& hint) {
+  const NodePlace place = read.place_of(node);
+  Diagnostic note{Severity::kNote, place.location, message, place.source_line, hint};
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+void ImportContext::note(const std::string& message, const std::string& hint) {
+  notes.push_back({Severity::kNote, {}, message, {}, hint});
+}
+
+std::string with_underscores(std::string key) {
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
+const YamlNode* find_key(const YamlNode& map, const std::string& key) {
+  for (const YamlEntry& entry : map.entries)
+    if (with_underscores(entry.key->text) == key) return entry.value.get();
+  return nullptr;
+}
+
+std::string sluice_name(const std::string& name) {
+  std::string result;
+  for (const char c : name) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    result += fits ? c : '_';
+  }
+  if (result.empty() || (result[0] >= '0' && result[0] <= '9')) result.insert(0, "_");
+  return result;
+}
+
+void note_other_keys(ImportContext& context, const YamlNode& map, const std::string& what,
+                     const std::set<std::string>& known) {
+  for (const YamlEntry& entry : map.entries)
+    if (known.count(with_underscores(entry.key->text)) == 0)
+      context.note(*entry.key, fmt::format("'{}' of {} has no counterpart and is left out",
+                                           entry.key->text, what));
+}
+
+void Attributes::add(const YamlNode* map) {
+  if (map == nullptr) return;
+  for (const YamlEntry& entry : map->entries)
+    values_[with_underscores(entry.key->text)] = entry.value.get();
+}
+
+const YamlNode* Attributes::find(const std::vector<std::string>& keys) {
+  const YamlNode* found = nullptr;
+  for (const std::string& key : keys) {
+    const auto value = values_.find(key);
+    if (value == values_.end()) continue;
+    used_.insert(key);
+    if (found == nullptr) found = value->second;
+  }
+  return found;
+}
+
+std::optional<double> Attributes::number(ImportContext& context,
+                                         const std::vector<std::string>& keys) {
+  const YamlNode* node = find(keys);
+  if (node == nullptr) return std::nullopt;
+  const auto value = read_quantity(
+      context.read, node, {.what = keys.front().c_str(), .dimensions = {}, .infinite = true});
+  return value ? std::optional(value->value) : std::nullopt;
+}
+
+std::optional<std::int64_t> Attributes::integer(ImportContext& context,
+                                                const std::vector<std::string>& keys,
+                                                std::int64_t minimum) {
+  const YamlNode* node = find(keys);
+  if (node == nullptr) return std::nullopt;
+  return read_integer(context.read, node, keys.front().c_str(), minimum);
+}
+
+void Attributes::note_unused(ImportContext& context, const std::string& component) const {
+  for (const auto& [key, value] : values_)
+    if (used_.count(key) == 0)
+      context.note(*value,
+                   fmt::format("the attribute '{}' of {} has no counterpart and is left out", key,
+                               component));
+}
+
+}  // namespace sluice

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/read_context.h"
+#include "frontend/yaml_node.h"
+
+namespace sluice {
+
+/// What the readers of one import share: mistakes (in the ReadContext) and notes.
+struct ImportContext {
+  ReadContext& read;
+  Diagnostics notes;
+
+  /// Says at its place what the import leaves out or changes.
+  void note(const YamlNode& node, const std::string& message, const std::string& hint = {});
+  /// A note about the whole import.
+  void note(const std::string& message, const std::string& hint = {});
+};
+
+/// `word-bits` as `word_bits`: both spellings are in use.
+std::string with_underscores(std::string key);
+
+/// The key in either spelling, or null.
+const YamlNode* find_key(const YamlNode& map, const std::string& key);
+
+/// A name that Sluice accepts, as near to `name` as can be.
+std::string sluice_name(const std::string& name);
+
+/// Notes every key of a map that is not among `known` (in either spelling).
+void note_other_keys(ImportContext& context, const YamlNode& map, const std::string& what,
+                     const std::set<std::string>& known);
+
+/// Attributes of a component, its own over those it inherits. Whoever asks for one uses it; the
+/// rest is noted.
+class Attributes {
+ public:
+  /// Adds the entries of a map (null: nothing); they win over those that are there.
+  void add(const YamlNode* map);
+
+  /// The first of `keys` (spelt with underscores) that is there, else null.
+  const YamlNode* find(const std::vector<std::string>& keys);
+  std::optional<double> number(ImportContext& context, const std::vector<std::string>& keys);
+  std::optional<std::int64_t> integer(ImportContext& context, const std::vector<std::string>& keys,
+                                      std::int64_t minimum = 1);
+
+  /// Notes the attributes that nobody asked for. Only those written at `component` itself.
+  void note_unused(ImportContext& context, const std::string& component) const;
+
+ private:
+  std::map<std::string, const YamlNode*> values_;
+  std::set<std::string> used_;
+};
+
+}  // namespace sluice

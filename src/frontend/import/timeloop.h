@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontend/import/import_context.h"
+
+namespace sluice {
+
+/// Timeloop's specs without the differences between its versions.
+namespace timeloop {
+
+/// One step of the hierarchy, outermost first.
+struct Level {
+  enum class Kind { kStorage, kFanout, kCompute };
+  Kind kind = Kind::kStorage;
+  std::string name;  ///< Timeloop's, without `[0..N]`
+  std::string type;  ///< the component class
+  const YamlNode* node = nullptr;
+  Attributes attributes;
+  std::int64_t fanout_x = 1, fanout_y = 1;   ///< fanouts
+  std::vector<std::string> spatial_targets;  ///< fanouts: what spatial directives call it
+};
+
+struct Term {
+  int dimension = 0;
+  std::int64_t coefficient = 1;
+};
+
+struct DataSpace {
+  std::string name;
+  std::vector<std::vector<Term>> ranks;
+  bool is_output = false;
+  const YamlNode* node = nullptr;
+};
+
+struct Problem {
+  std::string name;
+  std::vector<std::string> dimensions;
+  std::vector<std::int64_t> sizes;
+  std::vector<DataSpace> data_spaces;
+  const YamlNode* node = nullptr;
+
+  std::optional<int> dimension(const std::string& name) const;
+};
+
+/// What a factor asks for: `K=4`, `K=0` (the rest), `K=3,2` (the last tile has 2), `K<=4`.
+struct Factor {
+  std::int64_t bound = 1;
+  std::optional<std::int64_t> last;
+  bool at_most = false, at_least = false;
+};
+
+/// One item of a mapping or of a list of constraints.
+struct Directive {
+  enum class Kind { kTemporal, kSpatial, kBypass };
+  Kind kind = Kind::kTemporal;
+  std::string target;
+  std::map<int, Factor> factors;  ///< by dimension
+  std::vector<int> permutation;   ///< innermost first, as far as given
+  std::optional<std::int64_t> split;
+  std::vector<std::string> keep, bypass, no_reuse, no_links;
+  const YamlNode* node = nullptr;
+};
+
+struct Specs {
+  std::vector<Level> levels;
+  std::optional<double> cycle_s;  ///< from `global_cycle_seconds`
+  std::optional<Problem> problem;
+  std::vector<Directive> mapping;
+  std::vector<Directive> constraints;
+  std::vector<std::pair<std::string, const YamlNode*>> node_constraints;  ///< v4: by node
+  /// Data spaces that neighbours at the compute pass on; set by mapping_text.
+  std::vector<std::string> linked;
+};
+
+/// `architecture` of version 0.2 or 0.3: nested `subtree`s with `local` components.
+void read_arch_v3(ImportContext& context, const YamlNode& node, Specs& specs);
+/// `architecture` of version 0.4: a list of tagged `nodes`.
+void read_arch_v4(ImportContext& context, const YamlNode& node, Specs& specs);
+/// `problem`, of all versions.
+void read_problem(ImportContext& context, const YamlNode& node, Specs& specs);
+/// `mapping`, or a list of constraints; needs the problem.
+std::vector<Directive> read_directives(ImportContext& context, const YamlNode& node,
+                                       const Specs& specs, const char* what);
+
+/// The `constraints` of the nodes of a v4 architecture.
+std::vector<Directive> read_node_constraints(ImportContext& context, const Specs& specs);
+
+/// True for classes that Timeloop takes for storage; likewise for compute.
+bool is_storage_class(const std::string& type);
+bool is_compute_class(const std::string& type);
+
+/// Energies per action in J, by component and action; see docs/importing.md for the forms.
+using EnergyTable = std::map<std::string, std::map<std::string, double>>;
+
+std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies);
+std::string constraints_text(ImportContext& context, const Specs& specs);
+std::string workload_text(ImportContext& context, const Specs& specs);
+/// Before arch_text: it finds `specs.linked`.
+std::string mapping_text(ImportContext& context, Specs& specs);
+
+}  // namespace timeloop
+}  // namespace sluice

@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <numeric>
+
+#include "frontend/import/timeloop.h"
+#include "frontend/values.h"
+#include "sluice/support/checked.h"
+
+namespace sluice::timeloop {
+namespace {
+
+/// `PE[0..255]`: the name, and how many there are.
+struct ArrayName {
+  std::string name;
+  std::int64_t count = 1;
+};
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Walks from the system down to the compute.
+class TreeReader {
+ public:
+  TreeReader(ImportContext& context, Specs& specs) : context_(context), specs_(specs) {}
+
+  void read(const YamlNode& architecture) {
+    note_other_keys(context_, architecture, "the architecture",
+                    {"version", "subtree", "attributes", "local", "name"});
+    walk(architecture, {});
+    if (specs_.levels.empty() || specs_.levels.back().kind != Level::Kind::kCompute)
+      context_.read.error(architecture, "the architecture has no compute unit",
+                          "its class has one of: mac, intmac, fpmac, compute");
+  }
+
+ private:
+  struct Surroundings {
+    std::vector<const YamlNode*> attributes;  ///< of the subtrees around
+    std::int64_t instances = 1;
+    std::string array;  ///< name of the innermost subtree that is an array
+  };
+
+  void walk(const YamlNode& tree, Surroundings around) {
+    if (const YamlNode* attributes = find_key(tree, "attributes")) {
+      around.attributes.push_back(attributes);
+      if (const YamlNode* cycle = find_key(*attributes, "global_cycle_seconds"))
+        if (const auto value =
+                read_quantity(context_.read, cycle, {.what = "global_cycle_seconds"}))
+          specs_.cycle_s = value->value;
+    }
+    if (const YamlNode* local = find_key(tree, "local")) {
+      if (!local->is_sequence())
+        context_.read.error(*local, fmt::format("local must be a list, not {}", describe(*local)));
+      for (const YamlPointer& component : local->items) add(*component, around);
+    }
+    const YamlNode* subtrees = find_key(tree, "subtree");
+    if (subtrees == nullptr) return;
+    if (!subtrees->is_sequence() || subtrees->items.empty()) {
+      context_.read.error(*subtrees, "subtree must be a list of one item");
+      return;
+    }
+    if (subtrees->items.size() > 1)
+      context_.read.error(*subtrees->items[1], "a second subtree: the levels must form one line",
+                          "import one branch at a time");
+    const YamlNode& next = *subtrees->items.front();
+    note_other_keys(context_, next, "a subtree", {"name", "attributes", "local", "subtree"});
+    if (const YamlNode* name = find_key(next, "name")) {
+      const ArrayName array = array_name(*name);
+      around.instances = checked_multiply(around.instances, array.count);
+      if (array.count > 1) around.array = array.name;
+    }
+    walk(next, std::move(around));
+  }
+
+  ArrayName array_name(const YamlNode& node) {
+    const std::string text = read_text(context_.read, &node, "name").value_or("");
+    const std::size_t open = text.find('[');
+    if (open == std::string::npos) return {text, 1};
+    const std::size_t dots = text.find("..", open), close = text.find(']', open);
+    ArrayName array{text.substr(0, open), 1};
+    const auto first = dots == std::string::npos
+                           ? std::nullopt
+                           : whole_number(std::string_view(text).substr(open + 1, dots - open - 1));
+    const auto last = dots == std::string::npos || close == std::string::npos
+                          ? std::nullopt
+                          : whole_number(std::string_view(text).substr(dots + 2, close - dots - 2));
+    if (!first || !last || *last < *first)
+      context_.read.error_inside(node, open, fmt::format("'{}' is no array of components", text),
+                                 "write it as PE[0..255]");
+    else
+      array.count = *last - *first + 1;
+    return array;
+  }
+
+  void add(const YamlNode& component, const Surroundings& around) {
+    const YamlNode* name = find_key(component, "name");
+    const YamlNode* type = find_key(component, "class");
+    if (name == nullptr || type == nullptr) {
+      context_.read.error(component, fmt::format("a component needs the key '{}'",
+                                                 name == nullptr ? "name" : "class"));
+      return;
+    }
+    const ArrayName array = array_name(*name);
+    Level level;
+    level.name = array.name;
+    level.type = read_text(context_.read, type, "class").value_or("");
+    level.node = &component;
+    level.kind = is_compute_class(level.type) ? Level::Kind::kCompute : Level::Kind::kStorage;
+    if (!is_compute_class(level.type) && !is_storage_class(level.type)) {
+      context_.note(component, fmt::format("{} is of the class {}, which is neither storage nor "
+                                           "compute, and is left out",
+                                           level.name, level.type));
+      return;
+    }
+    note_other_keys(context_, component, level.name, {"name", "class", "attributes"});
+    for (const YamlNode* attributes : around.attributes) level.attributes.add(attributes);
+    level.attributes.add(find_key(component, "attributes"));
+    const std::string own_array = array.count > 1 ? array.name + "_array" : around.array;
+    fan_out(level, checked_multiply(around.instances, array.count),
+            own_array.empty() ? level.name + "_array" : own_array);
+    specs_.levels.push_back(std::move(level));
+  }
+
+  /// Instances over those of the level before are a fanout.
+  void fan_out(Level& level, std::int64_t instances, const std::string& array) {
+    const std::int64_t columns =
+        level.attributes.integer(context_, {"meshX", "meshx"}).value_or(instances);
+    level.attributes.find({"meshY", "meshy", "instances"});
+    if (instances % columns != 0 || instances % instances_ != 0) {
+      context_.read.error(*level.node,
+                          fmt::format("{} instances of {} do not fit meshX {} and the {} of the "
+                                      "level above",
+                                      instances, level.name, columns, instances_),
+                          "meshX is the number of columns: it divides the instances");
+      return;
+    }
+    Level fanout{Level::Kind::kFanout, array, {}, level.node, {}, 1, 1, {}};
+    const std::int64_t total = instances / instances_;
+    const bool splits = columns % columns_ == 0 && total % (columns / columns_) == 0;
+    if (!splits && total > 1)
+      context_.note(*level.node,
+                    fmt::format("the columns of {} are no multiple of those above; its "
+                                "fanout is one row",
+                                level.name));
+    fanout.fanout_x = splits ? columns / columns_ : total;
+    fanout.fanout_y = total / fanout.fanout_x;
+    for (auto above = specs_.levels.rbegin(); above != specs_.levels.rend(); ++above) {
+      if (above->kind != Level::Kind::kStorage) continue;
+      fanout.spatial_targets = {above->name};
+      break;
+    }
+    if (total > 1) specs_.levels.push_back(std::move(fanout));
+    instances_ = instances;
+    columns_ = columns;
+  }
+
+  ImportContext& context_;
+  Specs& specs_;
+  std::int64_t instances_ = 1, columns_ = 1;  ///< of the level before
+};
+
+bool has_word(const std::string& type, std::initializer_list<const char*> words) {
+  for (const char* word : words)
+    if (type.find(word) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+bool is_storage_class(const std::string& type) {
+  return has_word(
+      type, {"DRAM", "SRAM", "regfile", "smartbuffer", "storage", "sram", "dram", "buffer", "RF"});
+}
+
+bool is_compute_class(const std::string& type) {
+  return has_word(type, {"mac", "MAC", "compute", "multiplier"});
+}
+
+void read_arch_v3(ImportContext& context, const YamlNode& node, Specs& specs) {
+  TreeReader(context, specs).read(node);
+}
+
+}  // namespace sluice::timeloop

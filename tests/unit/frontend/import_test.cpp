@@ -1,0 +1,194 @@
+#include "sluice/frontend/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sluice/model/evaluate.h"
+#include "support/run_program.h"
+
+namespace sluice::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kArch = R"(
+architecture:
+  version: 0.2
+  subtree:
+  - name: System
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8, block-size: 4, read_bandwidth: 8, write_bandwidth: 8}}
+    subtree:
+    - name: PE[0..3]
+      local:
+      - {name: RF, class: regfile, attributes: {word-bits: 8, depth: 16, meshX: 2, num-banks: 4}}
+      - {name: MAC, class: intmac, attributes: {word-bits: 8, meshX: 2}}
+)";
+
+constexpr const char* kProblem = R"(
+problem:
+  shape:
+    name: GEMM
+    dimensions: [M, N, K]
+    data-spaces:
+    - {name: A, projection: [[[M]], [[K]]]}
+    - {name: B, projection: [[[K]], [[N]]]}
+    - {name: Z, projection: [[[M]], [[N]]], read-write: True}
+  instance: {M: 8, N: 4, K: 4}
+)";
+
+constexpr const char* kMapping = R"(
+mapping:
+- {target: DRAM, type: temporal, factors: M=0 N=2 K=1, permutation: KMN}
+- {target: DRAM, type: spatial, factors: M=2 N=2 K=1, permutation: MNK, split: 1}
+- {target: RF, type: temporal, factors: M2 N1 K4, permutation: [K, M, N]}
+- {target: RF, type: bypass, keep: [B, Z], bypass: [A]}
+)";
+
+std::string text_of(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) text += to_string(diagnostic);
+  return text;
+}
+
+/// Imports texts as files of one job; throws with what is wrong with them.
+ImportedSpecs imported(const std::vector<std::string>& texts, ImportOptions options = {}) {
+  const TemporaryFolder folder;
+  std::vector<std::string> files;
+  for (const std::string& text : texts)
+    files.push_back(folder.write("file" + std::to_string(files.size()) + ".yaml", text));
+  auto result = import_specs(files, options);
+  if (!result) throw std::runtime_error(text_of(result.error()));
+  return std::move(*result);
+}
+
+std::string mistakes_in(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
+  try {
+    imported(texts, options);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Innermost first, so the loops of DRAM are n, m; M = 0 takes 8 / (2 · 2) = 2; tiles: m 4, then 2
+// at the fanout, then 1.
+TEST(TimeloopImport, TranslatesLoopsFanoutsAndBypass) {
+  const ImportedSpecs specs = imported({kArch, kProblem, kMapping});
+  EXPECT_EQ(specs.format, "Timeloop v3");
+  EXPECT_EQ(specs.mapping, R"(mapping:
+  nodes:
+  - !Storage {tensors: [A, B, Z], component: DRAM}
+  - !Temporal {rank_variable: n, tile_shape: 2}
+  - !Temporal {rank_variable: m, tile_shape: 4}
+  - !Spatial {rank_variable: n, tile_shape: 1, component: PE, name: Y}
+  - !Spatial {rank_variable: m, tile_shape: 2, component: PE, name: X}
+  - !Storage {tensors: [B, Z], component: RF, incremental: true}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Temporal {rank_variable: k, tile_shape: 1}
+  - !Compute {einsum: Z, component: MAC}
+)");
+}
+
+TEST(TimeloopImport, NotesWhatItLeavesOutAndNeverTakesAnEnergyForZero) {
+  const ImportedSpecs specs = imported({kArch, kProblem, kMapping});
+  const std::string notes = text_of(specs.notes);
+  EXPECT_THAT(notes, HasSubstr("'num_banks' of RF has no counterpart"));
+  EXPECT_THAT(notes, HasSubstr("no energies are given for DRAM.read, DRAM.write, RF.read"));
+  EXPECT_THAT(specs.arch, HasSubstr("{name: read, energy: null"));
+  EXPECT_THAT(specs.arch, Not(HasSubstr("energy: 0")));
+}
+
+// An access of DRAM moves 4 words of 8 bits; 8 words a cycle are 2 accesses a cycle.
+TEST(TimeloopImport, TakesEnergiesOfAccessesFromATable) {
+  const TemporaryFolder folder;
+  ImportOptions options;
+  options.energy_file = folder.write("ert.yaml", R"(
+ERT:
+  version: 0.3
+  tables:
+  - {name: "System.DRAM", actions: [{name: read, energy: 100}, {name: write, energy: 120}]}
+  - {name: "System.PE[0..3].RF", actions: [{name: read, energy: 1}, {name: write, energy: 2 pJ}]}
+  - {name: "System.PE[0..3].MAC", actions: [{name: compute, energy: 0.5}]}
+)");
+  const ImportedSpecs specs = imported({kArch, kProblem, kMapping}, options);
+  EXPECT_THAT(specs.arch, HasSubstr("{name: read, energy: 1e-10, throughput: 2000000000, "
+                                    "bits_per_action: 32}"));
+  EXPECT_THAT(specs.arch, HasSubstr("{name: write, energy: 2e-12"));
+  EXPECT_THAT(specs.arch, HasSubstr("{name: compute, energy: 5e-13"));
+}
+
+TEST(TimeloopImport, ReadsConvolutionsWithStridesAndDilations) {
+  const ImportedSpecs specs = imported({R"(
+problem: {shape: cnn-layer, R: 3, S: 3, P: 4, Q: 5, C: 2, K: 6, N: 1, Wstride: 2, Hdilation: 3}
+)"});
+  EXPECT_THAT(specs.workload,
+              HasSubstr("Outputs[n,k,q,p] = Weights[c,k,r,s] * Inputs[n,c,RRP:r+2*p,RSQ:3*s+q]"));
+  EXPECT_THAT(specs.workload, HasSubstr("rank_sizes: {R: 3, S: 3, P: 4, Q: 5, C: 2, K: 6, N: 1}"));
+}
+
+TEST(TimeloopImport, ReadsVersionFour) {
+  const ImportedSpecs specs = imported({R"(
+architecture:
+  version: 0.4
+  nodes:
+  - !Container {name: system, attributes: {technology: 45nm}}
+  - !Component {name: DRAM, class: DRAM, attributes: {width: 64, datawidth: 8}}
+  - !Container {name: PE, spatial: {meshX: 2, meshY: 2}}
+  - !Component {name: RF, class: regfile, attributes: {depth: 16, width: 8, datawidth: 8}}
+  - !Component {name: MAC, class: intmac}
+)",
+                                        kProblem, R"(
+mapping:
+- {target: DRAM, type: temporal, factors: [M=2, N=2], permutation: [K, M, N]}
+- {target: PE, type: spatial, factors: [M=2, N=2], permutation: [M, N], split: 1}
+- {target: RF, type: temporal, factors: [M=2, K=4], permutation: [K, M]}
+- {target: RF, type: dataspace, keep: [B, Z], bypass: [A]}
+)"});
+  EXPECT_EQ(specs.format, "Timeloop v4");
+  EXPECT_EQ(specs.mapping, imported({kArch, kProblem, kMapping}).mapping);
+}
+
+constexpr const char* kTemplate = R"(
+workload:
+  rank_sizes: {M: {{M}}, K: 4}
+  bits_per_value: {All: 8}
+  einsums:
+  {% for i in range(N) %}
+  - "T{{i+1}}[m] = T{{i}}[m] * W{{i}}[k]"
+  {% endfor %}
+)";
+
+TEST(AccelForgeImport, RendersTemplatesWithTheirVariables) {
+  ImportOptions options;
+  options.variables = {{"M", "16"}, {"N", "2"}};
+  const ImportedSpecs specs = imported({kTemplate}, options);
+  EXPECT_EQ(specs.format, "AccelForge");
+  EXPECT_THAT(specs.workload, HasSubstr("rank_sizes: {M: 16, K: 4}"));
+  EXPECT_THAT(specs.workload, HasSubstr("T2[m] = T1[m] * W1[k]"));
+}
+
+TEST(AccelForgeImport, SaysWhatATemplateLacks) {
+  ImportOptions options;
+  EXPECT_THAT(mistakes_in({kTemplate}), HasSubstr("'M' is undefined"));
+  EXPECT_THAT(mistakes_in({kTemplate}), HasSubstr("--set NAME=VALUE"));
+  options.python = "no-such-python";
+  EXPECT_THAT(mistakes_in({kTemplate}, options), HasSubstr("install python3 and python3-jinja2"));
+}
+
+TEST(AccelForgeImport, LeavesNumbersOfComponentModelsUnknown) {
+  const ImportedSpecs specs = imported({R"(
+arch:
+  nodes:
+  - !Memory {name: DRAM, component_class: LPDDR4, size: inf, tensors: {keep: All}}
+  - !Compute {name: MAC, component_class: IntMAC, total_latency: sum(a.n_calls for a in actions)}
+)"});
+  EXPECT_THAT(specs.arch, HasSubstr("{name: read, energy: null, throughput: inf}"));
+  EXPECT_THAT(specs.arch, HasSubstr("{name: compute, energy: null}"));
+  EXPECT_THAT(text_of(specs.notes), HasSubstr("'component_class' of DRAM has no counterpart"));
+  EXPECT_THAT(text_of(specs.notes), HasSubstr("read of DRAM has no throughput"));
+}
+
+}  // namespace
+}  // namespace sluice::testing
