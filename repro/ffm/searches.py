@@ -31,7 +31,8 @@ class Sluice:
             process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode != 0:
                 messages.seek(0)
-                raise RuntimeError(f"{' '.join(command)}: {(text + messages.read()).decode()}")
+                said = (messages.read() + text).decode()[:1000]
+                raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}\n{said}")
         document = json.loads(text)
         share = min(1, (usage.ru_utime + usage.ru_stime) / elapsed)
         document["search"]["seconds"] *= share
