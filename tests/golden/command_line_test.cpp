@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -14,6 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 ProgramRun sluice(const std::vector<std::string>& arguments) {
@@ -190,6 +193,33 @@ TEST(Map, SaysThatItDoesNotKnowNetworksThatCost) {
   const ProgramRun run = sluice({"map", folder.write("meshed.yaml", meshed("600"))});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know networks"));
+}
+
+TEST(CommandLine, GoesOnFromAnInterruptedSearchInTheSameFolder) {
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / "sluice_interrupted";
+  std::filesystem::remove_all(folder);
+  const auto map = [&](const std::string& workload) {
+    return sluice(
+        {"map", workload, "simple", "-v", "--json", "--threads", "1", "-o", folder.string()});
+  };
+  const ProgramRun first = map("matmul_chain");
+  ASSERT_EQ(first.exit_status, 0) << first.err;
+  EXPECT_THAT(first.err, Not(HasSubstr("goes on from")));
+  const auto interrupt = [&] {
+    auto document = nlohmann::json::parse(first.out);
+    document["status"] = "interrupted";
+    std::ofstream(folder / "result.json") << document.dump();
+  };
+  interrupt();
+  const ProgramRun second = map("matmul_chain");
+  EXPECT_THAT(second.err, HasSubstr("goes on from the interrupted search in " + folder.string()));
+  EXPECT_EQ(nlohmann::json::parse(second.out)["mappings"],
+            nlohmann::json::parse(first.out)["mappings"]);
+  interrupt();
+  const ProgramRun other = map("matmul");  // what stands there is a mapping of something else
+  EXPECT_EQ(other.exit_status, 0) << other.err;
+  EXPECT_THAT(other.err, Not(HasSubstr("goes on from")));
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ struct MapperOptions {
 struct MapperControl {
   std::function<void(const std::string& phase, double fraction)> progress;  ///< may be empty
   const std::atomic<bool>* cancel = nullptr;
+  /// What a mapping in hand costs in the first objective: what cannot beat it need not be looked
+  /// at.
+  std::optional<double> known_objective;
 };
 
 enum class GuaranteeKind : std::uint8_t { kOptimal, kWithinEpsilon, kNone };

@@ -6,6 +6,7 @@
 #include "../failure.h"
 #include "../interrupt.h"
 #include "commands.h"
+#include "earlier_result.h"
 #include "publish.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
@@ -104,6 +105,11 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
       progress.show(phase, fraction);
     };
   control.cancel = &interrupt.flag();
+  control.known_objective = interrupted_objective(arguments, *result.options);
+  if (control.known_objective)
+    console.log.note(fmt::format(
+        "goes on from the interrupted search in {}: its best {} is {:g}", arguments.output.folder,
+        objective_name(result.options->objectives.front()), *control.known_objective));
   auto found = run_mapper(mapper, *result.problem, *result.options, control);
   if (found) return take_over(std::move(*found), result);
   if (interrupt.flag()) {  // what an interrupted search did not find may still exist

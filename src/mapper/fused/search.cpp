@@ -213,6 +213,8 @@ void Search::scout() {
         objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
     if (limit_ == 0 || value < limit_) limit_ = value;
   }
+  if (control_.known_objective && (limit_ == 0 || *control_.known_objective < limit_))
+    limit_ = *control_.known_objective;
   // Only a search that may end without a better one needs it.
   if ((control_.cancel != nullptr || epsilon() > 0) && !join.mappings.empty())
     best_so_far_ = finish(select(join.mappings).front());
