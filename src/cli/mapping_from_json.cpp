@@ -77,29 +77,30 @@ MappingFromJson::MappingFromJson(const Workload& workload, const Arch& arch)
       einsums_(names_of<EinsumId>(workload.einsums)),
       components_(names_of<ComponentId>(arch.components)) {}
 
-Mapping MappingFromJson::read(const Value& value) const {
+Mapping MappingFromJson::read(const Value& value, const Leaves& leaves) const {
   if (!value.is_object()) fail("a mapping is an object with the key `nodes`");
   const auto inner = value.find("mapping");
-  if (inner != value.end()) return read(*inner);
+  if (inner != value.end()) return read(*inner, leaves);
   if (!value.contains("nodes")) fail("a mapping is an object with the key `nodes`");
-  return {list(value["nodes"]), {}};
+  return {list(value["nodes"], leaves), {}};
 }
 
-NodeList MappingFromJson::list(const Value& nodes) const {
+NodeList MappingFromJson::list(const Value& nodes, const Leaves& leaves) const {
   if (!nodes.is_array()) fail("`nodes` must be a list");
   NodeList result;
   result.reserve(nodes.size());
-  for (const Value& value : nodes) result.push_back(node(value));
+  for (const Value& value : nodes) result.push_back(node(value, leaves));
   return result;
 }
 
-Node MappingFromJson::node(const Value& value) const {
+Node MappingFromJson::node(const Value& value, const Leaves& leaves) const {
+  if (leaves && value.is_number_unsigned()) return leaves(value.get<std::size_t>());
   if (!value.is_object()) fail("a node is an object");
   const std::string& kind = text(value, "node");
   if (kind == "Storage") return {storage(value)};
   if (kind == "Temporal") return {temporal(value)};
   if (kind == "Spatial") return {spatial(value)};
-  if (kind == "Sequential") return {sequential(value)};
+  if (kind == "Sequential") return {sequential(value, leaves)};
   if (kind == "Compute") {
     check_keys(value, {"node", "einsum", "component"});
     return {ComputeNode{look_up(einsums_, member(value, "einsum"), "Einsum"),
@@ -157,13 +158,13 @@ SpatialNode MappingFromJson::spatial(const Value& value) const {
   return node;
 }
 
-SplitNode MappingFromJson::sequential(const Value& value) const {
+SplitNode MappingFromJson::sequential(const Value& value, const Leaves& leaves) const {
   check_keys(value, {"node", "nodes"});
   SplitNode split;
   for (const Value& child : member(value, "nodes")) {
     if (!child.is_object() || text(child, "node") != "Nested")
       fail("below a Sequential stand nodes Nested");
-    split.children.push_back(list(member(child, "nodes")));
+    split.children.push_back(list(member(child, "nodes"), leaves));
   }
   return split;
 }

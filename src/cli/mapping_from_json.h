@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <unordered_map>
@@ -14,19 +15,24 @@ class MappingFromJson {
  public:
   MappingFromJson(const Workload& workload, const Arch& arch);
 
-  /// `value`: `{"nodes": […]}`, or an object that has such a one as `mapping`.
-  Mapping read(const nlohmann::json& value) const;
+  /// The nodes for which numbers stand in lists of nodes.
+  using Leaves = std::function<const Node&(std::size_t)>;
+
+  /// `value`: `{"nodes": […]}`, or an object that has such a one as `mapping`. Without `leaves` a
+  /// number is no node.
+  Mapping read(const nlohmann::json& value, const Leaves& leaves = {}) const;
+  Node read_node(const nlohmann::json& value) const { return node(value, {}); }
 
  private:
   template <class Id>
   using Names = std::unordered_map<std::string, Id>;
 
-  NodeList list(const nlohmann::json& nodes) const;
-  Node node(const nlohmann::json& value) const;
+  NodeList list(const nlohmann::json& nodes, const Leaves& leaves) const;
+  Node node(const nlohmann::json& value, const Leaves& leaves) const;
   StorageNode storage(const nlohmann::json& value) const;
   TemporalNode temporal(const nlohmann::json& value) const;
   SpatialNode spatial(const nlohmann::json& value) const;
-  SplitNode sequential(const nlohmann::json& value) const;
+  SplitNode sequential(const nlohmann::json& value, const Leaves& leaves) const;
   std::vector<RankVariableId> variables(const nlohmann::json& value) const;
 
   const Arch& arch_;

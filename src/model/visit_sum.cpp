@@ -56,7 +56,10 @@ TileCounts step_into(const TileCounts& outside, const NestLoop& loop, LoopEffect
     const bool steady_first = outer.first && !loop.sweeps;
     if (effect == LoopEffect::kOnce) {
       const std::int64_t later = std::min(loop.tile, outer.size - first);
-      add(inside, {std::max(first, later), outer.count, outer.first, outer.slid});
+      if (later > first)
+        add(inside, {later, outer.count, steady_first, outer.slid});
+      else
+        add(inside, {first, outer.count, outer.first, outer.slid});
       continue;
     }
     add(inside, {first, outer.count, outer.first, outer.slid});

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../failure.h"
-#include "../mapping_from_json.h"
+#include "../mapping_lines.h"
 #include "../result_document.h"
 #include "commands.h"
 #include "sluice/model/evaluate.h"
@@ -45,7 +45,7 @@ class Batch {
   void price(const std::string& line, std::size_t number) {
     ++n_mappings_;
     try {
-      const Mapping mapping = reader_.read(nlohmann::json::parse(line));
+      const Mapping mapping = reader_.read(line);
       if (!price_legal(mapping, number)) explain(mapping, number);
     } catch (const std::exception& mistake) {
       if (dynamic_cast<const InternalError*>(&mistake)) throw;
@@ -106,7 +106,7 @@ class Batch {
   const BoundProblem& problem_;
   LatencyPolicy policy_;
   const Console& console_;
-  MappingFromJson reader_;
+  MappingLines reader_;
   std::string text_;
   ExitCode worst_ = ExitCode::kSuccess;
   std::size_t n_mappings_ = 0;

@@ -77,6 +77,40 @@ TEST_F(Latency, ASystolicArrayFillsAndDrains) {
   EXPECT_EQ(values(result, w, arch, "MAC", "compute"), (Values{{"", 64}}));
 }
 
+// Which loops are rows, columns and time is the mapping's; a fold takes 2·R + C + T − 2 cycles in
+// each of the three. Weight stationary: rows k, columns n, m in time; 2 folds over k of 2·4 + 2 + 4
+// − 2 = 12. Input stationary: rows k, columns m, n in time; 2 · 2 folds of 2·4 + 2 + 2 − 2 = 10.
+TEST_F(Latency, ASystolicArrayRunsFoldAfterFold) {
+  auto& array = std::get<Container>(arch.components[1].kind).array;
+  const MappingBuilder b(w, arch);
+  array = SystolicArray{SystolicArray::Dataflow::kWeightStationary, "x", "y"};
+  const NodeList weights = {b.temporal("k", 4), b.spatial("k", 1, "PE", 0),
+                            b.spatial("n", 1, "PE", 1), b.temporal("m", 1)};
+  EXPECT_EQ(busy(cost(weights), "MAC"), 2 * 12 / 2.0);
+  array = SystolicArray{SystolicArray::Dataflow::kInputStationary, "x", "y"};
+  const NodeList inputs = {b.temporal("k", 4), b.temporal("m", 2), b.spatial("k", 1, "PE", 0),
+                           b.spatial("m", 1, "PE", 1), b.temporal("n", 1)};
+  EXPECT_EQ(busy(cost(inputs), "MAC"), 4 * 10 / 2.0);
+}
+
+// Rows and columns that the mapping leaves idle take no time: R 2, C 1, T 8, 2 · 2 folds of 2·2 + 1
+// + 8 − 2 = 11.
+TEST_F(Latency, ASystolicArrayIsAsLargeAsWhatIsUsed) {
+  std::get<Container>(arch.components[1].kind).array =
+      SystolicArray{SystolicArray::Dataflow::kOutputStationary, "x", "y"};
+  const MappingBuilder b(w, arch);
+  const Cost result = cost(
+      {b.temporal("m", 2), b.temporal("n", 1), b.spatial("m", 1, "PE", 0), b.temporal("k", 1)});
+  EXPECT_EQ(busy(result, "MAC"), 4 * 11 / 2.0);
+}
+
+// 32 s on a clock of 4 Hz.
+TEST_F(Latency, IsGivenInCyclesWhereThereIsAClock) {
+  EXPECT_EQ(cost(in_time()).latency_cycles, std::nullopt);
+  arch.clock_hz = 4;
+  EXPECT_EQ(cost(in_time()).latency_cycles, 32 * 4);
+}
+
 // Two Einsums of 32 s each: leakage lasts 64 s. The MAC's own fanout counts, PE's (4 · 2) does.
 TEST_F(Latency, LeaksInEveryInstanceUnlessGated) {
   arch.components[0].leak_power_w = 3;
