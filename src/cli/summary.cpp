@@ -181,6 +181,10 @@ class Summary {
   }
 
   void energy(const Cost& cost) {
+    if (std::isnan(cost.energy_j)) {
+      heading("Energy", "unknown: some energies per action are null");
+      return;
+    }
     std::vector<BarRow> rows;
     for (const ComponentEnergy& entry : energy_by_component(cost)) {
       std::vector<std::string> parts;

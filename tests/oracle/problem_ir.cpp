@@ -241,6 +241,7 @@ Memory memory(const MemorySpec& spec) {
   if (spec.is_double) kind.buffering = Buffering::kDouble;
   if (spec.separate_ports) kind.ports = Ports::kSeparate;
   if (spec.counted_merges) kind.merging_reads = MergingReads::kCounted;
+  if (spec.free_drains) kind.draining_reads = DrainingReads::kFree;
   return kind;
 }
 

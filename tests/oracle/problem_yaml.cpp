@@ -70,6 +70,7 @@ std::string behaviour_text(const MemorySpec& m) {
   if (m.is_double) text += ", buffering: double";
   if (m.separate_ports) text += ", ports: separate";
   if (m.counted_merges) text += ", merging_reads: counted";
+  if (m.free_drains) text += ", draining_reads: free";
   return text;
 }
 

@@ -231,6 +231,9 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.tolls) add_components(dice, spec);
   if (extras.behaviours) add_behaviours(dice, spec);
   if (extras.free_orders && dice.chance(20)) add_orders(dice, spec);
+  if (!extras.behaviours) return;
+  for (MemorySpec& memory : spec.memories)
+    memory.free_drains = memory.kind == HolderKind::kMemory && dice.chance(8);
 }
 
 }  // namespace sluice::oracle

@@ -47,6 +47,7 @@ void add_memory_edits(const ProblemSpec& spec, std::vector<Edit>& edits) {
   edit_all(&MemorySpec::is_double);
   edit_all(&MemorySpec::separate_ports);
   edit_all(&MemorySpec::counted_merges);
+  edit_all(&MemorySpec::free_drains);
   edit_all(&MemorySpec::power_gated);
   for (std::size_t i = 0; i < spec.memories.size(); ++i)
     edits.emplace_back([i](ProblemSpec& p) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "property/random_specs.h"
 
 namespace sluice::testing {
@@ -79,7 +81,9 @@ class ArchMaker {
   Action action(const std::string& name) {
     Action result;
     result.name = name;
-    result.energy_j = random_.chance(20) ? 0 : random_.number();
+    result.energy_j = random_.chance(20)   ? 0
+                      : random_.chance(10) ? std::numeric_limits<double>::quiet_NaN()
+                                           : random_.number();
     result.throughput = random_.chance(30) ? kUnbounded : random_.number();
     if (random_.chance(30)) result.bits_per_action = random_.number();
     if (random_.chance(10)) result.values_per_action = random_.number();
@@ -120,6 +124,8 @@ class ArchMaker {
     memory.buffering = random_.any<Buffering>({Buffering::kSingle, Buffering::kDouble});
     memory.ports = random_.any<Ports>({Ports::kShared, Ports::kSeparate});
     memory.merging_reads = random_.any<MergingReads>({MergingReads::kFree, MergingReads::kCounted});
+    memory.draining_reads =
+        random_.any<DrainingReads>({DrainingReads::kCounted, DrainingReads::kFree});
     result.kind = memory;
     result.actions = {action("read"), action("write")};
     return result;
@@ -151,6 +157,9 @@ class ArchMaker {
     Component result = component();
     Network network;
     network.topology = static_cast<Topology>(random_.pick(0, 5));
+    if (network.topology == Topology::kMesh && random_.chance(30))
+      network.entry = NetworkEntry::kEdge;
+    if (random_.chance(30)) network.returning_sums = ReturningSums::kFree;
     network.channel_width_bits = random_.pick(1, 512);
     if (random_.chance(70)) network.link_bandwidth = random_.number();
     network.router_latency_s = random_.chance(50) ? random_.number() : 0;

@@ -100,6 +100,7 @@ class MappingMaker {
     node.persistent = random_.chance(10);
     node.resident = random_.chance(10);
     node.sliding = random_.chance(10);
+    node.incremental = !node.sliding && random_.chance(10);
     if (!dimensions_.empty() && random_.chance(20)) {
       node.shared_by = random_.pick(1, 8);
       node.over = random_.any(dimensions_);

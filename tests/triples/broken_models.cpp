@@ -176,6 +176,8 @@ std::vector<BrokenModel> make_models() {
            for_memories([](Memory& m) { m.buffering = Buffering::kDouble; }));
   misreads("gives merging reads away",
            for_memories([](Memory& m) { m.merging_reads = MergingReads::kFree; }));
+  misreads("gives draining reads away",
+           for_memories([](Memory& m) { m.draining_reads = DrainingReads::kFree; }));
   misreads("ignores a memory's own widths",
            for_memories([](Memory& m) { m.bits_per_value.clear(); }));
   misreads("ignores capacities",

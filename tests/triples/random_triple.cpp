@@ -620,6 +620,8 @@ Triple random_triple(std::uint64_t seed) {
     if (!workload) continue;
     draw_arch(dice, triple);
     MappingDraw(dice, triple, *workload).run();
+    for (ComponentSpec& component : triple.components)
+      component.frees_drains = component.kind == ComponentSpec::Kind::kMemory && dice.chance(12);
     return triple;
   }
 }

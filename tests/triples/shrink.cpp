@@ -132,6 +132,7 @@ void add_arch_edits(const Triple& triple, std::vector<Edit>& edits) {
         [c](Triple& t) { return reset(t.components[c].bits_per_value, std::string()); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].is_double, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].counts_merging, false); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].frees_drains, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].by_kind, false); });
     for (std::size_t d = 0; d < triple.components[c].spatial.size(); ++d) {
       edits.emplace_back([c, d](Triple& t) {

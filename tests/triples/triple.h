@@ -40,7 +40,7 @@ struct ComponentSpec {
   std::string name;
   std::string size = "inf";
   std::string bits_per_value;  ///< inside of a flow mapping, or empty
-  bool is_double = false, counts_merging = false;
+  bool is_double = false, counts_merging = false, frees_drains = false;
   std::string direction;  ///< toll
   std::string enabled;    ///< compute
   bool by_kind = false;   ///< compute: actions by operation kind

@@ -34,11 +34,12 @@ std::string component_text(const ComponentSpec& c) {
   switch (c.kind) {
     case ComponentSpec::Kind::kMemory:
       return fmt::format(
-          "!Memory {{name: {}, size: {}{}{}{}{}, actions: [{{name: read, energy: 1, throughput: "
+          "!Memory {{name: {}, size: {}{}{}{}{}{}, actions: [{{name: read, energy: 1, throughput: "
           "1}}, "
           "{{name: write, energy: 1, throughput: 1}}]}}",
           c.name, c.size, c.is_double ? ", buffering: double" : "",
-          c.counts_merging ? ", merging_reads: counted" : "", bits, spatial);
+          c.counts_merging ? ", merging_reads: counted" : "",
+          c.frees_drains ? ", draining_reads: free" : "", bits, spatial);
     case ComponentSpec::Kind::kToll:
       return fmt::format(
           "!Toll {{name: {}, direction: {}{}{}, actions: [{{name: read, energy: 1, throughput: "

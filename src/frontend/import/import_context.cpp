@@ -37,6 +37,9 @@ std::string sluice_name(const std::string& name) {
     result += fits ? c : '_';
   }
   if (result.empty() || (result[0] >= '0' && result[0] <= '9')) result.insert(0, "_");
+  static const std::set<std::string> kWords = {
+      "All", "Nothing", "Intermediates", "Shared", "Other", "Persistent", "ops"};
+  if (kWords.count(result) > 0 || is_expression_keyword(result)) result += "_";
   return result;
 }
 

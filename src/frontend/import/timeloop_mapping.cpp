@@ -33,7 +33,7 @@ class MappingWriter {
       const Level& level = specs_.levels[l];
       if (level.kind == Level::Kind::kStorage) text += storages(level, held);
       for (const Loop& loop : loops_[l])
-        if (loop.bound > 1) text += loop_text(loop);
+        if (loop.bound > 1 && is_used(loop.dimension)) text += loop_text(loop);
       if (level.kind == Level::Kind::kCompute) text += links();
       if (level.kind == Level::Kind::kCompute)
         text += fmt::format("  - !Compute {{einsum: {}, component: {}}}\n", output_name(),
@@ -235,6 +235,12 @@ class MappingWriter {
                               fmt::join(tensors, ", "), component));
     return fmt::format("  - !Storage {{tensors: {}, component: {}, incremental: true}}\n",
                        yaml_list(tensors), component);
+  }
+
+  /// A dimension that indexes nothing is no variable of the Einsum.
+  bool is_used(int dimension) const {
+    return std::any_of(problem_.data_spaces.begin(), problem_.data_spaces.end(),
+                       [&](const DataSpace& space) { return indexes(space, dimension); });
   }
 
   static bool indexes(const DataSpace& space, int dimension) {

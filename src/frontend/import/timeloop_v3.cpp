@@ -32,6 +32,10 @@ class TreeReader {
     note_other_keys(context_, architecture, "the architecture",
                     {"version", "subtree", "attributes", "local", "name"});
     walk(architecture, {});
+    if (compute_) {  // wherever it is written, it is the innermost level
+      fan_out(*compute_, compute_instances_, compute_array_);
+      specs_.levels.push_back(std::move(*compute_));
+    }
     if (specs_.levels.empty() || specs_.levels.back().kind != Level::Kind::kCompute)
       context_.read.error(architecture, "the architecture has no compute unit",
                           "its class has one of: mac, intmac, fpmac, compute");
@@ -109,7 +113,7 @@ class TreeReader {
     level.name = array.name;
     level.type = read_text(context_.read, type, "class").value_or("");
     level.node = &component;
-    level.kind = is_compute_class(level.type) ? Level::Kind::kCompute : Level::Kind::kStorage;
+    level.kind = is_storage_class(level.type) ? Level::Kind::kStorage : Level::Kind::kCompute;
     if (!is_compute_class(level.type) && !is_storage_class(level.type)) {
       context_.note(component, fmt::format("{} is of the class {}, which is neither storage nor "
                                            "compute, and is left out",
@@ -120,9 +124,19 @@ class TreeReader {
     for (const YamlNode* attributes : around.attributes) level.attributes.add(attributes);
     level.attributes.add(find_key(component, "attributes"));
     const std::string own_array = array.count > 1 ? array.name + "_array" : around.array;
-    fan_out(level, checked_multiply(around.instances, array.count),
-            own_array.empty() ? level.name + "_array" : own_array);
-    specs_.levels.push_back(std::move(level));
+    const std::string array_of_level =
+        own_array.empty() || own_array == level.name ? level.name + "_array" : own_array;
+    const std::int64_t instances = checked_multiply(around.instances, array.count);
+    if (level.kind == Level::Kind::kStorage) {
+      fan_out(level, instances, array_of_level);
+      specs_.levels.push_back(std::move(level));
+    } else if (compute_) {
+      context_.note(component, fmt::format("{} is a second compute and is left out", level.name));
+    } else {
+      compute_ = std::move(level);
+      compute_instances_ = instances;
+      compute_array_ = array_of_level;
+    }
   }
 
   /// Instances over those of the level before are a fanout.
@@ -130,12 +144,19 @@ class TreeReader {
     const std::int64_t columns =
         level.attributes.integer(context_, {"meshX", "meshx"}).value_or(instances);
     level.attributes.find({"meshY", "meshy", "instances"});
-    if (instances % columns != 0 || instances % instances_ != 0) {
+    if (instances % columns != 0) {
       context_.read.error(*level.node,
-                          fmt::format("{} instances of {} do not fit meshX {} and the {} of the "
-                                      "level above",
-                                      instances, level.name, columns, instances_),
-                          "meshX is the number of columns: it divides the instances");
+                          fmt::format("meshX {} does not divide the {} instances of {}", columns,
+                                      instances, level.name),
+                          "meshX is the number of columns");
+      return;
+    }
+    if (instances % instances_ != 0) {
+      context_.read.error(*level.node,
+                          fmt::format("the {} instances of {} cannot be shared out among the {} of "
+                                      "the level above",
+                                      instances, level.name, instances_),
+                          "levels stand from the outermost inwards");
       return;
     }
     Level fanout{Level::Kind::kFanout, array, {}, level.node, {}, 1, 1, {}};
@@ -161,6 +182,9 @@ class TreeReader {
   ImportContext& context_;
   Specs& specs_;
   std::int64_t instances_ = 1, columns_ = 1;  ///< of the level before
+  std::optional<Level> compute_;
+  std::int64_t compute_instances_ = 1;
+  std::string compute_array_;
 };
 
 bool has_word(const std::string& type, std::initializer_list<const char*> words) {

@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/run_program.h"
+
+namespace sluice::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kJob = R"(
+architecture:
+  version: 0.2
+  subtree:
+  - name: System
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8}}
+    - {name: GLB, class: SRAM, attributes: {word-bits: 8, depth: 64}}
+    - {name: MAC, class: intmac, attributes: {word-bits: 8}}
+problem:
+  shape:
+    name: GEMM
+    dimensions: [M, N, K]
+    data-spaces:
+    - {name: A, projection: [[[M]], [[K]]]}
+    - {name: B, projection: [[[K]], [[N]]]}
+    - {name: Z, projection: [[[M]], [[N]]], read-write: True}
+  instance: {M: 4, N: 3, K: 2}
+mapping:
+- {target: DRAM, type: temporal, factors: M=4, permutation: MNK}
+- {target: GLB, type: temporal, factors: N=3 K=2, permutation: KNM}
+)";
+
+ProgramRun sluice(const std::vector<std::string>& arguments) {
+  return run_program(SLUICE_PROGRAM, arguments);
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+  return {folder + "/workload.yaml", folder + "/arch.yaml", folder + "/mapping.yaml"};
+}
+
+nlohmann::json evaluated(const std::string& folder) {
+  std::vector<std::string> arguments = {"evaluate", "--json"};
+  for (const std::string& file : files_in(folder)) arguments.push_back(file);
+  const ProgramRun run = sluice(arguments);
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  return nlohmann::json::parse(run.out)["mappings"][0];
+}
+
+// 4 · 3 · 2 = 24 multiply-adds, one a cycle. Without energies all of them are null.
+TEST(Import, WritesSpecsThatEvaluateTakesAsTheyAre) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out"});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.out, HasSubstr("Timeloop v3: wrote "));
+  EXPECT_THAT(run.err, HasSubstr("note: no energies are given for DRAM.read"));
+  const nlohmann::json cost = evaluated(folder / "out");
+  EXPECT_TRUE(cost["energy_j"].is_null());
+  EXPECT_EQ(cost["latency_cycles"], 24);
+}
+
+// GLB reads A and B 24 times each, and Z 24 − 12 times; it is filled with A 8, B 6 (which stays)
+// and written 24 sums: 60 reads and 38 writes at 1 pJ. DRAM: A 8, B 6, Z 12 at 10 pJ. 24 MACs at
+// 0.5 pJ.
+TEST(Import, PricesWithTheEnergiesOfATable) {
+  const TemporaryFolder folder;
+  const std::string ert = folder.write("ert.yaml",
+                                       "{DRAM: {read: 10, write: 10}, GLB: {read: 1, write: 1 pJ}, "
+                                       "MAC: {compute: 0.5}}");
+  const ProgramRun run =
+      sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out", "--ert", ert});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_NEAR(evaluated(folder / "out")["energy_j"].get<double>(),
+              (60 + 38 + 10 * (8 + 6 + 12) + 0.5 * 24) * 1e-12, 1e-18);
+}
+
+TEST(Import, LeavesNothingToAGuessWhereASearchNeedsEnergies) {
+  const TemporaryFolder folder;
+  sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out"});
+  const ProgramRun run = sluice({"map", folder / "out/workload.yaml", folder / "out/arch.yaml"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("the energy of the action read of DRAM is null"));
+}
+
+TEST(Import, SaysWhatItCannotRead) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(sluice({"import", folder / "none.yaml", "-o", folder / "out"}).exit_status, 3);
+  const ProgramRun run = sluice({"import", folder.write("x.yaml", "a: 1"), "-o", folder / "out"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("none of the files has a section that is known"));
+}
+
+}  // namespace
+}  // namespace sluice::testing
