@@ -111,8 +111,8 @@ Node MappingFromJson::node(const Value& value, const Leaves& leaves) const {
 }
 
 StorageNode MappingFromJson::storage(const Value& value) const {
-  check_keys(value,
-             {"node", "tensors", "component", "persistent", "resident", "sliding", "incremental", "einsums"});
+  check_keys(value, {"node", "tensors", "component", "persistent", "resident", "sliding",
+                     "incremental", "einsums"});
   StorageNode node;
   const Value& tensors = member(value, "tensors");
   if (!tensors.is_array() || tensors.empty()) fail("`tensors` must be a list of names");

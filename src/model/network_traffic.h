@@ -36,7 +36,7 @@ struct Transfer {
   TransferEnd parent, child;
   std::int64_t volume = 1;
   bool down = true, up = false;
-  bool skip_first_down = false;  ///< the first visit of a tile brings nothing (partial sums)
+  bool skip_first_down = false;        ///< the first visit of a tile brings nothing (partial sums)
   std::optional<Refetches> refetched;  ///< where the child fetches only what is new to it
 };
 

@@ -125,10 +125,10 @@ void require_energies(const Arch& arch) {
   for (const Component& component : arch.components)
     for (const Action& action : component.actions)
       if (std::isnan(action.energy_j))
-        throw Failure(ExitCode::kBadInput,
-                      fmt::format("the energy of the action {} of {} is null", action.name,
-                                  component.name),
-                      "a search needs every energy; evaluate prices mappings without");
+        throw Failure(
+            ExitCode::kBadInput,
+            fmt::format("the energy of the action {} of {} is null", action.name, component.name),
+            "a search needs every energy; evaluate prices mappings without");
 }
 
 ExitCode exit_code_of(RunStatus status) {
