@@ -23,6 +23,7 @@ def main():
     parser.add_argument("--batch", type=int, default=64, help="of Figure 8")
     parser.add_argument("--architecture", default="tpu_v4i", help="of Figures 8 and 9")
     parser.add_argument("--timeout", type=float, default=10, help="of Figure 9, times the fused mapper")
+    parser.add_argument("--longest", type=int, default=64, help="chain of Figure 9")
     parser.add_argument("--compared", type=int, default=8, help="longest chain of Figure 9 for the stochastic searches")
     parser.add_argument("--quick", action="store_true", help="two seeds, tiny budgets: does it run?")
     options = parser.parse_args()
