@@ -16,9 +16,9 @@ const std::vector<std::uint32_t>& Reservations::live_at(std::size_t nest_index) 
   const Nest& nest = tree_.nests[nest_index];
   ++stamp_;
   live_.clear();
+  for (std::uint32_t reservation : persistent_) add(reservation);  // they stand above everything
   for (std::uint32_t i = nest.live_begin; i < nest.live_end; ++i)
     add(reservation_of(tree_.live[i]));
-  for (std::uint32_t reservation : persistent_) add(reservation);
   for (std::size_t s = 0; s < spreads_.size(); ++s) {
     const int place = static_cast<int>(nest_index);
     if (place > spreads_[s].first_user && place < spreads_[s].last_user)
@@ -88,8 +88,7 @@ void Reservations::add(std::uint32_t reservation) {
   if (!group_of_.empty()) {
     const std::uint32_t group = group_of_[reservation];
     if (grouped_[group] == stamp_) {
-      // Of the copies, a persistent one is what stays (once an instance of the workload).
-      if (is_persistent(reservation) && !is_persistent(holder_[group])) {
+      if (bits(reservation) > bits(holder_[group])) {
         std::replace(live_.begin(), live_.end(), holder_[group], reservation);
         holder_[group] = reservation;
       }
@@ -124,8 +123,8 @@ void Reservations::find_spreads() {
   }
 }
 
-/// A copy whose two tensors are backed by one memory has one reservation for both; so do copies of
-/// copies, and several copies of one tensor.
+/// A copy whose two tensors are backed by one memory has one reservation for both, the larger; so do
+/// copies of copies, and several copies of one tensor.
 void Reservations::find_aliases() {
   for (const Einsum& einsum : problem_.workload.einsums) {
     if (!einsum.is_copy_operation) continue;

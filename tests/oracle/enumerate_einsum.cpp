@@ -97,6 +97,23 @@ class TemplateWalk {
     return true;
   }
 
+  /// The steps of a state follow each other, also under a loop that its producer shares.
+  bool steps_through_unseen(RankVariableId variable, std::size_t gap) const {
+    for (const Cycle& cycle : cycles_of(problem_.workload)) {
+      const auto backed_below = [&](const NestStorage& node) {
+        return node.backing && node.tensor == cycle.state;
+      };
+      if (std::none_of(choice_.rest.begin() + static_cast<std::ptrdiff_t>(gap), choice_.rest.end(),
+                       backed_below))
+        continue;
+      for (const TensorAccess& access : einsum_.accesses)
+        if (access.tensor == cycle.state &&
+            access.projection[cycle.rank].coefficient_of(variable) != 0)
+          return true;
+    }
+    return false;
+  }
+
   Relevance relevance_of(TensorId tensor, RankVariableId variable) const {
     return strongest_relevance(einsum_, tensor, variable);
   }
@@ -116,7 +133,7 @@ class TemplateWalk {
       slots.push_back({Slot{gap, false, {}, 0}, nullptr});
       for (Fanout& fanout : fanouts_) {
         if (fanout.gap != gap || breaks_reuse(variable, fanout.reuse)) continue;
-        if (variable == step_) continue;  // the steps of a recurrence follow each other
+        if (variable == step_ || steps_through_unseen(variable, gap)) continue;
         slots.push_back({Slot{gap, true, fanout.component, fanout.dimension}, &fanout});
       }
     }

@@ -127,12 +127,40 @@ class TreeBuilder {
       for (std::size_t e : run)
         for (const NestStorage& storage : levels_[e].storages[level])
           if (spans_runs(storage, runs) && !contains(above, storage)) above.push_back(storage);
+    for (std::size_t e : group) append_kept_up(out, e, runs, level);
     for (const NestStorage& storage : above) out.push_back(storage_node(storage));
     written_.insert(written_.end(), above.begin(), above.end());
     if (level > 0) append_sliding(out, group, level);
     SplitNode split;
     for (const Group& run : runs) append_run(split.children.emplace_back(), run, level);
     out.push_back(Node{split});
+  }
+
+  /// Private nodes that only a node of several children keeps from sinking stay above it, with the
+  /// tolls that they are filled through.
+  void append_kept_up(NodeList& out, std::size_t e, const std::vector<Group>& runs,
+                      std::size_t level) {
+    if (level >= levels_[e].loops.size()) return;
+    std::vector<NestStorage>& storages = levels_[e].storages[level];
+    std::set<std::size_t> kept;
+    bool spans_below = false;
+    for (std::size_t i = storages.size(); i-- > 0;) {
+      const NestStorage& storage = storages[i];
+      if (spans_runs(storage, runs)) spans_below = true;
+      if (storage.top || storage.backing || storage.toll || !spans_below) continue;
+      if (!sinks_through(problem_.workload.einsums[e], storage, levels_[e].loops[level])) continue;
+      kept.insert(i);
+      for (std::size_t above = 0; above < i; ++above)
+        if (storages[above].toll && storages[above].tensor == storage.tensor) kept.insert(above);
+    }
+    std::vector<NestStorage> left;
+    for (std::size_t i = 0; i < storages.size(); ++i) {
+      if (kept.count(i) > 0)
+        out.push_back(private_node(storages[i], e));
+      else
+        left.push_back(storages[i]);
+    }
+    storages = std::move(left);
   }
 
   /// A node that slides over the shared loop above the split must stand right below it, and the

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "sluice/model/evaluate.h"
 
@@ -47,29 +49,121 @@ BoundProblem single_einsum_problem(const BoundProblem& problem, EinsumId einsum)
   return single;
 }
 
-std::vector<Pmapping> price_nests(const BoundProblem& problem, EinsumId einsum,
-                                  std::vector<Pmapping> nests, std::vector<std::string>& refusals) {
-  const BoundProblem single = single_einsum_problem(problem, einsum);
-  std::vector<Pmapping> fitting;
-  for (Pmapping& nest : nests) {
-    Mapping mapping;
-    nest.einsum = EinsumId(0);
-    mapping.nodes = to_nodes(nest);
-    nest.einsum = einsum;
-    const auto cost = evaluate(single, mapping);
+namespace {
+
+/// Two tensors of an Einsum, local indices.
+using Pair = std::pair<std::size_t, std::size_t>;
+
+/// Prices nests of one Einsum alone. It does not know the copies that other Einsums make: where it
+/// holds a tensor and a copy of it in one memory they are one reservation, the larger of the two.
+class NestPricer {
+ public:
+  NestPricer(const BoundProblem& problem, EinsumId einsum)
+      : problem_(problem),
+        einsum_(problem[einsum]),
+        single_(single_einsum_problem(problem, einsum)) {}
+
+  /// The nest's price in it; false (and why) where `evaluate` refuses it.
+  bool price(Pmapping& nest, std::vector<Violation>& violations) const {
+    const Mapping mapping = mapping_of(nest);
+    const std::vector<std::pair<ComponentId, Pair>> pairs = copies_in_one_memory(nest);
+    BoundProblem roomy = single_;
+    for (const auto& [memory, pair] : pairs)
+      roomy.einsums[0].components[memory.index()].size_bits = kUnbounded;
+    const auto cost = evaluate(roomy, mapping);
     if (!cost) {
-      for (const Violation& violation : cost.error())
-        // A nest may throw away what a later step of a recurrence reads: evaluate's to refuse.
-        if (violation.kind != ViolationKind::kCapacity &&
-            violation.kind != ViolationKind::kDependency && refusals.size() < kMaxReports)
-          refusals.push_back(violation.message + "\n" +
-                             to_yaml(mapping, single.workload, single.arch));
-      continue;
+      violations = cost.error();
+      return false;
     }
     nest.energy_j = cost->energy_j;
     nest.latency_s = cost->latency_s;
-    for (const OccupancyRow& row : cost->occupancy) nest.peak_bits.push_back(row.peak_bits);
-    fitting.push_back(std::move(nest));
+    return find_peaks(single_, mapping, pairs, nest, violations);
+  }
+
+  Mapping mapping_of(const Pmapping& nest) const {
+    Pmapping alone = nest;
+    alone.einsum = EinsumId(0);
+    Mapping mapping;
+    mapping.nodes = to_nodes(alone);
+    return mapping;
+  }
+
+  const BoundProblem& single() const { return single_; }
+
+ private:
+  std::vector<std::pair<ComponentId, Pair>> copies_in_one_memory(const Pmapping& nest) const {
+    std::vector<std::pair<ComponentId, Pair>> result;
+    for (const Einsum& copy : problem_.workload.einsums) {
+      if (!copy.is_copy_operation || copy.output().tensor == output()) continue;
+      const int source = einsum_.local_tensor[copy.accesses.front().tensor.index()];
+      const int target = einsum_.local_tensor[copy.output().tensor.index()];
+      if (source < 0 || target < 0) continue;
+      const auto from = backed_in(nest, copy.accesses.front().tensor);
+      if (from && from == backed_in(nest, copy.output().tensor))
+        result.push_back({*from, {source, target}});
+    }
+    return result;
+  }
+
+  TensorId output() const { return problem_.workload[einsum_.einsum].output().tensor; }
+
+  static std::optional<ComponentId> backed_in(const Pmapping& nest, TensorId tensor) {
+    for (const NestNode& node : nest.nodes) {
+      const NestStorage* storage = std::get_if<NestStorage>(&node);
+      if (storage && storage->backing && storage->tensor == tensor) return storage->component;
+    }
+    return std::nullopt;
+  }
+
+  /// Of each pair one tensor takes no room, either in turn: the most is what is reserved.
+  static bool find_peaks(const BoundProblem& problem, const Mapping& mapping,
+                         const std::vector<std::pair<ComponentId, Pair>>& pairs, Pmapping& nest,
+                         std::vector<Violation>& violations) {
+    if (pairs.empty()) {
+      const auto cost = evaluate(problem, mapping);
+      if (!cost) {
+        violations = cost.error();
+        return false;
+      }
+      nest.peak_bits.resize(cost->occupancy.size(), 0);
+      for (std::size_t i = 0; i < cost->occupancy.size(); ++i)
+        nest.peak_bits[i] = std::max(nest.peak_bits[i], cost->occupancy[i].peak_bits);
+      return true;
+    }
+    const auto& [memory, pair] = pairs.back();
+    for (std::size_t without : {pair.first, pair.second}) {
+      BoundProblem smaller = problem;
+      smaller.einsums[0].components[memory.index()].bits_per_value[without] = 0;
+      if (!find_peaks(smaller, mapping, {pairs.begin(), pairs.end() - 1}, nest, violations))
+        return false;
+    }
+    return true;
+  }
+
+  const BoundProblem& problem_;
+  const BoundEinsum& einsum_;
+  const BoundProblem single_;
+};
+
+}  // namespace
+
+std::vector<Pmapping> price_nests(const BoundProblem& problem, EinsumId einsum,
+                                  std::vector<Pmapping> nests, std::vector<std::string>& refusals) {
+  const NestPricer pricer(problem, einsum);
+  std::vector<Pmapping> fitting;
+  for (Pmapping& nest : nests) {
+    std::vector<Violation> violations;
+    if (pricer.price(nest, violations)) {
+      fitting.push_back(std::move(nest));
+      continue;
+    }
+    for (const Violation& violation : violations)
+      // A nest may throw away what a later step of a recurrence reads: evaluate's to refuse.
+      if (violation.kind != ViolationKind::kCapacity &&
+          violation.kind != ViolationKind::kDependency && refusals.size() < kMaxReports)
+        refusals.push_back(
+            violation.message + "\n" +
+            to_yaml(pricer.mapping_of(nest), pricer.single().workload, pricer.single().arch));
   }
   return fitting;
 }

@@ -2,9 +2,7 @@
 // what brute force finds, in every objective and the whole front.
 #include <gtest/gtest.h>
 
-#include "oracle/compare.h"
-#include "sluice/frontend/load.h"
-#include "sluice/mapper/registry.h"
+#include "brute_force_agreement.h"
 
 namespace sluice {
 namespace {
@@ -37,24 +35,7 @@ arch:
 class HandWrittenProblem : public ::testing::TestWithParam<Problem> {};
 
 TEST_P(HandWrittenProblem, IsSolvedAsBruteForceSolvesIt) {
-  const std::string text = text_of(GetParam());
-  const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
-  std::string mistakes;
-  if (!specs)
-    for (const Diagnostic& diagnostic : specs.error()) mistakes += to_string(diagnostic);
-  ASSERT_TRUE(specs.has_value()) << mistakes;
-  const auto problem = bind(*specs->workload, *specs->arch);
-  ASSERT_TRUE(problem.has_value());
-  MapperOptions options;
-  options.max_fused_loops = kUnlimitedLoops;
-  const oracle::Enumeration truth = oracle::enumerate(*problem, options);
-  ASSERT_FALSE(truth.exceeded);
-  ASSERT_TRUE(truth.best_edp.has_value());
-  for (std::uint64_t variation = 0; variation < 6; ++variation) {
-    const auto found =
-        oracle::difference(*find_mapper("fused"), *problem, options, truth, variation);
-    EXPECT_FALSE(found.has_value()) << *found << "\n" << text;
-  }
+  expect_brute_force_agreement(text_of(GetParam()));
 }
 
 constexpr const char* kLocalBuffer =

@@ -219,29 +219,66 @@ class TreeBuilder {
     nodes->push_back({std::move(split)});
   }
 
-  /// Backing nodes at a split of tensors that several of its children use.
+  /// Backing nodes at a split of tensors that several of its children use, and above them the
+  /// private nodes that would sink if one of them did not stand below.
   void emit_exchanged(std::size_t first, std::size_t last, std::size_t level, NodeList* nodes) {
     for (std::size_t e = first; e < last; ++e) {
-      for (PlacedSlot& placed : paths_[e].slots) {
-        if (!placed.slot.backing || placed.level != level || placed.emitted) continue;
-        const TensorId tensor = paths_[e].shape->tensors[placed.slot.tensor].id;
-        bool elsewhere = false;
-        for (std::size_t other = end_of_child(first, last, level, e); other < last; ++other)
-          for (const LocalTensor& t : paths_[other].shape->tensors)
-            elsewhere = elsewhere || t.id == tensor;
-        if (elsewhere) emit_storage(paths_[e], &placed, false, nodes);
+      bool spans_below = false;
+      std::vector<PlacedSlot*> kept_up;
+      for (auto placed = paths_[e].slots.rbegin(); placed != paths_[e].slots.rend(); ++placed) {
+        if (placed->level != level || placed->slot.gap == 0) continue;
+        if (spans(first, last, level, e, *placed))
+          spans_below = true;
+        else if (spans_below &&
+                 (would_sink(paths_[e], placed->slot) || leads_to(kept_up, placed->slot)))
+          kept_up.push_back(&*placed);
       }
+      for (auto placed = kept_up.rbegin(); placed != kept_up.rend(); ++placed)
+        emit_storage(paths_[e], *placed, true, nodes);
     }
+    for (std::size_t e = first; e < last; ++e)
+      for (PlacedSlot& placed : paths_[e].slots)
+        if (!placed.emitted && placed.level == level && spans(first, last, level, e, placed))
+          emit_storage(paths_[e], &placed, false, nodes);
   }
 
-  std::size_t end_of_child(std::size_t first, std::size_t last, std::size_t level,
-                           std::size_t einsum) const {
-    std::size_t at = first;
-    while (true) {
+  /// A toll that one of these nodes is filled through.
+  bool leads_to(const std::vector<PlacedSlot*>& nodes, const Slot& toll) const {
+    return problem_.arch[toll.component].is_toll() &&
+           std::any_of(nodes.begin(), nodes.end(),
+                       [&](const PlacedSlot* node) { return node->slot.tensor == toll.tensor; });
+  }
+
+  /// Whether several children of a split use the tensor that a backing node of Einsum e holds.
+  bool spans(std::size_t first, std::size_t last, std::size_t level, std::size_t e,
+             const PlacedSlot& placed) const {
+    if (!placed.slot.backing) return false;
+    const TensorId tensor = paths_[e].shape->tensors[placed.slot.tensor].id;
+    const auto uses = [&](const Path& path) {
+      return std::any_of(path.shape->tensors.begin(), path.shape->tensors.end(),
+                         [&](const LocalTensor& t) { return t.id == tensor; });
+    };
+    std::size_t users = 0;
+    for (std::size_t at = first; at < last;) {
       const std::size_t end = end_of_run(at, last, level);
-      if (einsum < end) return end;
+      users += std::any_of(paths_.begin() + static_cast<std::ptrdiff_t>(at),
+                           paths_.begin() + static_cast<std::ptrdiff_t>(end), uses);
       at = end;
     }
+    return users > 1;
+  }
+
+  /// Whether the first loop below a node is one that its tile would sink through.
+  bool would_sink(const Path& path, const Slot& slot) const {
+    if (slot.backing || slot.sliding_loop >= 0 || problem_.arch[slot.component].is_toll())
+      return false;
+    for (const Item& item : path.templ->items) {
+      if (!item.is_loop || path.trips[item.index] == 1) continue;
+      const LoopPlace& loop = path.templ->loops[item.index];
+      if (loop.gap < slot.gap) continue;
+      return !loop.spatial && path.shape->sinks(slot.tensor, loop.variable);
+    }
+    return false;
   }
 
   void emit_loop(const TreeLoop& loop, NodeList* nodes) const {

@@ -103,6 +103,30 @@ double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const
   return moves && is_double_buffered(problem.arch[slot.component]) ? 2 * bits : bits;
 }
 
+std::uint32_t kept_by(const EinsumShape& shape, const Template& templ, const Slot& slot) {
+  const std::vector<KeptCopy>& copies = shape.tensors[slot.tensor].kept_copies;
+  std::uint32_t result = 0;
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    for (const Slot& other : templ.slots)
+      if (other.backing && other.component == slot.component &&
+          static_cast<std::int32_t>(other.tensor) == copies[i].local)
+        result |= std::uint32_t{1} << i;
+  return result;
+}
+
+void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing) {
+  const std::vector<KeptCopy>& copies = shape.tensors[backing->tensor].kept_copies;
+  const auto room = [&](std::uint32_t by) {
+    double most = 0;
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      if (by >> i & 1U) most = std::max(most, copies[i].bits[backing->component.index()]);
+    return most;
+  };
+  const double before = room(backing->kept_by);
+  backing->kept_by |= kept_by;
+  backing->bits = std::max(0.0, backing->bits - (room(backing->kept_by) - before));
+}
+
 Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
                                  const Template& templ, const std::vector<std::int64_t>& trips) {
   Compatibility result;
@@ -114,6 +138,7 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
       backing.level +=
           templ.loops[l].fused && trips[l] > 1 && templ.loops[l].gap < slot.gap ? 1 : 0;
     backing.bits = backing_bits(problem, shape, templ, slot, trips);
+    keep(shape, kept_by(shape, templ, slot), &backing);
     result.backings.push_back(backing);
   }
   std::sort(result.backings.begin(), result.backings.end(),
@@ -144,8 +169,8 @@ std::vector<std::int64_t> compatibility_key(const Compatibility& c) {
                 loop.dimension, loop.trips, loop.tile, c.stop_before[l]});
   }
   for (const Backing& b : c.backings)
-    key.insert(key.end(),
-               {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level, b.persistent});
+    key.insert(key.end(), {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level,
+                           b.persistent, b.kept_by});
   return key;
 }
 

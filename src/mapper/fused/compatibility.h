@@ -17,6 +17,13 @@ bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips)
 Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
                                  const Template& templ, const std::vector<std::int64_t>& trips);
 
+/// The persistent copies of a shared slot's tensor that the template backs in the same memory, by
+/// bit (LocalTensor::kept_copies).
+std::uint32_t kept_by(const EinsumShape& shape, const Template& templ, const Slot& slot);
+
+/// Puts a tile into the room of more of its persistent copies.
+void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing);
+
 /// Bits that a backing node reserves under given trip counts of the fused loops.
 double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const Slot& slot, const std::vector<std::int64_t>& trips);

@@ -140,11 +140,27 @@ class Compiler {
     ActionRows* rows = action(component, name);
     if (rows == nullptr) return;
     double per_value = sign * actions_per_value(component, tensor, name);
-    if (slot < 0)  // the compute: more than one value where two slices of a state are read
+    if (slot >= 0) {
+      per_value *= extent_without_loops(bound_.accesses[access], false);
+    } else {  // the compute: more than one value where two slices of a state are read
       for (const BoundIndex& index : bound_.accesses[access].index)
         per_value *= 1 + static_cast<double>(index.slack);
+    }
     add(&rows->total, monomial(slot, access, total), per_value);
     add(&rows->busiest, monomial(slot, access, busiest), per_value);
+  }
+
+  /// Extents of the indices that no variable of several values moves: no class knows them.
+  double extent_without_loops(const BoundAccess& access, bool whole) const {
+    double extent = 1;
+    for (const BoundIndex& index : access.index) {
+      const bool moves =
+          std::any_of(index.terms.begin(), index.terms.end(), [&](const BoundTerm& term) {
+            return shape_.sizes[static_cast<std::size_t>(term.variable)] > 1;
+          });
+      if (!moves) extent *= static_cast<double>(whole ? index.whole : 1 + index.slack);
+    }
+    return extent;
   }
 
   // ---- traffic -----------------------------------------------------------------------------
@@ -382,8 +398,9 @@ class Compiler {
       if (bound_.held[h].tensor != static_cast<int>(slot.tensor)) continue;
       const auto access = static_cast<std::uint32_t>(bound_.accesses.size() + h);
       const std::uint64_t sunk = sunk_loops(slot);
-      add(row, monomial(index, access, 0, sunk), twice ? 2 * bits : bits);
-      if (twice) add(row, monomial(index, access, 0, sunk, true), -bits);
+      const double all = bits * extent_without_loops(bound_.held[h], slot.backing);
+      add(row, monomial(index, access, 0, sunk), twice ? 2 * all : all);
+      if (twice) add(row, monomial(index, access, 0, sunk, true), -all);
     }
   }
 
@@ -393,32 +410,52 @@ class Compiler {
     for (const Slot& slot : templ_.slots) {
       const std::size_t c = slot.component.index();
       if (!problem_.arch[slot.component].is_memory() || unlimited_[c]) continue;
-      if (shape_.is_copy && shares_with_earlier(slot)) continue;
-      const double bits = bound_.components[c].bits_per_value[slot.tensor] *
-                          (slot.persistent ? shape_.tensors[slot.tensor].instances : 1);
-      add_reservation(&totals[c], slot, bits);
-      if (slot.shared) continue;  // its size follows from the compatibility
-      const auto tracked = std::find_if(tracked_.begin(), tracked_.end(), [&](const auto& m) {
-        return m.component == slot.component;
-      });
-      if (tracked == tracked_.end()) continue;
-      const auto index = static_cast<std::uint32_t>(tracked - tracked_.begin());
-      if (slot.persistent)
-        add_reservation(&program_.persistent[index], slot, bits);
-      else
-        add_reservation(segment(index, slot), slot, bits);
+      const Slot* host = host_of(slot);
+      const double bits = bits_per_value(slot);
+      const double common = host == nullptr ? 0 : std::min(bits, bits_per_value(*host));
+      add_reservation(&totals[c], slot, bits - common);
+      if (!slot.shared) {
+        if (Row* row = private_row(slot)) add_reservation(row, slot, bits - common);
+      } else if (host != nullptr && !host->shared && host->persistent == slot.persistent) {
+        // The shared tensor's size follows from the compatibility: its host has the rest.
+        if (Row* row = private_row(*host)) add_reservation(row, slot, -common);
+      }
     }
     for (std::size_t c = 0; c < totals.size(); ++c)
       if (!totals[c].terms.empty())
         program_.limits.push_back({totals[c], bound_.components[c].size_bits, ComponentId(c)});
   }
 
-  bool shares_with_earlier(const Slot& slot) const {
+  double bits_per_value(const Slot& slot) const {
+    return bound_.components[slot.component.index()].bits_per_value[slot.tensor] *
+           (slot.persistent ? shape_.tensors[slot.tensor].instances : 1);
+  }
+
+  /// The node, as far out or further, in whose reservation a slot's tile lies, because one tensor
+  /// is a copy of the other; or null.
+  const Slot* host_of(const Slot& slot) const {
+    if (!slot.backing) return nullptr;
     for (const Slot& other : templ_.slots) {
-      if (&other == &slot) return false;
-      if (other.component == slot.component) return true;
+      if (&other == &slot || !other.backing || other.component != slot.component ||
+          !is_copy_of(slot.tensor, other.tensor))
+        continue;
+      if (other.persistent != slot.persistent ? other.persistent : &other < &slot) return &other;
     }
-    return false;
+    return nullptr;
+  }
+
+  bool is_copy_of(std::uint32_t a, std::uint32_t b) const {
+    return shape_.tensors[a].copy_of == static_cast<std::int32_t>(b) ||
+           shape_.tensors[b].copy_of == static_cast<std::int32_t>(a);
+  }
+
+  /// Where the reservation of a tensor counts that no other Einsum uses; null: nowhere.
+  Row* private_row(const Slot& slot) {
+    const auto tracked = std::find_if(tracked_.begin(), tracked_.end(),
+                                      [&](const auto& m) { return m.component == slot.component; });
+    if (tracked == tracked_.end()) return nullptr;
+    const auto index = static_cast<std::uint32_t>(tracked - tracked_.begin());
+    return slot.persistent ? &program_.persistent[index] : segment(index, slot);
   }
 
   Row* segment(std::uint32_t tracked, const Slot& slot) {

@@ -133,6 +133,40 @@ void find_coupled(const BoundEinsum& bound, EinsumShape* shape) {
 
 namespace {
 
+/// What a persistent tensor reserves in each component, if it is backed there.
+std::vector<double> bits_for_life(const BoundProblem& problem, TensorId tensor) {
+  std::vector<double> most(problem.arch.components.size(), 0);
+  for (const BoundEinsum& user : problem.einsums) {
+    const int local = user.local_tensor[tensor.index()];
+    if (local < 0) continue;
+    double volume = 0;
+    for (const BoundAccess& held : user.held) {
+      if (held.tensor != local) continue;
+      double part = 1;
+      for (const BoundIndex& index : held.index) part *= static_cast<double>(index.whole);
+      volume += part;
+    }
+    for (std::size_t c = 0; c < most.size(); ++c)
+      most[c] = std::max(
+          most[c], volume * user.components[c].bits_per_value[static_cast<std::size_t>(local)]);
+  }
+  const double instances = static_cast<double>(problem.workload.n_instances) *
+                           static_cast<double>(most_instances(problem, tensor));
+  for (double& bits : most) bits *= instances;
+  return most;
+}
+
+void find_kept_copies(const BoundProblem& problem, const BoundEinsum& bound, LocalTensor* tensor) {
+  if (!tensor->shared || tensor->persistent) return;
+  for (const Einsum& einsum : problem.workload.einsums) {
+    if (!einsum.is_copy_operation || find_access(einsum, tensor->id) == nullptr) continue;
+    for (const TensorAccess& access : einsum.accesses)
+      if (access.tensor != tensor->id && problem.workload[access.tensor].persistent)
+        tensor->kept_copies.push_back(
+            {bits_for_life(problem, access.tensor), bound.local_tensor[access.tensor.index()]});
+  }
+}
+
 void find_copies(const Workload& workload, std::vector<LocalTensor>* tensors) {
   for (const Einsum& einsum : workload.einsums) {
     if (!einsum.is_copy_operation) continue;
@@ -164,6 +198,7 @@ EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
   for (std::size_t t = 0; t < problem[id].tensors.size(); ++t)
     shape.tensors.push_back(make_local_tensor(problem, einsum, problem[id], t));
   find_copies(problem.workload, &shape.tensors);
+  for (LocalTensor& tensor : shape.tensors) find_kept_copies(problem, problem[id], &tensor);
   find_coupled(problem[id], &shape);
   shape.carried = carried_variables(einsum, problem[id]);
   shape.recurrence = recurrence_role(problem.workload, problem.roles, id);

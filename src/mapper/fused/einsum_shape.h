@@ -15,6 +15,14 @@ struct OtherHolder {
   bool operator==(const OtherHolder&) const = default;
 };
 
+/// A persistent tensor that is a copy of another one, or its source: what it holds for the whole
+/// run is room for the other one too, in the same memory.
+struct KeptCopy {
+  std::vector<double> bits;  ///< per component: its reservation there
+  std::int32_t local = -1;   ///< its local index in this Einsum, or -1
+  bool operator==(const KeptCopy&) const = default;
+};
+
 /// A tensor as one Einsum sees it.
 struct LocalTensor {
   TensorId id;
@@ -34,6 +42,7 @@ struct LocalTensor {
   /// local index of the tensor that a copy Einsum (this or another) makes it from, or -1: in one
   /// memory both are one reservation
   std::int32_t copy_of = -1;
+  std::vector<KeptCopy> kept_copies;       ///< of a shared tensor that is not persistent itself
   std::vector<OtherHolder> other_holders;  ///< of a shared tensor
   double instances =
       1;  ///< n_instances of the workload, times the largest of an Einsum that uses it

@@ -26,6 +26,11 @@ class ExchangeHash {
     const std::uint64_t level = persistent ? ~std::uint64_t{0} : level_;
     return KeyHash::mix(KeyHash::mix(loops_ ^ level) ^ component.index());
   }
+  /// The same, told apart by the persistent copies whose room the tensor uses (Backing::kept_by).
+  std::uint64_t at(ComponentId component, bool persistent, std::uint32_t kept_by) const {
+    const std::uint64_t plain = at(component, persistent);
+    return kept_by == 0 ? plain : KeyHash::mix(plain ^ kept_by);
+  }
 
  private:
   std::uint64_t loops_ = 0, level_ = 0;

@@ -29,6 +29,7 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
     const LocalTensor& tensor = shape.tensors[backing.tensor];
     LiveTensor& live = spine.live.emplace_back(LiveTensor{
         tensor.id, backing.component, backing.level, backing.bits, backing.persistent, {}});
+    live.kept_by = backing.kept_by;
     if (tensor.copy_of >= 0 && !is_elsewhere(compatibility, tensor.copy_of, backing.component))
       live.copy_of = shape.tensors[static_cast<std::size_t>(tensor.copy_of)].id;
   }
@@ -173,8 +174,7 @@ class Connector {
       const TrackedMemory& memory = (*options_.tracked)[m];
       double bits = group_held_[e][g * n_tracked + m];
       for (const LiveTensor& tensor : alive_now_)
-        if (tensor.component == memory.component && !is_alias(alive_now_, tensor))
-          bits += tensor.bits;
+        if (tensor.component == memory.component) bits += own_bits(alive_now_, tensor);
       if (bits > memory.size_bits) return false;
     }
     return true;

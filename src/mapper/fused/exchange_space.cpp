@@ -153,7 +153,7 @@ std::vector<std::int64_t> skeleton_key(const EinsumShape& shape, const Template&
                              loop.late, loop.block, slides});
     } else if (const Slot& slot = templ.slots[item.index]; slot.shared) {
       key.insert(key.end(), {2, static_cast<std::int64_t>(slot.component.index()), slot.tensor,
-                             slot.gap, slot.persistent});
+                             slot.gap, slot.persistent, kept_by(shape, templ, slot)});
     }
   }
   key.insert(key.end(), free.begin(), free.end());

@@ -39,7 +39,7 @@ class Matcher {
       const LiveTensor* other = find_live(prefix_, mine.id);
       if (other == nullptr) continue;
       if (other->component != mine.component || other->level != mine.level ||
-          other->persistent != mine.persistent)
+          other->persistent != mine.persistent || other->kept_by != mine.kept_by)
         return std::nullopt;
       if (deepest == nullptr || mine.level > deepest->level) deepest = &mine;
     }

@@ -26,6 +26,9 @@ struct Backing {
   std::uint32_t level = 0;  ///< number of fused loops above it
   double bits = 0;          ///< its reservation
   bool persistent = false;
+  /// which of its tensor's `kept_copies` (by bit) are backed in the same memory: its tile lies in
+  /// their room, and `bits` is what goes beyond
+  std::uint32_t kept_by = 0;
   bool operator==(const Backing&) const = default;
 };
 

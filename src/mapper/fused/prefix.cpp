@@ -49,11 +49,11 @@ PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const Ne
     const bool is_new = find_live(prefix.spine, tensor.id) == nullptr;
     for (std::size_t m = 0; m < stage_.tracked.size(); ++m)
       if (is_new && tensor.persistent && stage_.tracked[m].component == tensor.component)
-        plan.persistent[m] += tensor.bits;
+        plan.persistent[m] += own_bits(alive, tensor);
     for (std::size_t m = 0; m < stage_.tracked.size(); ++m) {
       if (tensor.persistent || stage_.tracked[m].component != tensor.component) continue;
-      if (!is_alias(alive, tensor)) plan.during[m][tensor.level] += tensor.bits;
-      if (stays && !is_alias(staying, tensor)) plan.after[m][tensor.level] += tensor.bits;
+      plan.during[m][tensor.level] += own_bits(alive, tensor);
+      if (stays) plan.after[m][tensor.level] += own_bits(staying, tensor);
     }
   }
   JoinedSpine joined = join_spines(prefix.spine, next.spine, match, stage_.last_use, stage_.einsum);

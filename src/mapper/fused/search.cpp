@@ -13,6 +13,7 @@
 #include "least_cost.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
+#include "usage_filter.h"
 
 namespace sluice::fused {
 namespace {
@@ -107,6 +108,8 @@ TileSearchContext Search::tile_context(std::size_t einsum) const {
   context.unlimited = &unlimited_;
   context.cancel = control_.cancel;
   context.space = &spaces_[einsum];
+  context.templates = &templates_[einsum];
+  context.compiled = &compiled_[einsum];
   return context;
 }
 
@@ -146,6 +149,7 @@ void Search::compile_templates() {
     StateTables tables;
     for (std::size_t t = 0; t < compiled_[e].size() && !cancelled(); ++t)
       compiled_[e][t] = compile_template(tile_context(e), templates_[e][t], &tables);
+    share_usages(templates_[e], &compiled_[e]);
   });
 }
 

@@ -20,17 +20,18 @@ std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next) {
   return alive;
 }
 
-bool is_alias(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
+double own_bits(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
+  double common = 0;
   for (const LiveTensor& other : alive) {
-    if (other.component != tensor.component) continue;
-    if (tensor.copy_of == other.id && tensor.level >= other.level) return true;
-    if (other.copy_of == tensor.id && tensor.level > other.level) return true;
-    // Two copies of one tensor that is no more.
-    if (tensor.copy_of && tensor.copy_of == other.copy_of &&
-        std::pair(other.level, other.id) < std::pair(tensor.level, tensor.id))
-      return true;
+    if (other.component != tensor.component || other.persistent != tensor.persistent) continue;
+    const bool lies_in = (tensor.copy_of == other.id && tensor.level >= other.level) ||
+                         (other.copy_of == tensor.id && tensor.level > other.level) ||
+                         // Two copies of one tensor that is no more.
+                         (tensor.copy_of && tensor.copy_of == other.copy_of &&
+                          std::pair(other.level, other.id) < std::pair(tensor.level, tensor.id));
+    if (lies_in) common = std::max(common, other.bits);
   }
-  return false;
+  return std::max(0.0, tensor.bits - common);
 }
 
 std::int32_t rank_of(const SpineLoop& loop, TensorId tensor) {

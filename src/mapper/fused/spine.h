@@ -35,6 +35,7 @@ struct LiveTensor {
   bool persistent = false;
   /// The source of the copy that makes it: in one memory both are one reservation.
   std::optional<TensorId> copy_of;
+  std::uint32_t kept_by = 0;  ///< as in Backing
 };
 
 /// The loops above live tensors after some Einsums were joined.
@@ -66,9 +67,10 @@ const LiveTensor* find_live(const Spine& spine, TensorId id);
 /// Tensors that are alive while the next Einsum runs: the prefix's and its own, ascending.
 std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next);
 
-/// Tensors of one memory that are a copy of each other have one reservation, the one that stands
-/// further out (of two equal ones the source's). Whether a tensor has none of its own.
-bool is_alias(const std::vector<LiveTensor>& alive, const LiveTensor& tensor);
+/// Tensors of one memory that are a copy of each other have one reservation, the larger of the two,
+/// where the one stands that is further out (of two equal ones the source). What a tensor adds to
+/// it, in bits; one with a persistent copy has that taken off already (Backing::kept_by).
+double own_bits(const std::vector<LiveTensor>& alive, const LiveTensor& tensor);
 
 struct JoinedSpine {
   /// False: Einsums under one loop would never exchange anything below it, so that they have no

@@ -26,7 +26,7 @@ std::uint64_t exchange_of(const Spine& spine, const LiveTensor& tensor) {
     hash.add_loop(rank_of(loop, tensor.id), loop.tile, loop.trips, loop.spatial, loop.component,
                   loop.dimension);
   }
-  return hash.at(tensor.component, tensor.persistent);
+  return hash.at(tensor.component, tensor.persistent, tensor.kept_by);
 }
 
 }  // namespace
@@ -55,6 +55,7 @@ std::uint32_t SpineTable::number_structure(const Spine& spine) {
     key.push_back(static_cast<std::int64_t>(tensor.id.index()));
     key.push_back(static_cast<std::int64_t>(tensor.component.index()));
     key.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
+    key.push_back(tensor.kept_by);
     key.push_back(tensor.copy_of ? static_cast<std::int64_t>(tensor.copy_of->index()) : -1);
   }
   const auto [at, inserted] =

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "../parallel.h"
+#include "compatibility.h"
 #include "front.h"
 #include "key_hash.h"
 
@@ -63,6 +64,25 @@ class TableMerger {
         const std::ptrdiff_t first = group.first_state - table_.numbers[chunk].data();
         for (std::size_t i = 0; i < group.count; ++i)
           table_.numbers[chunk][static_cast<std::size_t>(first) + i] += before;
+      }
+    }
+  }
+
+  /// A tensor with persistent copies that this Einsum does not use may lie in their room or not:
+  /// what the other Einsums do decides. Groups for every case, with the same pmappings.
+  void tell_kept_apart() {
+    if (table_.groups.empty()) return;
+    for (std::size_t b = 0; b < table_.groups.front().compatibility.backings.size(); ++b) {
+      const std::uint32_t tensor = table_.groups.front().compatibility.backings[b].tensor;
+      const std::vector<KeptCopy>& copies = shape_.tensors[tensor].kept_copies;
+      for (std::size_t i = 0; i < copies.size(); ++i) {
+        if (copies[i].local >= 0) continue;  // known: part of the templates
+        const std::size_t n_groups = table_.groups.size();
+        for (std::size_t g = 0; g < n_groups; ++g) {
+          PmappingGroup kept = table_.groups[g];
+          keep(shape_, std::uint32_t{1} << i, &kept.compatibility.backings[b]);
+          table_.groups.push_back(std::move(kept));
+        }
       }
     }
   }
@@ -152,6 +172,7 @@ std::vector<std::vector<char>> merge_results(const TileSearchContext& context,
                                              PmappingTable* table) {
   TableMerger merger(context, table);
   merger.merge(results, compiled);
+  merger.tell_kept_apart();
   return merger.priced_rows();
 }
 

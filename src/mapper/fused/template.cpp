@@ -129,8 +129,11 @@ class TemplateEnumerator {
 
   void order_rest(std::vector<Slot>* rest) {
     if (rest->empty()) {
-      if (order_allowed())
-        append_templates(problem_, shape_, options_, constraints_, compute_, ordered_, &templates_);
+      if (!order_allowed()) return;
+      const std::size_t first = templates_.size();
+      append_templates(problem_, shape_, options_, constraints_, compute_, ordered_, &templates_);
+      for (std::size_t t = first; t < templates_.size(); ++t)
+        templates_[t].placement = static_cast<std::uint32_t>(first);
       return;
     }
     for (std::size_t i = 0; i < rest->size(); ++i) {
@@ -160,10 +163,11 @@ class TemplateEnumerator {
   }
 
   /// A tensor held in two memories of one fanout directly below each other: the outer one, if it
-  /// is optional, could as well be left out.
+  /// is optional, could as well be left out. (A toll holds nothing.)
   bool redundant_below(const Slot& outer, const Slot& inner) const {
     if (!options_.pruning.redundant_templates || outer.tensor != inner.tensor || outer.backing)
       return false;
+    if (problem_.arch[inner.component].is_toll()) return false;
     if (fanout_[outer.component.index()] != fanout_[inner.component.index()]) return false;
     return !(required_of(outer.component) & bit(outer.tensor));
   }

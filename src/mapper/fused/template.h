@@ -48,6 +48,9 @@ struct Item {
 /// first.
 struct Template {
   std::uint32_t compute = 0;  ///< index into BoundEinsum::computes
+  /// Templates with equal numbers have the same compute and slots in the same order (apart from
+  /// sliding): only their loop places differ.
+  std::uint32_t placement = 0;
   std::vector<Slot> slots;
   std::vector<LoopPlace> loops;
   std::vector<Item> items;

@@ -13,6 +13,7 @@
 #include "pareto.h"
 #include "sluice/support/error.h"
 #include "state_lists.h"
+#include "usage_filter.h"
 
 namespace sluice::fused {
 namespace {
@@ -126,103 +127,26 @@ class TemplateSearch {
   }
 
   // ---- use of fanouts ----------------------------------------------------------------------
-  using Usage = StateLists::Usage;
 
-  /// The soft `min_usage` filter: of the uses of the demanding fanouts that have a fitting tile
-  /// shape, those that reach it everywhere; if there is none, dimension by dimension those that use
-  /// most.
+  /// The uses of the demanding fanouts that the soft `min_usage` filter leaves.
   void select_by_usage() {
-    find_possible_usages();
-    const std::vector<double>& wanted = lists_->wanted_usage();
-    if (wanted.empty()) {
+    usages_ = std::make_unique<UsageTable>(context_, *lists_);
+    may_become_.assign(n_classes_ + 1, {});
+    if (lists_->wanted_usage().empty()) {
       allowed_.insert(lists_->no_usage());
       return;
     }
-    const auto reaches = [&](std::uint32_t usage) {
-      for (std::size_t d = 0; d < wanted.size(); ++d)
-        if (static_cast<double>(lists_->usage(usage)[d]) < wanted[d]) return false;
-      return true;
-    };
-    for (const bool full : {true, false}) {
-      for (std::uint32_t usage : possible_.front())
-        if (reaches(usage) == full && fits(usage)) allowed_.insert(usage);
-      if (full && !allowed_.empty()) return;
-    }
-    for (std::size_t d = 0; d < wanted.size() && !allowed_.empty(); ++d) {
-      std::int64_t most = 0;
-      for (std::uint32_t usage : allowed_) most = std::max(most, lists_->usage(usage)[d]);
-      const double threshold = std::min(wanted[d], static_cast<double>(most));
-      std::erase_if(allowed_, [&](std::uint32_t usage) {
-        return static_cast<double>(lists_->usage(usage)[d]) < threshold;
-      });
-    }
-  }
-
-  /// Uses that the classes from some depth on can make of the demanding fanouts, per depth.
-  void find_possible_usages() {
-    possible_.assign(n_classes_ + 1, {});
-    possible_.back() = {lists_->no_usage()};
-    usage_lists_.resize(n_classes_);
-    for (std::size_t depth = n_classes_; depth-- > 0;) {
-      const std::size_t cls = order(depth);
-      for (std::uint32_t l = 0; l < lists_->lists(cls).size(); ++l)
-        usage_lists_[cls][lists_->lists(cls)[l].usage].push_back(l);
-      for (std::uint32_t rest : possible_[depth + 1])
-        for (const auto& [mine, lists] : usage_lists_[cls])
-          if (const std::int64_t both = lists_->combine_usage(rest, mine); both >= 0)
-            possible_[depth].insert(static_cast<std::uint32_t>(both));
-    }
-    may_become_.assign(n_classes_ + 1, {});
-  }
-
-  /// Whether the classes from `depth` on can turn `used` into `target`.
-  bool reachable(std::uint32_t used, std::uint32_t target, std::size_t depth) {
-    return std::any_of(possible_[depth].begin(), possible_[depth].end(), [&](std::uint32_t rest) {
-      return lists_->combine_usage(used, rest) == static_cast<std::int64_t>(target);
-    });
-  }
-
-  /// Whether some tile shape with this use of the fanouts meets all limits.
-  bool fits(std::uint32_t target) {
-    tried_.clear();
-    return fits(target, lists_->no_usage(), 0, 0, lists_->stage(0).initial);
-  }
-
-  bool fits(std::uint32_t target, std::uint32_t used, std::size_t depth, int fused_loops,
-            const std::vector<double>& point) {
-    if (depth == n_classes_) return used == target;
-    // Nothing but the partial sums, the use and the fused loops left decides what is below.
-    std::vector<double> key{point};
-    key.push_back(used);
-    key.push_back(fused_loops);
-    if (!tried_.insert({depth, std::move(key)}).second) return false;
-    Extensions extensions;
-    std::vector<double> extended(lists_->stage(depth + 1).width);
-    const std::size_t cls = order(depth);
-    for (const auto& [usage, lists] : usage_lists_[cls]) {
-      const std::int64_t both = lists_->combine_usage(used, usage);
-      if (both < 0 || !reachable(static_cast<std::uint32_t>(both), target, depth + 1)) continue;
-      // Small tiles first: many fused loops leave the least to hold.
-      for (auto l = lists.rbegin(); l != lists.rend(); ++l) {
-        const int fused = fused_loops + lists_->lists(cls)[*l].fused_loops;
-        if (fused > context_.options->max_fused_loops) continue;
-        lists_->extend(depth + 1, point.data(), lists_->roomy(cls, *l), &extensions);
-        for (std::size_t s = 0; s < extensions.n; ++s) {
-          if (extensions.fits[s] == 0) continue;
-          lists_->gather(depth + 1, extensions, s, extended.data());
-          if (fits(target, static_cast<std::uint32_t>(both), depth + 1, fused, extended))
-            return true;
-        }
-      }
-    }
-    return false;
+    const PlacementUsages::Usages& allowed =
+        compiled_.usages->allowed(context_, *context_.templates, *context_.compiled, *lists_);
+    for (std::uint32_t usage : usages_->possible())
+      if (allowed.count(lists_->usage(usage)) > 0) allowed_.insert(usage);
   }
 
   bool may_become_allowed(std::uint32_t used, std::size_t depth) {
     const auto [at, inserted] = may_become_[depth].try_emplace(used, false);
     if (inserted)
       at->second = std::any_of(allowed_.begin(), allowed_.end(), [&](std::uint32_t target) {
-        return reachable(used, target, depth);
+        return usages_->reachable(used, target, depth);
       });
     return at->second;
   }
@@ -466,15 +390,13 @@ class TemplateSearch {
   const std::size_t n_classes_;
   std::vector<Row> rows_;
   std::unique_ptr<StateLists> lists_;
-  std::vector<std::map<std::uint32_t, std::vector<std::uint32_t>>> usage_lists_;  // per class
-  std::set<std::pair<std::size_t, std::vector<double>>> tried_;  // by fits(), in vain
-  std::vector<std::set<std::uint32_t>> possible_;                // per depth: numbers of uses
-  std::vector<std::map<std::uint32_t, bool>> may_become_;        // per depth and use: allowed
-  std::set<std::uint32_t> allowed_;                              // uses of the demanding fanouts
-  std::deque<Node> nodes_;                                       // stable references
-  std::unordered_map<std::uint64_t, std::uint32_t> children_;    // by parent and list content
-  Extensions extensions_;                                        // scratch
-  std::vector<std::uint32_t> lists_taken_;                       // per class
+  std::unique_ptr<UsageTable> usages_;
+  std::vector<std::map<std::uint32_t, bool>> may_become_;      // per depth and use: allowed
+  std::set<std::uint32_t> allowed_;                            // uses of the demanding fanouts
+  std::deque<Node> nodes_;                                     // stable references
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and list content
+  Extensions extensions_;                                      // scratch
+  std::vector<std::uint32_t> lists_taken_;                     // per class
   TemplateResult result_;
 };
 

@@ -40,6 +40,9 @@ struct SearchBound {
   }
 };
 
+struct CompiledTemplate;
+class PlacementUsages;
+
 struct TileSearchContext {
   const BoundProblem* problem;
   const EinsumShape* shape;
@@ -50,6 +53,8 @@ struct TileSearchContext {
   SearchBound bound;
   const std::atomic<bool>* cancel = nullptr;
   const ExchangeSpace* space = nullptr;
+  const std::vector<Template>* templates = nullptr;         ///< of the Einsum
+  const std::vector<CompiledTemplate>* compiled = nullptr;  ///< of the Einsum
   /// > 0: a scout that keeps so many partial assignments (not exact)
   std::size_t beam = 0;
   /// Choices of fused loops and uses of fanouts are not told apart: for bounds.
@@ -62,7 +67,8 @@ struct CompiledTemplate {
   std::vector<std::shared_ptr<StateTable>> tables;  ///< per class
   SimpleProgram program;
   std::vector<ClassFusedNumbers> fused;
-  double considered = 0;  ///< number of tile-shape choices
+  double considered = 0;                    ///< number of tile-shape choices
+  std::shared_ptr<PlacementUsages> usages;  ///< of all templates of its placement
 };
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
                                   StateTables* tables);

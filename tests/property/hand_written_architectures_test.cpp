@@ -1,0 +1,153 @@
+// Problems whose point is in the architecture: persistent copies, tolls, demanding fanouts, ordered
+// buffers. Each once made the mapper and brute force differ.
+#include "brute_force_agreement.h"
+
+namespace sluice {
+namespace {
+
+/// A main memory that keeps `main`, one buffer and a compute.
+std::string arch_of(const std::string& main, const std::string& buffer, const std::string& more,
+                    const std::string& compute) {
+  return R"yaml(arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: )yaml" +
+         main +
+         R"yaml(}, actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 32, throughput: 8}]}
+  - !Memory {name: Buffer, )yaml" +
+         buffer +
+         R"yaml(, actions: [{name: read, energy: 4, throughput: 16}, {name: write, energy: 2, throughput: 16}]}
+)yaml" + more +
+         "  - !Compute {name: MAC, " + compute +
+         "actions: [{name: compute, energy: 1, throughput: 1}]}\n";
+}
+
+// T0, T1 (one reservation of 6 values) and T2 (2 values) stay for the whole run: 64 bits in all.
+TEST(HandWrittenArchitecture, KeepsPersistentCopiesOnce) {
+  const std::string workload = R"yaml(workload:
+  bits_per_value: {All: 8}
+  persistent_tensors: All
+  rank_sizes: {M: 2, N: 3}
+  einsums:
+  - {einsum: "T1[m,n] = T0[m,n]", is_copy_operation: true}
+  - "T2[m] = T1[m,n]"
+)yaml";
+  const auto arch = [](int bits) {
+    return arch_of("~(Intermediates | Persistent)",
+                   "size: " + std::to_string(bits) + ", tensors: {keep: ~Main}", "", "");
+  };
+  expect_brute_force_agreement(workload + arch(64));
+  expect_brute_force_agreement(workload + arch(56), false);
+}
+
+// A wider copy: 16 bits a value as an output, 8 as an input. The larger of the two counts.
+TEST(HandWrittenArchitecture, KeepsTheLargerOfTwoCopies) {
+  expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 8}
+  persistent_tensors: All
+  rank_sizes: {M: 2, N: 3}
+  einsums:
+  - {einsum: "T1[m,n] = T0[m,n]", is_copy_operation: true, renames: {output: T1, input: T0}}
+  - {einsum: "T2[m] = T1[m,n]", renames: {output: T2, input: T1}}
+)yaml" + arch_of("~(Intermediates | Persistent)",
+                 "size: 128, bits_per_value: {output: 16}, tensors: {keep: ~Main}", "", ""));
+}
+
+// T0 lies in the room of its persistent copy T1 from the first Einsum on, which does not use T1: 48
+// bits, and 8 for a tile of R. Without that T0 and T1 were 96.
+TEST(HandWrittenArchitecture, KeepsASourceInTheRoomOfItsPersistentCopy) {
+  const std::string workload = R"yaml(workload:
+  bits_per_value: {All: 8}
+  persistent_tensors: Intermediates
+  rank_sizes: {M: 2, N: 3}
+  einsums:
+  - "R[m] = T0[m,n]"
+  - {einsum: "T1[m,n] = T0[m,n]", is_copy_operation: true}
+  - "T2[m,n] = exp(T1[m,n])"
+)yaml";
+  for (const int bits : {56, 64, 104})
+    expect_brute_force_agreement(
+        workload +
+        arch_of("Nothing", "size: " + std::to_string(bits) + ", tensors: {keep: All}", "", ""));
+}
+
+// A toll holds nothing: the buffer above it is not in vain.
+TEST(HandWrittenArchitecture, KeepsABufferDirectlyAboveAToll) {
+  expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 1, N: 2}
+  einsums: ["T2[m] = T0[m,n]"]
+)yaml" + arch_of("~Intermediates", "size: inf, tensors: {keep: ~Main, may_keep: All}",
+                 "  - !Toll {name: Link, tensors: {keep: T2}, actions: [{name: read, energy: 2, "
+                 "throughput: inf}]}\n",
+                 ""));
+}
+
+// min_usage is judged over all loop orders of a placement: the lanes of the compute can be filled
+// only if the steps of S stand above its node.
+TEST(HandWrittenArchitecture, FillsLanesWhereverTheStepsStand) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {I: 3, N: 3}
+  initial: {S: 0}
+  einsums: ["S[i+1,n] = T[i,n] * S[i,n]"]
+)yaml" +
+      arch_of(
+          "~Intermediates",
+          "size: 80, spatial: [{name: gx, fanout: 3, may_reuse: Nothing}], tensors: {keep: All}",
+          "", "spatial: [{name: cx, fanout: 3, min_usage: 1}], "));
+}
+
+// The readers of a state follow its steps in time: their lanes stay empty.
+TEST(HandWrittenArchitecture, SpreadsNoReaderOfAStateOverInstances) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {I: 2, N: 1}
+  initial: {S: 0}
+  einsums:
+  - "S[i+1,n] = T[i,n] * S[i,n]"
+  - "O[i,n] = exp(S[i+1,n])"
+)yaml" +
+      arch_of("~Intermediates",
+              "size: inf, spatial: [{name: gx, fanout: 4, min_usage: 1}], tensors: {keep: ~Main}",
+              "", ""));
+}
+
+// One step: S is two slices of 3 values although its step variable has one value only. With T's 6
+// values that is 96 bits.
+TEST(HandWrittenArchitecture, HoldsTwoSlicesOfASingleStep) {
+  const std::string workload = R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {I: 2, J: 1, N: 3}
+  initial: {S: 0}
+  einsums:
+  - "T[i,n] = exp(A[i,n])"
+  - "S[j+1,n] = T[I:j,n] * S[J:j,n]"
+)yaml";
+  for (const auto& [bits, legal] : {std::pair(88, true), std::pair(96, true)})
+    expect_brute_force_agreement(
+        workload + arch_of("~Intermediates",
+                           "size: " + std::to_string(bits) + ", tensors: {keep: ~Main}", "", ""),
+        legal);
+}
+
+// W3 stands above T2 because of the order of the buffer's nodes: its tile is whole, also where both
+// stand at the split of the two Einsums.
+TEST(HandWrittenArchitecture, KeepsTheOrderOfNodesAtASplit) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {weight: 4, Other: 8}
+  rank_sizes: {M: 2, N0: 3, N1: 2, N2: 2}
+  einsums:
+  - {einsum: "T2[m,n1] = T1[m,n0] * W2[n0,n1]", renames: {input: T1, output: T2, weight: W2}}
+  - {einsum: "T3[m,n2] = T2[m,n1] * W3[n1,n2]", renames: {input: T2, output: T3, weight: W3}}
+)yaml" +
+      arch_of("~Intermediates",
+              "size: 96, buffering: double, tensors: {keep: Inputs | ~Main, tensor_order_options: "
+              "[[weight, input]]}",
+              "", "spatial: [{name: cx, fanout: 4, reuse: output}], "));
+}
+
+}  // namespace
+}  // namespace sluice
