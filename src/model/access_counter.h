@@ -361,7 +361,8 @@ class AccessCounter {
   }
 
   /// Storage nodes of a copy's two tensors from the outer backing node to the inner one, each
-  /// memory once; what stands below the last backing node does not exist.
+  /// memory once (the backing node before another); what stands below the last backing node does
+  /// not exist.
   std::vector<std::uint32_t> copy_chain(int output_tensor) const {
     std::vector<std::uint32_t> chain;
     std::size_t length = 0;
@@ -377,6 +378,7 @@ class AccessCounter {
         return {};  // an alias
       const auto place = static_cast<std::size_t>(known - chain.begin());
       if (is_new) chain.push_back(s);
+      if (backing) chain[place] = s;  // it has the value in the width in which it stays
       if (backing) length = std::max(length, place + 1);
     }
     chain.resize(length);

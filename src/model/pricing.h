@@ -7,7 +7,8 @@
 
 namespace sluice {
 
-/// A copy's two tensors are one: a memory that holds both is listed once.
+/// A copy's two tensors are one: a memory that holds both is listed once, under the one that is
+/// backed there.
 bool is_second_of_copy(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
                        std::uint32_t storage);
 

@@ -122,27 +122,58 @@ class TreeBuilder {
       append_run(out, runs[0], level);
       return;
     }
-    std::vector<NestStorage> above;
-    for (const Group& run : runs)
-      for (std::size_t e : run)
-        for (const NestStorage& storage : levels_[e].storages[level])
-          if (spans_runs(storage, runs) && !contains(above, storage)) above.push_back(storage);
-    for (std::size_t e : group) append_kept_up(out, e, runs, level);
-    for (const NestStorage& storage : above) out.push_back(storage_node(storage));
-    written_.insert(written_.end(), above.begin(), above.end());
+    write_above_split(out, group, runs, level);
     if (level > 0) append_sliding(out, group, level);
     SplitNode split;
     for (const Group& run : runs) append_run(split.children.emplace_back(), run, level);
     out.push_back(Node{split});
   }
 
-  /// Private nodes that only a node of several children keeps from sinking stay above it, with the
-  /// tolls that they are filled through.
-  void append_kept_up(NodeList& out, std::size_t e, const std::vector<Group>& runs,
-                      std::size_t level) {
-    if (level >= levels_[e].loops.size()) return;
-    std::vector<NestStorage>& storages = levels_[e].storages[level];
+  /// Nodes of tensors that several runs use, and between them, in the order of each nest, private
+  /// nodes that only one of them keeps from sinking.
+  void write_above_split(NodeList& out, const Group& group, const std::vector<Group>& runs,
+                         std::size_t level) {
+    struct Above {
+      NestStorage storage;
+      std::size_t einsum;
+    };
+    std::vector<Above> above;
+    for (std::size_t e : group) {
+      const std::set<std::size_t> kept = kept_up(e, runs, level);
+      std::vector<NestStorage>& storages = levels_[e].storages[level];
+      std::vector<NestStorage> left;
+      std::size_t next = 0;  // where the next one of this nest may stand
+      for (std::size_t i = 0; i < storages.size(); ++i) {
+        const bool spans = spans_runs(storages[i], runs);
+        if (!spans && kept.count(i) == 0) {
+          left.push_back(storages[i]);
+          continue;
+        }
+        const auto known = std::find_if(above.begin(), above.end(), [&](const Above& a) {
+          return spans && a.storage.tensor == storages[i].tensor && a.storage.backing;
+        });
+        std::size_t place = static_cast<std::size_t>(known - above.begin());
+        if (known == above.end()) {
+          if (!spans) place = next;
+          above.insert(above.begin() + static_cast<std::ptrdiff_t>(place), {storages[i], e});
+        }
+        next = std::max(next, place + 1);
+      }
+      storages = std::move(left);
+    }
+    for (const Above& node : above) {
+      out.push_back(private_node(node.storage, node.einsum));
+      if (node.storage.backing) written_.push_back(node.storage);
+    }
+  }
+
+  /// Positions of private nodes that could sink but for a node of several runs below them, and of
+  /// the tolls that they are filled through.
+  std::set<std::size_t> kept_up(std::size_t e, const std::vector<Group>& runs,
+                                std::size_t level) const {
     std::set<std::size_t> kept;
+    if (level >= levels_[e].loops.size()) return kept;
+    const std::vector<NestStorage>& storages = levels_[e].storages[level];
     bool spans_below = false;
     for (std::size_t i = storages.size(); i-- > 0;) {
       const NestStorage& storage = storages[i];
@@ -153,14 +184,7 @@ class TreeBuilder {
       for (std::size_t above = 0; above < i; ++above)
         if (storages[above].toll && storages[above].tensor == storage.tensor) kept.insert(above);
     }
-    std::vector<NestStorage> left;
-    for (std::size_t i = 0; i < storages.size(); ++i) {
-      if (kept.count(i) > 0)
-        out.push_back(private_node(storages[i], e));
-      else
-        left.push_back(storages[i]);
-    }
-    storages = std::move(left);
+    return kept;
   }
 
   /// A node that slides over the shared loop above the split must stand right below it, and the

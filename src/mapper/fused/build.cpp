@@ -219,27 +219,50 @@ class TreeBuilder {
     nodes->push_back({std::move(split)});
   }
 
-  /// Backing nodes at a split of tensors that several of its children use, and above them the
-  /// private nodes that would sink if one of them did not stand below.
+  /// Backing nodes at a split of tensors that several of its children use, and between them, in the
+  /// order of each Einsum, the private nodes that only one of them keeps from sinking.
   void emit_exchanged(std::size_t first, std::size_t last, std::size_t level, NodeList* nodes) {
+    std::vector<std::pair<Path*, PlacedSlot*>> above;
     for (std::size_t e = first; e < last; ++e) {
-      bool spans_below = false;
-      std::vector<PlacedSlot*> kept_up;
-      for (auto placed = paths_[e].slots.rbegin(); placed != paths_[e].slots.rend(); ++placed) {
-        if (placed->level != level || placed->slot.gap == 0) continue;
-        if (spans(first, last, level, e, *placed))
-          spans_below = true;
-        else if (spans_below &&
-                 (would_sink(paths_[e], placed->slot) || leads_to(kept_up, placed->slot)))
-          kept_up.push_back(&*placed);
+      const std::vector<PlacedSlot*> kept_up = find_kept_up(first, last, level, e);
+      std::ptrdiff_t next = 0;  // where the next one of this Einsum may stand
+      for (PlacedSlot& placed : paths_[e].slots) {
+        if (placed.emitted || placed.level != level) continue;
+        const bool exchanged = spans(first, last, level, e, placed);
+        if (!exchanged && std::find(kept_up.begin(), kept_up.end(), &placed) == kept_up.end())
+          continue;
+        const auto known = std::find_if(above.begin(), above.end(), [&](const auto& other) {
+          return exchanged && other.second->slot.backing &&
+                 tensor_of(*other.first, *other.second) == tensor_of(paths_[e], placed);
+        });
+        std::ptrdiff_t place = known - above.begin();
+        if (known == above.end()) {
+          if (!exchanged) place = next;
+          above.insert(above.begin() + place, {&paths_[e], &placed});
+        }
+        next = std::max(next, place + 1);
       }
-      for (auto placed = kept_up.rbegin(); placed != kept_up.rend(); ++placed)
-        emit_storage(paths_[e], *placed, true, nodes);
     }
-    for (std::size_t e = first; e < last; ++e)
-      for (PlacedSlot& placed : paths_[e].slots)
-        if (!placed.emitted && placed.level == level && spans(first, last, level, e, placed))
-          emit_storage(paths_[e], &placed, false, nodes);
+    for (const auto& [path, placed] : above) emit_storage(*path, placed, true, nodes);
+  }
+
+  static TensorId tensor_of(const Path& path, const PlacedSlot& placed) {
+    return path.shape->tensors[placed.slot.tensor].id;
+  }
+
+  std::vector<PlacedSlot*> find_kept_up(std::size_t first, std::size_t last, std::size_t level,
+                                        std::size_t e) {
+    std::vector<PlacedSlot*> kept_up;
+    bool spans_below = false;
+    for (auto placed = paths_[e].slots.rbegin(); placed != paths_[e].slots.rend(); ++placed) {
+      if (placed->level != level || placed->slot.gap == 0) continue;
+      if (spans(first, last, level, e, *placed))
+        spans_below = true;
+      else if (spans_below &&
+               (would_sink(paths_[e], placed->slot) || leads_to(kept_up, placed->slot)))
+        kept_up.push_back(&*placed);
+    }
+    return kept_up;
   }
 
   /// A toll that one of these nodes is filled through.
@@ -253,7 +276,7 @@ class TreeBuilder {
   bool spans(std::size_t first, std::size_t last, std::size_t level, std::size_t e,
              const PlacedSlot& placed) const {
     if (!placed.slot.backing) return false;
-    const TensorId tensor = paths_[e].shape->tensors[placed.slot.tensor].id;
+    const TensorId tensor = tensor_of(paths_[e], placed);
     const auto uses = [&](const Path& path) {
       return std::any_of(path.shape->tensors.begin(), path.shape->tensors.end(),
                          [&](const LocalTensor& t) { return t.id == tensor; });

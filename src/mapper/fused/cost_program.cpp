@@ -412,8 +412,9 @@ class Compiler {
       if (!problem_.arch[slot.component].is_memory() || unlimited_[c]) continue;
       const Slot* host = host_of(slot);
       const double bits = bits_per_value(slot);
-      const double common = host == nullptr ? 0 : std::min(bits, bits_per_value(*host));
-      add_reservation(&totals[c], slot, bits - common);
+      const double common =
+          host == nullptr ? 0 : std::min(most_bits_per_value(slot), most_bits_per_value(*host));
+      add_reservation(&totals[c], slot, std::max(0.0, bits - common));
       if (!slot.shared) {
         if (Row* row = private_row(slot)) add_reservation(row, slot, bits - common);
       } else if (host != nullptr && !host->shared && host->persistent == slot.persistent) {
@@ -429,6 +430,16 @@ class Compiler {
   double bits_per_value(const Slot& slot) const {
     return bound_.components[slot.component.index()].bits_per_value[slot.tensor] *
            (slot.persistent ? shape_.tensors[slot.tensor].instances : 1);
+  }
+
+  /// Of the Einsum that gives a value most.
+  double most_bits_per_value(const Slot& slot) const {
+    const LocalTensor& tensor = shape_.tensors[slot.tensor];
+    double most = bits_per_value(slot);
+    for (const OtherHolder& other : tensor.other_holders)
+      most = std::max(
+          most, other.bits[slot.component.index()] * (slot.persistent ? tensor.instances : 1));
+    return most;
   }
 
   /// The node, as far out or further, in whose reservation a slot's tile lies, because one tensor
