@@ -68,7 +68,24 @@ bool slides_under(const Template& templ, std::uint32_t loop) {
   });
 }
 
-void add_loops(const EinsumShape& shape, const Template& templ,
+}  // namespace
+
+std::uint64_t copied_above(const BoundProblem& problem, const EinsumShape& shape,
+                           const Template& templ, std::uint32_t loop) {
+  std::uint64_t result = 0;
+  for (const Slot& slot : templ.slots) {
+    const LocalTensor& tensor = shape.tensors[slot.tensor];
+    if (tensor.shared && tensor.intermediate && !slot.backing &&
+        slot.gap <= templ.loops[loop].gap && slot.sliding_loop != static_cast<std::int32_t>(loop) &&
+        problem.arch[slot.component].is_memory())
+      result |= std::uint64_t{1} << slot.tensor;
+  }
+  return result;
+}
+
+namespace {
+
+void add_loops(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                const std::vector<std::int64_t>& trips, Compatibility* result) {
   std::vector<std::int64_t> tile(shape.sizes);
   std::uint32_t last_gap = 0, last_block = 0;
@@ -82,7 +99,8 @@ void add_loops(const EinsumShape& shape, const Template& templ,
     // The loop that a window slides over stays directly below its storage node.
     after_window = slides_under(templ, item.index);
     result->loops.push_back({place.variable, place.spatial, place.component, place.dimension,
-                             trips[item.index], tile[place.variable]});
+                             trips[item.index], tile[place.variable],
+                             copied_above(problem, shape, templ, item.index)});
     last_gap = place.gap;
     last_late = place.late;
     last_block = place.block;
@@ -130,7 +148,7 @@ void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing) {
 Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
                                  const Template& templ, const std::vector<std::int64_t>& trips) {
   Compatibility result;
-  add_loops(shape, templ, trips, &result);
+  add_loops(problem, shape, templ, trips, &result);
   for (const Slot& slot : templ.slots) {
     if (!slot.shared) continue;
     Backing backing{slot.tensor, slot.component, 0, 0, slot.persistent};
@@ -146,11 +164,11 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
   return result;
 }
 
-bool steps_together(const EinsumShape& shape, const Template& templ,
+bool steps_together(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const std::vector<std::int64_t>& trips) {
   if (!shape.recurrence.step) return true;
   Compatibility loops;
-  add_loops(shape, templ, trips, &loops);
+  add_loops(problem, shape, templ, trips, &loops);
   for (std::size_t l = 0; l < loops.loops.size(); ++l) {
     if (l > 0 && loops.stop_before[l]) return false;
     const FusedLoop& loop = loops.loops[l];
@@ -166,7 +184,8 @@ std::vector<std::int64_t> compatibility_key(const Compatibility& c) {
     const FusedLoop& loop = c.loops[l];
     key.insert(key.end(),
                {loop.variable, loop.spatial, static_cast<std::int64_t>(loop.component.index()),
-                loop.dimension, loop.trips, loop.tile, c.stop_before[l]});
+                loop.dimension, loop.trips, loop.tile, c.stop_before[l],
+                static_cast<std::int64_t>(loop.copied_above)});
   }
   for (const Backing& b : c.backings)
     key.insert(key.end(), {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level,

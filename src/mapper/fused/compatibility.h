@@ -28,9 +28,13 @@ void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing);
 double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const Slot& slot, const std::vector<std::int64_t>& trips);
 
+/// Shared tensors of which the template has a copy above a loop place (FusedLoop::copied_above).
+std::uint64_t copied_above(const BoundProblem& problem, const EinsumShape& shape,
+                           const Template& templ, std::uint32_t loop);
+
 /// Einsums of one recurrence share the loop over its steps, above all that they exchange. True for
 /// other Einsums. `trips` as above.
-bool steps_together(const EinsumShape& shape, const Template& templ,
+bool steps_together(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const std::vector<std::int64_t>& trips);
 
 /// All of a compatibility but the sizes that follow from it: equal keys, equal compatibilities.

@@ -46,7 +46,9 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
       for (const LocalTensor& local : shape.tensors) {
         if (local.id != tensor.id) continue;
         const auto index = static_cast<std::size_t>(&local - shape.tensors.data());
-        own.ranks.emplace_back(tensor.id, shape.shared_rank(index, loop.variable, loop.spatial));
+        const bool copied = (loop.copied_above >> index & 1U) != 0;
+        own.ranks.emplace_back(tensor.id,
+                               copied ? -1 : shape.shared_rank(index, loop.variable, loop.spatial));
         own.written_below.push_back(local.is_output);
       }
     }

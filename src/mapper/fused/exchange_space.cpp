@@ -51,7 +51,7 @@ class FusedTrips {
     if (position == items_.size()) {
       for (std::size_t v = 0; v < rest_.size(); ++v)
         if (rest_[v] != 1 && !free_[v]) return;  // no loop is left for the rest
-      if (!steps_together(shape_, templ_, trips_)) return;
+      if (!steps_together(problem_, shape_, templ_, trips_)) return;
       if (!options_.pruning.redundant_templates || !is_redundant(templ_, trips_))
         body(trips_, exchanges_);
       return;
@@ -135,7 +135,8 @@ class FusedTrips {
 
 /// What decides a template's compatibilities: fused loops, shared backing nodes, and which
 /// variables can also be looped over further in.
-std::vector<std::int64_t> skeleton_key(const EinsumShape& shape, const Template& templ) {
+std::vector<std::int64_t> skeleton_key(const BoundProblem& problem, const EinsumShape& shape,
+                                       const Template& templ) {
   std::vector<std::int64_t> key;
   std::vector<std::int64_t> free(shape.sizes.size(), 0);
   for (const Item& item : templ.items) {
@@ -148,9 +149,11 @@ std::vector<std::int64_t> skeleton_key(const EinsumShape& shape, const Template&
       bool slides = false;
       for (const Slot& slot : templ.slots)
         slides = slides || slot.sliding_loop == static_cast<std::int32_t>(item.index);
-      key.insert(key.end(), {1, loop.variable, loop.gap, loop.spatial,
-                             static_cast<std::int64_t>(loop.component.index()), loop.dimension,
-                             loop.late, loop.block, slides});
+      key.insert(
+          key.end(),
+          {1, loop.variable, loop.gap, loop.spatial,
+           static_cast<std::int64_t>(loop.component.index()), loop.dimension, loop.late, loop.block,
+           slides, static_cast<std::int64_t>(copied_above(problem, shape, templ, item.index))});
     } else if (const Slot& slot = templ.slots[item.index]; slot.shared) {
       key.insert(key.end(), {2, static_cast<std::int64_t>(slot.component.index()), slot.tensor,
                              slot.gap, slot.persistent, kept_by(shape, templ, slot)});
@@ -178,8 +181,9 @@ ExchangeSpace make_exchange_space(const BoundProblem& problem, const ExchangeReq
     if (shape.tensors[t].shared) space.shared_tensor.push_back(t);
   std::map<std::vector<std::int64_t>, std::uint32_t> numbers;
   for (std::uint32_t t = 0; t < templates.size(); ++t) {
-    const auto [at, inserted] = numbers.try_emplace(
-        skeleton_key(shape, templates[t]), static_cast<std::uint32_t>(space.skeletons.size()));
+    const auto [at, inserted] =
+        numbers.try_emplace(skeleton_key(problem, shape, templates[t]),
+                            static_cast<std::uint32_t>(space.skeletons.size()));
     space.skeleton_of.push_back(at->second);
     if (inserted) space.skeletons.emplace_back().templ = t;
   }

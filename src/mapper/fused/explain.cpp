@@ -12,6 +12,20 @@ std::string tensor_names(const BoundProblem& problem, const std::vector<TensorId
   return names;
 }
 
+/// Whether the Einsum is in a recurrence of several Einsums.
+bool is_recurrent(const EinsumShape& shape) {
+  return shape.recurrence.step.has_value() || shape.recurrence.continues;
+}
+
+void blame_recurrence(const std::string& einsum, NoMapping* no) {
+  no->reason = "Einsum " + einsum +
+               ": a recurrence of several Einsums is mapped only with one of the tensors that they "
+               "exchange kept inside the loop over the steps, and here none fits or may be kept "
+               "there";
+  no->nearest_relaxation =
+      "allow a fused loop, and let a memory further in keep what these Einsums exchange";
+}
+
 }  // namespace
 
 NoMapping Search::explain(const JoinResult& join) const {
@@ -29,6 +43,10 @@ NoMapping Search::explain(const JoinResult& join) const {
       return no;
     }
     for (const LocalTensor& tensor : shapes_[e].tensors) no.tensors.push_back(tensor.id);
+    if (!table.miss.known && is_recurrent(shapes_[e])) {
+      blame_recurrence(name, &no);
+      return no;
+    }
     if (!table.miss.known) {
       no.reason = "Einsum " + name + ": no tile shape meets all limits together";
       return no;
@@ -67,6 +85,10 @@ NoMapping Search::explain(const JoinResult& join) const {
         no.nearest_relaxation =
             "give " + component.name + " at least " +
             std::to_string(static_cast<long long>(memory.size_bits + join.excess_bits)) + " bits";
+    return no;
+  }
+  if (is_recurrent(shapes_[no.einsum->index()])) {
+    blame_recurrence(name, &no);
     return no;
   }
   no.reason = "joining Einsum " + name +

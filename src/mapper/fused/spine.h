@@ -16,7 +16,8 @@ struct SpineLoop {
   std::uint32_t dimension = 0;
   std::int64_t trips = 1;
   std::int64_t tile = 1;
-  /// rank of each live tensor that the loop walks, ascending by tensor; -1: it does not index it
+  /// rank of each live tensor that the loop walks, ascending by tensor; -1: it does not index it,
+  /// or the Einsum keeps a copy of the tensor above it
   std::vector<std::pair<TensorId, std::int32_t>> ranks;
   /// Whether the Einsum that writes the tensor (as in `ranks`) stands under the loop: who reads it
   /// there must walk the same rank, or it would read a tensor that is not complete.

@@ -49,8 +49,11 @@ bool FanoutUse::is_enough(std::size_t einsum, std::uint32_t t, const Trips& trip
   const std::vector<DemandingFanout> fanouts = space_.demanding_fanouts(einsum, templ);
   const std::vector<double> used = capped_use(fanouts, templ, trips);
   const std::lock_guard lock(mutex_);
-  const auto [at, is_new] = most_.try_emplace({einsum, t});
-  if (is_new) at->second = most(einsum, t, fanouts);
+  const auto [at, is_new] = most_.try_emplace({einsum, templ.placement});
+  const std::vector<fused::Template>& templates = space_.templates(einsum);
+  for (std::uint32_t other = 0; is_new && other < templates.size(); ++other)
+    if (templates[other].placement == templ.placement)
+      at->second = std::max(at->second, most(einsum, other, fanouts));
   return used >= at->second;
 }
 

@@ -12,9 +12,10 @@ namespace sluice::sampling {
 std::vector<double> capped_use(const std::vector<DemandingFanout>& fanouts,
                                const fused::Template& templ, const Trips& trips);
 
-/// The soft filter `min_usage`: of the tile shapes of a template that fit, those that use enough of
-/// its fanouts, or else, one fanout after the other, those that use most. Where it would take long
-/// to find out what fits, only those that use enough. Safe to share between threads.
+/// The soft filter `min_usage`: of the tile shapes of a placement (Template::placement) that fit,
+/// those that use enough of its fanouts, or else, one fanout after the other, those that use most.
+/// Where it would take long to find out what fits, only those that use enough. Safe to share
+/// between threads.
 class FanoutUse {
  public:
   explicit FanoutUse(const MapSpace& space) : space_(space) {}
@@ -29,7 +30,7 @@ class FanoutUse {
 
   const MapSpace& space_;
   std::mutex mutex_;
-  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<double>> most_;
+  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<double>> most_;  // Einsum, placement
 };
 
 }  // namespace sluice::sampling

@@ -110,13 +110,15 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
       if (templ.loops[l].variable == rule.variable && templ.loops[l].gap < *gap) tile /= trips[l];
     if (tile < rule.minimum || tile > rule.maximum) return false;
   }
-  return fused::steps_together(shape, templ, trips) && !fused::is_redundant(templ, trips);
+  return fused::steps_together(problem_, shape, templ, trips) && !fused::is_redundant(templ, trips);
 }
 
 ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) const {
   auto choice = std::make_shared<EinsumChoice>();
   choice->templ = t;
   choice->compatibility = fused::make_compatibility(problem_, shapes_[e], templates_[e][t], trips);
+  // Whose room a tile lies in is the model's to find out.
+  for (fused::Backing& backing : choice->compatibility.backings) backing.kept_by = 0;
   choice->spine = fused::spine_of(shapes_[e], choice->compatibility);
   choice->trips = std::move(trips);
   return choice;
@@ -154,6 +156,8 @@ std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
     const std::size_t c = slot.component.index();
     if (!problem_.arch[slot.component].is_memory()) continue;
     if (bound.components[c].size_bits == kUnbounded) continue;
+    // A tensor and its copy may be one.
+    if (slot.backing && shapes_[e].tensors[slot.tensor].copy_of >= 0) continue;
     held[c] += tile_bits(e, templates_[e][t], slot, trips);
     if (held[c] > bound.components[c].size_bits) return slot.component;
   }
