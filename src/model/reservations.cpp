@@ -123,8 +123,8 @@ void Reservations::find_spreads() {
   }
 }
 
-/// A copy whose two tensors are backed by one memory has one reservation for both, the larger; so do
-/// copies of copies, and several copies of one tensor.
+/// A copy whose two tensors are backed by one memory has one reservation for both, the larger; so
+/// do copies of copies, and several copies of one tensor.
 void Reservations::find_aliases() {
   for (const Einsum& einsum : problem_.workload.einsums) {
     if (!einsum.is_copy_operation) continue;
