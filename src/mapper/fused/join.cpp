@@ -59,6 +59,7 @@ class Joiner {
       }
       if (context_.progress) context_.progress(e);
     }
+    if (is_cancelled()) return std::move(result_);  // perhaps within the last one
     collect();
     return std::move(result_);
   }
