@@ -44,6 +44,15 @@ Diagnostic unknown_name(const std::string& name, std::size_t position) {
                                  fmt::format("there are: {}", fmt::join(known, ", ")));
 }
 
+void name_after_files(Specs& specs, const std::vector<std::string>& files) {
+  if (specs.workload && specs.workload->name.empty())
+    specs.workload->name = fs::path(files.front()).stem().string();
+  if (specs.arch && specs.arch->name.empty())
+    specs.arch->name = fs::path(files[files.size() > 1 ? 1 : 0]).stem().string();
+}
+
+}  // namespace
+
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& assignments) {
   std::map<std::string, std::string> variables;
   for (const std::string& assignment : assignments) {
@@ -55,15 +64,6 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
   }
   return variables;
 }
-
-void name_after_files(Specs& specs, const std::vector<std::string>& files) {
-  if (specs.workload && specs.workload->name.empty())
-    specs.workload->name = fs::path(files.front()).stem().string();
-  if (specs.arch && specs.arch->name.empty())
-    specs.arch->name = fs::path(files[files.size() > 1 ? 1 : 0]).stem().string();
-}
-
-}  // namespace
 
 std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
   std::vector<std::string> files;

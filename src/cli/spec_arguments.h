@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct SpecArguments {
   std::vector<std::string> names;        ///< files or names of the library, in the order given
   std::vector<std::string> assignments;  ///< `--set NAME=VALUE`
 };
+
+/// `--set` as pairs. Throws Failure where one assigns nothing.
+std::map<std::string, std::string> variables_of(const std::vector<std::string>& assignments);
 
 /// The files that the names stand for. Throws Failure: kBadInput for a name that is neither a file
 /// nor in the library (with the nearest name and all names), kFileTrouble for a file that cannot be

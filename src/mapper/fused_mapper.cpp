@@ -16,8 +16,7 @@ tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& probl
   if (auto no = fused::refused_constraint(options.constraints, problem.workload, name()))
     return tl::make_unexpected(std::move(*no));
   auto found = fused::Search(problem, options, control).run();
-  const bool is_cancelled = control.cancel != nullptr && control.cancel->load();
-  if (found || !control.known_objective || is_cancelled) return found;
+  if (found || !control.known_objective || is_cancelled(control.cancel)) return found;
   MapperControl afresh = control;  // the known mapping is none of this space
   afresh.known_objective.reset();
   return fused::Search(problem, options, afresh).run();

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "mapper/objective_value.h"
+#include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
@@ -91,10 +91,6 @@ class EinsumRenumbering {
   const std::vector<EinsumId>& new_ids_;
 };
 
-double objective_value(Objective objective, const Cost& cost) {
-  return objective_value(objective, cost.energy_j, cost.latency_s);
-}
-
 /// Constraints name Einsums by their ids, which another order changes.
 Constraints renumbered(Constraints constraints, const std::vector<EinsumId>& order) {
   std::vector<EinsumId> place(order.size());
@@ -151,7 +147,7 @@ MapperOutcome map_in_all_orders(const Mapper& mapper, const BoundProblem& proble
   MapperOutcome best = mapper.map(problem, options, control);
   const Objective objective = options.objectives.front();
   for (std::size_t i = 1; i < n_tried; ++i) {
-    if (control.cancel != nullptr && control.cancel->load()) break;
+    if (is_cancelled(control.cancel)) break;
     MapperOutcome next = map_in_order(mapper, problem, orders[i], options, control);
     if (!next) continue;
     if (best) add_statistics(best->search, next->search);
@@ -222,8 +218,7 @@ NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
 MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control) {
   MapperOutcome outcome = map_orders(mapper, problem, options, control);
-  const bool is_cancelled = control.cancel != nullptr && control.cancel->load();
-  if (outcome || is_cancelled || !outcome.error().proven) return outcome;
+  if (outcome || is_cancelled(control.cancel) || !outcome.error().proven) return outcome;
   return tl::make_unexpected(
       blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
 }

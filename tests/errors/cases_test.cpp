@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <ostream>
@@ -15,14 +14,6 @@ namespace fs = std::filesystem;
 
 fs::path cases_dir() { return testing::repository_dir() / "tests" / "errors" / "cases"; }
 
-std::vector<std::string> case_names() {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(cases_dir()))
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 /// One mistake a file; what must be said about it stands beside it in a .txt file.
 class SpecWithAMistake : public ::testing::TestWithParam<std::string> {};
 
@@ -36,7 +27,8 @@ TEST_P(SpecWithAMistake, IsExplained) {
   EXPECT_TRUE(testing::matches_golden_file("errors/cases/" + GetParam() + ".txt", outcome));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, SpecWithAMistake, ::testing::ValuesIn(case_names()),
+INSTANTIATE_TEST_SUITE_P(Cases, SpecWithAMistake,
+                         ::testing::ValuesIn(testing::yaml_names(cases_dir())),
                          [](const auto& entry) { return entry.param; });
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <ostream>
 
@@ -15,14 +14,6 @@ namespace fs = std::filesystem;
 
 fs::path cases_dir() { return testing::repository_dir() / "tests" / "errors" / "import_cases"; }
 
-std::vector<std::string> case_names() {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(cases_dir()))
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 /// One mistake a file of Timeloop's; what must be said about it stands beside it in a .txt file.
 class ImportWithAMistake : public ::testing::TestWithParam<std::string> {};
 
@@ -33,7 +24,8 @@ TEST_P(ImportWithAMistake, IsExplained) {
                                            testing::text_of_mistakes(imported.error())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ImportWithAMistake, ::testing::ValuesIn(case_names()),
+INSTANTIATE_TEST_SUITE_P(Cases, ImportWithAMistake,
+                         ::testing::ValuesIn(testing::yaml_names(cases_dir())),
                          [](const auto& entry) { return entry.param; });
 
 }  // namespace

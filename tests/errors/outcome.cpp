@@ -1,6 +1,7 @@
 #include "errors/outcome.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <filesystem>
 
@@ -8,6 +9,14 @@
 #include "sluice/model/evaluate.h"
 
 namespace sluice::testing {
+
+std::vector<std::string> yaml_names(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 std::string text_of_mistakes(Diagnostics diagnostics) {
   std::string text;

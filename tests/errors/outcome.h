@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "sluice/frontend/load.h"
 
@@ -8,6 +10,9 @@ namespace sluice::testing {
 
 /// Processor seconds after which a test calls an answer hung; measured answers stay below 1 s.
 inline constexpr double kLongestAnswer = 10.0;
+
+/// The YAML files of a folder, in order, without the ending.
+std::vector<std::string> yaml_names(const std::filesystem::path& folder);
 
 /// Diagnostics (places without the folder) and the exit status that follows.
 std::string text_of_mistakes(Diagnostics diagnostics);

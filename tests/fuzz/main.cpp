@@ -163,9 +163,7 @@ bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint6
 template <class T>
 T value_of(sluice::Result<T> result) {
   if (result) return std::move(*result);
-  std::string text;
-  for (const sluice::Diagnostic& diagnostic : result.error()) text += to_string(diagnostic);
-  fmt::print(stderr, "{}", text);
+  fmt::print(stderr, "{}", to_string(result.error()));
   std::exit(2);
 }
 

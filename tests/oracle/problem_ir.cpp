@@ -318,9 +318,8 @@ std::size_t fork_place(const ProblemSpec& spec) {
 BoundProblem bind_problem(const ProblemSpec& spec) {
   auto bound = bind(WorkloadMaker(spec).make(), make_arch(spec));
   if (bound) return std::move(*bound);
-  std::string text;
-  for (const Diagnostic& diagnostic : bound.error()) text += to_string(diagnostic);
-  throw InternalError("a generated problem was refused:\n" + text + to_yaml(spec));
+  throw InternalError("a generated problem was refused:\n" + to_string(bound.error()) +
+                      to_yaml(spec));
 }
 
 MapperOptions options_of(const ProblemSpec& spec) {

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "oracle/compare.h"
+#include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/registry.h"
 #include "support/random_cases.h"
 
@@ -50,9 +51,7 @@ TEST(FusedMapper, WithEpsilonIsAtMostThatMuchWorseThanTheOptimum) {
     EXPECT_EQ(found->guarantee.kind,
               epsilon > 0 ? GuaranteeKind::kWithinEpsilon : GuaranteeKind::kOptimal);
     evaluated[epsilon > 0] += found->search.mappings_evaluated;
-    const Cost& cost = found->mappings[0].cost;
-    return (objective == Objective::kLatency ? 1 : cost.energy_j) *
-           (objective == Objective::kEnergy ? 1 : cost.latency_s);
+    return objective_value(objective, found->mappings[0].cost);
   };
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, kExtras);

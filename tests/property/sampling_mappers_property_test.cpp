@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "mapper/objective_value.h"
 #include "oracle/random_problem.h"
+#include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"

@@ -47,11 +47,7 @@ GoldenSpecs load_golden(const GoldenCase& golden, const std::vector<std::string>
   std::vector<std::string> paths;
   for (const std::string& file : files) paths.push_back((golden.folder / file).string());
   auto specs = load_specs(paths, LoadOptions{});
-  if (!specs) {
-    std::string text;
-    for (const Diagnostic& diagnostic : specs.error()) text += to_string(diagnostic);
-    throw std::runtime_error(text);
-  }
+  if (!specs) throw std::runtime_error(to_string(specs.error()));
   if (!specs->workload || !specs->arch)
     throw std::runtime_error(golden.name + " lacks a workload or an architecture");
   return {std::move(*specs->workload), std::move(*specs->arch), std::move(specs->mappings)};

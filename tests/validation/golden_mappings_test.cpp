@@ -27,16 +27,10 @@ struct Priced {
   Cost cost;
 };
 
-std::string text_of(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) text += to_string(diagnostic);
-  return text;
-}
-
 Priced price(const GoldenCase& golden) {
   GoldenSpecs specs = load_golden(golden, {"workload.yaml", "arch.yaml", "mapping.yaml"});
   auto problem = bind(specs.workload, specs.arch);
-  if (!problem) throw std::runtime_error(text_of(problem.error()));
+  if (!problem) throw std::runtime_error(to_string(problem.error()));
   if (specs.mappings.size() != 1) throw std::runtime_error("expected one mapping");
   const auto cost = evaluate(*problem, specs.mappings[0]);
   if (!cost) {

@@ -17,12 +17,6 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::string describe(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) text += to_string(diagnostic);
-  return text;
-}
-
 std::filesystem::path library_folder(const std::string& kind) {
   return std::filesystem::path(SLUICE_REPO_DIR) / "library" / kind;
 }
@@ -63,7 +57,7 @@ class LibraryWorkload : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(LibraryWorkload, HasARoleForEveryTensor) {
   const Result<Specs> specs = load({GetParam()});
-  ASSERT_TRUE(specs) << describe(specs.error());
+  ASSERT_TRUE(specs) << to_string(specs.error());
   ASSERT_TRUE(specs->workload);
   for (const Einsum& einsum : specs->workload->einsums) {
     SCOPED_TRACE(einsum.name);
@@ -83,10 +77,10 @@ TEST_P(LibraryWorkload, IsAcceptedByEveryArchitecture) {
   for (const std::string& arch : library_files("architectures")) {
     SCOPED_TRACE(arch);
     const Result<Specs> specs = load({GetParam(), arch});
-    ASSERT_TRUE(specs) << describe(specs.error());
-    EXPECT_THAT(specs->warnings, IsEmpty()) << describe(specs->warnings);
+    ASSERT_TRUE(specs) << to_string(specs.error());
+    EXPECT_THAT(specs->warnings, IsEmpty()) << to_string(specs->warnings);
     const Result<BoundProblem> problem = bind(*specs->workload, *specs->arch);
-    EXPECT_TRUE(problem) << describe(problem.error());
+    EXPECT_TRUE(problem) << to_string(problem.error());
   }
 }
 
@@ -109,7 +103,7 @@ class LibrarySize : public ::testing::TestWithParam<PublishedSize> {};
 TEST_P(LibrarySize, IsThePublishedOne) {
   const auto file = library_folder("workloads") / (std::string(GetParam().workload) + ".yaml");
   const Result<Specs> specs = load({file.string()});
-  ASSERT_TRUE(specs) << describe(specs.error());
+  ASSERT_TRUE(specs) << to_string(specs.error());
   EXPECT_EQ(multiply_adds(*specs->workload), GetParam().multiply_adds);
 }
 

@@ -36,12 +36,6 @@ const std::map<std::string, double>& network_differences() {
 
 double number(const Json& text) { return std::stod(text.get<std::string>()); }
 
-std::string text_of(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) text += to_string(diagnostic);
-  return text;
-}
-
 Json summary_of(const GoldenCase& golden) {
   std::ifstream file(golden.folder / "summary.json");
   return Json::parse(file);
@@ -77,14 +71,14 @@ Priced import_and_price(const GoldenCase& golden) {
   options.energy_file = file("summary.json");
   const auto imported =
       import_specs({file("arch.yaml"), file("prob.yaml"), file("map.yaml")}, options);
-  if (!imported) throw std::runtime_error(text_of(imported.error()));
+  if (!imported) throw std::runtime_error(to_string(imported.error()));
   auto specs = load_specs_from_text({{"workload.yaml", imported->workload},
                                      {"arch.yaml", imported->arch},
                                      {"mapping.yaml", imported->mapping}},
                                     {});
-  if (!specs) throw std::runtime_error(text_of(specs.error()));
+  if (!specs) throw std::runtime_error(to_string(specs.error()));
   auto problem = bind(*specs->workload, *specs->arch);
-  if (!problem) throw std::runtime_error(text_of(problem.error()));
+  if (!problem) throw std::runtime_error(to_string(problem.error()));
   const auto cost = evaluate(*problem, specs->mappings.at(0));
   if (!cost) throw std::runtime_error(cost.error().front().message);
   return {std::move(*specs->workload), std::move(*specs->arch), *cost};

@@ -50,6 +50,11 @@ struct MapperOptions {
   Constraints constraints;
 };
 
+/// Whether somebody asked for an end; `cancel` may be null.
+inline bool is_cancelled(const std::atomic<bool>* cancel) {
+  return cancel != nullptr && cancel->load();
+}
+
 /// How a search is watched and stopped.
 struct MapperControl {
   std::function<void(const std::string& phase, double fraction)> progress;  ///< may be empty

@@ -40,6 +40,9 @@ using Result = tl::expected<T, Diagnostics>;
 /// `file:line:column: error: message`, the line, a caret, `hint: …`; ends with a newline.
 std::string to_string(const Diagnostic& diagnostic);
 
+/// All of them, one after the other.
+std::string to_string(const Diagnostics& diagnostics);
+
 bool has_errors(const Diagnostics& diagnostics);
 
 /// The candidate nearest to `word` by edit distance, or empty if none is near ("did you mean").

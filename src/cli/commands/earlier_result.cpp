@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../failure.h"
+#include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice::cli {
@@ -15,11 +16,6 @@ bool was_interrupted(const std::filesystem::path& document) {
   const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
   return json.is_object() && json.value("command", "") == "map" &&
          json.value("status", "") == "interrupted";
-}
-
-double value_of(Objective objective, const Cost& cost) {
-  if (objective == Objective::kEnergy) return cost.energy_j;
-  return objective == Objective::kLatency ? cost.latency_s : cost.energy_j * cost.latency_s;
 }
 
 }  // namespace
@@ -35,7 +31,7 @@ std::optional<double> interrupted_objective(const MapArguments& arguments,
     if (specs.mappings.empty()) return std::nullopt;
     const auto cost = evaluate(bind_or_fail(specs), specs.mappings.front());
     if (!cost) return std::nullopt;
-    return value_of(options.objectives.front(), *cost);
+    return objective_value(options.objectives.front(), *cost);
   } catch (const Failure&) {  // a mapping of other specs: no help, and no mistake
     return std::nullopt;
   }

@@ -10,23 +10,6 @@
 #include "commands.h"
 
 namespace sluice::cli {
-namespace {
-
-/// `--set` as pairs.
-std::map<std::string, std::string> variables_of(const std::vector<std::string>& assignments) {
-  std::map<std::string, std::string> variables;
-  for (const std::string& assignment : assignments) {
-    const std::size_t equals = assignment.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == assignment.size())
-      throw Failure(ExitCode::kBadInput, fmt::format("`--set {}` assigns nothing", assignment),
-                    "write --set NAME=VALUE");
-    variables[assignment.substr(0, equals)] = assignment.substr(equals + 1);
-  }
-  return variables;
-}
-
-}  // namespace
-
 ExitCode run_import(const ImportArguments& arguments, const Console& console) {
   ImportOptions options;
   options.variables = variables_of(arguments.assignments);

@@ -203,10 +203,8 @@ class Importer {
 /// What is written must load; anything else is a bug of the import.
 void check_that_it_loads(const ImportedSpecs& specs) {
   const Result<Specs> loaded = load_specs_from_text(texts_of(specs), {});
-  if (loaded) return;
-  std::string message = "the import wrote what does not load:\n";
-  for (const Diagnostic& diagnostic : loaded.error()) message += to_string(diagnostic);
-  SLUICE_CHECK(false, message);
+  SLUICE_CHECK(loaded.has_value(),
+               "the import wrote what does not load:\n" + to_string(loaded.error()));
 }
 
 }  // namespace

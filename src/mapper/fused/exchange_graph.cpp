@@ -103,7 +103,7 @@ class Connector {
     least_ = {{0, 0}};
     graph_.n_spines.push_back(1);
     for (std::size_t e = 0; e < layers_.size(); ++e) {
-      if (options_.cancel != nullptr && options_.cancel->load()) return std::move(graph_);
+      if (is_cancelled(options_.cancel)) return std::move(graph_);
       spines = extend(e, spines);
       graph_.n_spines.push_back(spines.size());
       if (spines.empty()) {
@@ -228,7 +228,7 @@ class Connector {
     bound.others = {rest_after(e)};
     CompactSpine joined;
     for (std::uint32_t p = 0; p < before.size(); ++p) {
-      if (options_.cancel != nullptr && options_.cancel->load()) break;
+      if (is_cancelled(options_.cancel)) break;
       for (std::uint32_t g : index.find(before[p])) {
         const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
                                  least_[p].latency + group_least_[e][g].latency};

@@ -51,7 +51,7 @@ class Joiner {
     history_.clear();
     prefixes_ = {PrefixGroup::empty(context_.tracked->size())};
     for (std::size_t e = 0; e < context_.tables.size(); ++e) {
-      if (is_cancelled()) return std::move(result_);
+      if (is_cancelled(context_.cancel)) return std::move(result_);
       result_.memory.reset();
       if (!join_next(e)) {
         result_.failed_at = context_.shapes[e]->einsum;
@@ -59,7 +59,7 @@ class Joiner {
       }
       if (context_.progress) context_.progress(e);
     }
-    if (is_cancelled()) return std::move(result_);  // perhaps within the last one
+    if (is_cancelled(context_.cancel)) return std::move(result_);  // perhaps within the last one
     collect();
     return std::move(result_);
   }
@@ -143,7 +143,7 @@ class Joiner {
       bound.others = completions_[e + 1][nodes[n]];
       PrefixBuilder builder(stage, nodes[n], std::move(bound));
       for (std::uint32_t i : edges_to[nodes[n]]) {
-        if (is_cancelled()) return;
+        if (is_cancelled(context_.cancel)) return;
         builder.join(prefixes_[edges[i].from], next[edges[i].group], edges[i].group);
       }
       joined[n].pairs = builder.pairs();
@@ -151,15 +151,13 @@ class Joiner {
       joined[n].closest_excess = builder.closest_excess();
       if (!builder.empty()) joined[n].group = builder.take(&joined[n].steps);
     });
-    if (is_cancelled()) return true;
+    if (is_cancelled(context_.cancel)) return true;
     take_over(std::move(joined));
     if (beam_ > 0) keep_best_groups(e);
     for (const PrefixGroup& group : prefixes_)
       result_.largest_front = std::max(result_.largest_front, group.size());
     return !prefixes_.empty();
   }
-
-  bool is_cancelled() const { return context_.cancel != nullptr && context_.cancel->load(); }
 
   /// The edges from spines that prefixes are left of, `from` as an index of these.
   std::vector<ExchangeEdge> edges_of_prefixes(std::size_t e) const {

@@ -28,12 +28,7 @@ SimpleProgram only(const SimpleProgram& program, Objective objective) {
            (row.kind != RowKind::kEnergy && objective == Objective::kLatency &&
             row.terms.size() > 1);
   });
-  for (SimpleProgram::Product& product : result.products)
-    product.any_positive = product.any_negative = false;
-  for (const auto& row : result.rows)
-    for (const RowTerm& term : row.terms)
-      (term.coefficient > 0 ? result.products[term.monomial].any_positive
-                            : result.products[term.monomial].any_negative) = true;
+  result.find_signs();
   return result;
 }
 
@@ -92,7 +87,7 @@ double least_of_all(TileSearchContext context, const std::vector<Template>& temp
   std::vector<double> least(templates.size(), limit);
   std::atomic<bool> too_much{false};
   parallel_for(context.options->threads, templates.size(), [&](std::size_t t) {
-    if (too_much || (context.cancel != nullptr && context.cancel->load())) return;
+    if (too_much || is_cancelled(context.cancel)) return;
     const std::optional<double> own = least_of(context, templates[t], compiled[t]);
     if (own) least[t] = *own;
     if (!own) too_much = true;

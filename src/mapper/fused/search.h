@@ -40,7 +40,7 @@ class Search {
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
   void keep_best_so_far(MapperResult* result) const;
   NoMapping explain(const JoinResult& join) const;
-  bool cancelled() const { return control_.cancel != nullptr && control_.cancel->load(); }
+  bool cancelled() const { return is_cancelled(control_.cancel); }
 
   const BoundProblem& problem_;
   const MapperOptions& options_;

@@ -41,7 +41,7 @@ class Tabulator {
       add_row(SimpleProgram::RowKind::kPersistent, program_.persistent[m]).tracked = m;
     }
     drop_idle_rows();
-    find_signs();
+    result_.find_signs();
     return std::move(result_);
   }
 
@@ -209,13 +209,6 @@ class Tabulator {
     result_.rows = std::move(kept);
   }
 
-  void find_signs() {
-    for (const auto& row : result_.rows)
-      for (const RowTerm& term : row.terms)
-        (term.coefficient > 0 ? result_.products[term.monomial].any_positive
-                              : result_.products[term.monomial].any_negative) = true;
-  }
-
   const BoundEinsum& bound_;
   const EinsumShape& shape_;
   const Template& templ_;
@@ -227,6 +220,14 @@ class Tabulator {
 };
 
 }  // namespace
+
+void SimpleProgram::find_signs() {
+  for (Product& product : products) product.any_positive = product.any_negative = false;
+  for (const SimpleRow& row : rows)
+    for (const RowTerm& term : row.terms)
+      (term.coefficient > 0 ? products[term.monomial].any_positive
+                            : products[term.monomial].any_negative) = true;
+}
 
 SimpleProgram tabulate(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const std::vector<VariableClass>& classes,

@@ -37,6 +37,8 @@ struct SimpleProgram {
   ComponentId infeasible_component{};
   double smallest_excess = 0;  ///< of that limit, where infeasible
 
+  /// Which signs the coefficients of each product have in the rows.
+  void find_signs();
   bool depends_on(const Product& product, std::size_t cls) const {
     return product.column[cls] >= 0;
   }

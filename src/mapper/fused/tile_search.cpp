@@ -181,7 +181,7 @@ class TemplateSearch {
       for (std::size_t i = first; i < last; ++i) emit(rows_[i].index, nodes_[node]);
       return;
     }
-    if (context_.cancel != nullptr && context_.cancel->load()) return;
+    if (is_cancelled(context_.cancel)) return;
     const std::size_t cls = order(depth);
     while (first < last) {
       const std::uint32_t fused = rows_[first].numbers[depth];

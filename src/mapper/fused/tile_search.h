@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "../objective_value.h"
 #include "cost_program.h"
 #include "exchange_space.h"
 #include "fused_numbers.h"
 #include "hull.h"
 #include "pmapping.h"
 #include "simple_program.h"
+#include "sluice/mapper/objective_value.h"
 
 namespace sluice::fused {
 

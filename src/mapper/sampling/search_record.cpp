@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "../objective_value.h"
+#include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
 namespace sluice::sampling {
@@ -28,9 +28,7 @@ SearchRecord::SearchRecord(const MapSpace& space, const MapperControl& control,
                                                       : kDefaultEvaluations);
 }
 
-bool SearchRecord::cancelled() const {
-  return control_.cancel != nullptr && control_.cancel->load();
-}
+bool SearchRecord::cancelled() const { return is_cancelled(control_.cancel); }
 
 double SearchRecord::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

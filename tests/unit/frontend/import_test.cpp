@@ -46,12 +46,6 @@ mapping:
 - {target: RF, type: bypass, keep: [B, Z], bypass: [A]}
 )";
 
-std::string text_of(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) text += to_string(diagnostic);
-  return text;
-}
-
 /// Imports texts as files of one job; throws with what is wrong with them.
 ImportedSpecs imported(const std::vector<std::string>& texts, ImportOptions options = {}) {
   const TemporaryFolder folder;
@@ -59,7 +53,7 @@ ImportedSpecs imported(const std::vector<std::string>& texts, ImportOptions opti
   for (const std::string& text : texts)
     files.push_back(folder.write("file" + std::to_string(files.size()) + ".yaml", text));
   auto result = import_specs(files, options);
-  if (!result) throw std::runtime_error(text_of(result.error()));
+  if (!result) throw std::runtime_error(to_string(result.error()));
   return std::move(*result);
 }
 
@@ -93,7 +87,7 @@ TEST(TimeloopImport, TranslatesLoopsFanoutsAndBypass) {
 
 TEST(TimeloopImport, NotesWhatItLeavesOutAndNeverTakesAnEnergyForZero) {
   const ImportedSpecs specs = imported({kArch, kProblem, kMapping});
-  const std::string notes = text_of(specs.notes);
+  const std::string notes = to_string(specs.notes);
   EXPECT_THAT(notes, HasSubstr("'num_banks' of RF has no counterpart"));
   EXPECT_THAT(notes, HasSubstr("no energies are given for DRAM.read, DRAM.write, RF.read"));
   EXPECT_THAT(specs.arch, HasSubstr("{name: read, energy: null"));
@@ -186,8 +180,8 @@ arch:
 )"});
   EXPECT_THAT(specs.arch, HasSubstr("{name: read, energy: null, throughput: inf}"));
   EXPECT_THAT(specs.arch, HasSubstr("{name: compute, energy: null}"));
-  EXPECT_THAT(text_of(specs.notes), HasSubstr("'component_class' of DRAM has no counterpart"));
-  EXPECT_THAT(text_of(specs.notes), HasSubstr("read of DRAM has no throughput"));
+  EXPECT_THAT(to_string(specs.notes), HasSubstr("'component_class' of DRAM has no counterpart"));
+  EXPECT_THAT(to_string(specs.notes), HasSubstr("read of DRAM has no throughput"));
 }
 
 }  // namespace

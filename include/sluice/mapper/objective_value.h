@@ -18,4 +18,8 @@ inline double objective_value(Objective objective, double energy, double latency
   fail_internal_check("Objective", __FILE__, __LINE__, "an objective without a value");
 }
 
+inline double objective_value(Objective objective, const Cost& cost) {
+  return objective_value(objective, cost.energy_j, cost.latency_s);
+}
+
 }  // namespace sluice
