@@ -13,7 +13,7 @@ std::string FusedMapper::description() const {
 tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& problem,
                                                        const MapperOptions& options,
                                                        const MapperControl& control) const {
-  if (auto no = fused::refused_constraint(options.constraints, problem.workload, name()))
+  if (auto no = fused::refused_request(*this, options, problem.workload))
     return tl::make_unexpected(std::move(*no));
   auto found = fused::Search(problem, options, control).run();
   if (found || !control.known_objective || is_cancelled(control.cancel)) return found;

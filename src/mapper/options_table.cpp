@@ -183,6 +183,27 @@ SetResult set_einsum_orders(MapperOptions& options, const std::string& text) {
   return {};
 }
 
+constexpr std::pair<std::string_view, ImperfectFactors> kImperfectFactors[] = {
+    {"none", ImperfectFactors::kNone},
+    {"unfused", ImperfectFactors::kUnfused},
+    {"all", ImperfectFactors::kAll},
+};
+
+SetResult set_imperfect_factors(MapperOptions& options, const std::string& text) {
+  for (const auto& [name, value] : kImperfectFactors) {
+    if (name != text) continue;
+    options.imperfect_factors = value;
+    return {};
+  }
+  return expected_one_of("none, unfused or all");
+}
+
+std::string imperfect_factors_text(const MapperOptions& options) {
+  for (const auto& [name, value] : kImperfectFactors)
+    if (value == options.imperfect_factors) return std::string(name);
+  fail_internal_check("kImperfectFactors", __FILE__, __LINE__, "a choice without a name");
+}
+
 std::vector<MapperOption> make_table() {
   using Options = MapperOptions;
   using Text = std::string;
@@ -203,6 +224,10 @@ std::vector<MapperOption> make_table() {
       {"max_fused_loops_per_rank", "integer", "1 … inf", "Most shared loops over one rank",
        [](Options& o, const Text& t) { return set_limit(o.max_fused_loops_per_rank, t, 1); },
        [](const Options& o) { return limit_text(o.max_fused_loops_per_rank); }},
+      {"imperfect_factors", "choice", "none, unfused, all",
+       "Which of the outermost loops over a variable may have a smaller last tile; only for fused "
+       "and exhaustive",
+       set_imperfect_factors, imperfect_factors_text},
       {"einsum_orders", "choice", "as-written, explore",
        "Run the Einsums in the order written, or try the other orders that respect the "
        "dependencies",

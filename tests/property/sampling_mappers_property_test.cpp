@@ -27,7 +27,9 @@ double objective_of(const MappedResult& mapped, Objective objective) {
   return objective_value(objective, mapped.cost.energy_j, mapped.cost.latency_s);
 }
 
-TEST(ExhaustiveMapper, FindsTheOptimumThatTheFusedMapperProves) {
+class ExhaustiveSearch : public ::testing::TestWithParam<ImperfectFactors> {};
+
+TEST_P(ExhaustiveSearch, FindsTheOptimumThatTheFusedMapperProves) {
   const testing::RandomCases cases = testing::random_cases(120);
   int compared = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
@@ -37,6 +39,7 @@ TEST(ExhaustiveMapper, FindsTheOptimumThatTheFusedMapperProves) {
     MapperOptions options = oracle::options_of(spec);
     const Objective objective = objective_table()[seed % objective_table().size()].objective;
     options.objectives = {objective};
+    options.imperfect_factors = GetParam();
     options.budget_evaluations = 3000;
     const Outcome all = run("exhaustive", problem, options);
     const bool complete = all ? all->guarantee.kind == GuaranteeKind::kOptimal : all.error().proven;
@@ -54,6 +57,10 @@ TEST(ExhaustiveMapper, FindsTheOptimumThatTheFusedMapperProves) {
   }
   EXPECT_GT(compared, cases.count / 10);
 }
+
+INSTANTIATE_TEST_SUITE_P(Factors, ExhaustiveSearch,
+                         ::testing::Values(ImperfectFactors::kNone, ImperfectFactors::kUnfused,
+                                           ImperfectFactors::kAll));
 
 /// The mappings of a result, with their prices, as text.
 std::string text_of(const Outcome& outcome, const BoundProblem& problem) {

@@ -31,6 +31,10 @@ struct PruningRules {
   bool redundant_templates = true;    ///< canonical storage orders and loop placements only
 };
 
+/// Whether the outermost loop over a variable may have a smaller last tile (docs/mappers.md):
+/// never, if it is no fused loop, or always.
+enum class ImperfectFactors : std::uint8_t { kNone, kUnfused, kAll };
+
 /// What to search for, and how far. Every field is an option of `sluice map`.
 struct MapperOptions {
   std::string mapper = "fused";  ///< which method; for whoever picks one, methods ignore it
@@ -39,7 +43,7 @@ struct MapperOptions {
   int max_fused_loops = kUnlimitedLoops;  ///< that an Einsum may share with others
   int max_fused_loops_per_rank = 1;
   bool explore_einsum_orders = false;
-  bool imperfect_factors = false;
+  ImperfectFactors imperfect_factors = ImperfectFactors::kNone;
   int top = 1;
   double epsilon = 0;  ///< one objective: so much worse than the optimum (relative) is good enough
   int threads = 1;
@@ -121,6 +125,8 @@ class Mapper {
   virtual ~Mapper() = default;
   virtual std::string name() const = 0;
   virtual std::string description() const = 0;
+  /// Whether it searches what MapperOptions::imperfect_factors adds to the space.
+  virtual bool knows_imperfect_factors() const { return false; }
   virtual tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
                                                     const MapperOptions& options,
                                                     const MapperControl& control) const = 0;

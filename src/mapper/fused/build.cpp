@@ -5,6 +5,7 @@
 
 #include "exchange_graph.h"
 #include "sluice/support/error.h"
+#include "trip_choices.h"
 
 namespace sluice::fused {
 namespace {
@@ -328,7 +329,10 @@ class TreeBuilder {
     std::vector<std::int64_t> tile(path->shape->sizes);
     std::size_t fused = 0;
     for (std::size_t l = 0; l < path->trips.size(); ++l)
-      if (path->templ->loops[l].fused) tile[path->templ->loops[l].variable] /= path->trips[l];
+      if (path->templ->loops[l].fused) {
+        std::int64_t& inside = tile[path->templ->loops[l].variable];
+        inside = tile_inside(inside, path->trips[l]);
+      }
     for (const Item& item : path->templ->items) {
       if (!item.is_loop) {
         PlacedSlot& placed = path->slots[item.index];
@@ -343,7 +347,7 @@ class TreeBuilder {
         if (fused >= level) emit_loop(loops_[path->loops[fused]], nodes);
         ++fused;
       } else {
-        tile[place.variable] /= trips;
+        tile[place.variable] = tile_inside(tile[place.variable], trips);
         emit_loop(own_loop(*path, place, tile[place.variable]), nodes);
       }
       for (PlacedSlot& placed : path->slots)

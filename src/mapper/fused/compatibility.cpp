@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "cost_program.h"
+#include "trip_choices.h"
 
 namespace sluice::fused {
 
@@ -29,8 +30,10 @@ double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Templ
                  const Slot& slot, const std::vector<std::int64_t>& trips) {
   std::vector<std::int64_t> tile(shape.sizes);
   for (std::size_t l = 0; l < templ.loops.size(); ++l)
-    if (templ.loops[l].fused && templ.loops[l].gap < slot.gap)
-      tile[templ.loops[l].variable] /= trips[l];
+    if (templ.loops[l].fused && templ.loops[l].gap < slot.gap) {
+      std::int64_t& inside = tile[templ.loops[l].variable];
+      inside = tile_inside(inside, trips[l]);
+    }
   double volume = 0;
   std::vector<std::int64_t> cut;  // per rank: extent of the tile where loops above cut it, else 0
   for (const BoundAccess& held : bound.held) {
@@ -93,13 +96,13 @@ void add_loops(const BoundProblem& problem, const EinsumShape& shape, const Temp
   for (const Item& item : templ.items) {
     if (!item.is_loop || !templ.loops[item.index].fused || trips[item.index] == 1) continue;
     const LoopPlace& place = templ.loops[item.index];
-    tile[place.variable] /= trips[item.index];
+    tile[place.variable] = tile_inside(tile[place.variable], trips[item.index]);
     result->stop_before.push_back(result->loops.empty() || place.gap != last_gap || after_window ||
                                   place.late != last_late || place.block != last_block);
     // The loop that a window slides over stays directly below its storage node.
     after_window = slides_under(templ, item.index);
     result->loops.push_back({place.variable, place.spatial, place.component, place.dimension,
-                             trips[item.index], tile[place.variable],
+                             trip_count(trips[item.index]), tile[place.variable],
                              copied_above(problem, shape, templ, item.index)});
     last_gap = place.gap;
     last_late = place.late;

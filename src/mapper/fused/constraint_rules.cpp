@@ -55,19 +55,25 @@ std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumS
   return rules;
 }
 
-std::optional<NoMapping> refused_constraint(const Constraints& constraints,
-                                            const Workload& workload, const std::string& mapper) {
+std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptions& options,
+                                         const Workload& workload) {
   NoMapping no;
-  for (const ScheduleConstraint& c : constraints.schedules) {
+  if (options.imperfect_factors != ImperfectFactors::kNone && !mapper.knows_imperfect_factors()) {
+    no.reason = "the mapper " + mapper.name() + " draws perfect factors only";
+    no.nearest_relaxation = "leave out imperfect_factors, or take the mapper fused";
+    no.proven = false;
+    return no;
+  }
+  for (const ScheduleConstraint& c : options.constraints.schedules) {
     if (c.kind == SplitKind::kSequential) continue;
     no.reason = "the constraint " + c.name + " asks for a split of the kind " + split_name(c.kind) +
-                "; the mapper " + mapper + " makes sequential ones only";
+                "; the mapper " + mapper.name() + " makes sequential ones only";
     no.nearest_relaxation = "leave out " + c.name;
     return no;
   }
-  for (const CollectiveConstraint& c : constraints.collectives) {
+  for (const CollectiveConstraint& c : options.constraints.collectives) {
     no.reason = "the constraint " + c.name + " is about a collective on " +
-                workload[c.tensor].name + "; the mapper " + mapper + " makes no collectives";
+                workload[c.tensor].name + "; the mapper " + mapper.name() + " makes no collectives";
     no.tensors = {c.tensor};
     no.nearest_relaxation = "leave out " + c.name;
     return no;

@@ -33,9 +33,10 @@ struct OrderRule {
 std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumShape& shape,
                                    const SlotGroups& groups);
 
-/// Why a mapper of this space (its name goes into the reason) cannot meet some constraint at all:
-/// it asks for another split than a sequential one, or for a collective. Nothing if there is none.
-std::optional<NoMapping> refused_constraint(const Constraints& constraints,
-                                            const Workload& workload, const std::string& mapper);
+/// Why a mapper of this space cannot do at all what is asked for: a constraint wants another split
+/// than a sequential one, or a collective, or an option something that it does not know. Nothing if
+/// it can.
+std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptions& options,
+                                         const Workload& workload);
 
 }  // namespace sluice::fused

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sluice/support/error.h"
+#include "trip_choices.h"
 
 namespace sluice::fused {
 namespace {
@@ -526,7 +527,7 @@ double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uin
   for (std::uint32_t v : cls.variables) volume *= static_cast<double>(shape.sizes[v]);
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
-    if (loop.gap < gap || (extra >> loop.bit & 1)) volume /= trips[l];
+    if (loop.gap < gap || (extra >> loop.bit & 1)) volume /= static_cast<double>(trips[l]);
   }
   return volume;
 }
@@ -555,13 +556,49 @@ double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const 
 
 }  // namespace
 
+namespace {
+
+/// A monomial's factor for a variable whose outermost loop is imperfect (trip_choices.h): only that
+/// one's last tile is smaller, and in it the next loop runs less often. Over all its tiles the
+/// steps of the next loop, or the values of the tiles, are those of the whole variable.
+double imperfect_factor(std::int64_t size, const Slot* slot, const VariableClass& cls,
+                        const Monomial& monomial, const std::int64_t* trips) {
+  std::size_t outer = 0;
+  while (!is_imperfect(trips[outer])) ++outer;
+  std::size_t next = outer + 1;
+  while (trips[next] == 1) ++next;
+  const std::int64_t tile = tile_inside(size, trips[outer]);
+  const std::int64_t inner = tile / trips[next];
+  const auto counts = [&](std::size_t l) { return (monomial.loops >> cls.loops[l].bit & 1) != 0; };
+  const auto above = [&](std::size_t l) {
+    return cls.loops[l].gap < slot->gap || (monomial.extra_above >> cls.loops[l].bit & 1) != 0;
+  };
+  std::int64_t steps = counts(next) ? trips[next] : 1;
+  if (counts(outer)) steps = counts(next) ? size / inner : trip_count(trips[outer]);
+  std::int64_t volume = inner;
+  for (std::size_t l = next + 1; l < cls.loops.size(); ++l) {
+    if (counts(l)) steps *= trips[l];
+    if (slot != nullptr && above(l)) volume /= trips[l];
+  }
+  if (slot == nullptr) return static_cast<double>(steps);
+  if (!above(outer)) return static_cast<double>(steps * size);
+  if (above(next)) return static_cast<double>(steps * volume);
+  SLUICE_CHECK(!counts(next), "a loop below a tile counts its visits");
+  return static_cast<double>(counts(outer) ? size : tile);
+}
+
+}  // namespace
+
 double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const VariableClass& cls, const Monomial& monomial,
                        const std::int64_t* trips) {
+  const bool imperfect = std::any_of(trips, trips + cls.loops.size(), is_imperfect);
+  const std::int64_t size = shape.sizes[cls.variables.front()];
   double factor = 1;
-  for (std::size_t l = 0; l < cls.loops.size(); ++l)
-    if (monomial.loops >> cls.loops[l].bit & 1) factor *= trips[l];
-  if (monomial.slot < 0) return factor;
+  for (std::size_t l = 0; !imperfect && l < cls.loops.size(); ++l)
+    if (monomial.loops >> cls.loops[l].bit & 1) factor *= static_cast<double>(trips[l]);
+  if (monomial.slot < 0)
+    return imperfect ? imperfect_factor(size, nullptr, cls, monomial, trips) : factor;
   const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
   for (std::size_t l = 0; monomial.still && l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
@@ -571,10 +608,12 @@ double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const
   const bool is_held = monomial.access >= bound.accesses.size();
   const BoundAccess& access = is_held ? bound.held[monomial.access - bound.accesses.size()]
                                       : bound.accesses[monomial.access];
+  const bool moves = access.relevance[cls.variables.front()] == Relevance::kRelevant;
+  if (imperfect) return imperfect_factor(size, moves ? &slot : nullptr, cls, monomial, trips);
   if (!cls.plain)
     return factor * coupled_volume(shape, cls, access, slot.gap, monomial.extra_above,
                                    slot.backing && is_held, trips);
-  if (access.relevance[cls.variables.front()] != Relevance::kRelevant) return factor;
+  if (!moves) return factor;
   return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -66,6 +67,13 @@ struct EinsumShape {
   }
   bool irrelevant(std::size_t tensor, std::size_t variable) const {
     return tensors[tensor].relevance[variable] == Relevance::kIrrelevant;
+  }
+  /// Whether the tiles of a variable are what each tensor holds of it, and no step depends on
+  /// another.
+  bool tiles_freely(std::size_t variable) const {
+    return !coupled[variable] && !carried[variable] &&
+           std::none_of(tensors.begin(), tensors.end(),
+                        [&](const LocalTensor& t) { return t.stepped[variable]; });
   }
   /// Whether a non-backing node sinks through a loop: neighbouring tiles are disjoint.
   bool sinks(std::size_t tensor, std::size_t variable) const {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "../parallel.h"
-#include "divisors.h"
+#include "trip_choices.h"
 
 namespace sluice::fused {
 namespace {
@@ -70,17 +70,19 @@ class FusedTrips {
     const std::int64_t most =
         loop.spatial ? problem_.arch[loop.component].spatial[loop.dimension].fanout : rest;
     ++here_[loop.variable];
-    for (std::int64_t trips : divisors_.of(rest)) {
-      if (trips == 1 || (request_.coarse && !is_coarse(trips, shape_.sizes[loop.variable])))
-        continue;
-      if (trips > most) break;
+    const std::int64_t size = shape_.sizes[loop.variable];
+    const bool imperfect = !request_.coarse && may_be_imperfect(options_.imperfect_factors, shape_,
+                                                                loop.variable, true);
+    for (std::int64_t trips : choices_.of(size, rest, imperfect)) {
+      if (trips == 1 || (request_.coarse && !is_coarse(trips, size))) continue;
+      if (trip_count(trips) > most) continue;
       trips_[item.index] = trips;
-      rest_[loop.variable] = rest / trips;
+      const std::int64_t tile = rest_[loop.variable] = tile_inside(rest, trips);
       std::vector<ExchangeHash> inside = hashes;
       for (std::size_t t = 0; t < inside.size(); ++t)
         if (shape_.tensors[t].shared)
-          inside[t].add_loop(shape_.shared_rank(t, loop.variable, loop.spatial), rest / trips,
-                             trips, loop.spatial, loop.component, loop.dimension);
+          inside[t].add_loop(shape_.shared_rank(t, loop.variable, loop.spatial), tile,
+                             trip_count(trips), loop.spatial, loop.component, loop.dimension);
       choose(position + 1, total + 1, inside, members, body);
     }
     --here_[loop.variable];
@@ -130,7 +132,7 @@ class FusedTrips {
   std::vector<int> here_;                 // per variable: fused loops chosen
   std::vector<double> held_;              // per component: bits of the shared tensors above
   std::vector<std::uint64_t> exchanges_;  // per tensor
-  Divisors divisors_;
+  TripChoices choices_;
 };
 
 /// What decides a template's compatibilities: fused loops, shared backing nodes, and which

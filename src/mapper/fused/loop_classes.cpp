@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "divisors.h"
 #include "sluice/support/error.h"
+#include "trip_choices.h"
 
 namespace sluice::fused {
 namespace {
@@ -142,13 +142,13 @@ class StateEnumerator {
     const std::uint32_t l = current.loops[position];
     const ClassLoop& loop = cls_.loops[l];
     const bool last = current.fills && position + 1 == current.loops.size();
-    for_each_divisor(rest, last, [&](std::int64_t trips) {
-      if (loop.spatial && trips > limits_.fanout[l]) return;
+    for_each_choice(loop, rest, last, [&](std::int64_t trips) {
+      if (loop.spatial && trip_count(trips) > limits_.fanout[l]) return;
       const int fused = loop.fused && trips > 1 ? 1 : 0;
       if (fused_here + fused > limits_.max_fused_loops_per_rank) return;
       if (fused_total + fused > limits_.max_fused_loops) return;
       trips_[l] = trips;
-      choose(step, position + 1, rest / trips, fused_here + fused, fused_total + fused);
+      choose(step, position + 1, tile_inside(rest, trips), fused_here + fused, fused_total + fused);
       trips_[l] = 1;
     });
   }
@@ -168,18 +168,21 @@ class StateEnumerator {
       std::int64_t tile = shape_.sizes[limit.variable];
       for (std::size_t l = 0; l < trips_.size(); ++l)
         if (cls_.loops[l].variable == limit.variable && cls_.loops[l].gap < limit.gap)
-          tile /= trips_[l];
+          tile = tile_inside(tile, trips_[l]);
       return limit.minimum <= tile && tile <= limit.maximum;
     });
   }
 
   template <class Body>
-  void for_each_divisor(std::int64_t n, bool only_n, const Body& body) {
-    if (only_n) {
-      body(n);
+  void for_each_choice(const ClassLoop& loop, std::int64_t rest, bool only_rest, const Body& body) {
+    if (only_rest) {
+      body(rest);
       return;
     }
-    for (std::int64_t d : divisors_.of(n)) body(d);
+    // What is left to joint loops is a part of several variables.
+    const std::int64_t size = joint() ? rest : shape_.sizes[loop.variable];
+    const bool imperfect = may_be_imperfect(limits_.imperfect, shape_, loop.variable, loop.fused);
+    for (std::int64_t trips : choices_.of(size, rest, imperfect)) body(trips);
   }
 
   const EinsumShape& shape_;
@@ -188,7 +191,7 @@ class StateEnumerator {
   std::vector<Step> steps_;
   std::vector<std::int64_t> trips_;
   std::int64_t left_ = 1;
-  Divisors divisors_;
+  TripChoices choices_;
   ClassStates states_;
 };
 

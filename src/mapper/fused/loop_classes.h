@@ -33,7 +33,7 @@ struct VariableClass {
 std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,
                                         bool merge_equal);
 
-/// All tile-shape choices of one class: `trips[state * n_loops + loop]`.
+/// All tile-shape choices of one class: `trips[state * n_loops + loop]` (see trip_choices.h).
 struct ClassStates {
   std::size_t n_loops = 0;
   std::vector<std::int64_t> trips;
@@ -52,9 +52,11 @@ struct ClassLimits {
     std::int64_t minimum = 1, maximum = 0;
   };
   std::vector<Tile> tiles;  ///< only where no joint loops are made (make_classes)
+  ImperfectFactors imperfect = ImperfectFactors::kNone;  ///< as well
 };
 
-/// Every perfect factorisation of the class's variables over its loops within the limits.
+/// Every factorisation of the class's variables over its loops within the limits, perfect ones or,
+/// if wanted, with an imperfect outermost loop (trip_choices.h).
 ClassStates enumerate_states(const EinsumShape& shape, const VariableClass& cls,
                              const ClassLimits& limits);
 

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+
+#include "trip_choices.h"
 
 namespace sluice::fused {
 
@@ -89,7 +92,7 @@ void StateLists::make_lists(std::size_t cls) {
     std::uint32_t number = no_usage_;
     if (!spatial.empty()) {
       usage.assign(demanding_.size(), 1);
-      for (const auto& [l, d] : spatial) usage[d] *= tables_[cls]->states.state(s)[l];
+      for (const auto& [l, d] : spatial) usage[d] *= trip_count(tables_[cls]->states.state(s)[l]);
       number = number_usage(usage);
     }
     const std::uint64_t fused = context_.any_exchange ? 0 : tables_[cls]->fused_of_state[s];
@@ -124,15 +127,20 @@ std::uint32_t StateLists::number_usage(const Usage& usage) {
 std::int64_t StateLists::combine_usage(std::uint32_t a, std::uint32_t b) {
   if (a == no_usage_) return b;
   if (b == no_usage_) return a;
-  constexpr std::int64_t kUnknown = -2, kTooMuch = -1;
-  if (combined_.size() <= a) combined_.resize(usages_.size());
-  if (combined_[a].size() <= b) combined_[a].resize(usages_.size(), kUnknown);
-  if (combined_[a][b] != kUnknown) return combined_[a][b];
-  Usage both = usages_[a];
-  bool fits = true;
-  for (std::size_t d = 0; d < both.size(); ++d)
-    fits = fits && (both[d] *= usages_[b][d]) <= demanding_[d].fanout;
-  return combined_[a][b] = fits ? number_usage(both) : kTooMuch;
+  usage_ = usages_[a];
+  for (std::size_t d = 0; d < usage_.size(); ++d)
+    if ((usage_[d] *= usages_[b][d]) > demanding_[d].fanout) return -1;
+  return number_usage(usage_);
+}
+
+std::int64_t StateLists::usage_left(std::uint32_t used, std::uint32_t target) const {
+  usage_ = usages_[target];
+  for (std::size_t d = 0; d < usage_.size(); ++d) {
+    if (usage_[d] % usages_[used][d] != 0) return -1;
+    usage_[d] /= usages_[used][d];
+  }
+  const auto at = usage_number_.find(usage_);
+  return at == usage_number_.end() ? -1 : at->second;
 }
 
 /// Drops states that another one of the list beats whatever the other classes do; lists that no row

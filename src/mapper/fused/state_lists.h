@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "key_hash.h"
 #include "pareto.h"
 #include "pmapping.h"
 #include "tile_search.h"
@@ -96,6 +97,9 @@ class StateLists {
   std::uint32_t no_usage() const { return no_usage_; }
   /// Number of the product of two uses, or -1 where a fanout has not so many instances.
   std::int64_t combine_usage(std::uint32_t a, std::uint32_t b);
+  /// Number of the use that makes `target` of `used`, or -1 where there is none or nobody asked
+  /// yet.
+  std::int64_t usage_left(std::uint32_t used, std::uint32_t target) const;
 
   const Stage& stage(std::size_t depth) const { return stages_[depth]; }
   /// Adds each state of a block of the class at `depth` − 1 in the order to a partial assignment.
@@ -142,8 +146,7 @@ class StateLists {
   std::vector<std::vector<std::uint32_t>> first_list_;  // per class and fused number
   std::vector<std::vector<std::optional<StateBlock>>> roomy_;  // per class, list
   std::vector<Usage> usages_;                                  // by number
-  std::map<Usage, std::uint32_t> usage_number_;
-  std::vector<std::vector<std::int64_t>> combined_;  // of two numbers
+  std::unordered_map<Usage, std::uint32_t, KeyHash> usage_number_;
   std::uint32_t no_usage_ = 0;
   std::vector<std::size_t> order_;
   struct Demanding {
@@ -157,6 +160,7 @@ class StateLists {
   std::vector<std::vector<RowTerm>> uses_;  // per product: rows and coefficients
   std::size_t n_reservations_ = 0;
   mutable std::vector<double> least_;  // scratch of extend(); one search, one thread
+  mutable Usage usage_;                // scratch
 };
 
 }  // namespace sluice::fused

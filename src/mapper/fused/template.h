@@ -38,6 +38,13 @@ struct LoopPlace {
   bool operator==(const LoopPlace&) const = default;
 };
 
+/// Whether a loop may have a smaller last tile.
+inline bool may_be_imperfect(ImperfectFactors wish, const EinsumShape& shape,
+                             std::uint32_t variable, bool fused) {
+  const bool wanted = fused ? wish == ImperfectFactors::kAll : wish != ImperfectFactors::kNone;
+  return wanted && shape.tiles_freely(variable);
+}
+
 struct Item {
   bool is_loop = false;
   std::uint32_t index = 0;  ///< into Template::slots or Template::loops

@@ -13,6 +13,7 @@
 #include "pareto.h"
 #include "sluice/support/error.h"
 #include "state_lists.h"
+#include "trip_choices.h"
 #include "usage_filter.h"
 
 namespace sluice::fused {
@@ -47,7 +48,7 @@ std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const Tem
                                      const VariableClass& cls, StateTables* tables) {
   ClassLimits limits{context.options->max_fused_loops, context.options->max_fused_loops_per_rank,
                      std::vector<std::int64_t>(cls.loops.size(), 0),
-                     tile_limits(context, templ, cls)};
+                     tile_limits(context, templ, cls), context.options->imperfect_factors};
   for (std::size_t l = 0; l < cls.loops.size(); ++l)
     if (cls.loops[l].spatial)
       limits.fanout[l] =
@@ -56,7 +57,9 @@ std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const Tem
 }
 
 std::vector<VariableClass> classes_of(const TileSearchContext& context, const Template& templ) {
-  return make_classes(*context.shape, templ, context.constraints->tiles.empty());
+  const bool merge_equal = context.constraints->tiles.empty() &&
+                           context.options->imperfect_factors == ImperfectFactors::kNone;
+  return make_classes(*context.shape, templ, merge_equal);
 }
 
 class TemplateSearch {
@@ -448,10 +451,12 @@ std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& t
     const std::int64_t* chosen = compiled.tables[c]->states.state(states[c]);
     std::vector<std::int64_t> rest(shape.sizes);
     for (std::size_t l = 0; l < classes[c].loops.size(); ++l)
-      if (classes[c].loops[l].fused) rest[classes[c].loops[l].variable] /= chosen[l];
+      if (classes[c].loops[l].fused)
+        rest[classes[c].loops[l].variable] =
+            tile_inside(rest[classes[c].loops[l].variable], chosen[l]);
     for (std::size_t l = 0; l < classes[c].loops.size(); ++l) {
       const ClassLoop& loop = classes[c].loops[l];
-      if (loop.fused) {
+      if (loop.fused || loop.places.size() == 1) {
         trips[loop.places.front()] = chosen[l];
         continue;
       }

@@ -1,36 +1,24 @@
 #include "usage_filter.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace sluice::fused {
 namespace {
 
 using Usage = StateLists::Usage;
 
-bool reaches(const Usage& usage, const std::vector<double>& wanted) {
+/// What a use is worth, dimension by dimension: more than is wanted is worth no more.
+std::vector<double> worth(const Usage& usage, const std::vector<double>& wanted) {
+  std::vector<double> result(wanted);
   for (std::size_t d = 0; d < wanted.size(); ++d)
-    if (static_cast<double>(usage[d]) < wanted[d]) return false;
-  return true;
+    result[d] = std::min(result[d], static_cast<double>(usage[d]));
+  return result;
 }
 
-/// Adds the uses of one template that fit, among those that reach what is wanted or the others.
-void add_fitting(UsageTable& table, const StateLists& lists, bool full,
-                 PlacementUsages::Usages* usages) {
-  for (std::uint32_t usage : table.possible())
-    if (reaches(lists.usage(usage), lists.wanted_usage()) == full &&
-        usages->count(lists.usage(usage)) == 0 && table.fits(usage))
-      usages->insert(lists.usage(usage));
-}
-
-void keep_most_used(const std::vector<double>& wanted, PlacementUsages::Usages* usages) {
-  for (std::size_t d = 0; d < wanted.size() && !usages->empty(); ++d) {
-    std::int64_t most = 0;
-    for (const Usage& usage : *usages) most = std::max(most, usage[d]);
-    const double threshold = std::min(wanted[d], static_cast<double>(most));
-    std::erase_if(*usages,
-                  [&](const Usage& usage) { return static_cast<double>(usage[d]) < threshold; });
-  }
-}
+/// The possible uses of several templates, those worth most first.
+using UsesByWorth = std::map<std::vector<double>,
+                             std::vector<std::pair<std::size_t, std::uint32_t>>, std::greater<>>;
 
 }  // namespace
 
@@ -50,10 +38,9 @@ UsageTable::UsageTable(const TileSearchContext& context, StateLists& lists)
   }
 }
 
-bool UsageTable::reachable(std::uint32_t used, std::uint32_t target, std::size_t depth) {
-  return std::any_of(possible_[depth].begin(), possible_[depth].end(), [&](std::uint32_t rest) {
-    return lists_.combine_usage(used, rest) == static_cast<std::int64_t>(target);
-  });
+bool UsageTable::reachable(std::uint32_t used, std::uint32_t target, std::size_t depth) const {
+  const std::int64_t rest = lists_.usage_left(used, target);
+  return rest >= 0 && possible_[depth].count(static_cast<std::uint32_t>(rest)) != 0;
 }
 
 bool UsageTable::fits(std::uint32_t target) {
@@ -104,11 +91,17 @@ const PlacementUsages::Usages& PlacementUsages::allowed(
       StateLists& mine = own.empty() ? lists : *own.back();
       tables.emplace_back(&mine, UsageTable(context, mine));
     }
-    for (const bool full : {true, false}) {
-      for (auto& [mine, table] : tables) add_fitting(table, *mine, full, &allowed_);
-      if (full && !allowed_.empty()) return;
+    UsesByWorth uses;
+    for (std::size_t i = 0; i < tables.size(); ++i)
+      for (std::uint32_t use : tables[i].second.possible())
+        uses[worth(tables[i].first->usage(use), lists.wanted_usage())].emplace_back(i, use);
+    for (const auto& [worth, equal] : uses) {
+      for (const auto& [i, use] : equal) {
+        const Usage& usage = tables[i].first->usage(use);
+        if (allowed_.count(usage) == 0 && tables[i].second.fits(use)) allowed_.insert(usage);
+      }
+      if (!allowed_.empty()) return;
     }
-    keep_most_used(lists.wanted_usage(), &allowed_);
   });
   return allowed_;
 }

@@ -20,7 +20,7 @@ class UsageTable {
   /// Numbers of all uses, whether a tile shape with them fits or not.
   const std::set<std::uint32_t>& possible() const { return possible_.front(); }
   /// Whether the classes from `depth` on can turn `used` into `target`.
-  bool reachable(std::uint32_t used, std::uint32_t target, std::size_t depth);
+  bool reachable(std::uint32_t used, std::uint32_t target, std::size_t depth) const;
   /// Whether some tile shape with this use of the fanouts meets all limits.
   bool fits(std::uint32_t target);
 
@@ -38,7 +38,8 @@ class UsageTable {
 
 /// The soft `min_usage` filter: of the uses of the demanding fanouts that have a fitting tile
 /// shape, those that reach what is wanted everywhere; if there is none, dimension by dimension
-/// those that use most. It is judged over all templates of one placement, whatever their loops.
+/// those that use most of it. It is judged over all templates of one placement, whatever their
+/// loops.
 class PlacementUsages {
  public:
   using Usages = std::set<StateLists::Usage>;

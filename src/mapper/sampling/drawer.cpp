@@ -152,7 +152,7 @@ std::int64_t Drawer::most_trips(const Draft& draft, std::size_t place) const {
 /// A divisor of what is left of the variable, each as likely.
 std::int64_t Drawer::draw_trips(const Draft& draft, std::size_t place) {
   const std::int64_t most = most_trips(draft, place);
-  const auto& divisors = divisors_.of(draft.rest[draft.loop(place).variable]);
+  const auto& divisors = choices_.divisors_of(draft.rest[draft.loop(place).variable]);
   const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
   return divisors[random_.below(static_cast<std::size_t>(end - divisors.begin()))];
 }
@@ -173,7 +173,7 @@ void Drawer::draw_fanouts(Draft* draft) {
       for (const std::size_t p : places) {
         if (draft->trips[p] > 1) continue;
         const std::int64_t most = most_trips(*draft, p);
-        const auto& divisors = divisors_.of(draft->rest[draft->loop(p).variable]);
+        const auto& divisors = choices_.divisors_of(draft->rest[draft->loop(p).variable]);
         const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
         draft->set(p, fill || random_.chance(0.7) ? *(end - 1) : draw_trips(*draft, p));
       }

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "../fused/divisors.h"
+#include "../fused/trip_choices.h"
 #include "fanout_use.h"
 #include "map_space.h"
 #include "random_source.h"
@@ -47,7 +47,7 @@ class Drawer {
   const MapSpace& space_;
   FanoutUse& use_;
   RandomSource random_;
-  fused::Divisors divisors_;
+  fused::TripChoices choices_;
 };
 
 }  // namespace sluice::sampling

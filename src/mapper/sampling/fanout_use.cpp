@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "../fused/trip_choices.h"
 #include "trip_walk.h"
 
 namespace sluice::sampling {
@@ -28,7 +29,7 @@ std::vector<double> capped_use(const std::vector<DemandingFanout>& fanouts,
   for (const DemandingFanout& fanout : fanouts) {
     double used = 1;
     for (std::size_t l = 0; l < trips.size(); ++l)
-      if (belongs(templ.loops[l], fanout)) used *= static_cast<double>(trips[l]);
+      if (belongs(templ.loops[l], fanout)) used *= static_cast<double>(fused::trip_count(trips[l]));
     result.push_back(std::min(used, fanout.wanted));
   }
   return result;

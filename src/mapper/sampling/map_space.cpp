@@ -6,6 +6,7 @@
 #include "../fused/build.h"
 #include "../fused/compatibility.h"
 #include "../fused/exchange_graph.h"
+#include "../fused/trip_choices.h"
 
 namespace sluice::sampling {
 namespace {
@@ -96,7 +97,7 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
     for (std::size_t other = 0; other < trips.size(); ++other) {
       const LoopPlace& place = templ.loops[other];
       if (place.spatial && place.component == loop.component && place.dimension == loop.dimension)
-        used *= trips[other];
+        used *= fused::trip_count(trips[other]);
     }
     if (used > problem_.arch[loop.component].spatial[loop.dimension].fanout) return false;
   }
@@ -107,7 +108,8 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
     if (!gap) continue;
     std::int64_t tile = shape.sizes[rule.variable];
     for (std::size_t l = 0; l < trips.size(); ++l)
-      if (templ.loops[l].variable == rule.variable && templ.loops[l].gap < *gap) tile /= trips[l];
+      if (templ.loops[l].variable == rule.variable && templ.loops[l].gap < *gap)
+        tile = fused::tile_inside(tile, trips[l]);
     if (tile < rule.minimum || tile > rule.maximum) return false;
   }
   return fused::steps_together(problem_, shape, templ, trips) && !fused::is_redundant(templ, trips);
@@ -129,8 +131,10 @@ double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slo
                            const Trips& trips) const {
   std::vector<std::int64_t> tile(shapes_[e].sizes);
   for (std::size_t l = 0; l < trips.size(); ++l)
-    if (templ.loops[l].gap < slot.gap || slot.sliding_loop == static_cast<std::int32_t>(l))
-      tile[templ.loops[l].variable] /= trips[l];
+    if (templ.loops[l].gap < slot.gap || slot.sliding_loop == static_cast<std::int32_t>(l)) {
+      std::int64_t& inside = tile[templ.loops[l].variable];
+      inside = fused::tile_inside(inside, trips[l]);
+    }
   const BoundEinsum& bound = problem_[EinsumId(e)];
   double volume = 0;
   for (const BoundAccess& access : bound.accesses) {

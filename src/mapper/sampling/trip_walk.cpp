@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "../fused/divisors.h"
+#include "../fused/trip_choices.h"
 
 namespace sluice::sampling {
 namespace {
@@ -49,12 +49,15 @@ class TripWalk {
       trips_[place] = fixed_[place];
       return (is_last_[place] && rest > 1) || choose(place + 1);
     }
-    const std::vector<std::int64_t>& divisors = divisors_.of(rest);
-    for (auto trips = divisors.rbegin(); trips != divisors.rend(); ++trips) {
-      if (is_last_[place] && *trips != rest) break;
-      if (*trips > most_trips(loops_[place])) continue;
+    const std::vector<std::int64_t>& choices =
+        choices_.of(space_.shape(einsum_).sizes[v], rest,
+                    fused::may_be_imperfect(space_.options().imperfect_factors,
+                                            space_.shape(einsum_), v, loops_[place].fused));
+    for (auto trips = choices.rbegin(); trips != choices.rend(); ++trips) {
+      if (is_last_[place] && *trips != rest) continue;
+      if (fused::trip_count(*trips) > most_trips(loops_[place])) continue;
       trips_[place] = *trips;
-      rest_[v] = rest / *trips;
+      rest_[v] = fused::tile_inside(rest, *trips);
       const bool is_fused = loops_[place].fused && *trips > 1;
       fused_here_[v] += is_fused;
       fused_loops_ += is_fused;
@@ -87,7 +90,7 @@ class TripWalk {
   std::vector<bool> is_last_;    // of its variable
   std::vector<int> fused_here_;  // per variable: fused loops chosen
   int fused_loops_ = 0;
-  fused::Divisors divisors_;
+  fused::TripChoices choices_;
 };
 
 }  // namespace
