@@ -49,10 +49,17 @@ bool sink_all(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes) {
   return true;
 }
 
-/// Adjacent nodes of one memory and the temporal loops directly under them.
+/// Adjacent nodes of one memory and the temporal loops directly under them, whose order is free: a
+/// loop that a node has slid over, and so stands right below, is not one of them.
 struct Run {
   std::size_t begin = 0, end = 0, loops_end = 0;
 };
+
+bool slides_at(const std::vector<NestNode>& nodes, std::size_t i) {
+  for (; storage_at(nodes, i); ++i)
+    if (storage_at(nodes, i)->sliding) return true;
+  return false;
+}
 
 Run run_at(const std::vector<NestNode>& nodes, std::size_t begin) {
   Run run{begin, begin + 1, 0};
@@ -60,6 +67,7 @@ Run run_at(const std::vector<NestNode>& nodes, std::size_t begin) {
   while (storage_at(nodes, run.end) && storage_at(nodes, run.end)->component == memory) ++run.end;
   run.loops_end = run.end;
   while (loop_at(nodes, run.loops_end) && !loop_at(nodes, run.loops_end)->spatial) ++run.loops_end;
+  if (run.loops_end > run.end && slides_at(nodes, run.loops_end)) --run.loops_end;
   return run;
 }
 
