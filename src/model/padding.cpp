@@ -38,21 +38,31 @@ TilesAt step_into(const TilesAt& outside, const NestLoop& loop, LoopEffect effec
   return inside;
 }
 
-/// Length of the part of one rank's index range that lies inside the rank.
-std::int64_t inside_length(const BoundIndex& index, const std::vector<const TileAt*>& chosen,
-                           std::int64_t rank_size) {
-  std::int64_t low = index.constant, high = index.constant + index.slack, new_rows = -1;
+/// Lengths of the parts of one rank's index range that lie inside the rank: of the tile, and of what
+/// it has in common with the tile before a slide.
+struct InsideLengths {
+  std::int64_t tile = 0, common = 0;
+  bool slides = false;
+};
+
+InsideLengths inside_lengths(const BoundIndex& index, const std::vector<const TileAt*>& chosen,
+                             std::int64_t rank_size) {
+  std::int64_t low = index.constant, high = index.constant + index.slack, move = 0;
   for (const BoundTerm& term : index.terms) {
     const TileAt& tile = *chosen[static_cast<std::size_t>(term.variable)];
     const std::int64_t a = term.coefficient * tile.offset;
     const std::int64_t b = term.coefficient * (tile.offset + tile.size - 1);
     low += std::min(a, b);
     high += std::max(a, b);
-    if (tile.slid) new_rows = std::abs(term.coefficient) * tile.size;
+    if (tile.slid) move = term.coefficient * tile.size;
   }
-  if (new_rows >= 0) low = std::max(low, high - new_rows + 1);
-  return std::max<std::int64_t>(0,
-                                std::min(high, rank_size - 1) - std::max<std::int64_t>(low, 0) + 1);
+  const auto inside = [&](std::int64_t from, std::int64_t to) {
+    return std::max<std::int64_t>(
+        0, std::min(to, rank_size - 1) - std::max<std::int64_t>(from, 0) + 1);
+  };
+  return {inside(low, high),
+          inside(low - std::min<std::int64_t>(move, 0), high - std::max<std::int64_t>(move, 0)),
+          move != 0};
 }
 
 /// Ranks that are tied together by common variables, and those variables.
@@ -94,11 +104,15 @@ std::int64_t group_sum(const RankGroup& group, const BoundAccess& access,
   for (std::size_t v : group.variables) chosen[v] = tiles[v].data();
   std::int64_t sum = 0;
   for (;;) {
-    std::int64_t product = 1;
-    for (std::size_t rank : group.ranks)
-      product =
-          checked_multiply(product, inside_length(access.index[rank], chosen, rank_sizes[rank]));
-    sum = checked_add(sum, product);
+    std::int64_t whole = 1, common = 1;
+    bool slides = false;
+    for (std::size_t rank : group.ranks) {
+      const InsideLengths lengths = inside_lengths(access.index[rank], chosen, rank_sizes[rank]);
+      whole = checked_multiply(whole, lengths.tile);
+      common = checked_multiply(common, lengths.common);
+      slides = slides || lengths.slides;
+    }
+    sum = checked_add(sum, slides ? whole - common : whole);
     std::size_t next = 0;
     for (; next < group.variables.size(); ++next) {
       const std::size_t v = group.variables[next];

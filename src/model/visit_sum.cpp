@@ -83,21 +83,25 @@ std::int64_t total(const TileCounts& counts) {
   return sum;
 }
 
-/// Volume of the tile in which variable v has the size of `chosen[v]`.
+/// Values moved for the tile in which variable v has the size of `chosen[v]`: its volume, less what
+/// it has in common with the tile before a slide. That moves the tile along each rank it indexes.
 std::int64_t volume_of(const BoundAccess& access, const std::vector<const TileCount*>& chosen) {
   std::int64_t volume = 1;
+  std::int64_t common = 1;
+  bool slides = false;
   for (const BoundIndex& index : access.index) {
     std::int64_t extent = 1 + index.slack;
-    std::int64_t new_rows = -1;
+    std::int64_t new_rows = 0;
     for (const BoundTerm& term : index.terms) {
       const TileCount& tile = *chosen[static_cast<std::size_t>(term.variable)];
       extent += std::abs(term.coefficient) * (tile.size - 1);
       if (tile.slid) new_rows = std::abs(term.coefficient) * tile.size;
     }
-    if (new_rows >= 0) extent = std::min(extent, new_rows);
+    slides = slides || new_rows > 0;
     volume = checked_multiply(volume, extent);
+    common = checked_multiply(common, std::max<std::int64_t>(0, extent - new_rows));
   }
-  return volume;
+  return slides ? volume - common : volume;
 }
 
 }  // namespace

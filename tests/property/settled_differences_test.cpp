@@ -123,6 +123,43 @@ TEST(SettledDifferences, SlidingBelowUnevenLoopsOfOneVariable) {
   EXPECT_EQ(found.count("GB", "X", "read"), 4 + 1 + 3);
 }
 
+// b moves X's tile along both ranks: the next b's row has nothing in common with the one before.
+TEST(SettledDifferences, AWindowThatMovesAlongAnotherRankHoldsNothingOfTheOneBefore) {
+  const Settled found(
+      "workload:\n  rank_sizes: {B: 2, M: 4, A: 2}\n  bits_per_value: {All: 8}\n"
+      "  einsums: [\"Y[b,a] = X[b,M:2*a+b]\"]\n",
+      R"(
+  - !Storage {tensors: [X, Y], component: DRAM}
+  - !Temporal {rank_variable: b, tile_shape: 1}
+  - !Storage {tensors: [X], component: GB, sliding: true}
+  - !Temporal {rank_variable: a, tile_shape: 1}
+  - !Compute {einsum: Y, component: MAC}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("DRAM", "X", "read"), 3 + 3);
+}
+
+// A 2x2 tile moves along the diagonal: a corner of it stays. Its last row and column are padding.
+TEST(SettledDifferences, AWindowThatMovesAlongADiagonalKeepsACorner) {
+  for (int size : {4, 3}) {
+    const Settled found(
+        "workload:\n  rank_sizes: {H: " + std::to_string(size) + ", W: " + std::to_string(size) +
+            ", D: 3}\n  bits_per_value: {All: 8}\n"
+            "  iteration_space_shape: [0 <= r < 2, 0 <= s < 2]\n"
+            "  einsums: [\"Y[d] = X[H:d+r, W:d+s]\"]\n",
+        R"(
+  - !Storage {tensors: [X, Y], component: DRAM}
+  - !Temporal {rank_variable: d, tile_shape: 1}
+  - !Storage {tensors: [X], component: GB, sliding: true}
+  - !Temporal {rank_variable: r, tile_shape: 1}
+  - !Temporal {rank_variable: s, tile_shape: 1}
+  - !Compute {einsum: Y, component: MAC}
+)");
+    ASSERT_TRUE(found.legal);
+    EXPECT_EQ(found.count("DRAM", "X", "read"), 4 + 3 + 3);
+  }
+}
+
 // U reads one of T's two values. GB's node of T in both branches is one reservation of both, beside
 // U's value.
 TEST(SettledDifferences, ABackingInSeveralBranchesKeepsItsSize) {
