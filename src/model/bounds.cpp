@@ -1,8 +1,11 @@
 #include "model/bounds.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -14,15 +17,46 @@ double iteration_points(const Einsum& einsum) {
   return points;
 }
 
-/// Distinct values that an access touches: no more than its box, nor than its points.
+/// Distinct values of one index, at least; exactly as many where the steps of each term fit into
+/// those of smaller ones without a gap, or leave them all apart.
+double index_values(const Einsum& einsum, const AffineExpression& index) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> terms;  // step, number of steps
+  for (const AffineTerm& term : index.terms)
+    terms.emplace_back(std::abs(term.coefficient), variable_size(einsum, term.variable));
+  std::sort(terms.begin(), terms.end());
+  double values = 1, reach = 0;
+  for (const auto& [step, size] : terms) {
+    const auto width = static_cast<double>(step), steps = static_cast<double>(size - 1);
+    const bool dense = values == reach + 1;
+    if (width > reach)
+      values *= steps + 1;
+    else
+      values += dense ? width * steps : steps;  // |A + B| >= |A| + |B| - 1
+    reach += width * steps;
+  }
+  return values;
+}
+
+/// Distinct values that an access touches, at least. Of ranks that share a variable only one tells
+/// values apart: the longest.
 double touched_values(const Workload& workload, const Einsum& einsum, const TensorAccess& access) {
+  std::vector<std::pair<double, std::size_t>> ranks;
+  for (std::size_t r = 0; r < access.projection.size(); ++r)
+    ranks.emplace_back(
+        std::min(index_values(einsum, access.projection[r]),
+                 static_cast<double>(workload[workload[access.tensor].ranks[r]].size)),
+        r);
+  std::sort(ranks.rbegin(), ranks.rend());
   double values = 1;
-  for (std::size_t r = 0; r < access.projection.size(); ++r) {
-    double points = 1;
-    for (const AffineTerm& term : access.projection[r].terms)
-      points *= static_cast<double>(variable_size(einsum, term.variable));
-    const Tensor& tensor = workload[access.tensor];
-    values *= std::min(points, static_cast<double>(workload[tensor.ranks[r]].size));
+  std::vector<RankVariableId> used;
+  for (const auto& [rank_values, r] : ranks) {
+    const std::vector<AffineTerm>& terms = access.projection[r].terms;
+    const bool shared = std::any_of(terms.begin(), terms.end(), [&](const AffineTerm& term) {
+      return std::find(used.begin(), used.end(), term.variable) != used.end();
+    });
+    if (shared) continue;
+    for (const AffineTerm& term : terms) used.push_back(term.variable);
+    values *= rank_values;
   }
   return values;
 }

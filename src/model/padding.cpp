@@ -38,8 +38,8 @@ TilesAt step_into(const TilesAt& outside, const NestLoop& loop, LoopEffect effec
   return inside;
 }
 
-/// Lengths of the parts of one rank's index range that lie inside the rank: of the tile, and of what
-/// it has in common with the tile before a slide.
+/// Lengths of the parts of one rank's index range that lie inside the rank: of the tile, and of
+/// what it has in common with the tile before a slide.
 struct InsideLengths {
   std::int64_t tile = 0, common = 0;
   bool slides = false;

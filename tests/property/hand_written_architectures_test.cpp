@@ -149,6 +149,92 @@ TEST(HandWrittenArchitecture, KeepsTheOrderOfNodesAtASplit) {
               "", "spatial: [{name: cx, fanout: 4, reuse: output}], "));
 }
 
+// T0 slides over r, which must stand right above it, below n0: a row of W1 is read once.
+TEST(HandWrittenArchitecture, SlidesOverTheLoopRightAboveTheNode) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {N0: 2, P: 2, N1: 1}
+  iteration_space_shape: [0 <= r < 2]
+  einsums:
+  - "T1[p,n1] = T0[M:p+r,n0] * W1[R:r,n0,n1]"
+  - "T2[p,n1] = exp(T1[p,n1])"
+)yaml" +
+      arch_of("~Intermediates", "size: 40, tensors: {keep: All}", "", ""));
+}
+
+// Two slices of the state, twice, are more than its three slices: they stand above the steps.
+TEST(HandWrittenArchitecture, KeepsAWholeStateInADoubleBuffer) {
+  for (const int bits : {24, 32})
+    expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 2}
+  initial: {S: 0}
+  einsums:
+  - "S[m+1] = S[m] * T[m]"
+)yaml" + arch_of("~Intermediates", "size: inf, tensors: {keep: ~Main}",
+                 "  - !Memory {name: Local, size: " + std::to_string(bits) +
+                     ", tensors: {keep: Outputs}, buffering: double, actions: [{name: read, "
+                     "energy: 2, throughput: 16}, {name: write, energy: 2, throughput: 16}]}\n",
+                 ""));
+}
+
+// The same for a window: 3 rows at a time, twice, are more than the 4 rows of all steps.
+TEST(HandWrittenArchitecture, KeepsAWholeWindowInADoubleBuffer) {
+  for (const int bits : {32, 48})
+    expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {P: 2, C: 2}
+  iteration_space_shape: [0 <= r < 3]
+  einsums:
+  - "Y[p,c] = X[H:p+r] * W[R:r,c]"
+)yaml" + arch_of("All",
+                 "size: " + std::to_string(bits) +
+                     ", buffering: double, tensors: {keep: X, may_keep: All}",
+                 "", ""));
+}
+
+std::string free_local(const std::string& keep, const std::string& toll) {
+  return toll + "  - !Memory {name: Local, size: inf, tensors: {keep: " + keep +
+         "}, actions: [{name: read, energy: 1, throughput: 32}, {name: write, energy: 3, "
+         "throughput: 32}]}\n";
+}
+
+// T2 stands in Local above the loop over n and T1 in the buffer below it, each read through the
+// toll: the toll follows its memories.
+TEST(HandWrittenArchitecture, KeepsInnerNodesAboveOuterOnesThroughAToll) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 1, N: 3}
+  einsums:
+  - "T1[m,n] = exp(T0[m,n])"
+  - "T2[m] = sum(T1[m,n])"
+)yaml" +
+      arch_of("~Intermediates",
+              "size: 8, tensors: {keep: ~Main, force_memory_hierarchy_order: false}",
+              free_local("All",
+                         "  - !Toll {name: Link, tensors: {keep: All}, actions: [{name: read, "
+                         "energy: 3, throughput: inf}]}\n"),
+              ""));
+}
+
+// T1 lives in Local; a tile of W1 stands in the buffer below a loop that does not index T1.
+TEST(HandWrittenArchitecture, KeepsASharedTensorAboveATileOfAnOuterMemory) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 2, K: 2, N: 2}
+  einsums:
+  - "T1[m,n] = T0[m,k] * W1[k,n]"
+  - "T2[m,n] = exp(T1[m,n])"
+)yaml" +
+      arch_of("~Intermediates",
+              "size: 16, tensors: {keep: ~(Main | Intermediates), force_memory_hierarchy_order: "
+              "false}",
+              free_local("Intermediates", ""), ""));
+}
+
 // What the mapper cannot do yet (docs/differences-accelforge.md) it says: a recurrence of two
 // Einsums that exchange nothing inside the loop over the steps.
 TEST(HandWrittenArchitecture, SaysWhatARecurrenceOfTwoEinsumsNeeds) {

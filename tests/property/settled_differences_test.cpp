@@ -139,15 +139,31 @@ TEST(SettledDifferences, AWindowThatMovesAlongAnotherRankHoldsNothingOfTheOneBef
   EXPECT_EQ(found.count("DRAM", "X", "read"), 3 + 3);
 }
 
+// Y has 4 values, though its box has 8, and reads 4 of X: the bound counts no more.
+TEST(SettledDifferences, TheBoundsCountWhatIsTouched) {
+  const Settled found(
+      "workload:\n  rank_sizes: {B: 2, M: 4, A: 2, R: 2}\n  bits_per_value: {All: 8}\n"
+      "  einsums: [\"Y[b,a,R:b] = X[b,M:2*a+b]\"]\n",
+      R"(
+  - !Storage {tensors: [X, Y], component: DRAM}
+  - !Temporal {rank_variable: b, tile_shape: 1}
+  - !Temporal {rank_variable: a, tile_shape: 1}
+  - !Compute {einsum: Y, component: MAC}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.cost.bounds.energy_floor_j, 68);
+  EXPECT_EQ(found.cost.energy_j, (4 + 4) * 8 + 4);
+}
+
 // A 2x2 tile moves along the diagonal: a corner of it stays. Its last row and column are padding.
 TEST(SettledDifferences, AWindowThatMovesAlongADiagonalKeepsACorner) {
   for (int size : {4, 3}) {
-    const Settled found(
-        "workload:\n  rank_sizes: {H: " + std::to_string(size) + ", W: " + std::to_string(size) +
-            ", D: 3}\n  bits_per_value: {All: 8}\n"
-            "  iteration_space_shape: [0 <= r < 2, 0 <= s < 2]\n"
-            "  einsums: [\"Y[d] = X[H:d+r, W:d+s]\"]\n",
-        R"(
+    const Settled found("workload:\n  rank_sizes: {H: " + std::to_string(size) +
+                            ", W: " + std::to_string(size) +
+                            ", D: 3}\n  bits_per_value: {All: 8}\n"
+                            "  iteration_space_shape: [0 <= r < 2, 0 <= s < 2]\n"
+                            "  einsums: [\"Y[d] = X[H:d+r, W:d+s]\"]\n",
+                        R"(
   - !Storage {tensors: [X, Y], component: DRAM}
   - !Temporal {rank_variable: d, tile_shape: 1}
   - !Storage {tensors: [X], component: GB, sliding: true}

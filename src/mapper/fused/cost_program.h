@@ -64,11 +64,6 @@ struct TrackedMemory {
   double size_bits = 0;
 };
 
-/// Whether tiles below a loop are reserved twice.
-inline bool is_double_buffered(const Component& component) {
-  return component.is_memory() && std::get<Memory>(component.kind).buffering == Buffering::kDouble;
-}
-
 /// Compiles a template. Counts as in model.md, "Tiles and traffic".
 CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const std::vector<VariableClass>& classes,

@@ -323,7 +323,8 @@ class LoopPlacer {
   }
 
   /// Recurses over the gaps: below a non-backing node each partially relevant loop in turn is
-  /// the one that a sliding window passes.
+  /// the one that a sliding window passes. A window in a double buffer may take more room, twice,
+  /// than the whole range: there a node that passes none is tried too.
   void choose_sliding(std::uint32_t gap, std::vector<Template>* templates) {
     if (gap == groups_.count) {
       const std::optional<Template> built = build();
@@ -341,7 +342,9 @@ class LoopPlacer {
       candidates = held(above.front()->tensor, Relevance::kPartial) & temporal_[gap];
     const bool is_free = std::none_of(rules_.begin(), rules_.end(),
                                       [&](const OrderRule& rule) { return covers(rule, gap); });
-    if (candidates == 0 || !is_free) {
+    const bool may_stay =
+        candidates != 0 && is_double_buffered(problem_.arch[above.front()->component]);
+    if (candidates == 0 || !is_free || may_stay) {
       sliding_.push_back(-1);
       choose_sliding(gap + 1, templates);
       sliding_.pop_back();

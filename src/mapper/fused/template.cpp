@@ -155,8 +155,7 @@ class TemplateEnumerator {
     for (const Slot& other : rest) {
       if (other == slot || !(path_index(other) < path_index(slot))) continue;
       if (other.tensor == slot.tensor) return false;
-      if (slot.backing && slot.shared) return false;
-      if (forces_order(slot) && forces_order(other)) return false;
+      if (forces_order(slot, other)) return false;
     }
     if (!ordered_.slots.empty() && redundant_below(ordered_.slots.back(), slot)) return false;
     return true;
@@ -183,8 +182,16 @@ class TemplateEnumerator {
                                  : std::get<Toll>(component.kind).tensors;
   }
 
-  bool forces_order(const Slot& slot) const {
-    return policy(slot.component).force_memory_hierarchy_order;
+  bool forces_order(ComponentId id) const { return policy(id).force_memory_hierarchy_order; }
+
+  /// Whether slots of two tensors stand in the order of the hierarchy. A toll holds nothing: it
+  /// follows the memories, and stands anywhere where one of these may.
+  bool forces_order(const Slot& a, const Slot& b) const {
+    const bool any_toll =
+        problem_.arch[a.component].is_toll() || problem_.arch[b.component].is_toll();
+    if (!any_toll) return forces_order(a.component) && forces_order(b.component);
+    return std::all_of(holders_.begin(), holders_.end(),
+                       [&](ComponentId holder) { return forces_order(holder); });
   }
 
   std::size_t path_index(const Slot& slot) const { return slot.component.index(); }

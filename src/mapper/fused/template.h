@@ -64,6 +64,11 @@ struct Template {
   bool operator==(const Template&) const = default;
 };
 
+/// Whether tiles below a loop are reserved twice.
+inline bool is_double_buffered(const Component& component) {
+  return component.is_memory() && std::get<Memory>(component.kind).buffering == Buffering::kDouble;
+}
+
 /// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop
 /// places are left out by rules that keep the optimum: a non-backing node is never above a fully
 /// relevant loop, and never directly below an irrelevant unfused one (FFM §6.1, mapper.md).
