@@ -127,7 +127,7 @@ class Comparison {
   bool is_small() const {
     double combinations = 1;
     for (std::int64_t nests : truth_.nests) combinations *= static_cast<double>(nests);
-    return combinations < 1e3;
+    return combinations < 300;
   }
 
   std::optional<std::string> optimum(MapperOptions options, Objective objective,
