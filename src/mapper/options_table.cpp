@@ -293,6 +293,15 @@ std::string mapper_options_as_markdown() {
   return page;
 }
 
+std::string searched_space(const MapperOptions& options) {
+  std::string factors = "perfect factors";
+  if (options.imperfect_factors != ImperfectFactors::kNone)
+    factors = "imperfect factors of " + imperfect_factors_text(options) + " outermost loops";
+  return fmt::format("no recomputation, {}, max_fused_loops={} ({} a rank)", factors,
+                     limit_text(options.max_fused_loops),
+                     limit_text(options.max_fused_loops_per_rank));
+}
+
 const std::vector<ObjectiveInfo>& objective_table() {
   static const std::vector<ObjectiveInfo> table = {
       {Objective::kEnergy, "energy", "total energy, leakage included"},

@@ -34,6 +34,9 @@ std::string flag_of(const MapperOption& option);
 /// The table as a Markdown page (docs/options.md holds exactly this text).
 std::string mapper_options_as_markdown();
 
+/// What a guarantee holds for: `no recomputation, perfect factors, max_fused_loops=inf (1 a rank)`.
+std::string searched_space(const MapperOptions& options);
+
 /// Name of an objective as in options and result documents: `energy`, `latency`, `edp`.
 std::string objective_name(Objective objective);
 

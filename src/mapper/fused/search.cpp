@@ -11,6 +11,7 @@
 #include "front.h"
 #include "isomorphic.h"
 #include "least_cost.h"
+#include "sluice/mapper/options_table.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
 #include "usage_filter.h"
@@ -346,10 +347,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
                           : epsilon() > 0  ? GuaranteeKind::kWithinEpsilon
                                            : GuaranteeKind::kOptimal;
   result.guarantee.epsilon = epsilon();
-  result.guarantee.space =
-      "no recomputation, perfect factors, max_fused_loops=" +
-      (options_.max_fused_loops == kUnlimitedLoops ? std::string("inf")
-                                                   : std::to_string(options_.max_fused_loops));
+  result.guarantee.space = searched_space(options_);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../parallel.h"
+#include "sluice/mapper/options_table.h"
 
 namespace sluice::sampling {
 
@@ -33,10 +34,7 @@ std::vector<Candidate> SamplingRun::batch(
 }
 
 tl::expected<MapperResult, NoMapping> SamplingRun::finish(bool optimal) const {
-  const int limit = space_.options().max_fused_loops;
-  return record_.finish("no recomputation, perfect factors, max_fused_loops=" +
-                            (limit == kUnlimitedLoops ? std::string("inf") : std::to_string(limit)),
-                        optimal);
+  return record_.finish(searched_space(space_.options()), optimal);
 }
 
 }  // namespace sluice::sampling
