@@ -5,6 +5,7 @@
 #include <map>
 
 #include "fused/compatibility.h"
+#include "fused/trip_choices.h"
 #include "sampling/sampling_run.h"
 #include "sampling/trip_walk.h"
 #include "sluice/mapper/sampling_mappers.h"
@@ -68,8 +69,8 @@ class ExhaustiveSearch {
   std::vector<ChoicePtr> choices_of(std::size_t e, std::uint32_t t) {
     const fused::Template& templ = space_.templates(e)[t];
     const auto fanouts = space_.demanding_fanouts(e, templ);
-    std::vector<double> most;
-    std::vector<ChoicePtr> choices;
+    std::vector<double> most;  // of even tile shapes
+    std::vector<std::pair<std::vector<double>, ChoicePtr>> fitting;
     sampling::walk_trips(space_, e, t, Trips(templ.loops.size(), 0),
                          std::numeric_limits<std::uint64_t>::max(), [&](const Trips& trips) {
                            if (++n_choices_ > most_choices_ || run_.record().cancelled())
@@ -77,12 +78,18 @@ class ExhaustiveSearch {
                            std::vector<double> used = capped_use(fanouts, templ, trips);
                            if (used < most) return true;
                            ChoicePtr choice = space_.make_choice(e, t, trips);
-                           if (!space_.fits_alone(e, *choice)) return true;
-                           if (used > most) choices.clear();
-                           most = std::move(used);
-                           choices.push_back(std::move(choice));
+                           // What follows from a reader is nothing without it.
+                           if (std::none_of(trips.begin(), trips.end(), fused::walks_rows) &&
+                               !space_.fits_alone(e, *choice))
+                             return true;
+                           if (std::none_of(trips.begin(), trips.end(), fused::is_uneven))
+                             most = std::max(most, used);
+                           fitting.emplace_back(std::move(used), std::move(choice));
                            return true;
                          });
+    std::vector<ChoicePtr> choices;
+    for (auto& [used, choice] : fitting)
+      if (used >= most) choices.push_back(std::move(choice));
     return choices;
   }
 

@@ -198,6 +198,12 @@ SetResult set_imperfect_factors(MapperOptions& options, const std::string& text)
   return expected_one_of("none, unfused or all");
 }
 
+SetResult set_row_fusion(MapperOptions& options, const std::string& text) {
+  if (text != "true" && text != "false") return expected_one_of("true or false");
+  options.row_fusion = text == "true";
+  return {};
+}
+
 std::string imperfect_factors_text(const MapperOptions& options) {
   for (const auto& [name, value] : kImperfectFactors)
     if (value == options.imperfect_factors) return std::string(name);
@@ -228,6 +234,11 @@ std::vector<MapperOption> make_table() {
        "Which of the outermost loops over a variable may have a smaller last tile; only for fused "
        "and exhaustive",
        set_imperfect_factors, imperfect_factors_text},
+      {"row_fusion", "switch", "true, false",
+       "Let an Einsum that reads windows of what another makes (`2*p+r`) take it row by row; only "
+       "for "
+       "fused and exhaustive",
+       set_row_fusion, [](const Options& o) { return Text(o.row_fusion ? "true" : "false"); }},
       {"einsum_orders", "choice", "as-written, explore",
        "Run the Einsums in the order written, or try the other orders that respect the "
        "dependencies",
@@ -297,8 +308,8 @@ std::string searched_space(const MapperOptions& options) {
   std::string factors = "perfect factors";
   if (options.imperfect_factors != ImperfectFactors::kNone)
     factors = "imperfect factors of " + imperfect_factors_text(options) + " outermost loops";
-  return fmt::format("no recomputation, {}, max_fused_loops={} ({} a rank)", factors,
-                     limit_text(options.max_fused_loops),
+  return fmt::format("no recomputation, {}{}, max_fused_loops={} ({} a rank)", factors,
+                     options.row_fusion ? ", row by row" : "", limit_text(options.max_fused_loops),
                      limit_text(options.max_fused_loops_per_rank));
 }
 

@@ -21,7 +21,7 @@ bool is_window(const AffineExpression& index) {
   return !index.terms.empty() && (index.terms.size() > 1 || index.terms[0].coefficient != 1);
 }
 
-/// Einsums of whose output some other one reads a window.
+/// Einsums of whose output some other one reads a window, or one whose own output is read so.
 std::vector<char> makers_of_windows(const Workload& workload) {
   std::vector<char> read_in_windows(workload.tensors.size(), 0);
   bool any = false;
@@ -33,9 +33,14 @@ std::vector<char> makers_of_windows(const Workload& workload) {
           any = true;
         }
   if (!any) return {};
-  std::vector<char> makers;
-  for (const Einsum& einsum : workload.einsums)
-    makers.push_back(read_in_windows[einsum.output().tensor.index()]);
+  std::vector<char> makers(workload.einsums.size(), 0);
+  for (std::size_t e = workload.einsums.size(); e-- > 0;) {
+    const Einsum& einsum = workload.einsums[e];
+    makers[e] = read_in_windows[einsum.output().tensor.index()];
+    if (makers[e] == 0) continue;
+    for (const TensorAccess& access : einsum.accesses)
+      if (!access.is_output) read_in_windows[access.tensor.index()] = 1;
+  }
   return makers;
 }
 
@@ -78,10 +83,10 @@ bool LoopTiles::enter(const LoopShape& loop, std::span<const EinsumId> below) {
   found_windows_ = false;
   walkers_.clear();
   for (std::size_t i = below.size(); i-- > 0;) {
-    Walker walker{below[i], walked_by((*workload_)[below[i]], loop.variables), 1};
+    Walker walker{below[i], walked_by((*workload_)[below[i]], loop.variables), 1,
+                  std::max<std::int64_t>(loop.tile_shape, 1), false};
     if (walker.variable == kNowhere) continue;
-    if (has_windows_.empty() || !has_windows_[walker.einsum.index()] ||
-        !follow_readers(loop, walker))
+    if (has_windows_.empty() || !has_windows_[walker.einsum.index()] || !follow_readers(walker))
       walker.steps =
           tiles_of(walker.einsum)[walker.variable].enter(loop.tile_shape, loop.first_tile, false);
     one_step &= walker.steps == 1;
@@ -99,8 +104,8 @@ bool LoopTiles::unused_loop_has_one_step(const LoopShape& loop) const {
   return true;
 }
 
-/// False if nobody reads windows of what the maker makes along the loop.
-bool LoopTiles::follow_readers(const LoopShape& loop, Walker& maker) {
+/// False if nobody takes what the maker makes along the loop in rows.
+bool LoopTiles::follow_readers(Walker& maker) {
   const TensorAccess& output = (*workload_)[maker.einsum].output();
   const RankVariableId made = (*workload_)[maker.einsum].iteration_space[maker.variable].variable;
   std::int64_t first = 0, later = 0;
@@ -112,20 +117,20 @@ bool LoopTiles::follow_readers(const LoopShape& loop, Walker& maker) {
       for (std::size_t r = 0; r < access.projection.size(); ++r) {
         const AffineExpression& index = access.projection[r];
         const auto& written = output.projection[r].terms;
-        if (!is_window(index) || index.coefficient_of(used) == 0 || written.size() != 1 ||
-            written[0].variable != made)
+        if (!(is_window(index) || walker.follows) || index.coefficient_of(used) == 0 ||
+            written.size() != 1 || written[0].variable != made)
           continue;
         const std::int64_t size =
             workload_->ranks[workload_->tensors[output.tensor.index()].ranks[r].index()].size;
-        const std::int64_t next =
-            index.coefficient_of(used) * std::max<std::int64_t>(loop.tile_shape, 1);
+        const std::int64_t next = index.coefficient_of(used) * walker.later;
         first = std::max(first, rows_needed(reader, index, tiles_of(walker.einsum), size));
         later = std::max(later, std::min(next, size));
       }
     }
   }
   if (first == 0) return false;
-  found_windows_ = true;
+  found_windows_ = maker.follows = true;
+  maker.later = later;
   maker.steps = tiles_of(maker.einsum)[maker.variable].enter(later, first, true);
   return true;
 }

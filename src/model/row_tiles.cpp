@@ -40,15 +40,17 @@ class RowTiles {
       const BoundIndex& read = access.index[r];
       const BoundIndex& made = written.index[r];
       const bool plain = read.terms.size() == 1 && read.terms[0].coefficient == 1;
-      if (plain || read.terms.empty() || made.terms.size() != 1) continue;
-      match_rank(producer, consumer, read, made.terms[0].variable,
+      if (read.terms.empty() || made.terms.size() != 1) continue;
+      match_rank(producer, consumer, read, plain, made.terms[0].variable,
                  problem_.workload[problem_.workload[tensor].ranks[r]].size, tensor);
     }
   }
 
-  /// Walks the loops that both share, from the outside; `tile` is the consumer's current tile.
-  void match_rank(const Nest& producer, const Nest& consumer, const BoundIndex& read, int made,
-                  std::int64_t rank_size, TensorId tensor) {
+  /// Walks the loops that both share, from the outside; `tile` is the consumer's current tile. Who
+  /// reads value by value (`plain`) needs what it makes itself: its tiles are its producer's, where
+  /// they follow from its own readers.
+  void match_rank(const Nest& producer, const Nest& consumer, const BoundIndex& read, bool plain,
+                  int made, std::int64_t rank_size, TensorId tensor) {
     std::vector<std::int64_t> tile;
     for (const VariableRange& range : problem_.workload[consumer.einsum].iteration_space)
       tile.push_back(range.size);
@@ -63,6 +65,7 @@ class RowTiles {
       const std::int64_t coefficient = coefficient_of(read, reading.variable);
       NestLoop* writing = loop_at(producer, reading.node);
       if (!writing || coefficient == 0 || writing->variable != made) continue;
+      if (plain && !derived_[l]) continue;
       if (moves && sliding_variable >= 0 && sliding_variable != reading.variable) {
         report_.add(ViolationKind::kDependency, reading.node,
                     "Two shared loops move the rows of " + report_.name(tensor) +

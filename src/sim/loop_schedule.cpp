@@ -23,28 +23,33 @@ std::vector<Range> tiles_of(const Range& range, std::int64_t tile, std::int64_t 
   return tiles;
 }
 
-/// A consumer that reads a window of what a maker makes along the loop.
+/// A consumer that reads a window of what a maker makes along the loop, or value by value what it
+/// needs for those who read windows of its own output.
 struct Window {
   EinsumId consumer;
   const AffineExpression* index;  ///< `s*q + r`, in the consumer's variables
 };
 
+using Windows = std::map<EinsumId, std::vector<Window>>;
+
+/// `known`: of the Einsums after the maker.
 std::vector<Window> windows_on(const Workload& workload, const LoopItem& loop, EinsumId maker,
-                               RankVariableId made, const Lane& lane) {
+                               RankVariableId made, const Lane& lane, const Windows& known) {
   std::vector<Window> windows;
   const TensorAccess& output = workload[maker].output();
   for (const auto& [consumer, box] : lane.boxes) {
     const auto variable = walked(loop, workload[consumer]);
     if (consumer == maker || !variable) continue;
+    const auto own = known.find(consumer);
+    const bool follows = own != known.end() && !own->second.empty();
     for (const TensorAccess& access : workload[consumer].accesses)
       for (std::size_t r = 0; r < access.projection.size(); ++r)
         if (access.tensor == output.tensor && !access.is_output &&
             output.projection[r].is_plain_variable() &&
             output.projection[r].terms[0].variable == made &&
             access.projection[r].coefficient_of(*variable) != 0 &&
-            access.projection[r].terms.size() +
-                    (access.projection[r].is_plain_variable() ? 0U : 1U) >
-                1U)
+            !access.projection[r].terms.empty() &&
+            (follows || !access.projection[r].is_plain_variable()))
           windows.push_back({consumer, &access.projection[r]});
   }
   return windows;
@@ -67,15 +72,16 @@ class Scheduler {
 
   std::map<EinsumId, Walk> make() {
     bool has_windows = false;
-    for (const auto& [einsum, box] : lane_.boxes) {
-      const auto variable = walked(loop_, workload_[einsum]);
-      if (variable) windows_[einsum] = windows_on(workload_, loop_, einsum, *variable, lane_);
-      has_windows = has_windows || (variable && !windows_[einsum].empty());
+    for (auto at = lane_.boxes.rbegin(); at != lane_.boxes.rend(); ++at) {  // consumers first
+      const auto variable = walked(loop_, workload_[at->first]);
+      if (!variable) continue;
+      windows_[at->first] = windows_on(workload_, loop_, at->first, *variable, lane_, windows_);
+      has_windows = has_windows || !windows_[at->first].empty();
     }
     // With windows a stated first tile is the maker's, which follows from the consumer's anyway.
     first_ =
         loop_.initial_tile_shape && !has_windows ? *loop_.initial_tile_shape : loop_.tile_shape;
-    for (auto at = lane_.boxes.rbegin(); at != lane_.boxes.rend(); ++at)  // consumers first
+    for (auto at = lane_.boxes.rbegin(); at != lane_.boxes.rend(); ++at)
       if (const auto variable = walked(loop_, workload_[at->first]))
         schedule_[at->first] =
             walk(at->first, place_of(workload_[at->first], *variable), at->second);
@@ -120,7 +126,7 @@ class Scheduler {
   const LoopItem& loop_;
   const Lane& lane_;
   std::int64_t first_ = 1;
-  std::map<EinsumId, std::vector<Window>> windows_;
+  Windows windows_;
   std::map<EinsumId, Walk> schedule_;
 };
 

@@ -10,7 +10,7 @@ class FusedMapper final : public Mapper {
  public:
   std::string name() const override { return "fused"; }
   std::string description() const override;
-  bool knows_imperfect_factors() const override { return true; }
+  bool knows_larger_spaces() const override { return true; }
   tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
                                             const MapperOptions& options,
                                             const MapperControl& control) const override;

@@ -44,6 +44,7 @@ struct MapperOptions {
   int max_fused_loops_per_rank = 1;
   bool explore_einsum_orders = false;
   ImperfectFactors imperfect_factors = ImperfectFactors::kNone;
+  bool row_fusion = false;  ///< through `s*q + r`: hand rows on step by step (docs/mappers.md)
   int top = 1;
   double epsilon = 0;  ///< one objective: so much worse than the optimum (relative) is good enough
   int threads = 1;
@@ -125,8 +126,8 @@ class Mapper {
   virtual ~Mapper() = default;
   virtual std::string name() const = 0;
   virtual std::string description() const = 0;
-  /// Whether it searches what MapperOptions::imperfect_factors adds to the space.
-  virtual bool knows_imperfect_factors() const { return false; }
+  /// Whether it searches what `imperfect_factors` and `row_fusion` add to the space.
+  virtual bool knows_larger_spaces() const { return false; }
   virtual tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
                                                     const MapperOptions& options,
                                                     const MapperControl& control) const = 0;

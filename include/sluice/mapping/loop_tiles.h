@@ -39,7 +39,8 @@ class LoopTiles {
   /// Goes below a loop. `below`: the Einsums there, in order of execution. True if the loop takes
   /// one step for each of them. A loop that none of them uses has the steps of its variables' whole
   /// ranges. Where one of them reads windows of what another makes (`s*q+r`), the maker's steps are
-  /// the reader's, and its tile the rows that the reader needs first.
+  /// the reader's, and its tile the rows that the reader needs first; so for who makes what that
+  /// one reads value by value.
   bool enter(const LoopShape& loop, std::span<const EinsumId> below);
 
  private:
@@ -47,16 +48,18 @@ class LoopTiles {
     EinsumId einsum;
     std::size_t variable = 0;  ///< place in its iteration space
     std::int64_t steps = 1;
+    std::int64_t later = 1;  ///< its tile in later steps
+    bool follows = false;    ///< its tiles follow from its readers'
   };
 
   TileSizes* tiles_of(EinsumId einsum) { return tiles_.data() + begin_[einsum.index()]; }
   bool unused_loop_has_one_step(const LoopShape& loop) const;
-  bool follow_readers(const LoopShape& loop, Walker& maker);
+  bool follow_readers(Walker& maker);
 
   const Workload* workload_;
   std::vector<std::size_t> begin_;  ///< per Einsum: where its tiles start
   std::vector<TileSizes> tiles_;    ///< per Einsum and place in its iteration space
-  std::vector<char> has_windows_;   ///< per Einsum: others read windows of what it makes
+  std::vector<char> has_windows_;   ///< per Einsum: some reader may take rows, see above
   std::vector<Walker> walkers_;     ///< of the loop that is being entered, last Einsum first
   bool found_windows_ = false;      ///< in that loop
 };

@@ -307,10 +307,10 @@ class TreeBuilder {
 
   void emit_loop(const TreeLoop& loop, NodeList* nodes) const {
     if (loop.loop.spatial) {
-      nodes->push_back({SpatialNode{loop.variables, loop.loop.tile, loop.loop.component,
-                                    loop.loop.dimension, std::nullopt}});
+      nodes->push_back({SpatialNode{loop.variables, stated_tile(loop.loop.tile),
+                                    loop.loop.component, loop.loop.dimension, std::nullopt}});
     } else {
-      nodes->push_back({TemporalNode{loop.variables, loop.loop.tile, std::nullopt}});
+      nodes->push_back({TemporalNode{loop.variables, stated_tile(loop.loop.tile), std::nullopt}});
     }
   }
 

@@ -8,6 +8,29 @@
 
 namespace sluice::fused {
 
+FusedLoop fused_loop(const EinsumShape& shape, const LoopPlace& place, std::int64_t trips,
+                     std::int64_t tile) {
+  FusedLoop loop{
+      place.variable, place.spatial, place.component, place.dimension, trip_count(trips), tile, 0};
+  if (walks_rows(trips))
+    loop.tile = shared_rows(row_frame(trips), row_loop(shape, row_frame(trips)).size / loop.trips);
+  return loop;
+}
+
+bool may_walk(const EinsumShape& shape, const Template& templ, const LoopPlace& place,
+              const RowLoop& rows) {
+  if (place.spatial || !place.fused || rows.variable != place.variable) return false;
+  return rows.even || std::any_of(templ.slots.begin(), templ.slots.end(), [&](const Slot& slot) {
+           return slot.backing && shape.tensors[slot.tensor].is_output && place.gap < slot.gap;
+         });
+}
+
+std::int32_t shared_rank(const EinsumShape& shape, std::size_t tensor, const FusedLoop& loop) {
+  if (const std::int64_t frame = frame_of(loop.tile); frame > 0)
+    return row_loop(shape, frame).rank_of[tensor];
+  return shape.shared_rank(tensor, loop.variable, loop.spatial);
+}
+
 bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips) {
   for (std::size_t l = 0; l < templ.loops.size(); ++l) {
     const LoopPlace& loop = templ.loops[l];
@@ -29,10 +52,13 @@ namespace {
 double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                  const Slot& slot, const std::vector<std::int64_t>& trips) {
   std::vector<std::int64_t> tile(shape.sizes);
+  std::vector<std::int64_t> rows(shape.sizes.size(), 0);  // of the output, held for who reads them
   for (std::size_t l = 0; l < templ.loops.size(); ++l)
     if (templ.loops[l].fused && templ.loops[l].gap < slot.gap) {
-      std::int64_t& inside = tile[templ.loops[l].variable];
-      inside = tile_inside(inside, trips[l]);
+      const std::uint32_t v = templ.loops[l].variable;
+      tile[v] = tile_inside(tile[v], trips[l]);
+      if (walks_rows(trips[l]) && shape.tensors[slot.tensor].is_output)
+        rows[v] = rows_of(trips[l]).held;
     }
   double volume = 0;
   std::vector<std::int64_t> cut;  // per rank: extent of the tile where loops above cut it, else 0
@@ -50,6 +76,8 @@ double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Templ
         tiled = tiled || tile[v] < shape.sizes[v];
       }
       if (tiled) cut[r] = backing_extent(index, extent);
+      if (tiled && index.terms.size() == 1)
+        cut[r] = std::max(cut[r], rows[static_cast<std::size_t>(index.terms[0].variable)]);
       part *= static_cast<double>(tiled ? cut[r] : index.whole);
     }
     volume += part;
@@ -101,9 +129,9 @@ void add_loops(const BoundProblem& problem, const EinsumShape& shape, const Temp
                                   place.late != last_late || place.block != last_block);
     // The loop that a window slides over stays directly below its storage node.
     after_window = slides_under(templ, item.index);
-    result->loops.push_back({place.variable, place.spatial, place.component, place.dimension,
-                             trip_count(trips[item.index]), tile[place.variable],
-                             copied_above(problem, shape, templ, item.index)});
+    FusedLoop& loop = result->loops.emplace_back(
+        fused_loop(shape, place, trips[item.index], tile[place.variable]));
+    loop.copied_above = copied_above(problem, shape, templ, item.index);
     last_gap = place.gap;
     last_late = place.late;
     last_block = place.block;

@@ -58,9 +58,10 @@ std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumS
 std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptions& options,
                                          const Workload& workload) {
   NoMapping no;
-  if (options.imperfect_factors != ImperfectFactors::kNone && !mapper.knows_imperfect_factors()) {
-    no.reason = "the mapper " + mapper.name() + " draws perfect factors only";
-    no.nearest_relaxation = "leave out imperfect_factors, or take the mapper fused";
+  const bool is_larger = options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion;
+  if (is_larger && !mapper.knows_larger_spaces()) {
+    no.reason = "the mapper " + mapper.name() + " knows perfect factors without row_fusion only";
+    no.nearest_relaxation = "leave out imperfect_factors and row_fusion, or take the mapper fused";
     no.proven = false;
     return no;
   }

@@ -516,13 +516,16 @@ std::int64_t tile_above(const EinsumShape& shape, const VariableClass& cls, std:
   std::int64_t tile = shape.sizes[variable];
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
-    if (loop.variable == variable && (loop.gap < gap || (extra >> loop.bit & 1))) tile /= trips[l];
+    if (loop.variable == variable && (loop.gap < gap || (extra >> loop.bit & 1)))
+      tile = tile_inside(tile, trips[l]);
   }
   return tile;
 }
 
 double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uint32_t gap,
                     std::uint64_t extra, const std::int64_t* trips) {
+  if (cls.variables.size() == 1)
+    return static_cast<double>(tile_above(shape, cls, cls.variables.front(), gap, extra, trips));
   double volume = 1;
   for (std::uint32_t v : cls.variables) volume *= static_cast<double>(shape.sizes[v]);
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
@@ -558,33 +561,44 @@ double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const 
 
 namespace {
 
-/// A monomial's factor for a variable whose outermost loop is imperfect (trip_choices.h): only that
-/// one's last tile is smaller, and in it the next loop runs less often. Over all its tiles the
-/// steps of the next loop, or the values of the tiles, are those of the whole variable.
-double imperfect_factor(std::int64_t size, const Slot* slot, const VariableClass& cls,
-                        const Monomial& monomial, const std::int64_t* trips) {
-  std::size_t outer = 0;
-  while (!is_imperfect(trips[outer])) ++outer;
-  std::size_t next = outer + 1;
-  while (trips[next] == 1) ++next;
-  const std::int64_t tile = tile_inside(size, trips[outer]);
-  const std::int64_t inner = tile / trips[next];
-  const auto counts = [&](std::size_t l) { return (monomial.loops >> cls.loops[l].bit & 1) != 0; };
-  const auto above = [&](std::size_t l) {
-    return cls.loops[l].gap < slot->gap || (monomial.extra_above >> cls.loops[l].bit & 1) != 0;
-  };
-  std::int64_t steps = counts(next) ? trips[next] : 1;
-  if (counts(outer)) steps = counts(next) ? size / inner : trip_count(trips[outer]);
-  std::int64_t volume = inner;
-  for (std::size_t l = next + 1; l < cls.loops.size(); ++l) {
-    if (counts(l)) steps *= trips[l];
-    if (slot != nullptr && above(l)) volume /= trips[l];
+/// A monomial's factor where every loop of the class has tiles of one size.
+double even_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                   const VariableClass& cls, const Monomial& monomial, const std::int64_t* trips) {
+  double factor = 1;
+  for (std::size_t l = 0; l < cls.loops.size(); ++l)
+    if (monomial.loops >> cls.loops[l].bit & 1) factor *= static_cast<double>(trip_count(trips[l]));
+  if (monomial.slot < 0) return factor;
+  const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
+  const bool is_held = monomial.access >= bound.accesses.size();
+  const BoundAccess& access = is_held ? bound.held[monomial.access - bound.accesses.size()]
+                                      : bound.accesses[monomial.access];
+  if (!cls.plain)
+    return factor * coupled_volume(shape, cls, access, slot.gap, monomial.extra_above,
+                                   slot.backing && is_held, trips);
+  if (access.relevance[cls.variables.front()] != Relevance::kRelevant) return factor;
+  return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);
+}
+
+/// The same, added up over the tiles of the class's uneven loop (trip_choices.h): in each the next
+/// loop over the variable runs as often as the tile takes.
+double uneven_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                     const VariableClass& cls, const Monomial& monomial, const std::int64_t* trips,
+                     std::size_t uneven) {
+  const std::uint32_t variable = cls.loops[uneven].variable;
+  std::size_t next = uneven + 1;
+  while (next < cls.loops.size() && (cls.loops[next].variable != variable || trips[next] == 1))
+    ++next;
+  std::vector<std::int64_t> own(trips, trips + cls.loops.size());
+  double factor = 0;
+  for (const EqualTiles& equal : uneven_tiles(shape.sizes[variable], trips[uneven])) {
+    if (equal.count == 0) continue;
+    own[uneven] = imperfect_trips(equal.tile, equal.tile);  // one step
+    if (next < own.size())
+      own[next] = equal.tile * trips[next] / tile_inside(shape.sizes[variable], trips[uneven]);
+    factor += static_cast<double>(equal.count) *
+              even_factor(bound, shape, templ, cls, monomial, own.data());
   }
-  if (slot == nullptr) return static_cast<double>(steps);
-  if (!above(outer)) return static_cast<double>(steps * size);
-  if (above(next)) return static_cast<double>(steps * volume);
-  SLUICE_CHECK(!counts(next), "a loop below a tile counts its visits");
-  return static_cast<double>(counts(outer) ? size : tile);
+  return factor;
 }
 
 }  // namespace
@@ -592,29 +606,18 @@ double imperfect_factor(std::int64_t size, const Slot* slot, const VariableClass
 double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const VariableClass& cls, const Monomial& monomial,
                        const std::int64_t* trips) {
-  const bool imperfect = std::any_of(trips, trips + cls.loops.size(), is_imperfect);
-  const std::int64_t size = shape.sizes[cls.variables.front()];
-  double factor = 1;
-  for (std::size_t l = 0; !imperfect && l < cls.loops.size(); ++l)
-    if (monomial.loops >> cls.loops[l].bit & 1) factor *= static_cast<double>(trips[l]);
-  if (monomial.slot < 0)
-    return imperfect ? imperfect_factor(size, nullptr, cls, monomial, trips) : factor;
-  const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
-  for (std::size_t l = 0; monomial.still && l < cls.loops.size(); ++l) {
+  std::size_t uneven = cls.loops.size();
+  for (std::size_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
-    const bool above = loop.gap < slot.gap || (monomial.extra_above >> loop.bit & 1);
-    if (above && !loop.spatial && trips[l] > 1) return 0;
+    if (is_uneven(trips[l]) && (monomial.loops >> loop.bit & 1) != 0) uneven = l;
+    if (!monomial.still || loop.spatial || trips[l] == 1) continue;
+    if (loop.gap < templ.slots[static_cast<std::size_t>(monomial.slot)].gap ||
+        (monomial.extra_above >> loop.bit & 1) != 0)
+      return 0;
   }
-  const bool is_held = monomial.access >= bound.accesses.size();
-  const BoundAccess& access = is_held ? bound.held[monomial.access - bound.accesses.size()]
-                                      : bound.accesses[monomial.access];
-  const bool moves = access.relevance[cls.variables.front()] == Relevance::kRelevant;
-  if (imperfect) return imperfect_factor(size, moves ? &slot : nullptr, cls, monomial, trips);
-  if (!cls.plain)
-    return factor * coupled_volume(shape, cls, access, slot.gap, monomial.extra_above,
-                                   slot.backing && is_held, trips);
-  if (!moves) return factor;
-  return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);
+  return uneven == cls.loops.size()
+             ? even_factor(bound, shape, templ, cls, monomial, trips)
+             : uneven_factor(bound, shape, templ, cls, monomial, trips, uneven);
 }
 
 CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,

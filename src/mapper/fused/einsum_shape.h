@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "recurrence.h"
+#include "row_loops.h"
 #include "sluice/model/binding.h"
+#include "sluice/support/error.h"
 
 namespace sluice::fused {
 
@@ -36,6 +38,9 @@ struct LocalTensor {
   /// per local variable: some Einsum reads other slices in a step than the step writes; the steps
   /// cannot be spread over instances
   std::vector<bool> stepped;
+  /// per local variable: rows are handed on step by step where a loop over it stands above the
+  /// backing node (row_loops.h); empty where nothing is fused so
+  std::vector<bool> rows;
   bool is_input = false, is_output = false;
   bool shared = false;        ///< used by two Einsums or more
   bool intermediate = false;  ///< written by one and read by another
@@ -59,6 +64,7 @@ struct EinsumShape {
   std::vector<LocalTensor> tensors;  ///< order of BoundEinsum::tensors
   std::vector<bool> carried;  ///< per local variable: this Einsum reads what its last step wrote
   RecurrenceRole recurrence;
+  std::vector<RowLoop> row_loops;
   bool is_copy = false;
   double multiplicity = 1;  ///< n_instances of the workload and of the Einsum
 
@@ -85,6 +91,13 @@ struct EinsumShape {
     return spatial && t.is_input && t.stepped[variable] ? -1 : t.rank_of[variable];
   }
 };
+
+/// An Einsum's loop in a frame.
+inline const RowLoop& row_loop(const EinsumShape& shape, std::int64_t frame) {
+  for (const RowLoop& loop : shape.row_loops)
+    if (loop.frame == frame) return loop;
+  fail_internal_check("row_loops", __FILE__, __LINE__, "an Einsum has no loop in this frame");
+}
 
 EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId einsum);
 

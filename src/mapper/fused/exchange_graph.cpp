@@ -47,8 +47,7 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
         if (local.id != tensor.id) continue;
         const auto index = static_cast<std::size_t>(&local - shape.tensors.data());
         const bool copied = (loop.copied_above >> index & 1U) != 0;
-        own.ranks.emplace_back(tensor.id,
-                               copied ? -1 : shape.shared_rank(index, loop.variable, loop.spatial));
+        own.ranks.emplace_back(tensor.id, copied ? -1 : shared_rank(shape, index, loop));
         own.written_below.push_back(local.is_output);
       }
     }

@@ -28,7 +28,7 @@ class FusedTrips {
     for (const Item& item : templ.items)
       if (item.is_loop ? templ.loops[item.index].fused : templ.slots[item.index].shared)
         items_.push_back(item);
-    rest_ = shape_.sizes;
+    rest_ = unit_ = shape_.sizes;
     here_.assign(shape_.sizes.size(), 0);
     trips_.assign(templ.loops.size(), 1);
     held_.assign(bound_.components.size(), 0);
@@ -70,30 +70,40 @@ class FusedTrips {
     const std::int64_t most =
         loop.spatial ? problem_.arch[loop.component].spatial[loop.dimension].fanout : rest;
     ++here_[loop.variable];
-    const std::int64_t size = shape_.sizes[loop.variable];
-    const bool imperfect = !request_.coarse && may_be_imperfect(options_.imperfect_factors, shape_,
-                                                                loop.variable, true);
-    for (std::int64_t trips : choices_.of(size, rest, imperfect)) {
-      if (trips == 1 || (request_.coarse && !is_coarse(trips, size))) continue;
-      if (trip_count(trips) > most) continue;
+    const std::int64_t size = shape_.sizes[loop.variable], unit = unit_[loop.variable];
+    const auto choose_trips = [&](std::int64_t trips) {
+      if (trips == 1 || trip_count(trips) > most) return;
+      if (request_.coarse && !is_coarse(trips, size)) return;
       trips_[item.index] = trips;
-      const std::int64_t tile = rest_[loop.variable] = tile_inside(rest, trips);
+      rest_[loop.variable] = tile_inside(rest, trips);
+      unit_[loop.variable] = unit_inside(size, unit, rest, trips);
+      const FusedLoop chosen = fused_loop(shape_, loop, trips, rest_[loop.variable]);
       std::vector<ExchangeHash> inside = hashes;
       for (std::size_t t = 0; t < inside.size(); ++t)
         if (shape_.tensors[t].shared)
-          inside[t].add_loop(shape_.shared_rank(t, loop.variable, loop.spatial), tile,
-                             trip_count(trips), loop.spatial, loop.component, loop.dimension);
+          inside[t].add_loop(shared_rank(shape_, t, chosen), chosen.tile, chosen.trips,
+                             loop.spatial, loop.component, loop.dimension);
       choose(position + 1, total + 1, inside, members, body);
+    };
+    for (std::int64_t trips : choices_.inside(unit, rest)) choose_trips(trips);
+    if (rest == size) {
+      if (may_be_imperfect(options_.imperfect_factors, shape_, loop.variable, true))
+        for (std::int64_t trips : choices_.imperfect(size)) choose_trips(trips);
+      for (const RowLoop& rows : shape_.row_loops)
+        if (may_walk(shape_, templ_, loop, rows))
+          for (std::int64_t trips : rows.trips) choose_trips(trips);
     }
     --here_[loop.variable];
     trips_[item.index] = 1;
     rest_[loop.variable] = rest;
+    unit_[loop.variable] = unit;
   }
 
   /// A shared tensor's backing node: all loops above are chosen.
   template <class Body>
   void back(const Slot& slot, std::size_t position, int total,
             const std::vector<ExchangeHash>& hashes, Members members, const Body& body) {
+    if (!rows_stay(slot, position)) return;
     const std::uint64_t exchange = hashes[slot.tensor].at(slot.component, slot.persistent);
     exchanges_[slot.tensor] = exchange;
     if (request_.agreement != nullptr && request_.equals.size() <= 64) {
@@ -116,6 +126,22 @@ class FusedTrips {
     held -= bits;
   }
 
+  /// Whether what two steps over rows of the tensor have in common stays: no other temporal loop
+  /// stands between them and the backing node.
+  bool rows_stay(const Slot& slot, std::size_t position) const {
+    const std::vector<bool>& rows = shape_.tensors[slot.tensor].rows;
+    if (rows.empty()) return true;
+    bool steps = false;
+    for (std::size_t at = 0; at < position; ++at) {
+      if (!items_[at].is_loop || trips_[items_[at].index] == 1) continue;
+      const LoopPlace& loop = templ_.loops[items_[at].index];
+      if (loop.spatial) continue;
+      if (steps) return false;
+      steps = rows[loop.variable];
+    }
+    return true;
+  }
+
   static bool is_coarse(std::int64_t trips, std::int64_t size) {
     return trips == size || (trips * trips <= size && (trips + 1) * (trips + 1) * 4 > size);
   }
@@ -128,7 +154,7 @@ class FusedTrips {
   const MapperOptions& options_;
   std::vector<Item> items_;  // fused loops and shared backing nodes
   std::vector<bool> free_;   // per variable: has loops that are not fused
-  std::vector<std::int64_t> rest_, trips_;
+  std::vector<std::int64_t> rest_, unit_, trips_;
   std::vector<int> here_;                 // per variable: fused loops chosen
   std::vector<double> held_;              // per component: bits of the shared tensors above
   std::vector<std::uint64_t> exchanges_;  // per tensor

@@ -7,7 +7,8 @@ namespace sluice::fused {
 bool same_problem(const BoundProblem& problem, const EinsumShape& a, const EinsumShape& b) {
   if (a.sizes != b.sizes || a.coupled != b.coupled || a.group != b.group ||
       a.carried != b.carried || !(a.recurrence == b.recurrence) || a.is_copy != b.is_copy ||
-      a.multiplicity != b.multiplicity || a.tensors.size() != b.tensors.size())
+      a.multiplicity != b.multiplicity || a.row_loops != b.row_loops ||
+      a.tensors.size() != b.tensors.size())
     return false;
   for (std::size_t t = 0; t < a.tensors.size(); ++t) {
     const LocalTensor &x = a.tensors[t], &y = b.tensors[t];

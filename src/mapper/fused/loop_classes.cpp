@@ -112,7 +112,7 @@ class StateEnumerator {
   }
 
   ClassStates run() {
-    choose(0, 0, steps_[0].size, 0, 0);
+    choose(0, 0, {steps_[0].size, steps_[0].size}, 0, 0);
     return std::move(states_);
   }
 
@@ -126,29 +126,35 @@ class StateEnumerator {
   bool joint() const { return cls_.plain && cls_.variables.size() > 1; }
   bool own_loop(std::uint32_t l) const { return !joint() || cls_.loops[l].fused; }
 
-  void choose(std::size_t step, std::size_t position, std::int64_t rest, int fused_here,
-              int fused_total) {
+  /// What is left to the loops further in: a tile, and what the next tile must divide.
+  struct Left {
+    std::int64_t tile, unit;
+  };
+
+  void choose(std::size_t step, std::size_t position, Left left, int fused_here, int fused_total) {
     const Step& current = steps_[step];
     if (position == current.loops.size()) {
       if (!current.fills) {
-        left_ *= rest;
-      } else if (rest != 1) {
+        left_ *= left.tile;
+      } else if (left.tile != 1) {
         return;
       }
       next_step(step, fused_total);
-      if (!current.fills) left_ /= rest;
+      if (!current.fills) left_ /= left.tile;
       return;
     }
     const std::uint32_t l = current.loops[position];
     const ClassLoop& loop = cls_.loops[l];
     const bool last = current.fills && position + 1 == current.loops.size();
-    for_each_choice(loop, rest, last, [&](std::int64_t trips) {
+    for_each_choice(loop, current.size, left, last, [&](std::int64_t trips) {
       if (loop.spatial && trip_count(trips) > limits_.fanout[l]) return;
       const int fused = loop.fused && trips > 1 ? 1 : 0;
       if (fused_here + fused > limits_.max_fused_loops_per_rank) return;
       if (fused_total + fused > limits_.max_fused_loops) return;
       trips_[l] = trips;
-      choose(step, position + 1, tile_inside(rest, trips), fused_here + fused, fused_total + fused);
+      const Left inside{tile_inside(left.tile, trips),
+                        unit_inside(current.size, left.unit, left.tile, trips)};
+      choose(step, position + 1, inside, fused_here + fused, fused_total + fused);
       trips_[l] = 1;
     });
   }
@@ -160,7 +166,9 @@ class StateEnumerator {
       return;
     }
     const bool joint_step = joint() && step + 2 == steps_.size();
-    choose(step + 1, 0, joint_step ? left_ : steps_[step + 1].size, 0, fused_total);
+    Step& next = steps_[step + 1];
+    if (joint_step) next.size = left_;
+    choose(step + 1, 0, {next.size, next.size}, 0, fused_total);
   }
 
   bool tiles_within_limits() const {
@@ -173,16 +181,22 @@ class StateEnumerator {
     });
   }
 
+  /// `size`: of all loops of the step together.
   template <class Body>
-  void for_each_choice(const ClassLoop& loop, std::int64_t rest, bool only_rest, const Body& body) {
-    if (only_rest) {
-      body(rest);
+  void for_each_choice(const ClassLoop& loop, std::int64_t size, Left left, bool last,
+                       const Body& body) {
+    if (last) {
+      body(left.tile);
       return;
     }
-    // What is left to joint loops is a part of several variables.
-    const std::int64_t size = joint() ? rest : shape_.sizes[loop.variable];
-    const bool imperfect = may_be_imperfect(limits_.imperfect, shape_, loop.variable, loop.fused);
-    for (std::int64_t trips : choices_.of(size, rest, imperfect)) body(trips);
+    for (std::int64_t trips : choices_.inside(left.unit, left.tile)) body(trips);
+    if (joint() || left.tile != size) return;
+    if (may_be_imperfect(limits_.imperfect, shape_, loop.variable, loop.fused))
+      for (std::int64_t trips : choices_.imperfect(size)) body(trips);
+    if (loop.fused && !loop.spatial)
+      for (const RowLoop& rows : shape_.row_loops)
+        if (rows.variable == loop.variable)
+          for (std::int64_t trips : rows.trips) body(trips);
   }
 
   const EinsumShape& shape_;

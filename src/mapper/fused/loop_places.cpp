@@ -76,13 +76,21 @@ class LoopPlacer {
     return result;
   }
 
+  /// Variables that walk rows of a tensor that are handed on.
+  Variables rows(std::size_t tensor) const {
+    Variables result = 0;
+    for (std::size_t v = 0; v < shape_.tensors[tensor].rows.size(); ++v)
+      if (shape_.tensors[tensor].rows[v]) result |= bit(v);
+    return result;
+  }
+
   /// Temporal loops that may stand in a gap (mapper.md, template rules).
   Variables temporal_variables(std::uint32_t gap) const {
     Variables allowed = all_;
     const bool is_fused = gap < fused_gaps_;
     if (is_fused && options_.max_fused_loops == 0) return 0;
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if (!seen_above(gap, t)) allowed &= with(t, Relevance::kRelevant);
+      if (!seen_above(gap, t)) allowed &= with(t, Relevance::kRelevant) | rows(t);
     if (!options_.pruning.redundant_templates) return allowed;
     Variables partial_above = 0;
     for (const Slot* slot : slots_of_group(gap)) {
@@ -388,14 +396,26 @@ class LoopPlacer {
       places.push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
     }
     const Variables late = gap < fused_gaps_ ? relevant_to_node_above(gap) : 0;
-    for (const bool is_late : {false, true})
-      for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
-        if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first &&
-            (late >> v & 1) == is_late)
-          places.push_back({.variable = v, .gap = gap, .late = is_late});
+    const Variables rows = rows_in(gap);
+    for (const bool is_row : {false, true})
+      for (const bool is_late : {false, true})
+        for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
+          if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first &&
+              (late >> v & 1) == is_late && (rows >> v & 1) == is_row)
+            places.push_back({.variable = v, .gap = gap, .late = is_late, .block = is_row});
     if (!sort_by_rules(gap, &places)) return false;
     for (const LoopPlace& place : places) add_loop(place, result);
     return true;
+  }
+
+  /// Loops that hand on rows of some tensor backed further in: no other loop of the gap stands
+  /// below.
+  Variables rows_in(std::uint32_t gap) const {
+    Variables result = 0;
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s)
+      if (groups_.slots[s].backing && groups_.group_of[s] > gap)
+        result |= rows(groups_.slots[s].tensor);
+    return result;
   }
 
   Variables relevant_to_node_above(std::uint32_t gap) const {

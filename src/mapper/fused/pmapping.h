@@ -15,7 +15,9 @@ struct FusedLoop {
   ComponentId component{};
   std::uint32_t dimension = 0;
   std::int64_t trips = 1;
-  std::int64_t tile = 1;  ///< of the variable, inside the loop
+  /// of the variable, inside the loop; of rows (row_loops.h): `shared_rows`, which all Einsums
+  /// under the loop agree on
+  std::int64_t tile = 1;
   /// local tensors (by bit) of which the Einsum keeps a copy above the loop: who makes or reads
   /// them under the same loop would not see what it does
   std::uint64_t copied_above = 0;

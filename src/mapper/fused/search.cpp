@@ -43,11 +43,10 @@ Search::Search(const BoundProblem& problem, const MapperOptions& options,
 
 void Search::make_shapes() {
   const std::size_t n = problem_.workload.einsums.size();
-  for (std::size_t e = 0; e < n; ++e) {
-    shapes_.push_back(make_einsum_shape(problem_, EinsumId(e)));
-    templates_.push_back(
-        enumerate_templates(problem_, shapes_.back(), options_, options_.constraints));
-  }
+  for (std::size_t e = 0; e < n; ++e) shapes_.push_back(make_einsum_shape(problem_, EinsumId(e)));
+  if (options_.row_fusion) add_row_loops(problem_, &shapes_);
+  for (const EinsumShape& shape : shapes_)
+    templates_.push_back(enumerate_templates(problem_, shape, options_, options_.constraints));
 }
 
 void Search::find_isomorphic() {

@@ -166,7 +166,12 @@ void StateLists::prune_needed_lists(const std::vector<std::uint32_t>& rows) {
 const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
   std::optional<StateBlock>& roomy = roomy_[cls][list];
   if (roomy) return *roomy;
-  const std::vector<std::uint32_t>& states = lists_[cls][list].block.states;
+  std::vector<std::uint32_t> states = lists_[cls][list].block.states;
+  const std::size_t n_loops = classes_[cls].loops.size();
+  std::erase_if(states, [&](std::uint32_t s) {
+    const std::int64_t* trips = tables_[cls]->states.state(s);
+    return std::any_of(trips, trips + n_loops, is_uneven);
+  });
   roomy.emplace().states = program_.monotone ? front_of(cls, states, true) : states;
   fill_columns(cls, &*roomy);
   return *roomy;

@@ -114,7 +114,8 @@ class StateLists {
   /// Rows of a full assignment → energy, latency, segments, persistent reservations.
   void finish(const double* rows, double* point) const;
 
-  /// States of a list that no other beats in every limit: capacity and fanout ask for no more.
+  /// Even states of a list that no other of these beats in every limit: capacity and fanout ask for
+  /// no more.
   const StateBlock& roomy(std::size_t cls, std::uint32_t list);
   /// A front's point → a pmapping's values (PmappingGroup), segments added up by level.
   void collapse(const std::vector<std::size_t>& segment_levels, const double* point,

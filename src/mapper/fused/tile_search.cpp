@@ -139,10 +139,10 @@ class TemplateSearch {
       allowed_.insert(lists_->no_usage());
       return;
     }
-    const PlacementUsages::Usages& allowed =
-        compiled_.usages->allowed(context_, *context_.templates, *context_.compiled, *lists_);
+    const std::vector<double>& demanded =
+        compiled_.usages->demanded(context_, *context_.templates, *context_.compiled, *lists_);
     for (std::uint32_t usage : usages_->possible())
-      if (allowed.count(lists_->usage(usage)) > 0) allowed_.insert(usage);
+      if (worth(lists_->usage(usage), lists_->wanted_usage()) >= demanded) allowed_.insert(usage);
   }
 
   bool may_become_allowed(std::uint32_t used, std::size_t depth) {

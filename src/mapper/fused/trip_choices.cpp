@@ -39,22 +39,40 @@ const std::vector<std::int64_t>& TripChoices::divisors_of(std::int64_t n) {
   return known;
 }
 
-const std::vector<std::int64_t>& TripChoices::of(std::int64_t size, std::int64_t rest,
-                                                 bool imperfect) {
-  if (size % rest != 0) {  // below an imperfect loop
-    std::vector<std::int64_t>& known = inside_[{size, rest}];
-    if (known.empty())
-      for (std::int64_t d : divisors_of(rest))
-        if (d == 1 || size % (rest / d) == 0) known.push_back(d);
-    return known;
-  }
-  if (!imperfect || rest != size || size > kLargestImperfect) return divisors_of(rest);
-  std::vector<std::int64_t>& known = outermost_[size];
-  if (known.empty()) {
-    known = divisors_of(size);
-    for (std::int64_t tile : imperfect_tiles(size)) known.push_back(imperfect_trips(size, tile));
-  }
+const std::vector<std::int64_t>& TripChoices::inside(std::int64_t unit, std::int64_t rest) {
+  if (unit % rest == 0) return divisors_of(rest);
+  std::vector<std::int64_t>& known = inside_[{unit, rest}];
+  if (known.empty())
+    for (std::int64_t d : divisors_of(rest))
+      if (d == 1 || unit % (rest / d) == 0) known.push_back(d);
   return known;
+}
+
+const std::vector<std::int64_t>& TripChoices::imperfect(std::int64_t size) {
+  std::vector<std::int64_t>& known = imperfect_[size];
+  if (known.empty() && size <= kLargestImperfect)
+    for (std::int64_t tile : imperfect_tiles(size)) known.push_back(imperfect_trips(size, tile));
+  return known;
+}
+
+std::vector<EqualTiles> uneven_tiles(std::int64_t size, std::int64_t trips) {
+  const std::int64_t n = trip_count(trips);
+  if (!walks_rows(trips)) {
+    const std::int64_t tile = tile_inside(size, trips);
+    return {{tile, n - 1}, {size - tile * (n - 1), 1}};
+  }
+  const RowTrips rows = rows_of(trips);
+  return {{rows.first, 1}, {rows.later, n - 2}, {size - rows.first - rows.later * (n - 2), 1}};
+}
+
+std::int64_t unit_inside(std::int64_t size, std::int64_t unit, std::int64_t rest,
+                         std::int64_t trips) {
+  if (trips == 1) return unit;
+  if (!is_uneven(trips)) return rest / trips;
+  std::int64_t common = size;
+  for (const EqualTiles& equal : uneven_tiles(size, trips))
+    if (equal.count > 0) common = std::gcd(common, equal.tile);
+  return common;
 }
 
 }  // namespace sluice::fused

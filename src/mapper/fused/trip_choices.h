@@ -1,48 +1,92 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace sluice::fused {
 
-// How often a loop runs is one number in the search: its trip count where it divides its tile, or,
-// of an imperfect loop (whose last tile is smaller), a code of its trip count and its tile. 1 means
-// that there is no loop; a code is larger than every trip count. Of the loops over one variable
-// only the outermost may be imperfect, and the tile of the next one divides the variable's size.
+// How often a loop runs is one number in the search. Where all tiles are equal it is the trip
+// count; 1 means that there is no loop. Of a loop with uneven tiles it is a code, larger than every
+// trip count:
+// - imperfect: trip count n and tile T; the last tile is smaller;
+// - rows (row_loops.h): n, the first tile F, the later ones S (the last takes the rest), what the
+//   backing node of the output holds of them, and the number of the frame, from 1 on.
+// Of the loops over one variable only the outermost may be uneven, and the tile of the next one
+// divides all its tiles.
 
+constexpr std::int64_t kUnevenMark = std::int64_t{1} << 62;
+constexpr std::int64_t kRowMark = std::int64_t{1} << 61;
 /// Variables of more values have no imperfect loops.
-constexpr std::int64_t kLargestImperfect = (std::int64_t{1} << 31) - 1;
-constexpr std::int64_t kImperfectMark = std::int64_t{1} << 62;
+constexpr std::int64_t kLargestImperfect = (std::int64_t{1} << 30) - 1;
+/// Tiles and trip counts of rows, and their frames.
+constexpr std::int64_t kLargestRows = (std::int64_t{1} << 12) - 1;
+constexpr std::int64_t kMostFrames = (std::int64_t{1} << 13) - 1;
+
+struct RowTrips {
+  std::int64_t frame = 0;
+  std::int64_t trips = 1;
+  std::int64_t first = 1, later = 1;  ///< tiles
+  std::int64_t held = 1;              ///< rows that the output's backing node below the loop holds
+};
 
 inline std::int64_t imperfect_trips(std::int64_t size, std::int64_t tile) {
-  return kImperfectMark | tile << 31 | (size + tile - 1) / tile;
+  return kUnevenMark | tile << 31 | (size + tile - 1) / tile;
 }
-inline bool is_imperfect(std::int64_t trips) { return trips >= kImperfectMark; }
+inline std::int64_t row_trips(const RowTrips& rows) {
+  return kUnevenMark | kRowMark | rows.frame << 48 | rows.held << 36 | rows.trips << 24 |
+         rows.first << 12 | rows.later;
+}
+inline bool is_uneven(std::int64_t trips) { return trips >= kUnevenMark; }
+inline bool walks_rows(std::int64_t trips) { return is_uneven(trips) && (trips & kRowMark) != 0; }
+inline RowTrips rows_of(std::int64_t trips) {
+  return {trips >> 48 & kMostFrames, trips >> 24 & kLargestRows, trips >> 12 & kLargestRows,
+          trips & kLargestRows, trips >> 36 & kLargestRows};
+}
+/// The frame of rows that a loop walks, or 0.
+inline std::int64_t row_frame(std::int64_t trips) {
+  return walks_rows(trips) ? rows_of(trips).frame : 0;
+}
 inline std::int64_t trip_count(std::int64_t trips) {
-  return is_imperfect(trips) ? trips & kLargestImperfect : trips;
+  if (!is_uneven(trips)) return trips;
+  return walks_rows(trips) ? rows_of(trips).trips : trips & kLargestImperfect;
 }
-/// The (largest) tile inside a loop, of the tile around it.
+/// The largest tile inside a loop, of the tile around it.
 inline std::int64_t tile_inside(std::int64_t tile, std::int64_t trips) {
-  return is_imperfect(trips) ? trips >> 31 & kLargestImperfect : tile / trips;
+  if (!is_uneven(trips)) return tile / trips;
+  const RowTrips rows = rows_of(trips);
+  return walks_rows(trips) ? std::max(rows.first, rows.later) : trips >> 31 & kLargestImperfect;
 }
 
-/// What loops over a variable may run; everything is worked out once.
+/// Tiles of one size among those of an uneven loop.
+struct EqualTiles {
+  std::int64_t tile = 1, count = 0;
+};
+/// All tiles of an uneven loop over `size` values; counts may be 0.
+std::vector<EqualTiles> uneven_tiles(std::int64_t size, std::int64_t trips);
+
+/// What the tile of the next loop over a variable must divide: all tiles inside a loop with these
+/// trips. `unit`: the same for the loop itself.
+std::int64_t unit_inside(std::int64_t size, std::int64_t unit, std::int64_t rest,
+                         std::int64_t trips);
+
+/// What loops over a variable may run; everything is worked out once. References stay valid.
 class TripChoices {
  public:
-  /// Of a loop over a variable of `size` values inside a tile of `rest`, where further loops may
-  /// stand inside: 1 and the other divisors, ascending, then the imperfect ones, if they are
-  /// wanted. The reference stays valid.
-  const std::vector<std::int64_t>& of(std::int64_t size, std::int64_t rest, bool imperfect);
-
-  /// Ascending. The reference stays valid.
+  /// 1, and the other divisors of a tile that leave a tile that divides `unit`; ascending.
+  const std::vector<std::int64_t>& inside(std::int64_t unit, std::int64_t rest);
+  /// Imperfect loops over `size` values.
+  const std::vector<std::int64_t>& imperfect(std::int64_t size);
+  /// Divisors, ascending.
   const std::vector<std::int64_t>& divisors_of(std::int64_t n);
 
  private:
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> divisors_;   // of a number
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> outermost_;  // of a size
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> imperfect_;  // of a size
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> inside_;
 };
 

@@ -8,19 +8,18 @@ namespace {
 
 using Usage = StateLists::Usage;
 
-/// What a use is worth, dimension by dimension: more than is wanted is worth no more.
+/// The possible uses of several templates, those worth most first.
+using UsesByWorth = std::map<std::vector<double>,
+                             std::vector<std::pair<std::size_t, std::uint32_t>>, std::greater<>>;
+
+}  // namespace
+
 std::vector<double> worth(const Usage& usage, const std::vector<double>& wanted) {
   std::vector<double> result(wanted);
   for (std::size_t d = 0; d < wanted.size(); ++d)
     result[d] = std::min(result[d], static_cast<double>(usage[d]));
   return result;
 }
-
-/// The possible uses of several templates, those worth most first.
-using UsesByWorth = std::map<std::vector<double>,
-                             std::vector<std::pair<std::size_t, std::uint32_t>>, std::greater<>>;
-
-}  // namespace
 
 UsageTable::UsageTable(const TileSearchContext& context, StateLists& lists)
     : context_(context), lists_(lists), n_classes_(lists.order().size()) {
@@ -77,9 +76,10 @@ bool UsageTable::fits(std::uint32_t target, std::uint32_t used, std::size_t dept
   return false;
 }
 
-const PlacementUsages::Usages& PlacementUsages::allowed(
-    const TileSearchContext& context, const std::vector<Template>& templates,
-    const std::vector<CompiledTemplate>& compiled, StateLists& lists) {
+const std::vector<double>& PlacementUsages::demanded(const TileSearchContext& context,
+                                                     const std::vector<Template>& templates,
+                                                     const std::vector<CompiledTemplate>& compiled,
+                                                     StateLists& lists) {
   std::call_once(once_, [&] {
     std::vector<std::unique_ptr<StateLists>> own;
     std::vector<std::pair<StateLists*, UsageTable>> tables;
@@ -95,15 +95,14 @@ const PlacementUsages::Usages& PlacementUsages::allowed(
     for (std::size_t i = 0; i < tables.size(); ++i)
       for (std::uint32_t use : tables[i].second.possible())
         uses[worth(tables[i].first->usage(use), lists.wanted_usage())].emplace_back(i, use);
-    for (const auto& [worth, equal] : uses) {
+    for (const auto& [worth, equal] : uses)
       for (const auto& [i, use] : equal) {
-        const Usage& usage = tables[i].first->usage(use);
-        if (allowed_.count(usage) == 0 && tables[i].second.fits(use)) allowed_.insert(usage);
+        if (!tables[i].second.fits(use)) continue;
+        demanded_ = worth;
+        return;
       }
-      if (!allowed_.empty()) return;
-    }
   });
-  return allowed_;
+  return demanded_;
 }
 
 void share_usages(const std::vector<Template>& templates, std::vector<CompiledTemplate>* compiled) {

@@ -36,25 +36,29 @@ class UsageTable {
   std::vector<std::set<std::uint32_t>> possible_;                // per depth: numbers of uses
 };
 
-/// The soft `min_usage` filter: of the uses of the demanding fanouts that have a fitting tile
-/// shape, those that reach what is wanted everywhere; if there is none, dimension by dimension
-/// those that use most of it. It is judged over all templates of one placement, whatever their
-/// loops.
+/// What a use of the demanding fanouts is worth, dimension by dimension: at most what is wanted.
+std::vector<double> worth(const StateLists::Usage& usage, const std::vector<double>& wanted);
+
+/// The soft `min_usage` filter: tile shapes are to use of the demanding fanouts as much of what is
+/// wanted, the first dimension first, as the best one that fits. The best one is judged over all
+/// templates of one placement, whatever their loops, and over even tiles: uneven ones only add to
+/// what is allowed.
 class PlacementUsages {
  public:
-  using Usages = std::set<StateLists::Usage>;
-
   /// The templates of one placement, as indices.
   explicit PlacementUsages(std::vector<std::uint32_t> members) : members_(std::move(members)) {}
 
-  /// Worked out when first asked for. `lists`: of one of the members.
-  const Usages& allowed(const TileSearchContext& context, const std::vector<Template>& templates,
-                        const std::vector<CompiledTemplate>& compiled, StateLists& lists);
+  /// The worth of the best use; empty where no even tile shape fits. Worked out when first asked
+  /// for. `lists`: of one of the members.
+  const std::vector<double>& demanded(const TileSearchContext& context,
+                                      const std::vector<Template>& templates,
+                                      const std::vector<CompiledTemplate>& compiled,
+                                      StateLists& lists);
 
  private:
   std::vector<std::uint32_t> members_;
   std::once_flag once_;
-  Usages allowed_;
+  std::vector<double> demanded_;
 };
 
 /// Gives the templates of each placement one PlacementUsages.

@@ -32,8 +32,10 @@ BoundProblem problem_of_one(const BoundProblem& problem, EinsumId einsum) {
 
 MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options)
     : problem_(problem), options_(options), last_use_(problem.workload.tensors.size(), 0) {
-  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
+  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
     shapes_.push_back(fused::make_einsum_shape(problem, EinsumId(e)));
+  if (options.row_fusion) fused::add_row_loops(problem, &shapes_);
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
     templates_.push_back(
         fused::enumerate_templates(problem, shapes_[e], options, options.constraints));
     tile_rules_.push_back(fused::tile_rules(options.constraints, shapes_[e]));

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "../fused/compatibility.h"
 #include "../fused/trip_choices.h"
 
 namespace sluice::sampling {
@@ -20,6 +21,7 @@ class TripWalk {
         visit_(visit),
         trips_(loops_.size(), 1),
         rest_(space.shape(einsum).sizes),
+        unit_(rest_),
         is_last_(loops_.size(), true),
         fused_here_(rest_.size(), 0) {
     for (std::size_t l = 0; l < loops_.size(); ++l) {
@@ -44,20 +46,18 @@ class TripWalk {
     if (place == loops_.size())
       return !space_.keeps_limits(einsum_, templ_, trips_) || visit_(trips_);
     const std::uint32_t v = loops_[place].variable;
-    const std::int64_t rest = rest_[v];
+    const std::int64_t rest = rest_[v], unit = unit_[v];
     if (fixed_[place] > 0) {
       trips_[place] = fixed_[place];
       return (is_last_[place] && rest > 1) || choose(place + 1);
     }
-    const std::vector<std::int64_t>& choices =
-        choices_.of(space_.shape(einsum_).sizes[v], rest,
-                    fused::may_be_imperfect(space_.options().imperfect_factors,
-                                            space_.shape(einsum_), v, loops_[place].fused));
+    const std::vector<std::int64_t> choices = choices_at(place);
     for (auto trips = choices.rbegin(); trips != choices.rend(); ++trips) {
       if (is_last_[place] && *trips != rest) continue;
       if (fused::trip_count(*trips) > most_trips(loops_[place])) continue;
       trips_[place] = *trips;
       rest_[v] = fused::tile_inside(rest, *trips);
+      unit_[v] = fused::unit_inside(space_.shape(einsum_).sizes[v], unit, rest, *trips);
       const bool is_fused = loops_[place].fused && *trips > 1;
       fused_here_[v] += is_fused;
       fused_loops_ += is_fused;
@@ -65,10 +65,28 @@ class TripWalk {
       fused_here_[v] -= is_fused;
       fused_loops_ -= is_fused;
       rest_[v] = rest;
+      unit_[v] = unit;
       if (!go_on) return false;
     }
     trips_[place] = 1;
     return true;
+  }
+
+  std::vector<std::int64_t> choices_at(std::size_t place) {
+    const fused::LoopPlace& loop = loops_[place];
+    const fused::EinsumShape& shape = space_.shape(einsum_);
+    const std::int64_t size = shape.sizes[loop.variable];
+    std::vector<std::int64_t> choices = choices_.inside(unit_[loop.variable], rest_[loop.variable]);
+    if (rest_[loop.variable] != size) return choices;
+    const auto add = [&](const std::vector<std::int64_t>& more) {
+      choices.insert(choices.end(), more.begin(), more.end());
+    };
+    if (fused::may_be_imperfect(space_.options().imperfect_factors, shape, loop.variable,
+                                loop.fused))
+      add(choices_.imperfect(size));
+    for (const fused::RowLoop& rows : shape.row_loops)
+      if (fused::may_walk(shape, space_.templates(einsum_)[templ_], loop, rows)) add(rows.trips);
+    return choices;
   }
 
   std::int64_t most_trips(const fused::LoopPlace& loop) const {
@@ -86,7 +104,7 @@ class TripWalk {
   const Trips& fixed_;
   std::uint64_t steps_left_;
   const std::function<bool(const Trips&)>& visit_;
-  Trips trips_, rest_;
+  Trips trips_, rest_, unit_;
   std::vector<bool> is_last_;    // of its variable
   std::vector<int> fused_here_;  // per variable: fused loops chosen
   int fused_loops_ = 0;

@@ -7,18 +7,18 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(TripChoices, AreDivisorsWherePerfectOnesAreWanted) {
+TEST(TripChoices, AreDivisorsInsidePerfectLoops) {
   TripChoices choices;
-  EXPECT_THAT(choices.of(12, 12, false), ElementsAre(1, 2, 3, 4, 6, 12));
-  EXPECT_THAT(choices.of(12, 6, true), ElementsAre(1, 2, 3, 6));
+  EXPECT_THAT(choices.inside(12, 12), ElementsAre(1, 2, 3, 4, 6, 12));
+  EXPECT_THAT(choices.inside(6, 6), ElementsAre(1, 2, 3, 6));
 }
 
 TEST(TripChoices, OfAnOutermostLoopMayBeImperfect) {
   TripChoices choices;
-  // 7 values: tiles of 4 (4 + 3), 3 (3 + 3 + 1) and 2 (2 + 2 + 2 + 1); 5 and 6 take two steps as 4
+  // 7 values: tiles of 4 (4 + 3), 3 (3 + 3 + 1), 2 (2 + 2 + 2 + 1); 5 and 6 take two steps as 4
   // does.
-  EXPECT_THAT(choices.of(7, 7, true), ElementsAre(1, 7, imperfect_trips(7, 4),
-                                                  imperfect_trips(7, 3), imperfect_trips(7, 2)));
+  EXPECT_THAT(choices.imperfect(7),
+              ElementsAre(imperfect_trips(7, 4), imperfect_trips(7, 3), imperfect_trips(7, 2)));
 }
 
 TEST(TripChoices, KeepMultiplesOfADivisorAsTheNextTileDividesTheSize) {
@@ -26,17 +26,33 @@ TEST(TripChoices, KeepMultiplesOfADivisorAsTheNextTileDividesTheSize) {
   EXPECT_THAT(imperfect_tiles(10), ElementsAre(6, 4, 3));
 }
 
-TEST(TripChoices, BelowAnImperfectLoopLeaveATileThatDividesTheSize) {
+TEST(TripChoices, InsideAnImperfectLoopLeaveATileThatDividesAllOfItsTiles) {
+  const std::int64_t six_and_four = imperfect_trips(10, 6);
+  const std::int64_t unit = unit_inside(10, 10, 10, six_and_four);
+  EXPECT_EQ(unit, 2);
   TripChoices choices;
-  EXPECT_THAT(choices.of(10, 6, true), ElementsAre(1, 3, 6));  // tiles 6 (none inside), 2, 1
+  EXPECT_THAT(choices.inside(unit, 6), ElementsAre(1, 3, 6));  // tiles 6 (no loop), 2, 1
+}
+
+TEST(TripCount, OfRowsHasAFirstTileLaterOnesAndARest) {
+  // Four steps of two rows with windows of three: 4 rows first, 2 more in each later step.
+  const std::int64_t trips = row_trips({5, 4, 4, 2, 4});
+  EXPECT_EQ(trip_count(trips), 4);
+  EXPECT_EQ(row_frame(trips), 5);
+  EXPECT_EQ(tile_inside(10, trips), 4);
+  const std::vector<EqualTiles> tiles = uneven_tiles(10, trips);
+  ASSERT_EQ(tiles.size(), 3U);
+  EXPECT_EQ(tiles[0].tile, 4);
+  EXPECT_EQ(tiles[1].tile * tiles[1].count + tiles[2].tile, 6);
+  EXPECT_EQ(unit_inside(10, 10, 10, trips), 2);
 }
 
 TEST(TripCount, TellsStepsAndTileOfAnImperfectLoop) {
   const std::int64_t trips = imperfect_trips(147, 74);
-  EXPECT_TRUE(is_imperfect(trips));
+  EXPECT_TRUE(is_uneven(trips));
   EXPECT_EQ(trip_count(trips), 2);
   EXPECT_EQ(tile_inside(147, trips), 74);
-  EXPECT_FALSE(is_imperfect(3));
+  EXPECT_FALSE(is_uneven(3));
   EXPECT_EQ(trip_count(3), 3);
   EXPECT_EQ(tile_inside(147, 3), 49);
 }

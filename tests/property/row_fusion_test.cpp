@@ -1,0 +1,131 @@
+// Row-wise fusion through affine accesses: the fused mapper against every mapping of the same
+// space, each priced by the model and run literally, on random chains of one-dimensional
+// convolutions.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "oracle/executed.h"
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/options_table.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/mapper/run_mapper.h"
+#include "support/random_cases.h"
+
+namespace sluice {
+namespace {
+
+/// A search; its exception, if any, is a failure that names the case.
+tl::expected<MapperResult, NoMapping> search(const char* mapper, const BoundProblem& problem,
+                                             const MapperOptions& options) {
+  try {
+    return run_mapper(*find_mapper(mapper), problem, options, {});
+  } catch (const std::exception& broken) {
+    ADD_FAILURE() << broken.what();
+    return tl::make_unexpected(NoMapping{});
+  }
+}
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  int from(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// A chain of two or three windows over rows, some with strides, padding, channels or a plain
+/// Einsum in between; a buffer of some hundred bits.
+std::string random_chain(std::uint64_t seed) {
+  Dice dice(seed);
+  const int layers = dice.from(0, 2) == 0 ? 3 : 2;
+  std::string ranks, einsums;
+  int rows = dice.from(1, 3);  // of the last layer
+  rows = rows == 3 ? 6 : 2 * rows;
+  std::vector<std::string> lines;
+  for (int layer = layers; layer > 0; --layer) {
+    const std::string out = std::to_string(layer), in = std::to_string(layer - 1);
+    ranks += fmt::format("P{}: {}, ", out, rows);
+    const bool plain = layer > 1 && layer < layers && dice.from(0, 2) == 0;
+    if (plain) {
+      lines.push_back(fmt::format("T{0}[p{0}] = T{1}[P{1}:p{0}] * W{0}[p{0}]", out, in));
+      continue;
+    }
+    const int kernel = dice.from(1, 3), stride = kernel > 1 && dice.from(1, 3) == 1 ? 2 : 1;
+    const int padding = dice.from(0, 3) == 0 ? kernel / 2 : 0;
+    ranks += fmt::format("R{}: {}, ", out, kernel);
+    const std::string window = fmt::format("P{}:{}p{}+r{}{}", in, stride == 1 ? "" : "2*", out, out,
+                                           padding == 0 ? "" : fmt::format("-{}", padding));
+    lines.push_back(fmt::format("T{0}[p{0}] = T{1}[{2}] * W{0}[r{0}]", out, in, window));
+    rows = stride * (rows - 1) + kernel - 2 * padding;
+    if (rows < 1) rows = 1;
+  }
+  ranks += fmt::format("P0: {}", rows);
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    einsums += "  - \"" + *line + "\"\n";
+  const int fanout = dice.from(1, 2);
+  return fmt::format(R"(
+workload:
+  rank_sizes: {{{}}}
+  bits_per_value: {{All: 8}}
+  einsums:
+{}arch:
+  nodes:
+  - !Memory {{name: Main, size: inf, tensors: {{keep: ~Intermediates, may_keep: All}},
+             actions: [{{name: read, energy: 64, throughput: 4}}, {{name: write, energy: 32, throughput: 8}}]}}
+  - !Memory {{name: Buffer, size: {}, tensors: {{keep: All}},
+             actions: [{{name: read, energy: 4, throughput: 16}}, {{name: write, energy: 2, throughput: 16}}]}}
+  - !Container {{name: PE, spatial: [{{name: x, fanout: {}}}]}}
+  - !Compute {{name: MAC, actions: [{{name: compute, energy: 1, throughput: 1}}]}}
+)",
+                     ranks, einsums, 8 * dice.from(3, 24), fanout);
+}
+
+TEST(RowFusion, FindsTheBestOfAllMappingsAndRunsAsTheModelSays) {
+  const testing::RandomCases cases = testing::random_cases(150);
+  int compared = 0, better = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const std::string text = random_chain(seed);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+    const auto specs = load_specs_from_text({{"chain.yaml", text}}, {});
+    ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+    const auto problem = bind(*specs->workload, *specs->arch);
+    ASSERT_TRUE(problem.has_value());
+    MapperOptions options;
+    const Objective objective = objective_table()[seed % objective_table().size()].objective;
+    options.objectives = {objective};
+    const auto without = search("fused", *problem, options);
+    options.row_fusion = true;
+    const auto fused = search("fused", *problem, options);
+    if (without) {
+      ASSERT_TRUE(fused.has_value());
+      const double before = objective_value(objective, without->mappings.front().cost);
+      const double now = objective_value(objective, fused->mappings.front().cost);
+      EXPECT_LE(now, before);
+      better += now < before;
+    }
+    if (fused) {
+      const MappedResult& best = fused->mappings.front();
+      EXPECT_EQ(oracle::executed_otherwise(*problem, best.mapping, best.cost), std::nullopt);
+    }
+    options.budget_evaluations = 4000;
+    const auto all = search("exhaustive", *problem, options);
+    const bool complete = all ? all->guarantee.kind == GuaranteeKind::kOptimal : all.error().proven;
+    if (!complete) continue;
+    ++compared;
+    ASSERT_EQ(all.has_value(), fused.has_value());
+    if (all) {
+      EXPECT_EQ(objective_value(objective, all->mappings.front().cost),
+                objective_value(objective, fused->mappings.front().cost));
+    }
+  }
+  EXPECT_GT(compared, cases.count / 10);
+  EXPECT_GT(better, cases.count / 20);
+}
+
+}  // namespace
+}  // namespace sluice
