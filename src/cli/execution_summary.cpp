@@ -67,6 +67,12 @@ std::string execution_summary(const Console& console, const ExecutionResult& res
     if (result.mappings.size() > 1) text += fmt::format("\nmapping {}\n", i + 1);
     text += mapping_text(console, mapping, result.problem);
     text += "\n";
+    if (mapping.execution.is_legal() && !mapping.evaluation && mapping.disagreements.empty()) {
+      text += "the model does not price it:\n";
+      for (const Violation& violation : mapping.evaluation.error())
+        text += "  " + violation.message + "\n";
+      continue;
+    }
     if (mapping.disagreements.empty()) {
       text += mapping.execution.is_legal() ? "the model says the same\n"
                                            : "the model calls it illegal, too\n";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -59,10 +60,17 @@ void compare_occupancy(const BoundProblem& problem, const Cost& cost, const Exec
 
 }  // namespace
 
+bool is_unpriced(const std::vector<Violation>& violations) {
+  return std::all_of(violations.begin(), violations.end(), [](const Violation& violation) {
+    return violation.kind == ViolationKind::kUnsupportedNode;
+  });
+}
+
 std::vector<std::string> disagreements(const BoundProblem& problem, const Evaluation& model,
                                        const Execution& executed) {
   std::vector<std::string> lines;
   if (!model && !executed.is_legal()) return lines;
+  if (!model && is_unpriced(model.error())) return lines;
   if (!model) {
     for (const Violation& violation : model.error())
       lines.push_back("only the model calls it illegal: " + violation.message);

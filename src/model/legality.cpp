@@ -115,6 +115,7 @@ class NestChecker {
 
   /// Where `incremental` means nothing that the model can count.
   void check_incremental(const NestStorage& storage) {
+    if (!problem_.arch[storage.component].is_memory()) return;
     const auto refuse = [&](const std::string& why) {
       add(ViolationKind::kUnsupportedNode, storage,
           "The model cannot price the incremental node of " + tensor_name(storage.tensor) + " in " +
@@ -125,6 +126,15 @@ class NestChecker {
     for (const BoundAccess& access : einsum_->accesses)
       if (access.tensor == storage.tensor && access.leaves_ranks)
         refuse("the tensor is read outside its ranks.");
+    if (storage.tensor != einsum_->accesses.back().tensor) return;
+    for_each_storage([&](const NestStorage& above) {
+      if (above.tensor != storage.tensor || &above >= &storage || above.incremental ||
+          tree_.entries[above.entry].backing || !problem_.arch[above.component].is_memory())
+        return;
+      refuse(report_.name(above.component) +
+             " above it writes its whole tile back at the end of each visit, while this node still "
+             "holds partial sums.");
+    });
   }
 
   void check_backings() {

@@ -28,11 +28,13 @@ struct Cell {
 /// The contents of one storage in one instance: exactly the points of its tile.
 struct Buffer {
   Points points;
-  std::vector<Cell> cells;  ///< per point
-  Points fetched;           ///< of what its Einsum reads: what must be fetched
-  Points outputs;           ///< what its Einsum writes
-  Points window;            ///< sliding: what its Einsum read in the last step
-  std::size_t run = 0;      ///< sliding: run of the loop that it slides over
+  std::vector<Cell> cells;       ///< per point
+  Points fetched;                ///< of what its Einsum reads: what must be fetched
+  Points outputs;                ///< what its Einsum writes
+  Points returning;              ///< of `outputs`: what comes back from the parent to be added to
+  Points window;                 ///< sliding: what its Einsum read in the last step
+  std::vector<IndexBox> ranges;  ///< incremental: what its Einsum read in the last visit
+  std::size_t run = 0;           ///< sliding: run of the loop that it slides over
   bool is_open = false;
   bool is_filled = false;
 

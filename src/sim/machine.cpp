@@ -61,6 +61,8 @@ void Machine::run() {
   lane.ids.push_back(numbers_.of({}));
   lane.place.assign(first_dimension_.back(), 0);
   walk(program_.root, 0, {lane}, {});
+  for (const auto& [einsum, path] : program_.paths)
+    for (const auto& [tensor, links] : path.links) give_back(einsum, tensor, 0, 0, nullptr);
   for (const auto& [where, buffer] : resting_)
     send_off(where.first->tensor, *buffer, buffer->points);
   check_tiles();

@@ -57,6 +57,16 @@ class Machine {
   void open_backing(const StorageItem& storage, const Lanes& lanes);
   void open_for_einsums(const StorageItem& storage, const Lanes& lanes);
   void close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes);
+  std::size_t link_of(const StorageItem& storage, EinsumId einsum) const;
+  void drain_parties(const StorageItem& storage, EinsumId einsum, std::vector<Party> parties);
+  void open_incremental(const StorageItem& storage, EinsumId einsum, const Lanes& lanes);
+  void move_incremental(const StorageItem& storage, EinsumId einsum, const Lane& lane);
+  std::optional<std::size_t> rank_of_innermost(const Link& link, EinsumId einsum) const;
+  /// Incremental storages from links[first] on, the innermost one first, give back what they hold
+  /// in the instances below one instance of links[below]'s storage; in all where `instances` is
+  /// null.
+  void give_back(EinsumId einsum, TensorId tensor, std::size_t first, std::size_t below,
+                 const std::set<std::size_t>* instances);
   void bring_in(TensorId tensor, Buffer& buffer, const Points& fresh);
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);
@@ -121,6 +131,8 @@ class Machine {
   std::vector<std::map<Element, std::vector<std::vector<std::int64_t>>>> makers_;
   std::vector<bool> is_state_;  ///< per tensor: read by an Einsum before it is made
   std::map<std::pair<const StorageItem*, std::size_t>, Buffer*> resting_;
+  /// Per incremental storage, Einsum and instance: who opened it last.
+  std::map<std::pair<const StorageItem*, EinsumId>, std::map<std::size_t, Lane>> keepers_;
   /// Per loop, Einsum and variable: the largest tile outside it, and its tile shape.
   std::map<std::tuple<std::size_t, EinsumId, RankVariableId>, std::pair<std::int64_t, std::int64_t>>
       tiles_seen_;

@@ -53,6 +53,11 @@ void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
     if (tile.empty()) continue;
     Buffer& buffer = buffers_.at(storage, {}, lane.ids.back());
     const Points fresh = without(tile, buffer.points);
+    for (EinsumId einsum : storage.served) {
+      const std::set<std::size_t> instance = {lane.ids.back()};
+      const std::size_t link = link_of(storage, einsum);
+      if (!fresh.empty()) give_back(einsum, storage.tensor, link + 1, link, &instance);
+    }
     send_off(storage.tensor, buffer, without(buffer.points, tile));
     buffer.move_to(std::move(tile));
     bring_in(storage.tensor, buffer, fresh);
@@ -90,6 +95,10 @@ void Machine::send_off(TensorId tensor, const Buffer& buffer, const Points& drop
 }
 
 void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
+  if (storage.incremental) {
+    for (EinsumId einsum : storage.served) open_incremental(storage, einsum, lanes);
+    return;
+  }
   for (const Lane& lane : lanes)
     for (const auto& [einsum, box] : lane.boxes) {
       const Einsum& of = workload_[einsum];
@@ -100,6 +109,7 @@ void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
       buffer.run = run;
       Points wanted = points_.touched(of, storage.tensor, false, box);
       buffer.outputs = points_.touched(of, storage.tensor, true, box);
+      buffer.returning = buffer.outputs;
       buffer.fetched = without(wanted, buffer.window);
       buffer.move_to(united(wanted, buffer.outputs));
       buffer.window = std::move(wanted);
@@ -110,6 +120,7 @@ void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
 
 /// Drains what an Einsum has made in a storage, and ends its service.
 void Machine::close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes) {
+  if (storage.incremental) return;
   std::vector<Party> parties;
   for (const Lane& lane : lanes) {
     Buffer* buffer = buffers_.find(storage, einsum, lane.ids.back());
@@ -120,13 +131,24 @@ void Machine::close_for(const StorageItem& storage, EinsumId einsum, const Lanes
     for (Element element : party.points) party.cells.push_back(*buffer->find(element));
     parties.push_back(std::move(party));
   }
+  drain_parties(storage, einsum, std::move(parties));
+}
+
+void Machine::drain_parties(const StorageItem& storage, EinsumId einsum,
+                            std::vector<Party> parties) {
   if (parties.empty()) return;
+  const Crossing& crossing =
+      transfers_.crossing(einsum, storage.tensor, true, link_of(storage, einsum));
+  const std::int64_t written = transfers_.drain(crossing, parties);
+  record_transfer(ExecutionStep::Kind::kDrain, crossing, parties, written);
+}
+
+/// Place of a storage on the way of its tensor to an Einsum.
+std::size_t Machine::link_of(const StorageItem& storage, EinsumId einsum) const {
   const std::vector<Link>& links = program_.paths.at(einsum).links.at(storage.tensor);
   std::size_t link = 0;
   while (links[link].storage != &storage) ++link;
-  const Crossing& crossing = transfers_.crossing(einsum, storage.tensor, true, link);
-  const std::int64_t written = transfers_.drain(crossing, parties);
-  record_transfer(ExecutionStep::Kind::kDrain, crossing, parties, written);
+  return link;
 }
 
 void Machine::fill_storages(EinsumId einsum, TensorId tensor, const Lanes& lanes) {
@@ -146,7 +168,7 @@ void Machine::fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, c
     if (buffer.is_filled) continue;
     buffer.is_filled = true;
     inputs.push_back({&lane, buffer.fetched, {}});
-    outputs.push_back({&lane, buffer.outputs, {}});
+    outputs.push_back({&lane, buffer.returning, {}});
   }
   for (const bool is_output : {false, true}) {
     std::vector<Party>& parties = is_output ? outputs : inputs;

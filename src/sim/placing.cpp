@@ -114,7 +114,7 @@ struct Sinking {
 
   void sink(std::size_t index, Place& place) const {
     place.before = index;
-    if (place.is_backing) return;
+    if (place.is_backing || std::get<StorageNode>(list.nodes[index].kind).incremental) return;
     const bool sliding = std::get<StorageNode>(list.nodes[index].kind).sliding;
     if (sliding) place.slides_over = window_above(index);
     if (place.slides_over) return;
@@ -130,6 +130,30 @@ struct Sinking {
     }
   }
 };
+
+/// Variables of Einsums whose place in the iteration space matters to the others: those that index
+/// a window on what another one makes, and the rows of it that the maker walks.
+std::set<std::pair<EinsumId, std::size_t>> placed_variables(const Workload& workload,
+                                                            const EinsumSet& einsums) {
+  std::set<std::pair<EinsumId, std::size_t>> placed;
+  const auto add = [&](EinsumId einsum, const AffineExpression& index) {
+    const auto& space = workload[einsum].iteration_space;
+    for (std::size_t v = 0; v < space.size(); ++v)
+      if (index.coefficient_of(space[v].variable) != 0) placed.insert({einsum, v});
+  };
+  for (EinsumId maker : einsums)
+    for (EinsumId reader : einsums)
+      for (const TensorAccess& access : workload[reader].accesses) {
+        const TensorAccess& output = workload[maker].output();
+        if (maker == reader || access.is_output || access.tensor != output.tensor) continue;
+        for (std::size_t r = 0; r < access.projection.size(); ++r) {
+          if (access.projection[r].is_plain_variable()) continue;
+          add(maker, output.projection[r]);
+          add(reader, access.projection[r]);
+        }
+      }
+  return placed;
+}
 
 void find_backing(const Arch& arch, PlacedList& list,
                   std::vector<std::pair<TensorId, EinsumSet>> held) {
@@ -175,29 +199,44 @@ std::optional<LoopItem> as_loop(const Node& node) {
 }
 
 Tiles whole_tiles(const Workload& workload) {
-  Tiles tiles;
+  std::map<EinsumId, Box> tiles;
   for (std::size_t e = 0; e < workload.einsums.size(); ++e)
     tiles[EinsumId(e)] = whole_box(workload.einsums[e]);
-  return tiles;
+  return {tiles};
+}
+
+Tiles tiles_of(const Workload& workload, const Tiles& tiles, const EinsumSet& einsums) {
+  const std::set<std::pair<EinsumId, std::size_t>> placed = placed_variables(workload, einsums);
+  Tiles result;
+  for (std::map<EinsumId, Box> situation : tiles) {
+    std::erase_if(situation, [&](const auto& tile) { return einsums.count(tile.first) == 0; });
+    for (auto& [einsum, box] : situation)
+      for (std::size_t v = 0; v < box.size(); ++v)
+        if (placed.count({einsum, v}) == 0) box[v].begin = 0;
+    if (!situation.empty()) result.insert(std::move(situation));
+  }
+  return result;
 }
 
 Tiles enter_loop(const Workload& workload, LoopItem& loop, const Tiles& tiles) {
-  Lane lane;
-  lane.boxes = tiles;
-  const auto schedule = loop_schedule(workload, loop, lane);
+  Tiles inside;
+  EinsumSet einsums;
   loop.has_one_step = true;
-  std::vector<std::int64_t> sizes(step_count(schedule), 0);
-  for (const auto& [einsum, walk] : schedule) {
-    loop.steps[einsum] = walk.steps.size();
-    loop.has_one_step = loop.has_one_step && walk.steps.size() <= 1;
-    for (std::size_t step = 0; step < walk.steps.size(); ++step)
-      sizes[step] += walk.steps[step].size;
+  for (const std::map<EinsumId, Box>& situation : tiles) {
+    Lane lane;
+    lane.boxes = situation;
+    const auto schedule = loop_schedule(workload, loop, lane);
+    for (const auto& [einsum, walk] : schedule) {
+      std::size_t& most = loop.steps[einsum];
+      most = std::max(most, walk.steps.size());
+      loop.has_one_step = loop.has_one_step && walk.steps.size() <= 1;
+    }
+    for (std::size_t step = 0; step < step_count(schedule); ++step)
+      inside.insert(boxes_in_step(lane, schedule, step));
+    for (const auto& [einsum, box] : situation) einsums.insert(einsum);
   }
-  const auto largest = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
-  Tiles inside = boxes_in_step(lane, schedule, static_cast<std::size_t>(largest));
-  for (const auto& [einsum, box] : tiles) inside.try_emplace(einsum, box);
-  if (schedule.empty()) loop.has_one_step = !cuts_something(workload, loop);
-  return inside;
+  if (loop.steps.empty()) loop.has_one_step = !cuts_something(workload, loop);
+  return tiles_of(workload, inside, einsums);
 }
 
 PlacedList place(const Workload& workload, const Arch& arch, const NodeList& written,

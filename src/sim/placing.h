@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,11 +15,15 @@ namespace sluice::sim {
 /// node.
 std::optional<LoopItem> as_loop(const Node& node);
 
-/// The largest tile of every Einsum below some place of the tree.
-using Tiles = std::map<EinsumId, Box>;
+/// The tile of every Einsum that has work at some place of the tree, in each situation in which the
+/// place is reached. Situations that no loop can tell apart are one: a tile's position is kept only
+/// where a reader's window on another Einsum's output depends on it.
+using Tiles = std::set<std::map<EinsumId, Box>>;
 Tiles whole_tiles(const Workload& workload);
-/// What is left of `tiles` in the largest step of a loop. Sets the numbers of steps.
+/// The situations below a loop. Sets its numbers of steps: the most of any situation.
 Tiles enter_loop(const Workload& workload, LoopItem& loop, const Tiles& tiles);
+/// What is left of `tiles` for some of the Einsums.
+Tiles tiles_of(const Workload& workload, const Tiles& tiles, const EinsumSet& einsums);
 
 /// The Einsums that are computed in a list.
 EinsumSet einsums_in(const NodeList& list);

@@ -152,9 +152,9 @@ std::vector<Range> PointMap::ranges(const Einsum& einsum, const TensorAccess& ac
   return result;
 }
 
-Points PointMap::touched(const Einsum& einsum, TensorId tensor, bool outputs,
-                         const Box& box) const {
-  Points points;
+std::vector<IndexBox> PointMap::touched_ranges(const Einsum& einsum, TensorId tensor, bool outputs,
+                                               const Box& box) {
+  std::vector<IndexBox> touched;
   std::vector<const TensorAccess*> done;
   for (const TensorAccess& access : einsum.accesses) {
     if (access.tensor != tensor || access.is_output != outputs) continue;
@@ -171,7 +171,16 @@ Points PointMap::touched(const Einsum& einsum, TensorId tensor, bool outputs,
       const std::vector<Range> others = ranges(einsum, other, box);
       for (std::size_t r = 0; r < merged.size(); ++r) merged[r] = hull(merged[r], others[r]);
     }
-    const Points box_points = reach_[tensor.index()].box(merged);
+    touched.push_back(std::move(merged));
+  }
+  return touched;
+}
+
+Points PointMap::touched(const Einsum& einsum, TensorId tensor, bool outputs,
+                         const Box& box) const {
+  Points points;
+  for (const IndexBox& ranges : touched_ranges(einsum, tensor, outputs, box)) {
+    const Points box_points = reach_[tensor.index()].box(ranges);
     points = points.empty() ? box_points : united(points, box_points);
   }
   return points;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,11 +15,14 @@ struct Range {
   std::int64_t begin = 0;
   std::int64_t size = 0;
   std::int64_t end() const { return begin + size; }
-  friend bool operator==(const Range&, const Range&) = default;
+  friend auto operator<=>(const Range&, const Range&) = default;
 };
 
 /// A range per variable of one Einsum's iteration space, in its order.
 using Box = std::vector<Range>;
+
+/// A range per rank of a tensor.
+using IndexBox = std::vector<Range>;
 
 /// One value of a tensor: its indices as one number, row-major over everything that can be reached.
 using Element = std::int64_t;
@@ -51,8 +55,11 @@ class PointMap {
   /// Index ranges of one access over a box, one per rank.
   static std::vector<Range> ranges(const Einsum& einsum, const TensorAccess& access,
                                    const Box& box);
-  /// What an Einsum reads (`outputs` false) or writes of a tensor in a box. Accesses that differ in
-  /// constants only touch the whole range between them.
+  /// What an Einsum reads (`outputs` false) or writes of a tensor in a box, as index ranges.
+  /// Accesses that differ in constants only touch the whole range between them.
+  static std::vector<IndexBox> touched_ranges(const Einsum& einsum, TensorId tensor, bool outputs,
+                                              const Box& box);
+  /// The same as points.
   Points touched(const Einsum& einsum, TensorId tensor, bool outputs, const Box& box) const;
   /// The element of one access at one iteration point.
   Element at(const Einsum& einsum, const TensorAccess& access, const Box& point) const;

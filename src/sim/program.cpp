@@ -17,7 +17,7 @@ class BodyMaker {
             Tiles tiles) {
     Body body;
     const EinsumSet below = einsums_in(written);
-    std::erase_if(tiles, [&](const auto& tile) { return below.count(tile.first) == 0; });
+    tiles = tiles_of(workload_, tiles, below);
     const PlacedList placed = place(workload_, arch_, written, held, tiles);
     body.einsums = placed.einsums;
     std::vector<std::size_t> loop_of_node(placed.nodes.size());
@@ -63,6 +63,7 @@ class BodyMaker {
     item.is_backing = place.is_backing;
     item.persistent = storage.persistent;
     item.resident = storage.resident;
+    item.incremental = storage.incremental && !place.is_backing && !item.is_toll;
     item.served = place.served;
     return item;
   }

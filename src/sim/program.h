@@ -24,6 +24,7 @@ struct StorageItem {
   bool is_hoisted = false;  ///< written in several branches: lives from the first to the last
   bool persistent = false;
   bool resident = false;
+  bool incremental = false;  ///< keeps its tile from visit to visit and fetches what is new in it
   EinsumSet served;
   std::optional<std::size_t> slides_over;  ///< id of the loop whose new points alone it fetches
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "placing.h"
+
 namespace sluice::sim {
 namespace {
 
@@ -69,6 +71,7 @@ class PathCheck {
       return;
     }
     std::optional<std::size_t> last;
+    check_incremental(tensor, links->second);
     for (const Link& link : links->second) {
       const auto place = place_of(link.storage->component);
       const std::string& name = arch_[link.storage->component].name;
@@ -81,6 +84,22 @@ class PathCheck {
       last = place;
     }
     check_loops_above(tensor, links->second.front());
+  }
+
+  /// A node that writes its whole tile back at the end of each visit cannot stand above one that
+  /// keeps partial sums for longer.
+  void check_incremental(TensorId tensor, const std::vector<Link>& links) {
+    if (tensor != einsum_.output().tensor) return;
+    const StorageItem* refetched = nullptr;
+    for (const Link& link : links) {
+      if (link.storage->is_toll || link.storage->is_backing) continue;
+      if (!link.storage->incremental)
+        refetched = link.storage;
+      else if (refetched)
+        complain("{} keeps partial sums of {} from visit to visit, and {} above it does not.",
+                 arch_[link.storage->component].name, workload_[tensor].name,
+                 arch_[refetched->component].name);
+    }
   }
 
   /// A loop above a backing storage repeats or scatters what it holds unless it walks the tensor.
@@ -238,10 +257,12 @@ void check_supported(const Workload& workload, const Arch& arch, const Mapping& 
   const auto complain = [&](const std::string& what) {
     complaints.add(ComplaintKind::kUnsupported, what + " cannot be executed yet.");
   };
+  const bool is_fused = einsums_in(mapping.nodes).size() > 1;
   for_each_node(mapping.nodes, [&](const Node& node) {
     if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
       if (storage->shared_by) complain("A tile that peers share (`shared_by`)");
-      if (storage->incremental) complain("An incremental node");
+      if (storage->incremental && is_fused)
+        complain("An incremental node in a mapping of several Einsums");
     } else if (const auto* split = std::get_if<SplitNode>(&node.kind)) {
       if (split->kind != SplitKind::kSequential)
         complain("A " + split_name(split->kind) + " split");

@@ -52,9 +52,13 @@ const Crossing& Transfers::crossing(EinsumId einsum, TensorId tensor, bool is_ou
   std::size_t parent = child;
   while (links[parent - 1].storage->is_toll) crossing.tolls.push_back(links[--parent]);
   crossing.parent = links[parent - 1];
-  for (const LoopItem* loop : path.spatial)
-    crossing.shared.push_back(is_irrelevant(workload_[einsum], tensor, is_output, *loop) &&
-                              facts_.may_reuse(einsum, loop->component, loop->dimension, tensor));
+  const bool compares_tiles = crossing.child && crossing.child->incremental && !is_output;
+  for (const LoopItem* loop : path.spatial) {
+    const bool may = facts_.may_reuse(einsum, loop->component, loop->dimension, tensor);
+    const bool is_same = is_irrelevant(workload_[einsum], tensor, is_output, *loop);
+    crossing.shared.push_back(may && is_same);
+    crossing.shares_equal_tiles.push_back(may && !is_same && compares_tiles);
+  }
   return crossing;
 }
 
@@ -64,8 +68,36 @@ std::vector<std::int64_t> Transfers::message_key(const Crossing& crossing, std::
                                                  const Lane& lane) const {
   std::vector<std::int64_t> key = {static_cast<std::int64_t>(lane.ids[depth])};
   for (std::size_t d = depth; d < crossing.child_depth; ++d)
-    if (!crossing.shared[d]) key.push_back(lane.turns[d]);
+    if (!crossing.shared[d] && !crossing.shares_equal_tiles[d]) key.push_back(lane.turns[d]);
+  const std::vector<std::int64_t> shifts = tile_shifts(crossing, depth, lane);
+  key.insert(key.end(), shifts.begin(), shifts.end());
   return key;
+}
+
+/// How far the turns that share a message where their tiles are equal move the tile: per component
+/// (instances of one fanout hear each other) and rank.
+std::vector<std::int64_t> Transfers::tile_shifts(const Crossing& crossing, std::size_t depth,
+                                                 const Lane& lane) const {
+  const Einsum& einsum = workload_[crossing.einsum];
+  const std::vector<const LoopItem*>& loops = program_.paths.at(crossing.einsum).spatial;
+  std::map<ComponentId, std::vector<std::int64_t>> shifts;
+  for (std::size_t d = depth; d < crossing.child_depth; ++d) {
+    if (!crossing.shares_equal_tiles[d]) continue;
+    std::vector<std::int64_t>& of_component = shifts[loops[d]->component];
+    std::size_t place = 0;
+    for (const TensorAccess& access : einsum.accesses)
+      for (std::size_t rank = 0; rank < access.projection.size(); ++rank) {
+        if (access.tensor != crossing.tensor || access.is_output) continue;
+        of_component.resize(std::max(of_component.size(), place + 1), 0);
+        of_component[place++] +=
+            access.projection[rank].coefficient_of(*walked(*loops[d], einsum)) * lane.turns[d] *
+            loops[d]->tile_shape;
+      }
+  }
+  std::vector<std::int64_t> result;
+  for (const auto& [component, of_component] : shifts)
+    result.insert(result.end(), of_component.begin(), of_component.end());
+  return result;
 }
 
 std::int64_t Transfers::repetitions(EinsumId einsum) const {

@@ -17,6 +17,8 @@ struct Crossing {
   Link parent;
   std::vector<Link> tolls;   ///< in between
   std::vector<bool> shared;  ///< per spatial loop above the child: one message serves all its turns
+  /// Incremental children: per spatial loop, whether turns with equal tiles share a message.
+  std::vector<bool> shares_equal_tiles;
 };
 
 /// One instance at the lower end of a crossing.
@@ -53,6 +55,8 @@ class Transfers {
   std::int64_t count_messages(const Crossing& crossing, const Link& at,
                               const std::vector<Party>& parties, const char* action);
   void count_child(const Crossing& crossing, const std::vector<Party>& parties, const char* action);
+  std::vector<std::int64_t> tile_shifts(const Crossing& crossing, std::size_t depth,
+                                        const Lane& lane) const;
   bool counts_drains(const Crossing& crossing) const;
   void count_tolls(const Crossing& crossing, const std::vector<Party>& parties, bool is_down);
   std::vector<std::int64_t> message_key(const Crossing& crossing, std::size_t depth,

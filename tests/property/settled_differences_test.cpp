@@ -358,5 +358,22 @@ TEST(SettledDifferences, BranchesOfBranchesHaveHeadsToo) {
   EXPECT_EQ(found.peak_bits("GB"), 3 * 8);
 }
 
+// Y's tiles of q are 2, 1 and 2 wide, those of T 5, 3 and 6 rows: the third visit takes two steps
+// of
+// 5. One visit with two steps makes a loop, so W stays above it: 2 values in each of three visits.
+TEST(SettledDifferences, AVisitThatIsNotTheLargestMayTakeMoreSteps) {
+  const Settled found(rows(5, 2, 2, 3), R"(
+  - !Storage {tensors: [X, W, V, Y], component: DRAM}
+  - !Temporal {rank_variable: [p, q], tile_shape: 3}
+  - !Temporal {rank_variable: [q, p], tile_shape: 2}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Storage {tensors: [W], component: GB}, !Temporal {rank_variable: r, tile_shape: 1}, !Temporal {rank_variable: p, tile_shape: 5}, !Temporal {rank_variable: p, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Temporal {rank_variable: s, tile_shape: 1}, !Temporal {rank_variable: q, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("DRAM", "W", "read"), 3 * 2);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -159,6 +159,10 @@ std::vector<BrokenModel> make_models() {
            for_nodes<StorageNode>([](StorageNode& s) { s.sliding = false; }));
   misreads("slides where nobody asked for it",
            for_nodes<StorageNode>([](StorageNode& s) { s.sliding = true; }));
+  misreads("refetches whole tiles into incremental storages",
+           for_nodes<StorageNode>([](StorageNode& s) { s.incremental = false; }));
+  misreads("keeps tiles where nobody asked for it",
+           for_nodes<StorageNode>([](StorageNode& s) { s.incremental = !s.sliding; }));
   misreads("lets a private storage serve everybody",
            for_nodes<StorageNode>([](StorageNode& s) { s.einsums.clear(); }));
   misreads("drops the innermost storage",

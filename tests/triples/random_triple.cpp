@@ -599,6 +599,15 @@ class MappingDraw {
   std::vector<std::set<std::string>> held_;  ///< per Einsum: "memory/tensor"
 };
 
+/// Nodes that keep their tile from visit to visit; the model knows them in mappings of one Einsum.
+void draw_incremental(Dice& dice, Triple& triple) {
+  if (triple.einsums.size() > 1 || !dice.chance(35)) return;
+  const int percent = dice.chance(50) ? 100 : 50;
+  for (NodeSpec& node : triple.nodes)
+    if (node.kind == NodeSpec::Kind::kStorage && node.component != "DRAM" && !node.sliding)
+      node.incremental = dice.chance(percent);
+}
+
 std::optional<Workload> workload_of(const Triple& triple) {
   Triple bare = triple;
   bare.components.clear();
@@ -620,6 +629,7 @@ Triple random_triple(std::uint64_t seed) {
     if (!workload) continue;
     draw_arch(dice, triple);
     MappingDraw(dice, triple, *workload).run();
+    draw_incremental(dice, triple);
     for (ComponentSpec& component : triple.components)
       component.frees_drains = component.kind == ComponentSpec::Kind::kMemory && dice.chance(12);
     return triple;

@@ -101,6 +101,11 @@ void add_node_edits(const Triple& triple, std::vector<Edit>& edits) {
             (*list_number(t, l))[i].tile = tile;
             return true;
           });
+      if (node.incremental)
+        edits.emplace_back([l, i](Triple& t) {
+          (*list_number(t, l))[i].incremental = false;
+          return true;
+        });
       if (node.sliding || node.persistent || node.first_tile || !node.einsums.empty())
         edits.emplace_back([l, i](Triple& t) {
           NodeSpec& plain = (*list_number(t, l))[i];

@@ -17,13 +17,13 @@ namespace sluice::triples {
 struct NodeSpec {
   enum class Kind { kStorage, kTemporal, kSpatial, kSequential, kCompute };
   Kind kind = Kind::kStorage;
-  std::vector<std::string> names;            ///< tensors; rank variables; the Einsum
-  std::string component;                     ///< storage, spatial loop, compute
-  std::string dimension;                     ///< spatial loop
-  std::int64_t tile = 1;                     ///< loops
-  std::int64_t first_tile = 0;               ///< temporal loops: 0 where not stated
-  bool sliding = false, persistent = false;  ///< storage
-  std::vector<std::string> einsums;          ///< storage: whom it serves; empty: everybody
+  std::vector<std::string> names;  ///< tensors; rank variables; the Einsum
+  std::string component;           ///< storage, spatial loop, compute
+  std::string dimension;           ///< spatial loop
+  std::int64_t tile = 1;           ///< loops
+  std::int64_t first_tile = 0;     ///< temporal loops: 0 where not stated
+  bool sliding = false, persistent = false, incremental = false;  ///< storage
+  std::vector<std::string> einsums;  ///< storage: whom it serves; empty: everybody
   std::vector<std::vector<NodeSpec>> children;
 };
 

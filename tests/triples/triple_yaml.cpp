@@ -62,6 +62,7 @@ std::string node_text(const NodeSpec& node) {
       std::string text =
           fmt::format("!Storage {{tensors: {}, component: {}", names, node.component);
       if (node.sliding) text += ", sliding: true";
+      if (node.incremental) text += ", incremental: true";
       if (node.persistent) text += ", persistent: true";
       if (!node.einsums.empty())
         text += fmt::format(", einsums: [{}]", fmt::join(node.einsums, ", "));

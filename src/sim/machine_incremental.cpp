@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "machine.h"
+
+namespace sluice::sim {
+namespace {
+
+/// The one rank along which a tile has moved, forwards; none if there is no such rank.
+std::optional<std::size_t> rank_of_move(const std::vector<IndexBox>& before,
+                                        const std::vector<IndexBox>& now) {
+  std::optional<std::size_t> moved;
+  for (std::size_t access = 0; access < now.size(); ++access)
+    for (std::size_t rank = 0; rank < now[access].size(); ++rank) {
+      const Range& from = before[access][rank];
+      const Range& to = now[access][rank];
+      if (from == to) continue;
+      if (to.begin <= from.begin || (moved && *moved != rank)) return std::nullopt;
+      moved = rank;
+    }
+  return moved;
+}
+
+}  // namespace
+
+/// The rank along which the innermost temporal loop above a storage moves what is read, forwards;
+/// none if it moves it otherwise or not at all.
+std::optional<std::size_t> Machine::rank_of_innermost(const Link& link, EinsumId einsum) const {
+  const Einsum& of = workload_[einsum];
+  const std::vector<const LoopItem*>& loops = program_.paths.at(einsum).loops;
+  std::optional<RankVariableId> variable;
+  for (std::size_t l = 0; l < link.loop_depth; ++l) {
+    const auto steps = loops[l]->steps.find(einsum);
+    if (!loops[l]->is_spatial && steps != loops[l]->steps.end() && steps->second > 1)
+      variable = walked(*loops[l], of);
+  }
+  std::optional<std::size_t> moved;
+  for (const TensorAccess& access : of.accesses)
+    for (std::size_t rank = 0; rank < access.projection.size(); ++rank) {
+      if (!variable || access.is_output || access.tensor != link.storage->tensor) continue;
+      const std::int64_t coefficient = access.projection[rank].coefficient_of(*variable);
+      if (coefficient == 0) continue;
+      if (coefficient < 0 || (moved && *moved != rank)) return std::nullopt;
+      moved = rank;
+    }
+  return moved;
+}
+
+/// All instances visit the storage: those whose outputs have moved on give them back together,
+/// then each sees what it needs.
+void Machine::open_incremental(const StorageItem& storage, EinsumId einsum, const Lanes& lanes) {
+  if (workload_[einsum].is_copy_operation) return;
+  std::set<std::size_t> moved;
+  for (const Lane& lane : lanes) {
+    const auto box = lane.boxes.find(einsum);
+    const Buffer* buffer = buffers_.find(storage, einsum, lane.ids.back());
+    if (box == lane.boxes.end() || !buffer) continue;
+    if (buffer->outputs != points_.touched(workload_[einsum], storage.tensor, true, box->second))
+      moved.insert(lane.ids.back());
+  }
+  const std::size_t link = link_of(storage, einsum);
+  if (!moved.empty()) give_back(einsum, storage.tensor, link, link, &moved);
+  for (const Lane& lane : lanes)
+    if (lane.boxes.count(einsum) > 0) move_incremental(storage, einsum, lane);
+}
+
+void Machine::move_incremental(const StorageItem& storage, EinsumId einsum, const Lane& lane) {
+  const Einsum& of = workload_[einsum];
+  const Box& box = lane.boxes.at(einsum);
+  Buffer& buffer = buffers_.at(storage, einsum, lane.ids.back());
+  const bool is_new = !buffer.is_filled;
+  if (is_new) buffer = Buffer{};
+  auto ranges = PointMap::touched_ranges(of, storage.tensor, false, box);
+  Points wanted = points_.touched(of, storage.tensor, false, box);
+  Points outputs = points_.touched(of, storage.tensor, true, box);
+  const Link& link = program_.paths.at(einsum).links.at(storage.tensor)[link_of(storage, einsum)];
+  if (is_new) {
+    buffer.fetched = wanted;
+  } else if (ranges == buffer.ranges) {
+    buffer.fetched.clear();
+  } else {
+    const auto rank = rank_of_move(buffer.ranges, ranges);
+    const bool slides = rank && rank == rank_of_innermost(link, einsum);
+    buffer.fetched = slides ? without(wanted, buffer.window) : wanted;
+  }
+  buffer.returning = outputs == buffer.outputs ? Points{} : outputs;
+  buffer.is_filled = !is_new && buffer.fetched.empty() && buffer.returning.empty();
+  buffer.move_to(united(wanted, outputs));
+  buffer.ranges = std::move(ranges);
+  buffer.window = std::move(wanted);
+  buffer.outputs = std::move(outputs);
+  keepers_[{&storage, einsum}].insert_or_assign(lane.ids.back(), lane);
+}
+
+void Machine::give_back(EinsumId einsum, TensorId tensor, std::size_t first, std::size_t below,
+                        const std::set<std::size_t>* instances) {
+  if (keepers_.empty()) return;
+  const std::vector<Link>& links = program_.paths.at(einsum).links.at(tensor);
+  for (std::size_t link = links.size(); link-- > first;) {
+    const auto keepers = keepers_.find({links[link].storage, einsum});
+    if (keepers == keepers_.end()) continue;
+    std::vector<Party> parties;
+    for (const auto& [id, lane] : keepers->second) {
+      if (instances && instances->count(lane.ids[links[below].spatial_depth]) == 0) continue;
+      Buffer& buffer = buffers_.at(*links[link].storage, einsum, id);
+      if (!buffer.is_filled || buffer.outputs.empty()) continue;
+      Party party{&lane, std::move(buffer.outputs), {}};
+      buffer.outputs.clear();
+      for (Element element : party.points) party.cells.push_back(*buffer.find(element));
+      parties.push_back(std::move(party));
+    }
+    drain_parties(*links[link].storage, einsum, std::move(parties));
+  }
+}
+
+}  // namespace sluice::sim
