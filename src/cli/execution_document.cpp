@@ -24,6 +24,18 @@ Json count_rows(const Execution& execution, const BoundProblem& problem) {
   return rows;
 }
 
+Json network_rows(const Execution& execution, const BoundProblem& problem) {
+  Json rows = Json::array();
+  for (const NetworkCount& row : execution.networks)
+    rows.push_back({{"component", problem.arch[row.component].name},
+                    {"einsum", problem.workload[row.einsum].name},
+                    {"tensor", problem.workload[row.tensor].name},
+                    {"volume_bits", row.volume_bits},
+                    {"bit_hops", row.bit_hops},
+                    {"latency_hops", row.latency_hops}});
+  return rows;
+}
+
 Json occupancy_rows(const Execution& execution, const BoundProblem& problem) {
   Json rows = Json::array();
   for (const PeakOccupancy& row : execution.occupancy)
@@ -43,6 +55,7 @@ Json mapping_entry(const ExecutedMapping& mapping, const BoundProblem& problem) 
   return {{"legal", execution.is_legal()},
           {"complaints", complaints},
           {"counts", count_rows(execution, problem)},
+          {"networks", network_rows(execution, problem)},
           {"occupancy", occupancy_rows(execution, problem)},
           {"numbers",
            {{"compared", numbers.compared},

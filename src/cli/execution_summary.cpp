@@ -32,6 +32,17 @@ std::string count_table(const Execution& execution, const BoundProblem& problem)
   return text;
 }
 
+std::string network_table(const Execution& execution, const BoundProblem& problem) {
+  std::string text = fmt::format("  {:<12} {:<16} {:<12} {:>12} {:>12} {:>12}\n", "Einsum",
+                                 "network", "tensor", "bits", "bit hops", "latency hops");
+  for (const NetworkCount& row : execution.networks)
+    text += fmt::format("  {:<12} {:<16} {:<12} {:>12} {:>12} {:>12}\n",
+                        problem.workload[row.einsum].name, problem.arch[row.component].name,
+                        problem.workload[row.tensor].name, row.volume_bits, row.bit_hops,
+                        row.latency_hops);
+  return text;
+}
+
 std::string mapping_text(const Console& console, const ExecutedMapping& mapping,
                          const BoundProblem& problem) {
   const Execution& execution = mapping.execution;
@@ -49,6 +60,9 @@ std::string mapping_text(const Console& console, const ExecutedMapping& mapping,
   if (execution.merge_values > 0)
     text +=
         fmt::format("  {} reads to merge partial sums are not counted\n", execution.merge_values);
+  if (!execution.networks.empty())
+    text +=
+        "\n" + inked(console, Ink::kBold, "Networks") + "\n" + network_table(execution, problem);
   text += "\n" + inked(console, Ink::kBold, "Peak occupancy") + "\n";
   for (const PeakOccupancy& row : execution.occupancy)
     text += fmt::format(

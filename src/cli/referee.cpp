@@ -18,7 +18,7 @@ using CountKey = std::tuple<EinsumId, ComponentId, std::optional<TensorId>, std:
 std::map<CountKey, Count> counts_of(const Cost& cost, const Execution& executed) {
   std::map<CountKey, Count> counts;
   for (const EnergyRow& row : cost.energy) {
-    if (!row.count || *row.count == 0) continue;
+    if (!row.count || *row.count == 0 || row.action == "implicit") continue;  // networks: below
     Count& count = counts[{row.einsum, row.component, row.tensor, row.action}];
     count.model += *row.count;
     count.model_bits += row.bits.value_or(0);
@@ -44,6 +44,37 @@ void compare_counts(const BoundProblem& problem, const Cost& cost, const Executi
     else if (count.model_bits != count.executor_bits)
       lines.push_back(fmt::format("{}: {} bits in the model, {} in the executor", what,
                                   count.model_bits, count.executor_bits));
+  }
+}
+
+/// Where tiles are uneven, the model gives upper bounds (docs/model.md, "Networks").
+struct NetworkLoad {
+  double bits = 0, bit_hops = 0, latency_hops = 0;
+  bool is_even = true;
+};
+
+void compare_networks(const BoundProblem& problem, const Cost& cost, const Execution& executed,
+                      std::vector<std::string>& lines) {
+  std::map<std::tuple<EinsumId, ComponentId, TensorId>, std::pair<NetworkLoad, NetworkLoad>> loads;
+  for (const NetworkRow& row : cost.networks)
+    loads[{row.einsum, row.component, row.tensor}].first = {row.volume_bits, row.bit_hops,
+                                                            row.latency_hops};
+  for (const NetworkCount& row : executed.networks)
+    loads[{row.einsum, row.component, row.tensor}].second = {row.volume_bits, row.bit_hops,
+                                                             row.latency_hops, row.is_even};
+  for (const auto& [key, load] : loads) {
+    const auto& [einsum, component, tensor] = key;
+    const auto compare = [&](const char* what, double model, double executor) {
+      if (load.second.is_even ? model != executor : model < executor)
+        lines.push_back(
+            fmt::format("{} of {} over {} for the Einsum {}: {} in the model, {} in the "
+                        "executor",
+                        what, problem.workload[tensor].name, problem.arch[component].name,
+                        problem.workload[einsum].name, model, executor));
+    };
+    compare("bits", load.first.bits, load.second.bits);
+    compare("bit hops", load.first.bit_hops, load.second.bit_hops);
+    compare("latency hops", load.first.latency_hops, load.second.latency_hops);
   }
 }
 
@@ -82,6 +113,7 @@ std::vector<std::string> disagreements(const BoundProblem& problem, const Evalua
     return lines;
   }
   compare_counts(problem, *model, executed, lines);
+  compare_networks(problem, *model, executed, lines);
   compare_occupancy(problem, *model, executed, lines);
   if (model->padding_values != static_cast<double>(executed.padding_values))
     lines.push_back(fmt::format("padding values: the model counts {}, the executor {}",

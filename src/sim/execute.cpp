@@ -115,7 +115,7 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
                   const ExecutionOptions& options) {
   Execution execution;
   sim::Complaints complaints;
-  sim::check_supported(workload, arch, mapping, complaints);
+  sim::check_supported(workload, mapping, complaints);
   if (points_of(workload, options.max_points) > options.max_points)
     complaints.add(ComplaintKind::kUnsupported,
                    fmt::format("The workload has more than {} points: too many to be walked one "
@@ -133,6 +133,7 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   sim::Machine machine(workload, arch, program, points, facts, options, complaints);
   machine.run();
   add_counts(workload, machine, execution);
+  execution.networks = machine.network_counts();
   add_occupancy(workload, arch, machine, facts, execution, complaints);
   execution.merge_values = machine.merge_values();
   execution.padding_values = machine.padding_values();

@@ -44,6 +44,13 @@ struct Buffer {
   void move_to(Points points);
 };
 
+/// One instance at the lower end of a crossing.
+struct Party {
+  const Lane* lane = nullptr;
+  Points points;
+  std::vector<Cell> cells;  ///< values by point: received (fill) or sent (drain)
+};
+
 /// The buffers of the machine. A backing storage is everybody's; any other one "serves each child
 /// Einsum on its own" (model.md) and has a buffer for each.
 class BufferTable {

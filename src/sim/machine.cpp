@@ -20,6 +20,7 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
       complaints_(complaints),
       transfers_(workload, arch, program, points, facts, buffers_, complaints),
       runs_(program.n_loops, 0),
+      visits_(program.n_storages, 0),
       born_(workload.tensors.size()),
       results_(workload.tensors.size()),
       made_(workload.tensors.size()),
@@ -89,6 +90,19 @@ void Machine::note_tile(const LoopItem& loop, const Lanes& lanes) {
     }
 }
 
+void Machine::note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& schedule) {
+  for (const auto& [einsum, walk] : schedule)
+    for (const Range& step : walk.steps)
+      if (tile_of_loop_.try_emplace({loop.id, einsum}, step.size).first->second != step.size)
+        uneven_.insert(einsum);
+}
+
+std::vector<NetworkCount> Machine::network_counts() {
+  std::vector<NetworkCount> counts = transfers_.network_counts();
+  for (NetworkCount& count : counts) count.is_even = uneven_.count(count.einsum) == 0;
+  return counts;
+}
+
 void Machine::check_tiles() {
   for (const auto& [what, sizes] : tiles_seen_)
     if (sizes.second > sizes.first)
@@ -123,6 +137,7 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
     walk(body, index + 1, lanes, above);
     return;
   }
+  ++visits_[storage.id];
   Above below = above;
   if (storage.is_backing) {
     open_backing(storage, lanes);
@@ -161,6 +176,7 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
   for (const Lane& lane : lanes) {
     schedules.push_back(loop_schedule(workload_, loop, lane));
     steps = std::max(steps, step_count(schedules.back()));
+    note_steps(loop, schedules.back());
   }
   ++runs_[loop.id];
   note_tile(loop, lanes);
@@ -191,6 +207,7 @@ void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t i
   const std::size_t dimension = first_dimension_[loop.component.index()] + loop.dimension;
   for (const Lane& lane : lanes) {
     const auto schedule = loop_schedule(workload_, loop, lane);
+    note_steps(loop, schedule);
     for (std::size_t turn = 0; turn < step_count(schedule); ++turn) {
       Lane instance = lane;
       instance.boxes = boxes_in_step(lane, schedule, turn);

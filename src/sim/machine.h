@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "loop_schedule.h"
 #include "transfers.h"
 
 namespace sluice::sim {
@@ -17,6 +18,7 @@ class Machine {
   void run();
 
   const CountTable& counts() const { return transfers_.counts; }
+  std::vector<NetworkCount> network_counts();
   const ReservationTable& reservations() const { return reservations_; }
   std::int64_t merge_values() const { return transfers_.merge_values; }
   std::int64_t padding_values() const { return transfers_.padding_values; }
@@ -52,6 +54,7 @@ class Machine {
   void walk_split(const SplitItem& split, const Lanes& lanes, const Above& above);
   bool reaches_split(const Body& body, std::size_t index, const Lanes& lanes) const;
   void note_tile(const LoopItem& loop, const Lanes& lanes);
+  void note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& schedule);
   void check_tiles();
 
   void open_backing(const StorageItem& storage, const Lanes& lanes);
@@ -84,6 +87,7 @@ class Machine {
   };
   void copy(EinsumId einsum, const Lane& lane);
   CopyWay copy_way(EinsumId einsum) const;
+  void carry_copied(EinsumId einsum, const Lanes& lanes);
   void count_copied(EinsumId einsum, TensorId input, TensorId output, const CopyWay& way);
   bool passes(ComponentId toll, bool is_down) const;
   bool exists_for(const StorageItem& storage, EinsumId einsum) const;
@@ -122,6 +126,7 @@ class Machine {
   std::vector<std::size_t> first_dimension_;  ///< per component: its first place in InstancePlace
   std::vector<std::size_t> owner_;            ///< per storage: who owns its reservation
   std::vector<std::size_t> runs_;             ///< per loop: how often it was started
+  std::vector<std::int64_t> visits_;          ///< per storage: how often it was opened
   std::vector<std::int64_t> loop_steps_;      ///< step of each temporal loop above
   std::vector<std::vector<bool>> executed_;   ///< per Einsum and iteration point
   std::vector<std::unordered_set<Element>> born_;  ///< per tensor: points brought in so far
@@ -136,6 +141,9 @@ class Machine {
   /// Per loop, Einsum and variable: the largest tile outside it, and its tile shape.
   std::map<std::tuple<std::size_t, EinsumId, RankVariableId>, std::pair<std::int64_t, std::int64_t>>
       tiles_seen_;
+  /// Per loop and Einsum: the size of its tiles; Einsums for which they differ.
+  std::map<std::pair<std::size_t, EinsumId>, std::int64_t> tile_of_loop_;
+  EinsumSet uneven_;
   std::int64_t compute_steps_ = 0;
   std::vector<ExecutionStep> steps_;
 };

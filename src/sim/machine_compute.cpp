@@ -57,6 +57,7 @@ void Machine::compute(const ComputeItem& item, const Lanes& all_lanes) {
   const EinsumId einsum = item.einsum;
   if (workload_[einsum].is_copy_operation) {
     for (const Lane& lane : all_lanes) copy(einsum, lane);
+    carry_copied(einsum, all_lanes);
     return;
   }
   Lanes lanes;
@@ -199,6 +200,24 @@ void Machine::copy(EinsumId einsum, const Lane& lane) {
     *written = {read->value, true, false};
     count_copied(einsum, input.tensor, output.tensor, way);
   });
+}
+
+void Machine::carry_copied(EinsumId einsum, const Lanes& lanes) {
+  const Einsum& of = workload_[einsum];
+  const CopyWay way = copy_way(einsum);
+  const ComponentId from = way.from.storage->component;
+  const ComponentId to = way.to.storage->component;
+  if (from == to) return;
+  const Link& outer = from < to ? way.from : way.to;
+  const Link& inner = from < to ? way.to : way.from;
+  const std::size_t depth = std::max(outer.spatial_depth, inner.spatial_depth);
+  const TensorId tensor = of.accesses.front().tensor;
+  std::vector<Party> parties;
+  for (const Lane& lane : lanes)
+    parties.push_back({&lane, points_.touched(of, tensor, false, lane.boxes.at(einsum)), {}});
+  transfers_.copy_over_networks({einsum, tensor, outer.storage->component, inner.storage->component,
+                                 outer.spatial_depth, depth, std::vector<bool>(depth, false)},
+                                parties, visits_[inner.storage->id]);
 }
 
 Machine::CopyWay Machine::copy_way(EinsumId einsum) const {

@@ -24,10 +24,6 @@ bool reads(const Einsum& einsum, TensorId tensor) {
       [&](const TensorAccess& access) { return access.tensor == tensor && !access.is_output; });
 }
 
-bool costs_something(const Network& network) {
-  return network.hop_energy_j != 0 || network.link_bandwidth != kUnbounded;
-}
-
 /// Checks the path of one Einsum.
 class PathCheck {
  public:
@@ -252,8 +248,7 @@ void check_useful(const Workload& workload, const Arch& arch, const Body& body,
 
 }  // namespace
 
-void check_supported(const Workload& workload, const Arch& arch, const Mapping& mapping,
-                     Complaints& complaints) {
+void check_supported(const Workload& workload, const Mapping& mapping, Complaints& complaints) {
   const auto complain = [&](const std::string& what) {
     complaints.add(ComplaintKind::kUnsupported, what + " cannot be executed yet.");
   };
@@ -270,9 +265,6 @@ void check_supported(const Workload& workload, const Arch& arch, const Mapping& 
       complain("The collective on " + workload[collective->tensor].name);
     }
   });
-  for (const Component& component : arch.components)
-    if (const auto* network = std::get_if<Network>(&component.kind))
-      if (costs_something(*network)) complain("Traffic over the network " + component.name);
 }
 
 void check_structure(const Workload& workload, const Arch& arch, const Mapping& mapping,

@@ -7,9 +7,8 @@
 namespace sluice::sim {
 
 /// Nodes that cannot be executed yet: collectives, pipelined and parallel splits, shared tiles,
-/// networks that cost something.
-void check_supported(const Workload& workload, const Arch& arch, const Mapping& mapping,
-                     Complaints& complaints);
+/// incremental nodes in a mapping of several Einsums.
+void check_supported(const Workload& workload, const Mapping& mapping, Complaints& complaints);
 
 /// What must hold before a program can run at all: every Einsum has one compute that takes it,
 /// every tensor a backing storage, memories come from the outermost inwards, spatial loops stand

@@ -32,7 +32,8 @@ Transfers::Transfers(const Workload& workload, const Arch& arch, const Program& 
       points_(points),
       facts_(facts),
       buffers_(buffers),
-      complaints_(complaints) {}
+      complaints_(complaints),
+      wires_(workload, arch, program) {}
 
 const Crossing& Transfers::crossing(EinsumId einsum, TensorId tensor, bool is_output,
                                     std::size_t child) {
@@ -59,6 +60,13 @@ const Crossing& Transfers::crossing(EinsumId einsum, TensorId tensor, bool is_ou
     crossing.shared.push_back(may && is_same);
     crossing.shares_equal_tiles.push_back(may && !is_same && compares_tiles);
   }
+  crossing.journey = {einsum,
+                      tensor,
+                      crossing.parent.storage->component,
+                      crossing.child ? crossing.child->component : path.compute,
+                      crossing.parent.spatial_depth,
+                      crossing.child_depth,
+                      crossing.shared};
   return crossing;
 }
 
@@ -183,6 +191,7 @@ std::int64_t Transfers::fill(const Crossing& crossing, std::vector<Party>& parti
   const std::int64_t read = count_messages(crossing, crossing.parent, parties, "read");
   count_child(crossing, parties, "write");
   count_tolls(crossing, parties, true);
+  wires_.carry(crossing.journey, parties, crossing.is_output, ++transfers_);
   for (Party& party : parties) {
     party.cells.assign(party.points.size(), Cell{});
     for (std::size_t i = 0; i < party.points.size(); ++i) {
@@ -203,6 +212,7 @@ std::int64_t Transfers::drain(const Crossing& crossing, const std::vector<Party>
   const std::int64_t written = count_messages(crossing, crossing.parent, parties, "write");
   if (counts_drains(crossing)) count_child(crossing, parties, "read");
   count_tolls(crossing, parties, false);
+  wires_.carry(crossing.journey, parties, false, ++transfers_);
   const Reduction reduction = workload_[crossing.einsum].expression.reduction;
   // The network adds up what it carries together.
   std::map<std::pair<std::vector<std::int64_t>, Element>, std::pair<const Lane*, Cell>> messages;

@@ -4,6 +4,7 @@
 
 #include "facts.h"
 #include "lane.h"
+#include "wires.h"
 
 namespace sluice::sim {
 
@@ -19,13 +20,7 @@ struct Crossing {
   std::vector<bool> shared;  ///< per spatial loop above the child: one message serves all its turns
   /// Incremental children: per spatial loop, whether turns with equal tiles share a message.
   std::vector<bool> shares_equal_tiles;
-};
-
-/// One instance at the lower end of a crossing.
-struct Party {
-  const Lane* lane = nullptr;
-  Points points;
-  std::vector<Cell> cells;  ///< values by point: received (fill) or sent (drain)
+  Journey journey;  ///< over networks
 };
 
 /// Moves values between buffers and counts them.
@@ -46,6 +41,13 @@ class Transfers {
   /// Leaves only those points of an output that each party has seen before: of the others there is
   /// nothing to read yet.
   void drop_first_sights(const Crossing& crossing, std::vector<Party>& parties);
+
+  /// Values of a copy, over the networks between two memories, in one visit of the inner one.
+  void copy_over_networks(const Journey& journey, const std::vector<Party>& parties,
+                          std::int64_t visit) {
+    wires_.carry(journey, parties, false, -visit);
+  }
+  std::vector<NetworkCount> network_counts() { return wires_.totals(facts_); }
 
   CountTable counts;
   std::int64_t merge_values = 0;
@@ -75,6 +77,8 @@ class Transfers {
   Facts& facts_;
   BufferTable& buffers_;
   Complaints& complaints_;
+  Wires wires_;
+  std::int64_t transfers_ = 0;  ///< so far
   std::map<std::tuple<EinsumId, TensorId, bool, std::size_t>, Crossing> crossings_;
   std::set<std::tuple<const Crossing*, std::size_t, Element>> seen_;
 };

@@ -43,6 +43,13 @@ std::function<void(Workload&, Arch&, Mapping&)> for_memories(std::function<void(
   };
 }
 
+std::function<void(Workload&, Arch&, Mapping&)> for_networks(std::function<void(Network&)> edit) {
+  return [edit](Workload&, Arch& arch, Mapping&) {
+    for (Component& component : arch.components)
+      if (auto* network = std::get_if<Network>(&component.kind)) edit(*network);
+  };
+}
+
 std::function<void(Workload&, Arch&, Mapping&)> for_einsums(std::function<void(Einsum&)> edit) {
   return [edit](Workload& workload, Arch&, Mapping&) {
     for (Einsum& einsum : workload.einsums) edit(einsum);
@@ -163,6 +170,13 @@ std::vector<BrokenModel> make_models() {
            for_nodes<StorageNode>([](StorageNode& s) { s.incremental = false; }));
   misreads("keeps tiles where nobody asked for it",
            for_nodes<StorageNode>([](StorageNode& s) { s.incremental = !s.sliding; }));
+  misreads("lets values enter a mesh in its corner only",
+           for_networks([](Network& n) { n.entry = NetworkEntry::kCorner; }));
+  misreads("carries returning sums over a network",
+           for_networks([](Network& n) { n.returning_sums = ReturningSums::kCounted; }));
+  misreads("takes a torus for a mesh", for_networks([](Network& n) {
+             if (n.topology == Topology::kTorus) n.topology = Topology::kMesh;
+           }));
   misreads("lets a private storage serve everybody",
            for_nodes<StorageNode>([](StorageNode& s) { s.einsums.clear(); }));
   misreads("drops the innermost storage",

@@ -599,6 +599,22 @@ class MappingDraw {
   std::vector<std::set<std::string>> held_;  ///< per Einsum: "memory/tensor"
 };
 
+/// A network in front of some of the fanouts.
+void draw_networks(Dice& dice, Triple& triple) {
+  if (!dice.chance(25)) return;
+  for (std::size_t c = triple.components.size(); c-- > 0;) {
+    if (triple.components[c].spatial.empty() || triple.components[c].in_fork || !dice.chance(60))
+      continue;
+    ComponentSpec network;
+    network.kind = ComponentSpec::Kind::kNetwork;
+    network.name = "Net" + triple.components[c].name;
+    network.topology = dice.text_of({"mesh", "mesh", "torus", "ring", "all_to_all", "bus", "tree"});
+    network.enters_at_edge = network.topology == "mesh" && dice.chance(50);
+    network.frees_returning_sums = dice.chance(40);
+    triple.components.insert(triple.components.begin() + static_cast<long>(c), network);
+  }
+}
+
 /// Nodes that keep their tile from visit to visit; the model knows them in mappings of one Einsum.
 void draw_incremental(Dice& dice, Triple& triple) {
   if (triple.einsums.size() > 1 || !dice.chance(35)) return;
@@ -630,6 +646,7 @@ Triple random_triple(std::uint64_t seed) {
     draw_arch(dice, triple);
     MappingDraw(dice, triple, *workload).run();
     draw_incremental(dice, triple);
+    draw_networks(dice, triple);
     for (ComponentSpec& component : triple.components)
       component.frees_drains = component.kind == ComponentSpec::Kind::kMemory && dice.chance(12);
     return triple;

@@ -32,6 +32,19 @@ struct CountRow {
   friend bool operator==(const CountRow&, const CountRow&) = default;
 };
 
+/// What one tensor's transfers put on one network (docs/model.md, "Networks").
+struct NetworkCount {
+  EinsumId einsum;
+  ComponentId component;
+  TensorId tensor;
+  double volume_bits = 0;   ///< at every node that receives or sends them
+  double bit_hops = 0;      ///< Σ over messages of bits × links
+  double latency_hops = 0;  ///< busiest instance: Σ over transfers of the longest route
+  /// All tiles of each loop of the Einsum are alike. If not, the model gives upper bounds only.
+  bool is_even = true;
+  friend bool operator==(const NetworkCount&, const NetworkCount&) = default;
+};
+
 struct PeakOccupancy {
   ComponentId component;
   double peak_bits = 0;      ///< largest over instances and time
@@ -84,6 +97,7 @@ struct ExecutionStep {
 
 struct Execution {
   std::vector<CountRow> counts;          ///< non-zero, ordered by Einsum, component, tensor, action
+  std::vector<NetworkCount> networks;    ///< ordered by Einsum, component, tensor
   std::vector<PeakOccupancy> occupancy;  ///< memories, in document order
   std::vector<Complaint> complaints;     ///< empty: the mapping is legal and computes the truth
   NumericCheck numbers;
