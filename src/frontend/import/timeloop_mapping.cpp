@@ -184,11 +184,18 @@ class MappingWriter {
       held.insert(space.name);
       if (outermost)
         backing.push_back(sluice_name(space.name));
-      else if (temporal != nullptr && listed(temporal->no_reuse))
+      else if ((temporal != nullptr && listed(temporal->no_reuse)) ||
+               written_back_.count(space.name))
         refetched.push_back(sluice_name(space.name));
       else
         kept.push_back(sluice_name(space.name));
     }
+    // Below a level that writes its sums back at the end of each visit none can keep them longer.
+    for (const DataSpace& space : problem_.data_spaces)
+      if (space.is_output && temporal != nullptr && held.count(space.name) > 0 &&
+          std::find(temporal->no_reuse.begin(), temporal->no_reuse.end(), space.name) !=
+              temporal->no_reuse.end())
+        written_back_.insert(space.name);
     const std::string component = sluice_name(level.name);
     const auto node = [&](const std::vector<std::string>& tensors, bool incremental) {
       if (tensors.empty()) return std::string();
@@ -277,6 +284,7 @@ class MappingWriter {
   Names names_;
   std::vector<std::vector<Loop>> loops_;  ///< by level
   bool is_perfect_ = true;
+  std::set<std::string> written_back_;  ///< outputs that a level further out does not keep
 };
 
 }  // namespace
