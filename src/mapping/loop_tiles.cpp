@@ -95,6 +95,12 @@ bool LoopTiles::enter(const LoopShape& loop, std::span<const EinsumId> below) {
   return walkers_.empty() ? unused_loop_has_one_step(loop) : one_step;
 }
 
+std::int64_t LoopTiles::steps() const {
+  std::int64_t most = 1;
+  for (const Walker& walker : walkers_) most = std::max(most, walker.steps);
+  return most;
+}
+
 bool LoopTiles::unused_loop_has_one_step(const LoopShape& loop) const {
   const std::int64_t largest = std::max(loop.tile_shape, loop.first_tile);
   for (const Einsum& einsum : workload_->einsums)

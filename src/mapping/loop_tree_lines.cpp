@@ -6,15 +6,28 @@
 #include <map>
 #include <utility>
 
-#include "sluice/support/checked.h"
+#include "sluice/mapping/loop_tiles.h"
 #include "sluice/support/human_units.h"
 
 namespace sluice {
 namespace {
 
-/// The tile of every variable of the Einsums below a node.
+/// The largest tile of every variable of an Einsum.
 using EinsumTiles = std::map<RankVariableId, std::int64_t>;
-using Tiles = std::map<EinsumId, EinsumTiles>;
+
+/// Where a node stands: the Einsums below it, in order of execution, and their tiles.
+struct Tiles {
+  LoopTiles loops;
+  std::vector<EinsumId> below;
+
+  EinsumTiles of(const Workload& workload, EinsumId einsum) const {
+    EinsumTiles result;
+    const auto& space = workload[einsum].iteration_space;
+    for (std::size_t v = 0; v < space.size(); ++v)
+      result[space[v].variable] = loops.tiles(einsum, v).largest();
+    return result;
+  }
+};
 
 std::vector<EinsumId> einsums_below(const NodeList& nodes) {
   std::vector<EinsumId> found;
@@ -124,10 +137,7 @@ class Describer {
   void add(const SplitNode& node, const Tiles& tiles, DrawingBranch& out) const {
     out.split = how_children_run(node.kind);
     for (const NodeList& child : node.children) {
-      Tiles below;
-      for (const EinsumId einsum : einsums_below(child))
-        if (const auto found = tiles.find(einsum); found != tiles.end()) below.insert(*found);
-      out.children.push_back(branch(child, std::move(below)));
+      out.children.push_back(branch(child, {tiles.loops, einsums_below(child)}));
       const auto& names = out.children.back().einsums;
       out.einsums.insert(out.einsums.end(), names.begin(), names.end());
     }
@@ -145,21 +155,10 @@ class Describer {
   }
 
   /// Shrinks the tiles of every Einsum that knows one of the variables.
-  LoopSteps enter_loop(const std::vector<RankVariableId>& variables, std::int64_t tile_shape,
-                       const std::optional<std::int64_t>& initial, Tiles& tiles) const {
-    LoopSteps steps{1, tile_shape};
-    for (auto& [einsum, einsum_tiles] : tiles)
-      for (const RankVariableId variable : variables) {
-        const auto tile = einsum_tiles.find(variable);
-        if (tile == einsum_tiles.end()) continue;
-        const std::int64_t first = initial.value_or(tile_shape);
-        const std::int64_t rest = std::max<std::int64_t>(0, tile->second - first);
-        const std::int64_t trips = 1 + ceil_divide(rest, std::max<std::int64_t>(1, tile_shape));
-        steps.trips = std::max(steps.trips, trips);
-        tile->second = first;
-        break;
-      }
-    return steps;
+  static LoopSteps enter_loop(const std::vector<RankVariableId>& variables, std::int64_t tile_shape,
+                              const std::optional<std::int64_t>& initial, Tiles& tiles) {
+    tiles.loops.enter({variables, tile_shape, initial.value_or(0)}, tiles.below);
+    return {tiles.loops.steps(), tile_shape};
   }
 
   std::string loop_text(const std::vector<RankVariableId>& variables,
@@ -182,9 +181,10 @@ class Describer {
     double bits = -1;
     std::string ranks;
     std::string sizes;
-    for (const auto& [einsum, einsum_tiles] : tiles) {
+    for (const EinsumId einsum : tiles.below) {
       const TensorAccess* access = find_access(workload_[einsum], tensor);
       if (access == nullptr || !serves(node, einsum)) continue;
+      const EinsumTiles einsum_tiles = tiles.of(workload_, einsum);
       double einsum_bits = options_.bits_per_value
                                ? options_.bits_per_value(einsum, tensor, node.component)
                                : access->bits_per_value;
@@ -251,11 +251,8 @@ std::string DrawingBranch::shape() const {
 
 DrawingBranch describe_loop_tree(const Mapping& mapping, const Workload& workload, const Arch& arch,
                                  const DrawingOptions& options) {
-  Tiles tiles;
-  for (const EinsumId einsum : einsums_below(mapping.nodes))
-    for (const VariableRange& range : workload[einsum].iteration_space)
-      tiles[einsum][range.variable] = range.size;
-  return Describer(workload, arch, options).branch(mapping.nodes, std::move(tiles));
+  return Describer(workload, arch, options)
+      .branch(mapping.nodes, {LoopTiles(workload), einsums_below(mapping.nodes)});
 }
 
 }  // namespace sluice

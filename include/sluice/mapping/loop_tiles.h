@@ -43,6 +43,13 @@ class LoopTiles {
   /// one reads value by value.
   bool enter(const LoopShape& loop, std::span<const EinsumId> below);
 
+  /// Steps of the loop entered last, of the Einsum that takes most.
+  std::int64_t steps() const;
+  /// The tiles of a variable, by its place in an Einsum's iteration space.
+  const TileSizes& tiles(EinsumId einsum, std::size_t variable) const {
+    return tiles_[begin_[einsum.index()] + variable];
+  }
+
  private:
   struct Walker {
     EinsumId einsum;
