@@ -31,13 +31,20 @@ class ExpressionChecker {
     }
     if (!first) return;
     explain_width_of_several(*first, source);
-    if (first->hint.empty() && first->message.starts_with("unknown name"))
-      first->hint = did_you_mean(name_at(source.place->text, first->offset), known_names());
+    if (first->hint.empty() && first->message.starts_with("unknown name")) {
+      const std::string name = name_at(source.place->text, first->offset);
+      const bool is_role = name == "input" || name == "weight" || name == "output";
+      if (is_role && !undefined_roles_.insert(name).second) return;  // said once
+      first->hint = is_role ? kHowToDefineRoles : did_you_mean(name, known_names());
+    }
     context_.error(*source.place, *first);
   }
 
  private:
   static constexpr std::size_t kMostTried = 100;
+  static constexpr const char* kHowToDefineRoles =
+      "the workload says which tensors play this role: 'renames: {input: Inputs, weight: Nothing, "
+      "output: Outputs}' for all Einsums, 'renames: {input: A, weight: W}' for one with weights";
 
   const ExpressionScope& scope_of(std::size_t e) {
     if (!scopes_[e])
@@ -114,6 +121,7 @@ class ExpressionChecker {
   const Workload& workload_;
   const Arch& arch_;
   TensorRoles roles_;
+  std::set<std::string> undefined_roles_;  ///< that were reported
   std::vector<std::optional<ExpressionScope>> scopes_;  ///< by EinsumId, made when needed
 };
 
