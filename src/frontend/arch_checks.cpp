@@ -121,7 +121,7 @@ class ExpressionChecker {
   const Workload& workload_;
   const Arch& arch_;
   TensorRoles roles_;
-  std::set<std::string> undefined_roles_;  ///< that were reported
+  std::set<std::string> undefined_roles_;               ///< that were reported
   std::vector<std::optional<ExpressionScope>> scopes_;  ///< by EinsumId, made when needed
 };
 
