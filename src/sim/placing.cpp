@@ -132,7 +132,8 @@ struct Sinking {
 };
 
 /// Variables of Einsums whose place in the iteration space matters to the others: those that index
-/// a window on what another one makes, and the rows of it that the maker walks.
+/// a window on what another one makes, the rows of it that the maker walks, and so on for what the
+/// maker reads value by value along its rows.
 std::set<std::pair<EinsumId, std::size_t>> placed_variables(const Workload& workload,
                                                             const EinsumSet& einsums) {
   std::set<std::pair<EinsumId, std::size_t>> placed;
@@ -141,17 +142,28 @@ std::set<std::pair<EinsumId, std::size_t>> placed_variables(const Workload& work
     for (std::size_t v = 0; v < space.size(); ++v)
       if (index.coefficient_of(space[v].variable) != 0) placed.insert({einsum, v});
   };
-  for (EinsumId maker : einsums)
-    for (EinsumId reader : einsums)
-      for (const TensorAccess& access : workload[reader].accesses) {
-        const TensorAccess& output = workload[maker].output();
-        if (maker == reader || access.is_output || access.tensor != output.tensor) continue;
-        for (std::size_t r = 0; r < access.projection.size(); ++r) {
-          if (access.projection[r].is_plain_variable()) continue;
-          add(maker, output.projection[r]);
-          add(reader, access.projection[r]);
+  const auto is_placed = [&](EinsumId einsum, const AffineExpression& index) {
+    const auto& space = workload[einsum].iteration_space;
+    for (std::size_t v = 0; v < space.size(); ++v)
+      if (index.coefficient_of(space[v].variable) != 0 && placed.count({einsum, v}) > 0)
+        return true;
+    return false;
+  };
+  for (std::size_t known = placed.size() + 1; known != placed.size();) {
+    known = placed.size();
+    for (EinsumId maker : einsums)
+      for (EinsumId reader : einsums)
+        for (const TensorAccess& access : workload[reader].accesses) {
+          const TensorAccess& output = workload[maker].output();
+          if (maker == reader || access.is_output || access.tensor != output.tensor) continue;
+          for (std::size_t r = 0; r < access.projection.size(); ++r) {
+            const AffineExpression& index = access.projection[r];
+            if (index.is_plain_variable() && !is_placed(reader, index)) continue;
+            add(maker, output.projection[r]);
+            add(reader, index);
+          }
         }
-      }
+  }
   return placed;
 }
 

@@ -73,6 +73,10 @@ const std::vector<WorkloadForm>& workload_forms() {
        {"Q"},
        {"0 <= r < 2", "0 <= s < 3"},
        2},
+      {{"T[p] = X[XP:p+r] * W[r]", "U[p] = exp(T[p])", "Y[q] = U[P:2*q+s] * V[s]"},
+       {"Q"},
+       {"0 <= r < 2", "0 <= s < 3"},
+       2},
       {{"R[i+1,m] = max(R[i,m], L[i,m])", "D[i,m] = R[i,m] - R[i+1,m]"}, {"I", "M"}, {}, 2},
       {{"B[i,m] = A[i,m] + C[i,m]", "A[i+1,m] = B[i,m] * C[i,m]"}, {"I", "M"}, {}, 1},
       {{"U[m,n] = T[m,n]", "V[m] = sum(U[m,n])"}, {"M", "N"}, {}, 2},
@@ -372,9 +376,13 @@ class MappingDraw {
           const bool along = std::any_of(walked.begin(), walked.end(), [&](RankVariableId v) {
             return index.coefficient_of(v) != 0;
           });
-          if (access.is_output || access.tensor != output.tensor || index.terms.size() < 2 ||
-              !along || output.projection[r].coefficient_of(made) == 0)
+          if (access.is_output || access.tensor != output.tensor || !along ||
+              output.projection[r].coefficient_of(made) == 0)
             continue;
+          // What a reader needs value by value for windows on its own output.
+          const bool passes_on =
+              index.terms.size() == 1 && rows_for_windows(e, index.terms[0].variable, walked) > 0;
+          if (index.terms.size() < 2 && !passes_on) continue;
           std::int64_t needed = 1;
           for (const AffineTerm& term : index.terms)
             needed += term.coefficient * (tiles_[e][term.variable] - 1);
