@@ -174,9 +174,8 @@ std::vector<BrokenModel> make_models() {
            for_networks([](Network& n) { n.entry = NetworkEntry::kCorner; }));
   misreads("carries returning sums over a network",
            for_networks([](Network& n) { n.returning_sums = ReturningSums::kCounted; }));
-  misreads("takes a torus for a mesh", for_networks([](Network& n) {
-             if (n.topology == Topology::kTorus) n.topology = Topology::kMesh;
-           }));
+  misreads("takes every network for a mesh",
+           for_networks([](Network& n) { n.topology = Topology::kMesh; }));
   misreads("lets a private storage serve everybody",
            for_nodes<StorageNode>([](StorageNode& s) { s.einsums.clear(); }));
   misreads("drops the innermost storage",
