@@ -179,8 +179,27 @@ const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
 
 void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
   block->columns.clear();
-  for (const Column* column : program_.columns[cls])
+  block->columns.reserve(program_.columns[cls].size() * block->size());
+  block->least.clear();
+  block->most.clear();
+  for (const Column* column : program_.columns[cls]) {
     for (std::uint32_t s : block->states) block->columns.push_back(column->values[s]);
+    const auto [least, most] = std::minmax_element(
+        block->columns.end() - static_cast<std::ptrdiff_t>(block->size()), block->columns.end());
+    block->least.push_back(*least);
+    block->most.push_back(*most);
+  }
+}
+
+/// Least and largest value of a column in the lists that are needed.
+std::pair<double, double> StateLists::range_of(std::size_t cls, std::size_t column) const {
+  std::pair<double, double> range{std::numeric_limits<double>::infinity(), 0};
+  for (const StateList& list : lists_[cls]) {
+    if (!list.needed) continue;
+    range.first = std::min(range.first, list.block.least[column]);
+    range.second = std::max(range.second, list.block.most[column]);
+  }
+  return range;
 }
 
 /// The states that no other beats in every criterion: sums of rows that this class closes alone,
@@ -232,20 +251,35 @@ void StateLists::number_contents(std::size_t cls) {
 // ---- stages ---------------------------------------------------------------------------------
 
 void StateLists::make_stages() {
+  std::vector<Ranges> needed(classes_.size()), all(classes_.size());  // per class
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    for (std::size_t column = 0; column < program_.columns[c].size(); ++column) {
+      needed[c].push_back(range_of(c, column));
+      all[c].emplace_back(program_.columns[c][column]->minimum,
+                          program_.columns[c][column]->maximum);
+    }
+  }
+  stages_ = stages_within(needed);
+  if (!demanding_.empty()) roomy_stages_ = stages_within(all);
+}
+
+std::vector<Stage> StateLists::stages_within(const std::vector<Ranges>& ranges) const {
   std::vector<bool> before(classes_.size(), false);
-  stages_.resize(classes_.size() + 1);
-  Stage& first = stages_[0];
+  std::vector<Stage> stages(classes_.size() + 1);
+  Stage& first = stages[0];
   for (const auto& row : program_.rows) first.initial.push_back(row.constant);
   first.width = program_.rows.size();
   for (std::size_t depth = 0; depth <= classes_.size(); ++depth) {
-    make_stage(depth, before);
+    make_stage(depth, before, ranges, &stages);
     if (depth < classes_.size()) before[order_[depth]] = true;
   }
+  return stages;
 }
 
-void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before) {
+void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before,
+                            const std::vector<Ranges>& ranges, std::vector<Stage>* stages) const {
   // `before`: classes that stages 1…depth have added, this stage's own included.
-  Stage& stage = stages_[depth];
+  Stage& stage = (*stages)[depth];
   stage.untouched_minimum.assign(program_.rows.size(), 0);
   for (std::uint32_t p = 0; p < program_.products.size(); ++p) {
     const auto& product = program_.products[p];
@@ -256,9 +290,9 @@ void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before) 
       begun = begun || before[c];
       if (before[c]) continue;
       ends = false;
-      const Column& column = *program_.columns[c][static_cast<std::size_t>(product.column[c])];
-      rest_minimum *= column.minimum;
-      rest_maximum *= column.maximum;
+      const auto [least, most] = ranges[c][static_cast<std::size_t>(product.column[c])];
+      rest_minimum *= least;
+      rest_maximum *= most;
     }
     if (!begun) {
       for (const RowTerm& use : uses_[p])
@@ -269,7 +303,7 @@ void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before) 
     Stage::Step step;
     if (depth > 0) {
       step.column = product.column[order_[depth - 1]];
-      const auto& open = stages_[depth - 1].open;
+      const auto& open = (*stages)[depth - 1].open;
       for (std::size_t i = 0; i < open.size(); ++i)
         if (open[i] == p) step.from = static_cast<std::int32_t>(i);
       if (step.column < 0 && step.from < 0) continue;  // closed earlier
@@ -298,7 +332,16 @@ void StateLists::make_stage(std::size_t depth, const std::vector<bool>& before) 
 
 void StateLists::extend(std::size_t depth, const double* outer, const StateBlock& block,
                         Extensions* result) const {
-  const Stage& stage = stages_[depth];
+  extend(stages_[depth], outer, block, result);
+}
+
+void StateLists::extend_roomy(std::size_t depth, const double* outer, std::uint32_t list,
+                              Extensions* result) {
+  extend(roomy_stages_[depth], outer, roomy(order_[depth - 1], list), result);
+}
+
+void StateLists::extend(const Stage& stage, const double* outer, const StateBlock& block,
+                        Extensions* result) const {
   const std::size_t n = block.size(), n_rows = program_.rows.size();
   const auto before = [&](std::int32_t from) {
     return from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(from)];
@@ -326,6 +369,27 @@ void StateLists::extend(std::size_t depth, const double* outer, const StateBlock
     add_scaled(weight, block.column(first.column), n, result->rows.data() + first.row * n);
   }
   find_least(stage, result);
+}
+
+void StateLists::least_rows(const double* outer, const StateBlock& block, double* rows) const {
+  const Stage& stage = stages_.back();
+  const std::size_t n_rows = program_.rows.size();
+  std::copy_n(outer, n_rows, rows);
+  for (auto at = stage.closings.begin(); at != stage.closings.end();) {
+    const Stage::Closing& first = *at;
+    double weight = 0;
+    for (; at != stage.closings.end() && at->row == first.row && at->column == first.column; ++at)
+      weight +=
+          at->factor * (at->from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(at->from)]);
+    if (weight != 0)
+      rows[first.row] += weight * (weight > 0 ? block.least : block.most)[first.column];
+  }
+}
+
+bool StateLists::fits(const double* rows) const {
+  for (std::size_t r = 0; r < program_.rows.size(); ++r)
+    if (program_.rows[r].kind == RowKind::kLimit && rows[r] > program_.rows[r].limit) return false;
+  return true;
 }
 
 /// Bounds of all completions: sums so far, products still open at the least that later classes can

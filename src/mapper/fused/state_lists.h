@@ -17,6 +17,7 @@ namespace sluice::fused {
 struct StateBlock {
   std::vector<std::uint32_t> states;
   std::vector<double> columns;
+  std::vector<double> least, most;  ///< per column
   std::size_t size() const { return states.size(); }
   const double* column(std::size_t c) const { return columns.data() + c * states.size(); }
 };
@@ -105,6 +106,13 @@ class StateLists {
   /// Adds each state of a block of the class at `depth` − 1 in the order to a partial assignment.
   void extend(std::size_t depth, const double* outer, const StateBlock& block,
               Extensions* result) const;
+  /// The same with the roomy states of any list, needed or not.
+  void extend_roomy(std::size_t depth, const double* outer, std::uint32_t list, Extensions* result);
+  /// Rows of a full assignment that no extension of an outer one by a block of the last class is
+  /// below.
+  void least_rows(const double* outer, const StateBlock& block, double* rows) const;
+  /// Whether rows of a full assignment meet every limit.
+  bool fits(const double* rows) const;
   /// Number s of `extend`'s results as a partial assignment of that stage (`width` numbers).
   void gather(std::size_t depth, const Extensions& extensions, std::size_t s, double* point) const;
   /// Points as criteria of which smaller is better in each.
@@ -122,6 +130,7 @@ class StateLists {
                 std::size_t levels, double* value) const;
 
  private:
+  using Ranges = std::vector<std::pair<double, double>>;  // least and largest value, per column
   void find_demanding();
   void make_lists(std::size_t cls);
   std::uint32_t number_usage(const Usage& usage);
@@ -130,9 +139,14 @@ class StateLists {
                                       bool limits_only) const;
   void number_contents(std::size_t cls);
   void make_stages();
-  void make_stage(std::size_t depth, const std::vector<bool>& before);
+  std::vector<Stage> stages_within(const std::vector<Ranges>& ranges) const;
+  void extend(const Stage& stage, const double* outer, const StateBlock& block,
+              Extensions* result) const;
+  void make_stage(std::size_t depth, const std::vector<bool>& before,
+                  const std::vector<Ranges>& ranges, std::vector<Stage>* stages) const;
   void find_least(const Stage& stage, Extensions* result) const;
   void fill_columns(std::size_t cls, StateBlock* block) const;
+  std::pair<double, double> range_of(std::size_t cls, std::size_t column) const;
   double column_value(std::size_t cls, std::int32_t column, std::uint32_t state) const {
     return program_.columns[cls][static_cast<std::size_t>(column)]->values[state];
   }
@@ -157,8 +171,8 @@ class StateLists {
   };
   std::vector<Demanding> demanding_;
   std::vector<double> wanted_usage_;
-  std::vector<Stage> stages_;
-  std::vector<std::vector<RowTerm>> uses_;  // per product: rows and coefficients
+  std::vector<Stage> stages_, roomy_stages_;  // bounds of needed lists, of all
+  std::vector<std::vector<RowTerm>> uses_;    // per product: rows and coefficients
   std::size_t n_reservations_ = 0;
   mutable std::vector<double> least_;  // scratch of extend(); one search, one thread
   mutable Usage usage_;                // scratch

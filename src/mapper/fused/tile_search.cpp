@@ -292,6 +292,11 @@ class TemplateSearch {
     front.points.dimension = lists_->front_width();
     std::vector<double> rows(lists_->stage(n_classes_).width), point(front.points.dimension);
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
+      lists_->least_rows(outer.points.point(p), list.block, rows.data());
+      lists_->finish(rows.data(), point.data());
+      if (!lists_->fits(rows.data()) || context_.bound.hopeless(point[0], point[1]) ||
+          is_dominated(point.data(), front.points))
+        continue;
       extend(outer, n_classes_, p, list);
       for (std::uint32_t s = 0; s < extensions_.n; ++s) {
         if (!is_promising(s)) continue;
@@ -305,13 +310,20 @@ class TemplateSearch {
     return front;
   }
 
+  bool is_dominated(const double* point, const PointSet& points) const {
+    if (!context_.options->pruning.dominance) return false;
+    const std::size_t n = points.size();
+    for (std::size_t i = 0; i < n; ++i)
+      if (dominates(points.point(i), point, points.dimension)) return true;
+    return false;
+  }
+
   /// Drops the points that a new one dominates; false: it is dominated itself.
   bool make_room(const double* point, Node* front) const {
     if (!context_.options->pruning.dominance) return true;
     PointSet& points = front->points;
     const std::size_t width = points.dimension, n = points.size();
-    for (std::size_t i = 0; i < n; ++i)
-      if (dominates(points.point(i), point, width)) return false;
+    if (is_dominated(point, points)) return false;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < n; ++i) {
       if (dominates(point, points.point(i), width)) continue;

@@ -65,7 +65,7 @@ bool UsageTable::fits(std::uint32_t target, std::uint32_t used, std::size_t dept
     for (auto l = lists.rbegin(); l != lists.rend(); ++l) {
       const int fused = fused_loops + lists_.lists(cls)[*l].fused_loops;
       if (fused > context_.options->max_fused_loops) continue;
-      lists_.extend(depth + 1, point.data(), lists_.roomy(cls, *l), &extensions);
+      lists_.extend_roomy(depth + 1, point.data(), *l, &extensions);
       for (std::size_t s = 0; s < extensions.n; ++s) {
         if (extensions.fits[s] == 0) continue;
         lists_.gather(depth + 1, extensions, s, extended.data());
