@@ -243,8 +243,38 @@ class Connector {
       }
     }
     least_ = std::move(least);
+    std::vector<CompactSpine> spines = after.take();
+    if (options_.beam > 0 && spines.size() > options_.beam) keep_cheapest(bound, &spines, &edges);
     graph_.edges.push_back(std::move(edges));
-    return after.take();
+    return spines;
+  }
+
+  /// Of the newest spines those that may end in the cheapest mappings, in their order.
+  void keep_cheapest(const SearchBound& bound, std::vector<CompactSpine>* spines,
+                     std::vector<ExchangeEdge>* edges) {
+    std::vector<std::pair<double, std::uint32_t>> order;
+    for (std::uint32_t s = 0; s < spines->size(); ++s)
+      order.emplace_back(bound.value(least_[s].energy, least_[s].latency), s);
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(options_.beam),
+                     order.end());
+    order.resize(options_.beam);
+    std::vector<char> kept(spines->size(), 0);
+    for (const auto& [value, s] : order) kept[s] = 1;
+    std::vector<std::uint32_t> number(spines->size(), 0);
+    std::uint32_t n = 0;
+    for (std::uint32_t s = 0; s < spines->size(); ++s) {
+      if (kept[s] == 0) continue;
+      number[s] = n;
+      if (n != s) {
+        (*spines)[n] = std::move((*spines)[s]);
+        least_[n] = least_[s];
+      }
+      ++n;
+    }
+    spines->resize(n);
+    least_.resize(n);
+    std::erase_if(*edges, [&](const ExchangeEdge& edge) { return kept[edge.to] == 0; });
+    for (ExchangeEdge& edge : *edges) edge.to = number[edge.to];
   }
 
   /// Keeps the spines from which the last Einsum can be reached.

@@ -41,6 +41,7 @@ struct GraphOptions {
   bool drop_dead_ends = true;  ///< keep only what lies on a complete path
   SearchBound bound;           ///< and what may beat a known mapping, and fits
   const std::vector<TrackedMemory>* tracked = nullptr;
+  std::size_t beam = 0;  ///< > 0: keep so many spines a layer, the cheapest so far (not exact)
   const std::atomic<bool>* cancel = nullptr;
 };
 

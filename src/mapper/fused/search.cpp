@@ -19,7 +19,8 @@
 namespace sluice::fused {
 namespace {
 
-constexpr std::size_t kJoinBeam = 32;  // entries a group in a scout's join
+constexpr std::size_t kJoinBeam = 32;      // entries a group in a scout's join
+constexpr std::size_t kSpineBeam = 20000;  // spines a layer in a scout's graph
 
 /// Bits of everything that an Einsum touches (padding included) in one component's width.
 double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::size_t component,
@@ -125,7 +126,12 @@ JoinResult Search::join(std::size_t beam) {
   graph_options.bound.active = limit_ > 0;
   graph_options.bound.limit = limit_;
   graph_options.bound.objective = options_.objectives.front();
-  const ExchangeGraph graph = connect_exchanges(problem_, std::move(layers), graph_options);
+  if (beam > 0) graph_options.beam = kSpineBeam;
+  ExchangeGraph graph = connect_exchanges(problem_, layers, graph_options);
+  if (beam > 0 && graph.broken_at) {  // the cheapest spines were dead ends
+    graph_options.beam = 0;
+    graph = connect_exchanges(problem_, std::move(layers), graph_options);
+  }
   JoinResult none;
   if (cancelled()) return none;
   if (graph.broken_at) {

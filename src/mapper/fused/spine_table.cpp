@@ -89,14 +89,13 @@ Spine SpineTable::expand(const CompactSpine& compact) const {
   return spine;
 }
 
-SpineTable::Case SpineTable::work_out(const Spine& prefix, const Spine& next,
-                                      std::size_t einsum) const {
+std::optional<SpineTable::Case> SpineTable::work_out(const Spine& prefix, const Spine& next,
+                                                     std::size_t einsum) const {
   Case result;
   const std::optional<Match> match = match_spines(prefix, next);
-  if (!match) return result;
+  if (!match) return std::nullopt;
   const JoinedSpine joined = join_spines(prefix, next, *match, last_use_, einsum);
-  if (!joined.connected) return result;
-  result.matches = true;
+  if (!joined.connected) return std::nullopt;
   const std::size_t depth = joined.spine.loops.size();
   result.loops.assign(match->loops.begin(),
                       match->loops.begin() + static_cast<std::ptrdiff_t>(depth));
@@ -121,8 +120,10 @@ SpineTable::Case SpineTable::work_out(const Spine& prefix, const Spine& next,
   return result;
 }
 
-SpineTable::Case& SpineTable::find_case(const CompactSpine& prefix, const CompactSpine& next,
+SpineTable::Case* SpineTable::find_case(const CompactSpine& prefix, const CompactSpine& next,
                                         std::size_t einsum) {
+  if (next.extents.size() < prefix.extents.size()) return nullptr;
+  SLUICE_CHECK(next.extents.size() < 64, "more than 63 fused loops");
   std::uint64_t key = KeyHash::mix(einsum + 1);
   key = KeyHash::mix(key ^ (std::uint64_t{prefix.structure} << 32U | next.structure));
   for (std::uint32_t mine : prefix.extents) {
@@ -131,21 +132,21 @@ SpineTable::Case& SpineTable::find_case(const CompactSpine& prefix, const Compac
       equal |= std::uint64_t{next.extents[r] == mine} << r;
     key = KeyHash::mix(key ^ equal);
   }
-  const auto at = cases_.find(key);
-  if (at != cases_.end()) return at->second;
-  return cases_.emplace(key, work_out(expand(prefix), expand(next), einsum)).first->second;
-}
-
-bool SpineTable::matches(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum) {
-  if (next.extents.size() < prefix.extents.size()) return false;
-  SLUICE_CHECK(next.extents.size() < 64, "more than 63 fused loops");
-  return find_case(prefix, next, einsum).matches;
+  const auto [at, inserted] = case_number_.try_emplace(key, kNoMatch);
+  if (inserted) {
+    if (std::optional<Case> found = work_out(expand(prefix), expand(next), einsum)) {
+      at->second = static_cast<std::uint32_t>(cases_.size());
+      cases_.push_back(std::move(*found));
+    }
+  }
+  return at->second == kNoMatch ? nullptr : &cases_[at->second];
 }
 
 bool SpineTable::join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
                       CompactSpine* joined) {
-  if (!matches(prefix, next, einsum)) return false;
-  Case& found = find_case(prefix, next, einsum);
+  Case* const known_case = find_case(prefix, next, einsum);
+  if (known_case == nullptr) return false;
+  Case& found = *known_case;
   const std::size_t depth = found.loops.size();
   joined->extents.resize(depth);
   for (std::size_t i = 0; i < depth; ++i) {

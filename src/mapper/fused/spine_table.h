@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -34,7 +36,9 @@ class SpineTable {
   CompactSpine compact(const Spine& spine);
 
   /// Whether Einsum number `einsum` can stand under all open loops of a prefix.
-  bool matches(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  bool matches(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum) {
+    return find_case(prefix, next, einsum) != nullptr;
+  }
 
   /// The spine after joining Einsum number `einsum`; false: they do not match.
   bool join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
@@ -63,7 +67,6 @@ class SpineTable {
   };
   /// One case of structures and equal extents, but for the order of loops that may be permuted.
   struct Case {
-    bool matches = false;
     std::vector<std::pair<std::int32_t, std::int32_t>> loops;  // open ones: in prefix, in next
     std::vector<std::uint32_t> rank;                   // per loop: order of all but its extent
     std::vector<std::size_t> block_end;                // loops of one block may be permuted
@@ -74,15 +77,19 @@ class SpineTable {
   std::uint32_t number_extent(const SpineLoop& loop);
   std::uint32_t number_structure(const Spine& spine);
   Spine expand(const CompactSpine& spine) const;
-  Case& find_case(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
-  Case work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
+  /// None: they do not match.
+  Case* find_case(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
 
   const std::vector<std::size_t>& last_use_;
   std::vector<Extent> extents_;
   std::map<Extent, std::uint32_t> extent_number_;
   std::vector<Spine> structures_;  // with some extents
   std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
-  std::unordered_map<std::uint64_t, Case> cases_;  // by a hash of all that decides them
+  std::deque<Case> cases_;  // those that match
+  /// By a hash of all that decides a case: which of `cases_` it is, or kNoMatch.
+  static constexpr std::uint32_t kNoMatch = ~std::uint32_t{0};
+  std::unordered_map<std::uint64_t, std::uint32_t> case_number_;
 };
 
 }  // namespace sluice::fused

@@ -114,6 +114,8 @@ class TableMerger {
         PmappingGroup& group = table_.groups.emplace_back();
         group.stride = 2 + n_tracked_ * (compatibility.loops.size() + 1) + n_tracked_;
         group.compatibility = std::move(compatibility);
+        group.compatibility.loops.shrink_to_fit();  // there may be hundreds of thousands of groups
+        group.compatibility.backings.shrink_to_fit();
       }
     }
     return static_cast<std::size_t>(at);
