@@ -184,10 +184,13 @@ void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
   block->most.clear();
   for (const Column* column : program_.columns[cls]) {
     for (std::uint32_t s : block->states) block->columns.push_back(column->values[s]);
-    const auto [least, most] = std::minmax_element(
-        block->columns.end() - static_cast<std::ptrdiff_t>(block->size()), block->columns.end());
-    block->least.push_back(*least);
-    block->most.push_back(*most);
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (std::uint32_t s : block->states) {
+      least = std::min(least, column->values[s]);
+      most = std::max(most, column->values[s]);
+    }
+    block->least.push_back(least);
+    block->most.push_back(most);
   }
 }
 
@@ -260,7 +263,7 @@ void StateLists::make_stages() {
     }
   }
   stages_ = stages_within(needed);
-  if (!demanding_.empty()) roomy_stages_ = stages_within(all);
+  roomy_stages_ = stages_within(all);
 }
 
 std::vector<Stage> StateLists::stages_within(const std::vector<Ranges>& ranges) const {
