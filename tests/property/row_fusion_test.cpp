@@ -45,13 +45,16 @@ std::string random_chain(std::uint64_t seed) {
   std::string ranks, einsums;
   int rows = dice.from(1, 3);  // of the last layer
   rows = rows == 3 ? 6 : 2 * rows;
+  const std::string q = dice.from(0, 2) == 0 ? ",q" : "";  // as plain as p where nothing slides
+  if (!q.empty()) ranks += "Q: 2, ";
   std::vector<std::string> lines;
   for (int layer = layers; layer > 0; --layer) {
     const std::string out = std::to_string(layer), in = std::to_string(layer - 1);
     ranks += fmt::format("P{}: {}, ", out, rows);
     const bool plain = layer > 1 && layer < layers && dice.from(0, 2) == 0;
     if (plain) {
-      lines.push_back(fmt::format("T{0}[p{0}] = T{1}[P{1}:p{0}] * W{0}[p{0}]", out, in));
+      lines.push_back(
+          fmt::format("T{0}[p{0}{2}] = T{1}[P{1}:p{0}{2}] * W{0}[p{0}{2}]", out, in, q));
       continue;
     }
     const int kernel = dice.from(1, 3), stride = kernel > 1 && dice.from(1, 3) == 1 ? 2 : 1;
@@ -59,7 +62,7 @@ std::string random_chain(std::uint64_t seed) {
     ranks += fmt::format("R{}: {}, ", out, kernel);
     const std::string window = fmt::format("P{}:{}p{}+r{}{}", in, stride == 1 ? "" : "2*", out, out,
                                            padding == 0 ? "" : fmt::format("-{}", padding));
-    lines.push_back(fmt::format("T{0}[p{0}] = T{1}[{2}] * W{0}[r{0}]", out, in, window));
+    lines.push_back(fmt::format("T{0}[p{0}{3}] = T{1}[{2}{3}] * W{0}[r{0}]", out, in, window, q));
     rows = stride * (rows - 1) + kernel - 2 * padding;
     if (rows < 1) rows = 1;
   }

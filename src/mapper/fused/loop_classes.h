@@ -29,7 +29,8 @@ struct VariableClass {
 };
 
 /// Splits a template's variables into classes. At most 64 class loops in all.
-/// `merge_equal` = false keeps every plain variable a class of its own (per-variable constraints).
+/// `merge_equal` = false keeps every plain variable a class of its own (constraints on its tiles,
+/// uneven tiles).
 std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,
                                         bool merge_equal);
 

@@ -58,7 +58,8 @@ std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const Tem
 
 std::vector<VariableClass> classes_of(const TileSearchContext& context, const Template& templ) {
   const bool merge_equal = context.constraints->tiles.empty() &&
-                           context.options->imperfect_factors == ImperfectFactors::kNone;
+                           context.options->imperfect_factors == ImperfectFactors::kNone &&
+                           context.shape->row_loops.empty();
   return make_classes(*context.shape, templ, merge_equal);
 }
 
