@@ -219,6 +219,27 @@ TEST(HandWrittenArchitecture, KeepsInnerNodesAboveOuterOnesThroughAToll) {
               ""));
 }
 
+// A toll above the lanes does not stand below what is inside them: two lanes must be used for T2,
+// and its reader cannot follow.
+TEST(HandWrittenArchitecture, KeepsATollAboveTheLanesInFreeOrders) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 1, N0: 1, N1: 2, A: 1, B: 2}
+  einsums:
+  - {einsum: "T2[m,n1] = T1[m,n0] * W2[n0,n1]", renames: {input: T1, output: T2, weight: W2}}
+  - {einsum: "T3[m,a,b] = exp(T2[m,N1:2*a+b])", renames: {input: T2, output: T3, weight: Nothing}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, force_memory_hierarchy_order: false}, actions: [{name: read, energy: 16, throughput: 4}, {name: write, energy: 32, throughput: 4}]}
+  - !Toll {name: Link, tensors: {keep: input}, actions: [{name: read, energy: 3, throughput: inf}]}
+  - !Container {name: Cluster, spatial: [{name: x, fanout: 4, min_usage: 1}]}
+  - !Memory {name: Buffer, size: inf, tensors: {keep: ~Main}, actions: [{name: read, energy: 2, throughput: 4}, {name: write, energy: 2, throughput: 4}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 2}]}
+)yaml",
+      false);
+}
+
 // T1 lives in Local; a tile of W1 stands in the buffer below a loop that does not index T1.
 TEST(HandWrittenArchitecture, KeepsASharedTensorAboveATileOfAnOuterMemory) {
   expect_brute_force_agreement(

@@ -152,13 +152,26 @@ class TemplateEnumerator {
 
   /// Whether no remaining slot must stand above `slot`.
   bool may_come_next(const Slot& slot, const std::vector<Slot>& rest) const {
-    for (const Slot& other : rest) {
-      if (other == slot || !(path_index(other) < path_index(slot))) continue;
-      if (other.tensor == slot.tensor) return false;
-      if (forces_order(slot, other)) return false;
-    }
+    for (const Slot& other : rest)
+      if (path_index(other) < path_index(slot) && must_precede(other, slot, rest)) return false;
     if (!ordered_.slots.empty() && redundant_below(ordered_.slots.back(), slot)) return false;
     return true;
+  }
+
+  /// For `outer` in a holder before `inner`'s. A toll stands as far in as the memories allow, but
+  /// above the fanouts between it and inner nodes. Where an inner node stands above one of a memory
+  /// before the toll, these have no place.
+  bool must_precede(const Slot& outer, const Slot& inner, const std::vector<Slot>& rest) const {
+    if (outer.tensor == inner.tensor) return true;
+    if (is_toll(outer))
+      return std::none_of(rest.begin(), rest.end(), [&](const Slot& memory) {
+        return !is_toll(memory) && path_index(memory) < path_index(outer);
+      });
+    if (!is_toll(inner)) return forces_order(outer) && forces_order(inner);
+    const auto filled = std::find_if(rest.begin(), rest.end(), [&](const Slot& slot) {
+      return !is_toll(slot) && slot.tensor == inner.tensor;
+    });
+    return filled == rest.end() || (forces_order(outer) && forces_order(*filled));
   }
 
   /// A tensor held in two memories of one fanout directly below each other: the outer one, if it
@@ -166,7 +179,7 @@ class TemplateEnumerator {
   bool redundant_below(const Slot& outer, const Slot& inner) const {
     if (!options_.pruning.redundant_templates || outer.tensor != inner.tensor || outer.backing)
       return false;
-    if (problem_.arch[inner.component].is_toll()) return false;
+    if (is_toll(inner)) return false;
     if (fanout_[outer.component.index()] != fanout_[inner.component.index()]) return false;
     return !(required_of(outer.component) & bit(outer.tensor));
   }
@@ -182,16 +195,10 @@ class TemplateEnumerator {
                                  : std::get<Toll>(component.kind).tensors;
   }
 
-  bool forces_order(ComponentId id) const { return policy(id).force_memory_hierarchy_order; }
+  bool is_toll(const Slot& slot) const { return problem_.arch[slot.component].is_toll(); }
 
-  /// Whether slots of two tensors stand in the order of the hierarchy. A toll holds nothing: it
-  /// follows the memories, and stands anywhere where one of these may.
-  bool forces_order(const Slot& a, const Slot& b) const {
-    const bool any_toll =
-        problem_.arch[a.component].is_toll() || problem_.arch[b.component].is_toll();
-    if (!any_toll) return forces_order(a.component) && forces_order(b.component);
-    return std::all_of(holders_.begin(), holders_.end(),
-                       [&](ComponentId holder) { return forces_order(holder); });
+  bool forces_order(const Slot& slot) const {
+    return policy(slot.component).force_memory_hierarchy_order;
   }
 
   std::size_t path_index(const Slot& slot) const { return slot.component.index(); }
