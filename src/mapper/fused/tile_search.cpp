@@ -292,12 +292,9 @@ class TemplateSearch {
     Node front;
     front.points.dimension = lists_->front_width();
     std::vector<double> rows(lists_->stage(n_classes_).width), point(front.points.dimension);
+    const bool worth_asking = list.block.size() > 2;
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
-      lists_->least_rows(outer.points.point(p), list.block, rows.data());
-      lists_->finish(rows.data(), point.data());
-      if (!lists_->fits(rows.data()) || context_.bound.hopeless(point[0], point[1]) ||
-          is_dominated(point.data(), front.points))
-        continue;
+      if (worth_asking && is_useless(outer.points.point(p), list, front.points)) continue;
       extend(outer, n_classes_, p, list);
       for (std::uint32_t s = 0; s < extensions_.n; ++s) {
         if (!is_promising(s)) continue;
@@ -309,6 +306,18 @@ class TemplateSearch {
       }
     }
     return front;
+  }
+
+  /// Whether no state of a block of the last class makes a full assignment that fits, may beat the
+  /// known mapping and is not dominated by `known` ones.
+  bool is_useless(const double* outer, const StateList& list, const PointSet& known) {
+    least_rows_.resize(lists_->stage(n_classes_).width);
+    least_point_.resize(lists_->front_width());
+    lists_->least_rows(outer, list.block, least_rows_.data());
+    lists_->finish(least_rows_.data(), least_point_.data());
+    return !lists_->fits(least_rows_.data()) ||
+           context_.bound.hopeless(least_point_[0], least_point_[1]) ||
+           is_dominated(least_point_.data(), known);
   }
 
   bool is_dominated(const double* point, const PointSet& points) const {
@@ -413,6 +422,7 @@ class TemplateSearch {
   std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and list content
   Extensions extensions_;                                      // scratch
   std::vector<std::uint32_t> lists_taken_;                     // per class
+  std::vector<double> least_rows_, least_point_;               // scratch
   TemplateResult result_;
 };
 
