@@ -360,6 +360,8 @@ class AccessCounter {
     }
   }
 
+  int depth_of(std::uint32_t s) const { return nest_.compute->depth[storage(s).component.index()]; }
+
   /// Storage nodes of a copy's two tensors from the outer backing node to the inner one, each
   /// memory once (the backing node before another); what stands below the last backing node does
   /// not exist.
@@ -382,7 +384,14 @@ class AccessCounter {
       if (backing) length = std::max(length, place + 1);
     }
     chain.resize(length);
-    return chain;
+    if (length < 2) return chain;
+    const auto lies_beyond = [&](std::uint32_t s) {
+      return depth_of(s) > std::max(depth_of(chain.front()), depth_of(chain.back()));
+    };
+    std::vector<std::uint32_t> between;
+    for (const std::uint32_t s : chain)
+      if (!lies_beyond(s)) between.push_back(s);
+    return between;
   }
 
   Arithmetic& arithmetic_;

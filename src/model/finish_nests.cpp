@@ -35,7 +35,7 @@ class NestFinisher {
     const std::uint32_t end = reserved_end(problem_, tree_, nest);
     for (auto s = nest.storages_begin; s < end; ++s) {
       if (tree_.storages[s].slides_over >= 0) nest.perfect = false;
-      reserve(nest, tree_.storages[s]);
+      if (!lies_beyond_copy(nest, tree_.storages[s])) reserve(nest, tree_.storages[s]);
     }
     if (einsum.is_copy_operation) return;
     for (std::size_t v = 0; v < tiles_.size(); ++v) {
@@ -78,6 +78,19 @@ class NestFinisher {
     }
     if (loop.first > 0 || loop.trips * loop.tile != current) nest.perfect = false;
     current = sizes_[v].largest();
+  }
+
+  /// A memory further in than both ends of a copy takes no part in it.
+  bool lies_beyond_copy(const Nest& nest, const NestStorage& storage) const {
+    if (!problem_.workload[nest.einsum].is_copy_operation || !nest.compute) return false;
+    const auto depth = [&](const NestStorage& s) {
+      return nest.compute->depth[s.component.index()];
+    };
+    int deepest = -1;
+    for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
+      if (tree_.entries[tree_.storages[s].entry].backing)
+        deepest = std::max(deepest, depth(tree_.storages[s]));
+    return depth(storage) > deepest;
   }
 
   void reserve(const Nest& nest, const NestStorage& storage) {

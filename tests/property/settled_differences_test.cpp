@@ -375,5 +375,24 @@ TEST(SettledDifferences, AVisitThatIsNotTheLargestMayTakeMoreSteps) {
   EXPECT_EQ(found.count("DRAM", "W", "read"), 3 * 2);
 }
 
+// T goes from DRAM to GB: RF, further in than both, takes no part, although its node stands above
+// that of U.
+TEST(SettledDifferences, ACopyPassesOnlyWhatLiesBetweenItsEnds) {
+  const Settled found(
+      "workload:\n  rank_sizes: {M: 3}\n  bits_per_value: {All: 8}\n"
+      "  einsums: [{einsum: \"U[m] = T[m]\", name: U, is_copy_operation: true}]\n",
+      R"(
+  - !Storage {tensors: [T], component: DRAM}
+  - !Storage {tensors: [T], component: RF}
+  - !Storage {tensors: [U], component: GB}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Compute {einsum: U, component: MAC}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("DRAM", "T", "read"), 3);
+  EXPECT_EQ(found.count("RF", "T", "read"), 0);
+  EXPECT_EQ(found.peak_bits("RF"), 0);
+}
+
 }  // namespace
 }  // namespace sluice
