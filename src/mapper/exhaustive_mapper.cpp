@@ -40,10 +40,17 @@ class ExhaustiveSearch {
     for (std::size_t e = 0; e < space_.n_einsums(); ++e) {
       std::map<std::vector<std::int64_t>, std::vector<ChoicePtr>> groups;
       n_choices_ = 0;
-      for (std::uint32_t t = 0; t < space_.templates(e).size(); ++t) {
-        for (ChoicePtr& choice : choices_of(e, t))
-          groups[fused::compatibility_key(choice->compatibility)].push_back(std::move(choice));
-        if (n_choices_ > most_choices_ || run_.record().cancelled()) return false;
+      const std::vector<fused::Template>& templates = space_.templates(e);
+      for (std::uint32_t t = 0; t < templates.size();) {
+        Placement placement;
+        const std::uint32_t number = templates[t].placement;
+        for (; t < templates.size() && templates[t].placement == number; ++t) {
+          add_choices(e, t, &placement);
+          if (n_choices_ > most_choices_ || run_.record().cancelled()) return false;
+        }
+        for (auto& [used, choice] : placement.fitting)
+          if (used >= placement.most)
+            groups[fused::compatibility_key(choice->compatibility)].push_back(std::move(choice));
       }
       ChoiceGroups& own = groups_.emplace_back();
       for (auto& [key, members] : groups) own.push_back(std::move(members));
@@ -65,32 +72,32 @@ class ExhaustiveSearch {
   }
 
  private:
-  /// What fits alone, of that what uses the fanouts best.
-  std::vector<ChoicePtr> choices_of(std::size_t e, std::uint32_t t) {
+  /// What fits alone of the templates of one placement, and how far it uses the fanouts; the best
+  /// use of even tile shapes is asked of all.
+  struct Placement {
+    std::vector<double> most;
+    std::vector<std::pair<std::vector<double>, ChoicePtr>> fitting;
+  };
+
+  void add_choices(std::size_t e, std::uint32_t t, Placement* placement) {
     const fused::Template& templ = space_.templates(e)[t];
     const auto fanouts = space_.demanding_fanouts(e, templ);
-    std::vector<double> most;  // of even tile shapes
-    std::vector<std::pair<std::vector<double>, ChoicePtr>> fitting;
+    const auto add = [&](const Trips& trips) {
+      if (++n_choices_ > most_choices_ || run_.record().cancelled()) return false;
+      std::vector<double> used = capped_use(fanouts, templ, trips);
+      if (used < placement->most) return true;
+      ChoicePtr choice = space_.make_choice(e, t, trips);
+      // What follows from a reader is nothing without it.
+      if (std::none_of(trips.begin(), trips.end(), fused::walks_rows) &&
+          !space_.fits_alone(e, *choice))
+        return true;
+      if (std::none_of(trips.begin(), trips.end(), fused::is_uneven))
+        placement->most = std::max(placement->most, used);
+      placement->fitting.emplace_back(std::move(used), std::move(choice));
+      return true;
+    };
     sampling::walk_trips(space_, e, t, Trips(templ.loops.size(), 0),
-                         std::numeric_limits<std::uint64_t>::max(), [&](const Trips& trips) {
-                           if (++n_choices_ > most_choices_ || run_.record().cancelled())
-                             return false;
-                           std::vector<double> used = capped_use(fanouts, templ, trips);
-                           if (used < most) return true;
-                           ChoicePtr choice = space_.make_choice(e, t, trips);
-                           // What follows from a reader is nothing without it.
-                           if (std::none_of(trips.begin(), trips.end(), fused::walks_rows) &&
-                               !space_.fits_alone(e, *choice))
-                             return true;
-                           if (std::none_of(trips.begin(), trips.end(), fused::is_uneven))
-                             most = std::max(most, used);
-                           fitting.emplace_back(std::move(used), std::move(choice));
-                           return true;
-                         });
-    std::vector<ChoicePtr> choices;
-    for (auto& [used, choice] : fitting)
-      if (used >= most) choices.push_back(std::move(choice));
-    return choices;
+                         std::numeric_limits<std::uint64_t>::max(), add);
   }
 
   void count_from(const fused::Spine& prefix, std::size_t e, double ways) {

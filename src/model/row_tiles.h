@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-/// Row-wise fusion through affine accesses (specs.md, "Shared ranks across affine accesses"): where
+/// Row-wise fusion through affine accesses (docs/model.md): where
 /// a consumer reads a rank as s·q+r below a loop over q that it shares with the producer, the
 /// loop's tile Tq is the consumer's. The producer makes s·(Tq−1)+R rows in the first step and s·Tq
 /// new ones in each later step. Replaces the producer's tiles accordingly, before finish_nests.

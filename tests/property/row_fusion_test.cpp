@@ -70,6 +70,7 @@ std::string random_chain(std::uint64_t seed) {
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     einsums += "  - \"" + *line + "\"\n";
   const int fanout = dice.from(1, 2);
+  const std::string usage = dice.from(0, 2) == 0 ? ", min_usage: 1" : "";
   return fmt::format(R"(
 workload:
   rank_sizes: {{{}}}
@@ -81,10 +82,10 @@ workload:
              actions: [{{name: read, energy: 64, throughput: 4}}, {{name: write, energy: 32, throughput: 8}}]}}
   - !Memory {{name: Buffer, size: {}, tensors: {{keep: All}},
              actions: [{{name: read, energy: 4, throughput: 16}}, {{name: write, energy: 2, throughput: 16}}]}}
-  - !Container {{name: PE, spatial: [{{name: x, fanout: {}}}]}}
+  - !Container {{name: PE, spatial: [{{name: x, fanout: {}{}}}]}}
   - !Compute {{name: MAC, actions: [{{name: compute, energy: 1, throughput: 1}}]}}
 )",
-                     ranks, einsums, 8 * dice.from(3, 24), fanout);
+                     ranks, einsums, 8 * dice.from(3, 24), fanout, usage);
 }
 
 TEST(RowFusion, FindsTheBestOfAllMappingsAndRunsAsTheModelSays) {

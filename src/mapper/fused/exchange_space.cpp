@@ -85,9 +85,11 @@ class FusedTrips {
                              loop.spatial, loop.component, loop.dimension);
       choose(position + 1, total + 1, inside, members, body);
     };
-    for (std::int64_t trips : choices_.inside(unit, rest)) choose_trips(trips);
+    const bool rows_only = is_rows_only(shape_, templ_, loop);
+    if (!rows_only)
+      for (std::int64_t trips : choices_.inside(unit, rest)) choose_trips(trips);
     if (rest == size) {
-      if (may_be_imperfect(options_.imperfect_factors, shape_, loop.variable, true))
+      if (!rows_only && may_be_imperfect(options_.imperfect_factors, shape_, loop.variable, true))
         for (std::int64_t trips : choices_.imperfect(size)) choose_trips(trips);
       for (const RowLoop& rows : shape_.row_loops)
         if (may_walk(shape_, templ_, loop, rows))

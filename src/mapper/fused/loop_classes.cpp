@@ -25,7 +25,7 @@ bool same_signature(const EinsumShape& shape, const Template& templ, std::uint32
   return places(a) == places(b);
 }
 
-ClassLoop make_loop(const Template& templ, std::uint32_t place) {
+ClassLoop make_loop(const EinsumShape& shape, const Template& templ, std::uint32_t place) {
   const LoopPlace& p = templ.loops[place];
   ClassLoop loop;
   loop.places = {place};
@@ -33,6 +33,7 @@ ClassLoop make_loop(const Template& templ, std::uint32_t place) {
   loop.gap = p.gap;
   loop.spatial = p.spatial;
   loop.fused = p.fused;
+  loop.rows_only = is_rows_only(shape, templ, p);
   loop.component = p.component;
   loop.dimension = p.dimension;
   return loop;
@@ -43,7 +44,7 @@ bool same_place(const ClassLoop& a, const LoopPlace& b) {
          (!a.spatial || (a.component == b.component && a.dimension == b.dimension));
 }
 
-void add_loops(const Template& templ, VariableClass* cls) {
+void add_loops(const EinsumShape& shape, const Template& templ, VariableClass* cls) {
   for (std::uint32_t i = 0; i < templ.loops.size(); ++i) {
     const LoopPlace& place = templ.loops[i];
     if (std::find(cls->variables.begin(), cls->variables.end(), place.variable) ==
@@ -55,7 +56,7 @@ void add_loops(const Template& templ, VariableClass* cls) {
     if (joint != cls->loops.end())
       joint->places.push_back(i);
     else
-      cls->loops.push_back(make_loop(templ, i));
+      cls->loops.push_back(make_loop(shape, templ, i));
   }
 }
 
@@ -78,7 +79,7 @@ std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template
   }
   std::uint32_t bit = 0;
   for (VariableClass& cls : classes) {
-    add_loops(templ, &cls);
+    add_loops(shape, templ, &cls);
     for (ClassLoop& loop : cls.loops) loop.bit = bit++;
   }
   SLUICE_CHECK(bit <= 64, "more than 64 loop places in one template");
@@ -186,12 +187,13 @@ class StateEnumerator {
   void for_each_choice(const ClassLoop& loop, std::int64_t size, Left left, bool last,
                        const Body& body) {
     if (last) {
-      body(left.tile);
+      if (!loop.rows_only || left.tile == 1) body(left.tile);
       return;
     }
-    for (std::int64_t trips : choices_.inside(left.unit, left.tile)) body(trips);
+    for (std::int64_t trips : choices_.inside(left.unit, left.tile))
+      if (!loop.rows_only || trips == 1) body(trips);
     if (joint() || left.tile != size) return;
-    if (may_be_imperfect(limits_.imperfect, shape_, loop.variable, loop.fused))
+    if (!loop.rows_only && may_be_imperfect(limits_.imperfect, shape_, loop.variable, loop.fused))
       for (std::int64_t trips : choices_.imperfect(size)) body(trips);
     if (loop.fused && !loop.spatial)
       for (const RowLoop& rows : shape_.row_loops)

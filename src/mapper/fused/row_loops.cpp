@@ -49,9 +49,9 @@ class Frame {
         std::uint32_t variable)
       : problem_(problem), shapes_(shapes), size_(shapes[reader].sizes[variable]) {
     Member end = make_member(reader, variable);
-    for (std::int64_t n = 2; n <= size_; ++n) {
-      if (size_ % n != 0) continue;
+    for (std::int64_t n = 2; n <= std::min(size_, kLargestRows); ++n) {
       const std::int64_t tile = size_ / n;
+      if (size_ % n != 0 || tile > kLargestRows) continue;
       trips_.push_back(n);
       end.tiles.emplace_back(Tiles{tile, tile, tile});
     }
@@ -225,7 +225,9 @@ void add_row_loops(const BoundProblem& problem, std::vector<EinsumShape>* shapes
       ++frames;
       for (const Member& member : frame.members()) {
         EinsumShape& shape = (*shapes)[member.einsum];
-        shape.row_loops.push_back(frame.row_loop(member, frames));
+        RowLoop loop = frame.row_loop(member, frames);
+        if (loop.trips.empty()) continue;
+        shape.row_loops.push_back(std::move(loop));
         for (std::size_t t = 0; t < shape.tensors.size(); ++t)
           if (member.rows[t]) shape.tensors[t].rows[member.variable] = true;
       }

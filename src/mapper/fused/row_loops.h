@@ -9,7 +9,7 @@ namespace sluice::fused {
 
 struct EinsumShape;
 
-// Row-wise fusion (specs.md, "Shared ranks across affine accesses"): where one Einsum alone reads
+// Row-wise fusion (docs/model.md): where one Einsum alone reads
 // what another makes, a rank as s·q + r, both may share a temporal loop. Its tile is the reader's;
 // the maker's first tile is the rows that the reader's first step needs, its later ones are the
 // rows that are new. A frame is such a loop as all Einsums that could stand under it know it: the
@@ -30,13 +30,16 @@ struct RowLoop {
 };
 
 /// The tile of a loop in a frame (0: in none), as all Einsums under it agree on it.
+inline constexpr std::int64_t kSharedRows = std::int64_t{1} << 61;  ///< no tile is as large
 inline std::int64_t shared_rows(std::int64_t frame, std::int64_t tile) {
-  return frame << 40 | tile;
+  return kSharedRows | frame << 40 | tile;
 }
-inline std::int64_t frame_of(std::int64_t shared) { return shared >> 40; }
+inline std::int64_t frame_of(std::int64_t shared) {
+  return shared < kSharedRows ? 0 : (shared & (kSharedRows - 1)) >> 40;
+}
 /// What a mapping says of the loop's tile: the reader's.
 inline std::int64_t stated_tile(std::int64_t shared) {
-  return shared & ((std::int64_t{1} << 40) - 1);
+  return shared < kSharedRows ? shared : shared & ((std::int64_t{1} << 40) - 1);
 }
 
 /// Finds the frames of a workload; fills EinsumShape::row_loops and LocalTensor::rows.

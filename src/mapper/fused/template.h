@@ -69,6 +69,10 @@ inline bool is_double_buffered(const Component& component) {
   return component.is_memory() && std::get<Memory>(component.kind).buffering == Buffering::kDouble;
 }
 
+/// Whether a loop stands above a tensor that its variable hands on in rows: with any other tiles
+/// than a frame's nobody could share it.
+bool is_rows_only(const EinsumShape& shape, const Template& templ, const LoopPlace& place);
+
 /// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop
 /// places are left out by rules that keep the optimum: a non-backing node is never above a fully
 /// relevant loop, and never directly below an irrelevant unfused one (FFM §6.1, mapper.md).

@@ -76,16 +76,19 @@ class TripWalk {
     const fused::LoopPlace& loop = loops_[place];
     const fused::EinsumShape& shape = space_.shape(einsum_);
     const std::int64_t size = shape.sizes[loop.variable];
-    std::vector<std::int64_t> choices = choices_.inside(unit_[loop.variable], rest_[loop.variable]);
+    const fused::Template& templ = space_.templates(einsum_)[templ_];
+    const bool rows_only = fused::is_rows_only(shape, templ, loop);
+    std::vector<std::int64_t> choices{1};
+    if (!rows_only) choices = choices_.inside(unit_[loop.variable], rest_[loop.variable]);
     if (rest_[loop.variable] != size) return choices;
     const auto add = [&](const std::vector<std::int64_t>& more) {
       choices.insert(choices.end(), more.begin(), more.end());
     };
-    if (fused::may_be_imperfect(space_.options().imperfect_factors, shape, loop.variable,
-                                loop.fused))
+    if (!rows_only && fused::may_be_imperfect(space_.options().imperfect_factors, shape,
+                                              loop.variable, loop.fused))
       add(choices_.imperfect(size));
     for (const fused::RowLoop& rows : shape.row_loops)
-      if (fused::may_walk(shape, space_.templates(einsum_)[templ_], loop, rows)) add(rows.trips);
+      if (fused::may_walk(shape, templ, loop, rows)) add(rows.trips);
     return choices;
   }
 
