@@ -131,5 +131,28 @@ TEST(RowFusion, FindsTheBestOfAllMappingsAndRunsAsTheModelSays) {
   EXPECT_GT(better, cases.count / 20);
 }
 
+TEST(RowFusion, TilesOfTrillionsOfValuesAreNoRows) {
+  const auto specs = load_specs_from_text({{"large.yaml", R"(
+workload:
+  rank_sizes: {M: 4398046511104, K: 2, N: 2, J: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - "B[m,n] = A[m,k] * W[k,n]"
+  - "C[m,j] = B[m,n] * V[n,j]"
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All},
+             actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 32, throughput: 8}]}
+  - !Memory {name: Buffer, size: 35184372088832, tensors: {keep: All},
+             actions: [{name: read, energy: 4, throughput: 16}, {name: write, energy: 2, throughput: 16}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value());
+  EXPECT_TRUE(search("fused", *problem, {}).has_value());
+}
+
 }  // namespace
 }  // namespace sluice
