@@ -48,10 +48,10 @@ class BudgetWatch {
     constexpr std::chrono::milliseconds kStep(10);
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, kStep, [this] { return done_; })) {
-      const bool is_cancelled = cancel_ != nullptr && cancel_->load();
+      const bool cancelled = is_cancelled(cancel_);
       const bool is_over = std::chrono::steady_clock::now() >= end_;
-      if (!is_cancelled && !is_over) continue;
-      ran_out_ = !is_cancelled;
+      if (!cancelled && !is_over) continue;
+      ran_out_ = !cancelled;
       stop_ = true;
       return;
     }

@@ -12,24 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
 namespace sluice::oracle {
 namespace {
 
 using MapperAnswer = tl::expected<MapperResult, NoMapping>;
-
-double objective_value(Objective objective, double energy_j, double latency_s) {
-  switch (objective) {
-    case Objective::kEnergy:
-      return energy_j;
-    case Objective::kLatency:
-      return latency_s;
-    case Objective::kEdp:
-      return energy_j * latency_s;
-  }
-  return 0;
-}
 
 const std::optional<PricedMapping>& best_of(const Enumeration& truth, Objective objective) {
   switch (objective) {
@@ -148,7 +137,7 @@ class Comparison {
     const MappedResult& found = answer->mappings.front();
     if (auto wrong = repriced(found)) return title + ": " + *wrong;
     if (!best) return title + ": the referee finds nothing, the mapper:\n" + mapping_text(found);
-    const double is = objective_value(objective, found.cost.energy_j, found.cost.latency_s);
+    const double is = objective_value(objective, found.cost);
     const double should = objective_value(objective, best->point.energy_j, best->point.latency_s);
     if (is == should) return std::nullopt;
     return fmt::format("{}: mapper {} referee {}\n{}{}", title, is, should, best_text(*best),

@@ -17,14 +17,6 @@ FusedLoop fused_loop(const EinsumShape& shape, const LoopPlace& place, std::int6
   return loop;
 }
 
-bool may_walk(const EinsumShape& shape, const Template& templ, const LoopPlace& place,
-              const RowLoop& rows) {
-  if (place.spatial || !place.fused || rows.variable != place.variable) return false;
-  return rows.even || std::any_of(templ.slots.begin(), templ.slots.end(), [&](const Slot& slot) {
-           return slot.backing && shape.tensors[slot.tensor].is_output && place.gap < slot.gap;
-         });
-}
-
 std::int32_t shared_rank(const EinsumShape& shape, std::size_t tensor, const FusedLoop& loop) {
   if (const std::int64_t frame = frame_of(loop.tile); frame > 0)
     return row_loop(shape, frame).rank_of[tensor];

@@ -12,11 +12,6 @@ namespace sluice::fused {
 FusedLoop fused_loop(const EinsumShape& shape, const LoopPlace& place, std::int64_t trips,
                      std::int64_t tile);
 
-/// Whether a loop of a template may be the one of a frame: fused, temporal, and, where its tiles
-/// follow from its output's reader, above the output's backing node.
-bool may_walk(const EinsumShape& shape, const Template& templ, const LoopPlace& place,
-              const RowLoop& rows);
-
 /// The rank of a tensor (local index) that a fused loop walks, or -1 where no other Einsum can
 /// share it.
 std::int32_t shared_rank(const EinsumShape& shape, std::size_t tensor, const FusedLoop& loop);

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "../parallel.h"
-#include "trip_choices.h"
+#include "loop_choices.h"
 
 namespace sluice::fused {
 namespace {
@@ -85,16 +85,8 @@ class FusedTrips {
                              loop.spatial, loop.component, loop.dimension);
       choose(position + 1, total + 1, inside, members, body);
     };
-    const bool rows_only = is_rows_only(shape_, templ_, loop);
-    if (!rows_only)
-      for (std::int64_t trips : choices_.inside(unit, rest)) choose_trips(trips);
-    if (rest == size) {
-      if (!rows_only && may_be_imperfect(options_.imperfect_factors, shape_, loop.variable, true))
-        for (std::int64_t trips : choices_.imperfect(size)) choose_trips(trips);
-      for (const RowLoop& rows : shape_.row_loops)
-        if (may_walk(shape_, templ_, loop, rows))
-          for (std::int64_t trips : rows.trips) choose_trips(trips);
-    }
+    for_each_choice(choices_, shape_, options_.imperfect_factors, loop,
+                    loop_rules(shape_, templ_, loop), unit, rest, rest == size, choose_trips);
     --here_[loop.variable];
     trips_[item.index] = 1;
     rest_[loop.variable] = rest;

@@ -33,7 +33,7 @@ ClassLoop make_loop(const EinsumShape& shape, const Template& templ, std::uint32
   loop.gap = p.gap;
   loop.spatial = p.spatial;
   loop.fused = p.fused;
-  loop.rows_only = is_rows_only(shape, templ, p);
+  loop.rules = loop_rules(shape, templ, p);
   loop.component = p.component;
   loop.dimension = p.dimension;
   return loop;
@@ -147,7 +147,7 @@ class StateEnumerator {
     const std::uint32_t l = current.loops[position];
     const ClassLoop& loop = cls_.loops[l];
     const bool last = current.fills && position + 1 == current.loops.size();
-    for_each_choice(loop, current.size, left, last, [&](std::int64_t trips) {
+    const auto take = [&](std::int64_t trips) {
       if (loop.spatial && trip_count(trips) > limits_.fanout[l]) return;
       const int fused = loop.fused && trips > 1 ? 1 : 0;
       if (fused_here + fused > limits_.max_fused_loops_per_rank) return;
@@ -157,7 +157,12 @@ class StateEnumerator {
                         unit_inside(current.size, left.unit, left.tile, trips)};
       choose(step, position + 1, inside, fused_here + fused, fused_total + fused);
       trips_[l] = 1;
-    });
+    };
+    if (!last)
+      for_each_choice(choices_, shape_, limits_.imperfect, loop, loop.rules, left.unit, left.tile,
+                      left.tile == current.size, take);
+    else if (!loop.rules.rows_only || left.tile == 1)
+      take(left.tile);
   }
 
   void next_step(std::size_t step, int fused_total) {
@@ -180,25 +185,6 @@ class StateEnumerator {
           tile = tile_inside(tile, trips_[l]);
       return limit.minimum <= tile && tile <= limit.maximum;
     });
-  }
-
-  /// `size`: of all loops of the step together.
-  template <class Body>
-  void for_each_choice(const ClassLoop& loop, std::int64_t size, Left left, bool last,
-                       const Body& body) {
-    if (last) {
-      if (!loop.rows_only || left.tile == 1) body(left.tile);
-      return;
-    }
-    for (std::int64_t trips : choices_.inside(left.unit, left.tile))
-      if (!loop.rows_only || trips == 1) body(trips);
-    if (joint() || left.tile != size) return;
-    if (!loop.rows_only && may_be_imperfect(limits_.imperfect, shape_, loop.variable, loop.fused))
-      for (std::int64_t trips : choices_.imperfect(size)) body(trips);
-    if (loop.fused && !loop.spatial)
-      for (const RowLoop& rows : shape_.row_loops)
-        if (rows.variable == loop.variable)
-          for (std::int64_t trips : rows.trips) body(trips);
   }
 
   const EinsumShape& shape_;

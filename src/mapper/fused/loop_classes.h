@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "loop_choices.h"
 #include "template.h"
 
 namespace sluice::fused {
@@ -15,7 +16,7 @@ struct ClassLoop {
   std::uint32_t gap = 0;
   bool spatial = false;
   bool fused = false;
-  bool rows_only = false;  ///< see template.h
+  LoopRules rules;
   ComponentId component{};
   std::uint32_t dimension = 0;
   std::uint32_t bit = 0;  ///< position in loop masks, unique in the template

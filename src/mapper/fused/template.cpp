@@ -265,11 +265,4 @@ std::vector<Template> enumerate_templates(const BoundProblem& problem, const Ein
   return templates;
 }
 
-bool is_rows_only(const EinsumShape& shape, const Template& templ, const LoopPlace& place) {
-  if (!place.fused || shape.row_loops.empty()) return false;
-  return std::any_of(templ.slots.begin(), templ.slots.end(), [&](const Slot& slot) {
-    return slot.backing && slot.gap > place.gap && shape.tensors[slot.tensor].rows[place.variable];
-  });
-}
-
 }  // namespace sluice::fused

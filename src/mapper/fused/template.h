@@ -38,13 +38,6 @@ struct LoopPlace {
   bool operator==(const LoopPlace&) const = default;
 };
 
-/// Whether a loop may have a smaller last tile.
-inline bool may_be_imperfect(ImperfectFactors wish, const EinsumShape& shape,
-                             std::uint32_t variable, bool fused) {
-  const bool wanted = fused ? wish == ImperfectFactors::kAll : wish != ImperfectFactors::kNone;
-  return wanted && shape.tiles_freely(variable);
-}
-
 struct Item {
   bool is_loop = false;
   std::uint32_t index = 0;  ///< into Template::slots or Template::loops
@@ -68,10 +61,6 @@ struct Template {
 inline bool is_double_buffered(const Component& component) {
   return component.is_memory() && std::get<Memory>(component.kind).buffering == Buffering::kDouble;
 }
-
-/// Whether a loop stands above a tensor that its variable hands on in rows: with any other tiles
-/// than a frame's nobody could share it.
-bool is_rows_only(const EinsumShape& shape, const Template& templ, const LoopPlace& place);
 
 /// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop
 /// places are left out by rules that keep the optimum: a non-backing node is never above a fully

@@ -2,8 +2,7 @@
 
 #include <limits>
 
-#include "../fused/compatibility.h"
-#include "../fused/trip_choices.h"
+#include "../fused/loop_choices.h"
 
 namespace sluice::sampling {
 namespace {
@@ -75,20 +74,12 @@ class TripWalk {
   std::vector<std::int64_t> choices_at(std::size_t place) {
     const fused::LoopPlace& loop = loops_[place];
     const fused::EinsumShape& shape = space_.shape(einsum_);
-    const std::int64_t size = shape.sizes[loop.variable];
-    const fused::Template& templ = space_.templates(einsum_)[templ_];
-    const bool rows_only = fused::is_rows_only(shape, templ, loop);
-    std::vector<std::int64_t> choices{1};
-    if (!rows_only) choices = choices_.inside(unit_[loop.variable], rest_[loop.variable]);
-    if (rest_[loop.variable] != size) return choices;
-    const auto add = [&](const std::vector<std::int64_t>& more) {
-      choices.insert(choices.end(), more.begin(), more.end());
-    };
-    if (!rows_only && fused::may_be_imperfect(space_.options().imperfect_factors, shape,
-                                              loop.variable, loop.fused))
-      add(choices_.imperfect(size));
-    for (const fused::RowLoop& rows : shape.row_loops)
-      if (fused::may_walk(shape, templ, loop, rows)) add(rows.trips);
+    const std::int64_t rest = rest_[loop.variable];
+    std::vector<std::int64_t> choices;
+    fused::for_each_choice(choices_, shape, space_.options().imperfect_factors, loop,
+                           fused::loop_rules(shape, space_.templates(einsum_)[templ_], loop),
+                           unit_[loop.variable], rest, rest == shape.sizes[loop.variable],
+                           [&](std::int64_t trips) { choices.push_back(trips); });
     return choices;
   }
 
