@@ -1,0 +1,123 @@
+#include "sluice/model/collective_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/collectives/algorithm.h"
+#include "sluice/support/checked.h"
+#include "sluice/support/error.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kAuto = "auto";
+
+const CollectiveAlgorithm* find_algorithm(const std::string& name) {
+  for (const CollectiveAlgorithm* algorithm : collective_algorithm_table())
+    if (name == algorithm->name()) return algorithm;
+  return nullptr;
+}
+
+std::optional<std::string> why_bad_request(const CollectiveRequest& request) {
+  const CollectiveGroup& group = request.group;
+  if (group.over.empty()) return "No spatial dimension takes part.";
+  std::int64_t participants = 1;
+  for (const CollectiveDimension& dimension : group.over) {
+    const std::int64_t fanout =
+        group.networks.at(dimension.network).fanouts.at(dimension.dimension);
+    if (dimension.participants < 1 || dimension.participants > fanout)
+      return fmt::format("{} participants in a dimension of {} instances.", dimension.participants,
+                         fanout);
+    participants = checked_multiply(participants, dimension.participants);
+  }
+  if (has_root(request.type) && (request.root < 0 || request.root >= participants))
+    return fmt::format("The root has rank {}; there are {} participants, counted from 0.",
+                       request.root, participants);
+  return std::nullopt;
+}
+
+std::optional<std::string> why_not(const CollectiveRequest& request,
+                                   const CollectiveAlgorithm& algorithm) {
+  if (!algorithm.performs(request.type))
+    return fmt::format("The algorithm {} has no {}.", algorithm.name(),
+                       collective_name(request.type));
+  for (const CollectiveDimension& dimension : request.group.over) {
+    const CollectiveTopology& topology =
+        collective_topology(request.group.networks[dimension.network].network.topology);
+    if (!algorithm.fits(topology))
+      return fmt::format("The algorithm {} needs {}, not a network of topology {}.",
+                         algorithm.name(), algorithm.needs(), topology.name);
+  }
+  return std::nullopt;
+}
+
+CollectiveCost price(const CollectiveRequest& request, const CollectiveAlgorithm& algorithm,
+                     double memory_bandwidth) {
+  CollectiveCost cost;
+  cost.algorithm = algorithm.name();
+  CollectiveTally tally(request);
+  algorithm.count(tally);
+  cost.counts = tally.counts();
+  double bandwidth = memory_bandwidth;
+  for (std::size_t n = 0; n < cost.counts.networks.size(); ++n) {
+    const CollectiveQuantities& crossed = cost.counts.networks[n];
+    const Network& network = request.group.networks[n].network;
+    if (crossed.volume_bits == 0) continue;
+    bandwidth = std::min(bandwidth, network.link_bandwidth);
+    cost.network_latency_s += network.router_latency_s * static_cast<double>(crossed.latency_hops) +
+                              network.queue_latency_s * crossed.volume_bits /
+                                  static_cast<double>(network.channel_width_bits);
+    cost.network_energy_j += crossed.bit_hops / network.bits_per_hop_energy * network.hop_energy_j;
+  }
+  if (cost.counts.total.volume_bits > 0)
+    cost.memory_latency_s = cost.counts.total.volume_bits / bandwidth;
+  return cost;
+}
+
+}  // namespace
+
+std::vector<std::string> collective_algorithms() {
+  std::vector<std::string> names;
+  for (const CollectiveAlgorithm* algorithm : collective_algorithm_table())
+    names.emplace_back(algorithm->name());
+  return names;
+}
+
+std::optional<std::string> why_no_collective(const CollectiveRequest& request,
+                                             const std::string& algorithm) {
+  if (auto bad = why_bad_request(request)) return bad;
+  if (algorithm != kAuto) {
+    const CollectiveAlgorithm* found = find_algorithm(algorithm);
+    if (!found) return fmt::format("There is no collective algorithm '{}'.", algorithm);
+    return why_not(request, *found);
+  }
+  for (const CollectiveAlgorithm* candidate : collective_algorithm_table())
+    if (!why_not(request, *candidate)) return std::nullopt;
+  return fmt::format("No algorithm performs {} on these networks.", collective_name(request.type));
+}
+
+CollectiveCounts count_collective(const CollectiveRequest& request, const std::string& algorithm) {
+  const CollectiveAlgorithm* found = find_algorithm(algorithm);
+  SLUICE_CHECK(found && !why_no_collective(request, algorithm), "see why_no_collective");
+  CollectiveTally tally(request);
+  found->count(tally);
+  return tally.counts();
+}
+
+CollectiveCost price_collective(const CollectiveRequest& request, const std::string& algorithm,
+                                double memory_bandwidth) {
+  SLUICE_CHECK(!why_no_collective(request, algorithm), "see why_no_collective");
+  if (algorithm != kAuto) return price(request, *find_algorithm(algorithm), memory_bandwidth);
+  std::optional<CollectiveCost> best;
+  for (const CollectiveAlgorithm* candidate : collective_algorithm_table()) {
+    if (why_not(request, *candidate)) continue;
+    CollectiveCost cost = price(request, *candidate, memory_bandwidth);
+    if (!best || std::make_pair(cost.latency_s(), cost.network_energy_j) <
+                     std::make_pair(best->latency_s(), best->network_energy_j))
+      best = std::move(cost);
+  }
+  return *best;
+}
+
+}  // namespace sluice

@@ -1,0 +1,87 @@
+#include "model/collectives/tally.h"
+
+#include <algorithm>
+
+#include "sluice/support/checked.h"
+
+namespace sluice {
+
+CollectiveTally::CollectiveTally(const CollectiveRequest& request) : request_(request) {
+  const CollectiveGroup& group = request.group;
+  std::int64_t participants = 1;
+  for (const CollectiveDimension& dimension : group.over)
+    participants = checked_multiply(participants, dimension.participants);
+  for (const CollectiveNetwork& network : group.networks) {
+    doors_.emplace_back(network.fanouts.size(), 0);
+    kinds_.push_back(&collective_topology(network.network.topology));
+  }
+  for (std::int64_t rank = 0; rank < participants; ++rank) nodes_.push_back(node_of(rank));
+  route_.resize(group.networks.size());
+  longest_.resize(group.networks.size());
+  networks_.resize(group.networks.size());
+}
+
+CollectiveTally::Node CollectiveTally::node_of(std::int64_t rank) const {
+  const CollectiveGroup& group = request_.group;
+  Node node = group.standing_at.empty() ? doors_ : group.standing_at;
+  std::int64_t stride = 1;
+  for (std::size_t d = group.over.size(); d-- > 0;) {
+    const CollectiveDimension& dimension = group.over[d];
+    node[dimension.network][dimension.dimension] = rank / stride % dimension.participants;
+    stride *= dimension.participants;
+  }
+  return node;
+}
+
+/// Below the outermost network where the ends differ, the way leads over node 0.
+void CollectiveTally::find_route(const Node& from, const Node& to) {
+  bool through_door = false;
+  route_hops_ = 0;
+  for (std::size_t n = 0; n < route_.size(); ++n) {
+    const std::vector<std::int64_t>& fanouts = request_.group.networks[n].fanouts;
+    const auto hops = [&](const auto& a, const auto& b) { return kinds_[n]->hops(fanouts, a, b); };
+    route_[n] =
+        through_door ? hops(from[n], doors_[n]) + hops(doors_[n], to[n]) : hops(from[n], to[n]);
+    through_door |= from[n] != to[n];
+    route_hops_ += route_[n];
+  }
+}
+
+void CollectiveTally::send(std::int64_t from, std::int64_t to, std::int64_t values,
+                           Arrival arrival) {
+  if (values == 0) return;
+  find_route(nodes_[static_cast<std::size_t>(from)], nodes_[static_cast<std::size_t>(to)]);
+  const auto add = [values](Values& sum, std::int64_t hops) {
+    sum.values = checked_add(sum.values, values);
+    sum.value_hops = checked_add(sum.value_hops, checked_multiply(values, hops));
+  };
+  add(total_, route_hops_);
+  for (std::size_t n = 0; n < route_.size(); ++n)
+    if (route_[n] > 0) add(networks_[n], route_[n]);
+  if (arrival == Arrival::kCombined) combined_ = checked_add(combined_, values);
+  if (route_hops_ < longest_hops_ || (route_hops_ == longest_hops_ && route_ <= longest_)) return;
+  longest_hops_ = route_hops_;
+  longest_ = route_;
+}
+
+void CollectiveTally::end_step() {
+  total_.latency_hops += longest_hops_;
+  for (std::size_t n = 0; n < longest_.size(); ++n) networks_[n].latency_hops += longest_[n];
+  longest_hops_ = 0;
+  std::fill(longest_.begin(), longest_.end(), 0);
+}
+
+CollectiveCounts CollectiveTally::counts() const {
+  const auto in_bits = [&](const Values& sum) {
+    return CollectiveQuantities{sum.latency_hops,
+                                static_cast<double>(sum.values) * request_.bits_per_value,
+                                static_cast<double>(sum.value_hops) * request_.bits_per_value};
+  };
+  CollectiveCounts counts;
+  counts.total = in_bits(total_);
+  for (const Values& network : networks_) counts.networks.push_back(in_bits(network));
+  counts.combined_values = combined_;
+  return counts;
+}
+
+}  // namespace sluice

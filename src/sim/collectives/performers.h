@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "board.h"
+
+namespace sluice::sim {
+
+/// What every participant knows of a collective.
+struct Task {
+  const CollectiveRequest& request;
+  std::vector<int> owner;  ///< per index: the rank whose block it is in
+
+  CollectiveType type() const { return request.type; }
+  int root() const { return static_cast<int>(request.root); }
+};
+
+/// Whose of `participants` blocks each of `values` indices is in: dealt out in runs, the first ones
+/// longer by one value.
+std::vector<int> owners(std::int64_t values, int participants);
+
+/// Each performs the whole collective; false where the algorithm has none of this type.
+bool perform_recursive_doubling(Board& board, const Task& task);
+bool perform_halving_doubling(Board& board, const Task& task);
+bool perform_ring(Board& board, const Task& task);
+bool perform_tree(Board& board, const Task& task);
+bool perform_direct(Board& board, const Task& task);
+bool perform_per_dimension(Board& board, const Task& task);
+
+}  // namespace sluice::sim
