@@ -48,9 +48,13 @@ std::string mapping_text(const Console& console, const ExecutedMapping& mapping,
   const Execution& execution = mapping.execution;
   std::string text;
   if (!execution.is_legal())
-    text += inked(console, Ink::kRed, "the mapping does not run as it should:") + "\n";
+    text += inked(console, Ink::kRed,
+                  execution.is_unsupported() ? "the mapping was not run:"
+                                             : "the mapping does not run as it should:") +
+            "\n";
   for (const Complaint& complaint : execution.complaints)
     text += fmt::format("  {}: {}\n", complaint_name(complaint.kind), complaint.message);
+  if (execution.is_unsupported()) return text;
   text += numbers_line(execution.numbers) + "\n";
   if (execution.counts.empty()) return text;
   text += "\n" + inked(console, Ink::kBold, "Counts") + "\n" + count_table(execution, problem);
@@ -80,6 +84,7 @@ std::string execution_summary(const Console& console, const ExecutionResult& res
     const ExecutedMapping& mapping = result.mappings[i];
     if (result.mappings.size() > 1) text += fmt::format("\nmapping {}\n", i + 1);
     text += mapping_text(console, mapping, result.problem);
+    if (mapping.execution.is_unsupported()) continue;  // nothing to compare
     text += "\n";
     if (mapping.execution.is_legal() && !mapping.evaluation && mapping.disagreements.empty()) {
       text += "the model does not price it:\n";

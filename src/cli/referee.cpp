@@ -102,6 +102,7 @@ std::vector<std::string> disagreements(const BoundProblem& problem, const Evalua
   std::vector<std::string> lines;
   if (!model && !executed.is_legal()) return lines;
   if (!model && is_unpriced(model.error())) return lines;
+  if (executed.is_unsupported()) return lines;
   if (!model) {
     for (const Violation& violation : model.error())
       lines.push_back("only the model calls it illegal: " + violation.message);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -107,6 +108,12 @@ struct Execution {
   std::vector<ExecutionStep> steps;
 
   bool is_legal() const { return complaints.empty(); }
+  /// Whether it was not run at all: too large, or with nodes that cannot be executed yet.
+  bool is_unsupported() const {
+    return !complaints.empty() && std::all_of(complaints.begin(), complaints.end(), [](auto& c) {
+      return c.kind == ComplaintKind::kUnsupported;
+    });
+  }
 };
 
 /// Runs a mapping. What keeps it from running to the end, or makes its result wrong, is in

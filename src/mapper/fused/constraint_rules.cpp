@@ -65,6 +65,12 @@ std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptio
     no.proven = false;
     return no;
   }
+  if (options.epsilon > 0 && options.objectives.size() > 1) {
+    no.reason = "an epsilon is for one objective, and there are several";
+    no.nearest_relaxation = "leave out epsilon, or all objectives but one";
+    no.proven = false;
+    return no;
+  }
   for (const ScheduleConstraint& c : options.constraints.schedules) {
     if (c.kind == SplitKind::kSequential) continue;
     no.reason = "the constraint " + c.name + " asks for a split of the kind " + split_name(c.kind) +
