@@ -209,31 +209,51 @@ class Connector {
           if (!agreement.allows(shared_[e][t], own_[e][g].exchanges[t])) alive_[e][g] = 0;
   }
 
-  /// Joins every spine to every group of Einsum e that agrees with it.
-  std::vector<CompactSpine> extend(std::size_t e, const std::vector<CompactSpine>& before) {
-    std::vector<std::pair<std::size_t, std::size_t>> shared;            // positions: before, own
-    const std::vector<LiveTensor>& live = table_.live(before.front());  // of all of them
+  /// The groups of Einsum e by what they exchange with the Einsums before it, for spines of up to
+  /// `depth` open loops.
+  GroupIndex index_of(std::size_t e, std::size_t depth) const {
+    std::set<TensorId> live;
+    for (std::size_t before = 0; before < e; ++before)
+      for (TensorId tensor : shared_[before])
+        if (graph_.last_use[tensor.index()] >= e) live.insert(tensor);
+    std::vector<std::pair<std::size_t, std::size_t>> shared;  // positions: before, own
     for (std::size_t t = 0; t < shared_[e].size(); ++t)
-      for (std::size_t at = 0; at < live.size(); ++at)
-        if (live[at].id == shared_[e][t]) shared.emplace_back(at, t);
-    std::set<std::size_t> depths;
-    for (const CompactSpine& spine : before) depths.insert(spine.extents.size());
-    const GroupIndex index(table_, own_[e], alive_[e], std::move(shared),
-                           {depths.begin(), depths.end()});
+      if (const auto at = live.find(shared_[e][t]); at != live.end())
+        shared.emplace_back(std::distance(live.begin(), at), t);
+    return {table_, own_[e], alive_[e], std::move(shared), depth};
+  }
+
+  /// The most open loops that there can be after Einsum e.
+  std::size_t depth_after(std::size_t e) const {
+    std::size_t depth = 0;
+    for (const CompactSpine& own : own_[e]) depth = std::max(depth, own.extents.size());
+    return depth;
+  }
+
+  /// Joins every spine to every group of Einsum e that agrees with it. Spines that no group of the
+  /// next Einsum can be joined to are dropped.
+  std::vector<CompactSpine> extend(std::size_t e, const std::vector<CompactSpine>& before) {
+    if (e == 0) index_ = index_of(0, 0);
+    const GroupIndex index = std::move(*index_);
+    index_.reset();
+    if (e + 1 < layers_.size()) index_ = index_of(e + 1, depth_after(e));
     DistinctSpines after;
     std::vector<ExchangeEdge> edges;
     std::vector<EnergyLatency> least;  // per spine after
     SearchBound bound = options_.bound;
     bound.others = {rest_after(e)};
     CompactSpine joined;
+    std::vector<std::uint32_t> candidates;
     for (std::uint32_t p = 0; p < before.size(); ++p) {
       if (is_cancelled(options_.cancel)) break;
-      for (std::uint32_t g : index.find(before[p])) {
+      index.find(before[p], &candidates);
+      for (std::uint32_t g : candidates) {
         const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
                                  least_[p].latency + group_least_[e][g].latency};
         if (bound.hopeless(cost.energy, cost.latency) ||
             !table_.matches(before[p], own_[e][g], e) || !fits(e, before[p], g) ||
-            !table_.join(before[p], own_[e][g], e, &joined))
+            !table_.join(before[p], own_[e][g], e, &joined) ||
+            (options_.drop_dead_ends && index_ && !index_->finds(joined)))
           continue;
         const std::uint32_t to = after.number(joined);
         if (to == least.size()) least.push_back(cost);
@@ -299,6 +319,7 @@ class Connector {
   std::vector<EnergyLatency> einsum_least_;      // per Einsum
   std::vector<EnergyLatency> least_;             // per spine of the newest layer
   std::vector<LiveTensor> alive_now_;            // of fits()
+  std::optional<GroupIndex> index_;              // of the Einsum that comes next
   ExchangeGraph graph_;
   SpineTable table_{graph_.last_use};
 };

@@ -14,22 +14,39 @@ namespace sluice::fused {
 /// far as loops that may be permuted leave open which these are.
 class GroupIndex {
  public:
-  /// `shared`: the tensors of both, as positions in a spine's exchanges and in a group's;
-  /// `depths`: numbers of open loops that will be asked for. Keeps what `wanted` marks.
+  /// `shared`: the tensors of both, as positions in a spine's exchanges and in a group's; `depth`:
+  /// the most open loops that will be asked for. Keeps what `wanted` marks.
   GroupIndex(const SpineTable& table, const std::vector<CompactSpine>& groups,
              const std::vector<char>& wanted,
-             std::vector<std::pair<std::size_t, std::size_t>> shared,
-             const std::vector<std::size_t>& depths);
+             std::vector<std::pair<std::size_t, std::size_t>> shared, std::size_t depth);
 
-  /// Ascending; with all that can be joined, and few that cannot.
-  const std::vector<std::uint32_t>& find(const CompactSpine& spine) const;
+  /// Puts all that can be joined into `found`, and few that cannot.
+  void find(const CompactSpine& spine, std::vector<std::uint32_t>* found) const;
+  /// Whether there may be one at all.
+  bool finds(const CompactSpine& spine) const { return entries_.count(key_of(spine)) > 0; }
 
  private:
-  void add(const SpineTable& table, const CompactSpine& group, std::uint32_t number,
-           std::size_t depth);
+  /// The blocks of permutable loops of a spine, as far as some depth: extents, ascending in each.
+  struct Blocks {
+    std::vector<std::uint32_t> extents;
+    std::vector<std::uint32_t> ends;
+  };
+  struct Entry {
+    std::uint32_t blocks;  ///< number of the group's
+    std::uint32_t group;
+  };
 
+  std::uint64_t key_of(const CompactSpine& spine) const;
+  void add(const CompactSpine& group, std::uint32_t number, std::size_t depth);
+  Blocks blocks_of(const CompactSpine& spine, std::size_t depth) const;
+  std::uint32_t number_of(const Blocks& blocks);
+  static bool agree(const Blocks& a, const Blocks& b);
+
+  const SpineTable* table_;
   std::vector<std::pair<std::size_t, std::size_t>> shared_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> groups_;
+  std::unordered_map<std::uint64_t, std::vector<Entry>> entries_;  ///< ascending by blocks, group
+  std::vector<Blocks> blocks_;
+  std::unordered_map<std::uint64_t, std::uint32_t> blocks_number_;  ///< by hash
 };
 
 }  // namespace sluice::fused
