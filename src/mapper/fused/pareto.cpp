@@ -1,7 +1,12 @@
 #include "pareto.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <numeric>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 namespace sluice::fused {
 namespace {
@@ -24,12 +29,67 @@ PointSet differing_criteria(const PointSet& points) {
   return result;
 }
 
+constexpr std::size_t kLanes = 8;
+
+/// Bits of the lanes that are at most `bound`.
+unsigned at_most(const float* lanes, float bound) {
+#ifdef __SSE__
+  const __m128 most = _mm_set1_ps(bound);
+  const int low = _mm_movemask_ps(_mm_cmple_ps(_mm_loadu_ps(lanes), most));
+  const int high = _mm_movemask_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + kLanes / 2), most));
+  return static_cast<unsigned>(low | high << kLanes / 2);
+#else
+  unsigned bits = 0;
+  for (std::size_t l = 0; l < kLanes; ++l) bits |= unsigned{lanes[l] <= bound} << l;
+  return bits;
+#endif
+}
+
+/// Rows of criteria rounded to float, which keeps their order, eight rows side by side: asks eight
+/// of them at a time which may dominate a point.
+class Lanes {
+ public:
+  explicit Lanes(std::size_t dimension) : dimension_(dimension) {}
+
+  /// Bits of those among the rows [8 block, 8 block + 8) that are at most `point` in each criterion
+  /// but the first, in which the caller knows them to be.
+  unsigned dominating(std::size_t block, const float* point) const {
+    if (block * dimension_ * kLanes >= values_.size()) return 0;
+    const float* lanes = values_.data() + block * dimension_ * kLanes;
+    unsigned bits = (1U << kLanes) - 1;
+    for (std::size_t d = 1; d < dimension_ && bits != 0; ++d)
+      bits &= at_most(lanes + d * kLanes, point[d]);
+    return bits;
+  }
+
+  /// Lowers row `row` to `point`; a new one is the last.
+  void lower(std::size_t row, const float* point) {
+    const std::size_t block = row / kLanes * dimension_ * kLanes;
+    if (block == values_.size())
+      values_.resize(block + dimension_ * kLanes, std::numeric_limits<float>::infinity());
+    for (std::size_t d = 0; d < dimension_; ++d) {
+      float& own = values_[block + d * kLanes + row % kLanes];
+      own = std::min(own, point[d]);
+    }
+  }
+
+ private:
+  std::size_t dimension_;
+  std::vector<float> values_;
+};
+
 /// Non-dominated points found so far, in blocks (of blocks) with the least of each criterion: a
 /// block whose least values do not dominate a point holds none that does. Points that dominated
-/// lately are asked first: neighbours in the sorted order tend to fall to the same one.
+/// lately are asked first: neighbours in the sorted order tend to fall to the same one. No point
+/// that is asked about is smaller in the first criterion than one that was added.
 class Kept {
  public:
-  explicit Kept(std::size_t dimension) : dimension_(dimension) {}
+  explicit Kept(std::size_t dimension)
+      : dimension_(dimension),
+        rounded_(dimension),
+        points_(dimension),
+        blocks_(dimension),
+        blocks_of_blocks_(dimension) {}
 
   bool dominate(const double* point) {
     for (std::size_t r = 0; r < recent_.size(); ++r) {
@@ -37,45 +97,46 @@ class Kept {
       std::swap(recent_[r], recent_[r / 2]);
       return true;
     }
-    for (std::size_t first = 0; first < n_; first += kBlock * kBlock) {
-      if (!dominates(all_least_.data() + first / kBlock / kBlock * dimension_, point, dimension_))
-        continue;
-      const std::size_t end = std::min(n_, first + kBlock * kBlock);
-      for (std::size_t block = first; block < end; block += kBlock)
-        if (dominates(least_.data() + block / kBlock * dimension_, point, dimension_) &&
-            block_dominates(block, point))
-          return true;
-    }
+    round(point);
+    for (std::size_t first = 0; first * kLanes * kLanes * kLanes < n_; ++first)
+      for (unsigned outer = blocks_of_blocks_.dominating(first, rounded_.data()); outer != 0;
+           outer &= outer - 1) {
+        const std::size_t middle = first * kLanes + lowest(outer);
+        for (unsigned inner = blocks_.dominating(middle, rounded_.data()); inner != 0;
+             inner &= inner - 1)
+          if (block_dominates(middle * kLanes + lowest(inner), point)) return true;
+      }
     return false;
   }
 
   void add(const double* point) {
-    lower(n_ / kBlock, n_ % kBlock == 0, point, &least_);
-    lower(n_ / kBlock / kBlock, n_ % (kBlock * kBlock) == 0, point, &all_least_);
+    round(point);
+    points_.lower(n_, rounded_.data());
+    blocks_.lower(n_ / kLanes, rounded_.data());
+    blocks_of_blocks_.lower(n_ / kLanes / kLanes, rounded_.data());
     values_.insert(values_.end(), point, point + dimension_);
     ++n_;
   }
 
  private:
-  static constexpr std::size_t kBlock = 8, kRecent = 8;
+  static constexpr std::size_t kRecent = 8;
 
-  bool block_dominates(std::size_t first, const double* point) {
-    const std::size_t last = std::min(n_, first + kBlock);
-    for (std::size_t k = first; k < last; ++k) {
-      if (!dominates(at(k), point, dimension_)) continue;
+  static std::size_t lowest(unsigned bits) {
+    return static_cast<std::size_t>(std::countr_zero(bits));
+  }
+
+  bool block_dominates(std::size_t block, const double* point) {
+    for (unsigned bits = points_.dominating(block, rounded_.data()); bits != 0; bits &= bits - 1) {
+      const std::size_t k = block * kLanes + lowest(bits);
+      if (k >= n_ || !dominates(at(k), point, dimension_)) continue;
       remember(k);
       return true;
     }
     return false;
   }
 
-  void lower(std::size_t block, bool is_new, const double* point, std::vector<double>* least) {
-    if (is_new) {
-      least->insert(least->end(), point, point + dimension_);
-      return;
-    }
-    double* own = least->data() + block * dimension_;
-    for (std::size_t d = 0; d < dimension_; ++d) own[d] = std::min(own[d], point[d]);
+  void round(const double* point) {
+    for (std::size_t d = 0; d < dimension_; ++d) rounded_[d] = static_cast<float>(point[d]);
   }
 
   const double* at(std::size_t k) const { return values_.data() + k * dimension_; }
@@ -89,7 +150,9 @@ class Kept {
   }
 
   std::size_t dimension_, n_ = 0;
-  std::vector<double> values_, least_, all_least_;  // points, blocks, blocks of blocks
+  std::vector<double> values_;
+  std::vector<float> rounded_;  // the point that is asked about
+  Lanes points_, blocks_, blocks_of_blocks_;
   std::vector<std::size_t> recent_;
 };
 
