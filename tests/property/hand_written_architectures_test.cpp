@@ -293,5 +293,25 @@ TEST(HandWrittenArchitecture, ReadsNoCopyFromAboveTheLoopThatMakesTheTensor) {
       workload + arch_of("~Intermediates", "size: 32, tensors: {keep: T1}", local, ""));
 }
 
+// T2 stands under the loop over n alone, which the instances of Buffer run; the loop over m, below
+// it, walks what Link passes on of O. So n, though spatial, must stand between Link and m in READ.
+TEST(HandWrittenArchitecture, LetsASpatialLoopStandAboveWhatATollPassesOn) {
+  expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 16}
+  rank_sizes: {M: 2, N: 2, STEP: 3}
+  initial: {S: 0}
+  einsums:
+  - "T2[M:i,N:j] = T1[M:i,N:j] * W[N:j]"
+  - "S[STEP:m+1,n] = T2[m,n] * S[STEP:m,n]"
+  - "O[m,n] = exp(S[STEP:m,n])"
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 48, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
+  - !Toll {name: Link, tensors: {keep: All}, actions: [{name: read, energy: 4, throughput: inf}]}
+  - !Memory {name: Buffer, size: 64, spatial: [{name: x, fanout: 2, may_reuse: All}], tensors: {keep: ~Main}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
+  - !Compute {name: MAC, spatial: [{name: y, fanout: 2, may_reuse: Inputs}], actions: [{name: compute, energy: 2, throughput: 1}]}
+)yaml");
+}
+
 }  // namespace
 }  // namespace sluice

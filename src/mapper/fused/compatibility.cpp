@@ -25,15 +25,21 @@ std::int32_t shared_rank(const EinsumShape& shape, std::size_t tensor, const Fus
 
 bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips) {
   for (std::size_t l = 0; l < templ.loops.size(); ++l) {
-    const LoopPlace& loop = templ.loops[l];
-    if (!loop.fused || !loop.late || trips[l] == 1) continue;
-    bool separated = false;
-    for (std::size_t other = 0; other < templ.loops.size() && !separated; ++other) {
-      const LoopPlace& between = templ.loops[other];
-      separated = between.fused && between.gap == loop.gap && !between.late && !between.spatial &&
-                  trips[other] > 1;
+    const LoopPlace& leader = templ.loops[l];
+    if (!leader.leads) continue;
+    bool is_first = true, serves = false;
+    bool below = false;
+    for (const Item& item : templ.items) {
+      if (!item.is_loop || templ.loops[item.index].gap != leader.gap) continue;
+      below = below || item.index == l;
+      if (trips[item.index] == 1) {
+        if (item.index == l) return true;
+        continue;
+      }
+      is_first = is_first && below;
+      serves = serves || templ.loops[item.index].late;
     }
-    if (!separated) return true;
+    if (!is_first || !serves) return true;
   }
   return false;
 }
@@ -112,20 +118,19 @@ void add_loops(const BoundProblem& problem, const EinsumShape& shape, const Temp
                const std::vector<std::int64_t>& trips, Compatibility* result) {
   std::vector<std::int64_t> tile(shape.sizes);
   std::uint32_t last_gap = 0, last_block = 0;
-  bool after_window = false, last_late = false;
+  bool after_first = false;
   for (const Item& item : templ.items) {
     if (!item.is_loop || !templ.loops[item.index].fused || trips[item.index] == 1) continue;
     const LoopPlace& place = templ.loops[item.index];
     tile[place.variable] = tile_inside(tile[place.variable], trips[item.index]);
-    result->stop_before.push_back(result->loops.empty() || place.gap != last_gap || after_window ||
-                                  place.late != last_late || place.block != last_block);
-    // The loop that a window slides over stays directly below its storage node.
-    after_window = slides_under(templ, item.index);
+    result->stop_before.push_back(result->loops.empty() || place.gap != last_gap || after_first ||
+                                  place.block != last_block);
+    // What leads, and what a window slides over, stays directly below its storage node.
+    after_first = place.leads || slides_under(templ, item.index);
     FusedLoop& loop = result->loops.emplace_back(
         fused_loop(shape, place, trips[item.index], tile[place.variable]));
     loop.copied_above = copied_above(problem, shape, templ, item.index);
     last_gap = place.gap;
-    last_late = place.late;
     last_block = place.block;
   }
 }

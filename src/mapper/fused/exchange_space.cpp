@@ -61,8 +61,8 @@ class FusedTrips {
       back(templ_.slots[item.index], position, total, hashes, members, body);
       return;
     }
-    choose(position + 1, total, hashes, members, body);
     const LoopPlace& loop = templ_.loops[item.index];
+    if (!loop.leads) choose(position + 1, total, hashes, members, body);
     const std::int64_t rest = rest_[loop.variable];
     if (here_[loop.variable] >= options_.max_fused_loops_per_rank ||
         total >= options_.max_fused_loops)
@@ -171,11 +171,11 @@ std::vector<std::int64_t> skeleton_key(const BoundProblem& problem, const Einsum
       bool slides = false;
       for (const Slot& slot : templ.slots)
         slides = slides || slot.sliding_loop == static_cast<std::int32_t>(item.index);
-      key.insert(
-          key.end(),
-          {1, loop.variable, loop.gap, loop.spatial,
-           static_cast<std::int64_t>(loop.component.index()), loop.dimension, loop.late, loop.block,
-           slides, static_cast<std::int64_t>(copied_above(problem, shape, templ, item.index))});
+      key.insert(key.end(),
+                 {1, loop.variable, loop.gap, loop.spatial,
+                  static_cast<std::int64_t>(loop.component.index()), loop.dimension, loop.late,
+                  loop.leads, loop.block, slides,
+                  static_cast<std::int64_t>(copied_above(problem, shape, templ, item.index))});
     } else if (const Slot& slot = templ.slots[item.index]; slot.shared) {
       key.insert(key.end(), {2, static_cast<std::int64_t>(slot.component.index()), slot.tensor,
                              slot.gap, slot.persistent, kept_by(shape, templ, slot)});

@@ -352,16 +352,36 @@ class LoopPlacer {
                                       [&](const OrderRule& rule) { return covers(rule, gap); });
     const bool may_stay =
         candidates != 0 && is_double_buffered(problem_.arch[above.front()->component]);
-    if (candidates == 0 || !is_free || may_stay) {
-      sliding_.push_back(-1);
+    if (candidates == 0 || !is_free || may_stay) choose_leader(-1, gap, templates);
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+      if ((candidates >> v & 1) && may_come_first(gap, v))
+        choose_leader(static_cast<std::int32_t>(v), gap, templates);
+  }
+
+  /// A loop over what is fully relevant to the node above its gap belongs above that node, unless
+  /// another one, which must stay above it, stands right below the node. Either none of these late
+  /// loops is there, or each other loop of the gap leads them in turn.
+  void choose_leader(std::int32_t sliding, std::uint32_t gap, std::vector<Template>* templates) {
+    const Variables temporal = temporal_[gap];
+    const Variables late = late_in(gap) & (sliding < 0 ? ~Variables{0} : ~bit(sliding));
+    const auto lead = [&](std::optional<LoopPlace> leader) {
+      sliding_.push_back(sliding);
+      leaders_.push_back(leader);
       choose_sliding(gap + 1, templates);
+      leaders_.pop_back();
       sliding_.pop_back();
-    }
-    for (std::size_t v = 0; v < shape_.sizes.size(); ++v) {
-      if (!(candidates >> v & 1) || !may_come_first(gap, v)) continue;
-      sliding_.push_back(static_cast<std::int32_t>(v));
-      choose_sliding(gap + 1, templates);
-      sliding_.pop_back();
+    };
+    temporal_[gap] &= ~late;
+    lead(std::nullopt);
+    temporal_[gap] = temporal;
+    if (late == 0) return;
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+      if ((temporal & ~late) >> v & 1)
+        lead(LoopPlace{.variable = static_cast<std::uint32_t>(v), .gap = gap});
+    for (const LoopPlace& leader : spatial_places(gap)) {
+      temporal_[gap] &= ~bit(leader.variable);  // which would stand above it
+      if ((temporal_[gap] & late) != 0) lead(leader);
+      temporal_[gap] = temporal;
     }
   }
 
@@ -374,38 +394,56 @@ class LoopPlacer {
       for (std::size_t s = 0; s < groups_.slots.size(); ++s)
         if (groups_.group_of[s] == gap)
           result.items.push_back({false, static_cast<std::uint32_t>(s)});
-      if (!add_temporal(gap, &result)) return std::nullopt;
-      add_spatial(gap, &result);
+      if (!add_loops(gap, &result)) return std::nullopt;
     }
     return result;
   }
 
-  void add_loop(LoopPlace place, Template* result) const {
-    place.fused = place.gap < fused_gaps_;
-    result->items.push_back({true, static_cast<std::uint32_t>(result->loops.size())});
-    result->loops.push_back(place);
+  bool add_loops(std::uint32_t gap, Template* result) const {
+    std::vector<LoopPlace> places = temporal_places(gap);
+    if (!sort_by_rules(gap, &places)) return false;
+    const std::vector<LoopPlace> spatial = spatial_places(gap);
+    places.insert(places.end(), spatial.begin(), spatial.end());
+    lead(gap, &places);
+    for (LoopPlace& place : places) {
+      if (!place.spatial && static_cast<std::int32_t>(place.variable) == sliding_[gap])
+        for (std::size_t s = 0; s < groups_.slots.size(); ++s)
+          if (groups_.group_of[s] == gap)
+            result->slots[s].sliding_loop = static_cast<std::int32_t>(result->loops.size());
+      place.fused = place.gap < fused_gaps_;
+      result->items.push_back({true, static_cast<std::uint32_t>(result->loops.size())});
+      result->loops.push_back(place);
+    }
+    return true;
   }
 
-  bool add_temporal(std::uint32_t gap, Template* result) const {
+  /// Marks the leader among the loops of its gap and puts it first, or right after a window's loop
+  /// (which is not there where something else leads).
+  void lead(std::uint32_t gap, std::vector<LoopPlace>* places) const {
+    const std::optional<LoopPlace>& leader = leaders_[gap];
+    if (!leader) return;
+    const auto at = std::find_if(places->begin(), places->end(), [&](const LoopPlace& place) {
+      return place.variable == leader->variable && place.spatial == leader->spatial &&
+             place.component == leader->component && place.dimension == leader->dimension;
+    });
+    at->leads = true;
+    const auto first = places->begin() + (sliding_[gap] >= 0 ? 1 : 0);
+    if (first < at) std::rotate(first, at, at + 1);
+  }
+
+  /// The temporal loops of a gap: a window's first, those that hand on rows last.
+  std::vector<LoopPlace> temporal_places(std::uint32_t gap) const {
     const std::int32_t first = sliding_[gap];
     std::vector<LoopPlace> places;
-    if (first >= 0) {
-      for (std::size_t s = 0; s < groups_.slots.size(); ++s)
-        if (groups_.group_of[s] == gap)
-          result->slots[s].sliding_loop = static_cast<std::int32_t>(result->loops.size());
-      places.push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
-    }
-    const Variables late = gap < fused_gaps_ ? relevant_to_node_above(gap) : 0;
-    const Variables rows = rows_in(gap);
+    if (first >= 0) places.push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
+    const Variables late = late_in(gap), rows = rows_in(gap);
     for (const bool is_row : {false, true})
       for (const bool is_late : {false, true})
         for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
           if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first &&
               (late >> v & 1) == is_late && (rows >> v & 1) == is_row)
             places.push_back({.variable = v, .gap = gap, .late = is_late, .block = is_row});
-    if (!sort_by_rules(gap, &places)) return false;
-    for (const LoopPlace& place : places) add_loop(place, result);
-    return true;
+    return places;
   }
 
   /// Loops that hand on rows of some tensor backed further in: no other loop of the gap stands
@@ -418,14 +456,17 @@ class LoopPlacer {
     return result;
   }
 
-  Variables relevant_to_node_above(std::uint32_t gap) const {
+  /// Temporal loops of a fused gap that belong above the non-backing node above it.
+  Variables late_in(std::uint32_t gap) const {
     Variables result = 0;
+    if (gap >= fused_gaps_ || !options_.pruning.redundant_templates) return result;
     for (const Slot* slot : slots_of_group(gap))
       if (!slot->backing) result |= held(slot->tensor, Relevance::kRelevant);
-    return result;
+    return result & temporal_[gap];
   }
 
-  void add_spatial(std::uint32_t gap, Template* result) const {
+  std::vector<LoopPlace> spatial_places(std::uint32_t gap) const {
+    std::vector<LoopPlace> places;
     for (ComponentId component : bound_.computes[compute_].path) {
       const auto& dimensions = problem_.arch[component].spatial;
       if (dimensions.empty() || spatial_gap(component) != gap || stands_too_low(component, gap))
@@ -435,14 +476,14 @@ class LoopPlacer {
         const Variables allowed = spatial_variables(component, d, gap);
         for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
           if (allowed >> v & 1)
-            add_loop({.variable = v,
-                      .gap = gap,
-                      .spatial = true,
-                      .component = component,
-                      .dimension = d},
-                     result);
+            places.push_back({.variable = v,
+                              .gap = gap,
+                              .spatial = true,
+                              .component = component,
+                              .dimension = d});
       }
     }
+    return places;
   }
 
   const BoundProblem& problem_;
@@ -461,8 +502,9 @@ class LoopPlacer {
   Variables all_ = 0;
   std::uint32_t fused_gaps_ = 0;  // gaps below this number stand above a shared backing node
   std::uint32_t last_backing_gap_ = 0;
-  std::vector<Variables> temporal_;    // per gap
-  std::vector<std::int32_t> sliding_;  // per gap: variable of the window's loop, or -1
+  std::vector<Variables> temporal_;                // per gap
+  std::vector<std::int32_t> sliding_;              // per gap: variable of the window's loop, or -1
+  std::vector<std::optional<LoopPlace>> leaders_;  // per gap: of its late loops, if there are any
 };
 
 }  // namespace

@@ -29,8 +29,10 @@ struct LoopPlace {
   bool spatial = false;
   bool fused = false;  ///< above the last backing node of a shared tensor
   /// Fully relevant to the non-backing node above: pointless unless another loop of the gap, which
-  /// must stay above it, is in between.
+  /// leads, is in between.
   bool late = false;
+  /// Always there, directly below the node above, with at least one late loop of its gap below it.
+  bool leads = false;
   /// Loops of one gap stand in the order of their blocks (constrained loop orders).
   std::uint32_t block = 0;
   ComponentId component{};  ///< spatial: the fanned-out component
