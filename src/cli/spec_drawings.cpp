@@ -102,18 +102,23 @@ std::string spatial_text(const Component& component, bool ascii) {
 }
 
 /// What an action costs, without its name.
-std::string price_text(const Action& action, bool ascii) {
+std::string price_text(const Action& action, bool moves_bits, bool ascii) {
   std::string text = human_si(action.energy_j, "J", ascii);
-  if (action.bits_per_action != 1) text += fmt::format(" per {:g} bit", action.bits_per_action);
-  if (std::isfinite(action.throughput)) text += " " + human_si(action.throughput, "/s", ascii);
-  return text;
+  if (moves_bits)
+    text += action.bits_per_action == 1 ? std::string("/bit")
+                                        : fmt::format(" per {:g} bit", action.bits_per_action);
+  if (!std::isfinite(action.throughput)) return text;
+  const double bytes = action.throughput * action.bits_per_action / 8;
+  return text + " " +
+         (moves_bits ? human_si(bytes, "B/s", ascii) : human_si(action.throughput, "/s", ascii));
 }
 
 /// Actions of one price together: `read 7 pJ; add, sub, max 0.4 pJ`.
 std::string actions_text(const Component& component, bool ascii) {
   std::vector<std::pair<std::string, std::string>> prices;  // price, names
+  const bool moves_bits = !std::holds_alternative<Compute>(component.kind);
   for (const Action& action : component.actions) {
-    const std::string price = price_text(action, ascii);
+    const std::string price = price_text(action, moves_bits, ascii);
     if (!prices.empty() && prices.back().first == price)
       prices.back().second += ", " + action.name;
     else

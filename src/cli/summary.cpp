@@ -73,7 +73,7 @@ class Summary {
   void no_mapping() {
     const NoMapping& no = *result_.no_mapping;
     line("");
-    line(inked(console_, Ink::kRed, "no legal mapping: ") + no.reason);
+    line(inked(console_, Ink::kRed, no.proven ? "no legal mapping: " : "no mapping: ") + no.reason);
     if (!no.nearest_relaxation.empty())
       line(inked(console_, Ink::kGreen, "nearest change: ") + no.nearest_relaxation);
   }

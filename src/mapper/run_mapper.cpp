@@ -227,6 +227,7 @@ NoMapping nothing_in_time(double seconds) {
   NoMapping no;
   no.reason = fmt::format("the budget of {:g} s ended before a mapping was found", seconds);
   no.nearest_relaxation = "a larger --budget";
+  no.proven = false;
   return no;
 }
 

@@ -1,5 +1,7 @@
 #include "search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -353,6 +355,13 @@ tl::expected<MapperResult, NoMapping> Search::run() {
                                            : GuaranteeKind::kOptimal;
   result.guarantee.epsilon = epsilon();
   result.guarantee.space = searched_space(options_);
+  const bool leaves_out = options_.pruning.dominance || options_.pruning.bounds;
+  if (options_.top > 1 && leaves_out &&
+      result.mappings.size() < static_cast<std::size_t>(options_.top))
+    result.guarantee.space += fmt::format(
+        "; of {} mappings only those that none beats or equals in all respects, of which "
+        "the first is proven (--disable-rules dominance,bounds lists the others)",
+        options_.top);
   return result;
 }
 

@@ -56,6 +56,8 @@ TEST(Summary, SaysWhyThereIsNoMapping) {
   EXPECT_THAT(summary_text(plain_console(), result),
               AllOf(HasSubstr("no legal mapping: A does not fit into Buffer"),
                     HasSubstr("nearest change: 8 bits more")));
+  result.no_mapping->proven = false;
+  EXPECT_THAT(summary_text(plain_console(), result), HasSubstr("no mapping: A does not fit"));
 }
 
 TEST(Summary, ListsSeveralMappingsAsATable) {

@@ -45,6 +45,7 @@ TEST(RunMapper, SaysSoWhenTheBudgetWasTooSmallToFindAnything) {
   const auto result = run_mapper(Endless(false), {}, budget_of(0.05), {});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().reason, "the budget of 0.05 s ended before a mapping was found");
+  EXPECT_FALSE(result.error().proven);
 }
 
 TEST(RunMapper, PassesOnACancellationWithinABudget) {
