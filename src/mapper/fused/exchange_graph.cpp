@@ -250,11 +250,12 @@ class Connector {
       for (std::uint32_t g : candidates) {
         const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
                                  least_[p].latency + group_least_[e][g].latency};
-        if (bound.hopeless(cost.energy, cost.latency) ||
-            !table_.matches(before[p], own_[e][g], e) || !fits(e, before[p], g) ||
-            !table_.join(before[p], own_[e][g], e, &joined) ||
-            (options_.drop_dead_ends && index_ && !index_->finds(joined)))
-          continue;
+        if (bound.hopeless(cost.energy, cost.latency)) continue;
+        SpineTable::Case* const match = table_.match(before[p], own_[e][g], e);
+        if (match == nullptr || !fits(e, before[p], g)) continue;
+        SpineTable::join(*match, before[p], own_[e][g], &joined);
+        if (options_.drop_dead_ends && index_ && !index_->finds(joined)) continue;
+        table_.settle(match, before[p], own_[e][g], e, &joined);
         const std::uint32_t to = after.number(joined);
         if (to == least.size()) least.push_back(cost);
         least[to].energy = std::min(least[to].energy, cost.energy);

@@ -120,8 +120,8 @@ std::optional<SpineTable::Case> SpineTable::work_out(const Spine& prefix, const 
   return result;
 }
 
-SpineTable::Case* SpineTable::find_case(const CompactSpine& prefix, const CompactSpine& next,
-                                        std::size_t einsum) {
+SpineTable::Case* SpineTable::match(const CompactSpine& prefix, const CompactSpine& next,
+                                    std::size_t einsum) {
   if (next.extents.size() < prefix.extents.size()) return nullptr;
   SLUICE_CHECK(next.extents.size() < 64, "more than 63 fused loops");
   std::uint64_t key = KeyHash::mix(einsum + 1);
@@ -142,53 +142,53 @@ SpineTable::Case* SpineTable::find_case(const CompactSpine& prefix, const Compac
   return at->second == kNoMatch ? nullptr : &cases_[at->second];
 }
 
-bool SpineTable::join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
+void SpineTable::join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
                       CompactSpine* joined) {
-  Case* const known_case = find_case(prefix, next, einsum);
-  if (known_case == nullptr) return false;
-  Case& found = *known_case;
-  const std::size_t depth = found.loops.size();
-  joined->extents.resize(depth);
-  for (std::size_t i = 0; i < depth; ++i) {
-    const auto [left, right] = found.loops[i];
-    joined->extents[i] = left >= 0 ? prefix.extents[static_cast<std::size_t>(left)]
-                                   : next.extents[static_cast<std::size_t>(right)];
-  }
+  joined->extents.clear();
   joined->exchanges.clear();
   joined->bits.clear();
+  for (const auto& [left, right] : found.loops)
+    joined->extents.push_back(left >= 0 ? prefix.extents[static_cast<std::size_t>(left)]
+                                        : next.extents[static_cast<std::size_t>(right)]);
   for (const auto& [before, position] : found.live) {
     joined->exchanges.push_back((before ? prefix : next).exchanges[position]);
     joined->bits.push_back((before ? prefix : next).bits[position]);
   }
+}
+
+void SpineTable::settle(Case* found, const CompactSpine& prefix, const CompactSpine& next,
+                        std::size_t einsum, CompactSpine* joined) {
   // Loops of a block stand in the order of their sort keys, which begin with the extent.
-  std::uint64_t order = 0;
+  const std::size_t depth = joined->extents.size();
+  from_.resize(depth);
+  std::iota(from_.begin(), from_.end(), 0U);
   std::size_t first = 0;
-  std::vector<std::uint32_t> from(depth);
-  std::iota(from.begin(), from.end(), 0U);
-  for (std::size_t last : found.block_end) {
-    std::stable_sort(from.begin() + static_cast<std::ptrdiff_t>(first),
-                     from.begin() + static_cast<std::ptrdiff_t>(last),
+  for (std::size_t last : found->block_end) {
+    std::stable_sort(from_.begin() + static_cast<std::ptrdiff_t>(first),
+                     from_.begin() + static_cast<std::ptrdiff_t>(last),
                      [&](std::uint32_t a, std::uint32_t b) {
                        const std::uint32_t x = joined->extents[a], y = joined->extents[b];
-                       return x != y ? extents_[x] < extents_[y] : found.rank[a] < found.rank[b];
+                       return x != y ? extents_[x] < extents_[y] : found->rank[a] < found->rank[b];
                      });
     first = last;
   }
-  for (std::uint32_t i : from) order = order * 16 + i;
-  std::vector<std::uint32_t> sorted(depth);
-  for (std::size_t i = 0; i < depth; ++i) sorted[i] = joined->extents[from[i]];
-  joined->extents = std::move(sorted);
+  std::uint64_t order = 0;
+  in_order_.clear();
+  for (std::uint32_t i : from_) {
+    order = order * 16 + i;
+    in_order_.push_back(joined->extents[i]);
+  }
+  joined->extents = in_order_;
   const bool packs = depth <= 15;
-  const auto known = packs ? found.structure.find(order) : found.structure.end();
-  if (known != found.structure.end()) {
+  const auto known = packs ? found->structure.find(order) : found->structure.end();
+  if (known != found->structure.end()) {
     joined->structure = known->second;
-    return true;
+    return;
   }
   const Spine left = expand(prefix), right = expand(next);
   joined->structure = number_structure(
       join_spines(left, right, *match_spines(left, right), last_use_, einsum).spine);
-  if (packs) found.structure.emplace(order, joined->structure);
-  return true;
+  if (packs) found->structure.emplace(order, joined->structure);
 }
 
 }  // namespace sluice::fused

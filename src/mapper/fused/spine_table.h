@@ -35,14 +35,18 @@ class SpineTable {
 
   CompactSpine compact(const Spine& spine);
 
-  /// Whether Einsum number `einsum` can stand under all open loops of a prefix.
-  bool matches(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum) {
-    return find_case(prefix, next, einsum) != nullptr;
-  }
+  /// How two spines are joined, for all of their structures and equal extents.
+  struct Case;
 
-  /// The spine after joining Einsum number `einsum`; false: they do not match.
-  bool join(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
-            CompactSpine* joined);
+  /// How Einsum number `einsum` stands under all open loops of a prefix; null: it cannot. Valid
+  /// until the next call.
+  Case* match(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  /// The spine after joining matching ones, but for its structure and the order of its loops.
+  static void join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
+                   CompactSpine* joined);
+  /// Completes what join() began.
+  void settle(Case* found, const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
+              CompactSpine* joined);
 
   /// Per loop of a spine: it may not be permuted with the one above it.
   const std::vector<bool>& stop_before(const CompactSpine& spine) const {
@@ -65,20 +69,10 @@ class SpineTable {
     auto key() const { return std::tuple(spatial, component.index(), dimension, trips, tile); }
     bool operator<(const Extent& other) const { return key() < other.key(); }
   };
-  /// One case of structures and equal extents, but for the order of loops that may be permuted.
-  struct Case {
-    std::vector<std::pair<std::int32_t, std::int32_t>> loops;  // open ones: in prefix, in next
-    std::vector<std::uint32_t> rank;                   // per loop: order of all but its extent
-    std::vector<std::size_t> block_end;                // loops of one block may be permuted
-    std::vector<std::pair<bool, std::uint32_t>> live;  // in prefix (or in next), position
-    std::unordered_map<std::uint64_t, std::uint32_t> structure;  // by order of the loops
-  };
 
   std::uint32_t number_extent(const SpineLoop& loop);
   std::uint32_t number_structure(const Spine& spine);
   Spine expand(const CompactSpine& spine) const;
-  /// None: they do not match.
-  Case* find_case(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
   std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
 
   const std::vector<std::size_t>& last_use_;
@@ -86,10 +80,20 @@ class SpineTable {
   std::map<Extent, std::uint32_t> extent_number_;
   std::vector<Spine> structures_;  // with some extents
   std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
-  std::deque<Case> cases_;  // those that match
+  std::deque<Case> cases_;                      // those that match
+  std::vector<std::uint32_t> from_, in_order_;  // of settle()
   /// By a hash of all that decides a case: which of `cases_` it is, or kNoMatch.
   static constexpr std::uint32_t kNoMatch = ~std::uint32_t{0};
   std::unordered_map<std::uint64_t, std::uint32_t> case_number_;
+};
+
+/// Complete but for the order of loops that may be permuted.
+struct SpineTable::Case {
+  std::vector<std::pair<std::int32_t, std::int32_t>> loops;  // open ones: in prefix, in next
+  std::vector<std::uint32_t> rank;                   // per loop: order of all but its extent
+  std::vector<std::size_t> block_end;                // loops of one block may be permuted
+  std::vector<std::pair<bool, std::uint32_t>> live;  // in prefix (or in next), position
+  std::unordered_map<std::uint64_t, std::uint32_t> structure;  // by order of the loops
 };
 
 }  // namespace sluice::fused
