@@ -49,29 +49,30 @@ std::optional<double> least_of(const TileSearchContext& context, const Template&
   StateLists lists(context, templ, compiled, std::vector<std::uint32_t>(n, 0));
   std::size_t work = 0;
   Extensions extensions;
-  PointSet points{lists.stage(0).width, lists.stage(0).initial};
+  PointSet points{lists.sums().stage(0).width, lists.sums().stage(0).initial};
   for (std::size_t depth = 1; depth <= n; ++depth) {
     PointSet all, kept;
-    all.dimension = kept.dimension = lists.stage(depth).width;
+    all.dimension = kept.dimension = lists.sums().stage(depth).width;
     const StateBlock& block = lists.lists(lists.order()[depth - 1]).front().block;
     if ((work += points.size() * block.size()) > kMostWork) return std::nullopt;
     for (std::size_t p = 0; p < points.size(); ++p) {
-      lists.extend(depth, points.point(p), block, &extensions);
+      lists.sums().extend(depth, points.point(p), block, &extensions);
       for (std::size_t s = 0; s < extensions.n; ++s) {
         if (extensions.fits[s] == 0 || bound.hopeless(extensions.energy[s], extensions.latency[s]))
           continue;
         all.values.resize(all.values.size() + all.dimension);
-        lists.gather(depth, extensions, s, all.values.data() + all.values.size() - all.dimension);
+        lists.sums().gather(depth, extensions, s,
+                            all.values.data() + all.values.size() - all.dimension);
       }
     }
     if (all.size() > kMostPoints) return std::nullopt;
-    for (std::uint32_t i : pareto_front(lists.criteria(depth, all)))
+    for (std::uint32_t i : pareto_front(lists.sums().criteria(depth, all)))
       kept.values.insert(kept.values.end(), all.point(i), all.point(i) + all.dimension);
     points = std::move(kept);
   }
   double least = bound.limit, point[2];
   for (std::size_t p = 0; p < points.size(); ++p) {
-    lists.finish(points.point(p), point);
+    lists.sums().finish(points.point(p), point);
     least = std::min(least, point[of_energy ? 0 : 1]);
   }
   return least;

@@ -167,12 +167,12 @@ class TemplateSearch {
   std::size_t order(std::size_t depth) const { return lists_->order()[depth]; }
 
   Node root() const {
-    Node node{{lists_->stage(0).width, lists_->stage(0).initial}, {}};
+    Node node{{lists_->sums().stage(0).width, lists_->sums().stage(0).initial}, {}};
     if (n_classes_ > 0) return node;
     Node front;  // nothing is left to choose
-    front.points.dimension = lists_->front_width();
+    front.points.dimension = lists_->sums().front_width();
     front.points.values.resize(front.points.dimension);
-    lists_->finish(node.points.point(0), front.points.values.data());
+    lists_->sums().finish(node.points.point(0), front.points.values.data());
     return front;
   }
 
@@ -219,7 +219,7 @@ class TemplateSearch {
   }
 
   Node make_node(const Node& outer, std::size_t depth, const StateList& list) {
-    const std::size_t width = lists_->stage(depth).width;
+    const std::size_t width = lists_->sums().stage(depth).width;
     Node all, result;
     all.points.dimension = result.points.dimension = width;
     std::vector<double> values;
@@ -228,8 +228,8 @@ class TemplateSearch {
       for (std::uint32_t s = 0; s < extensions_.n; ++s) {
         if (!is_promising(s)) continue;
         all.points.values.resize(all.points.values.size() + width);
-        lists_->gather(depth, extensions_, s,
-                       all.points.values.data() + all.points.values.size() - width);
+        lists_->sums().gather(depth, extensions_, s,
+                              all.points.values.data() + all.points.values.size() - width);
         push_positions(outer, depth - 1, p, s, &all.at);
         if (context_.beam > 0)
           values.push_back(context_.bound.value(extensions_.energy[s], extensions_.latency[s]));
@@ -238,7 +238,7 @@ class TemplateSearch {
     if (context_.beam > 0) {
       keep(best_of(values), depth, all, &result);
     } else if (prunes() && all.points.size() > 1) {
-      keep(pareto_front(lists_->criteria(depth, all.points)), depth, all, &result);
+      keep(pareto_front(lists_->sums().criteria(depth, all.points)), depth, all, &result);
     } else {
       return all;
     }
@@ -246,7 +246,7 @@ class TemplateSearch {
   }
 
   void extend(const Node& outer, std::size_t depth, std::size_t p, const StateList& list) {
-    lists_->extend(depth, outer.points.point(p), list.block, &extensions_);
+    lists_->sums().extend(depth, outer.points.point(p), list.block, &extensions_);
     result_.evaluated += static_cast<double>(extensions_.n);
   }
 
@@ -290,16 +290,16 @@ class TemplateSearch {
   /// Complete assignments: energy, latency, segments, persistent reservations.
   Node make_front(const Node& outer, const StateList& list) {
     Node front;
-    front.points.dimension = lists_->front_width();
-    std::vector<double> rows(lists_->stage(n_classes_).width), point(front.points.dimension);
+    front.points.dimension = lists_->sums().front_width();
+    std::vector<double> rows(lists_->sums().stage(n_classes_).width), point(front.points.dimension);
     const bool worth_asking = list.block.size() > 2;
     for (std::size_t p = 0; p < outer.points.size(); ++p) {
       if (worth_asking && is_useless(outer.points.point(p), list, front.points)) continue;
       extend(outer, n_classes_, p, list);
       for (std::uint32_t s = 0; s < extensions_.n; ++s) {
         if (!is_promising(s)) continue;
-        lists_->gather(n_classes_, extensions_, s, rows.data());
-        lists_->finish(rows.data(), point.data());
+        lists_->sums().gather(n_classes_, extensions_, s, rows.data());
+        lists_->sums().finish(rows.data(), point.data());
         if (!make_room(point.data(), &front)) continue;
         front.points.values.insert(front.points.values.end(), point.begin(), point.end());
         push_positions(outer, n_classes_ - 1, p, s, &front.at);
@@ -311,11 +311,11 @@ class TemplateSearch {
   /// Whether no state of a block of the last class makes a full assignment that fits, may beat the
   /// known mapping and is not dominated by `known` ones.
   bool is_useless(const double* outer, const StateList& list, const PointSet& known) {
-    least_rows_.resize(lists_->stage(n_classes_).width);
-    least_point_.resize(lists_->front_width());
-    lists_->least_rows(outer, list.block, least_rows_.data());
-    lists_->finish(least_rows_.data(), least_point_.data());
-    return !lists_->fits(least_rows_.data()) ||
+    least_rows_.resize(lists_->sums().stage(n_classes_).width);
+    least_point_.resize(lists_->sums().front_width());
+    lists_->sums().least_rows(outer, list.block, least_rows_.data());
+    lists_->sums().finish(least_rows_.data(), least_point_.data());
+    return !lists_->sums().fits(least_rows_.data()) ||
            context_.bound.hopeless(least_point_[0], least_point_[1]) ||
            is_dominated(least_point_.data(), known);
   }
@@ -364,8 +364,9 @@ class TemplateSearch {
     result_.values.resize(exchange.values + exchange.count * stride, 0);
     result_.states.resize(exchange.states + exchange.count * n_classes_);
     for (std::size_t i = 0; i < exchange.count; ++i) {
-      lists_->collapse(segments, front.points.point(i), exchange.levels,
-                       result_.values.data() + exchange.values + i * stride);
+      lists_->sums().collapse(segments, context_.tracked->size(), front.points.point(i),
+                              exchange.levels,
+                              result_.values.data() + exchange.values + i * stride);
       std::uint32_t* states = result_.states.data() + exchange.states + i * n_classes_;
       for (std::size_t d = 0; d < n_classes_; ++d)
         states[order(d)] = lists_->lists(order(d))[lists_taken_[order(d)]]

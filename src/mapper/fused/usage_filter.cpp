@@ -44,7 +44,7 @@ bool UsageTable::reachable(std::uint32_t used, std::uint32_t target, std::size_t
 
 bool UsageTable::fits(std::uint32_t target) {
   tried_.clear();
-  return fits(target, lists_.no_usage(), 0, 0, lists_.stage(0).initial);
+  return fits(target, lists_.no_usage(), 0, 0, lists_.sums().stage(0).initial);
 }
 
 bool UsageTable::fits(std::uint32_t target, std::uint32_t used, std::size_t depth, int fused_loops,
@@ -56,7 +56,7 @@ bool UsageTable::fits(std::uint32_t target, std::uint32_t used, std::size_t dept
   key.push_back(fused_loops);
   if (!tried_.insert({depth, std::move(key)}).second) return false;
   Extensions extensions;
-  std::vector<double> extended(lists_.stage(depth + 1).width);
+  std::vector<double> extended(lists_.sums().stage(depth + 1).width);
   const std::size_t cls = lists_.order()[depth];
   for (const auto& [usage, lists] : usage_lists_[cls]) {
     const std::int64_t both = lists_.combine_usage(used, usage);
@@ -68,7 +68,7 @@ bool UsageTable::fits(std::uint32_t target, std::uint32_t used, std::size_t dept
       lists_.extend_roomy(depth + 1, point.data(), *l, &extensions);
       for (std::size_t s = 0; s < extensions.n; ++s) {
         if (extensions.fits[s] == 0) continue;
-        lists_.gather(depth + 1, extensions, s, extended.data());
+        lists_.sums().gather(depth + 1, extensions, s, extended.data());
         if (fits(target, static_cast<std::uint32_t>(both), depth + 1, fused, extended)) return true;
       }
     }
