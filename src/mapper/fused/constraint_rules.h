@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "loop_places.h"
+#include "order_rules.h"
 #include "sluice/mapper/constraints.h"
 #include "sluice/mapper/mapper.h"
 
@@ -21,13 +22,6 @@ struct TileRule {
 
 /// The tile constraints that concern an Einsum, in their order.
 std::vector<TileRule> tile_rules(const Constraints& constraints, const EinsumShape& shape);
-
-/// The temporal loops over `variables` stand in that order in the gaps from `first_gap` to
-/// `last_gap`.
-struct OrderRule {
-  std::vector<std::uint32_t> variables;  ///< local, outermost first
-  std::uint32_t first_gap = 0, last_gap = 0;
-};
 
 /// The loop orders that concern an Einsum whose storage nodes stand in these groups.
 std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumShape& shape,

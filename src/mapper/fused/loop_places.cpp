@@ -4,12 +4,11 @@
 #include <optional>
 
 #include "constraint_rules.h"
+#include "order_rules.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
 namespace {
-
-using Variables = std::uint64_t;  // set of local variables
 
 class LoopPlacer {
  public:
@@ -22,7 +21,7 @@ class LoopPlacer {
         bound_(problem[shape.einsum]),
         compute_(compute),
         groups_(groups),
-        rules_(order_rules(constraints, shape, groups)) {
+        rules_(order_rules(constraints, shape, groups), shape.sizes.size()) {
     SLUICE_CHECK(shape.sizes.size() <= 64, "more than 64 rank variables in one Einsum");
     for (std::size_t v = 0; v < shape.sizes.size(); ++v)
       if (shape.sizes[v] > 1) all_ |= Variables{1} << v;
@@ -173,7 +172,7 @@ class LoopPlacer {
       for (std::uint32_t step = 0; step < shape_.sizes.size(); ++step)
         for (std::uint32_t other = 0; other < shape_.sizes.size(); ++other)
           if ((steps >> step & 1) && (above & ~steps) >> other & 1)
-            rules_.push_back({{other, step}, 0, group - 1});
+            rules_.add({{other, step}, 0, group - 1});
     }
   }
 
@@ -221,115 +220,6 @@ class LoopPlacer {
     }
   }
 
-  bool is_ruled(std::uint32_t gap, std::size_t variable) const {
-    return std::any_of(rules_.begin(), rules_.end(), [&](const OrderRule& rule) {
-      return covers(rule, gap) && std::find(rule.variables.begin(), rule.variables.end(),
-                                            variable) != rule.variables.end();
-    });
-  }
-
-  static bool covers(const OrderRule& rule, std::uint32_t gap) {
-    return rule.first_gap <= gap && gap <= rule.last_gap;
-  }
-
-  /// Whether no rule puts a loop of the gap above one over `variable`.
-  bool may_come_first(std::uint32_t gap, std::size_t variable) const {
-    for (const OrderRule& rule : rules_) {
-      if (!covers(rule, gap)) continue;
-      const auto at = std::find(rule.variables.begin(), rule.variables.end(), variable);
-      if (at == rule.variables.end()) continue;
-      for (auto v = rule.variables.begin(); v != at; ++v)
-        if (temporal_[gap] >> *v & 1) return false;
-    }
-    return true;
-  }
-
-  /// How many loops of the gap the rules put above one over `variable`, one above the other.
-  std::uint32_t depth_in(std::uint32_t gap, std::size_t variable, std::size_t guard) const {
-    std::uint32_t depth = 0;
-    for (const OrderRule& rule : rules_) {
-      const auto at = std::find(rule.variables.begin(), rule.variables.end(), variable);
-      if (!covers(rule, gap) || at == rule.variables.end() || guard == 0) continue;
-      for (auto above = rule.variables.begin(); above != at; ++above)
-        if (temporal_[gap] >> *above & 1)
-          depth = std::max(depth, 1 + depth_in(gap, *above, guard - 1));
-    }
-    return depth;
-  }
-  std::uint32_t depth_in(std::uint32_t gap, std::size_t variable) const {
-    return depth_in(gap, variable, shape_.sizes.size());
-  }
-
-  /// Puts the loops of a gap into the order that the rules ask for; false if they contradict.
-  bool sort_by_rules(std::uint32_t gap, std::vector<LoopPlace>* places) const {
-    if (rules_.empty()) return true;
-    std::stable_sort(places->begin(), places->end(), [&](const LoopPlace& a, const LoopPlace& b) {
-      return depth_in(gap, a.variable) < depth_in(gap, b.variable);
-    });
-    for (const OrderRule& rule : rules_) {
-      if (!covers(rule, gap)) continue;
-      std::vector<std::size_t> ranks;
-      for (const LoopPlace& place : *places) {
-        const auto at = std::find(rule.variables.begin(), rule.variables.end(), place.variable);
-        if (at != rule.variables.end())
-          ranks.push_back(static_cast<std::size_t>(at - rule.variables.begin()));
-      }
-      if (!std::is_sorted(ranks.begin(), ranks.end())) return false;
-    }
-    return true;
-  }
-
-  /// Every way of standing free loops between ordered ones: blocks in a fixed order, in each of
-  /// which loops may be permuted to match another Einsum's.
-  void choose_blocks(std::size_t place, const Template& templ, std::vector<Template>* templates) {
-    if (place == templ.loops.size() || rules_.empty()) {
-      templates->push_back(templ);
-      return;
-    }
-    const LoopPlace& loop = templ.loops[place];
-    std::uint32_t deepest = 0;
-    if (loop.fused)
-      for (const LoopPlace& other : templ.loops)
-        if (other.gap == loop.gap && !other.spatial)
-          deepest = std::max(deepest, depth_in(loop.gap, other.variable));
-    if (deepest == 0) {
-      choose_blocks(place + 1, templ, templates);
-      return;
-    }
-    std::uint32_t first = 0, end = deepest + 1;
-    if (loop.spatial) {
-      first = deepest;
-    } else if (is_ruled(loop.gap, loop.variable)) {
-      first = depth_in(loop.gap, loop.variable);
-      end = first + 1;
-    }
-    for (std::uint32_t block = first; block < end; ++block) {
-      Template variant = templ;
-      variant.loops[place].block = block;
-      choose_blocks(place + 1, variant, templates);
-    }
-  }
-
-  /// Items in the order of the blocks, once all are chosen; false where that separates a sliding
-  /// node from its loop.
-  static bool sort_blocks(Template* templ) {
-    for (const Slot& slot : templ->slots)
-      if (slot.sliding_loop >= 0 &&
-          templ->loops[static_cast<std::size_t>(slot.sliding_loop)].block > 0)
-        return false;
-    for (auto first = templ->items.begin(); first != templ->items.end();) {
-      auto last = first + 1;
-      while (first->is_loop && last != templ->items.end() && last->is_loop) ++last;
-      if (first->is_loop)
-        std::stable_sort(first, last, [&](const Item& a, const Item& b) {
-          const LoopPlace &x = templ->loops[a.index], &y = templ->loops[b.index];
-          return x.gap != y.gap ? x.gap < y.gap : x.block < y.block;
-        });
-      first = last;
-    }
-    return true;
-  }
-
   /// Recurses over the gaps: below a non-backing node each partially relevant loop in turn is
   /// the one that a sliding window passes. A window in a double buffer may take more room, twice,
   /// than the whole range: there a node that passes none is tried too.
@@ -337,24 +227,18 @@ class LoopPlacer {
     if (gap == groups_.count) {
       const std::optional<Template> built = build();
       if (!built) return;
-      std::vector<Template> variants;
-      choose_blocks(0, *built, &variants);
-      for (Template& variant : variants) {
-        if (sort_blocks(&variant)) templates->push_back(std::move(variant));
-      }
+      rules_.append_blocks(temporal_, *built, templates);
       return;
     }
     Variables candidates = 0;
     const auto above = slots_of_group(gap);
     if (gap > 0 && !above.front()->backing)
       candidates = held(above.front()->tensor, Relevance::kPartial) & temporal_[gap];
-    const bool is_free = std::none_of(rules_.begin(), rules_.end(),
-                                      [&](const OrderRule& rule) { return covers(rule, gap); });
     const bool may_stay =
         candidates != 0 && is_double_buffered(problem_.arch[above.front()->component]);
-    if (candidates == 0 || !is_free || may_stay) choose_leader(-1, gap, templates);
+    if (candidates == 0 || rules_.cover(gap) || may_stay) choose_leader(-1, gap, templates);
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-      if ((candidates >> v & 1) && may_come_first(gap, v))
+      if ((candidates >> v & 1) && rules_.may_come_first(gap, v, temporal_[gap]))
         choose_leader(static_cast<std::int32_t>(v), gap, templates);
   }
 
@@ -401,7 +285,7 @@ class LoopPlacer {
 
   bool add_loops(std::uint32_t gap, Template* result) const {
     std::vector<LoopPlace> places = temporal_places(gap);
-    if (!sort_by_rules(gap, &places)) return false;
+    if (!rules_.sort(gap, temporal_[gap], &places)) return false;
     const std::vector<LoopPlace> spatial = spatial_places(gap);
     places.insert(places.end(), spatial.begin(), spatial.end());
     lead(gap, &places);
@@ -493,7 +377,7 @@ class LoopPlacer {
   const BoundEinsum& bound_;
   std::uint32_t compute_;
   const SlotGroups& groups_;
-  std::vector<OrderRule> rules_;
+  OrderRules rules_;
   struct StepChoice {
     Variables steps;
     std::uint32_t group;  // of the backing node
