@@ -79,12 +79,11 @@ Json fusion_groups(const Cost& cost, const Workload& workload) {
   return groups;
 }
 
-Json breakdown_or_null(const std::optional<LatencyBreakdown>& time) {
-  if (!time) return nullptr;
-  return {{"fill_s", finite_or_null(time->fill_s)},
-          {"compute_s", finite_or_null(time->compute_s)},
-          {"stall_s", finite_or_null(time->stall_s)},
-          {"drain_s", finite_or_null(time->drain_s)}};
+Json breakdown_or_null(const LatencyBreakdown& parts) {
+  if (parts.empty()) return nullptr;
+  Json result = Json::object();
+  for (const LatencyPart& part : parts) result[part.name + "_s"] = finite_or_null(part.seconds);
+  return result;
 }
 
 Json cost_to_json(const Cost& cost, const BoundProblem& problem) {

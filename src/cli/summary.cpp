@@ -141,16 +141,23 @@ class Summary {
                                            human_percent(cost.leak_energy_j / cost.energy_j))
                              : ""));
     field("latency", inked(console_, Ink::kBold, latency));
-    if (cost.breakdown)
-      field("", fmt::format("fill {}, compute {}, stalls {}, drain {}",
-                            si(cost.breakdown->fill_s, "s"), si(cost.breakdown->compute_s, "s"),
-                            si(cost.breakdown->stall_s, "s"), si(cost.breakdown->drain_s, "s")));
+    if (!cost.breakdown.empty()) field("", breakdown(cost.breakdown));
     field("EDP", inked(console_, Ink::kBold, edp(cost.edp_js())));
     if (result_.status == RunStatus::kInterrupted)
       field("found", inked(console_, Ink::kYellow, "interrupted: the best so far"));
     else if (result_.guarantee)
       field("found", guarantee(*result_.guarantee));
     if (result_.search) field("search", search(*result_.search));
+  }
+
+  std::string breakdown(const LatencyBreakdown& parts) const {
+    std::string text;
+    for (const LatencyPart& part : parts) {
+      std::string name = part.name;
+      std::replace(name.begin(), name.end(), '_', ' ');
+      text += (text.empty() ? "" : ", ") + name + " " + si(part.seconds, "s");
+    }
+    return text;
   }
 
   std::string guarantee(const Guarantee& guarantee) const {

@@ -11,6 +11,7 @@
 #include "model/pricing.h"
 #include "model/row_tiles.h"
 #include "model/sharing.h"
+#include "model/staged.h"
 #include "model/traffic.h"
 
 namespace sluice {
@@ -84,34 +85,36 @@ std::vector<Violation> take_capacity(std::vector<Violation>& all) {
   return capacity;
 }
 
-/// The same counts, timed tile by tile.
-NestPricer price_pipeline(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
+/// The same counts, timed by another policy than `overlap`.
+NestPricer price_timed(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+                       LatencyPolicy policy, Cost* rows) {
   std::vector<NestTraffic> traffic(tree.nests.size());
   NestPricer overlapped(problem, tree, nullptr);
   for (std::size_t n = 0; n < tree.nests.size(); ++n) {
     count_traffic(problem, tree, tree.nests[n], true, &traffic[n]);
     overlapped.add(tree.nests[n], traffic[n]);
   }
-  const LatencyBreakdown time = pipeline_latency(problem, tree, traffic);
-  rows->breakdown = time;
-  rows->latency_s = time.fill_s + time.compute_s + time.stall_s + time.drain_s;
+  rows->breakdown = policy == LatencyPolicy::kPipeline
+                        ? pipeline_latency(problem, tree, traffic)
+                        : staged_latency(problem, mapping, tree, traffic, overlapped.latency_s());
+  for (const LatencyPart& part : rows->breakdown) rows->latency_s += part.seconds;
   const bool any = overlapped.latency_s() > 0;
   NestPricer pricer(problem, tree, rows, any ? rows->latency_s / overlapped.latency_s() : 1);
   for (std::size_t n = 0; n < tree.nests.size(); ++n) pricer.add(tree.nests[n], traffic[n]);
   return pricer;
 }
 
-Cost full_cost(const BoundProblem& problem, const FlatTree& tree, const Occupancy& occupancy,
-               LatencyPolicy policy) {
+Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+               const Occupancy& occupancy, LatencyPolicy policy) {
   Cost cost;
   cost.energy.reserve(2 * tree.storages.size() +
                       tree.nests.size() * (problem.arch.components.size() + 4));
   cost.latency.reserve(tree.nests.size() * problem.arch.components.size());
-  const bool pipelined = policy == LatencyPolicy::kPipeline;
+  const bool overlaps = policy == LatencyPolicy::kOverlap;
   const NestPricer pricer =
-      pipelined ? price_pipeline(problem, tree, &cost) : price(problem, tree, &cost);
+      overlaps ? price(problem, tree, &cost) : price_timed(problem, mapping, tree, policy, &cost);
   cost.energy_j = pricer.energy_j();
-  if (!pipelined) cost.latency_s = pricer.latency_s();
+  if (overlaps) cost.latency_s = pricer.latency_s();
   cost.leak_energy_j = pricer.leak_energy_j();
   cost.unpriced_merge_values = pricer.merge_values();
   cost.padding_values = pricer.padding_values();
@@ -141,7 +144,7 @@ tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
     return tl::unexpected(std::move(all));
   }
   *violations = std::move(capacity);
-  return full_cost(problem, tree, occupancy, policy);
+  return full_cost(problem, mapping, tree, occupancy, policy);
 }
 
 tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,

@@ -7,7 +7,7 @@
 namespace sluice {
 
 const std::vector<std::string>& latency_policy_names() {
-  static const std::vector<std::string> kNames = {"overlap", "pipeline"};
+  static const std::vector<std::string> kNames = {"overlap", "pipeline", "staged"};
   return kNames;
 }
 

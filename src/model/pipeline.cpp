@@ -5,6 +5,7 @@
 
 #include "model/pricing.h"
 #include "model/tile_pipeline.h"
+#include "model/transfer_times.h"
 
 namespace sluice {
 namespace {
@@ -38,7 +39,8 @@ class StageBuilder {
         tree_(tree),
         nest_(nest),
         einsum_(problem[nest.einsum]),
-        inner_(traffic) {}
+        inner_(traffic),
+        times_(problem, tree, nest) {}
 
   Stage build() {
     Stage stage;
@@ -97,7 +99,7 @@ class StageBuilder {
   /// Turns what passes between a node and its parent into times of single transfers, and takes it
   /// off the inner traffic.
   void add_node(std::uint32_t s, Stage& stage) {
-    const std::uint32_t parent = parent_of(s);
+    const std::uint32_t parent = *times_.parent_of(s);
     StorageTraffic& mine = inner_.storages[s];
     StorageTraffic& outer = inner_.storages[parent];
     TileNode node;
@@ -120,58 +122,24 @@ class StageBuilder {
     outer.unit_writes -= mine.parent_received;
     mine.unit_writes -= mine.unit_filled;
     mine.unit_reads -= mine.unit_drained;
-    shared_port_ |= is_shared_port(parent);
+    shared_port_ |= times_.has_shared_port(parent);
     stage.nodes.push_back(std::move(node));
-  }
-
-  std::uint32_t parent_of(std::uint32_t s) const {
-    std::uint32_t parent = s;
-    for (std::uint32_t other = 0; other < s; ++other)
-      if (storage(other).tensor == storage(s).tensor && component_of(other).is_memory())
-        parent = other;
-    return parent;
-  }
-
-  bool is_shared_port(std::uint32_t s) const {
-    const Component& component = component_of(s);
-    return std::get<Memory>(component.kind).ports == Ports::kShared && !component.total_latency;
   }
 
   /// One of `transfers` equal ones: at the rate of the slower end, and what both need to start.
   double fill_s(std::uint32_t parent, std::uint32_t child, double transfers) const {
     const StorageTraffic& mine = inner_.storages[child];
     if (transfers <= 0 || mine.unit_filled == 0) return 0;
-    const double seconds = std::max(action_s(parent, true, mine.parent_sent),
-                                    action_s(child, false, mine.unit_filled));
-    return seconds / transfers + setup_s(parent, true) + setup_s(child, false);
+    const double seconds = std::max(times_.action_s(parent, true, mine.parent_sent),
+                                    times_.action_s(child, false, mine.unit_filled));
+    return seconds / transfers + times_.setup_s(parent, true) + times_.setup_s(child, false);
   }
 
   double drain_s(std::uint32_t parent, std::uint32_t child, double transfers) const {
     const StorageTraffic& mine = inner_.storages[child];
-    const double seconds = std::max(action_s(parent, false, mine.parent_received),
-                                    action_s(child, true, mine.unit_drained));
-    return seconds / transfers + setup_s(parent, false) + setup_s(child, true);
-  }
-
-  const Action& action(std::uint32_t s, bool read) const {
-    const BoundComponent& bound = einsum_.components[storage(s).component.index()];
-    return component_of(s)
-        .actions[static_cast<std::size_t>(read ? bound.read_action : bound.write_action)];
-  }
-  double setup_s(std::uint32_t s, bool read) const { return action(s, read).setup_s; }
-
-  /// Time of one action alone for so many values of the busiest instance.
-  double action_s(std::uint32_t s, bool read, std::int64_t values) const {
-    const Action& found = action(s, read);
-    const BoundComponent& bound = einsum_.components[storage(s).component.index()];
-    const double width = bound.bits_per_value[static_cast<std::size_t>(storage(s).tensor)];
-    const double calls = static_cast<double>(values) * width / bits_moved_by(found, width);
-    if (!bound.latency_rows) return calls == 0 ? 0 : calls / found.throughput;
-    const auto a = static_cast<std::size_t>(read ? bound.read_action : bound.write_action);
-    double longest = 0;
-    for (const std::vector<double>& row : *bound.latency_rows)
-      longest = std::max(longest, row[a] * calls);
-    return longest;
+    const double seconds = std::max(times_.action_s(parent, false, mine.parent_received),
+                                    times_.action_s(child, true, mine.unit_drained));
+    return seconds / transfers + times_.setup_s(parent, false) + times_.setup_s(child, true);
   }
 
   double setup_of_compute() const {
@@ -195,6 +163,7 @@ class StageBuilder {
   const Nest& nest_;
   const BoundEinsum& einsum_;
   NestTraffic inner_;  ///< traffic of the busiest instance without the transfers of tiles
+  TransferTimes times_;
   std::optional<ComponentId> tile_buffer_;
   std::vector<std::size_t> steps_before_;  ///< per loop of the nest: step loops before it
   bool shared_port_ = false;
@@ -300,7 +269,7 @@ class Walk {
   TileStep step_;
 };
 
-LatencyBreakdown time_of(const std::vector<Stage>& stages, double instances) {
+PipelineTimes time_of(const std::vector<Stage>& stages, double instances) {
   TileBuffers buffers{0, true, false};
   for (const Stage& stage : stages) {
     buffers.slots += stage.buffers.slots;
@@ -312,7 +281,7 @@ LatencyBreakdown time_of(const std::vector<Stage>& stages, double instances) {
   TilePipeline pipeline(buffers);
   Walk walk(stages, pipeline);
   walk.run();
-  LatencyBreakdown time = pipeline.breakdown();
+  PipelineTimes time = pipeline.times();
   time.fill_s *= instances;
   time.drain_s *= instances;
   time.compute_s *= walk.scale() * instances;
@@ -320,7 +289,7 @@ LatencyBreakdown time_of(const std::vector<Stage>& stages, double instances) {
   return time;
 }
 
-void add(const LatencyBreakdown& from, LatencyBreakdown& to) {
+void add(const PipelineTimes& from, PipelineTimes& to) {
   to.fill_s += from.fill_s;
   to.compute_s += from.compute_s;
   to.stall_s += from.stall_s;
@@ -331,7 +300,7 @@ void add(const LatencyBreakdown& from, LatencyBreakdown& to) {
 
 LatencyBreakdown pipeline_latency(const BoundProblem& problem, const FlatTree& tree,
                                   const std::vector<NestTraffic>& traffic) {
-  LatencyBreakdown total;
+  PipelineTimes total;
   std::vector<Stage> group;
   double group_instances = 1;
   const auto finish = [&] {
@@ -349,7 +318,10 @@ LatencyBreakdown pipeline_latency(const BoundProblem& problem, const FlatTree& t
     group.push_back(std::move(stage));
   }
   finish();
-  return total;
+  return {{"fill", total.fill_s},
+          {"compute", total.compute_s},
+          {"stall", total.stall_s},
+          {"drain", total.drain_s}};
 }
 
 }  // namespace sluice

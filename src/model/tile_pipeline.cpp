@@ -42,8 +42,8 @@ void TilePipeline::add(const TileStep& step) {
 
 double TilePipeline::end_s() const { return std::max(compute_end_s_, last_drain_.end_s); }
 
-LatencyBreakdown TilePipeline::breakdown() const {
-  LatencyBreakdown result;
+PipelineTimes TilePipeline::times() const {
+  PipelineTimes result;
   result.fill_s = first_start_s_;
   result.compute_s = busy_s_;
   result.drain_s = end_s() - compute_end_s_;

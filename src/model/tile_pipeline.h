@@ -5,9 +5,15 @@
 #include <deque>
 #include <vector>
 
-#include "sluice/model/latency_policy.h"
-
 namespace sluice {
+
+/// Where the time of a tile pipeline goes.
+struct PipelineTimes {
+  double fill_s = 0;     ///< until the first compute starts
+  double compute_s = 0;  ///< while the compute side works
+  double stall_s = 0;    ///< while it waits for tiles
+  double drain_s = 0;    ///< after the last compute
+};
 
 /// One step of a tile pipeline: the tiles that must come before it, the work on them, and what it
 /// leaves to be written back.
@@ -39,7 +45,7 @@ class TilePipeline {
   void add(const TileStep& step);
 
   double end_s() const;
-  LatencyBreakdown breakdown() const;
+  PipelineTimes times() const;
 
  private:
   struct Drain {

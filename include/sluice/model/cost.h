@@ -56,8 +56,8 @@ struct OccupancyRow {
 struct Cost {
   double energy_j = 0;
   double latency_s = 0;
-  std::optional<double> latency_cycles;       ///< where the architecture has a clock
-  std::optional<LatencyBreakdown> breakdown;  ///< policies other than overlap: adds up to latency_s
+  std::optional<double> latency_cycles;  ///< where the architecture has a clock
+  LatencyBreakdown breakdown;            ///< policies other than overlap: adds up to latency_s
   double leak_energy_j = 0;
   std::optional<double> area_m2;
   std::vector<EnergyRow> energy;

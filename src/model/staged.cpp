@@ -1,0 +1,333 @@
+#include "model/staged.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "model/pricing.h"
+#include "model/transfer_times.h"
+
+namespace sluice {
+namespace {
+
+/// Seconds by what they are spent on.
+struct Times {
+  double compute_s = 0, simd_s = 0, compulsory_s = 0, optional_s = 0;
+  double total() const { return compute_s + simd_s + compulsory_s + optional_s; }
+  void add(const Times& other, double factor = 1) {
+    compute_s += factor * other.compute_s;
+    simd_s += factor * other.simd_s;
+    compulsory_s += factor * other.compulsory_s;
+    optional_s += factor * other.optional_s;
+  }
+};
+
+/// What one step of a stage moves, pair of memories by pair (the compute is the inner one of a
+/// pair, too): seconds at either end, and before a transfer starts.
+class Transfers {
+ public:
+  using Pair = std::pair<ComponentId, std::optional<ComponentId>>;
+
+  void fill(const Pair& pair, double parent_s, double child_s, double setup_s) {
+    add(parent_s, child_s, setup_s, &in_[pair]);
+  }
+  void drain(const Pair& pair, double parent_s, double child_s, double setup_s) {
+    add(parent_s, child_s, setup_s, &out_[pair]);
+  }
+  /// The memory's reads and writes take turns.
+  void share_port(ComponentId parent) { shared_.insert(parent); }
+
+  double in_s() const { return longest(in_, std::nullopt); }
+  double out_s() const { return longest(out_, std::nullopt); }
+  /// Eq. 1 for a step: what the slowest memory takes for its part.
+  double step_s() const {
+    double seconds = std::max(in_s(), out_s());
+    for (ComponentId parent : shared_)
+      seconds = std::max(seconds, longest(in_, parent) + longest(out_, parent));
+    return seconds;
+  }
+
+ private:
+  struct Ends {
+    double parent_s = 0, child_s = 0, setup_s = 0;
+    double seconds() const { return std::max(parent_s, child_s) + setup_s; }
+  };
+  static void add(double parent_s, double child_s, double setup_s, Ends* ends) {
+    ends->parent_s += parent_s;
+    ends->child_s += child_s;
+    ends->setup_s = std::max(ends->setup_s, setup_s);
+  }
+  static double longest(const std::map<Pair, Ends>& pairs, std::optional<ComponentId> parent) {
+    double seconds = 0;
+    for (const auto& [pair, ends] : pairs)
+      if (!parent || pair.first == *parent) seconds = std::max(seconds, ends.seconds());
+    return seconds;
+  }
+
+  std::map<Pair, Ends> in_, out_;
+  std::set<ComponentId> shared_;
+};
+
+/// Eq. 2: n windows of what stands below, the first fill and the last drain, and in every step but
+/// one what a transfer takes longer than a window.
+Times stage_of(double n, const Times& window, const Transfers& transfers) {
+  Times result;
+  result.add(window, n);
+  result.compulsory_s += transfers.in_s() + transfers.out_s();
+  result.optional_s += (n - 1) * std::max(0.0, transfers.step_s() - window.total());
+  return result;
+}
+
+/// Where the parts of one nest stand among the splits of the tree.
+struct Branch {
+  std::vector<std::size_t> children;  ///< which child of each split on the way to the compute
+  std::vector<std::size_t> loops;     ///< per loop: splits above
+  std::vector<std::size_t> storages;  ///< per storage: splits above the place where it takes effect
+};
+
+class StageTree {
+ public:
+  StageTree(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+            const std::vector<NestTraffic>& traffic)
+      : problem_(problem), tree_(tree), traffic_(traffic) {
+    find_splits(mapping.nodes, {});
+    for (const Nest& nest : tree.nests) branches_.push_back(branch_of(nest));
+    for (const Nest& nest : tree.nests) repeats_ = common_repeats(nest);
+  }
+
+  Times run() const {
+    Times result;
+    result.add(list(0, tree_.nests.size(), 0, 0, false), repeats_);
+    return result;
+  }
+
+ private:
+  // ---- the tree ------------------------------------------------------------------------------
+
+  void find_splits(const NodeList& nodes, const std::vector<std::size_t>& children) {
+    for (const Node& node : nodes) {
+      children_of_[&node] = children;
+      const auto* split = std::get_if<SplitNode>(&node.kind);
+      for (std::size_t c = 0; split != nullptr && c < split->children.size(); ++c) {
+        std::vector<std::size_t> inner = children;
+        inner.push_back(c);
+        find_splits(split->children[c], inner);
+      }
+    }
+  }
+
+  Branch branch_of(const Nest& nest) const {
+    Branch branch;
+    branch.children = children_of_.at(nest.node);
+    for (std::uint32_t l = nest.loops_begin; l < nest.loops_end; ++l)
+      branch.loops.push_back(children_of_.at(tree_.loops[l].node).size());
+    for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s) {
+      const NestStorage& storage = tree_.storages[s];
+      std::size_t splits = children_of_.at(tree_.entries[storage.entry].node).size();
+      if (storage.loops_above > 0)
+        splits = std::max(splits, branch.loops[static_cast<std::size_t>(storage.loops_above) - 1]);
+      branch.storages.push_back(splits);
+    }
+    return branch;
+  }
+
+  double repeats_of(const Nest& nest) const {
+    return static_cast<double>(problem_.workload.n_instances) *
+           static_cast<double>(problem_.workload[nest.einsum].n_instances);
+  }
+
+  /// Repetitions of the whole tree; Einsums that are repeated in different numbers are so one by
+  /// one, inside the loops that they share.
+  double common_repeats(const Nest& first) const {
+    const double repeats = repeats_of(first);
+    for (const Nest& nest : tree_.nests)
+      if (repeats_of(nest) != repeats) return 1;
+    return repeats;
+  }
+
+  const NestLoop& loop(const Nest& nest, std::size_t l) const {
+    return tree_.loops[nest.loops_begin + l];
+  }
+
+  /// Whether loop number `l` of the nests from `first` on stands in their list below `splits`.
+  bool has_loop(std::size_t first, std::size_t splits, std::size_t l) const {
+    return l < branches_[first].loops.size() && branches_[first].loops[l] == splits;
+  }
+
+  template <class Body>
+  void for_each_storage(std::size_t first, std::size_t end, std::size_t splits, std::size_t loops,
+                        const Body& body) const {
+    for (std::size_t n = first; n < end; ++n) {
+      const Nest& nest = tree_.nests[n];
+      for (std::uint32_t s = 0; s < branches_[n].storages.size(); ++s)
+        if (branches_[n].storages[s] == splits &&
+            static_cast<std::size_t>(tree_.storages[nest.storages_begin + s].loops_above) == loops)
+          body(n, s);
+    }
+  }
+
+  bool has_storage(std::size_t first, std::size_t end, std::size_t splits,
+                   std::size_t loops) const {
+    bool any = false;
+    for_each_storage(first, end, splits, loops, [&](std::size_t, std::uint32_t) { any = true; });
+    return any;
+  }
+
+  // ---- stages --------------------------------------------------------------------------------
+
+  /// What nests [first, end) do below their first `loops` loops in the list below `splits` splits;
+  /// `inside`: also below the storage nodes right there.
+  Times list(std::size_t first, std::size_t end, std::size_t splits, std::size_t loops,
+             bool inside) const {
+    double n = 1;
+    std::size_t last = loops;
+    if (inside || !has_storage(first, end, splits, loops)) {
+      while (has_loop(first, splits, last)) {
+        const NestLoop& next = loop(tree_.nests[first], last++);
+        if (!next.spatial) n *= static_cast<double>(next.trips);
+        if (has_storage(first, end, splits, last)) break;
+      }
+      if (last == loops || !has_storage(first, end, splits, last))
+        return innermost(first, end, splits, n);
+    }
+    Transfers transfers;
+    for_each_storage(first, end, splits, last, [&](std::size_t nest, std::uint32_t s) {
+      add_transfers(nest, s, &transfers);
+    });
+    return stage_of(n, list(first, end, splits, last, true), transfers);
+  }
+
+  /// n times what follows the last loop of a list: a compute, or the children of a split (eq. 5).
+  Times innermost(std::size_t first, std::size_t end, std::size_t splits, double n) const {
+    const std::vector<std::size_t>& path = branches_[first].children;
+    if (path.size() == splits) return leaf(first, n);
+    Times children, result;
+    for (std::size_t begin = first; begin < end;) {
+      std::size_t last = begin + 1;
+      while (last < end && branches_[last].children[splits] == branches_[begin].children[splits])
+        ++last;
+      std::size_t above = 0;  // loops outside the split
+      while (above < branches_[begin].loops.size() && branches_[begin].loops[above] <= splits)
+        ++above;
+      children.add(list(begin, last, splits + 1, above, false));
+      begin = last;
+    }
+    result.add(children, n);
+    return result;
+  }
+
+  double steps_above(const Nest& nest, std::size_t loops) const {
+    double steps = 1;
+    for (std::size_t l = 0; l < loops; ++l)
+      if (!loop(nest, l).spatial) steps *= static_cast<double>(loop(nest, l).trips);
+    return steps;
+  }
+
+  /// One step's fill and drain of a storage; backing nodes move nothing.
+  void add_transfers(std::size_t n, std::uint32_t s, Transfers* transfers) const {
+    const Nest& nest = tree_.nests[n];
+    const NestStorage& storage = tree_.storages[nest.storages_begin + s];
+    const TransferTimes times(problem_, tree_, nest);
+    const std::optional<std::uint32_t> parent = times.parent_of(s);
+    if (!parent || !problem_.arch[storage.component].is_memory()) return;
+    const StorageTraffic& mine = traffic_[n].storages[s];
+    const double steps = steps_above(nest, static_cast<std::size_t>(storage.loops_above));
+    const Transfers::Pair pair{tree_.storages[nest.storages_begin + *parent].component,
+                               storage.component};
+    if (mine.unit_filled > 0)
+      transfers->fill(pair, times.action_s(*parent, true, mine.parent_sent) / steps,
+                      times.action_s(s, false, mine.unit_filled) / steps,
+                      times.setup_s(*parent, true) + times.setup_s(s, false));
+    if (mine.unit_drained > 0)
+      transfers->drain(pair, times.action_s(*parent, false, mine.parent_received) / steps,
+                       times.action_s(s, true, mine.unit_drained) / steps,
+                       times.setup_s(*parent, false) + times.setup_s(s, true));
+    if (times.has_shared_port(*parent)) transfers->share_port(pair.first);
+  }
+
+  /// A compute below n steps of loops, with its operands and results.
+  Times leaf(std::size_t n, double steps) const {
+    const Nest& nest = tree_.nests[n];
+    const double all_steps = steps_above(nest, branches_[n].loops.size());
+    Times window;
+    (is_simd(nest) ? window.simd_s : window.compute_s) =
+        compute_s(nest, traffic_[n]) / all_steps + setup_of_compute(nest);
+    Transfers operands;
+    const TransferTimes times(problem_, tree_, nest);
+    for (std::uint32_t s = 0; s < branches_[n].storages.size(); ++s) {
+      const NestStorage& storage = tree_.storages[nest.storages_begin + s];
+      if (!problem_.arch[storage.component].is_memory() || has_memory_below(nest, s)) continue;
+      const StorageTraffic& mine = traffic_[n].storages[s];
+      const Transfers::Pair pair{storage.component, std::nullopt};
+      const std::int64_t read = mine.unit_reads - mine.unit_drained;
+      const std::int64_t written = mine.unit_writes - mine.unit_filled;
+      if (read > 0)
+        operands.fill(pair, times.action_s(s, true, read) / all_steps, 0, times.setup_s(s, true));
+      if (written > 0)
+        operands.drain(pair, times.action_s(s, false, written) / all_steps, 0,
+                       times.setup_s(s, false));
+      if (times.has_shared_port(s)) operands.share_port(pair.first);
+    }
+    Times result;
+    result.add(stage_of(steps, window, operands), repeats_of(nest) / repeats_);
+    return result;
+  }
+
+  bool has_memory_below(const Nest& nest, std::uint32_t s) const {
+    for (std::uint32_t other = nest.storages_begin + s + 1; other < nest.storages_end; ++other)
+      if (tree_.storages[other].tensor == tree_.storages[nest.storages_begin + s].tensor &&
+          problem_.arch[tree_.storages[other].component].is_memory())
+        return true;
+    return false;
+  }
+
+  /// Whether the compute has more than multiply-adds.
+  bool is_simd(const Nest& nest) const {
+    for (const Action& action : problem_.arch[nest.compute->component].actions)
+      if (action.name != "compute" && action.name != "mul_add") return true;
+    return false;
+  }
+
+  /// Busy time of the compute in one repetition.
+  double compute_s(const Nest& nest, const NestTraffic& traffic) const {
+    NestTraffic alone;
+    alone.storages.resize(traffic.storages.size());
+    alone.operations = traffic.operations;
+    alone.unit_operations = traffic.unit_operations;
+    NestPricer pricer(problem_, tree_, nullptr);
+    pricer.add(nest, alone);
+    return pricer.latency_s() / repeats_of(nest);
+  }
+
+  double setup_of_compute(const Nest& nest) const {
+    double setup_s = 0;
+    for (const auto& [index, calls] : nest.compute->calls_per_point)
+      setup_s = std::max(setup_s, problem_.arch[nest.compute->component].actions[index].setup_s);
+    return setup_s;
+  }
+
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  const std::vector<NestTraffic>& traffic_;
+  std::map<const Node*, std::vector<std::size_t>> children_of_;  ///< splits on the way to a node
+  std::vector<Branch> branches_;                                 ///< per nest
+  double repeats_ = 1;
+};
+
+}  // namespace
+
+LatencyBreakdown staged_latency(const BoundProblem& problem, const Mapping& mapping,
+                                const FlatTree& tree, const std::vector<NestTraffic>& traffic,
+                                double overlap_s) {
+  Times times = StageTree(problem, mapping, tree, traffic).run();
+  times.optional_s += std::max(0.0, overlap_s - times.total());
+  return {{"compute", times.compute_s},
+          {"simd", times.simd_s},
+          {"compulsory_stall", times.compulsory_s},
+          {"optional_stall", times.optional_s},
+          {"collectives", 0},
+          {"conflicts", 0}};
+}
+
+}  // namespace sluice
