@@ -17,10 +17,6 @@ std::size_t walked_by(const Einsum& einsum, const std::vector<RankVariableId>& v
   return kNowhere;
 }
 
-bool is_window(const AffineExpression& index) {
-  return !index.terms.empty() && (index.terms.size() > 1 || index.terms[0].coefficient != 1);
-}
-
 /// Einsums of whose output some other one reads a window, or one whose own output is read so.
 std::vector<char> makers_of_windows(const Workload& workload) {
   std::vector<char> read_in_windows(workload.tensors.size(), 0);
@@ -28,7 +24,7 @@ std::vector<char> makers_of_windows(const Workload& workload) {
   for (const Einsum& einsum : workload.einsums)
     for (const TensorAccess& access : einsum.accesses)
       for (const AffineExpression& index : access.projection)
-        if (!access.is_output && is_window(index)) {
+        if (!access.is_output && index.is_window()) {
           read_in_windows[access.tensor.index()] = 1;
           any = true;
         }
@@ -44,18 +40,20 @@ std::vector<char> makers_of_windows(const Workload& workload) {
   return makers;
 }
 
-/// Rows of an intermediate that a reader's tile needs from the start of its rank: one more than the
-/// largest index, at most `rank_size`. `tiles`: per place in the reader's iteration space.
+/// Rows of an intermediate that a reader's tile needs from the first that is made: up to the
+/// largest index. `made`: of its maker. `tiles`: per place in the reader's iteration space.
 std::int64_t rows_needed(const Einsum& reader, const AffineExpression& index,
-                         const TileSizes* tiles, std::int64_t rank_size) {
+                         const TileSizes* tiles, const VariableRange& made) {
   std::int64_t highest = index.constant;
   for (const AffineTerm& term : index.terms) {
-    if (term.coefficient <= 0) continue;
-    for (std::size_t v = 0; v < reader.iteration_space.size(); ++v)
-      if (reader.iteration_space[v].variable == term.variable)
-        highest += term.coefficient * (tiles[v].start - 1);
+    for (std::size_t v = 0; v < reader.iteration_space.size(); ++v) {
+      const VariableRange& range = reader.iteration_space[v];
+      if (range.variable != term.variable) continue;
+      highest += term.coefficient * range.minimum;
+      if (term.coefficient > 0) highest += term.coefficient * (tiles[v].start - 1);
+    }
   }
-  return std::clamp<std::int64_t>(highest + 1, 1, rank_size);
+  return std::clamp<std::int64_t>(highest + 1 - made.minimum, 1, made.size);
 }
 
 }  // namespace
@@ -113,7 +111,7 @@ bool LoopTiles::unused_loop_has_one_step(const LoopShape& loop) const {
 /// False if nobody takes what the maker makes along the loop in rows.
 bool LoopTiles::follow_readers(Walker& maker) {
   const TensorAccess& output = (*workload_)[maker.einsum].output();
-  const RankVariableId made = (*workload_)[maker.einsum].iteration_space[maker.variable].variable;
+  const VariableRange& made = (*workload_)[maker.einsum].iteration_space[maker.variable];
   std::int64_t first = 0, later = 0;
   for (const Walker& walker : walkers_) {
     const Einsum& reader = (*workload_)[walker.einsum];
@@ -122,15 +120,13 @@ bool LoopTiles::follow_readers(Walker& maker) {
       if (access.is_output || access.tensor != output.tensor) continue;
       for (std::size_t r = 0; r < access.projection.size(); ++r) {
         const AffineExpression& index = access.projection[r];
-        const auto& written = output.projection[r].terms;
-        if (!(is_window(index) || walker.follows) || index.coefficient_of(used) == 0 ||
-            written.size() != 1 || written[0].variable != made)
+        const AffineExpression& written = output.projection[r];
+        if (!(index.is_window() || walker.follows) || index.coefficient_of(used) == 0 ||
+            !written.is_plain_variable() || written.terms[0].variable != made.variable)
           continue;
-        const std::int64_t size =
-            workload_->ranks[workload_->tensors[output.tensor.index()].ranks[r].index()].size;
         const std::int64_t next = index.coefficient_of(used) * walker.later;
-        first = std::max(first, rows_needed(reader, index, tiles_of(walker.einsum), size));
-        later = std::max(later, std::min(next, size));
+        first = std::max(first, rows_needed(reader, index, tiles_of(walker.einsum), made));
+        later = std::max(later, std::min(next, made.size));
       }
     }
   }

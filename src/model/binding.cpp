@@ -6,6 +6,7 @@
 
 #include "model/bound_access.h"
 #include "model/bounds.h"
+#include "model/held_boxes.h"
 #include "model/keep_rule.h"
 #include "model/row_tiles.h"
 #include "sluice/support/error.h"
@@ -311,6 +312,7 @@ Result<BoundProblem> bind(const Workload& workload, const Arch& arch) {
   if (!diagnostics.empty()) return tl::unexpected(std::move(diagnostics));
   widen_backings(problem.workload, &problem.einsums);
   problem.shares_rows = shares_rows(problem);
+  problem.holds_unlike_boxes = holds_unlike_boxes(problem);
   problem.bounds = cost_bounds(problem);
   problem.area_m2 = total_area(problem.arch);
   return problem;

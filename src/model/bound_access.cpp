@@ -121,15 +121,11 @@ struct SliceRange {
   std::int64_t low = INT64_MAX, high = INT64_MIN;
 };
 
-bool steps_one_by_one(const AffineExpression& index) {
-  return index.terms.size() == 1 && index.terms[0].coefficient == 1;
-}
-
 SliceRange slices_of(const Workload& workload, TensorId tensor, std::size_t rank) {
   SliceRange range;
   for (const Einsum& einsum : workload.einsums) {
     for (const TensorAccess& access : einsum.accesses) {
-      if (access.tensor != tensor || !steps_one_by_one(access.projection[rank])) continue;
+      if (access.tensor != tensor || !access.projection[rank].goes_one_by_one()) continue;
       range.low = std::min(range.low, access.projection[rank].constant);
       range.high = std::max(range.high, access.projection[rank].constant);
     }
@@ -141,12 +137,25 @@ SliceRange slices_of(const Workload& workload, TensorId tensor, std::size_t rank
 
 namespace {
 
-std::int64_t whole_extent(const BoundIndex& index, const Einsum& einsum) {
-  std::int64_t extent = 1 + index.slack;
-  for (const BoundTerm& term : index.terms)
-    extent += std::abs(term.coefficient) *
-              (einsum.iteration_space[static_cast<std::size_t>(term.variable)].size - 1);
-  return backing_extent(index, extent);
+/// Indices of a rank that the Einsums touch in their whole ranges, and those between them.
+std::int64_t whole_extent(const Workload& workload, TensorId tensor, std::size_t rank) {
+  std::int64_t low = INT64_MAX, high = INT64_MIN;
+  for (const Einsum& einsum : workload.einsums)
+    for (const TensorAccess& access : einsum.accesses) {
+      if (access.tensor != tensor) continue;
+      std::int64_t from = access.projection[rank].constant, to = from;
+      for (const AffineTerm& term : access.projection[rank].terms)
+        for (const VariableRange& range : einsum.iteration_space) {
+          if (range.variable != term.variable) continue;
+          const std::int64_t first = term.coefficient * range.minimum;
+          const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
+          from += std::min(first, last);
+          to += std::max(first, last);
+        }
+      low = std::min(low, from);
+      high = std::max(high, to);
+    }
+  return high - low + 1;
 }
 
 }  // namespace
@@ -167,7 +176,7 @@ void widen_backings(const Workload& workload, std::vector<BoundEinsum>* einsums)
           const SliceRange range = slices_of(workload, tensor, r);
           index.others = range.high - range.low - index.slack;
         }
-        index.whole = whole_extent(index, workload[einsum.einsum]);
+        index.whole = index.terms.empty() ? 1 + index.slack : whole_extent(workload, tensor, r);
       }
     }
   }

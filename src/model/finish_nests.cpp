@@ -35,7 +35,8 @@ class NestFinisher {
     const std::uint32_t end = reserved_end(problem_, tree_, nest);
     for (auto s = nest.storages_begin; s < end; ++s) {
       if (tree_.storages[s].slides_over >= 0) nest.perfect = false;
-      if (!lies_beyond_copy(nest, tree_.storages[s])) reserve(nest, tree_.storages[s]);
+      if (!lies_beyond_copy(problem_, tree_, nest, tree_.storages[s]))
+        reserve(nest, tree_.storages[s]);
     }
     if (einsum.is_copy_operation) return;
     for (std::size_t v = 0; v < tiles_.size(); ++v) {
@@ -47,6 +48,13 @@ class NestFinisher {
                       " at the compute; it must be 1.",
                   nest.einsum);
     }
+  }
+
+  /// Once all nests are finished: a loop has steps if some Einsum below takes several.
+  void double_buffers() {
+    for (const BelowLoop& below : below_)
+      for (const NestLoop& loop : tree_.loops)
+        if (loop.node == below.loop && loop.trips > 1) tree_.entries[below.entry].doubled = true;
   }
 
  private:
@@ -80,19 +88,6 @@ class NestFinisher {
     current = sizes_[v].largest();
   }
 
-  /// A memory further in than both ends of a copy takes no part in it.
-  bool lies_beyond_copy(const Nest& nest, const NestStorage& storage) const {
-    if (!problem_.workload[nest.einsum].is_copy_operation || !nest.compute) return false;
-    const auto depth = [&](const NestStorage& s) {
-      return nest.compute->depth[s.component.index()];
-    };
-    int deepest = -1;
-    for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
-      if (tree_.entries[tree_.storages[s].entry].backing)
-        deepest = std::max(deepest, depth(tree_.storages[s]));
-    return depth(storage) > deepest;
-  }
-
   void reserve(const Nest& nest, const NestStorage& storage) {
     TreeEntry& entry = tree_.entries[storage.entry];
     const BoundEinsum& einsum = problem_[nest.einsum];
@@ -113,13 +108,20 @@ class NestFinisher {
     if (entry.backing && problem_.workload[entry.tensor].persistent) return;
     for (int l = 0; l < storage.loops_above; ++l) {
       const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
-      if (!loop.spatial && loop.trips > 1) entry.doubled = true;
+      if (!loop.spatial && !entry.doubled) below_.push_back({storage.entry, loop.node});
     }
   }
+
+  /// An entry of a double-buffered memory below a temporal loop.
+  struct BelowLoop {
+    std::uint32_t entry = 0;
+    const Node* loop = nullptr;
+  };
 
   const BoundProblem& problem_;
   FlatTree& tree_;
   ViolationReport& report_;
+  std::vector<BelowLoop> below_;
   std::vector<std::int64_t> tiles_;  ///< the largest of each variable
   std::vector<TileSizes> sizes_;
 };
@@ -131,6 +133,17 @@ std::uint32_t reserved_end(const BoundProblem& problem, const FlatTree& tree, co
   if (!problem.workload[nest.einsum].is_copy_operation) return end;
   while (end > nest.storages_begin && !tree.entries[tree.storages[end - 1].entry].backing) --end;
   return end;
+}
+
+bool lies_beyond_copy(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                      const NestStorage& storage) {
+  if (!problem.workload[nest.einsum].is_copy_operation || !nest.compute) return false;
+  const auto depth = [&](const NestStorage& s) { return nest.compute->depth[s.component.index()]; };
+  int deepest = -1;
+  for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
+    if (tree.entries[tree.storages[s].entry].backing)
+      deepest = std::max(deepest, depth(tree.storages[s]));
+  return depth(storage) > deepest;
 }
 
 std::int64_t tile_extent(const BoundIndex& index, const std::int64_t* tiles) {
@@ -163,6 +176,7 @@ void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& 
                     problem.workload[nest.einsum].iteration_space.size();
   tree.tile_sizes.reserve(n_tile_sizes);
   for (Nest& nest : tree.nests) finisher.finish(nest);
+  finisher.double_buffers();
 }
 
 }  // namespace sluice

@@ -13,6 +13,10 @@ void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& 
 /// node does not exist.
 std::uint32_t reserved_end(const BoundProblem& problem, const FlatTree& tree, const Nest& nest);
 
+/// True for the storage of a memory further in than both ends of a copy: it takes no part in it.
+bool lies_beyond_copy(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                      const NestStorage& storage);
+
 /// Indices of one rank that a tile touches.
 std::int64_t tile_extent(const BoundIndex& index, const std::int64_t* tiles);
 

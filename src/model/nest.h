@@ -19,6 +19,7 @@ struct NestLoop {
   std::int64_t tile = 1;        ///< tile inside
   std::int64_t first = 0;       ///< larger first tile; 0 without one
   bool sweeps = false;          ///< the first tile starts a sweep over the loops outside, too
+  bool follows = false;         ///< its tiles are the rows that readers below it need
   std::int64_t trips = 1;       ///< of the largest enclosing tile
   const Node* node = nullptr;
 };

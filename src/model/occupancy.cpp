@@ -1,9 +1,11 @@
 #include "model/occupancy.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "model/finish_nests.h"
+#include "model/held_boxes.h"
 #include "model/reservations.h"
 
 namespace sluice {
@@ -12,6 +14,7 @@ namespace {
 struct Excess {
   double bits = 0;
   std::size_t nest = 0;
+  Moment moment;
 };
 
 /// The tile that an entry of the tree reserves, as ` [4×8]`; a value without ranks has none.
@@ -66,33 +69,74 @@ void report_excess(const BoundProblem& problem, const FlatTree& tree, Reservatio
 
 }  // namespace
 
-Occupancy check_capacities(const BoundProblem& problem, const FlatTree& tree,
-                           ViolationReport& report) {
-  const std::size_t n_components = problem.arch.components.size();
-  Occupancy occupancy{std::vector<double>(n_components, 0), std::vector<double>(n_components, 0)};
-  std::vector<Excess> excess(n_components);
-  std::vector<double> live_bits(n_components);
-  Reservations analysis(problem, tree);
-  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
-    std::fill(live_bits.begin(), live_bits.end(), 0.0);
-    for (std::uint32_t index : analysis.live_at(n))
-      live_bits[analysis.entry_of(index).component.index()] += analysis.bits(index);
-    const BoundEinsum& einsum = problem[tree.nests[n].einsum];
-    for (std::size_t c = 0; c < n_components; ++c) {
-      if (!problem.arch.components[c].is_memory()) continue;
+namespace {
+
+/// Compares what is alive with the capacities, nest by nest.
+class CapacityCheck {
+ public:
+  CapacityCheck(const BoundProblem& problem, const FlatTree& tree)
+      : problem_(problem),
+        tree_(tree),
+        analysis_(problem, tree),
+        n_components_(problem.arch.components.size()),
+        excess_(n_components_),
+        live_bits_(n_components_),
+        occupancy_{std::vector<double>(n_components_, 0), std::vector<double>(n_components_, 0)} {}
+
+  /// What nest `n` needs with the bits that the tree's entries have now.
+  void add(std::size_t n, const Moment& moment) {
+    std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
+    for (std::uint32_t index : analysis_.live_at(n))
+      live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
+    const BoundEinsum& einsum = problem_[tree_.nests[n].einsum];
+    for (std::size_t c = 0; c < n_components_; ++c) {
+      if (!problem_.arch.components[c].is_memory()) continue;
       const double capacity = einsum.components[c].size_bits;
-      if (live_bits[c] > occupancy.peak_bits[c]) {
-        occupancy.peak_bits[c] = live_bits[c];
-        occupancy.capacity_bits[c] = capacity;
-      } else if (occupancy.peak_bits[c] == 0) {
-        occupancy.capacity_bits[c] = std::max(occupancy.capacity_bits[c], capacity);
+      if (live_bits_[c] > occupancy_.peak_bits[c]) {
+        occupancy_.peak_bits[c] = live_bits_[c];
+        occupancy_.capacity_bits[c] = capacity;
+      } else if (occupancy_.peak_bits[c] == 0) {
+        occupancy_.capacity_bits[c] = std::max(occupancy_.capacity_bits[c], capacity);
       }
-      if (live_bits[c] - capacity > excess[c].bits) excess[c] = {live_bits[c] - capacity, n};
+      if (live_bits_[c] - capacity > excess_[c].bits)
+        excess_[c] = {live_bits_[c] - capacity, n, moment};
     }
   }
-  for (std::size_t c = 0; c < n_components; ++c)
-    if (excess[c].bits > 0) report_excess(problem, tree, analysis, c, excess[c], report);
-  return occupancy;
+
+  void report(HeldBoxes* boxes, ViolationReport& report) {
+    for (std::size_t c = 0; c < n_components_; ++c) {
+      if (excess_[c].bits <= 0) continue;
+      if (boxes) boxes->hold(excess_[c].moment);
+      report_excess(problem_, tree_, analysis_, c, excess_[c], report);
+    }
+  }
+
+  Occupancy take() { return std::move(occupancy_); }
+
+ private:
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  Reservations analysis_;
+  std::size_t n_components_;
+  std::vector<Excess> excess_;
+  std::vector<double> live_bits_;
+  Occupancy occupancy_;
+};
+
+}  // namespace
+
+Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
+  CapacityCheck check(problem, tree);
+  std::optional<HeldBoxes> boxes;
+  if (problem.holds_unlike_boxes) boxes.emplace(problem, tree);
+  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
+    if (boxes)
+      boxes->for_each_moment(n, [&](const Moment& moment) { check.add(n, moment); });
+    else
+      check.add(n, {});
+  }
+  check.report(boxes ? &*boxes : nullptr, report);
+  return check.take();
 }
 
 }  // namespace sluice

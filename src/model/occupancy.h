@@ -14,8 +14,8 @@ struct Occupancy {
 };
 
 /// Adds up what is alive in every memory during each Einsum (model.md, "Capacity") and reports each
-/// memory that overflows, at the Einsum where the excess is largest.
-Occupancy check_capacities(const BoundProblem& problem, const FlatTree& tree,
-                           ViolationReport& report);
+/// memory that overflows, at the Einsum where the excess is largest. Where Einsums touch different
+/// boxes of a tensor, the tree's entries are left with the bits of some moment (see HeldBoxes).
+Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report);
 
 }  // namespace sluice

@@ -131,7 +131,7 @@ class SharingChecker {
       const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
       if (!writing || (reading.trips == 1 && writing->trips == 1)) continue;
       if (walks_alike(tensor, producer, *writing, consumer, reading)) {
-        check_slices(tensor, producer, consumer, reading);
+        check_slices(tensor, producer, consumer, *writing, reading);
         check_instances(tensor, producer, consumer, reading);
         continue;
       }
@@ -144,8 +144,9 @@ class SharingChecker {
   }
 
   /// Slice by slice the reader may be behind the producer in time, but never ahead of it.
+  /// Where rows follow from readers, derive_row_tiles has checked that.
   void check_slices(TensorId tensor, const Nest& producer, const Nest& consumer,
-                    const NestLoop& reading) {
+                    const NestLoop& writing, const NestLoop& reading) {
     const RankVariableId variable = problem_.workload[consumer.einsum]
                                         .iteration_space[static_cast<std::size_t>(reading.variable)]
                                         .variable;
@@ -156,7 +157,7 @@ class SharingChecker {
       for (std::size_t r = 0; r < read.projection.size(); ++r) {
         const AffineExpression& index = read.projection[r];
         if (index.terms.size() != 1 || index.coefficient_of(variable) != 1) continue;
-        ahead |= index.constant > written.projection[r].constant;
+        ahead |= !writing.follows && index.constant > written.projection[r].constant;
         behind |= index.constant < written.projection[r].constant;
       }
     }
@@ -210,7 +211,8 @@ class SharingChecker {
     return true;
   }
 
-  /// The steps of a recurrence follow each other: they cannot be spread over instances.
+  /// The steps of a recurrence follow each other: they cannot be spread over instances, and each
+  /// needs all of the sums of the one before.
   void check_steps_in_time(TensorId tensor, const Nest& nest) {
     const TensorAccess* read = find_access(problem_.workload[nest.einsum], tensor);
     if (read->is_output) return;
@@ -218,12 +220,29 @@ class SharingChecker {
     for (auto l = nest.loops_begin; variable && l < nest.loops_end; ++l) {
       const NestLoop& loop = tree_.loops[l];
       const int local = problem_[nest.einsum].local_variable[variable->index()];
+      if (loop.trips > 1 && sums_over(nest, loop) && has_steps_below(nest, l, local))
+        add(ViolationKind::kDependency, loop.node,
+            "The Einsum " + report_.name(nest.einsum) + " reads " + report_.name(tensor) +
+                " of the step before; a loop over what it sums stands above the loop over " +
+                report_.name(*variable) + ", whose steps would read parts of the sums.",
+            nest, tensor);
       if (!loop.spatial || loop.trips == 1 || loop.variable != local) continue;
       add(ViolationKind::kDependency, loop.node,
           "The loop over " + report_.name(*variable) + " carries " + report_.name(tensor) +
               " from step to step; it cannot be spatial.",
           nest, tensor);
     }
+  }
+
+  bool sums_over(const Nest& nest, const NestLoop& loop) const {
+    return problem_[nest.einsum].accesses.back().relevance[static_cast<std::size_t>(
+               loop.variable)] == Relevance::kIrrelevant;
+  }
+
+  bool has_steps_below(const Nest& nest, std::uint32_t l, int variable) const {
+    for (auto below = l + 1; below < nest.loops_end; ++below)
+      if (tree_.loops[below].variable == variable && tree_.loops[below].trips > 1) return true;
+    return false;
   }
 
   void check_backing(TensorId tensor, const Nest& a, const Nest& b) {

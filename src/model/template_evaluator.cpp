@@ -157,7 +157,8 @@ class TemplateEvaluator::Implementation {
  public:
   Implementation(const BoundProblem& problem, Mapping structure)
       : problem_(problem), mapping_(std::move(structure)), tests_(problem_, mapping_.nodes) {
-    any_program_ = !tests_.has_first_tiles && !problem_.shares_rows && !has_state(problem_);
+    any_program_ = !tests_.has_first_tiles && !problem_.shares_rows &&
+                   !problem_.holds_unlike_boxes && !has_state(problem_);
     key_.resize((tests_.tests.size() + 63) / 64);
     for (std::size_t t = 0; t < tests_.tests.size(); ++t)
       for (const OuterTile& outer : tests_.tests[t].outer)

@@ -48,8 +48,7 @@ std::vector<Window> windows_on(const Workload& workload, const LoopItem& loop, E
             output.projection[r].is_plain_variable() &&
             output.projection[r].terms[0].variable == made &&
             access.projection[r].coefficient_of(*variable) != 0 &&
-            !access.projection[r].terms.empty() &&
-            (follows || !access.projection[r].is_plain_variable()))
+            (follows || access.projection[r].is_window()))
           windows.push_back({consumer, &access.projection[r]});
   }
   return windows;

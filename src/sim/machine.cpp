@@ -24,6 +24,7 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
       born_(workload.tensors.size()),
       results_(workload.tensors.size()),
       made_(workload.tensors.size()),
+      missing_(workload.tensors.size()),
       makers_(workload.tensors.size()),
       is_state_(workload.tensors.size(), false) {
   std::size_t dimensions = 0;
@@ -198,6 +199,7 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
 
 void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t index,
                            const Lanes& lanes, const Above& above) {
+  ++runs_[loop.id];
   note_tile(loop, lanes);
   Lanes inside;
   std::size_t most = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "loop_schedule.h"
@@ -98,6 +99,7 @@ class Machine {
   void fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, const Lanes& lanes);
   std::vector<Cell> operands(EinsumId einsum, const Lanes& lanes);
   void note_makers(EinsumId einsum, const Lanes& lanes);
+  void check_complete(EinsumId reader, TensorId tensor, Element element);
   void check_makers(EinsumId reader, TensorId tensor, Element element, const Lane& lane);
   std::size_t common_spatial_loops(EinsumId a, EinsumId b) const;
   void count_operations(EinsumId einsum, ComponentId compute, std::int64_t points);
@@ -132,8 +134,16 @@ class Machine {
   std::vector<std::unordered_set<Element>> born_;  ///< per tensor: points brought in so far
   std::vector<std::map<Element, Cell>> results_;   ///< per tensor
   std::vector<std::unordered_set<Element>> made_;  ///< per tensor: points that its Einsum makes
+  /// Per tensor and point: steps of its Einsum that have not added to it yet.
+  std::vector<std::unordered_map<Element, std::int64_t>> missing_;
+  /// An instance that made something: its share of the spatial loops above, and which run of each
+  /// that was.
+  struct Maker {
+    std::vector<std::int64_t> turns;
+    std::vector<std::size_t> runs;
+  };
   /// Per tensor and point, where instances that run apart could meet: who made it.
-  std::vector<std::map<Element, std::vector<std::vector<std::int64_t>>>> makers_;
+  std::vector<std::map<Element, std::vector<Maker>>> makers_;
   std::vector<bool> is_state_;  ///< per tensor: read by an Einsum before it is made
   std::map<std::pair<const StorageItem*, std::size_t>, Buffer*> resting_;
   /// Per incremental storage, Einsum and instance: who opened it last.

@@ -78,6 +78,7 @@ void Machine::compute(const ComputeItem& item, const Lanes& all_lanes) {
   for (const Lane& lane : lanes) {
     const Element element =
         points_.at(workload_[einsum], workload_[einsum].output(), lane.boxes.at(einsum));
+    --missing_[tensor.index()][element];
     partial.push_back({&lane, {element}, {}});
     results.push_back({&lane, {element}, {Cell{}}});
   }
@@ -117,6 +118,7 @@ std::vector<Cell> Machine::operands(EinsumId einsum, const Lanes& lanes) {
       const Element element = points_.at(of, access, lanes[l].boxes.at(einsum));
       const auto place = std::lower_bound(party.points.begin(), party.points.end(), element);
       check_makers(einsum, access.tensor, element, lanes[l]);
+      check_complete(einsum, access.tensor, element);
       const Cell& cell = party.cells[static_cast<std::size_t>(place - party.points.begin())];
       if (!cell.is_made)
         complaints_.add(ComplaintKind::kAbsentValue,
@@ -142,26 +144,42 @@ void Machine::note_makers(EinsumId einsum, const Lanes& lanes) {
   const TensorAccess& output = workload_[einsum].output();
   for (EinsumId reader : facts_.roles().consumers[output.tensor.index()]) {
     if (common_spatial_loops(einsum, reader) == 0) continue;
+    std::vector<std::size_t> runs;
+    for (const LoopItem* loop : program_.paths.at(einsum).spatial) runs.push_back(runs_[loop->id]);
     for (const Lane& lane : lanes)
       makers_[output.tensor.index()][points_.at(workload_[einsum], output, lane.boxes.at(einsum))]
-          .push_back(lane.turns);
+          .push_back({lane.turns, runs});
     return;
   }
 }
 
-/// Below a common spatial loop an instance does not wait for the others: it may only read what it
-/// has made itself.
+/// Of a sum nobody may read a part.
+void Machine::check_complete(EinsumId reader, TensorId tensor, Element element) {
+  const auto missing = missing_[tensor.index()].find(element);
+  if (missing == missing_[tensor.index()].end() || missing->second <= 0) return;
+  complaints_.add(
+      ComplaintKind::kAbsentValue,
+      fmt::format("The Einsum {} reads {}, to which {} values are still to be added.",
+                  workload_[reader].name, points_.name(tensor, element), missing->second));
+}
+
+/// Below a common spatial loop an instance does not wait for the others: of what is made while the
+/// loop runs it may only read what it has made itself. When the loop runs again (in the next step
+/// of a loop above it), what all of them have made is there.
 void Machine::check_makers(EinsumId reader, TensorId tensor, Element element, const Lane& lane) {
   const auto makers = makers_[tensor.index()].find(element);
   if (makers == makers_[tensor.index()].end()) return;
   const std::size_t common = common_spatial_loops(*facts_.roles().producer[tensor.index()], reader);
-  for (const std::vector<std::int64_t>& turns : makers->second)
-    if (!std::equal(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(common),
-                    lane.turns.begin()))
+  const std::vector<const LoopItem*>& loops = program_.paths.at(reader).spatial;
+  for (const Maker& maker : makers->second) {
+    std::size_t apart = 0;
+    while (apart < common && maker.turns[apart] == lane.turns[apart]) ++apart;
+    if (apart < common && maker.runs[apart] == runs_[loops[apart]->id])
       complaints_.add(ComplaintKind::kAbsentValue,
                       fmt::format("The Einsum {} reads {}, which another instance makes while it "
                                   "runs.",
                                   workload_[reader].name, points_.name(tensor, element)));
+  }
 }
 
 void Machine::count_operations(EinsumId einsum, ComponentId compute, std::int64_t points) {
@@ -198,6 +216,7 @@ void Machine::copy(EinsumId einsum, const Lane& lane) {
       return;
     }
     *written = {read->value, true, false};
+    --missing_[output.tensor.index()][target];
     count_copied(einsum, input.tensor, output.tensor, way);
   });
 }

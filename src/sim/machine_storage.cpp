@@ -38,8 +38,11 @@ void Machine::find_initial_values() {
     const Einsum& einsum = workload_.einsums[e];
     const TensorAccess& output = einsum.output();
     std::unordered_set<Element>& made = made_[output.tensor.index()];
-    for_each_point(whole_box(einsum),
-                   [&](const Box& point) { made.insert(points_.at(einsum, output, point)); });
+    for_each_point(whole_box(einsum), [&](const Box& point) {
+      const Element element = points_.at(einsum, output, point);
+      made.insert(element);
+      ++missing_[output.tensor.index()][element];
+    });
     for (std::size_t reader = 0; reader <= e; ++reader)
       for (const TensorAccess& access : workload_.einsums[reader].accesses)
         if (!access.is_output && access.tensor == output.tensor)

@@ -158,7 +158,7 @@ std::set<std::pair<EinsumId, std::size_t>> placed_variables(const Workload& work
           if (maker == reader || access.is_output || access.tensor != output.tensor) continue;
           for (std::size_t r = 0; r < access.projection.size(); ++r) {
             const AffineExpression& index = access.projection[r];
-            if (index.is_plain_variable() && !is_placed(reader, index)) continue;
+            if (!index.is_window() && !is_placed(reader, index)) continue;
             add(maker, output.projection[r]);
             add(reader, index);
           }

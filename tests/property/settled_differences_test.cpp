@@ -394,5 +394,116 @@ TEST(SettledDifferences, ACopyPassesOnlyWhatLiesBetweenItsEnds) {
   EXPECT_EQ(found.peak_bits("RF"), 0);
 }
 
+std::string workload_of(const std::string& einsums, const std::string& sizes,
+                        const std::string& bounds = "") {
+  return "workload:\n  rank_sizes: {" + sizes + "}\n  bits_per_value: {All: 8}\n" +
+         (bounds.empty() ? "" : "  iteration_space_shape: [" + bounds + "]\n") + "  einsums: [" +
+         einsums + "]\n";
+}
+
+const char* const kSharedRows = R"(
+  - !Storage {tensors: [X, U, W, Y], component: DRAM}
+  - !Temporal {rank_variable: [i, p], tile_shape: 1}
+  - !Storage {tensors: [T], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+)";
+
+// Step 0 makes the 2 rows that Y reads, the other 3 steps one each: 5 of T's 7 rows.
+TEST(SettledDifferences, RowsThatNobodyReadsAreNotMade) {
+  const std::string reader =
+      "    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal "
+      "{rank_variable: r, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}\n";
+  for (const int rows : {5, 6, 7}) {
+    const Settled found(workload_of("\"T[i] = X[i] * U[i]\", \"Y[p] = T[I:p+r] * W[r]\"",
+                                    "P: 4, I: " + std::to_string(rows), "0 <= r < 2"),
+                        kSharedRows + reader);
+    EXPECT_EQ(found.legal, rows == 5) << rows;
+  }
+}
+
+// `p+1` is one value at another place, no window: step k of the loop makes row k, and Y reads row
+// k+1. Where Q's own rows follow from Y's windows, T's follow from Q's: 3 and 1, of 5.
+TEST(SettledDifferences, AValueAtAnotherPlaceIsNoWindow) {
+  const Settled found(
+      workload_of("\"T[i] = X[i] * U[i]\", \"Y[p] = T[I:p+1] * W[p]\"", "P: 4"),
+      std::string(kSharedRows) +
+          "    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Compute {einsum: "
+          "Y, component: MAC}]}\n");
+  EXPECT_FALSE(found.legal);
+  const Settled rows_of_rows(
+      workload_of("\"T[i] = X[i] * U[i]\", \"Q[j] = T[I:j+1] * W[j]\", \"Y[p] = Q[J:p+r] * "
+                  "H[r]\"",
+                  "P: 3", "0 <= r < 2"),
+      R"(
+  - !Storage {tensors: [X, U, W, H, Y], component: DRAM}
+  - !Temporal {rank_variable: [i, j, p], tile_shape: 1}
+  - !Storage {tensors: [T, Q], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: j, tile_shape: 1}, !Compute {einsum: Q, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  ASSERT_TRUE(rows_of_rows.legal);
+  EXPECT_EQ(rows_of_rows.count("GB", "T", "write"), 5);
+  EXPECT_EQ(rows_of_rows.peak_bits("GB"), (3 + 2) * 8);
+}
+
+// Two instances add their halves of k to S[i+1] in DRAM; the next step reads what both have made:
+// the spatial loop runs anew. Above the loop over steps an instance would need the other's half.
+TEST(SettledDifferences, AStepOfAStateMayBeSpreadOverInstances) {
+  std::string workload = workload_of("\"S[i+1] = S[i] * A[i,k]\"", "I: 3, K: 2");
+  workload.insert(workload.find("  einsums"), "  initial: {S: 2}\n");
+  const auto mapping = [](const std::string& outer, const std::string& inner) {
+    return "\n  - !Storage {tensors: [A, S], component: DRAM}\n  - !Storage {tensors: [A], "
+           "component: GB}\n" +
+           outer + inner + "  - !Compute {einsum: S, component: MAC}\n";
+  };
+  const std::string steps = "  - !Temporal {rank_variable: i, tile_shape: 1}\n";
+  const std::string spread =
+      "  - !Spatial {rank_variable: k, tile_shape: 1, component: GB, name: g}\n";
+  const Settled inside(workload, mapping(steps, spread));
+  ASSERT_TRUE(inside.legal);
+  EXPECT_EQ(inside.count("DRAM", "A", "read"), 3 * 2);
+  const Settled outside(workload, mapping(spread, steps));
+  EXPECT_FALSE(outside.legal);
+}
+
+// T has rows 0..7, Y reads -1..6: nine values in GB.
+TEST(SettledDifferences, BordersOnOneSideWidenWhatIsHeld) {
+  const Settled found(workload_of("\"T[i] = X[i] * U[i]\", \"Y[p] = T[I:p+2*r-1] * W[r]\"",
+                                  "P: 4, I: 8", "0 <= r < 3"),
+                      R"(
+  - !Storage {tensors: [X, U, W, Y], component: DRAM}
+  - !Storage {tensors: [T], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("GB"), 9 * 8);
+}
+
+// Steps of 3 and 2 of q: X's tile is 9 wide (for 8 rows), then 7 (for 6 rows). Inside, T is made in
+// 5 and 3 rows, then in 6: 9 + 5 and 7 + 6 values, never 9 + 6.
+TEST(SettledDifferences, TheLargestTilesNeedNotMeet) {
+  const Settled found(rows(5, 2, 2, 3), R"(
+  - !Storage {tensors: [X, W, V, Y], component: DRAM}
+  - !Temporal {rank_variable: [p, q], tile_shape: 3}
+  - !Storage {tensors: [X], component: GB}
+  - !Temporal {rank_variable: [p, q], tile_shape: 2}
+  - !Storage {tensors: [T], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: q, tile_shape: 1}, !Temporal {rank_variable: s, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("GB"), (9 + 5) * 8);
+}
+
 }  // namespace
 }  // namespace sluice

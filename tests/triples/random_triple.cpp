@@ -77,7 +77,36 @@ const std::vector<WorkloadForm>& workload_forms() {
        {"Q"},
        {"0 <= r < 2", "0 <= s < 3"},
        2},
+      // Rows that nobody reads or that do not exist; values at another place; borders on both
+      // sides.
+      {{"T[i] = X[i] * U[i]", "Y[p] = T[I:p+r] * W[r]"}, {"P", "I"}, {"0 <= r < 2"}, 1},
+      {{"T[i] = X[i] * U[i]", "Y[p] = T[I:p+1] * W[p]"}, {"P"}, {}, 1},
+      {{"T[i] = X[i] * U[i]", "Q[j] = T[I:j+1] * W[j]", "Y[p] = Q[J:p+r] * H[r]"},
+       {"P"},
+       {"0 <= r < 2"},
+       2},
+      {{"T[i] = X[i] * U[i]", "Y[p] = T[I:p+2*r-1] * W[r]"}, {"P", "I"}, {"0 <= r < 3"}, 2},
+      {{"T[i,j] = X[i,j] * U[j]", "Y[p,q] = T[I:p+2*r-1,J:q+s-1] * W[r,s]"},
+       {"P", "I", "Q", "J"},
+       {"0 <= r < 2", "0 <= s < 2"},
+       1},
+      // Several readers of rows.
+      {{"T[p] = X[XP:p+r] * W[r]", "Y[q] = T[P:q+s] * V[s]", "Z[z] = T[P:z] * H[z]"},
+       {"Q"},
+       {"0 <= r < 2", "0 <= s < 3"},
+       1},
+      {{"T[p] = X[XP:p+r] * W[r]", "Y[q] = T[P:2*q+s] * V[s]", "Z[z] = T[P:z+t] * H[t]"},
+       {"Q"},
+       {"0 <= r < 2", "0 <= s < 2", "0 <= t < 2"},
+       1},
+      {{"T[p] = X[XP:p+r] * W[r]", "Y[q] = T[P:q+s] * V[s]", "Z[q] = T[P:q+1] * Y[q]"},
+       {"Q"},
+       {"0 <= r < 2", "0 <= s < 3"},
+       1},
       {{"R[i+1,m] = max(R[i,m], L[i,m])", "D[i,m] = R[i,m] - R[i+1,m]"}, {"I", "M"}, {}, 2},
+      // A state whose reduction may be spread over instances.
+      {{"S[i+1,m] = S[i,m] * A[i,k,m]"}, {"I", "M", "K"}, {}, 1},
+      {{"T[i,m] = X[i,m] * U[m]", "S[p+1,m] = T[I:p+r,m] * S[p,m]"}, {"P", "M"}, {"0 <= r < 2"}, 1},
       {{"B[i,m] = A[i,m] + C[i,m]", "A[i+1,m] = B[i,m] * C[i,m]"}, {"I", "M"}, {}, 1},
       {{"U[m,n] = T[m,n]", "V[m] = sum(U[m,n])"}, {"M", "N"}, {}, 2},
       {{"U[m,n] = T[m,n]", "W[m,n] = T[m,n]", "V[m] = U[m,n] * W[m,n]"}, {"M", "N"}, {}, 2},
@@ -113,6 +142,7 @@ void draw_workload(Dice& dice, Triple& triple) {
   for (EinsumSpec& einsum : triple.einsums)
     if (einsum.text == einsum.name + "[m,n] = T[m,n]") einsum.is_copy = dice.chance(80);
   if (form.einsums[0].starts_with("R[i+1") && dice.chance(50)) triple.initial = "R: -inf";
+  if (form.einsums.back().starts_with("S[")) triple.initial = "S: 2";
   if (dice.chance(20) && !has_copies(triple))
     triple.bits_per_value = triple.einsums[0].name + ": 4, Other: 16";
   if (dice.chance(8)) triple.n_instances = 2;

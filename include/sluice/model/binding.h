@@ -45,8 +45,8 @@ struct BoundIndex {
   /// touch the rank at other constants (what a step writes and what later ones still read)
   std::int64_t others = 0;
   std::int64_t rank_size = 0;  ///< in BoundEinsum::held: `others` never widen a tile beyond it
-  /// in BoundEinsum::held: what the backing storage holds of the rank for this Einsum where no loop
-  /// above cuts it, padding included
+  /// in BoundEinsum::held: what the backing storage holds of the rank where no loop above cuts it:
+  /// all that the Einsums touch, padding included
   std::int64_t whole = 0;
 };
 
@@ -129,6 +129,7 @@ struct BoundProblem {
   TensorRoles roles;
   std::vector<BoundEinsum> einsums;  ///< per EinsumId
   bool shares_rows = false;          ///< an intermediate is read through an affine window
+  bool holds_unlike_boxes = false;   ///< Einsums touch different boxes of some tensor
   CostBounds bounds;                 ///< of every mapping
   std::optional<double> area_m2;     ///< of all instances; none where no component has one
 

@@ -30,6 +30,7 @@ class LoopPlacer {
       temporal_.push_back(temporal_variables(gap));
     place_missing();
     add_step_rules();
+    add_carried_rules();
   }
 
   void append(std::vector<Template>* templates) { choose_steps(0, templates); }
@@ -132,7 +133,7 @@ class LoopPlacer {
                               std::uint32_t gap) const {
     Variables allowed = all_;
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-      if (shape_.carried[v]) allowed &= ~bit(v);
+      if (shape_.carried[v] || (is_summed(v) && carries_below(gap))) allowed &= ~bit(v);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
       if (!seen_above(gap, t)) {
         allowed &= with(t, Relevance::kRelevant);
@@ -174,6 +175,30 @@ class LoopPlacer {
           if ((steps >> step & 1) && (above & ~steps) >> other & 1)
             rules_.add({{other, step}, 0, group - 1});
     }
+  }
+
+  /// A step reads all of the step before: what the Einsum sums over stands below the loop over
+  /// steps.
+  void add_carried_rules() {
+    for (std::uint32_t step = 0; step < shape_.sizes.size(); ++step)
+      for (std::uint32_t summed = 0; summed < shape_.sizes.size(); ++summed)
+        if (shape_.carried[step] && is_summed(summed) && (all_ >> step & all_ >> summed & 1))
+          rules_.push_back({{step, summed}, 0, groups_.count - 1});
+  }
+
+  bool is_summed(std::size_t variable) const {
+    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+      if (shape_.tensors[t].is_output)
+        return shape_.tensors[t].relevance[variable] == Relevance::kIrrelevant;
+    return false;
+  }
+
+  /// Whether a loop that an Einsum carries something along may stand below a gap.
+  bool carries_below(std::uint32_t gap) const {
+    for (std::uint32_t below = gap + 1; below < groups_.count; ++below)
+      for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+        if (shape_.carried[v] && (temporal_[below] >> v & 1)) return true;
+    return false;
   }
 
   /// Of several variables that step through one state only one may do so above its backing node.

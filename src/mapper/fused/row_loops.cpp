@@ -34,7 +34,8 @@ struct Walked {
   std::int32_t rank = -1;
   const BoundIndex* index = nullptr;
   std::int64_t coefficient = 0;
-  /// One plain variable at another place: neither rows nor the same tiles.
+  /// One plain variable at another place: of a reader with tiles of its own neither rows nor the
+  /// same tiles.
   bool shifted() const { return index->terms.size() == 1 && coefficient == 1 && !plain(); }
   bool plain() const {
     return index->terms.size() == 1 && coefficient == 1 && index->constant == 0 &&
@@ -120,7 +121,8 @@ class Frame {
       if (!tensor.is_input || tensor.is_output || !tensor.intermediate) continue;
       const std::size_t maker = problem_.roles.producer[tensor.id.index()]->index();
       const auto read = walk(reader.einsum, t, reader.variable, false);
-      if (maker >= reader.einsum || !read || read->shifted()) continue;
+      // Whose rows follow from others' takes values at another place as rows.
+      if (maker >= reader.einsum || !read || (read->shifted() && reader.even)) continue;
       const bool alone = problem_.roles.consumers[tensor.id.index()].size() == 1;
       if (!alone && !(read->plain() && reader.even)) continue;
       const auto variable = maker_variable(maker, tensor.id, read->rank);
