@@ -183,7 +183,7 @@ class LoopPlacer {
     for (std::uint32_t step = 0; step < shape_.sizes.size(); ++step)
       for (std::uint32_t summed = 0; summed < shape_.sizes.size(); ++summed)
         if (shape_.carried[step] && is_summed(summed) && (all_ >> step & all_ >> summed & 1))
-          rules_.push_back({{step, summed}, 0, groups_.count - 1});
+          rules_.add({{step, summed}, 0, groups_.count - 1, true});
   }
 
   bool is_summed(std::size_t variable) const {

@@ -118,6 +118,9 @@ void OrderRules::choose_blocks(std::size_t place, const std::vector<Variables>& 
   std::uint32_t first = 0, end = deepest + 1;
   if (loop.spatial) {
     first = block_above(templ, loop);
+    for (const OrderRule& rule : rules_)
+      if (rule.binds_spatial && rule.covers(loop.gap) && rule.variables.back() == loop.variable)
+        first = std::max(first, depth_in(loop.gap, loop.variable, temporal[loop.gap]));
   } else if (is_ruled(loop.gap, loop.variable)) {
     first = depth_in(loop.gap, loop.variable, temporal[loop.gap]);
     end = first + 1;

@@ -14,6 +14,7 @@ using Variables = std::uint64_t;  ///< a set of local variables
 struct OrderRule {
   std::vector<std::uint32_t> variables;  ///< local, outermost first
   std::uint32_t first_gap = 0, last_gap = 0;
+  bool binds_spatial = false;  ///< spatial loops over the last one, too, stand below the others
   bool covers(std::uint32_t gap) const { return first_gap <= gap && gap <= last_gap; }
 };
 
