@@ -202,7 +202,7 @@ class RowTiles {
     if (std::all_of(readers.begin(), readers.end(),
                     [](const RowReader& reader) { return reader.pace == 0; }))
       return;  // one step
-    const bool hands_on = slides_below(producer, l, tensor);
+    const bool hands_on = loop.spatial || slides_below(producer, l, tensor);
     std::int64_t held_from = loop.first;
     for (const RowReader& reader : readers) {
       if (reader.end > loop.first && !reader.takes_rows) {
@@ -216,6 +216,7 @@ class RowTiles {
                  reader.nest->einsum)
             .tensors = {tensor};
       } else if ((reader.pace > 0 && reader.pace != loop.tile) ||
+                 (loop.spatial && reader.end != loop.first) ||  // instances pass nothing on
                  (hands_on &&
                   (reader.end < held_from || reader.steps_like != readers[0].steps_like))) {
         report_.add(ViolationKind::kUnsupportedNode, loop.node,

@@ -83,14 +83,15 @@ class SharingChecker {
 
   /// A copy of the tensor above a loop in which it is both made and read is never up to date: the
   /// reader's was fetched before, the producer's is written back after all steps.
-  void check_copies(TensorId tensor, const Nest& holder, const Nest& other) {
+  void check_copies(TensorId tensor, const Nest& holder, const Nest& other, const Nest& maker) {
+    if (problem_.workload[holder.einsum].is_copy_operation) return;  // holds nothing in between
     const int local = problem_[holder.einsum].local_tensor[tensor.index()];
     for (auto s = holder.storages_begin; s < holder.storages_end; ++s) {
       const NestStorage& storage = tree_.storages[s];
       if (storage.tensor != local || tree_.entries[storage.entry].backing ||
           !problem_.arch[storage.component].is_memory())
         continue;
-      const NestLoop* shared = shared_loop_below(storage, holder, other);
+      const NestLoop* shared = shared_loop_below(storage, holder, other, &maker);
       if (!shared) continue;
       add(ViolationKind::kDependency, tree_.entries[storage.entry].node,
           "The Einsum " + report_.name(holder.einsum) + " keeps " + report_.name(tensor) + " in " +
@@ -102,18 +103,22 @@ class SharingChecker {
     }
   }
 
+  /// One in which the producer makes the tensor in several steps; what it keeps itself comes back
+  /// after all steps of its readers, too.
   const NestLoop* shared_loop_below(const NestStorage& storage, const Nest& holder,
-                                    const Nest& other) const {
+                                    const Nest& other, const Nest* maker) const {
     for (auto l = holder.loops_begin + static_cast<std::uint32_t>(storage.loops_above);
-         l < holder.loops_end; ++l)
-      if (tree_.loops[l].trips > 1 && loop_at_node(tree_, other, tree_.loops[l].node))
+         l < holder.loops_end; ++l) {
+      const NestLoop* shared = loop_at_node(tree_, other, tree_.loops[l].node);
+      if (shared && (shared->trips > 1 || (maker == &holder && tree_.loops[l].trips > 1)))
         return &tree_.loops[l];
+    }
     return nullptr;
   }
 
   void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {
-    check_copies(tensor, producer, consumer);
-    check_copies(tensor, consumer, producer);
+    check_copies(tensor, producer, consumer, producer);
+    check_copies(tensor, consumer, producer, producer);
     const bool recurrent = reads_earlier_step(tensor, producer, consumer);
     if (&consumer < &producer && recurrent) {
       check_back_edge(tensor, producer, consumer);
