@@ -27,7 +27,7 @@ std::vector<ComponentEnergy> energy_by_component(const Cost& cost) {
 std::vector<EinsumShare> cost_by_einsum(const Cost& cost) {
   std::map<EinsumId, EinsumShare> shares;
   const auto share_of = [&](EinsumId einsum) -> EinsumShare& {
-    return shares.try_emplace(einsum, EinsumShare{einsum, 0, 0, std::nullopt}).first->second;
+    return shares.try_emplace(einsum, EinsumShare{einsum, 0, 0, 0, std::nullopt}).first->second;
   };
   for (const EnergyRow& row : cost.energy) share_of(row.einsum).energy_j += row.energy_j;
   for (const LatencyRow& row : cost.latency) {
@@ -36,6 +36,8 @@ std::vector<EinsumShare> cost_by_einsum(const Cost& cost) {
     share.latency_s = row.latency_s;
     share.bottleneck = row.component;
   }
+  for (const CollectiveRow& row : cost.collectives)
+    share_of(row.einsum).collectives_s += row.latency_s;
   std::vector<EinsumShare> result;
   for (const auto& [einsum, share] : shares) result.push_back(share);
   return result;

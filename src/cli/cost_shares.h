@@ -21,8 +21,10 @@ std::vector<ComponentEnergy> energy_by_component(const Cost& cost);
 struct EinsumShare {
   EinsumId einsum;
   double energy_j = 0;
-  double latency_s = 0;
+  double latency_s = 0;                   ///< of the component that it waits for
+  double collectives_s = 0;               ///< of the collectives on what it makes, in addition
   std::optional<ComponentId> bottleneck;  ///< none where no component takes time
+  double total_s() const { return latency_s + collectives_s; }
 };
 /// In the order of execution.
 std::vector<EinsumShare> cost_by_einsum(const Cost& cost);

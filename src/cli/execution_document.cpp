@@ -30,6 +30,7 @@ Json network_rows(const Execution& execution, const BoundProblem& problem) {
     rows.push_back({{"component", problem.arch[row.component].name},
                     {"einsum", problem.workload[row.einsum].name},
                     {"tensor", problem.workload[row.tensor].name},
+                    {"kind", row.implicit ? "implicit" : "explicit"},
                     {"volume_bits", row.volume_bits},
                     {"bit_hops", row.bit_hops},
                     {"latency_hops", row.latency_hops}});
@@ -104,6 +105,8 @@ std::string step_name(const ExecutionStep& step, const BoundProblem& problem) {
       return "fill " + step.points;
     case ExecutionStep::Kind::kDrain:
       return "drain " + step.points;
+    case ExecutionStep::Kind::kCollective:
+      return "collective " + step.points;
     default:
       return einsum + " " + step.points;
   }

@@ -15,10 +15,11 @@ struct Count {
 };
 using CountKey = std::tuple<EinsumId, ComponentId, std::optional<TensorId>, std::string>;
 
-std::map<CountKey, Count> counts_of(const Cost& cost, const Execution& executed) {
+std::map<CountKey, Count> counts_of(const Arch& arch, const Cost& cost, const Execution& executed) {
   std::map<CountKey, Count> counts;
   for (const EnergyRow& row : cost.energy) {
-    if (!row.count || *row.count == 0 || row.action == "implicit") continue;  // networks: below
+    const bool is_network = std::holds_alternative<Network>(arch[row.component].kind);
+    if (!row.count || *row.count == 0 || is_network) continue;  // networks: below
     Count& count = counts[{row.einsum, row.component, row.tensor, row.action}];
     count.model += *row.count;
     count.model_bits += row.bits.value_or(0);
@@ -33,7 +34,7 @@ std::map<CountKey, Count> counts_of(const Cost& cost, const Execution& executed)
 
 void compare_counts(const BoundProblem& problem, const Cost& cost, const Execution& executed,
                     std::vector<std::string>& lines) {
-  for (const auto& [key, count] : counts_of(cost, executed)) {
+  for (const auto& [key, count] : counts_of(problem.arch, cost, executed)) {
     const auto& [einsum, component, tensor, action] = key;
     const std::string what = fmt::format(
         "{} {}{} for the Einsum {}", problem.arch[component].name, action,
@@ -55,15 +56,22 @@ struct NetworkLoad {
 
 void compare_networks(const BoundProblem& problem, const Cost& cost, const Execution& executed,
                       std::vector<std::string>& lines) {
-  std::map<std::tuple<EinsumId, ComponentId, TensorId>, std::pair<NetworkLoad, NetworkLoad>> loads;
+  std::map<std::tuple<EinsumId, ComponentId, TensorId, bool>, std::pair<NetworkLoad, NetworkLoad>>
+      loads;
+  const auto add = [](NetworkLoad& load, const auto& row) {
+    load.bits += row.volume_bits;
+    load.bit_hops += row.bit_hops;
+    load.latency_hops += row.latency_hops;
+  };
   for (const NetworkRow& row : cost.networks)
-    loads[{row.einsum, row.component, row.tensor}].first = {row.volume_bits, row.bit_hops,
-                                                            row.latency_hops};
-  for (const NetworkCount& row : executed.networks)
-    loads[{row.einsum, row.component, row.tensor}].second = {row.volume_bits, row.bit_hops,
-                                                             row.latency_hops, row.is_even};
+    add(loads[{row.einsum, row.component, row.tensor, row.implicit}].first, row);
+  for (const NetworkCount& row : executed.networks) {
+    NetworkLoad& load = loads[{row.einsum, row.component, row.tensor, row.implicit}].second;
+    add(load, row);
+    load.is_even = load.is_even && row.is_even;
+  }
   for (const auto& [key, load] : loads) {
-    const auto& [einsum, component, tensor] = key;
+    const auto& [einsum, component, tensor, implicit] = key;
     const auto compare = [&](const char* what, double model, double executor) {
       if (load.second.is_even ? model != executor : model < executor)
         lines.push_back(

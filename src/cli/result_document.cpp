@@ -69,6 +69,20 @@ Json collective_rows(const Cost& cost, const BoundProblem& problem) {
   return rows;
 }
 
+Json collective_times(const Cost& cost, const BoundProblem& problem) {
+  Json rows = Json::array();
+  for (const CollectiveRow& row : cost.collectives)
+    rows.push_back({{"einsum", problem.workload[row.einsum].name},
+                    {"tensor", problem.workload[row.tensor].name},
+                    {"type", collective_name(row.type)},
+                    {"component", problem.arch[row.memory].name},
+                    {"over", row.over},
+                    {"algorithm", row.algorithm},
+                    {"combined_values", finite_or_null(row.combined_values)},
+                    {"latency_s", finite_or_null(row.latency_s)}});
+  return rows;
+}
+
 Json fusion_groups(const Cost& cost, const Workload& workload) {
   Json groups = Json::array();
   for (const std::vector<EinsumId>& group : cost.fusion_groups) {
@@ -97,6 +111,7 @@ Json cost_to_json(const Cost& cost, const BoundProblem& problem) {
           {"energy", energy_rows(cost, problem)},
           {"latency", latency_rows(cost, problem)},
           {"collectives", collective_rows(cost, problem)},
+          {"collective_latency", collective_times(cost, problem)},
           {"occupancy", occupancy_rows(cost, problem)},
           {"bounds",
            {{"compute_s", finite_or_null(cost.bounds.compute_s)},
@@ -127,6 +142,8 @@ std::string violation_name(ViolationKind kind) {
       return "compute";
     case ViolationKind::kUnsupportedNode:
       return "unsupported_node";
+    case ViolationKind::kCollective:
+      return "collective";
     case ViolationKind::kCoverage:
       return "coverage";
     case ViolationKind::kDependency:

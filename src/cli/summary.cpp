@@ -209,6 +209,15 @@ class Summary {
     for (const Bottleneck& entry : bottlenecks(shares))
       rows.push_back({problem_.arch[entry.component].name, entry.latency_s / cost.latency_s,
                       si(entry.latency_s, "s"), few_names(entry.einsums, problem_.workload, 6)});
+    double collectives_s = 0;
+    std::vector<EinsumId> makers;
+    for (const EinsumShare& share : shares) {
+      if (share.collectives_s > 0) makers.push_back(share.einsum);
+      collectives_s += share.collectives_s;
+    }
+    if (!makers.empty())
+      rows.push_back({"collectives", collectives_s / cost.latency_s, si(collectives_s, "s"),
+                      few_names(makers, problem_.workload, 6)});
     if (rows.empty()) return;
     heading("Latency", "by the component that each Einsum waits for");
     text_ += bar_chart(console_, Ink::kBlue, rows);
@@ -251,7 +260,7 @@ class Summary {
     if (shares.size() < 2) return;
     std::vector<EinsumShare> sorted = shares;
     std::stable_sort(sorted.begin(), sorted.end(), [](const EinsumShare& a, const EinsumShare& b) {
-      return a.latency_s != b.latency_s ? a.latency_s > b.latency_s : a.energy_j > b.energy_j;
+      return a.total_s() != b.total_s() ? a.total_s() > b.total_s() : a.energy_j > b.energy_j;
     });
     const std::size_t shown = std::min(kEinsumsInTable, sorted.size());
     heading("Einsums", shown < sorted.size()
@@ -262,10 +271,11 @@ class Summary {
       const EinsumShare& share = sorted[i];
       std::string remark = si(share.energy_j, "J");
       if (share.bottleneck) remark += ", waits for " + problem_.arch[*share.bottleneck].name;
+      if (share.collectives_s > 0) remark += ", collectives " + si(share.collectives_s, "s");
       rows.push_back(
           {problem_.workload[share.einsum].name,
-           cost.latency_s > 0 ? share.latency_s / cost.latency_s : share.energy_j / cost.energy_j,
-           si(share.latency_s, "s"), remark});
+           cost.latency_s > 0 ? share.total_s() / cost.latency_s : share.energy_j / cost.energy_j,
+           si(share.total_s(), "s"), remark});
     }
     text_ += bar_chart(console_, Ink::kBlue, rows);
   }

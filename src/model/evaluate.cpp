@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/collective_plan.h"
+#include "model/collective_rules.h"
 #include "model/finish_nests.h"
 #include "model/flatten.h"
 #include "model/legality.h"
@@ -24,13 +26,22 @@ FlatTree take_apart(const BoundProblem& problem, const Mapping& mapping, Violati
   return tree;
 }
 
+std::vector<CollectivePlan> plans_of(const BoundProblem& problem, const FlatTree& tree) {
+  std::vector<CollectivePlan> plans;
+  for (const FlatCollective& flat : tree.collectives)
+    plans.push_back(*plan_collective(problem, tree, flat,
+                                     *nest_of_maker(problem, tree, flat.collective->tensor)));
+  return plans;
+}
+
 /// Counts and prices every nest of a legal mapping. `rows` may be null.
 NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
   NestPricer pricer(problem, tree, rows);
+  const std::vector<CollectivePlan> collectives = plans_of(problem, tree);
   NestTraffic traffic;
   for (const Nest& nest : tree.nests) {
     count_traffic(problem, tree, nest, rows != nullptr, &traffic);
-    pricer.add(nest, traffic);
+    pricer.add(nest, traffic, collectives);
   }
   return pricer;
 }
@@ -134,6 +145,11 @@ tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
+  if (policy == LatencyPolicy::kPipeline)
+    for (const FlatCollective& flat : tree.collectives)
+      report.add(ViolationKind::kUnsupportedNode, flat.node,
+                 "The policy pipeline cannot price the collective on " +
+                     report.name(flat.collective->tensor) + ".");
   if (report.has(ViolationKind::kUnsupportedNode))
     return tl::unexpected(std::move(report.violations()));
   const Occupancy occupancy = check_capacities(problem, tree, report);

@@ -103,9 +103,7 @@ class Flattener {
   }
   void number_node(const Node&, const TemporalNode&) { ++n_loops_; }
   void number_node(const Node&, const SpatialNode&) { ++n_loops_; }
-  void number_node(const Node& node, const CollectiveNode& collective) {
-    unsupported(node, "the collective on " + report_.name(collective.tensor));
-  }
+  void number_node(const Node&, const CollectiveNode&) {}
   void number_node(const Node& node, const ComputeNode& compute) {
     int& place = tree_.place_of[compute.einsum.index()];
     if (place >= 0) {
@@ -299,10 +297,16 @@ class Flattener {
         for (const NodeList& child : split->children) {
           const Interval below = intervals_[next_interval_];
           levels_[level] = {true, below.begin, below.end};
-          walk(child);
+          if (is_collective(child))
+            add_collective(child.front(), below.begin, interval);
+          else
+            walk(child);
         }
       } else if (const auto* compute = std::get_if<ComputeNode>(&list[i].kind)) {
         add_nest(list[i], *compute);
+      } else if (std::holds_alternative<CollectiveNode>(list[i].kind)) {
+        report_.add(ViolationKind::kCollective, &list[i],
+                    "A collective is a child of a split, not a step on the way to a compute.");
       }
     }
     items_.resize(items);
@@ -311,6 +315,21 @@ class Flattener {
     pending_.resize(pending);
     trivial_.resize(trivial);
     levels_.resize(level);
+  }
+
+  static bool is_collective(const NodeList& child) {
+    return child.size() == 1 && std::holds_alternative<CollectiveNode>(child.front().kind);
+  }
+
+  void add_collective(const Node& node, int place, Interval split) {
+    ++next_interval_;  // its own list is not walked
+    FlatCollective& flat = tree_.collectives.emplace_back();
+    flat.collective = &std::get<CollectiveNode>(node.kind);
+    flat.node = &node;
+    flat.place = place;
+    flat.split_begin = split.begin;
+    flat.split_end = split.end;
+    for (const StackLoop& loop : loops_) flat.loops_above.push_back(loop.node);
   }
 
   /// A loop of one step does nothing; it must not change what a node means.

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "model/collective_rules.h"
 #include "model/finish_nests.h"
 #include "model/sharing.h"
 #include "model/windows.h"
@@ -155,6 +156,7 @@ class NestChecker {
             (!loop.spatial ||  // instances do not pass rows on
              steps_are_apart(problem_, tree_, *nest_, loop, tensor, true)))
           continue;
+        if (is_spread_reduction(problem_, tree_, einsum_->tensors[t], loop.node)) continue;
         add(ViolationKind::kRecomputation, *backed_at_[t],
             "The loop over " + variable_name(loop) + " stands above the backing storage of " +
                 tensor_name(tensor) + " in " + report_.name(backed_at_[t]->component) +
@@ -304,6 +306,7 @@ void check_legality(const BoundProblem& problem, const FlatTree& tree, Violation
   NestChecker checker(problem, tree, report);
   for (const Nest& nest : tree.nests) checker.check(nest);
   check_sharing(problem, tree, report);
+  check_collectives(problem, tree, report);
 }
 
 }  // namespace sluice

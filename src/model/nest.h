@@ -59,6 +59,15 @@ struct Nest {
   bool perfect = true;  ///< every tile divides the enclosing one, no first tiles, no sliding
 };
 
+/// A collective node: a child of a split.
+struct FlatCollective {
+  const CollectiveNode* collective = nullptr;
+  const Node* node = nullptr;
+  int place = 0;                         ///< computes before it
+  int split_begin = 0, split_end = 0;    ///< computes of its split
+  std::vector<const Node*> loops_above;  ///< outermost first
+};
+
 /// A mapping taken apart: nests of the computes in order of execution, and the reservations.
 struct FlatTree {
   std::vector<Nest> nests;
@@ -67,7 +76,8 @@ struct FlatTree {
   std::vector<TreeEntry> entries;
   std::vector<std::uint32_t> live;       ///< entries alive while a nest runs
   std::vector<std::int64_t> tile_sizes;  ///< per storage: the tile of each variable of its Einsum
-  std::vector<int> place_of;             ///< per EinsumId: index into nests, -1 if not mapped
+  std::vector<FlatCollective> collectives;  ///< in order of execution
+  std::vector<int> place_of;                ///< per EinsumId: index into nests, -1 if not mapped
 
   /// Largest tile of each variable at a storage.
   const std::int64_t* tiles_at(const NestStorage& storage) const {

@@ -45,7 +45,9 @@ NestPricer::NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* 
     network_loads_.resize(problem.arch.components.size());
 }
 
-void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
+void NestPricer::add(const Nest& nest, const NestTraffic& traffic,
+                     const std::vector<CollectivePlan>& collectives) {
+  if (rows_) first_row_ = rows_->energy.size();
   std::fill(unit_calls_.begin(), unit_calls_.end(), 0.0);
   std::fill(used_.begin(), used_.end(), 0);
   instances_ = static_cast<double>(
@@ -64,6 +66,8 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic) {
     latency_s = std::max(latency_s, busy);
     if (rows_) rows_->latency.push_back({nest.einsum, ComponentId(c), busy});
   }
+  for (const CollectivePlan& plan : collectives)
+    if (plan.maker == &nest) latency_s += add_collective(nest, plan);
   add_leakage(nest, latency_s * leak_factor_);
   latency_s_ += latency_s;
 }
@@ -143,6 +147,68 @@ void NestPricer::add_network(const Nest& nest, const NetworkTraffic& traffic) {
                            count * width, actions, energy_j});
   rows_->networks.push_back({traffic.network, nest.einsum, einsum.tensors[t], true, count * width,
                              bit_hops, latency_hops * instances_});
+}
+
+/// Reads and writes at both ends, links in between, one operation for every two values combined.
+double NestPricer::add_collective(const Nest& nest, const CollectivePlan& plan) {
+  const BoundEinsum& einsum = problem_[nest.einsum];
+  const CollectiveCharge charge = price_plan(plan);
+  const CollectiveNode& node = *plan.flat->collective;
+  const auto t = static_cast<std::size_t>(plan.tensor);
+  const auto access = [&](ComponentId memory, int index) {
+    if (index < 0) return;
+    const Action& action = problem_.arch[memory].actions[static_cast<std::size_t>(index)];
+    const double width = einsum.components[memory.index()].bits_per_value[t];
+    const double values = charge.values * instances_;
+    const double actions = values * width / bits_moved_by(action, width);
+    add_actions({memory, nest.einsum, node.tensor, action.name, values, values * width, actions,
+                 actions * action.energy_j});
+  };
+  access(node.src, einsum.components[node.src.index()].read_action);
+  access(node.dst, einsum.components[node.dst.index()].write_action);
+  if (plan.combiner) {
+    const auto& [compute, index] = *plan.combiner;
+    const Action& action = problem_.arch[compute].actions[index];
+    const double calls = charge.combined * instances_;
+    used_[compute.index()] = 1;
+    add_actions({compute, nest.einsum, std::nullopt, action.name, calls, std::nullopt, calls,
+                 calls * action.energy_j});
+  }
+  for (const CollectiveCharge::Crossed& crossed : charge.networks) {
+    if (crossed.volume_bits == 0) continue;
+    const Network& network = std::get<Network>(problem_.arch[crossed.network].kind);
+    const double bits = crossed.volume_bits * instances_;
+    const double actions = crossed.bit_hops * instances_ / network.bits_per_hop_energy;
+    used_[crossed.network.index()] = 1;
+    add_actions({crossed.network, nest.einsum, node.tensor, collective_name(node.type),
+                 bits / plan.request.bits_per_value, bits, actions,
+                 actions * network.hop_energy_j});
+    if (rows_)
+      rows_->networks.push_back({crossed.network, nest.einsum, node.tensor, false, bits,
+                                 crossed.bit_hops * instances_, crossed.latency_hops * instances_});
+  }
+  const double latency_s = charge.latency_s * instances_;
+  if (rows_)
+    rows_->collectives.push_back({nest.einsum, node.tensor, node.type, node.src, node.over,
+                                  charge.algorithm, charge.combined * instances_, latency_s});
+  return latency_s;
+}
+
+void NestPricer::add_actions(const EnergyRow& added) {
+  energy_j_ += added.energy_j;
+  if (!rows_) return;
+  for (std::size_t r = first_row_; r < rows_->energy.size(); ++r) {
+    EnergyRow& row = rows_->energy[r];
+    if (row.component != added.component || row.tensor != added.tensor ||
+        row.action != added.action)
+      continue;
+    row.count = row.count.value_or(0) + added.count.value_or(0);
+    if (row.bits) *row.bits += added.bits.value_or(0);
+    row.actions += added.actions;
+    row.energy_j += added.energy_j;
+    return;
+  }
+  rows_->energy.push_back(added);
 }
 
 /// Bits over the most loaded link (each direction has links of its own) at the bandwidth of one,

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "model/collective_plan.h"
 #include "model/traffic.h"
 #include "sluice/model/cost.h"
 
@@ -21,7 +22,9 @@ class NestPricer {
   NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows, double leak_factor = 1);
 
   /// Adds one Einsum's energy, latency and leakage to the totals (and its rows to the Cost).
-  void add(const Nest& nest, const NestTraffic& traffic);
+  /// `collectives`: of the tensor that it makes; their time comes after everything else.
+  void add(const Nest& nest, const NestTraffic& traffic,
+           const std::vector<CollectivePlan>& collectives = {});
 
   double energy_j() const { return energy_j_; }
   double latency_s() const { return latency_s_; }
@@ -35,6 +38,10 @@ class NestPricer {
                          double unit_values);
   void add_network(const Nest& nest, const NetworkTraffic& traffic);
   void add_compute(const Nest& nest, const NestTraffic& traffic);
+  /// Adds energy and rows; returns the time.
+  double add_collective(const Nest& nest, const CollectivePlan& plan);
+  /// Adds actions to the Einsum's row of this component, tensor and action, or makes it.
+  void add_actions(const EnergyRow& row);
   double network_seconds(std::size_t component) const;
   double busy_seconds(const Nest& nest, std::size_t component) const;
   void add_leakage(const Nest& nest, double latency_s);
@@ -51,6 +58,7 @@ class NestPricer {
     double waiting_s = 0;
   };
   std::vector<NetworkLoad> network_loads_;  ///< per component; empty without networks
+  std::size_t first_row_ = 0;               ///< of the current Einsum in rows_->energy
   std::vector<char> used_;                  ///< per component, in the current Einsum
   double leak_factor_ = 1;
   double instances_ = 1;  ///< repetitions of the current Einsum

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "model/collective_rules.h"
 #include "model/windows.h"
 
 namespace sluice {
@@ -135,6 +136,7 @@ class SharingChecker {
       const NestLoop& reading = tree_.loops[l];
       const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
       if (!writing || (reading.trips == 1 && writing->trips == 1)) continue;
+      if (is_spread_reduction(problem_, tree_, tensor, reading.node)) continue;
       if (walks_alike(tensor, producer, *writing, consumer, reading)) {
         check_slices(tensor, producer, consumer, *writing, reading);
         check_instances(tensor, producer, consumer, reading);

@@ -263,7 +263,7 @@ std::optional<TemplateProgram> TemplateProgram::build(const BoundProblem& proble
   FlatTree tree = flatten(problem, variant, report);
   finish_nests(problem, tree, report);
   check_legality(problem, tree, report);
-  if (!report.empty()) return std::nullopt;
+  if (!report.empty() || !tree.collectives.empty()) return std::nullopt;
   return Builder(problem, tree, loops).build();
 }
 

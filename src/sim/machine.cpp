@@ -101,6 +101,8 @@ void Machine::note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& s
 std::vector<NetworkCount> Machine::network_counts() {
   std::vector<NetworkCount> counts = transfers_.network_counts();
   for (NetworkCount& count : counts) count.is_even = uneven_.count(count.einsum) == 0;
+  const std::vector<NetworkCount> collectives = collective_uses_.totals(workload_);
+  counts.insert(counts.end(), collectives.begin(), collectives.end());
   return counts;
 }
 
@@ -129,6 +131,9 @@ void Machine::walk(const Body& body, std::size_t index, const Lanes& lanes, cons
     walk_split(*split, lanes, above);
   } else if (const auto* compute_item = std::get_if<ComputeItem>(&item)) {
     compute(*compute_item, lanes);
+  } else {
+    complaints_.add(ComplaintKind::kStructure,
+                    "A collective stands on the way to a compute; it must be a child of a split.");
   }
 }
 
@@ -248,6 +253,10 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
   };
   for (std::size_t c = 0; c < split.children.size(); ++c) {
     const Body& child = split.children[c];
+    if (child.items.size() == 1 && std::holds_alternative<CollectiveStep>(child.items.front())) {
+      collect(std::get<CollectiveStep>(child.items.front()), lanes);
+      continue;
+    }
     Lanes inside = lanes;
     for (Lane& lane : inside)
       std::erase_if(lane.boxes,

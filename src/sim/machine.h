@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "collective_team.h"
 #include "loop_schedule.h"
 #include "transfers.h"
 
@@ -53,6 +54,15 @@ class Machine {
   void walk_spatial(const LoopItem& loop, const Body& body, std::size_t index, const Lanes& lanes,
                     const Above& above);
   void walk_split(const SplitItem& split, const Lanes& lanes, const Above& above);
+  void collect(const CollectiveStep& item, const Lanes& lanes);
+  void collect_team(const CollectiveNode& node, EinsumId maker, const Link& backing,
+                    const CollectiveTeam& team);
+  std::string algorithm_of(const CollectiveNode& node, EinsumId maker, CollectiveRequest request);
+  void count_collective(const CollectiveNode& node, EinsumId maker,
+                        const CollectiveRequest& request, const CollectiveRun& run);
+  void record_collective(const CollectiveNode& node, EinsumId maker, const CollectiveTeam& team,
+                         const Points& points, double values);
+  std::vector<std::int64_t> copy_of(TensorId tensor, EinsumId user, const Lane& lane) const;
   bool reaches_split(const Body& body, std::size_t index, const Lanes& lanes) const;
   void note_tile(const LoopItem& loop, const Lanes& lanes);
   void note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& schedule);
@@ -71,7 +81,7 @@ class Machine {
   /// null.
   void give_back(EinsumId einsum, TensorId tensor, std::size_t first, std::size_t below,
                  const std::set<std::size_t>* instances);
-  void bring_in(TensorId tensor, Buffer& buffer, const Points& fresh);
+  void bring_in(const StorageItem& storage, const Lane& lane, Buffer& buffer, const Points& fresh);
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);
   void release(const StorageItem& storage, const Lanes& lanes, bool is_double);
@@ -131,7 +141,8 @@ class Machine {
   std::vector<std::int64_t> visits_;          ///< per storage: how often it was opened
   std::vector<std::int64_t> loop_steps_;      ///< step of each temporal loop above
   std::vector<std::vector<bool>> executed_;   ///< per Einsum and iteration point
-  std::vector<std::unordered_set<Element>> born_;  ///< per tensor: points brought in so far
+  /// Per tensor and copy (those that a collective brings together): points brought in so far.
+  std::vector<std::map<std::vector<std::int64_t>, std::unordered_set<Element>>> born_;
   std::vector<std::map<Element, Cell>> results_;   ///< per tensor
   std::vector<std::unordered_set<Element>> made_;  ///< per tensor: points that its Einsum makes
   /// Per tensor and point: steps of its Einsum that have not added to it yet.
@@ -154,6 +165,7 @@ class Machine {
   /// Per loop and Einsum: the size of its tiles; Einsums for which they differ.
   std::map<std::pair<std::size_t, EinsumId>, std::int64_t> tile_of_loop_;
   EinsumSet uneven_;
+  CollectiveUses collective_uses_;
   std::int64_t compute_steps_ = 0;
   std::vector<ExecutionStep> steps_;
 };

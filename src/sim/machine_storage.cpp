@@ -63,13 +63,17 @@ void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
     }
     send_off(storage.tensor, buffer, without(buffer.points, tile));
     buffer.move_to(std::move(tile));
-    bring_in(storage.tensor, buffer, fresh);
+    bring_in(storage, lane, buffer, fresh);
     resting_[{&storage, lane.ids.back()}] = &buffer;
   }
 }
 
 /// Points enter a backing storage: inputs with their numbers, results empty.
-void Machine::bring_in(TensorId tensor, Buffer& buffer, const Points& fresh) {
+void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buffer,
+                       const Points& fresh) {
+  const TensorId tensor = storage.tensor;
+  std::unordered_set<Element>& born =
+      born_[tensor.index()][copy_of(tensor, *storage.served.begin(), lane)];
   const bool is_produced = facts_.roles().producer[tensor.index()].has_value();
   for (Element element : fresh) {
     Cell& cell = *buffer.find(element);
@@ -77,7 +81,7 @@ void Machine::bring_in(TensorId tensor, Buffer& buffer, const Points& fresh) {
       cell = {0, true};
       continue;
     }
-    if (!born_[tensor.index()].insert(element).second)
+    if (!born.insert(element).second)
       complaints_.add(ComplaintKind::kRecomputation,
                       fmt::format("{} enters its backing storage twice: what was there is lost.",
                                   points_.name(tensor, element)));
@@ -93,6 +97,12 @@ void Machine::send_off(TensorId tensor, const Buffer& buffer, const Points& drop
     if (made_[tensor.index()].count(element) > 0) {
       Cell& result = results_[tensor.index()][element];
       const Cell& last = *const_cast<Buffer&>(buffer).find(element);
+      // Copies that a collective has made equal leave one after the other.
+      if (last.is_made && result.is_made && result.value != last.value &&
+          born_[tensor.index()].size() > 1)
+        complaints_.add(ComplaintKind::kWrongNumber,
+                        fmt::format("Two instances hold different values of {}: {} and {}.",
+                                    points_.name(tensor, element), result.value, last.value));
       if (last.is_made) result = last;
     }
 }

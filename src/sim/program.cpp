@@ -30,6 +30,7 @@ class BodyMaker {
 
   std::size_t n_storages() const { return n_storages_; }
   std::size_t n_loops() const { return n_loops_; }
+  std::vector<CollectiveNode> take_collectives() { return std::move(collectives_); }
 
  private:
   void add(Body& body, const PlacedList& placed, std::size_t index,
@@ -46,6 +47,9 @@ class BodyMaker {
       add_split(body, *split, held, tiles);
     } else if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) {
       body.items.emplace_back(ComputeItem{compute->einsum, compute->component});
+    } else if (const auto* collective = std::get_if<CollectiveNode>(&node.kind)) {
+      body.items.emplace_back(CollectiveStep{collectives_.size()});
+      collectives_.push_back(*collective);
     } else if (is_loop(node)) {
       LoopItem loop = *as_loop(node);
       loop.id = loop_of_node[index];
@@ -133,6 +137,7 @@ class BodyMaker {
   const Arch& arch_;
   std::size_t n_storages_ = 0;
   std::size_t n_loops_ = 0;
+  std::vector<CollectiveNode> collectives_;
 };
 
 /// Follows every Einsum down to its compute.
@@ -166,12 +171,24 @@ std::optional<RankVariableId> walked(const LoopItem& loop, const Einsum& einsum)
   return std::nullopt;
 }
 
+bool is_collected(const Program& program, const Arch& arch, TensorId tensor, const LoopItem& loop) {
+  if (!loop.is_spatial) return false;
+  const std::string& name = arch[loop.component].spatial[loop.dimension].name;
+  return std::any_of(program.collectives.begin(), program.collectives.end(),
+                     [&](const CollectiveNode& collective) {
+                       return collective.tensor == tensor &&
+                              std::find(collective.over.begin(), collective.over.end(), name) !=
+                                  collective.over.end();
+                     });
+}
+
 Program make_program(const Workload& workload, const Arch& arch, const Mapping& mapping) {
   Program program;
   BodyMaker maker(workload, arch);
   program.root = maker.make(mapping.nodes, {}, whole_tiles(workload));
   program.n_storages = maker.n_storages();
   program.n_loops = maker.n_loops();
+  program.collectives = maker.take_collectives();
   trace_paths(workload, program.root, {}, program.paths);
   return program;
 }

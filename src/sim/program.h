@@ -51,7 +51,12 @@ struct ComputeItem {
   ComponentId component;
 };
 
-using Item = std::variant<StorageItem, LoopItem, SplitItem, ComputeItem>;
+/// A child of a split: among the instances that walk it.
+struct CollectiveStep {
+  std::size_t id = 0;  ///< index into Program::collectives
+};
+
+using Item = std::variant<StorageItem, LoopItem, SplitItem, ComputeItem, CollectiveStep>;
 
 /// A list of nodes, outermost first.
 struct Body {
@@ -80,7 +85,8 @@ struct Program {
   Body root;
   std::size_t n_storages = 0;
   std::size_t n_loops = 0;
-  std::map<EinsumId, Path> paths;  ///< of the Einsums that have a compute
+  std::map<EinsumId, Path> paths;           ///< of the Einsums that have a compute
+  std::vector<CollectiveNode> collectives;  ///< in order of execution
 
   Program() = default;
   Program(const Program&) = delete;  // paths point into root
@@ -92,8 +98,11 @@ struct Program {
 /// The loop variable that an Einsum walks: the first of the loop's that it uses.
 std::optional<RankVariableId> walked(const LoopItem& loop, const Einsum& einsum);
 
-/// Makes the program. Nodes that cannot be executed (collectives, pipelines, shared tiles) are left
-/// out: `check_structure` complains about them first.
+/// Whether a collective on the tensor brings together what the instances of a spatial loop have.
+bool is_collected(const Program& program, const Arch& arch, TensorId tensor, const LoopItem& loop);
+
+/// Makes the program. Nodes that cannot be executed (pipelines, shared tiles) are left out:
+/// `check_supported` complains about them first.
 Program make_program(const Workload& workload, const Arch& arch, const Mapping& mapping);
 
 }  // namespace sluice::sim

@@ -6,10 +6,12 @@ namespace sluice {
 namespace {
 
 std::string transfer_text(const ExecutionStep& step, const Arch& arch) {
-  const bool is_fill = step.kind == ExecutionStep::Kind::kFill;
+  const char* what = step.kind == ExecutionStep::Kind::kFill    ? "fill "
+                     : step.kind == ExecutionStep::Kind::kDrain ? "drain"
+                                                                : "share";
   std::string text =
-      fmt::format("{} {:<24} {} reads {}, {} writes {}", is_fill ? "fill " : "drain", step.points,
-                  arch[*step.from].name, step.read, arch[*step.to].name, step.written);
+      fmt::format("{} {:<24} {} reads {}, {} writes {}", what, step.points, arch[*step.from].name,
+                  step.read, arch[*step.to].name, step.written);
   if (step.instances > 1) text += fmt::format(" ({} instances)", step.instances);
   return text;
 }
@@ -18,6 +20,7 @@ std::string step_text(const ExecutionStep& step, const Workload& workload, const
   switch (step.kind) {
     case ExecutionStep::Kind::kFill:
     case ExecutionStep::Kind::kDrain:
+    case ExecutionStep::Kind::kCollective:
       return transfer_text(step, arch);
     case ExecutionStep::Kind::kCompute:
       return fmt::format("do    {:<24} {} x{}", step.points, arch[*step.from].name, step.instances);

@@ -27,10 +27,11 @@ bool reads(const Einsum& einsum, TensorId tensor) {
 /// Checks the path of one Einsum.
 class PathCheck {
  public:
-  PathCheck(const Workload& workload, const Arch& arch, EinsumId einsum, const Path& path,
-            Facts& facts, Complaints& complaints)
+  PathCheck(const Workload& workload, const Arch& arch, const Program& program, EinsumId einsum,
+            const Path& path, Facts& facts, Complaints& complaints)
       : workload_(workload),
         arch_(arch),
+        program_(program),
         id_(einsum),
         einsum_(workload[einsum]),
         path_(path),
@@ -108,6 +109,7 @@ class PathCheck {
         if (access.tensor != tensor) continue;
         const Relevance seen = relevance(access, *variable);
         if (seen == Relevance::kRelevant) continue;
+        if (is_collected(program_, arch_, tensor, loop)) continue;
         if (seen == Relevance::kPartial && is_shared_window(tensor)) continue;
         complain(
             "The loop over {} stands above the backing storage of {} but does not walk it "
@@ -172,6 +174,7 @@ class PathCheck {
 
   const Workload& workload_;
   const Arch& arch_;
+  const Program& program_;
   EinsumId id_;
   const Einsum& einsum_;
   const Path& path_;
@@ -184,8 +187,9 @@ class PathCheck {
 /// otherwise it is not one loop of both (model.md, "Sharing").
 class SharedLoopCheck {
  public:
-  SharedLoopCheck(const Workload& workload, const Program& program, Complaints& complaints)
-      : workload_(workload), program_(program), complaints_(complaints) {}
+  SharedLoopCheck(const Workload& workload, const Arch& arch, const Program& program,
+                  Complaints& complaints)
+      : workload_(workload), arch_(arch), program_(program), complaints_(complaints) {}
 
   void run(EinsumId maker, EinsumId reader) {
     for (const LoopItem* loop : program_.paths.at(reader).loops) {
@@ -194,6 +198,7 @@ class SharedLoopCheck {
       const auto writes = walked(*loop, workload_[maker]);
       const auto reads = walked(*loop, workload_[reader]);
       if (!writes || !reads || !(takes_steps(*loop, maker) || takes_steps(*loop, reader))) continue;
+      if (is_collected(program_, arch_, workload_[maker].output().tensor, *loop)) continue;
       if (!walk_alike(maker, *writes, reader, *reads))
         complaints_.add(
             ComplaintKind::kStructure,
@@ -223,6 +228,7 @@ class SharedLoopCheck {
   }
 
   const Workload& workload_;
+  const Arch& arch_;
   const Program& program_;
   Complaints& complaints_;
 };
@@ -262,7 +268,9 @@ void check_supported(const Workload& workload, const Mapping& mapping, Complaint
       if (split->kind != SplitKind::kSequential)
         complain("A " + split_name(split->kind) + " split");
     } else if (const auto* collective = std::get_if<CollectiveNode>(&node.kind)) {
-      complain("The collective on " + workload[collective->tensor].name);
+      if (collective->type != CollectiveType::kAllReduce || collective->src != collective->dst)
+        complain("The " + collective_name(collective->type) + " of " +
+                 workload[collective->tensor].name);
     }
   });
 }
@@ -286,12 +294,12 @@ void check_structure(const Workload& workload, const Arch& arch, const Mapping& 
   }
   check_useful(workload, arch, program.root, complaints);
   for (const auto& [einsum, path] : program.paths)
-    PathCheck(workload, arch, einsum, path, facts, complaints).run();
+    PathCheck(workload, arch, program, einsum, path, facts, complaints).run();
   for (std::size_t maker = 0; maker < order.size(); ++maker)
     for (std::size_t reader = maker + 1; reader < order.size(); ++reader)
       if (order[maker] != order[reader] &&
           reads(workload[order[reader]], workload[order[maker]].output().tensor))
-        SharedLoopCheck(workload, program, complaints).run(order[maker], order[reader]);
+        SharedLoopCheck(workload, arch, program, complaints).run(order[maker], order[reader]);
 }
 
 HeldTensors held_tensors(const Program& program) {

@@ -45,6 +45,20 @@ struct NetworkRow {
   friend bool operator==(const NetworkRow&, const NetworkRow&) = default;
 };
 
+/// A collective of the mapping: its time is part of the latency of the Einsum that made the tensor,
+/// after everything that `LatencyRow`s say (docs/collectives.md).
+struct CollectiveRow {
+  EinsumId einsum;
+  TensorId tensor;
+  CollectiveType type = CollectiveType::kAllReduce;
+  ComponentId memory;
+  std::vector<std::string> over;
+  std::string algorithm;       ///< that performs it; never `auto`
+  double combined_values = 0;  ///< operations
+  double latency_s = 0;
+  friend bool operator==(const CollectiveRow&, const CollectiveRow&) = default;
+};
+
 struct OccupancyRow {
   ComponentId component;
   double peak_bits = 0;      ///< per instance, largest over the run
@@ -63,6 +77,7 @@ struct Cost {
   std::vector<EnergyRow> energy;
   std::vector<LatencyRow> latency;
   std::vector<NetworkRow> networks;
+  std::vector<CollectiveRow> collectives;
   std::vector<OccupancyRow> occupancy;
   CostBounds bounds;
   std::vector<std::vector<EinsumId>> fusion_groups;

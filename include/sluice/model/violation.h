@@ -17,7 +17,8 @@ enum class ViolationKind : std::uint8_t {
   kFanout,            ///< spatial loops exceed a fanout, stand in the wrong place, or break `reuse`
   kStorageOrder,  ///< storage nodes of one tensor out of memory order, or spatial loops misplaced
   kCompute,       ///< the compute does not accept the Einsum, an Einsum is missing or repeated
-  kUnsupportedNode,  ///< a node that this model cannot price yet (collective, pipeline, sharing)
+  kUnsupportedNode,  ///< a node that this model cannot price yet (pipeline, sharing, …)
+  kCollective,       ///< a collective is missing, in the wrong place, or cannot be
   kCoverage,         ///< loops do not cover an Einsum's iteration space
   kDependency,       ///< a tensor is read before it is made, or where only part of it is there
 };

@@ -33,6 +33,9 @@ struct CollectiveRun {
   std::vector<CollectiveBuffer> results;  ///< per participant: what the collective owes it
 };
 
+/// Whether the algorithm exists, knows the type and finds the networks that it needs.
+bool can_perform(const CollectiveRequest& request, const std::string& algorithm);
+
 /// Runs `algorithm` (by its name in mappings) on `data`: per participant a vector of
 /// `request.values` numbers, of which only what it holds before is looked at. Throws InternalError
 /// where the algorithm has no such collective or leaves a participant without a value.

@@ -41,6 +41,7 @@ struct NetworkCount {
   double volume_bits = 0;   ///< at every node that receives or sends them
   double bit_hops = 0;      ///< Σ over messages of bits × links
   double latency_hops = 0;  ///< busiest instance: Σ over transfers of the longest route
+  bool implicit = true;     ///< between a memory and what is below it; else a collective's
   /// All tiles of each loop of the Einsum are alike. If not, the model gives upper bounds only.
   bool is_even = true;
   friend bool operator==(const NetworkCount&, const NetworkCount&) = default;
@@ -82,7 +83,7 @@ struct NumericCheck {
 
 /// One thing that happened: everything of one kind that happens in the same step, all instances.
 struct ExecutionStep {
-  enum class Kind : std::uint8_t { kFill, kDrain, kCompute, kReserve, kRelease };
+  enum class Kind : std::uint8_t { kFill, kDrain, kCompute, kReserve, kRelease, kCollective };
   Kind kind = Kind::kCompute;
   EinsumId einsum;
   std::optional<TensorId> tensor;

@@ -8,18 +8,17 @@
 namespace sluice::sim {
 namespace {
 
-struct Performer {
-  const char* algorithm;
-  bool (*perform)(Board&, const Task&);
-};
+bool any(Topology) { return true; }
+bool all_pairs(Topology topology) { return topology == Topology::kAllToAll; }
+bool grid(Topology topology) { return topology == Topology::kMesh || topology == Topology::kTorus; }
 
 constexpr std::array kPerformers = {
-    Performer{"recursive_doubling", perform_recursive_doubling},
-    Performer{"recursive_halving_doubling", perform_halving_doubling},
-    Performer{"ring", perform_ring},
-    Performer{"tree", perform_tree},
-    Performer{"direct", perform_direct},
-    Performer{"per_dimension", perform_per_dimension},
+    Performer{"recursive_doubling", perform_recursive_doubling, any},
+    Performer{"recursive_halving_doubling", perform_halving_doubling, any},
+    Performer{"ring", perform_ring, any},
+    Performer{"tree", perform_tree, any},
+    Performer{"direct", perform_direct, all_pairs},
+    Performer{"per_dimension", perform_per_dimension, grid},
 };
 
 /// Which indices `rank` holds before or is owed after.
@@ -62,6 +61,8 @@ int origin(const Task& task, int rank) {
 
 }  // namespace
 
+std::span<const Performer> performers() { return kPerformers; }
+
 std::vector<int> owners(std::int64_t values, int participants) {
   std::vector<int> result;
   for (int p = 0; p < participants; ++p) {
@@ -69,6 +70,19 @@ std::vector<int> owners(std::int64_t values, int participants) {
     result.insert(result.end(), static_cast<std::size_t>(size), p);
   }
   return result;
+}
+
+bool can_perform(const CollectiveRequest& request, const std::string& algorithm) {
+  for (const Performer& performer : performers()) {
+    if (algorithm != performer.algorithm) continue;
+    for (const CollectiveDimension& dimension : request.group.over)
+      if (!performer.fits(request.group.networks[dimension.network].network.topology)) return false;
+    CollectiveRequest nothing = request;
+    nothing.values = 0;
+    Board board(nothing, Reduction::kNone);
+    return performer.perform(board, {nothing, {}});
+  }
+  return false;
 }
 
 CollectiveRun run_collective(const CollectiveRequest& request, const std::string& algorithm,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,15 @@ struct Task {
 /// Whose of `participants` blocks each of `values` indices is in: dealt out in runs, the first ones
 /// longer by one value.
 std::vector<int> owners(std::int64_t values, int participants);
+
+/// An algorithm: how it is performed, and on which networks it can be.
+struct Performer {
+  const char* algorithm;
+  bool (*perform)(Board&, const Task&);
+  bool (*fits)(Topology);
+};
+/// In the order in which `auto` prefers equals.
+std::span<const Performer> performers();
 
 /// Each performs the whole collective; false where the algorithm has none of this type.
 bool perform_recursive_doubling(Board& board, const Task& task);

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "model/nest.h"
+#include "model/violation_report.h"
+
+namespace sluice {
+
+/// A spatial dimension of a component.
+struct FannedDimension {
+  ComponentId component;
+  std::uint32_t dimension = 0;
+  friend bool operator==(const FannedDimension&, const FannedDimension&) = default;
+};
+
+/// The dimension of this name on the way to a nest's compute, if there is one.
+std::optional<FannedDimension> dimension_on_path(const Arch& arch, const BoundCompute& compute,
+                                                 const std::string& name);
+
+/// The nest of the Einsum that makes a tensor, or null.
+const Nest* nest_of_maker(const BoundProblem& problem, const FlatTree& tree, TensorId tensor);
+
+/// Whether this loop spreads the reduction that makes a tensor over instances with a backing node
+/// each: every instance holds a partial copy, and a collective must complete it (check_collectives
+/// says so where there is none).
+bool is_spread_reduction(const BoundProblem& problem, const FlatTree& tree, TensorId tensor,
+                         const Node* loop);
+
+/// Checks every collective (participants, networks, place among the children of its split), and
+/// that every spread reduction has one.
+void check_collectives(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report);
+
+}  // namespace sluice

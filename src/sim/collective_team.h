@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "facts.h"
+#include "lane.h"
+#include "sluice/mapping/collective_group.h"
+#include "sluice/sim/collective_run.h"
+
+namespace sluice::sim {
+
+/// The instances that a collective brings together, found from where they stand in the machine.
+struct CollectiveTeam {
+  std::vector<const Lane*> lanes;  ///< by rank
+  std::vector<std::int64_t> key;   ///< coordinates in the dimensions that are not in `over`
+  CollectiveGroup group;
+  std::vector<ComponentId> networks;  ///< of the group
+  std::string trouble;                ///< why they cannot come together; else empty
+};
+
+/// Sorts lanes into teams. `way`: from the outermost component to the memory that holds the tensor;
+/// `first_dimension`: per component, its first place in Lane::place.
+std::vector<CollectiveTeam> teams_of(const CollectiveNode& node, const Arch& arch,
+                                     const std::vector<ComponentId>& way,
+                                     const std::vector<std::size_t>& first_dimension,
+                                     const std::vector<Lane>& lanes);
+
+/// The algorithm that `auto` stands for: the fastest (COMET eq. 1, 3 and 4), of equals that with
+/// less network energy, then the first in the order of kPerformers.
+std::string fastest_algorithm(const CollectiveRequest& request, Reduction op,
+                              double memory_bandwidth);
+
+/// What collectives put on networks over the run.
+class CollectiveUses {
+ public:
+  void add(EinsumId maker, TensorId tensor, const CollectiveTeam& team, const CollectiveRun& run);
+  std::vector<NetworkCount> totals(const Workload& workload) const;
+
+ private:
+  struct Use {
+    double volume_bits = 0, bit_hops = 0;
+    std::map<std::vector<std::int64_t>, std::int64_t> hops;  ///< per team: they run side by side
+  };
+  std::map<std::tuple<EinsumId, ComponentId, TensorId>, Use> uses_;
+};
+
+}  // namespace sluice::sim
