@@ -130,6 +130,12 @@ class CollectiveChecker {
     if (backing->component != node_.src)
       return refuse("its src is " + report_.name(node_.src) + ", but the tensor is backed in " +
                     report_.name(backing->component) + ".");
+    for (int l = 0; l < backing->loops_above; ++l) {
+      const NestLoop& loop = tree_.loops[maker_->loops_begin + static_cast<std::uint32_t>(l)];
+      if (loop.trips > 1 && !is_above(flat_, loop.node))
+        return refuse("the tensor is backed below a loop over " + variable_name(loop) +
+                      " that it does not stand below.");
+    }
     const int source = depth_of(node_.src);
     for (std::size_t i = 0; i < over_.size(); ++i)
       if (depth_of(over_[i].component) > source)

@@ -136,12 +136,12 @@ class SharingChecker {
       const NestLoop& reading = tree_.loops[l];
       const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
       if (!writing || (reading.trips == 1 && writing->trips == 1)) continue;
-      if (is_spread_reduction(problem_, tree_, tensor, reading.node)) continue;
       if (walks_alike(tensor, producer, *writing, consumer, reading)) {
         check_slices(tensor, producer, consumer, *writing, reading);
         check_instances(tensor, producer, consumer, reading);
         continue;
       }
+      if (is_spread_reduction(problem_, tree_, tensor, reading.node)) continue;
       add(ViolationKind::kDependency, reading.node,
           "The Einsum " + report_.name(consumer.einsum) + " needs all of " + report_.name(tensor) +
               " in each step of a loop that it shares with the Einsum " +
