@@ -145,11 +145,12 @@ tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
-  if (policy == LatencyPolicy::kPipeline)
+  if (policy != LatencyPolicy::kOverlap)
     for (const FlatCollective& flat : tree.collectives)
       report.add(ViolationKind::kUnsupportedNode, flat.node,
-                 "The policy pipeline cannot price the collective on " +
-                     report.name(flat.collective->tensor) + ".");
+                 "The policy " + latency_policy_name(policy) +
+                     " cannot price the collective on " + report.name(flat.collective->tensor) +
+                     " yet.");
   if (report.has(ViolationKind::kUnsupportedNode))
     return tl::unexpected(std::move(report.violations()));
   const Occupancy occupancy = check_capacities(problem, tree, report);
