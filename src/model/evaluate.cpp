@@ -148,9 +148,8 @@ tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
   if (policy != LatencyPolicy::kOverlap)
     for (const FlatCollective& flat : tree.collectives)
       report.add(ViolationKind::kUnsupportedNode, flat.node,
-                 "The policy " + latency_policy_name(policy) +
-                     " cannot price the collective on " + report.name(flat.collective->tensor) +
-                     " yet.");
+                 "The policy " + latency_policy_name(policy) + " cannot price the collective on " +
+                     report.name(flat.collective->tensor) + " yet.");
   if (report.has(ViolationKind::kUnsupportedNode))
     return tl::unexpected(std::move(report.violations()));
   const Occupancy occupancy = check_capacities(problem, tree, report);
