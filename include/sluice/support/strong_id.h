@@ -15,6 +15,7 @@ class StrongId {
   constexpr StrongId() = default;
   constexpr explicit StrongId(std::size_t index) : index_(static_cast<std::uint32_t>(index)) {}
   constexpr std::size_t index() const { return index_; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): the 0 of a defaulted comparison
   friend constexpr auto operator<=>(StrongId, StrongId) = default;
 
  private:

@@ -86,7 +86,7 @@ class FusedTrips {
       choose(position + 1, total + 1, inside, members, body);
     };
     for_each_choice(choices_, shape_, options_.imperfect_factors, loop,
-                    loop_rules(shape_, templ_, loop), unit, rest, rest == size, choose_trips);
+                    loop_rules(shape_, templ_, loop), {unit, rest, rest == size}, choose_trips);
     --here_[loop.variable];
     trips_[item.index] = 1;
     rest_[loop.variable] = rest;

@@ -18,16 +18,22 @@ struct LoopRules {
 
 LoopRules loop_rules(const EinsumShape& shape, const Template& templ, const LoopPlace& place);
 
-/// Calls `body` with everything that a loop (a LoopPlace or a ClassLoop) may run inside a tile of
-/// `rest`, where the next tile must divide `unit`: 1 first, then what divides, then uneven ones.
-/// `outermost`: no other loop over the variable stands further out.
+/// The tile in which a loop stands.
+struct EnclosingTile {
+  std::int64_t unit;  ///< the tile inside must divide it
+  std::int64_t size;
+  bool whole;  ///< no other loop over the variable stands further out
+};
+
+/// Calls `body` with everything that a loop (a LoopPlace or a ClassLoop) may run inside a tile: 1
+/// first, then what divides, then uneven ones.
 template <class Loop, class Body>
 void for_each_choice(TripChoices& choices, const EinsumShape& shape, ImperfectFactors wish,
-                     const Loop& loop, const LoopRules& rules, std::int64_t unit, std::int64_t rest,
-                     bool outermost, const Body& body) {
-  for (std::int64_t trips : choices.inside(unit, rest))
+                     const Loop& loop, const LoopRules& rules, const EnclosingTile& tile,
+                     const Body& body) {
+  for (std::int64_t trips : choices.inside(tile.unit, tile.size))
     if (!rules.rows_only || trips == 1) body(trips);
-  if (!outermost) return;
+  if (!tile.whole) return;
   const bool imperfect =
       loop.fused ? wish == ImperfectFactors::kAll : wish != ImperfectFactors::kNone;
   if (imperfect && !rules.rows_only && shape.tiles_freely(loop.variable))

@@ -159,8 +159,8 @@ class StateEnumerator {
       trips_[l] = 1;
     };
     if (!last)
-      for_each_choice(choices_, shape_, limits_.imperfect, loop, loop.rules, left.unit, left.tile,
-                      left.tile == current.size, take);
+      for_each_choice(choices_, shape_, limits_.imperfect, loop, loop.rules,
+                      {left.unit, left.tile, left.tile == current.size}, take);
     else if (!loop.rules.rows_only || left.tile == 1)
       take(left.tile);
   }

@@ -78,7 +78,7 @@ class TripWalk {
     std::vector<std::int64_t> choices;
     fused::for_each_choice(choices_, shape, space_.options().imperfect_factors, loop,
                            fused::loop_rules(shape, space_.templates(einsum_)[templ_], loop),
-                           unit_[loop.variable], rest, rest == shape.sizes[loop.variable],
+                           {unit_[loop.variable], rest, rest == shape.sizes[loop.variable]},
                            [&](std::int64_t trips) { choices.push_back(trips); });
     return choices;
   }
