@@ -98,7 +98,7 @@ class StageTree {
 
   Times run() const {
     Times result;
-    result.add(list(0, tree_.nests.size(), 0, 0, false), repeats_);
+    result.add(list(0, tree_.nests.size(), 0, {0, 1}, false), repeats_);
     return result;
   }
 
@@ -176,32 +176,49 @@ class StageTree {
 
   // ---- stages --------------------------------------------------------------------------------
 
-  /// What nests [first, end) do below their first `loops` loops in the list below `splits` splits;
-  /// `inside`: also below the storage nodes right there.
-  Times list(std::size_t first, std::size_t end, std::size_t splits, std::size_t loops,
+  /// A place in a list: loops further out, and how many steps they take.
+  struct Place {
+    std::size_t loops = 0;
+    double steps = 1;
+  };
+
+  /// Steps of loop number `l`; Einsums that share it may have tiles of different numbers.
+  double steps_of(std::size_t first, std::size_t end, std::size_t l) const {
+    double steps = 1;
+    for (std::size_t n = first; n < end; ++n)
+      if (const NestLoop& shared = loop(tree_.nests[n], l); !shared.spatial)
+        steps = std::max(steps, static_cast<double>(shared.trips));
+    return steps;
+  }
+
+  /// What nests [first, end) do at a place of the list below `splits` splits; `inside`: also below
+  /// the storage nodes right there.
+  Times list(std::size_t first, std::size_t end, std::size_t splits, Place place,
              bool inside) const {
     double n = 1;
-    std::size_t last = loops;
-    if (inside || !has_storage(first, end, splits, loops)) {
+    std::size_t last = place.loops;
+    if (inside || !has_storage(first, end, splits, last)) {
       while (has_loop(first, splits, last)) {
-        const NestLoop& next = loop(tree_.nests[first], last++);
-        if (!next.spatial) n *= static_cast<double>(next.trips);
+        n *= steps_of(first, end, last++);
         if (has_storage(first, end, splits, last)) break;
       }
-      if (last == loops || !has_storage(first, end, splits, last))
-        return innermost(first, end, splits, n);
+      if (last == place.loops || !has_storage(first, end, splits, last))
+        return innermost(first, end, splits, n, place.steps * n);
     }
+    const Place inner{last, place.steps * n};
     Transfers transfers;
     for_each_storage(first, end, splits, last, [&](std::size_t nest, std::uint32_t s) {
-      add_transfers(nest, s, &transfers);
+      add_transfers(nest, s, inner.steps, &transfers);
     });
-    return stage_of(n, list(first, end, splits, last, true), transfers);
+    return stage_of(n, list(first, end, splits, inner, true), transfers);
   }
 
   /// n times what follows the last loop of a list: a compute, or the children of a split (eq. 5).
-  Times innermost(std::size_t first, std::size_t end, std::size_t splits, double n) const {
+  /// `all_steps`: of this and all loops outside.
+  Times innermost(std::size_t first, std::size_t end, std::size_t splits, double n,
+                  double all_steps) const {
     const std::vector<std::size_t>& path = branches_[first].children;
-    if (path.size() == splits) return leaf(first, n);
+    if (path.size() == splits) return leaf(first, n, all_steps);
     Times children, result;
     for (std::size_t begin = first; begin < end;) {
       std::size_t last = begin + 1;
@@ -210,29 +227,21 @@ class StageTree {
       std::size_t above = 0;  // loops outside the split
       while (above < branches_[begin].loops.size() && branches_[begin].loops[above] <= splits)
         ++above;
-      children.add(list(begin, last, splits + 1, above, false));
+      children.add(list(begin, last, splits + 1, {above, all_steps}, false));
       begin = last;
     }
     result.add(children, n);
     return result;
   }
 
-  double steps_above(const Nest& nest, std::size_t loops) const {
-    double steps = 1;
-    for (std::size_t l = 0; l < loops; ++l)
-      if (!loop(nest, l).spatial) steps *= static_cast<double>(loop(nest, l).trips);
-    return steps;
-  }
-
   /// One step's fill and drain of a storage; backing nodes move nothing.
-  void add_transfers(std::size_t n, std::uint32_t s, Transfers* transfers) const {
+  void add_transfers(std::size_t n, std::uint32_t s, double steps, Transfers* transfers) const {
     const Nest& nest = tree_.nests[n];
     const NestStorage& storage = tree_.storages[nest.storages_begin + s];
     const TransferTimes times(problem_, tree_, nest);
     const std::optional<std::uint32_t> parent = times.parent_of(s);
     if (!parent || !problem_.arch[storage.component].is_memory()) return;
     const StorageTraffic& mine = traffic_[n].storages[s];
-    const double steps = steps_above(nest, static_cast<std::size_t>(storage.loops_above));
     const Transfers::Pair pair{tree_.storages[nest.storages_begin + *parent].component,
                                storage.component};
     if (mine.unit_filled > 0)
@@ -246,10 +255,10 @@ class StageTree {
     if (times.has_shared_port(*parent)) transfers->share_port(pair.first);
   }
 
-  /// A compute below n steps of loops, with its operands and results.
-  Times leaf(std::size_t n, double steps) const {
+  /// A compute below `steps` steps of its list's loops, `all_steps` of all, with its operands and
+  /// results.
+  Times leaf(std::size_t n, double steps, double all_steps) const {
     const Nest& nest = tree_.nests[n];
-    const double all_steps = steps_above(nest, branches_[n].loops.size());
     Times window;
     (is_simd(nest) ? window.simd_s : window.compute_s) =
         compute_s(nest, traffic_[n]) / all_steps + setup_of_compute(nest);

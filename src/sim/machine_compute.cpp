@@ -118,9 +118,10 @@ std::vector<Cell> Machine::operands(EinsumId einsum, const Lanes& lanes) {
       const Element element = points_.at(of, access, lanes[l].boxes.at(einsum));
       const auto place = std::lower_bound(party.points.begin(), party.points.end(), element);
       check_makers(einsum, access.tensor, element, lanes[l]);
-      check_complete(einsum, access.tensor, element);
       const Cell& cell = party.cells[static_cast<std::size_t>(place - party.points.begin())];
-      if (!cell.is_made)
+      if (cell.is_made)
+        check_complete(einsum, access.tensor, element);
+      else
         complaints_.add(ComplaintKind::kAbsentValue,
                         fmt::format("The Einsum {} reads {} before anybody has made it.", of.name,
                                     points_.name(access.tensor, element)));
@@ -159,8 +160,9 @@ void Machine::check_complete(EinsumId reader, TensorId tensor, Element element) 
   if (missing == missing_[tensor.index()].end() || missing->second <= 0) return;
   complaints_.add(
       ComplaintKind::kAbsentValue,
-      fmt::format("The Einsum {} reads {}, to which {} values are still to be added.",
-                  workload_[reader].name, points_.name(tensor, element), missing->second));
+      fmt::format("The Einsum {} reads {} with {} of its sum still missing.",
+                  workload_[reader].name, points_.name(tensor, element),
+                  missing->second == 1 ? "a term" : fmt::format("{} terms", missing->second)));
 }
 
 /// Below a common spatial loop an instance does not wait for the others: of what is made while the
