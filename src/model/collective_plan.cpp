@@ -41,14 +41,8 @@ class Planner {
     return std::find(over_.begin(), over_.end(), dimension) != over_.end();
   }
 
-  /// Instances that the loops above the collective use in one dimension.
   std::int64_t used(FannedDimension dimension) const {
-    std::int64_t product = 1;
-    for_each_loop_above([&](const NestLoop& loop) {
-      if (loop.spatial && FannedDimension{loop.component, loop.dimension} == dimension)
-        product = checked_multiply(product, loop.trips);
-    });
-    return product;
+    return instances_used(tree_, flat_, maker_, dimension);
   }
 
   template <class Function>
@@ -152,8 +146,9 @@ class Planner {
 
   /// The maker's compute if it has the operation, else the first one below the destination.
   void find_combiner() {
-    const std::optional<std::string> kind = operation_of(flat_.collective->op);
-    if (!kind) return;
+    const std::optional<Reduction>& op = flat_.collective->op;
+    if (!op || *op == Reduction::kNone) return;
+    const std::string_view kind = operation_name(combining_operation(*op));
     std::vector<ComponentId> candidates = {maker_.compute->component};
     for (ComponentId compute : computes_of(problem_.arch)) {
       const std::vector<ComponentId> path = path_to(problem_.arch, compute);
@@ -163,26 +158,9 @@ class Planner {
     for (ComponentId compute : candidates) {
       const std::vector<Action>& actions = problem_.arch[compute].actions;
       for (std::size_t a = 0; a < actions.size() && !plan_.combiner; ++a)
-        if (actions[a].name == *kind || (actions.size() == 1 && actions[a].name == "compute"))
+        if (actions[a].name == kind || (actions.size() == 1 && actions[a].name == "compute"))
           plan_.combiner = {compute, a};
     }
-  }
-
-  static std::optional<std::string> operation_of(const std::optional<Reduction>& op) {
-    if (!op) return std::nullopt;
-    switch (*op) {
-      case Reduction::kSum:
-        return "add";
-      case Reduction::kProduct:
-        return "mul";
-      case Reduction::kMin:
-        return "min";
-      case Reduction::kMax:
-        return "max";
-      case Reduction::kNone:
-        break;
-    }
-    return std::nullopt;
   }
 
   const BoundProblem& problem_;

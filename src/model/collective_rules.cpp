@@ -4,6 +4,7 @@
 
 #include "model/collective_plan.h"
 #include "model/sharing.h"
+#include "sluice/support/checked.h"
 
 namespace sluice {
 namespace {
@@ -181,13 +182,7 @@ class CollectiveChecker {
   }
 
   std::int64_t used(FannedDimension dimension) const {
-    std::int64_t product = 1;
-    for (const Node* node : flat_.loops_above) {
-      const NestLoop* loop = loop_at_node(tree_, *maker_, node);
-      if (loop && loop->spatial && FannedDimension{loop->component, loop->dimension} == dimension)
-        product *= loop->trips;
-    }
-    return product;
+    return instances_used(tree_, flat_, *maker_, dimension);
   }
   bool is_irrelevant(const NestLoop& loop) const {
     const BoundEinsum& einsum = problem_[maker_->einsum];
@@ -242,13 +237,13 @@ void check_completeness(const BoundProblem& problem, const FlatTree& tree, const
     }
     if (found > 1) twice = name;
   });
-  const NestStorage* backing = backing_of(problem, tree, maker, tensor);
   if (!twice.empty())
     report.add(
         ViolationKind::kCollective, maker.node,
         "Two collectives reduce " + report.name(tensor) + " over the dimension " + twice + ".",
         maker.einsum);
   if (missing.empty()) return;
+  const NestStorage* backing = backing_of(problem, tree, maker, tensor);
   Violation& violation = report.add(
       ViolationKind::kCollective, tree.entries[backing->entry].node,
       "Each instance of " + missing + " holds only a part of " + report.name(tensor) + " in " +
@@ -263,6 +258,17 @@ void check_completeness(const BoundProblem& problem, const FlatTree& tree, const
 }
 
 }  // namespace
+
+std::int64_t instances_used(const FlatTree& tree, const FlatCollective& flat, const Nest& maker,
+                            FannedDimension dimension) {
+  std::int64_t product = 1;
+  for (const Node* node : flat.loops_above) {
+    const NestLoop* loop = loop_at_node(tree, maker, node);
+    if (loop && loop->spatial && FannedDimension{loop->component, loop->dimension} == dimension)
+      product = checked_multiply(product, loop->trips);
+  }
+  return product;
+}
 
 std::optional<FannedDimension> dimension_on_path(const Arch& arch, const BoundCompute& compute,
                                                  const std::string& name) {

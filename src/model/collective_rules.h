@@ -12,6 +12,10 @@ struct FannedDimension {
   friend bool operator==(const FannedDimension&, const FannedDimension&) = default;
 };
 
+/// Instances that the maker's loops above a collective use in one dimension.
+std::int64_t instances_used(const FlatTree& tree, const FlatCollective& flat, const Nest& maker,
+                            FannedDimension dimension);
+
 /// The dimension of this name on the way to a nest's compute, if there is one.
 std::optional<FannedDimension> dimension_on_path(const Arch& arch, const BoundCompute& compute,
                                                  const std::string& name);

@@ -54,15 +54,12 @@ class StageBuilder {
     for (const NestLoop* loop : stage.loops) n_steps *= static_cast<double>(loop->trips);
     NestPricer pricer(problem_, tree_, nullptr);
     pricer.add(nest_, inner_);
-    stage.compute_s = pricer.latency_s() / instances() / n_steps + setup_of_compute();
+    stage.compute_s = pricer.latency_s() / instances() / n_steps + compute_setup_s(problem_, nest_);
     return stage;
   }
 
   /// Repetitions of the Einsum, each a pipeline of its own.
-  double instances() const {
-    return static_cast<double>(problem_.workload.n_instances) *
-           static_cast<double>(problem_.workload[nest_.einsum].n_instances);
-  }
+  double instances() const { return repetitions(problem_, nest_); }
 
  private:
   std::uint32_t n_storages() const { return nest_.storages_end - nest_.storages_begin; }
@@ -140,13 +137,6 @@ class StageBuilder {
     const double seconds = std::max(times_.action_s(parent, false, mine.parent_received),
                                     times_.action_s(child, true, mine.unit_drained));
     return seconds / transfers + times_.setup_s(parent, false) + times_.setup_s(child, true);
-  }
-
-  double setup_of_compute() const {
-    double setup_s = 0;
-    for (const auto& [index, calls] : nest_.compute->calls_per_point)
-      setup_s = std::max(setup_s, problem_.arch[nest_.compute->component].actions[index].setup_s);
-    return setup_s;
   }
 
   void describe_buffers(Stage& stage) const {

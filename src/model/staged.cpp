@@ -93,7 +93,7 @@ class StageTree {
       : problem_(problem), tree_(tree), traffic_(traffic) {
     find_splits(mapping.nodes, {});
     for (const Nest& nest : tree.nests) branches_.push_back(branch_of(nest));
-    for (const Nest& nest : tree.nests) repeats_ = common_repeats(nest);
+    repeats_ = common_repeats();
   }
 
   Times run() const {
@@ -132,17 +132,12 @@ class StageTree {
     return branch;
   }
 
-  double repeats_of(const Nest& nest) const {
-    return static_cast<double>(problem_.workload.n_instances) *
-           static_cast<double>(problem_.workload[nest.einsum].n_instances);
-  }
-
   /// Repetitions of the whole tree; Einsums that are repeated in different numbers are so one by
   /// one, inside the loops that they share.
-  double common_repeats(const Nest& first) const {
-    const double repeats = repeats_of(first);
+  double common_repeats() const {
+    const double repeats = repetitions(problem_, tree_.nests.front());
     for (const Nest& nest : tree_.nests)
-      if (repeats_of(nest) != repeats) return 1;
+      if (repetitions(problem_, nest) != repeats) return 1;
     return repeats;
   }
 
@@ -261,7 +256,7 @@ class StageTree {
     const Nest& nest = tree_.nests[n];
     Times window;
     (is_simd(nest) ? window.simd_s : window.compute_s) =
-        compute_s(nest, traffic_[n]) / all_steps + setup_of_compute(nest);
+        compute_s(nest, traffic_[n]) / all_steps + compute_setup_s(problem_, nest);
     Transfers operands;
     const TransferTimes times(problem_, tree_, nest);
     for (std::uint32_t s = 0; s < branches_[n].storages.size(); ++s) {
@@ -279,7 +274,7 @@ class StageTree {
       if (times.has_shared_port(s)) operands.share_port(pair.first);
     }
     Times result;
-    result.add(stage_of(steps, window, operands), repeats_of(nest) / repeats_);
+    result.add(stage_of(steps, window, operands), repetitions(problem_, nest) / repeats_);
     return result;
   }
 
@@ -306,14 +301,7 @@ class StageTree {
     alone.unit_operations = traffic.unit_operations;
     NestPricer pricer(problem_, tree_, nullptr);
     pricer.add(nest, alone);
-    return pricer.latency_s() / repeats_of(nest);
-  }
-
-  double setup_of_compute(const Nest& nest) const {
-    double setup_s = 0;
-    for (const auto& [index, calls] : nest.compute->calls_per_point)
-      setup_s = std::max(setup_s, problem_.arch[nest.compute->component].actions[index].setup_s);
-    return setup_s;
+    return pricer.latency_s() / repetitions(problem_, nest);
   }
 
   const BoundProblem& problem_;

@@ -38,4 +38,16 @@ double TransferTimes::action_s(std::uint32_t s, bool read, std::int64_t values) 
   return longest;
 }
 
+double compute_setup_s(const BoundProblem& problem, const Nest& nest) {
+  double setup_s = 0;
+  for (const auto& [index, calls] : nest.compute->calls_per_point)
+    setup_s = std::max(setup_s, problem.arch[nest.compute->component].actions[index].setup_s);
+  return setup_s;
+}
+
+double repetitions(const BoundProblem& problem, const Nest& nest) {
+  return static_cast<double>(problem.workload.n_instances) *
+         static_cast<double>(problem.workload[nest.einsum].n_instances);
+}
+
 }  // namespace sluice

@@ -40,4 +40,9 @@ class TransferTimes {
   const BoundEinsum& einsum_;
 };
 
+/// Seconds before one step of a nest's compute starts.
+double compute_setup_s(const BoundProblem& problem, const Nest& nest);
+/// How often a nest runs: n_instances of the workload and of its Einsum.
+double repetitions(const BoundProblem& problem, const Nest& nest);
+
 }  // namespace sluice

@@ -8,23 +8,6 @@
 namespace sluice::sim {
 namespace {
 
-/// Name of the operation that combines two values.
-const char* combining(Reduction op) {
-  switch (op) {
-    case Reduction::kSum:
-      return "add";
-    case Reduction::kProduct:
-      return "mul";
-    case Reduction::kMin:
-      return "min";
-    case Reduction::kMax:
-      return "max";
-    case Reduction::kNone:
-      break;
-  }
-  return "";
-}
-
 double bandwidth_of(const Arch& arch, ComponentId memory, const char* name, double bits_per_value) {
   for (const Action& action : arch[memory].actions)
     if (action.name == name) return action.throughput * bits_moved_by(action, bits_per_value);
@@ -156,11 +139,11 @@ void Machine::count_collective(const CollectiveNode& node, EinsumId maker,
     const std::vector<ComponentId> way = path_to(arch_, compute);
     if (std::find(way.begin(), way.end(), node.dst) != way.end()) computes.push_back(compute);
   }
+  const std::string_view combining = operation_name(combining_operation(*node.op));
   for (ComponentId compute : computes) {
     const std::vector<Action>& actions = arch_[compute].actions;
     for (const Action& action : actions) {
-      if (action.name != combining(*node.op) && !(actions.size() == 1 && action.name == "compute"))
-        continue;
+      if (action.name != combining && !(actions.size() == 1 && action.name == "compute")) continue;
       transfers_.counts.add(maker, compute, std::nullopt, action.name, run.combined_values, 0);
       return;
     }

@@ -37,6 +37,10 @@ const OperationFacts& facts(OperationKind kind) {
   return kOperations[static_cast<std::size_t>(kind)];
 }
 
+}  // namespace
+
+std::string_view operation_name(OperationKind kind) { return facts(kind).name; }
+
 OperationKind combining_operation(Reduction reduction) {
   switch (reduction) {
     case Reduction::kProduct:
@@ -51,10 +55,6 @@ OperationKind combining_operation(Reduction reduction) {
   }
   return OperationKind::kAdd;
 }
-
-}  // namespace
-
-std::string_view operation_name(OperationKind kind) { return facts(kind).name; }
 
 std::optional<OperationKind> operation_from_name(std::string_view name) {
   const auto found = std::find_if(kOperations.begin(), kOperations.end(),

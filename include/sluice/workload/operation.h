@@ -44,6 +44,8 @@ int operation_arity(OperationKind kind);
 
 /// How values that meet in one output element are combined.
 enum class Reduction : std::uint8_t { kNone, kSum, kProduct, kMin, kMax };
+/// The operation that combines two values; `add` for kNone.
+OperationKind combining_operation(Reduction reduction);
 
 /// One node of an Einsum's right-hand side. Nodes stand in evaluation order; the last one is the
 /// root.

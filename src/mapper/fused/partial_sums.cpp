@@ -23,21 +23,23 @@ std::vector<std::vector<RowTerm>> uses_of_products(const SimpleProgram& program)
   return uses;
 }
 
-PartialSums::PartialSums(const SimpleProgram& program, const std::vector<std::size_t>& order,
-                         const std::vector<Ranges>& ranges)
-    : program_(program), uses_(uses_of_products(program)), stages_(order.size() + 1) {
+PartialSums::PartialSums(const SimpleProgram& program,
+                         const std::vector<std::vector<RowTerm>>& uses,
+                         const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges)
+    : program_(program), stages_(order.size() + 1) {
   for (const auto& row : program_.rows) {
     stages_[0].initial.push_back(row.constant);
     n_reservations_ += row.kind == RowKind::kSegment || row.kind == RowKind::kPersistent;
   }
   std::vector<bool> before(order.size(), false);
   for (std::size_t depth = 0; depth <= order.size(); ++depth) {
-    make_stage(depth, before, order, ranges);
+    make_stage(depth, before, uses, order, ranges);
     if (depth < order.size()) before[order[depth]] = true;
   }
 }
 
 void PartialSums::make_stage(std::size_t depth, const std::vector<bool>& before,
+                             const std::vector<std::vector<RowTerm>>& uses,
                              const std::vector<std::size_t>& order,
                              const std::vector<Ranges>& ranges) {
   // `before`: classes that stages 1…depth have added, this stage's own included.
@@ -57,7 +59,7 @@ void PartialSums::make_stage(std::size_t depth, const std::vector<bool>& before,
       rest_maximum *= most;
     }
     if (!begun) {
-      for (const RowTerm& use : uses_[p])
+      for (const RowTerm& use : uses[p])
         stage.untouched_minimum[use.monomial] +=
             use.coefficient * (use.coefficient > 0 ? rest_minimum : rest_maximum);
       continue;
@@ -71,12 +73,12 @@ void PartialSums::make_stage(std::size_t depth, const std::vector<bool>& before,
       if (step.column < 0 && step.from < 0) continue;  // closed earlier
     }
     if (ends) {
-      for (const RowTerm& use : uses_[p])
+      for (const RowTerm& use : uses[p])
         stage.closings.push_back(
             {use.monomial, static_cast<std::uint32_t>(step.column), step.from, use.coefficient});
       continue;
     }
-    for (const RowTerm& use : uses_[p])
+    for (const RowTerm& use : uses[p])
       stage.shares.push_back(
           {use.monomial, static_cast<std::uint32_t>(stage.open.size()),
            use.coefficient * (use.coefficient > 0 ? rest_minimum : rest_maximum)});

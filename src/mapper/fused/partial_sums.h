@@ -66,8 +66,9 @@ class PartialSums {
   using Ranges = std::vector<std::pair<double, double>>;  ///< least and largest value, per column
 
   /// `order`: the classes as they are combined; `ranges`, per class: bounds of what is combined.
-  PartialSums(const SimpleProgram& program, const std::vector<std::size_t>& order,
-              const std::vector<Ranges>& ranges);
+  /// `uses`: of the products (uses_of_products).
+  PartialSums(const SimpleProgram& program, const std::vector<std::vector<RowTerm>>& uses,
+              const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges);
 
   const Stage& stage(std::size_t depth) const { return stages_[depth]; }
   /// Adds each state of a block of the class at `depth` − 1 in the order to a partial assignment.
@@ -92,11 +93,11 @@ class PartialSums {
 
  private:
   void make_stage(std::size_t depth, const std::vector<bool>& before,
+                  const std::vector<std::vector<RowTerm>>& uses,
                   const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges);
   void find_least(const Stage& stage, Extensions* result) const;
 
   const SimpleProgram& program_;
-  const std::vector<std::vector<RowTerm>> uses_;  // per product
   std::vector<Stage> stages_;
   std::size_t n_reservations_ = 0;
   mutable std::vector<double> least_;  // scratch of extend(); one search, one thread

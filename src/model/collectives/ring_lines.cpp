@@ -37,6 +37,20 @@ void rotate(CollectiveTally& tally, const std::vector<RingLine>& lines, std::int
   }
 }
 
+/// In step s the member s − 1 places after the root passes `values(line, s)` on.
+template <class Values>
+void send_from_root(CollectiveTally& tally, const std::vector<RingLine>& lines, std::int64_t root,
+                    const Values& values) {
+  const std::int64_t n = length_of(lines);
+  for (std::int64_t step = 1; step < n; ++step) {
+    for (const RingLine& line : lines)
+      if (line.is_on_roots_way)
+        tally.send(line.ranks[around(root + step - 1, n)], line.ranks[around(root + step, n)],
+                   values(line, step));
+    tally.end_step();
+  }
+}
+
 }  // namespace
 
 void ring_reduce_scatter(CollectiveTally& tally, const std::vector<RingLine>& lines) {
@@ -62,25 +76,14 @@ void ring_all_to_all(CollectiveTally& tally, const std::vector<RingLine>& lines,
 }
 
 void ring_broadcast(CollectiveTally& tally, const std::vector<RingLine>& lines, std::int64_t root) {
-  const std::int64_t n = length_of(lines);
-  for (std::int64_t step = 1; step < n; ++step) {
-    for (const RingLine& line : lines)
-      if (line.is_on_roots_way)
-        tally.send(line.ranks[around(root + step - 1, n)], line.ranks[around(root + step, n)],
-                   tally.request().values);
-    tally.end_step();
-  }
+  send_from_root(tally, lines, root,
+                 [&](const RingLine&, std::int64_t) { return tally.request().values; });
 }
 
 void ring_scatter(CollectiveTally& tally, const std::vector<RingLine>& lines, std::int64_t root) {
-  const std::int64_t n = length_of(lines);
-  for (std::int64_t step = 1; step < n; ++step) {
-    for (const RingLine& line : lines)
-      if (line.is_on_roots_way)
-        tally.send(line.ranks[around(root + step - 1, n)], line.ranks[around(root + step, n)],
-                   blocks_from(line, root, step));
-    tally.end_step();
-  }
+  send_from_root(tally, lines, root, [&](const RingLine& line, std::int64_t step) {
+    return blocks_from(line, root, step);
+  });
 }
 
 void ring_gather(CollectiveTally& tally, const std::vector<RingLine>& lines, std::int64_t root) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../scalar.h"
 #include "sluice/support/error.h"
 
 namespace sluice::sim {
@@ -71,20 +72,9 @@ void Board::count_step() {
 }
 
 double Board::combine(double a, double b) const {
-  switch (op_) {
-    case Reduction::kSum:
-      return a + b;
-    case Reduction::kProduct:
-      return a * b;
-    case Reduction::kMin:
-      return std::min(a, b);
-    case Reduction::kMax:
-      return std::max(a, b);
-    case Reduction::kNone:
-      break;
-  }
-  SLUICE_CHECK(false, "a value arrives where there is one, and nothing says how to combine them");
-  return a;
+  SLUICE_CHECK(op_ != Reduction::kNone,
+               "a value arrives where there is one, and nothing says how to combine them");
+  return combined(op_, a, b);
 }
 
 }  // namespace sluice::sim

@@ -265,6 +265,25 @@ Node MappingBuilder::sequential(std::vector<NodeList> children) const {
   return {split};
 }
 
+Workload tiled_matmul_workload() {
+  return WorkloadBuilder({{"m", 4}, {"k", 8}, {"n", 2}}, 1)
+      .einsum("C[m,n] = A[m,k] * B[k,n]")
+      .workload;
+}
+
+NodeList tiled_matmul_nodes(const Workload& w, const Arch& arch) {
+  const MappingBuilder b(w, arch);
+  return {b.storage("DRAM", {"A", "B", "C"}),
+          b.temporal("m", 2),
+          b.storage("GB", {"C"}),
+          b.temporal("k", 4),  // A and B of 2·4 and 4·2 values, C of 2·2
+          b.storage("GB", {"B", "A"}),
+          b.temporal("n", 1),
+          b.temporal("k", 1),
+          b.temporal("m", 1),
+          b.compute("C", "MAC")};
+}
+
 BoundProblem bound(const Workload& workload, const Arch& arch) {
   auto problem = bind(workload, arch);
   if (!problem) {

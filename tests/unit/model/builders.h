@@ -66,6 +66,10 @@ class MappingBuilder {
   const Arch& arch_;
 };
 
+/// C[m,n] = A[m,k] · B[k,n] of 4 × 8 × 2 points in tiles: DRAM, a buffer GB, a compute MAC.
+Workload tiled_matmul_workload();
+NodeList tiled_matmul_nodes(const Workload& w, const Arch& arch);
+
 /// bind() that throws std::runtime_error with the diagnostics.
 BoundProblem bound(const Workload& workload, const Arch& arch);
 

@@ -51,9 +51,7 @@ TEST(TilePipeline, OverlapsNothingWithSingleBuffers) {
 
 /// DRAM at 2 values a second, a buffer, a multiplier of one point a second.
 struct Pipelined : ::testing::Test {
-  Workload w = WorkloadBuilder({{"m", 4}, {"k", 8}, {"n", 2}}, 1)
-                   .einsum("C[m,n] = A[m,k] * B[k,n]")
-                   .workload;
+  Workload w = tiled_matmul_workload();
   Arch arch;
   Pipelined() {
     Component dram = memory("DRAM", "inf", "Nothing", 0, 2);
@@ -68,18 +66,7 @@ struct Pipelined : ::testing::Test {
     if (!result) throw std::runtime_error(messages(result.error()));
     return *result;
   }
-  NodeList tiled() {
-    const MappingBuilder b(w, arch);
-    return {b.storage("DRAM", {"A", "B", "C"}),
-            b.temporal("m", 2),
-            b.storage("GB", {"C"}),
-            b.temporal("k", 4),  // A and B of 2·4 and 4·2 values, C of 2·2
-            b.storage("GB", {"B", "A"}),
-            b.temporal("n", 1),
-            b.temporal("k", 1),
-            b.temporal("m", 1),
-            b.compute("C", "MAC")};
-  }
+  NodeList tiled() const { return tiled_matmul_nodes(w, arch); }
 };
 
 // B's node stops at A's, A's at the loop over n. Four steps (m, k): fills 8 + 8 values, 8 s;

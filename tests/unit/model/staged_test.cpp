@@ -44,23 +44,8 @@ struct Staged : ::testing::Test {
     if (!result) throw std::runtime_error(messages(result.error()));
     return *result;
   }
-  void use_matmul() {
-    w = WorkloadBuilder({{"m", 4}, {"k", 8}, {"n", 2}}, 1)
-            .einsum("C[m,n] = A[m,k] * B[k,n]")
-            .workload;
-  }
-  NodeList tiled() const {
-    const MappingBuilder b(w, arch);
-    return {b.storage("DRAM", {"A", "B", "C"}),
-            b.temporal("m", 2),
-            b.storage("GB", {"C"}),
-            b.temporal("k", 4),  // A and B of 2·4 and 4·2 values, C of 2·2
-            b.storage("GB", {"B", "A"}),
-            b.temporal("n", 1),
-            b.temporal("k", 1),
-            b.temporal("m", 1),
-            b.compute("C", "MAC")};
-  }
+  void use_matmul() { w = tiled_matmul_workload(); }
+  NodeList tiled() const { return tiled_matmul_nodes(w, arch); }
 };
 
 // Leaf: 16 s of compute. Loop over k, 2 steps: A and B are 16 values, 8 s: 2 · 16 + 8 = 40, and no
