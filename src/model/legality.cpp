@@ -173,7 +173,8 @@ class NestChecker {
     for (int l = 0; l < backing.loops_above; ++l) {
       const NestLoop& loop = tree_.loops[nest_->loops_begin + static_cast<std::uint32_t>(l)];
       if (loop.spatial || loop.trips == 1) continue;
-      if (outer && loop.variable != outer->variable) {
+      if (outer && loop.variable != outer->variable &&
+          !covers_moved_ranks(problem_, tree_, *nest_, loop, backing)) {
         add(ViolationKind::kDependency, backing,
             "The loop over " + variable_name(loop) + " stands between the loop over " +
                 variable_name(*outer) + " and the backing storage of " +

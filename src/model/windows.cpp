@@ -35,6 +35,28 @@ std::vector<std::int64_t> tiles_inside(const BoundProblem& problem, const FlatTr
   return tiles;
 }
 
+/// First and last index of a variable's first and last tile at a storage.
+struct Ends {
+  std::int64_t first_low = 0, first_high = 0;
+  std::int64_t last_low = 0, last_high = 0;
+};
+
+Ends ends_of(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+             const NestStorage& storage, int variable) {
+  const VariableRange& range =
+      problem.workload[nest.einsum].iteration_space[static_cast<std::size_t>(variable)];
+  std::int64_t first = range.size, last = range.size;
+  for (int l = 0; l < storage.loops_above; ++l) {
+    const NestLoop& loop = tree.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
+    if (loop.variable != variable) continue;
+    const std::int64_t start = loop.first > 0 ? loop.first : loop.tile;
+    first = std::min(first, start);
+    if (last > start) last -= start + (last - start - 1) / loop.tile * loop.tile;
+  }
+  const std::int64_t end = range.minimum + range.size - 1;
+  return {range.minimum, range.minimum + first - 1, end - last + 1, end};
+}
+
 }  // namespace
 
 bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
@@ -60,6 +82,30 @@ bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Ne
     return reach.move.value_or(0) != 0 &&
            std::abs(*reach.move) * loop.tile > reach.high - reach.low;
   });
+}
+
+bool covers_moved_ranks(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                        const NestLoop& loop, const NestStorage& storage) {
+  const BoundEinsum& einsum = problem[nest.einsum];
+  const Tensor& tensor = problem.workload[einsum.tensors[static_cast<std::size_t>(storage.tensor)]];
+  for (const BoundAccess& access : einsum.accesses) {
+    if (access.tensor != storage.tensor) continue;
+    for (std::size_t r = 0; r < access.index.size(); ++r) {
+      const BoundIndex& index = access.index[r];
+      std::int64_t highest_start = index.constant, lowest_end = index.constant + index.slack;
+      bool moved = false;
+      for (const BoundTerm& term : index.terms) {
+        const Ends ends = ends_of(problem, tree, nest, storage, term.variable);
+        const bool up = term.coefficient > 0;
+        highest_start += term.coefficient * (up ? ends.last_low : ends.first_high);
+        lowest_end += term.coefficient * (up ? ends.first_high : ends.last_low);
+        moved |= term.variable == loop.variable;
+      }
+      if (moved && (highest_start > 0 || lowest_end < problem.workload[tensor.ranks[r]].size - 1))
+        return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace sluice

@@ -10,4 +10,10 @@ namespace sluice {
 bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
                      const NestLoop& loop, int tensor, bool reads_only);
 
+/// Whether a nest touches the same values of a tensor in all steps of a loop, as far as they lie
+/// inside the ranks: its tiles at `storage` cover every rank along which the loop moves them. The
+/// steps of a window over a rank of few values may differ in padding alone.
+bool covers_moved_ranks(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                        const NestLoop& loop, const NestStorage& storage);
+
 }  // namespace sluice

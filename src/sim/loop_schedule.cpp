@@ -90,8 +90,8 @@ class Scheduler {
  private:
   Walk walk(EinsumId einsum, std::size_t variable, const Box& box) {
     if (windows_[einsum].empty())
-      return {variable, tiles_of(box[variable], loop_.tile_shape, first_)};
-    Walk walk{variable, {}};
+      return {variable, tiles_of(box[variable], loop_.tile_shape, first_), false};
+    Walk walk{variable, {}, true};
     std::int64_t made = box[variable].begin;
     for (std::size_t step = 0; step < steps_of_consumers(einsum); ++step) {
       const std::int64_t needed =

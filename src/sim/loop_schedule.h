@@ -11,6 +11,7 @@ namespace sluice::sim {
 struct Walk {
   std::size_t variable = 0;  ///< place in the iteration space
   std::vector<Range> steps;  ///< ascending; an empty one: no work in this step
+  bool follows = false;      ///< they are what readers need, not tiles of the loop's shape
 };
 
 /// How every Einsum of a lane walks a loop; one that does not use the loop's variables is absent.

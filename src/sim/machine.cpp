@@ -77,18 +77,16 @@ void Machine::run() {
   }
 }
 
-/// Remembers the largest tile that each Einsum brings to a loop.
-void Machine::note_tile(const LoopItem& loop, const Lanes& lanes) {
-  for (const Lane& lane : lanes)
-    for (const auto& [einsum, box] : lane.boxes) {
-      const auto variable = walked(loop, workload_[einsum]);
-      if (!variable) continue;
-      std::size_t v = 0;
-      while (workload_[einsum].iteration_space[v].variable != *variable) ++v;
-      auto& [tile, shape] = tiles_seen_[{loop.id, einsum, *variable}];
-      tile = std::max(tile, box[v].size);
-      shape = std::max(loop.tile_shape, loop.initial_tile_shape.value_or(0));
-    }
+/// Remembers the largest tile that each Einsum brings to a loop which cuts it.
+void Machine::note_tiles(const LoopItem& loop, const Lane& lane,
+                         const std::map<EinsumId, Walk>& schedule) {
+  for (const auto& [einsum, walk] : schedule) {
+    if (walk.follows) continue;
+    const RankVariableId variable = workload_[einsum].iteration_space[walk.variable].variable;
+    auto& [tile, shape] = tiles_seen_[{loop.id, einsum, variable}];
+    tile = std::max(tile, lane.boxes.at(einsum)[walk.variable].size);
+    shape = std::max(loop.tile_shape, loop.initial_tile_shape.value_or(0));
+  }
 }
 
 void Machine::note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& schedule) {
@@ -183,9 +181,9 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
     schedules.push_back(loop_schedule(workload_, loop, lane));
     steps = std::max(steps, step_count(schedules.back()));
     note_steps(loop, schedules.back());
+    note_tiles(loop, lane, schedules.back());
   }
   ++runs_[loop.id];
-  note_tile(loop, lanes);
   Above below = above;
   if (steps > 1) below = {{}, {}, true};
   loop_steps_.push_back(0);
@@ -205,7 +203,6 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
 void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t index,
                            const Lanes& lanes, const Above& above) {
   ++runs_[loop.id];
-  note_tile(loop, lanes);
   Lanes inside;
   std::size_t most = 0;
   for (const Lane& lane : lanes)
@@ -215,6 +212,7 @@ void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t i
   for (const Lane& lane : lanes) {
     const auto schedule = loop_schedule(workload_, loop, lane);
     note_steps(loop, schedule);
+    note_tiles(loop, lane, schedule);
     for (std::size_t turn = 0; turn < step_count(schedule); ++turn) {
       Lane instance = lane;
       instance.boxes = boxes_in_step(lane, schedule, turn);

@@ -64,7 +64,7 @@ class Machine {
                          const Points& points, double values);
   std::vector<std::int64_t> copy_of(TensorId tensor, EinsumId user, const Lane& lane) const;
   bool reaches_split(const Body& body, std::size_t index, const Lanes& lanes) const;
-  void note_tile(const LoopItem& loop, const Lanes& lanes);
+  void note_tiles(const LoopItem& loop, const Lane& lane, const std::map<EinsumId, Walk>& schedule);
   void note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& schedule);
   void check_tiles();
 
@@ -95,6 +95,7 @@ class Machine {
   struct CopyWay {
     Link from, to;
     std::vector<const StorageItem*> between;
+    std::size_t end = 0;  ///< order in which the last of the two is written
   };
   void copy(EinsumId einsum, const Lane& lane);
   CopyWay copy_way(EinsumId einsum) const;

@@ -196,8 +196,8 @@ void Machine::count_operations(EinsumId einsum, ComponentId compute, std::int64_
 }
 
 /// A copy moves every value once, from the backing storage of its input to that of its output,
-/// through the memories in between that hold it for this Einsum. Other storages do not exist for
-/// it, nor do its loops count. In one memory both are the same bits.
+/// through the storages in between that are written above both ends. Other storages do not exist
+/// for it, nor do its loops count. In one memory both are the same bits.
 void Machine::copy(EinsumId einsum, const Lane& lane) {
   const Einsum& of = workload_[einsum];
   const TensorAccess& input = of.accesses.front();
@@ -247,12 +247,15 @@ Machine::CopyWay Machine::copy_way(EinsumId einsum) const {
   CopyWay way{path.links.at(of.accesses.front().tensor).front(),
               path.links.at(of.output().tensor).front(),
               {}};
+  way.end = std::max(way.from.storage->order_as_written(einsum),
+                     way.to.storage->order_as_written(einsum));
   const ComponentId from = way.from.storage->component;
   const ComponentId to = way.to.storage->component;
   const TensorId outer = from < to ? of.accesses.front().tensor : of.output().tensor;
   for (const Link& link : path.links.at(outer))
     if (std::min(from, to) < link.storage->component &&
-        link.storage->component < std::max(from, to))
+        link.storage->component < std::max(from, to) &&
+        link.storage->order_as_written(einsum) < way.end)
       way.between.push_back(link.storage);
   return way;
 }

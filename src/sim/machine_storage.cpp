@@ -7,17 +7,15 @@
 
 namespace sluice::sim {
 
-/// For a copy only the storages on its way exist.
+/// For a copy only the storages on its way exist: those between the backing storages of its two
+/// tensors, or in the memory of the inner one, that are written above the last of the two.
 bool Machine::exists_for(const StorageItem& storage, EinsumId einsum) const {
   if (storage.served.count(einsum) == 0) return false;
   if (!workload_[einsum].is_copy_operation || storage.is_backing) return true;
   const CopyWay way = copy_way(einsum);
   if (std::find(way.between.begin(), way.between.end(), &storage) != way.between.end()) return true;
-  // The input may be held above the output in the same memory, too.
-  for (const Link& link : program_.paths.at(einsum).links.at(storage.tensor))
-    if (link.storage == &storage)
-      return link.order < way.to.order && storage.component == way.to.storage->component;
-  return false;
+  return storage.component == std::max(way.from.storage->component, way.to.storage->component) &&
+         storage.order_as_written(einsum) < way.end;
 }
 
 /// What the Einsums that a storage serves touch of its tensor in a lane.

@@ -123,6 +123,8 @@ class BodyMaker {
       whole->is_hoisted = true;
       whole->served.insert(storage->served.begin(), storage->served.end());
       whole->persistent = whole->persistent || storage->persistent;
+      for (EinsumId einsum : storage->served)
+        whole->ids_as_written[einsum] = storage->order_as_written(einsum);
       body.items.erase(body.items.begin() + static_cast<std::ptrdiff_t>(i));
       return;
     }

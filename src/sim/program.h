@@ -22,11 +22,18 @@ struct StorageItem {
   bool is_toll = false;     ///< holds nothing: counts what passes
   bool is_backing = false;  ///< the outermost memory of the tensor for the Einsums it serves
   bool is_hoisted = false;  ///< written in several branches: lives from the first to the last
+  std::map<EinsumId, std::size_t> ids_as_written;  ///< hoisted: of each branch's own node
   bool persistent = false;
   bool resident = false;
   bool incremental = false;  ///< keeps its tile from visit to visit and fetches what is new in it
   EinsumSet served;
   std::optional<std::size_t> slides_over;  ///< id of the loop whose new points alone it fetches
+
+  /// Grows with the order in which the storages on an Einsum's way are written.
+  std::size_t order_as_written(EinsumId einsum) const {
+    const auto own = ids_as_written.find(einsum);
+    return own == ids_as_written.end() ? id : own->second;
+  }
 };
 
 struct LoopItem {

@@ -1,62 +1,9 @@
 // Mappings on which model and executor once differed. Both must say the same now, and what was
 // found to be right. Random triples draw them all; here each stands with its arithmetic.
-#include <gtest/gtest.h>
+#include "settled_differences.h"
 
-#include "sluice/frontend/load.h"
-#include "sluice/model/evaluate.h"
-#include "triples/triple.h"
-
-namespace sluice {
+namespace sluice::settled {
 namespace {
-
-const char* const kArch = R"(
-arch:
-  nodes:
-  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
-  - !Container {name: Chip, spatial: [{name: c, fanout: 2}]}
-  - !Memory {name: GB, size: inf, spatial: [{name: g, fanout: 2}], actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
-  - !Memory {name: RF, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
-  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
-mapping:
-  nodes:
-)";
-
-struct Settled {
-  triples::LoadedTriple loaded;
-  bool legal = false;
-  Cost cost;
-
-  Settled(const std::string& workload, const std::string& nodes)
-      : loaded(load(workload + kArch + nodes)) {
-    EXPECT_EQ(triples::differences(loaded), std::vector<std::string>{});
-    auto evaluated = evaluate(loaded.problem, loaded.mapping);
-    legal = evaluated.has_value();
-    if (legal) cost = std::move(*evaluated);
-  }
-
-  static triples::LoadedTriple load(const std::string& text) {
-    auto specs = load_specs_from_text({{"case.yaml", text}}, {});
-    if (!specs) throw std::runtime_error(to_string(specs.error()[0]));
-    auto problem = bind(*specs->workload, *specs->arch);
-    if (!problem) throw std::runtime_error(to_string(problem.error()[0]));
-    return {std::move(*problem), std::move(specs->mappings.at(0))};
-  }
-
-  double peak_bits(const std::string& memory) const {
-    for (const OccupancyRow& row : cost.occupancy)
-      if (loaded.problem.arch[row.component].name == memory) return row.peak_bits;
-    return -1;
-  }
-  double count(const std::string& component, const std::string& tensor,
-               const std::string& action) const {
-    double sum = 0;
-    for (const EnergyRow& row : cost.energy)
-      if (loaded.problem.arch[row.component].name == component && row.action == action &&
-          row.tensor && loaded.problem.workload[*row.tensor].name == tensor)
-        sum += row.count.value_or(0);
-    return sum;
-  }
-};
 
 /// T[p] = X[p+r] W[r], Y[q] = T[stride*q+s] V[s]
 std::string rows(int q, int r, int s, int stride = 1) {
@@ -394,13 +341,6 @@ TEST(SettledDifferences, ACopyPassesOnlyWhatLiesBetweenItsEnds) {
   EXPECT_EQ(found.peak_bits("RF"), 0);
 }
 
-std::string workload_of(const std::string& einsums, const std::string& sizes,
-                        const std::string& bounds = "") {
-  return "workload:\n  rank_sizes: {" + sizes + "}\n  bits_per_value: {All: 8}\n" +
-         (bounds.empty() ? "" : "  iteration_space_shape: [" + bounds + "]\n") + "  einsums: [" +
-         einsums + "]\n";
-}
-
 const char* const kSharedRows = R"(
   - !Storage {tensors: [X, U, W, Y], component: DRAM}
   - !Temporal {rank_variable: [i, p], tile_shape: 1}
@@ -506,4 +446,4 @@ TEST(SettledDifferences, TheLargestTilesNeedNotMeet) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::settled

@@ -1,0 +1,110 @@
+// Mappings on which model and executor once differed (as in settled_differences_test.cpp): windows
+// over small ranks, and copies.
+#include "settled_differences.h"
+
+namespace sluice::settled {
+namespace {
+
+/// Y[p,q] reads T at rows p-1 and p+1 and columns q-1 and q.
+Settled bordered(int rows) {
+  return {
+      workload_of("\"T[i,j] = X[i,j] * U[j]\", \"Y[p,q] = T[I:p+2*r-1,J:q+s-1] * W[r,s]\"",
+                  "P: 2, I: " + std::to_string(rows) + ", Q: 2, J: 1", "0 <= r < 2, 0 <= s < 2"),
+      R"(
+  - !Storage {tensors: [X, U, W], component: DRAM}
+  - !Temporal {rank_variable: [j, q], tile_shape: 1}
+  - !Temporal {rank_variable: [i, p], tile_shape: 1}
+  - !Storage {tensors: [T, Y], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: r, tile_shape: 1}, !Temporal {rank_variable: s, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)"};
+}
+
+// Both steps over q read column 0, so nothing of it may leave in between. Of 2 rows the steps over
+// p read -1..1 and 0..2: both rows, always; only padding comes and goes. A third row would leave.
+TEST(SettledDifferences, StepsThatMovePaddingAloneTakeNothingAway) {
+  const Settled found = bordered(2);
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("DRAM", "X", "read"), 2);
+  EXPECT_EQ(found.peak_bits("GB"), (3 * 2 + 1) * 8);
+  EXPECT_FALSE(bordered(3).legal);
+}
+
+// Four results need 3 rows: T's steps follow from Y's tile, and T may have fewer rows than that.
+TEST(SettledDifferences, AMakerWithFewerRowsThanItsReadersTileHasResults) {
+  const Settled found(workload_of("\"T[i] = X[i] * U[i]\", \"Y[p] = T[I:p+2*r-1] * W[r]\"",
+                                  "P: 4, I: 3", "0 <= r < 3"),
+                      R"(
+  - !Storage {tensors: [X, U, W, Y], component: DRAM}
+  - !Storage {tensors: [T], component: GB}
+  - !Temporal {rank_variable: [i, p], tile_shape: 4}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("GB", "T", "write"), 3);
+}
+
+std::string copied_workload() {
+  return workload_of(
+      "{einsum: \"W[m,n] = T[m,n]\", name: W, is_copy_operation: true}, \"V[m] = U[m,n] * W[m,n]\"",
+      "M: 2, N: 3");
+}
+
+// W's node in GB stands in both branches: one reservation of 6 values from the first to the last of
+// them. T's, written above it, is there for the copy: 6 more. Below it, it would not exist.
+TEST(SettledDifferences, WhatIsWrittenAboveTheEndOfACopyIsHeldForIt) {
+  const auto mapping = [](const std::string& nodes) {
+    return R"(
+  - !Storage {tensors: [T, U, V], component: DRAM}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [)" +
+           nodes + R"(, !Compute {einsum: W, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [W], component: GB}, !Temporal {rank_variable: m, tile_shape: 1}, !Temporal {rank_variable: n, tile_shape: 1}, !Compute {einsum: V, component: MAC}]}
+)";
+  };
+  const std::string input = "!Storage {tensors: [T], component: GB}",
+                    output = "!Storage {tensors: [W], component: GB}";
+  const Settled above(copied_workload(), mapping(input + ", " + output));
+  ASSERT_TRUE(above.legal);
+  EXPECT_EQ(above.peak_bits("GB"), (6 + 6) * 8);
+  EXPECT_EQ(above.count("DRAM", "T", "read"), 6);
+  const Settled below(copied_workload(), mapping(output + ", " + input));
+  ASSERT_TRUE(below.legal);
+  EXPECT_EQ(below.peak_bits("GB"), 6 * 8);
+}
+
+// A toll for T below the node in which the copy of T ends is not on its way.
+TEST(SettledDifferences, ACopyPassesATollAboveItsEnd) {
+  for (const bool above : {true, false}) {
+    const std::string toll = "  - !Storage {tensors: [T], component: Link}\n";
+    const std::string workload =
+        "workload:\n  rank_sizes: {M: 3}\n  bits_per_value: {All: 8}\n"
+        "  einsums: [{einsum: \"U[m] = T[m]\", name: U, is_copy_operation: true}]\n"
+        "arch:\n  nodes:\n"
+        "  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, "
+        "{name: write, energy: 1, throughput: 1}]}\n"
+        "  - !Toll {name: Link, direction: up_and_down, actions: [{name: read, energy: 1, "
+        "throughput: 1}]}\n"
+        "  - !Memory {name: GB, size: inf, actions: [{name: read, energy: 1, throughput: 1}, "
+        "{name: "
+        "write, energy: 1, throughput: 1}]}\n"
+        "  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}\n";
+    const Settled found(workload,
+                        "mapping:\n  nodes:\n  - !Storage {tensors: [T], component: "
+                        "DRAM}\n" +
+                            (above ? toll : "") + "  - !Storage {tensors: [U], component: GB}\n" +
+                            (above ? "" : toll) + "  - !Compute {einsum: U, component: MAC}\n",
+                        "");
+    ASSERT_TRUE(found.legal);
+    EXPECT_EQ(found.count("Link", "T", "read"), above ? 3 : 0);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::settled
