@@ -136,6 +136,8 @@ class Describer {
 
   void add(const SplitNode& node, const Tiles& tiles, DrawingBranch& out) const {
     out.split = how_children_run(node.kind);
+    if (node.kind != SplitKind::kSequential)
+      append({"children", {out.split}, out.split, false}, out);
     for (const NodeList& child : node.children) {
       out.children.push_back(branch(child, {tiles.loops, einsums_below(child)}));
       const auto& names = out.children.back().einsums;

@@ -35,8 +35,9 @@ std::vector<CollectivePlan> plans_of(const BoundProblem& problem, const FlatTree
 }
 
 /// Counts and prices every nest of a legal mapping. `rows` may be null.
-NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
-  NestPricer pricer(problem, tree, rows);
+NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows,
+                 double leak_factor = 1) {
+  NestPricer pricer(problem, tree, rows, leak_factor);
   const std::vector<CollectivePlan> collectives = plans_of(problem, tree);
   NestTraffic traffic;
   for (const Nest& nest : tree.nests) {
@@ -44,6 +45,14 @@ NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows) 
     pricer.add(nest, traffic, collectives);
   }
   return pricer;
+}
+
+/// As price(); components leak as long as the pipelined and parallel splits let it last.
+NestPricer price_overlapped(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
+  if (tree.concurrent.empty()) return price(problem, tree, rows);
+  const NestPricer alone = price(problem, tree, nullptr);
+  const bool any = alone.sequential_latency_s() > 0;
+  return price(problem, tree, rows, any ? alone.latency_s() / alone.sequential_latency_s() : 1);
 }
 
 /// Einsums that exchange a tensor below the outermost memory belong to one group.
@@ -100,19 +109,28 @@ std::vector<Violation> take_capacity(std::vector<Violation>& all) {
 NestPricer price_timed(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                        LatencyPolicy policy, Cost* rows) {
   std::vector<NestTraffic> traffic(tree.nests.size());
+  const std::vector<CollectivePlan> collectives = plans_of(problem, tree);
   NestPricer overlapped(problem, tree, nullptr);
   for (std::size_t n = 0; n < tree.nests.size(); ++n) {
     count_traffic(problem, tree, tree.nests[n], true, &traffic[n]);
-    overlapped.add(tree.nests[n], traffic[n]);
+    overlapped.add(tree.nests[n], traffic[n], collectives);
   }
   rows->breakdown = policy == LatencyPolicy::kPipeline
                         ? pipeline_latency(problem, tree, traffic)
-                        : staged_latency(problem, mapping, tree, traffic, overlapped.latency_s());
+                        : staged_latency(problem, mapping, tree, traffic, collectives, overlapped);
   for (const LatencyPart& part : rows->breakdown) rows->latency_s += part.seconds;
-  const bool any = overlapped.latency_s() > 0;
-  NestPricer pricer(problem, tree, rows, any ? rows->latency_s / overlapped.latency_s() : 1);
-  for (std::size_t n = 0; n < tree.nests.size(); ++n) pricer.add(tree.nests[n], traffic[n]);
+  const double sequential_s = overlapped.sequential_latency_s();
+  NestPricer pricer(problem, tree, rows, sequential_s > 0 ? rows->latency_s / sequential_s : 1);
+  for (std::size_t n = 0; n < tree.nests.size(); ++n)
+    pricer.add(tree.nests[n], traffic[n], collectives);
   return pricer;
+}
+
+/// Einsums of a pipelined or parallel split run on so many computes at the same time.
+double n_computes(const Arch& arch) {
+  return static_cast<double>(
+      std::count_if(arch.components.begin(), arch.components.end(),
+                    [](const Component& component) { return component.is_compute(); }));
 }
 
 Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
@@ -122,8 +140,8 @@ Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTr
                       tree.nests.size() * (problem.arch.components.size() + 4));
   cost.latency.reserve(tree.nests.size() * problem.arch.components.size());
   const bool overlaps = policy == LatencyPolicy::kOverlap;
-  const NestPricer pricer =
-      overlaps ? price(problem, tree, &cost) : price_timed(problem, mapping, tree, policy, &cost);
+  const NestPricer pricer = overlaps ? price_overlapped(problem, tree, &cost)
+                                     : price_timed(problem, mapping, tree, policy, &cost);
   cost.energy_j = pricer.energy_j();
   if (overlaps) cost.latency_s = pricer.latency_s();
   cost.leak_energy_j = pricer.leak_energy_j();
@@ -133,8 +151,22 @@ Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTr
   cost.area_m2 = problem.area_m2;
   fill_occupancy(problem, occupancy, cost);
   cost.bounds = problem.bounds;
+  if (!tree.concurrent.empty()) cost.bounds.compute_s /= n_computes(problem.arch);
   cost.fusion_groups = fusion_groups(problem, tree);
   return cost;
+}
+
+/// What the tile pipeline of policy `pipeline` has no place for.
+void refuse_in_tile_pipeline(const FlatTree& tree, ViolationReport& report) {
+  for (const FlatCollective& flat : tree.collectives)
+    report.add(ViolationKind::kUnsupportedNode, flat.node,
+               "The policy pipeline cannot price the collective on " +
+                   report.name(flat.collective->tensor) + "; overlap and staged can.");
+  for (const ConcurrentSplit& split : tree.concurrent)
+    report.add(ViolationKind::kUnsupportedNode, split.node,
+               std::string("The policy pipeline cannot price a ") +
+                   (split.split->kind == SplitKind::kPipeline ? "pipelined" : "parallel") +
+                   " split; overlap and staged can.");
 }
 
 }  // namespace
@@ -145,11 +177,7 @@ tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
-  if (policy != LatencyPolicy::kOverlap)
-    for (const FlatCollective& flat : tree.collectives)
-      report.add(ViolationKind::kUnsupportedNode, flat.node,
-                 "The policy " + latency_policy_name(policy) + " cannot price the collective on " +
-                     report.name(flat.collective->tensor) + " yet.");
+  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
   if (report.has(ViolationKind::kUnsupportedNode))
     return tl::unexpected(std::move(report.violations()));
   const Occupancy occupancy = check_capacities(problem, tree, report);
@@ -177,7 +205,7 @@ std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Map
   check_legality(problem, tree, report);
   Occupancy occupancy = check_capacities(problem, tree, report);
   if (!report.empty()) return std::nullopt;
-  const NestPricer pricer = price(problem, tree, nullptr);
+  const NestPricer pricer = price_overlapped(problem, tree, nullptr);
   return CostTotals{pricer.energy_j(), pricer.latency_s(), std::move(occupancy.peak_bits)};
 }
 

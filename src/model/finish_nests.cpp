@@ -57,6 +57,27 @@ class NestFinisher {
         if (loop.node == below.loop && loop.trips > 1) tree_.entries[below.entry].doubled = true;
   }
 
+  /// A pipelined split's steps in flight have a tile each of what stands below their loops, from
+  /// the first child that uses it to the last.
+  void copies() {
+    for (const ConcurrentSplit& split : tree_.concurrent) {
+      std::int64_t steps = 1;
+      for (const Node* node : split.steps) {
+        std::int64_t trips = 1;
+        for (const NestLoop& loop : tree_.loops)
+          if (loop.node == node) trips = std::max(trips, loop.trips);
+        steps = checked_multiply(steps, trips);
+      }
+      for (std::uint32_t held : split.held) {
+        TreeEntry& entry = tree_.entries[held];
+        if (entry.last_user < 0 || std::get<StorageNode>(entry.node->kind).persistent) continue;
+        const int first = split.stage_of(std::max(entry.first_user, split.begin));
+        const int last = split.stage_of(std::min(entry.last_user, split.end - 1));
+        entry.copies = static_cast<int>(std::min<std::int64_t>(last - first + 1, steps));
+      }
+    }
+  }
+
  private:
   void note_tiles(std::uint32_t storage) {
     tree_.storages[storage].tiles = static_cast<std::uint32_t>(tree_.tile_sizes.size());
@@ -177,6 +198,7 @@ void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& 
   tree.tile_sizes.reserve(n_tile_sizes);
   for (Nest& nest : tree.nests) finisher.finish(nest);
   finisher.double_buffers();
+  finisher.copies();
 }
 
 }  // namespace sluice

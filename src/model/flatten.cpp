@@ -115,8 +115,9 @@ class Flattener {
     einsum_at_.push_back(compute.einsum);
   }
   void number_node(const Node& node, const SplitNode& split) {
-    if (split.kind == SplitKind::kPipeline) unsupported(node, "a pipelined split");
-    if (split.kind == SplitKind::kParallel) unsupported(node, "a parallel split");
+    if (split.over || !split.shares.empty())
+      unsupported(node, "a split that divides a spatial dimension among its children (`over`)");
+    if (!split.forward.empty()) unsupported(node, "`forward` of a pipelined split");
     for (const NodeList& child : split.children) number(child);
   }
 
@@ -207,6 +208,7 @@ class Flattener {
     for (std::size_t k = 0; k < storage.tensors.size(); ++k) {
       const TensorId tensor = storage.tensors[k];
       TreeEntry entry{tensor, storage.component, &list[index]};
+      entry.concurrency = depth_;
       entry.first_user = interval.end;
       for_each_served(tensor, storage, interval, [&](EinsumId einsum) {
         const int place = tree_.place_of[einsum.index()];
@@ -294,14 +296,7 @@ class Flattener {
                    spatial->component, spatial->dimension},
                   storages);
       } else if (const auto* split = std::get_if<SplitNode>(&list[i].kind)) {
-        for (const NodeList& child : split->children) {
-          const Interval below = intervals_[next_interval_];
-          levels_[level] = {true, below.begin, below.end};
-          if (is_collective(child))
-            add_collective(child.front(), below.begin, interval);
-          else
-            walk(child);
-        }
+        walk_children(list[i], *split, interval, level, items);
       } else if (const auto* compute = std::get_if<ComputeNode>(&list[i].kind)) {
         add_nest(list[i], *compute);
       } else if (std::holds_alternative<CollectiveNode>(list[i].kind)) {
@@ -315,6 +310,50 @@ class Flattener {
     pending_.resize(pending);
     trivial_.resize(trivial);
     levels_.resize(level);
+  }
+
+  void walk_children(const Node& node, const SplitNode& split, Interval interval,
+                     std::uint32_t level, std::size_t list_items) {
+    const bool concurrent = split.kind != SplitKind::kSequential;
+    const std::size_t index = tree_.concurrent.size();
+    if (concurrent) add_concurrent(node, split, interval, list_items);
+    depth_ += concurrent ? 1 : 0;
+    for (const NodeList& child : split.children) {
+      const Interval below = intervals_[next_interval_];
+      levels_[level] = concurrent ? Level{true, interval.begin, interval.end}
+                                  : Level{true, below.begin, below.end};
+      if (is_collective(child)) {
+        add_collective(child.front(), below.begin, interval);
+        continue;
+      }
+      if (concurrent) tree_.concurrent[index].stages.push_back(below.begin);
+      walk(child);
+    }
+    depth_ -= concurrent ? 1 : 0;
+  }
+
+  /// Its steps are the temporal loops right above it (spatial ones take no time), up to the next
+  /// storage node or split; the storage nodes below them are the ones that it holds.
+  void add_concurrent(const Node& node, const SplitNode& split, Interval interval,
+                      std::size_t list_items) {
+    ConcurrentSplit& flat = tree_.concurrent.emplace_back();
+    flat.split = &split;
+    flat.node = &node;
+    flat.depth = depth_;
+    flat.begin = interval.begin;
+    flat.end = interval.end;
+    if (split.kind != SplitKind::kPipeline) return;
+    bool has_loops = false;
+    for (std::size_t i = items_.size(); i-- > list_items;) {
+      if (!items_[i].is_loop) {
+        if (has_loops) break;
+        flat.held.push_back(storages_[items_[i].index].entry);
+        continue;
+      }
+      has_loops = true;
+      const StackLoop& loop = loops_[items_[i].index];
+      if (!loop.spatial) flat.steps.push_back(loop.node);
+    }
   }
 
   static bool is_collective(const NodeList& child) {
@@ -462,6 +501,7 @@ class Flattener {
   ViolationReport& report_;
   FlatTree& tree_;
   int n_computes_ = 0;
+  int depth_ = 0;                             ///< concurrent splits on the way down
   std::size_t n_loops_ = 0, n_storages_ = 0;  ///< in the text, tensors counted one by one
   std::vector<char> is_memory_;               ///< per component
   std::vector<EinsumId> einsum_at_;           ///< per place

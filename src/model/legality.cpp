@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/collective_rules.h"
+#include "model/concurrent.h"
 #include "model/finish_nests.h"
 #include "model/sharing.h"
 #include "model/windows.h"
@@ -308,6 +309,7 @@ void check_legality(const BoundProblem& problem, const FlatTree& tree, Violation
   for (const Nest& nest : tree.nests) checker.check(nest);
   check_sharing(problem, tree, report);
   check_collectives(problem, tree, report);
+  check_concurrent(problem, tree, report);
 }
 
 }  // namespace sluice

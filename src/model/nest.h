@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -46,6 +47,8 @@ struct TreeEntry {
   int last_user = -1;       ///< that it serves
   double bits = 0;          ///< largest tile × bits per value; filled in by finish_nests
   bool doubled = false;     ///< double-buffered: reserves twice
+  int concurrency = 0;      ///< pipelined and parallel splits above it
+  int copies = 1;           ///< steps of a pipelined split that have a tile each at the same time
 };
 
 /// Everything on the way from the root to one compute.
@@ -68,6 +71,29 @@ struct FlatCollective {
   std::vector<const Node*> loops_above;  ///< outermost first
 };
 
+/// A pipelined or parallel split: its children work at the same time.
+struct ConcurrentSplit {
+  const SplitNode* split = nullptr;
+  const Node* node = nullptr;
+  int depth = 0;           ///< concurrent splits above it
+  int begin = 0, end = 0;  ///< computes
+  std::vector<int>
+      stages;  ///< first compute of each child (a collective belongs to the one before)
+  std::vector<const Node*> steps;   ///< pipelined: the temporal loops right above
+  std::vector<std::uint32_t> held;  ///< entries between these loops and the split
+
+  /// The child of a compute.
+  int stage_of(int place) const {
+    return static_cast<int>(std::upper_bound(stages.begin(), stages.end(), place) -
+                            stages.begin()) -
+           1;
+  }
+  bool has(int place) const { return begin <= place && place < end; }
+  int stage_end(std::size_t stage) const {
+    return stage + 1 < stages.size() ? stages[stage + 1] : end;
+  }
+};
+
 /// A mapping taken apart: nests of the computes in order of execution, and the reservations.
 struct FlatTree {
   std::vector<Nest> nests;
@@ -77,6 +103,7 @@ struct FlatTree {
   std::vector<std::uint32_t> live;       ///< entries alive while a nest runs
   std::vector<std::int64_t> tile_sizes;  ///< per storage: the tile of each variable of its Einsum
   std::vector<FlatCollective> collectives;  ///< in order of execution
+  std::vector<ConcurrentSplit> concurrent;  ///< outer ones before those inside
   std::vector<int> place_of;                ///< per EinsumId: index into nests, -1 if not mapped
 
   /// Largest tile of each variable at a storage.

@@ -13,7 +13,7 @@ namespace {
 
 struct Excess {
   double bits = 0;
-  std::size_t nest = 0;
+  std::vector<std::size_t> nests;  ///< that run then; several below a concurrent split
   Moment moment;
 };
 
@@ -42,12 +42,15 @@ std::string tile_text(const BoundProblem& problem, const FlatTree& tree, std::ui
 
 void report_excess(const BoundProblem& problem, const FlatTree& tree, Reservations& analysis,
                    std::size_t component, const Excess& excess, ViolationReport& report) {
-  const Nest& nest = tree.nests[excess.nest];
+  const Nest& nest = tree.nests[excess.nests.front()];
   const double capacity = problem[nest.einsum].components[component].size_bits;
   std::vector<std::pair<double, std::uint32_t>> held;
-  for (std::uint32_t index : analysis.live_at(excess.nest))
-    if (analysis.entry_of(index).component.index() == component)
-      held.emplace_back(analysis.bits(index), index);
+  for (std::size_t running : excess.nests)
+    for (std::uint32_t index : analysis.live_at(running))
+      if (const std::pair<double, std::uint32_t> part{analysis.bits(index), index};
+          analysis.entry_of(index).component.index() == component &&
+          std::find(held.begin(), held.end(), part) == held.end())
+        held.push_back(part);
   std::stable_sort(held.begin(), held.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string parts;
@@ -88,19 +91,16 @@ class CapacityCheck {
     std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
     for (std::uint32_t index : analysis_.live_at(n))
       live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
-    const BoundEinsum& einsum = problem_[tree_.nests[n].einsum];
-    for (std::size_t c = 0; c < n_components_; ++c) {
-      if (!problem_.arch.components[c].is_memory()) continue;
-      const double capacity = einsum.components[c].size_bits;
-      if (live_bits_[c] > occupancy_.peak_bits[c]) {
-        occupancy_.peak_bits[c] = live_bits_[c];
-        occupancy_.capacity_bits[c] = capacity;
-      } else if (occupancy_.peak_bits[c] == 0) {
-        occupancy_.capacity_bits[c] = std::max(occupancy_.capacity_bits[c], capacity);
-      }
-      if (live_bits_[c] - capacity > excess_[c].bits)
-        excess_[c] = {live_bits_[c] - capacity, n, moment};
-    }
+    for (std::size_t c = 0; c < n_components_; ++c)
+      if (problem_.arch.components[c].is_memory()) note(c, live_bits_[c], {n}, moment);
+  }
+
+  /// What all nests need, some of which run at the same time: largest tiles throughout.
+  void add_concurrent() {
+    const std::vector<Load> loads = loads_of(0, static_cast<int>(tree_.nests.size()), 0);
+    for (std::size_t c = 0; c < n_components_; ++c)
+      if (problem_.arch.components[c].is_memory() && !loads[c].nests.empty())
+        note(c, loads[c].bits, loads[c].nests, {});
   }
 
   void report(HeldBoxes* boxes, ViolationReport& report) {
@@ -114,6 +114,56 @@ class CapacityCheck {
   Occupancy take() { return std::move(occupancy_); }
 
  private:
+  /// The most that one memory holds, and the nests that run then.
+  struct Load {
+    double bits = 0;
+    std::vector<std::size_t> nests;
+  };
+
+  void note(std::size_t c, double bits, const std::vector<std::size_t>& nests,
+            const Moment& moment) {
+    const double capacity = problem_[tree_.nests[nests.front()].einsum].components[c].size_bits;
+    if (bits > occupancy_.peak_bits[c]) {
+      occupancy_.peak_bits[c] = bits;
+      occupancy_.capacity_bits[c] = capacity;
+    } else if (occupancy_.peak_bits[c] == 0) {
+      occupancy_.capacity_bits[c] = std::max(occupancy_.capacity_bits[c], capacity);
+    }
+    if (bits - capacity > excess_[c].bits) excess_[c] = {bits - capacity, nests, moment};
+  }
+
+  /// Per component: what reservations below at least `depth` concurrent splits take at most while
+  /// nests [begin, end) run, those in different children of such a split at the same time.
+  std::vector<Load> loads_of(int begin, int end, int depth) {
+    std::vector<Load> most(n_components_);
+    for (int n = begin; n < end;) {
+      const ConcurrentSplit* split = split_at(n, depth);
+      std::vector<Load> now(n_components_);
+      for (std::uint32_t index : analysis_.live_at(static_cast<std::size_t>(n)))
+        if (const TreeEntry& entry = analysis_.entry_of(index); entry.concurrency == depth)
+          now[entry.component.index()].bits += analysis_.bits(index);
+      for (std::size_t s = 0; split && s < split->stages.size(); ++s) {
+        const std::vector<Load> child = loads_of(split->stages[s], split->stage_end(s), depth + 1);
+        for (std::size_t c = 0; c < n_components_; ++c) {
+          now[c].bits += child[c].bits;
+          now[c].nests.insert(now[c].nests.end(), child[c].nests.begin(), child[c].nests.end());
+        }
+      }
+      for (std::size_t c = 0; c < n_components_; ++c) {
+        if (!split) now[c].nests = {static_cast<std::size_t>(n)};
+        if (most[c].nests.empty() || now[c].bits > most[c].bits) most[c] = std::move(now[c]);
+      }
+      n = split ? split->end : n + 1;
+    }
+    return most;
+  }
+
+  const ConcurrentSplit* split_at(int place, int depth) const {
+    for (const ConcurrentSplit& split : tree_.concurrent)
+      if (split.depth == depth && split.begin == place && split.end > place) return &split;
+    return nullptr;
+  }
+
   const BoundProblem& problem_;
   const FlatTree& tree_;
   Reservations analysis_;
@@ -128,8 +178,9 @@ class CapacityCheck {
 Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
   CapacityCheck check(problem, tree);
   std::optional<HeldBoxes> boxes;
-  if (problem.holds_unlike_boxes) boxes.emplace(problem, tree);
-  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
+  if (problem.holds_unlike_boxes && tree.concurrent.empty()) boxes.emplace(problem, tree);
+  if (!tree.concurrent.empty()) check.add_concurrent();
+  for (std::size_t n = 0; n < tree.nests.size() && tree.concurrent.empty(); ++n) {
     if (boxes)
       boxes->for_each_moment(n, [&](const Moment& moment) { check.add(n, moment); });
     else

@@ -60,14 +60,17 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic,
   add_compute(nest, traffic);
   padding_values_ += static_cast<double>(traffic.padding_values) * instances_;
   double latency_s = 0;
+  if (!tree_.concurrent.empty()) times_.emplace_back().busy_s.resize(used_.size());
   for (std::size_t c = 0; c < used_.size(); ++c) {
     if (!used_[c]) continue;
     const double busy = busy_seconds(nest, c) * instances_;
     latency_s = std::max(latency_s, busy);
+    if (!times_.empty()) times_.back().busy_s[c] = busy;
     if (rows_) rows_->latency.push_back({nest.einsum, ComponentId(c), busy});
   }
   for (const CollectivePlan& plan : collectives)
     if (plan.maker == &nest) latency_s += add_collective(nest, plan);
+  if (!times_.empty()) times_.back().latency_s = latency_s;
   add_leakage(nest, latency_s * leak_factor_);
   latency_s_ += latency_s;
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "model/collective_plan.h"
+#include "model/concurrent.h"
 #include "model/traffic.h"
 #include "sluice/model/cost.h"
 
@@ -27,7 +28,14 @@ class NestPricer {
            const std::vector<CollectivePlan>& collectives = {});
 
   double energy_j() const { return energy_j_; }
-  double latency_s() const { return latency_s_; }
+  /// Under `overlap`, with the tree's pipelined and parallel splits.
+  double latency_s() const {
+    return tree_.concurrent.empty() ? latency_s_ : concurrent_latency(tree_, times_);
+  }
+  /// As if the Einsums followed each other.
+  double sequential_latency_s() const { return latency_s_; }
+  /// Per Einsum added; only of a tree with pipelined or parallel splits.
+  const std::vector<NestTime>& times() const { return times_; }
   double leak_energy_j() const { return leak_energy_j_; }
   double merge_values() const { return merge_values_; }
   double padding_values() const { return padding_values_; }
@@ -59,7 +67,8 @@ class NestPricer {
   };
   std::vector<NetworkLoad> network_loads_;  ///< per component; empty without networks
   std::size_t first_row_ = 0;               ///< of the current Einsum in rows_->energy
-  std::vector<char> used_;                  ///< per component, in the current Einsum
+  std::vector<NestTime> times_;
+  std::vector<char> used_;  ///< per component, in the current Einsum
   double leak_factor_ = 1;
   double instances_ = 1;  ///< repetitions of the current Einsum
   double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0;

@@ -49,7 +49,7 @@ double Reservations::bits(std::uint32_t reservation) const {
 
 double Reservations::multiple(std::uint32_t reservation) const {
   const auto of = [&](const TreeEntry& entry) {
-    const double buffers = entry.doubled ? 2 : 1;
+    const double buffers = std::max(entry.doubled ? 2 : 1, entry.copies);
     return is_persistent(entry) ? buffers * persistent_instances(entry.tensor) : buffers;
   };
   if (reservation < tree_.entries.size()) return of(tree_.entries[reservation]);

@@ -14,12 +14,17 @@ namespace {
 /// Seconds by what they are spent on.
 struct Times {
   double compute_s = 0, simd_s = 0, compulsory_s = 0, optional_s = 0;
-  double total() const { return compute_s + simd_s + compulsory_s + optional_s; }
+  double collectives_s = 0, conflicts_s = 0;
+  double total() const {
+    return compute_s + simd_s + compulsory_s + optional_s + collectives_s + conflicts_s;
+  }
   void add(const Times& other, double factor = 1) {
     compute_s += factor * other.compute_s;
     simd_s += factor * other.simd_s;
     compulsory_s += factor * other.compulsory_s;
     optional_s += factor * other.optional_s;
+    collectives_s += factor * other.collectives_s;
+    conflicts_s += factor * other.conflicts_s;
   }
 };
 
@@ -89,8 +94,13 @@ struct Branch {
 class StageTree {
  public:
   StageTree(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
-            const std::vector<NestTraffic>& traffic)
-      : problem_(problem), tree_(tree), traffic_(traffic) {
+            const std::vector<NestTraffic>& traffic, const std::vector<CollectivePlan>& collectives,
+            const std::vector<NestTime>& times)
+      : problem_(problem),
+        tree_(tree),
+        traffic_(traffic),
+        collectives_(collectives),
+        times_(times) {
     find_splits(mapping.nodes, {});
     for (const Nest& nest : tree.nests) branches_.push_back(branch_of(nest));
     repeats_ = common_repeats();
@@ -109,6 +119,7 @@ class StageTree {
     for (const Node& node : nodes) {
       children_of_[&node] = children;
       const auto* split = std::get_if<SplitNode>(&node.kind);
+      if (split) split_below_[children] = split;
       for (std::size_t c = 0; split != nullptr && c < split->children.size(); ++c) {
         std::vector<std::size_t> inner = children;
         inner.push_back(c);
@@ -214,7 +225,8 @@ class StageTree {
                   double all_steps) const {
     const std::vector<std::size_t>& path = branches_[first].children;
     if (path.size() == splits) return leaf(first, n, all_steps);
-    Times children, result;
+    Children children;
+    Times result;
     for (std::size_t begin = first; begin < end;) {
       std::size_t last = begin + 1;
       while (last < end && branches_[last].children[splits] == branches_[begin].children[splits])
@@ -222,11 +234,67 @@ class StageTree {
       std::size_t above = 0;  // loops outside the split
       while (above < branches_[begin].loops.size() && branches_[begin].loops[above] <= splits)
         ++above;
-      children.add(list(begin, last, splits + 1, {above, all_steps}, false));
+      Times child = list(begin, last, splits + 1, {above, all_steps}, false);
+      child.collectives_s += collectives_after(begin, last, splits + 1);
+      children.push_back({child, begin, last});
       begin = last;
     }
-    result.add(children, n);
+    const std::vector<std::size_t> way(path.begin(), path.begin() + static_cast<long>(splits));
+    result.add(split_below_.at(way)->kind == SplitKind::kSequential
+                   ? one_after_the_other(children)
+                   : side_by_side(children, all_steps),
+               n);
     return result;
+  }
+
+  /// The children of a split with their nests.
+  struct Child {
+    Times times;
+    std::size_t begin = 0, end = 0;
+  };
+  using Children = std::vector<Child>;
+
+  static Times one_after_the_other(const Children& children) {
+    Times result;
+    for (const Child& child : children) result.add(child.times);
+    return result;
+  }
+
+  /// The longest child (eq. 5), and where several use a memory, what they need of it together
+  /// beyond that (eq. 6 and 7).
+  Times side_by_side(const Children& children, double all_steps) const {
+    Times result;
+    for (const Child& child : children)
+      if (child.times.total() > result.total()) result = child.times;
+    double conflict_s = 0;
+    for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
+      if (!problem_.arch.components[c].is_memory()) continue;
+      double together_s = 0;
+      int users = 0;
+      for (const Child& child : children) {
+        double busy_s = 0;
+        for (std::size_t n = child.begin; n < child.end; ++n) busy_s += times_[n].busy_s[c];
+        together_s += busy_s / (all_steps * repeats_);
+        users += busy_s > 0;
+      }
+      if (users > 1) conflict_s = std::max(conflict_s, together_s - result.total());
+    }
+    result.conflicts_s += conflict_s;
+    return result;
+  }
+
+  /// Once what the collectives behind nests [begin, end) take (eq. 4), children of a split that
+  /// is number `splits` on their way.
+  double collectives_after(std::size_t begin, std::size_t end, std::size_t splits) const {
+    double seconds = 0;
+    for (const CollectivePlan& plan : collectives_) {
+      const auto place = static_cast<std::size_t>(plan.flat->place);
+      if (place <= begin || place > end || children_of_.at(plan.flat->node).size() != splits)
+        continue;
+      seconds += price_plan(plan).latency_s / static_cast<double>(plan.executions) *
+                 repetitions(problem_, *plan.maker) / repeats_;
+    }
+    return seconds;
   }
 
   /// One step's fill and drain of a storage; backing nodes move nothing.
@@ -301,12 +369,15 @@ class StageTree {
     alone.unit_operations = traffic.unit_operations;
     NestPricer pricer(problem_, tree_, nullptr);
     pricer.add(nest, alone);
-    return pricer.latency_s() / repetitions(problem_, nest);
+    return pricer.sequential_latency_s() / repetitions(problem_, nest);
   }
 
   const BoundProblem& problem_;
   const FlatTree& tree_;
   const std::vector<NestTraffic>& traffic_;
+  const std::vector<CollectivePlan>& collectives_;
+  const std::vector<NestTime>& times_;  ///< per nest, where children run side by side
+  std::map<std::vector<std::size_t>, const SplitNode*> split_below_;  ///< by the way to it
   std::map<const Node*, std::vector<std::size_t>> children_of_;  ///< splits on the way to a node
   std::vector<Branch> branches_;                                 ///< per nest
   double repeats_ = 1;
@@ -316,15 +387,16 @@ class StageTree {
 
 LatencyBreakdown staged_latency(const BoundProblem& problem, const Mapping& mapping,
                                 const FlatTree& tree, const std::vector<NestTraffic>& traffic,
-                                double overlap_s) {
-  Times times = StageTree(problem, mapping, tree, traffic).run();
-  times.optional_s += std::max(0.0, overlap_s - times.total());
+                                const std::vector<CollectivePlan>& collectives,
+                                const NestPricer& overlapped) {
+  Times times = StageTree(problem, mapping, tree, traffic, collectives, overlapped.times()).run();
+  times.optional_s += std::max(0.0, overlapped.latency_s() - times.total());
   return {{"compute", times.compute_s},
           {"simd", times.simd_s},
           {"compulsory_stall", times.compulsory_s},
           {"optional_stall", times.optional_s},
-          {"collectives", 0},
-          {"conflicts", 0}};
+          {"collectives", times.collectives_s},
+          {"conflicts", times.conflicts_s}};
 }
 
 }  // namespace sluice

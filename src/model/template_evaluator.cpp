@@ -151,6 +151,17 @@ bool has_state(const BoundProblem& problem) {
   return false;
 }
 
+bool has_concurrent_split(const NodeList& nodes) {
+  for (const Node& node : nodes) {
+    const auto* split = std::get_if<SplitNode>(&node.kind);
+    if (!split) continue;
+    if (split->kind != SplitKind::kSequential) return true;
+    for (const NodeList& child : split->children)
+      if (has_concurrent_split(child)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 class TemplateEvaluator::Implementation {
@@ -158,7 +169,8 @@ class TemplateEvaluator::Implementation {
   Implementation(const BoundProblem& problem, Mapping structure)
       : problem_(problem), mapping_(std::move(structure)), tests_(problem_, mapping_.nodes) {
     any_program_ = !tests_.has_first_tiles && !problem_.shares_rows &&
-                   !problem_.holds_unlike_boxes && !has_state(problem_);
+                   !problem_.holds_unlike_boxes && !has_state(problem_) &&
+                   !has_concurrent_split(mapping_.nodes);
     key_.resize((tests_.tests.size() + 63) / 64);
     for (std::size_t t = 0; t < tests_.tests.size(); ++t)
       for (const OuterTile& outer : tests_.tests[t].outer)

@@ -79,6 +79,49 @@ TEST(CollectiveMapping, LatencyIsThatOfTheEinsumsAndOfTheirCollectives) {
   EXPECT_NEAR(answer.cost->energy_j, energy_j, 1e-12 * energy_j);
 }
 
+// Nanoseconds, bits over Gbit/s. The loop over m, 2 steps: GB of each cluster takes 16 values of A
+// and 64 of B from DRAM, which reads A once: (16 + 2 · 64) · 16 / 200 = 11.52, and S goes back,
+// 2 · 16 · 16 / 200 = 2.56; far shorter than a window of 66.9 (with the collectives 112).
+// What the children take, first fill and last drain of their operands, 16 bits each:
+//   C   64 steps of 1;           GB 3 values (A for both cores) 3 · 16 / 16000, OB 16 / 32000:
+//   .0035 MX   8 of 1/32;              C and 6/8 of MX 1.75 · .0005, MX .0005:   .001375 EX   8 of
+//   1/32 + 1/8;        C, MX .001, EX .0005:                     .0015 DN   8 of 1/32; as MX:
+//   .001375 S    8 of 1/8;               EX, DN .001, 2 of S to GB .002:           .003
+// The network above the cores works longer than all that: the rest is optional stall.
+TEST(CollectiveMapping, TheStallsOfDistributedSoftmaxByHand) {
+  const Answer answer = softmax_example();
+  const auto staged = evaluate(answer.problem, answer.mapping, LatencyPolicy::kStaged);
+  ASSERT_TRUE(staged);
+  std::map<std::string, double> ns;
+  for (const LatencyPart& part : staged->breakdown) ns[part.name] = part.seconds * 1e9;
+  EXPECT_NEAR(ns["compute"], 2 * 64, 1e-9);
+  EXPECT_NEAR(ns["simd"], 2 * 8 * (3 / 32.0 + 2 / 8.0), 1e-9);
+  EXPECT_NEAR(ns["compulsory_stall"], 11.52 + 2.56 + 2 * (.0035 + .001375 + .0015 + .001375 + .003),
+              1e-9);
+  EXPECT_NEAR(ns["collectives"], 2 * 23 + 2 * 21.875, 1e-9);
+  EXPECT_EQ(ns["conflicts"], 0);
+  EXPECT_NEAR(staged->latency_s, answer.cost->latency_s, 1e-18);
+}
+
+// With links so wide that the networks never count, the stages alone are left.
+TEST(CollectiveMapping, TheStagesOfDistributedSoftmaxByHand) {
+  Answer answer = softmax_example();
+  Workload workload = answer.problem.workload;
+  Arch arch = answer.problem.arch;
+  for (Component& component : arch.components)
+    if (auto* network = std::get_if<Network>(&component.kind)) {
+      network->link_bandwidth *= 1e6;
+      network->channel_width_bits *= 1'000'000;
+      network->router_latency_s = 0;
+    }
+  const BoundProblem problem = *bind(workload, arch);
+  const auto staged = evaluate(problem, answer.mapping, LatencyPolicy::kStaged);
+  ASSERT_TRUE(staged);
+  double collectives_s = 0;
+  for (const CollectiveRow& row : staged->collectives) collectives_s += row.latency_s;
+  EXPECT_NEAR(staged->latency_s * 1e9, 128 + 5.5 + 14.08 + .0215 + collectives_s * 1e9, 1e-9);
+}
+
 TEST(CollectiveMapping, TheExecutorCountsDistributedSoftmaxAsTheModel) {
   const Answer answer = softmax_example();
   const Execution run = execute(answer.problem.workload, answer.problem.arch, answer.mapping);

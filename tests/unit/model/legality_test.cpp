@@ -113,10 +113,12 @@ TEST_F(Illegal, NodesThatCannotBePricedYet) {
   std::get<StorageNode>(shared.kind).shared_by = 2;
   SplitNode pipeline;
   pipeline.kind = SplitKind::kPipeline;
+  pipeline.over = "x";
   pipeline.children = {loops({})};
   EXPECT_EQ(why({shared, Node{pipeline}}),
             "The policy overlap cannot price `shared_by` (a tile shared by peers) of A, B, C yet.\n"
-            "The policy overlap cannot price a pipelined split yet.\n");
+            "The policy overlap cannot price a split that divides a spatial dimension among its "
+            "children (`over`) yet.\n");
 }
 
 TEST_F(Illegal, EveryMistakeIsReported) {

@@ -1,0 +1,176 @@
+#include "model/concurrent.h"
+
+#include <algorithm>
+#include <string>
+
+namespace sluice {
+namespace {
+
+double latency_of(const FlatTree& tree, const std::vector<NestTime>& times, int begin, int end,
+                  int depth) {
+  double latency_s = 0;
+  for (int n = begin; n < end;) {
+    const auto split = std::find_if(
+        tree.concurrent.begin(), tree.concurrent.end(), [&](const ConcurrentSplit& candidate) {
+          return candidate.depth == depth && candidate.begin == n && candidate.end > n;
+        });
+    if (split == tree.concurrent.end()) {
+      latency_s += times[static_cast<std::size_t>(n++)].latency_s;
+      continue;
+    }
+    double longest_s = 0;
+    std::vector<double> busy_s(times.front().busy_s.size(), 0);
+    for (std::size_t s = 0; s < split->stages.size(); ++s)
+      longest_s = std::max(
+          longest_s, latency_of(tree, times, split->stages[s], split->stage_end(s), depth + 1));
+    for (; n < split->end; ++n)
+      for (std::size_t c = 0; c < busy_s.size(); ++c)
+        busy_s[c] += times[static_cast<std::size_t>(n)].busy_s[c];
+    latency_s += std::max(longest_s, *std::max_element(busy_s.begin(), busy_s.end()));
+  }
+  return latency_s;
+}
+
+/// The rules of one split.
+std::string a_split(const SplitNode& split) {
+  return split.kind == SplitKind::kPipeline ? "a pipelined split" : "a parallel split";
+}
+
+class ConcurrencyChecker {
+ public:
+  ConcurrencyChecker(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report,
+                     const ConcurrentSplit& split)
+      : problem_(problem), tree_(tree), report_(report), split_(split) {}
+
+  void check() {
+    for (std::size_t t = 0; t < problem_.workload.tensors.size(); ++t) {
+      check_dependences(TensorId(t));
+      check_backings(TensorId(t));
+    }
+    check_copies();
+    check_windows();
+  }
+
+ private:
+  Violation& add(ViolationKind kind, const std::string& message) {
+    return report_.add(kind, split_.node, message);
+  }
+
+  /// The child of the split that an Einsum stands in; -1 outside.
+  int stage_of(EinsumId einsum) const {
+    const int place = tree_.place_of[einsum.index()];
+    return place >= 0 && split_.has(place) ? split_.stage_of(place) : -1;
+  }
+
+  void check_dependences(TensorId tensor) {
+    const std::optional<EinsumId> maker = problem_.roles.producer[tensor.index()];
+    const int made = maker ? stage_of(*maker) : -1;
+    if (made < 0) return;
+    for (EinsumId reader : problem_.roles.consumers[tensor.index()]) {
+      const int read = stage_of(reader);
+      if (read < 0 || read == made) continue;
+      const std::string pair = "the Einsum " + report_.name(reader) + " reads " +
+                               report_.name(tensor) + ", which the Einsum " + report_.name(*maker) +
+                               " makes in another child.";
+      if (split_.split->kind == SplitKind::kParallel) {
+        add(ViolationKind::kDependency,
+            "The children of a parallel split run at the same time; " + pair)
+            .tensors = {tensor};
+      } else if (read < made) {
+        add(ViolationKind::kDependency,
+            "The children of a pipelined split depend on each other in a cycle: " + pair)
+            .tensors = {tensor};
+      } else if (is_of_an_earlier_step(tensor, *maker, reader)) {
+        add(ViolationKind::kUnsupportedNode,
+            "The model cannot price a state that one child of a pipelined split hands to "
+            "another: " +
+                pair)
+            .tensors = {tensor};
+      }
+    }
+  }
+
+  bool is_of_an_earlier_step(TensorId tensor, EinsumId maker, EinsumId reader) const {
+    const TensorAccess& written = problem_.workload[maker].output();
+    for (const TensorAccess& read : problem_.workload[reader].accesses) {
+      if (read.tensor != tensor || read.is_output) continue;
+      for (std::size_t r = 0; r < read.projection.size(); ++r)
+        if (read.projection[r].constant < written.projection[r].constant) return true;
+    }
+    return false;
+  }
+
+  /// One reservation cannot stand in several children.
+  void check_backings(TensorId tensor) {
+    const TreeEntry* first = nullptr;
+    for (const TreeEntry& entry : tree_.entries) {
+      if (!entry.backing || entry.tensor != tensor || entry.last_user < 0) continue;
+      if (!first) {
+        first = &entry;
+        continue;
+      }
+      if (entry.concurrency > split_.depth && split_.has(entry.first_user) &&
+          split_.has(entry.last_user))
+        add(ViolationKind::kUnsupportedNode, "The model cannot price " + report_.name(tensor) +
+                                                 " backed in several branches below " +
+                                                 a_split(*split_.split) +
+                                                 "; back it above the split.")
+            .tensors = {tensor};
+    }
+  }
+
+  void check_copies() {
+    for (int place = split_.begin; place < split_.end; ++place) {
+      const EinsumId einsum = tree_.nests[static_cast<std::size_t>(place)].einsum;
+      if (problem_.workload[einsum].is_copy_operation)
+        add(ViolationKind::kUnsupportedNode, "The model cannot price the copy " +
+                                                 report_.name(einsum) + " below " +
+                                                 a_split(*split_.split) + ".");
+    }
+  }
+
+  /// Rows that stay from step to step would have to be in several steps' tiles.
+  void check_windows() {
+    for (int place = split_.begin; place < split_.end; ++place) {
+      const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
+      const BoundEinsum& einsum = problem_[nest.einsum];
+      for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
+        const NestStorage& storage = tree_.storages[s];
+        if (std::find(split_.held.begin(), split_.held.end(), storage.entry) == split_.held.end())
+          continue;
+        for (int l = 0; l < storage.loops_above; ++l) {
+          const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
+          const bool step =
+              std::find(split_.steps.begin(), split_.steps.end(), loop.node) != split_.steps.end();
+          if (!step || loop.trips == 1 ||
+              einsum.held_relevance[static_cast<std::size_t>(storage.tensor)]
+                                   [static_cast<std::size_t>(loop.variable)] != Relevance::kPartial)
+            continue;
+          add(ViolationKind::kUnsupportedNode,
+              "The model cannot price windows of " +
+                  report_.name(tree_.entries[storage.entry].tensor) +
+                  " that the steps of a pipelined split share; keep it above their loop.");
+          return;
+        }
+      }
+    }
+  }
+
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  ViolationReport& report_;
+  const ConcurrentSplit& split_;
+};
+
+}  // namespace
+
+double concurrent_latency(const FlatTree& tree, const std::vector<NestTime>& times) {
+  return latency_of(tree, times, 0, static_cast<int>(times.size()), 0);
+}
+
+void check_concurrent(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
+  for (const ConcurrentSplit& split : tree.concurrent)
+    ConcurrencyChecker(problem, tree, report, split).check();
+}
+
+}  // namespace sluice

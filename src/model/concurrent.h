@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "model/nest.h"
+#include "model/violation_report.h"
+
+namespace sluice {
+
+/// One Einsum's time under `overlap`, and what each component is busy meanwhile, seconds.
+struct NestTime {
+  double latency_s = 0;
+  std::vector<double> busy_s;  ///< per ComponentId
+};
+
+/// Latency under `overlap` of a tree with pipelined or parallel splits: children of other splits
+/// follow each other; of these, the slowest child, or the component that all of them together keep
+/// busy longest.
+double concurrent_latency(const FlatTree& tree, const std::vector<NestTime>& times);
+
+/// Reports what pipelined and parallel splits cannot have between their children.
+void check_concurrent(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report);
+
+}  // namespace sluice
