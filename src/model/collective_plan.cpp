@@ -47,7 +47,7 @@ class Planner {
 
   template <class Function>
   void for_each_loop_above(Function function) const {
-    for (const Node* node : flat_.loops_above)
+    for (const Node* node : flat_.maker_loops)
       if (const NestLoop* loop = loop_at_node(tree_, maker_, node)) function(*loop);
   }
 
@@ -55,10 +55,11 @@ class Planner {
     return problem_.arch[id].spatial;
   }
 
-  /// From the outermost container in `over` down to the source: each container with instances needs
-  /// a network directly above it.
+  /// From the outermost container in `over` down to source and destination: each container with
+  /// instances needs a network directly above it.
   std::optional<std::string> add_networks() {
-    const int source = maker_.compute->depth[flat_.collective->src.index()];
+    const int source = std::max(maker_.compute->depth[flat_.collective->src.index()],
+                                maker_.compute->depth[flat_.collective->dst.index()]);
     bool below_first = false;
     for (int depth = 0; depth <= source; ++depth) {
       const ComponentId id = maker_.compute->path[static_cast<std::size_t>(depth)];
@@ -132,6 +133,9 @@ class Planner {
     for_each_loop_above(
         [&](const NestLoop& loop) { tiles[static_cast<std::size_t>(loop.variable)] = loop.tile; });
     request.values = tile_volume(einsum_.accesses.back(), tiles.data());
+    if (request.type == CollectiveType::kAllGather || request.type == CollectiveType::kGather)
+      for (const FannedDimension& dimension : over_)
+        request.values = checked_multiply(request.values, used(dimension));
     request.bits_per_value = einsum_.components[plan_.networks.front().index()]
                                  .bits_per_value[static_cast<std::size_t>(plan_.tensor)];
   }

@@ -3,15 +3,30 @@
 #include <algorithm>
 
 #include "model/collective_plan.h"
+#include "model/finish_nests.h"
 #include "model/sharing.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
 namespace {
 
+bool is_among(const std::vector<const Node*>& loops, const Node* loop) {
+  return std::find(loops.begin(), loops.end(), loop) != loops.end();
+}
+
 bool is_above(const FlatCollective& flat, const Node* loop) {
-  return std::find(flat.loops_above.begin(), flat.loops_above.end(), loop) !=
-         flat.loops_above.end();
+  return is_among(flat.loops_above, loop);
+}
+
+std::int64_t instances(const FlatTree& tree, const Nest& nest, int n_loops,
+                       FannedDimension dimension) {
+  std::int64_t product = 1;
+  for (int l = 0; l < n_loops; ++l) {
+    const NestLoop& loop = tree.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
+    if (loop.spatial && FannedDimension{loop.component, loop.dimension} == dimension)
+      product = checked_multiply(product, loop.trips);
+  }
+  return product;
 }
 
 /// Calls `function(loop)` for the loops above the backing storage of what a nest makes that spread
@@ -42,7 +57,8 @@ class CollectiveChecker {
   void check() {
     maker_ = nest_of_maker(problem_, tree_, node_.tensor);
     if (!check_maker() || !check_over() || !check_root() || !check_type()) return;
-    if (!check_memories() || !check_loops() || !check_participants()) return;
+    if (flat_.moves ? !check_move() : !check_memories() || !check_loops() || !check_participants())
+      return;
     const auto plan = plan_collective(problem_, tree_, flat_, *maker_);
     if (!plan) {
       refuse("its messages have no way: " + plan.error());
@@ -50,7 +66,7 @@ class CollectiveChecker {
     }
     if (const auto why = why_no_collective(plan->request, node_.algorithm))
       refuse("it cannot be performed. " + *why);
-    else if (!plan->combiner)
+    else if (node_.op && !plan->combiner)
       refuse("no compute below " + report_.name(node_.dst) + " has the operation to combine with " +
              reduction_name(*node_.op) + ".");
   }
@@ -112,9 +128,11 @@ class CollectiveChecker {
   }
 
   bool check_type() {
-    if (node_.type != CollectiveType::kAllReduce)
-      return add(ViolationKind::kUnsupportedNode,
-                 "the policy overlap prices nodes of type all_reduce only.");
+    if (node_.type != CollectiveType::kAllReduce && !flat_.moves)
+      return refuse(
+          "a storage node above the split holds the tensor; to bring it from where one "
+          "child makes it to where others read it, each of them needs one of its own.");
+    if (!node_.op) return true;
     const Reduction made = problem_.workload[maker_->einsum].expression.reduction;
     if (node_.op == made) return true;
     return refuse("it combines with " + reduction_name(*node_.op) + ", but the Einsum " +
@@ -181,6 +199,210 @@ class CollectiveChecker {
     return true;
   }
 
+  // --- from one layout to another
+  // ---------------------------------------------------------------
+
+  /// What the loops above a node do in one dimension.
+  enum class Spread : std::uint8_t { kNone, kSlices, kCopies, kMixed };
+  struct End {
+    const Nest* nest = nullptr;
+    int loops = 0;  ///< above its node of the tensor
+  };
+
+  bool check_move() {
+    if (flat_.readers.empty()) return refuse("no Einsum of its split reads the tensor after it.");
+    const NestStorage* sent = backing_of(problem_, tree_, *maker_, node_.tensor);
+    if (!sent) return false;  // reported
+    if (sent->component != node_.src)
+      return refuse("its src is " + report_.name(node_.src) + ", but the Einsum " +
+                    report_.name(maker_->einsum) + " leaves the tensor in " +
+                    report_.name(sent->component) + ".");
+    if (depth_of(node_.dst) < 0)
+      return add(ViolationKind::kUnsupportedNode,
+                 report_.name(node_.dst) + " is not on the way to " +
+                     report_.name(maker_->compute->component) + "; the model cannot price that.");
+    for (const auto& [name, at] : node_.root)
+      if (at != 0)
+        return add(ViolationKind::kUnsupportedNode, "a child without loops over " + name +
+                                                        " works on its instance 0; another root "
+                                                        "cannot be priced.");
+    const End maker{maker_, sent->loops_above};
+    if (!check_way(maker)) return false;
+    for (const FlatCollective::Reader& at : flat_.readers) {
+      const End reader{&tree_.nests[static_cast<std::size_t>(at.place)], at.loops};
+      if (!reader.nest->compute) return false;  // reported
+      if (!check_reader(reader) || !check_way(reader) || !check_layouts(maker, reader))
+        return false;
+    }
+    for (std::size_t i = 0; i < over_.size(); ++i)
+      if (used(over_[i]) == 1)
+        return refuse("no loop spreads the tensor over the dimension " + node_.over[i] +
+                      "; it has one participant.");
+    return true;
+  }
+
+  bool check_reader(const End& reader) {
+    const int place = tree_.place_of[reader.nest->einsum.index()];
+    if (place < flat_.place || place >= flat_.split_end)
+      return refuse("the Einsum " + report_.name(reader.nest->einsum) +
+                    " reads the tensor outside its split.");
+    const NestStorage* received = backing_of(problem_, tree_, *reader.nest, node_.tensor);
+    if (received->component == node_.dst) return true;
+    return refuse("its dst is " + report_.name(node_.dst) + ", but the Einsum " +
+                  report_.name(reader.nest->einsum) + " reads the tensor in " +
+                  report_.name(received->component) + ".");
+  }
+
+  /// Loops between the split and a node of the tensor: only those that the collective undoes.
+  bool check_way(const End& end) {
+    for (int l = 0; l < end.loops; ++l) {
+      const NestLoop& loop = loop_of(end, l);
+      if (loop.trips == 1) continue;
+      const std::string text = "the loop over " + variable_name(*end.nest, loop) +
+                               " of the Einsum " + report_.name(end.nest->einsum) + " ";
+      if (loop.first > 0 || loop.trips * loop.tile != loop.enclosing)
+        return add(ViolationKind::kUnsupportedNode,
+                   text + "does not divide evenly; the model cannot price that.");
+      const bool above = is_above(flat_, loop.node);
+      const bool over = loop.spatial && is_over({loop.component, loop.dimension});
+      if (!above && !over)
+        return refuse(text + "stands between the split and the node of the tensor; " +
+                      (loop.spatial ? "`over` does not name its dimension."
+                                    : "only spatial loops over the dimensions in `over` may."));
+      if (above && !loop.spatial && spread_by(end, loop) == Spread::kCopies)
+        return refuse(text + "goes on reducing or repeats it: each of its steps would need all.");
+    }
+    return true;
+  }
+
+  /// Layouts by type: docs/collectives.md.
+  bool check_layouts(const End& maker, const End& reader) {
+    using T = CollectiveType;
+    const bool from_one = node_.type == T::kBroadcast || node_.type == T::kScatter;
+    const bool from_parts = node_.type == T::kAllReduce || node_.type == T::kReduceScatter;
+    const bool to_slices =
+        node_.type == T::kReduceScatter || node_.type == T::kScatter || node_.type == T::kAllToAll;
+    const Spread made = from_one ? Spread::kNone : from_parts ? Spread::kCopies : Spread::kSlices;
+    const std::string read_by = "the Einsum " + report_.name(reader.nest->einsum);
+    for (std::size_t i = 0; i < over_.size(); ++i) {
+      const std::string where = " in the dimension " + node_.over[i];
+      const Spread before = spread_in(maker, over_[i]), after = spread_in(reader, over_[i]);
+      if (before != made)
+        return refuse("the loops of the Einsum " + report_.name(maker_->einsum) + " leave " +
+                      layout(before, true) + where + ", but it takes " + layout(made, true) + ".");
+      const bool fits = to_slices ? after == Spread::kSlices
+                        : node_.type == T::kGather
+                            ? after == Spread::kNone
+                            : after == Spread::kNone || after == Spread::kCopies;
+      if (!fits)
+        return refuse("the loops of " + read_by + " want " + layout(after, false) + where +
+                      ", but it brings " +
+                      layout(to_slices                  ? Spread::kSlices
+                             : node_.type == T::kGather ? Spread::kNone
+                                                        : Spread::kCopies,
+                             false) +
+                      ".");
+      const std::int64_t participants = used(over_[i]), mine = instances_of(reader, over_[i]);
+      if (to_slices && mine != participants)
+        return refuse(read_by + " uses " + std::to_string(mine) + " instances of " + node_.over[i] +
+                      "; " + std::to_string(participants) + " take part.");
+      if (!from_one && mine > participants)
+        return refuse(read_by + " uses " + std::to_string(mine) + " instances of " + node_.over[i] +
+                      "; it brings the tensor to " + std::to_string(participants) + ".");
+    }
+    if (whole(maker, false) != whole(reader, true))
+      return add(ViolationKind::kUnsupportedNode,
+                 read_by + " reads other values than are made; the model cannot price that.");
+    if (node_.type == T::kAllToAll && sliced_rank(maker, false) == sliced_rank(reader, true))
+      return refuse(read_by + " slices the rank that is sliced already; nothing is to be brought.");
+    return true;
+  }
+
+  static std::string layout(Spread spread, bool made) {
+    switch (spread) {
+      case Spread::kNone:
+        return "all of it at one instance";
+      case Spread::kSlices:
+        return "a slice at each instance";
+      case Spread::kCopies:
+        return made ? "a part of the sums at each instance" : "a copy at each instance";
+      case Spread::kMixed:
+        return "slices as well as copies";
+    }
+    return "";
+  }
+
+  const NestLoop& loop_of(const End& end, int l) const {
+    return tree_.loops[end.nest->loops_begin + static_cast<std::uint32_t>(l)];
+  }
+  bool is_over(FannedDimension dimension) const {
+    return std::find(over_.begin(), over_.end(), dimension) != over_.end();
+  }
+  Spread spread_by(const End& end, const NestLoop& loop) const {
+    const BoundEinsum& einsum = problem_[end.nest->einsum];
+    const auto local = static_cast<std::size_t>(einsum.local_tensor[node_.tensor.index()]);
+    switch (einsum.relevance[local][static_cast<std::size_t>(loop.variable)]) {
+      case Relevance::kRelevant:
+        return Spread::kSlices;
+      case Relevance::kIrrelevant:
+        return Spread::kCopies;
+      case Relevance::kPartial:
+        break;
+    }
+    return Spread::kMixed;
+  }
+  Spread spread_in(const End& end, FannedDimension dimension) const {
+    Spread found = Spread::kNone;
+    for (int l = 0; l < end.loops; ++l) {
+      const NestLoop& loop = loop_of(end, l);
+      if (!loop.spatial || loop.trips == 1 ||
+          FannedDimension{loop.component, loop.dimension} != dimension)
+        continue;
+      const Spread spread = spread_by(end, loop);
+      found = found == Spread::kNone || found == spread ? spread : Spread::kMixed;
+    }
+    return found;
+  }
+  std::int64_t instances_of(const End& end, FannedDimension dimension) const {
+    return instances(tree_, *end.nest, end.loops, dimension);
+  }
+  const BoundAccess& access_of(const End& end, bool reads) const {
+    const BoundEinsum& einsum = problem_[end.nest->einsum];
+    const int local = einsum.local_tensor[node_.tensor.index()];
+    for (const BoundAccess& access : einsum.accesses)
+      if (access.tensor == local && access.is_output != reads) return access;
+    return einsum.accesses.back();
+  }
+  /// Values of the tensor's tile below the split, over all instances of `over`.
+  std::int64_t whole(const End& end, bool reads) const {
+    std::vector<std::int64_t> tiles;
+    for (const VariableRange& range : problem_.workload[end.nest->einsum].iteration_space)
+      tiles.push_back(range.size);
+    for (int l = 0; l < end.loops; ++l) {
+      const NestLoop& loop = loop_of(end, l);
+      if (!loop.spatial || !is_over({loop.component, loop.dimension}))
+        tiles[static_cast<std::size_t>(loop.variable)] /= loop.trips;
+    }
+    return tile_volume(access_of(end, reads), tiles.data());
+  }
+  /// The rank of the tensor along which the loops over `over` cut it; -1 where there are several.
+  int sliced_rank(const End& end, bool reads) const {
+    int found = -2;
+    const BoundAccess& access = access_of(end, reads);
+    for (int l = 0; l < end.loops; ++l) {
+      const NestLoop& loop = loop_of(end, l);
+      if (!loop.spatial || loop.trips == 1 || !is_over({loop.component, loop.dimension})) continue;
+      for (std::size_t r = 0; r < access.index.size(); ++r)
+        for (const BoundTerm& term : access.index[r].terms)
+          if (term.variable == loop.variable)
+            found = found == -2 || found == static_cast<int>(r) ? static_cast<int>(r) : -1;
+    }
+    return found;
+  }
+
+  // --- both
+  // -------------------------------------------------------------------------------------
+
   std::int64_t used(FannedDimension dimension) const {
     return instances_used(tree_, flat_, *maker_, dimension);
   }
@@ -191,7 +413,10 @@ class CollectiveChecker {
                            [static_cast<std::size_t>(loop.variable)] == Relevance::kIrrelevant;
   }
   const std::string& variable_name(const NestLoop& loop) const {
-    return report_.name(problem_.workload[maker_->einsum]
+    return variable_name(*maker_, loop);
+  }
+  const std::string& variable_name(const Nest& nest, const NestLoop& loop) const {
+    return report_.name(problem_.workload[nest.einsum]
                             .iteration_space[static_cast<std::size_t>(loop.variable)]
                             .variable);
   }
@@ -212,7 +437,7 @@ int completing(const BoundProblem& problem, const FlatTree& tree, const Nest& ma
   const TensorId tensor = problem.workload[maker.einsum].output().tensor;
   int found = 0;
   for (const FlatCollective& flat : tree.collectives) {
-    if (flat.collective->tensor != tensor || !is_above(flat, loop.node)) continue;
+    if (flat.collective->tensor != tensor || !is_among(flat.maker_loops, loop.node)) continue;
     for (const std::string& name : flat.collective->over)
       if (dimension_on_path(problem.arch, *maker.compute, name) ==
           FannedDimension{loop.component, loop.dimension})
@@ -262,12 +487,32 @@ void check_completeness(const BoundProblem& problem, const FlatTree& tree, const
 std::int64_t instances_used(const FlatTree& tree, const FlatCollective& flat, const Nest& maker,
                             FannedDimension dimension) {
   std::int64_t product = 1;
-  for (const Node* node : flat.loops_above) {
+  for (const Node* node : flat.maker_loops) {
     const NestLoop* loop = loop_at_node(tree, maker, node);
     if (loop && loop->spatial && FannedDimension{loop->component, loop->dimension} == dimension)
       product = checked_multiply(product, loop->trips);
   }
+  for (const FlatCollective::Reader& reader : flat.readers)
+    product = std::max(product, instances(tree, tree.nests[static_cast<std::size_t>(reader.place)],
+                                          reader.loops, dimension));
   return product;
+}
+
+const FlatCollective* mover_of(const FlatTree& tree, TensorId tensor) {
+  for (const FlatCollective& flat : tree.collectives)
+    if (flat.moves && flat.collective->tensor == tensor) return &flat;
+  return nullptr;
+}
+
+bool is_moved_between(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                      TensorId tensor, const NestLoop& loop) {
+  const FlatCollective* mover = mover_of(tree, tensor);
+  if (!mover || !loop.spatial || !nest.compute) return false;
+  for (const std::string& name : mover->collective->over)
+    if (dimension_on_path(problem.arch, *nest.compute, name) ==
+        FannedDimension{loop.component, loop.dimension})
+      return true;
+  return false;
 }
 
 std::optional<FannedDimension> dimension_on_path(const Arch& arch, const BoundCompute& compute,

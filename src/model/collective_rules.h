@@ -12,7 +12,8 @@ struct FannedDimension {
   friend bool operator==(const FannedDimension&, const FannedDimension&) = default;
 };
 
-/// Instances that the maker's loops above a collective use in one dimension.
+/// Instances that take part in one dimension: those that the maker's loops above what it holds use,
+/// or those of a reader, if more.
 std::int64_t instances_used(const FlatTree& tree, const FlatCollective& flat, const Nest& maker,
                             FannedDimension dimension);
 
@@ -28,6 +29,13 @@ const Nest* nest_of_maker(const BoundProblem& problem, const FlatTree& tree, Ten
 /// says so where there is none).
 bool is_spread_reduction(const BoundProblem& problem, const FlatTree& tree, TensorId tensor,
                          const Node* loop);
+
+/// The collective that brings a tensor from its maker's layout to its readers', or null.
+const FlatCollective* mover_of(const FlatTree& tree, TensorId tensor);
+
+/// Whether a loop of this nest spreads a tensor over a dimension of the collective that brings it.
+bool is_moved_between(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                      TensorId tensor, const NestLoop& loop);
 
 /// Checks every collective (participants, networks, place among the children of its split), and
 /// that every spread reduction has one.

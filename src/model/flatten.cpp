@@ -74,6 +74,7 @@ class Flattener {
     }
     tree_.nests.reserve(static_cast<std::size_t>(n_computes_));
     walk(mapping.nodes);
+    for (FlatCollective& flat : tree_.collectives) find_ends(flat);
   }
 
  private:
@@ -369,6 +370,53 @@ class Flattener {
     flat.split_begin = split.begin;
     flat.split_end = split.end;
     for (const StackLoop& loop : loops_) flat.loops_above.push_back(loop.node);
+    flat.maker_loops = flat.loops_above;
+    flat.moves = true;
+    for (const StackStorage& storage : storages_) {
+      const TreeEntry& entry = tree_.entries[storage.entry];
+      flat.moves &= entry.tensor != flat.collective->tensor || !is_memory_[entry.component.index()];
+    }
+    flat.live_begin = static_cast<std::uint32_t>(tree_.live.size());
+    add_live();  // its level's child has no computes: what is used before and after
+    flat.live_end = static_cast<std::uint32_t>(tree_.live.size());
+  }
+
+  /// Once all nests are there: what the maker of a collective that moves holds, and its readers.
+  void find_ends(FlatCollective& flat) {
+    const TensorId tensor = flat.collective->tensor;
+    const std::optional<EinsumId> maker = problem_.roles.producer[tensor.index()];
+    const int made = maker ? tree_.place_of[maker->index()] : -1;
+    if (!flat.moves || made < 0) return;
+    const auto node_of = [&](int place) -> const NestStorage* {
+      const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
+      for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
+        if (const TreeEntry& entry = tree_.entries[tree_.storages[s].entry];
+            entry.tensor == tensor && entry.backing)
+          return &tree_.storages[s];
+      return nullptr;
+    };
+    if (const NestStorage* sent = node_of(made)) {
+      const Nest& nest = tree_.nests[static_cast<std::size_t>(made)];
+      TreeEntry& entry = tree_.entries[sent->entry];
+      entry.first_user = entry.last_user = made;
+      entry.sent_at = flat.place;
+      flat.maker_loops.clear();
+      for (int l = 0; l < sent->loops_above; ++l)
+        flat.maker_loops.push_back(
+            tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)].node);
+    }
+    for (EinsumId reader : problem_.roles.consumers[tensor.index()]) {
+      const int place = tree_.place_of[reader.index()];
+      if (place < 0 || place == made) continue;
+      const NestStorage* received = node_of(place);
+      if (!received) continue;
+      flat.readers.push_back({place, received->loops_above});
+      TreeEntry& entry = tree_.entries[received->entry];
+      if (entry.received_at < 0) entry.first_user = entry.last_user = place;
+      entry.received_at = flat.place;
+      entry.first_user = std::min(entry.first_user, place);
+      entry.last_user = std::max(entry.last_user, place);
+    }
   }
 
   /// A loop of one step does nothing; it must not change what a node means.
@@ -431,7 +479,9 @@ class Flattener {
     }
     nest.loops_end = static_cast<std::uint32_t>(tree_.loops.size());
     nest.storages_end = static_cast<std::uint32_t>(tree_.storages.size());
-    add_live(nest);
+    nest.live_begin = static_cast<std::uint32_t>(tree_.live.size());
+    add_live();
+    nest.live_end = static_cast<std::uint32_t>(tree_.live.size());
     tree_.nests.push_back(nest);
   }
 
@@ -484,8 +534,7 @@ class Flattener {
       flat.slides_over = nest_loop_of_[static_cast<std::size_t>(storage.slides_over)];
   }
 
-  void add_live(Nest& nest) {
-    nest.live_begin = static_cast<std::uint32_t>(tree_.live.size());
+  void add_live() {
     for (const StackStorage& storage : storages_) {
       const TreeEntry& entry = tree_.entries[storage.entry];
       const Level& level = levels_[storage.level];
@@ -494,7 +543,6 @@ class Flattener {
           (level.child_end > entry.first_user && level.child_begin <= entry.last_user);
       if (alive) tree_.live.push_back(storage.entry);
     }
-    nest.live_end = static_cast<std::uint32_t>(tree_.live.size());
   }
 
   const BoundProblem& problem_;

@@ -157,7 +157,9 @@ class NestChecker {
             (!loop.spatial ||  // instances do not pass rows on
              steps_are_apart(problem_, tree_, *nest_, loop, tensor, true)))
           continue;
-        if (is_spread_reduction(problem_, tree_, einsum_->tensors[t], loop.node)) continue;
+        if (is_spread_reduction(problem_, tree_, einsum_->tensors[t], loop.node) ||
+            is_moved_between(problem_, tree_, *nest_, einsum_->tensors[t], loop))
+          continue;
         add(ViolationKind::kRecomputation, *backed_at_[t],
             "The loop over " + variable_name(loop) + " stands above the backing storage of " +
                 tensor_name(tensor) + " in " + report_.name(backed_at_[t]->component) +

@@ -49,6 +49,8 @@ struct TreeEntry {
   bool doubled = false;     ///< double-buffered: reserves twice
   int concurrency = 0;      ///< pipelined and parallel splits above it
   int copies = 1;           ///< steps of a pipelined split that have a tile each at the same time
+  int sent_at = -1;         ///< place of the collective that brings what it holds elsewhere
+  int received_at = -1;     ///< place of the collective that brings it
 };
 
 /// Everything on the way from the root to one compute.
@@ -69,6 +71,16 @@ struct FlatCollective {
   int place = 0;                         ///< computes before it
   int split_begin = 0, split_end = 0;    ///< computes of its split
   std::vector<const Node*> loops_above;  ///< outermost first
+  /// From one layout to another: no node above the split holds the tensor, its maker and its
+  /// readers have one each.
+  bool moves = false;
+  std::vector<const Node*> maker_loops;  ///< above what the maker holds: in place as loops_above
+  struct Reader {
+    int place = 0;
+    int loops = 0;  ///< of the nest, above its node of the tensor
+  };
+  std::vector<Reader> readers;                 ///< of one that moves
+  std::uint32_t live_begin = 0, live_end = 0;  ///< range of FlatTree::live
 };
 
 /// A pipelined or parallel split: its children work at the same time.

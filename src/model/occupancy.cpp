@@ -15,6 +15,7 @@ struct Excess {
   double bits = 0;
   std::vector<std::size_t> nests;  ///< that run then; several below a concurrent split
   Moment moment;
+  const FlatCollective* collective = nullptr;  ///< that runs then, after the nest
 };
 
 /// The tile that an entry of the tree reserves, as ` [4×8]`; a value without ranks has none.
@@ -46,7 +47,8 @@ void report_excess(const BoundProblem& problem, const FlatTree& tree, Reservatio
   const double capacity = problem[nest.einsum].components[component].size_bits;
   std::vector<std::pair<double, std::uint32_t>> held;
   for (std::size_t running : excess.nests)
-    for (std::uint32_t index : analysis.live_at(running))
+    for (std::uint32_t index :
+         excess.collective ? analysis.live_at(*excess.collective) : analysis.live_at(running))
       if (const std::pair<double, std::uint32_t> part{analysis.bits(index), index};
           analysis.entry_of(index).component.index() == component &&
           std::find(held.begin(), held.end(), part) == held.end())
@@ -57,12 +59,15 @@ void report_excess(const BoundProblem& problem, const FlatTree& tree, Reservatio
   for (const auto& [bits, index] : held)
     parts += (parts.empty() ? "" : ", ") + report.name(analysis.entry_of(index).tensor) + " " +
              with_thousands(bits) + tile_text(problem, tree, analysis.entries_of(index).front());
+  const std::string user = excess.collective
+                               ? collective_name(excess.collective->collective->type) + " of " +
+                                     report.name(excess.collective->collective->tensor)
+                               : "Einsum " + report.name(nest.einsum);
   Violation& violation =
-      report.add(ViolationKind::kCapacity, nest.node,
+      report.add(ViolationKind::kCapacity, excess.collective ? excess.collective->node : nest.node,
                  report.name(ComponentId(component)) + " holds " + with_thousands(capacity) +
-                     " bits; the Einsum " + report.name(nest.einsum) + " needs " +
-                     with_thousands(capacity + excess.bits) + " (" + parts + "), " +
-                     with_thousands(excess.bits) + " too many.",
+                     " bits; the " + user + " needs " + with_thousands(capacity + excess.bits) +
+                     " (" + parts + "), " + with_thousands(excess.bits) + " too many.",
                  nest.einsum);
   violation.component = ComponentId(component);
   violation.excess_bits = excess.bits;
@@ -95,6 +100,17 @@ class CapacityCheck {
       if (problem_.arch.components[c].is_memory()) note(c, live_bits_[c], {n}, moment);
   }
 
+  /// What is there while a collective brings a tensor elsewhere.
+  void add(const FlatCollective& collective) {
+    std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
+    for (std::uint32_t index : analysis_.live_at(collective))
+      live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
+    const auto before = static_cast<std::size_t>(collective.place - 1);
+    for (std::size_t c = 0; c < n_components_; ++c)
+      if (problem_.arch.components[c].is_memory())
+        note(c, live_bits_[c], {before}, {}, &collective);
+  }
+
   /// What all nests need, some of which run at the same time: largest tiles throughout.
   void add_concurrent() {
     const std::vector<Load> loads = loads_of(0, static_cast<int>(tree_.nests.size()), 0);
@@ -120,8 +136,8 @@ class CapacityCheck {
     std::vector<std::size_t> nests;
   };
 
-  void note(std::size_t c, double bits, const std::vector<std::size_t>& nests,
-            const Moment& moment) {
+  void note(std::size_t c, double bits, const std::vector<std::size_t>& nests, const Moment& moment,
+            const FlatCollective* collective = nullptr) {
     const double capacity = problem_[tree_.nests[nests.front()].einsum].components[c].size_bits;
     if (bits > occupancy_.peak_bits[c]) {
       occupancy_.peak_bits[c] = bits;
@@ -129,7 +145,8 @@ class CapacityCheck {
     } else if (occupancy_.peak_bits[c] == 0) {
       occupancy_.capacity_bits[c] = std::max(occupancy_.capacity_bits[c], capacity);
     }
-    if (bits - capacity > excess_[c].bits) excess_[c] = {bits - capacity, nests, moment};
+    if (bits - capacity > excess_[c].bits)
+      excess_[c] = {bits - capacity, nests, moment, collective};
   }
 
   /// Per component: what reservations below at least `depth` concurrent splits take at most while
@@ -178,7 +195,9 @@ class CapacityCheck {
 Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
   CapacityCheck check(problem, tree);
   std::optional<HeldBoxes> boxes;
-  if (problem.holds_unlike_boxes && tree.concurrent.empty()) boxes.emplace(problem, tree);
+  const bool moves = std::any_of(tree.collectives.begin(), tree.collectives.end(),
+                                 [](const FlatCollective& flat) { return flat.moves; });
+  if (problem.holds_unlike_boxes && tree.concurrent.empty() && !moves) boxes.emplace(problem, tree);
   if (!tree.concurrent.empty()) check.add_concurrent();
   for (std::size_t n = 0; n < tree.nests.size() && tree.concurrent.empty(); ++n) {
     if (boxes)
@@ -186,6 +205,8 @@ Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, Violatio
     else
       check.add(n, {});
   }
+  for (const FlatCollective& flat : tree.collectives)
+    if (flat.moves && flat.place > 0) check.add(flat);
   check.report(boxes ? &*boxes : nullptr, report);
   return check.take();
 }

@@ -14,16 +14,24 @@ Reservations::Reservations(const BoundProblem& problem, const FlatTree& tree)
 
 const std::vector<std::uint32_t>& Reservations::live_at(std::size_t nest_index) {
   const Nest& nest = tree_.nests[nest_index];
+  const int place = static_cast<int>(nest_index);
+  return live(nest.live_begin, nest.live_end, place, place);
+}
+
+const std::vector<std::uint32_t>& Reservations::live_at(const FlatCollective& collective) {
+  return live(collective.live_begin, collective.live_end, collective.place, collective.place - 1);
+}
+
+/// Entries `begin` to `end`, and the spreads with users before `after` and behind `before`.
+const std::vector<std::uint32_t>& Reservations::live(std::uint32_t begin, std::uint32_t end,
+                                                     int after, int before) {
   ++stamp_;
   live_.clear();
   for (std::uint32_t reservation : persistent_) add(reservation);  // they stand above everything
-  for (std::uint32_t i = nest.live_begin; i < nest.live_end; ++i)
-    add(reservation_of(tree_.live[i]));
-  for (std::size_t s = 0; s < spreads_.size(); ++s) {
-    const int place = static_cast<int>(nest_index);
-    if (place > spreads_[s].first_user && place < spreads_[s].last_user)
+  for (std::uint32_t i = begin; i < end; ++i) add(reservation_of(tree_.live[i]));
+  for (std::size_t s = 0; s < spreads_.size(); ++s)
+    if (after > spreads_[s].first_user && before < spreads_[s].last_user)
       add(static_cast<std::uint32_t>(tree_.entries.size() + s));
-  }
   return live_;
 }
 
@@ -105,22 +113,32 @@ void Reservations::find_spreads() {
   for (std::uint32_t e = 0; e < tree_.entries.size(); ++e) {
     const TreeEntry& entry = tree_.entries[e];
     if (!entry.backing) continue;
+    if (entry.sent_at >= 0) {
+      make_spread(e);
+      spreads_.back().last_user = entry.sent_at;
+      continue;
+    }
     std::uint32_t& first = first_entry[entry.tensor.index()];
     if (first == kNone) {
       first = e;
+      if (entry.received_at >= 0) {
+        make_spread(e);
+        spreads_.back().first_user = entry.received_at - 1;
+      }
       continue;
     }
-    if (spread_of_[first] == kNone) {
-      spread_of_[first] = static_cast<std::uint32_t>(spreads_.size());
-      spreads_.push_back(
-          {{first}, tree_.entries[first].first_user, tree_.entries[first].last_user});
-    }
+    if (spread_of_[first] == kNone) make_spread(first);
     spread_of_[e] = spread_of_[first];
     Spread& spread = spreads_[spread_of_[e]];
     spread.entries.push_back(e);
     spread.first_user = std::min(spread.first_user, entry.first_user);
     spread.last_user = std::max(spread.last_user, entry.last_user);
   }
+}
+
+void Reservations::make_spread(std::uint32_t entry) {
+  spread_of_[entry] = static_cast<std::uint32_t>(spreads_.size());
+  spreads_.push_back({{entry}, tree_.entries[entry].first_user, tree_.entries[entry].last_user});
 }
 
 /// A copy whose two tensors are backed by one memory has one reservation for both, the larger; so

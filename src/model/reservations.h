@@ -17,6 +17,8 @@ class Reservations {
 
   /// Reservations alive while a nest runs, each once.
   const std::vector<std::uint32_t>& live_at(std::size_t nest_index);
+  /// While a collective brings a tensor elsewhere.
+  const std::vector<std::uint32_t>& live_at(const FlatCollective& collective);
 
   /// The entries of which a reservation is the largest.
   std::vector<std::uint32_t> entries_of(std::uint32_t reservation) const;
@@ -26,7 +28,8 @@ class Reservations {
   double multiple(std::uint32_t reservation) const;
 
  private:
-  /// A tensor with backing nodes in several branches.
+  /// A tensor with backing nodes in several branches, or one that collectives bring there or take
+  /// away; between the first and the last user it is alive where these do not stand, too.
   struct Spread {
     std::vector<std::uint32_t> entries;
     int first_user = 0, last_user = 0;
@@ -41,7 +44,10 @@ class Reservations {
                ? entry
                : static_cast<std::uint32_t>(tree_.entries.size()) + spread_of_[entry];
   }
+  const std::vector<std::uint32_t>& live(std::uint32_t begin, std::uint32_t end, int after,
+                                         int before);
   void add(std::uint32_t reservation);
+  void make_spread(std::uint32_t entry);
   void find_spreads();
   void find_aliases();
   void join_groups(std::uint32_t a, std::uint32_t b);

@@ -23,7 +23,7 @@ class SharingChecker {
       if (!nest) continue;
       if (producer && nest_of(*producer) && consumer != *producer)
         check_pair(tensor, *nest_of(*producer), *nest);
-      if (first && first != nest) check_backing(tensor, *first, *nest);
+      if (first && first != nest && !mover_of(tree_, tensor)) check_backing(tensor, *first, *nest);
       if (!first) first = nest;
     }
   }
@@ -141,7 +141,9 @@ class SharingChecker {
         check_instances(tensor, producer, consumer, reading);
         continue;
       }
-      if (is_spread_reduction(problem_, tree_, tensor, reading.node)) continue;
+      if (is_spread_reduction(problem_, tree_, tensor, reading.node) ||
+          is_moved_between(problem_, tree_, consumer, tensor, reading))
+        continue;
       add(ViolationKind::kDependency, reading.node,
           "The Einsum " + report_.name(consumer.einsum) + " needs all of " + report_.name(tensor) +
               " in each step of a loop that it shares with the Einsum " +
@@ -260,7 +262,8 @@ class SharingChecker {
       add(ViolationKind::kMissingStorage, tree_.entries[right->entry].node,
           "The Einsums " + report_.name(a.einsum) + " and " + report_.name(b.einsum) + " expect " +
               report_.name(tensor) + " in different backing memories, " +
-              report_.name(left->component) + " and " + report_.name(right->component) + ".",
+              report_.name(left->component) + " and " + report_.name(right->component) + "." +
+              missing_between(tensor, a, *left, b, *right),
           b, tensor);
       return;
     }
@@ -280,9 +283,58 @@ class SharingChecker {
       add(ViolationKind::kDependency, loop.node,
           "The loop stands above the backing storage of " + report_.name(tensor) +
               " in the branch of the Einsum " + report_.name(nest.einsum) + " only; the Einsum " +
-              report_.name(other.einsum) + " uses the tensor outside the loop.",
+              report_.name(other.einsum) + " uses the tensor outside the loop." +
+              missing_collective(tensor, nest, loop, other),
           nest, tensor);
     }
+  }
+
+  std::string missing_between(TensorId tensor, const Nest& a, const NestStorage& left,
+                              const Nest& b, const NestStorage& right) const {
+    const auto first_missing = [&](const Nest& nest, const NestStorage& backing,
+                                   const Nest& other) -> std::string {
+      for (int l = 0; l < backing.loops_above; ++l) {
+        const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
+        if (loop.spatial && loop.trips > 1 && !loop_at_node(tree_, other, loop.node))
+          return missing_collective(tensor, nest, loop, other);
+      }
+      return "";
+    };
+    const std::string found = first_missing(a, left, b);
+    return found.empty() ? first_missing(b, right, a) : found;
+  }
+
+  /// Which collective could bring the tensor between instances that one of two Einsums works on.
+  std::string missing_collective(TensorId tensor, const Nest& nest, const NestLoop& loop,
+                                 const Nest& other) const {
+    if (!loop.spatial) return "";
+    const bool makes = problem_.roles.producer[tensor.index()] == nest.einsum;
+    const bool slices = is_indexed_by(tensor, nest, loop);
+    std::string type = makes    ? (slices ? "gather" : "reduce_scatter")
+                       : slices ? "scatter"
+                                : "broadcast";
+    for (auto l = other.loops_begin; l < other.loops_end; ++l) {
+      const NestLoop& there = tree_.loops[l];
+      if (!there.spatial || there.trips == 1 || there.component != loop.component ||
+          there.dimension != loop.dimension)
+        continue;
+      if (!makes) return "";  // said from the other side
+      const bool slices_there = is_indexed_by(tensor, other, there);
+      type = slices ? (slices_there ? "all_to_all" : "all_gather")
+                    : (slices_there ? "reduce_scatter" : "all_reduce");
+    }
+    const NestStorage* from = backing_of(problem_, tree_, makes ? nest : other, tensor);
+    const NestStorage* to = backing_of(problem_, tree_, makes ? other : nest, tensor);
+    return " Missing between them in the split: !Collective {type: " + type +
+           ", tensor: " + report_.name(tensor) + ", src: " + report_.name(from->component) +
+           ", dst: " + report_.name(to->component) + ", over: [" +
+           problem_.arch[loop.component].spatial[loop.dimension].name + "]}.";
+  }
+
+  bool is_indexed_by(TensorId tensor, const Nest& nest, const NestLoop& loop) const {
+    const BoundEinsum& einsum = problem_[nest.einsum];
+    return einsum.relevance[static_cast<std::size_t>(einsum.local_tensor[tensor.index()])]
+                           [static_cast<std::size_t>(loop.variable)] != Relevance::kIrrelevant;
   }
 
   /// True if `other` reads one fixed slice of the rank that the loop steps through.
