@@ -449,6 +449,16 @@ class Flattener {
     }
     items_.push_back({false, static_cast<std::uint32_t>(storages_.size())});
     storages_.push_back({pending.entry, slides_over, level});
+    keep_between_visits(tree_.entries[pending.entry]);
+  }
+
+  void keep_between_visits(TreeEntry& entry) const {
+    if (entry.backing || !std::get<StorageNode>(entry.node->kind).incremental) return;
+    for (const StackLoop& loop : loops_) {
+      if (loop.spatial || loop.trivial) continue;
+      entry.kept_during = loop.node;
+      return;
+    }
   }
 
   void push_loop(StackLoop loop, std::size_t storages_begin) {

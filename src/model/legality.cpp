@@ -123,7 +123,6 @@ class NestChecker {
           "The model cannot price the incremental node of " + tensor_name(storage.tensor) + " in " +
               report_.name(storage.component) + ": " + why);
     };
-    if (tree_.nests.size() > 1) refuse("the mapping has several Einsums.");
     if (!nest_->perfect) refuse("a loop does not divide evenly, or a node slides.");
     for (const BoundAccess& access : einsum_->accesses)
       if (access.tensor == storage.tensor && access.leaves_ranks)

@@ -51,6 +51,7 @@ struct TreeEntry {
   int copies = 1;           ///< steps of a pipelined split that have a tile each at the same time
   int sent_at = -1;         ///< place of the collective that brings what it holds elsewhere
   int received_at = -1;     ///< place of the collective that brings it
+  const Node* kept_during = nullptr;  ///< incremental: the outermost loop of several steps above it
 };
 
 /// Everything on the way from the root to one compute.

@@ -1,5 +1,7 @@
 #include "model/reservations.h"
 
+#include "model/sharing.h"
+
 namespace sluice {
 
 Reservations::Reservations(const BoundProblem& problem, const FlatTree& tree)
@@ -10,21 +12,30 @@ Reservations::Reservations(const BoundProblem& problem, const FlatTree& tree)
   for (std::uint32_t r = 0; r < counted_.size(); ++r)
     if (is_persistent(r) && (r >= tree.entries.size() || spread_of_[r] == kNone))
       persistent_.push_back(r);
+  for (std::uint32_t e = 0; e < tree.entries.size(); ++e)
+    if (tree.entries[e].kept_during) kept_.push_back(e);
 }
 
 const std::vector<std::uint32_t>& Reservations::live_at(std::size_t nest_index) {
   const Nest& nest = tree_.nests[nest_index];
   const int place = static_cast<int>(nest_index);
-  return live(nest.live_begin, nest.live_end, place, place);
+  live(nest.live_begin, nest.live_end, place, place);
+  for (std::uint32_t entry : kept_)
+    if (loop_at_node(tree_, nest, tree_.entries[entry].kept_during)) add(entry);
+  return live_;
 }
 
 const std::vector<std::uint32_t>& Reservations::live_at(const FlatCollective& collective) {
-  return live(collective.live_begin, collective.live_end, collective.place, collective.place - 1);
+  live(collective.live_begin, collective.live_end, collective.place, collective.place - 1);
+  const auto& loops = collective.loops_above;
+  for (std::uint32_t entry : kept_)
+    if (std::find(loops.begin(), loops.end(), tree_.entries[entry].kept_during) != loops.end())
+      add(entry);
+  return live_;
 }
 
 /// Entries `begin` to `end`, and the spreads with users before `after` and behind `before`.
-const std::vector<std::uint32_t>& Reservations::live(std::uint32_t begin, std::uint32_t end,
-                                                     int after, int before) {
+void Reservations::live(std::uint32_t begin, std::uint32_t end, int after, int before) {
   ++stamp_;
   live_.clear();
   for (std::uint32_t reservation : persistent_) add(reservation);  // they stand above everything
@@ -32,7 +43,6 @@ const std::vector<std::uint32_t>& Reservations::live(std::uint32_t begin, std::u
   for (std::size_t s = 0; s < spreads_.size(); ++s)
     if (after > spreads_[s].first_user && before < spreads_[s].last_user)
       add(static_cast<std::uint32_t>(tree_.entries.size() + s));
-  return live_;
 }
 
 std::vector<std::uint32_t> Reservations::entries_of(std::uint32_t reservation) const {

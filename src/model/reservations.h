@@ -44,8 +44,7 @@ class Reservations {
                ? entry
                : static_cast<std::uint32_t>(tree_.entries.size()) + spread_of_[entry];
   }
-  const std::vector<std::uint32_t>& live(std::uint32_t begin, std::uint32_t end, int after,
-                                         int before);
+  void live(std::uint32_t begin, std::uint32_t end, int after, int before);
   void add(std::uint32_t reservation);
   void make_spread(std::uint32_t entry);
   void find_spreads();
@@ -55,6 +54,7 @@ class Reservations {
   const BoundProblem& problem_;
   const FlatTree& tree_;
   std::vector<std::uint32_t> persistent_;  ///< reservations
+  std::vector<std::uint32_t> kept_;        ///< incremental ones: they live between visits, too
   std::vector<Spread> spreads_;
   std::vector<std::uint32_t> spread_of_;  ///< per entry: index into `spreads_`, or kNone
   /// per reservation: one that stands for all copies of the same values in the same memory; empty

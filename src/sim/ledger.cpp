@@ -44,12 +44,21 @@ double ReservationTable::Instance::peak() const {
 
 void ReservationTable::reserve(ComponentId memory, const InstancePlace& place, std::size_t owner,
                                double bits) {
-  memories_[memory][place].events.push_back({owner, bits});
+  memories_[memory][place].events.push_back({now_++, owner, bits});
 }
 
 void ReservationTable::release(ComponentId memory, const InstancePlace& place, std::size_t owner,
                                double bits) {
-  memories_[memory][place].events.push_back({owner, -bits});
+  memories_[memory][place].events.push_back({now_++, owner, -bits});
+}
+
+void ReservationTable::reserve_since(std::size_t moment, ComponentId memory,
+                                     const InstancePlace& place, std::size_t owner, double bits) {
+  std::vector<Event>& events = memories_[memory][place].events;
+  const auto later = std::find_if(events.begin(), events.end(),
+                                  [&](const Event& event) { return event.moment >= moment; });
+  events.insert(later, {moment, owner, bits});
+  release(memory, place, owner, bits);
 }
 
 void ReservationTable::reserve_forever(ComponentId memory, const InstancePlace& place,

@@ -54,10 +54,16 @@ class ReservationTable {
   /// For the whole run, from its first moment; of several sizes the largest counts.
   void reserve_forever(ComponentId memory, const InstancePlace& place, std::size_t owner,
                        double bits);
+  /// How much has happened so far.
+  std::size_t now() const { return now_; }
+  /// From a moment in the past until now.
+  void reserve_since(std::size_t moment, ComponentId memory, const InstancePlace& place,
+                     std::size_t owner, double bits);
   double peak_bits(ComponentId memory) const;
 
  private:
   struct Event {
+    std::size_t moment = 0;
     std::size_t owner = 0;
     double bits = 0;  ///< negative: released
   };
@@ -67,6 +73,7 @@ class ReservationTable {
     double peak() const;
   };
   std::map<ComponentId, std::map<InstancePlace, Instance>> memories_;
+  std::size_t now_ = 0;
 };
 
 }  // namespace sluice::sim

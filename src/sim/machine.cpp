@@ -149,13 +149,16 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
     open_for_einsums(storage, lanes);
     below.open.push_back({&storage, &lanes});
   }
-  const bool split_reserves = reaches_split(body, index + 1, lanes);
-  if (split_reserves)
+  const bool is_kept = storage.incremental && above.is_below_loop;
+  const bool split_reserves = !is_kept && reaches_split(body, index + 1, lanes);
+  if (is_kept)
+    keep_reserved(storage, lanes);
+  else if (split_reserves)
     below.unreserved.push_back({&storage, &lanes});
   else
     reserve(storage, lanes, above.is_below_loop);
   walk(body, index + 1, lanes, below);
-  if (!split_reserves) release(storage, lanes, above.is_below_loop);
+  if (!split_reserves && !is_kept) release(storage, lanes, above.is_below_loop);
   if (storage.is_backing) return;
   for (EinsumId einsum : storage.served) close_for(storage, einsum, lanes);
 }
@@ -186,6 +189,7 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
   ++runs_[loop.id];
   Above below = above;
   if (steps > 1) below = {{}, {}, true};
+  const std::size_t begin = reservations_.now();
   loop_steps_.push_back(0);
   for (std::size_t step = 0; step < steps; ++step) {
     loop_steps_.back() = static_cast<std::int64_t>(step);
@@ -198,6 +202,7 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
     walk(body, index + 1, inside, below);
   }
   loop_steps_.pop_back();
+  if (steps > 1 && !above.is_below_loop) release_kept(begin);
 }
 
 void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t index,
@@ -275,6 +280,7 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
       for (EinsumId einsum : child.einsums)
         if (open->storage->served.count(einsum) > 0)
           close_for(*open->storage, einsum, *open->lanes);
+    for (EinsumId einsum : child.einsums) give_back_to_others(einsum);
     for (const OpenStorage& open : here)
       if (open.releases) release(*open.storage, *open.lanes, above.is_below_loop);
   }

@@ -81,10 +81,13 @@ class Machine {
   /// null.
   void give_back(EinsumId einsum, TensorId tensor, std::size_t first, std::size_t below,
                  const std::set<std::size_t>* instances);
+  void give_back_to_others(EinsumId maker);
   void bring_in(const StorageItem& storage, const Lane& lane, Buffer& buffer, const Points& fresh);
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);
   void release(const StorageItem& storage, const Lanes& lanes, bool is_double);
+  void keep_reserved(const StorageItem& storage, const Lanes& lanes);
+  void release_kept(std::size_t begin);
   bool is_forever(const StorageItem& storage) const;
   std::int64_t repetitions(const StorageItem& storage) const;
   double reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double);
@@ -158,6 +161,8 @@ class Machine {
   std::vector<std::map<Element, std::vector<Maker>>> makers_;
   std::vector<bool> is_state_;  ///< per tensor: read by an Einsum before it is made
   std::map<std::pair<const StorageItem*, std::size_t>, Buffer*> resting_;
+  /// Per incremental storage below a loop, and its place: the most that it has held.
+  std::map<std::pair<const StorageItem*, InstancePlace>, double> kept_bits_;
   /// Per incremental storage, Einsum and instance: who opened it last.
   std::map<std::pair<const StorageItem*, EinsumId>, std::map<std::size_t, Lane>> keepers_;
   /// Per loop, Einsum and variable: the largest tile outside it, and its tile shape.

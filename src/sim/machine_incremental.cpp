@@ -91,6 +91,38 @@ void Machine::move_incremental(const StorageItem& storage, EinsumId einsum, cons
   keepers_[{&storage, einsum}].insert_or_assign(lane.ids.back(), lane);
 }
 
+/// What other Einsums or collectives use is not kept until the tile moves on.
+void Machine::give_back_to_others(EinsumId maker) {
+  const TensorId tensor = workload_[maker].output().tensor;
+  const std::vector<EinsumId>& readers = facts_.roles().consumers[tensor.index()];
+  const bool is_used =
+      std::any_of(readers.begin(), readers.end(), [&](EinsumId e) { return e != maker; }) ||
+      std::any_of(program_.collectives.begin(), program_.collectives.end(),
+                  [&](const CollectiveNode& collective) { return collective.tensor == tensor; });
+  if (is_used) give_back(maker, tensor, 0, 0, nullptr);
+}
+
+/// An incremental storage keeps its tile between visits: it is reserved as long as the outermost
+/// loop above it runs.
+void Machine::keep_reserved(const StorageItem& storage, const Lanes& lanes) {
+  if (is_forever(storage)) {
+    reserve(storage, lanes, true);
+    return;
+  }
+  for (const Lane& lane : lanes) {
+    double& bits = kept_bits_[{&storage, instance_of(storage.component, lane.place)}];
+    bits = std::max(bits, reserved_bits(storage, lane, true));
+  }
+}
+
+void Machine::release_kept(std::size_t begin) {
+  for (const auto& [where, bits] : kept_bits_)
+    if (bits > 0)
+      reservations_.reserve_since(begin, where.first->component, where.second,
+                                  owner_[where.first->id], bits);
+  kept_bits_.clear();
+}
+
 void Machine::give_back(EinsumId einsum, TensorId tensor, std::size_t first, std::size_t below,
                         const std::set<std::size_t>* instances) {
   if (keepers_.empty()) return;

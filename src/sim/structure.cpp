@@ -258,12 +258,9 @@ void check_supported(const Workload& workload, const Mapping& mapping, Complaint
   const auto complain = [&](const std::string& what) {
     complaints.add(ComplaintKind::kUnsupported, what + " cannot be executed yet.");
   };
-  const bool is_fused = einsums_in(mapping.nodes).size() > 1;
   for_each_node(mapping.nodes, [&](const Node& node) {
     if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
       if (storage->shared_by) complain("A tile that peers share (`shared_by`)");
-      if (storage->incremental && is_fused)
-        complain("An incremental node in a mapping of several Einsums");
     } else if (const auto* split = std::get_if<SplitNode>(&node.kind)) {
       if (split->kind != SplitKind::kSequential)
         complain("A " + split_name(split->kind) + " split");

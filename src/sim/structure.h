@@ -7,7 +7,7 @@
 namespace sluice::sim {
 
 /// Nodes that cannot be executed yet: collectives other than all_reduce, pipelined and parallel
-/// splits, shared tiles, incremental nodes in a mapping of several Einsums.
+/// splits, shared tiles.
 void check_supported(const Workload& workload, const Mapping& mapping, Complaints& complaints);
 
 /// What must hold before a program can run at all: every Einsum has one compute that takes it,

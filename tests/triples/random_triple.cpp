@@ -653,13 +653,18 @@ void draw_networks(Dice& dice, Triple& triple) {
   }
 }
 
-/// Nodes that keep their tile from visit to visit; the model knows them in mappings of one Einsum.
-void draw_incremental(Dice& dice, Triple& triple) {
-  if (triple.einsums.size() > 1 || !dice.chance(35)) return;
-  const int percent = dice.chance(50) ? 100 : 50;
-  for (NodeSpec& node : triple.nodes)
+void draw_incremental(Dice& dice, std::vector<NodeSpec>& nodes, int percent) {
+  for (NodeSpec& node : nodes) {
     if (node.kind == NodeSpec::Kind::kStorage && node.component != "DRAM" && !node.sliding)
       node.incremental = dice.chance(percent);
+    for (std::vector<NodeSpec>& child : node.children) draw_incremental(dice, child, percent);
+  }
+}
+
+/// Nodes that keep their tile from visit to visit.
+void draw_incremental(Dice& dice, Triple& triple) {
+  if (dice.chance(triple.einsums.size() > 1 ? 20 : 35))
+    draw_incremental(dice, triple.nodes, dice.chance(50) ? 100 : 50);
 }
 
 std::optional<Workload> workload_of(const Triple& triple) {
