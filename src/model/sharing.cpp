@@ -104,15 +104,18 @@ class SharingChecker {
     }
   }
 
-  /// One in which the producer makes the tensor in several steps; what it keeps itself comes back
-  /// after all steps of its readers, too.
+  /// One in which the producer makes the tensor and the holder reads it in several steps (in one
+  /// step it fetches what has been made by then); what the producer keeps itself comes back after
+  /// all steps of both.
   const NestLoop* shared_loop_below(const NestStorage& storage, const Nest& holder,
                                     const Nest& other, const Nest* maker) const {
     for (auto l = holder.loops_begin + static_cast<std::uint32_t>(storage.loops_above);
          l < holder.loops_end; ++l) {
       const NestLoop* shared = loop_at_node(tree_, other, tree_.loops[l].node);
-      if (shared && (shared->trips > 1 || (maker == &holder && tree_.loops[l].trips > 1)))
-        return &tree_.loops[l];
+      if (!shared) continue;
+      const bool either = shared->trips > 1 || tree_.loops[l].trips > 1;
+      const bool both = shared->trips > 1 && tree_.loops[l].trips > 1;
+      if (maker == &holder ? either : both) return &tree_.loops[l];
     }
     return nullptr;
   }
@@ -267,18 +270,20 @@ class SharingChecker {
           b, tensor);
       return;
     }
-    check_private_loops(tensor, a, *left, b);
-    check_private_loops(tensor, b, *right, a);
+    check_private_loops(tensor, a, *left, b, *right);
+    check_private_loops(tensor, b, *right, a, *left);
   }
 
   /// Two backing nodes are one tile only if no loop stands between them and their common split.
   void check_private_loops(TensorId tensor, const Nest& nest, const NestStorage& backing,
-                           const Nest& other) {
+                           const Nest& other, const NestStorage& others_backing) {
     const BoundEinsum& einsum = problem_[nest.einsum];
     const auto t = static_cast<std::size_t>(einsum.local_tensor[tensor.index()]);
     for (int l = 0; l < backing.loops_above; ++l) {
       const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
-      if (loop.trips == 1 || loop_at_node(tree_, other, loop.node)) continue;
+      if (loop.trips == 1) continue;
+      const NestLoop* shared = loop_at_node(tree_, other, loop.node);
+      if (shared && shared - &tree_.loops[other.loops_begin] < others_backing.loops_above) continue;
       if (is_state(einsum, t) && reads_last_slice(other, tensor, loop, nest)) continue;
       add(ViolationKind::kDependency, loop.node,
           "The loop stands above the backing storage of " + report_.name(tensor) +

@@ -176,6 +176,17 @@ bool Machine::reaches_split(const Body& body, std::size_t index, const Lanes& la
   return false;
 }
 
+Machine::Above Machine::Above::below_loop(bool has_steps, bool is_spatial) const {
+  Above below = *this;
+  ++below.n_loops;
+  if (!has_steps) return below;
+  below.open.clear();
+  below.unreserved.clear();
+  below.open_from = below.n_loops;
+  below.is_below_loop = is_below_loop || !is_spatial;
+  return below;
+}
+
 void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t index,
                             const Lanes& lanes, const Above& above) {
   std::vector<std::map<EinsumId, Walk>> schedules;
@@ -187,8 +198,7 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
     note_tiles(loop, lane, schedules.back());
   }
   ++runs_[loop.id];
-  Above below = above;
-  if (steps > 1) below = {{}, {}, true};
+  const Above below = above.below_loop(steps > 1, false);
   const std::size_t begin = reservations_.now();
   loop_steps_.push_back(0);
   for (std::size_t step = 0; step < steps; ++step) {
@@ -235,7 +245,7 @@ void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t i
       inside.push_back(std::move(instance));
     }
   }
-  walk(body, index + 1, inside, most > 1 ? Above{{}, {}, above.is_below_loop} : above);
+  walk(body, index + 1, inside, above.below_loop(most > 1, true));
 }
 
 void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above& above) {
@@ -275,12 +285,13 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
     }
     for (const OpenStorage& open : here)
       if (open.reserves) reserve(*open.storage, *open.lanes, above.is_below_loop);
-    walk(child, 0, inside, {above.open, below, above.is_below_loop});
+    walk(child, 0, inside,
+         {above.open, below, above.is_below_loop, above.n_loops, above.open_from});
     for (auto open = above.open.rbegin(); open != above.open.rend(); ++open)
       for (EinsumId einsum : child.einsums)
         if (open->storage->served.count(einsum) > 0)
           close_for(*open->storage, einsum, *open->lanes);
-    for (EinsumId einsum : child.einsums) give_back_to_others(einsum);
+    for (EinsumId einsum : child.einsums) give_back_to_others(einsum, above.open_from);
     for (const OpenStorage& open : here)
       if (open.releases) release(*open.storage, *open.lanes, above.is_below_loop);
   }

@@ -44,6 +44,11 @@ class Machine {
     std::vector<OpenStorage> open;        ///< closed for each Einsum after its child of a split
     std::vector<OpenStorage> unreserved;  ///< live from the first to the last child that uses them
     bool is_below_loop = false;           ///< a temporal loop of more than one step
+    std::size_t n_loops = 0;              ///< of all kinds
+    std::size_t open_from = 0;  ///< storages below fewer loops than these are not in `open`
+
+    /// Below a loop. What stands above one of several steps waits for the loop to end.
+    Above below_loop(bool has_steps, bool is_spatial) const;
   };
 
   void walk(const Body& body, std::size_t index, const Lanes& lanes, const Above& above);
@@ -81,7 +86,7 @@ class Machine {
   /// null.
   void give_back(EinsumId einsum, TensorId tensor, std::size_t first, std::size_t below,
                  const std::set<std::size_t>* instances);
-  void give_back_to_others(EinsumId maker);
+  void give_back_to_others(EinsumId maker, std::size_t open_from);
   void bring_in(const StorageItem& storage, const Lane& lane, Buffer& buffer, const Points& fresh);
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);

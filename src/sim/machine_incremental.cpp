@@ -91,15 +91,20 @@ void Machine::move_incremental(const StorageItem& storage, EinsumId einsum, cons
   keepers_[{&storage, einsum}].insert_or_assign(lane.ids.back(), lane);
 }
 
-/// What other Einsums or collectives use is not kept until the tile moves on.
-void Machine::give_back_to_others(EinsumId maker) {
+/// What other Einsums or collectives use is not kept until the tile moves on: the storages below
+/// `open_from` loops give it back.
+void Machine::give_back_to_others(EinsumId maker, std::size_t open_from) {
   const TensorId tensor = workload_[maker].output().tensor;
   const std::vector<EinsumId>& readers = facts_.roles().consumers[tensor.index()];
   const bool is_used =
       std::any_of(readers.begin(), readers.end(), [&](EinsumId e) { return e != maker; }) ||
       std::any_of(program_.collectives.begin(), program_.collectives.end(),
                   [&](const CollectiveNode& collective) { return collective.tensor == tensor; });
-  if (is_used) give_back(maker, tensor, 0, 0, nullptr);
+  if (!is_used) return;
+  const std::vector<Link>& links = program_.paths.at(maker).links.at(tensor);
+  std::size_t first = 0;
+  while (first < links.size() && links[first].loop_depth < open_from) ++first;
+  give_back(maker, tensor, first, 0, nullptr);
 }
 
 /// An incremental storage keeps its tile between visits: it is reserved as long as the outermost

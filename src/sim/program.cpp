@@ -80,19 +80,43 @@ class BodyMaker {
     body.items.emplace_back(std::move(item));
   }
 
-  /// Backing storages of one tensor in one memory at the head of several children are one storage,
-  /// which lives from the first to the last of them: it stands above the split.
+  /// Backing storages of one tensor in one memory at the head of several children (or above the
+  /// split for some Einsums, and at the head of a child for others) are one storage, which lives
+  /// from the first to the last of them: it stands above the split.
   static void hoist_common_backing(Body& body, SplitItem& split) {
     std::map<std::pair<TensorId, ComponentId>, std::vector<std::size_t>> children_with;
     for (std::size_t c = 0; c < split.children.size(); ++c)
       for (const StorageItem* storage : backing_at_head(split.children[c]))
         children_with[{storage->tensor, storage->component}].push_back(c);
     for (const auto& [what, children] : children_with) {
-      if (children.size() < 2) continue;
+      StorageItem* above = backing_above_split(body, what);
+      if (children.size() < 2 && !above) continue;
       std::optional<StorageItem> whole;
+      if (above) {
+        whole = *above;
+        for (EinsumId einsum : above->served) whole->ids_as_written.emplace(einsum, above->id);
+      }
       for (std::size_t c : children) take_out(split.children[c], what, whole);
-      body.items.emplace_back(std::move(*whole));
+      if (above)
+        *above = std::move(*whole);
+      else
+        body.items.emplace_back(std::move(*whole));
     }
+  }
+
+  /// One with nothing but storages and loops of one step below it in the body.
+  static StorageItem* backing_above_split(Body& body,
+                                          const std::pair<TensorId, ComponentId>& what) {
+    for (auto item = body.items.rbegin(); item != body.items.rend(); ++item) {
+      const auto* loop = std::get_if<LoopItem>(&*item);
+      if (loop && loop->has_one_step) continue;
+      auto* storage = std::get_if<StorageItem>(&*item);
+      if (!storage) break;
+      if (storage->is_backing && !storage->served.empty() && storage->tensor == what.first &&
+          storage->component == what.second)
+        return storage;
+    }
+    return nullptr;
   }
 
   static std::vector<const StorageItem*> backing_at_head(const Body& body) {

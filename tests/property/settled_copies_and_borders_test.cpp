@@ -106,5 +106,52 @@ TEST(SettledDifferences, ACopyPassesATollAboveItsEnd) {
   }
 }
 
+// T is backed in GB above the branches for U, and in W's branch for W: one reservation of 3 values,
+// which come in once. With a loop between the two they are not one.
+TEST(SettledDifferences, BackingNodesAboveAndInABranchAreOne) {
+  const auto mapping = [](const std::string& between) {
+    return R"(
+  - !Storage {tensors: [W, U], component: DRAM}
+  - !Storage {tensors: [T], component: GB, einsums: [U]}
+)" + between +
+           R"(  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: U, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: W, component: MAC}]}
+)";
+  };
+  const std::string workload = workload_of("\"U[m] = exp(T[m])\", \"W[m] = T[m]\"", "M: 3");
+  const Settled one(workload, mapping(""));
+  ASSERT_TRUE(one.legal);
+  EXPECT_EQ(one.peak_bits("GB"), 3 * 8);
+  EXPECT_FALSE(
+      Settled(workload, mapping("  - !Temporal {rank_variable: m, tile_shape: 1}\n")).legal);
+}
+
+// T makes 4 rows, then 1. Y, which takes one step, needs the 4 (2*1 + 1 is the last) and may keep
+// them above the loop, for Z's second step changes nothing there; Z itself may not.
+TEST(SettledDifferences, ACopyForOneStepOfALoopIsUpToDate) {
+  const auto mapping = [](const std::string& einsum) {
+    return R"(
+  - !Storage {tensors: [X, W, T, Y, V, H, Z], component: DRAM}
+  - !Storage {tensors: [T], component: GB, einsums: [)" +
+           einsum + R"(]}
+  - !Temporal {rank_variable: [p, z, q], tile_shape: 2}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: q, tile_shape: 1}, !Temporal {rank_variable: s, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: z, tile_shape: 1}, !Temporal {rank_variable: t, tile_shape: 1}, !Compute {einsum: Z, component: MAC}]}
+)";
+  };
+  const std::string workload = workload_of(
+      "\"T[p] = X[XP:p+r] * W[r]\", \"Y[q] = T[P:2*q+s] * V[s]\", \"Z[z] = T[P:z+t] * H[t]\"",
+      "Q: 2, P: 5", "0 <= r < 2, 0 <= s < 2, 0 <= t < 2");
+  const Settled found(workload, mapping("Y"));
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("GB", "T", "write"), 4);
+  EXPECT_FALSE(Settled(workload, mapping("Z")).legal);
+}
+
 }  // namespace
 }  // namespace sluice::settled
