@@ -123,6 +123,7 @@ class NestChecker {
           "The model cannot price the incremental node of " + tensor_name(storage.tensor) + " in " +
               report_.name(storage.component) + ": " + why);
     };
+    if (!tree_.concurrent.empty()) refuse("the mapping has a pipelined or parallel split.");
     if (!nest_->perfect) refuse("a loop does not divide evenly, or a node slides.");
     for (const BoundAccess& access : einsum_->accesses)
       if (access.tensor == storage.tensor && access.leaves_ranks)

@@ -84,5 +84,22 @@ TEST(IncrementalFusion, ANodeServesEachEinsumOnItsOwn) {
   EXPECT_EQ(found.peak_bits("GB"), 2 * 8);
 }
 
+// What is kept while other branches run is not worked out where those run at the same time.
+TEST(IncrementalFusion, IsNotPricedBelowSplitsThatRunAtTheSameTime) {
+  for (const char* kept : {"true", "false"}) {
+    const triples::LoadedTriple loaded = Settled::load(
+        workload_of("\"P[m] = X[m] * F[m]\", \"Q[m] = X[m] * G[m]\"", "M: 2") + kArch + R"(
+  - !Storage {tensors: [X, F, G, P, Q], component: DRAM}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Parallel
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [F], component: GB, incremental: )" +
+        kept + R"(}, !Compute {einsum: P, component: MAC}]}
+    - !Nested {nodes: [!Compute {einsum: Q, component: MAC}]}
+)");
+    EXPECT_EQ(evaluate(loaded.problem, loaded.mapping).has_value(), std::string(kept) == "false");
+  }
+}
+
 }  // namespace
 }  // namespace sluice::settled
