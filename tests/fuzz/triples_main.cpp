@@ -4,6 +4,7 @@
 // with status 1.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -51,8 +52,14 @@ Arguments parse(int argc, char** argv) {
 }
 
 struct Tally {
-  std::uint64_t done = 0, legal = 0, refused = 0, differing = 0;
+  std::uint64_t done = 0, legal = 0, unpriced = 0, refused = 0, differing = 0;
 };
+
+bool is_unpriced(const std::vector<sluice::Violation>& violations) {
+  return std::all_of(violations.begin(), violations.end(), [](const sluice::Violation& violation) {
+    return violation.kind == sluice::ViolationKind::kUnsupportedNode;
+  });
+}
 
 /// One case; false where the two differ.
 bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
@@ -65,7 +72,9 @@ bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
     ++tally.refused;
     return true;
   }
-  if (sluice::evaluate(loaded->problem, loaded->mapping)) ++tally.legal;
+  const auto model = sluice::evaluate(loaded->problem, loaded->mapping);
+  if (model) ++tally.legal;
+  if (!model && is_unpriced(model.error())) ++tally.unpriced;
   const auto found = differences(*loaded);
   if (found.empty()) return true;
   fmt::print("# seed {}: {}\n", seed, found[0]);
@@ -91,7 +100,10 @@ int main(int argc, char** argv) {
     ++tally.differing;
     if (!arguments.keep_going) break;
   }
-  fmt::print("# {} triples from seed {}, {} legal, {} refused by the reader, {:.1f} s: {} differ\n",
-             tally.done, arguments.seed, tally.legal, tally.refused, elapsed(), tally.differing);
+  fmt::print(
+      "# {} triples from seed {}, {} legal, {} not priced, {} refused by the reader, {:.1f} s: {} "
+      "differ\n",
+      tally.done, arguments.seed, tally.legal, tally.unpriced, tally.refused, elapsed(),
+      tally.differing);
   return tally.differing == 0 ? 0 : 1;
 }
