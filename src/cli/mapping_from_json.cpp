@@ -54,6 +54,16 @@ std::optional<std::int64_t> first_tile(const Value& value) {
   return tile(value, "initial_tile_shape");
 }
 
+/// The choice of this name.
+template <class Choice, std::size_t N>
+Choice one_of(const Choice (&choices)[N], const Value& value, const char* key,
+              std::string (*name_of)(Choice)) {
+  const std::string& name = text(value, key);
+  for (Choice choice : choices)
+    if (name_of(choice) == name) return choice;
+  fail(fmt::format("there is no {} `{}`", key, name));
+}
+
 /// A misspelt key must not be lost.
 void check_keys(const Value& value, std::initializer_list<std::string_view> known) {
   for (const auto& item : value.items())
@@ -100,14 +110,19 @@ Node MappingFromJson::node(const Value& value, const Leaves& leaves) const {
   if (kind == "Storage") return {storage(value)};
   if (kind == "Temporal") return {temporal(value)};
   if (kind == "Spatial") return {spatial(value)};
-  if (kind == "Sequential") return {sequential(value, leaves)};
+  if (kind == "Sequential") return {split(value, SplitKind::kSequential, leaves)};
+  if (kind == "Pipeline") return {split(value, SplitKind::kPipeline, leaves)};
+  if (kind == "Parallel") return {split(value, SplitKind::kParallel, leaves)};
+  if (kind == "Collective") return {collective(value)};
   if (kind == "Compute") {
     check_keys(value, {"node", "einsum", "component"});
     return {ComputeNode{look_up(einsums_, member(value, "einsum"), "Einsum"),
                         look_up(components_, member(value, "component"), "component")}};
   }
-  fail(fmt::format("a batch has nodes Storage, Temporal, Spatial, Sequential and Compute, not `{}`",
-                   kind));
+  fail(fmt::format(
+      "a batch has nodes Storage, Temporal, Spatial, Sequential, Pipeline, Parallel, Collective and "
+      "Compute, not `{}`",
+      kind));
 }
 
 StorageNode MappingFromJson::storage(const Value& value) const {
@@ -158,15 +173,52 @@ SpatialNode MappingFromJson::spatial(const Value& value) const {
   return node;
 }
 
-SplitNode MappingFromJson::sequential(const Value& value, const Leaves& leaves) const {
+SplitNode MappingFromJson::split(const Value& value, SplitKind kind, const Leaves& leaves) const {
   check_keys(value, {"node", "nodes"});
   SplitNode split;
+  split.kind = kind;
   for (const Value& child : member(value, "nodes")) {
     if (!child.is_object() || text(child, "node") != "Nested")
-      fail("below a Sequential stand nodes Nested");
+      fail("below a split stand nodes Nested");
     split.children.push_back(list(member(child, "nodes"), leaves));
   }
   return split;
+}
+
+CollectiveNode MappingFromJson::collective(const Value& value) const {
+  check_keys(value, {"node", "type", "tensor", "op", "src", "dst", "over", "root", "algorithm"});
+  CollectiveNode node;
+  constexpr CollectiveType kTypes[] = {
+      CollectiveType::kAllReduce, CollectiveType::kReduceScatter, CollectiveType::kAllGather,
+      CollectiveType::kBroadcast, CollectiveType::kGather,        CollectiveType::kScatter,
+      CollectiveType::kAllToAll};
+  node.type = one_of(kTypes, value, "type", collective_name);
+  node.tensor = look_up(tensors_, member(value, "tensor"), "tensor");
+  constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProduct, Reduction::kMin,
+                                       Reduction::kMax};
+  if (value.contains("op")) node.op = one_of(kReductions, value, "op", reduction_name);
+  const bool reduces =
+      node.type == CollectiveType::kAllReduce || node.type == CollectiveType::kReduceScatter;
+  if (reduces != node.op.has_value())
+    fail(reduces ? "a reducing Collective lacks the key `op`"
+                 : "this type of Collective reduces nothing: `op`");
+  node.src = look_up(components_, member(value, "src"), "component");
+  node.dst = value.contains("dst") ? look_up(components_, value["dst"], "component") : node.src;
+  const Value& over = member(value, "over");
+  if (!over.is_array() || over.empty()) fail("`over` must be a list of names");
+  for (const Value& name : over) {
+    if (!name.is_string()) fail("`over` must be a list of names");
+    node.over.push_back(name.get<std::string>());
+  }
+  if (value.contains("root")) {
+    if (!value["root"].is_object()) fail("`root` gives a whole number for each dimension");
+    for (const auto& item : value["root"].items()) {
+      if (!item.value().is_number_unsigned()) fail("`root` gives a whole number for each dimension");
+      node.root.emplace_back(item.key(), item.value().get<std::int64_t>());
+    }
+  }
+  if (value.contains("algorithm")) node.algorithm = text(value, "algorithm");
+  return node;
 }
 
 }  // namespace sluice::cli

@@ -32,7 +32,8 @@ class MappingFromJson {
   StorageNode storage(const nlohmann::json& value) const;
   TemporalNode temporal(const nlohmann::json& value) const;
   SpatialNode spatial(const nlohmann::json& value) const;
-  SplitNode sequential(const nlohmann::json& value, const Leaves& leaves) const;
+  SplitNode split(const nlohmann::json& value, SplitKind kind, const Leaves& leaves) const;
+  CollectiveNode collective(const nlohmann::json& value) const;
   std::vector<RankVariableId> variables(const nlohmann::json& value) const;
 
   const Arch& arch_;

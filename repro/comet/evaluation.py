@@ -1,0 +1,42 @@
+"""Prices mappings with `sluice evaluate`: many in a batch, one in detail."""
+
+import json
+import subprocess
+
+
+class Sluice:
+    def __init__(self, program):
+        self.program = program
+
+    def _run(self, problem, arguments, text=None):
+        command = [self.program, "evaluate", *map(str, problem), "--latency", "staged", *arguments]
+        done = subprocess.run(command, input=text, capture_output=True, text=True)
+        if done.returncode == 2 or not done.stdout:
+            raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr[:2000]}{done.stdout[:2000]}")
+        return done.stdout
+
+    def price(self, problem, mappings):
+        """Energy and latency of each mapping, or its violations."""
+        text = "".join(json.dumps({"nodes": nodes}) + "\n" for nodes in mappings)
+        results = [json.loads(line) for line in self._run(problem, ["--batch", "-"], text).splitlines()]
+        for result in results:
+            if result["status"] == "error":
+                raise RuntimeError(result["message"])
+        return results
+
+    def detail(self, problem, nodes, folder):
+        """The priced mapping of the result document."""
+        path = folder / "mapping.yaml"
+        path.write_text(json.dumps({"nodes": nodes}))
+        text = json.dumps({"nodes": nodes}) + "\n"
+        return json.loads(self._run(problem, ["--batch", "-"], text).splitlines()[0])
+
+
+def is_out_of_memory(result):
+    return result["status"] == "illegal" and all(v["kind"] == "capacity" for v in result["violations"])
+
+
+def best_of(results):
+    """Index of the fastest legal mapping, of equally fast ones the one with less energy; None where there is none."""
+    legal = [i for i, result in enumerate(results) if result["status"] == "ok"]
+    return min(legal, key=lambda i: (results[i]["latency_s"], results[i]["energy_j"])) if legal else None

@@ -1,0 +1,244 @@
+"""The paper's mappings of GEMM-Softmax and GEMM-LayerNorm as templates: every choice of tiles is one mapping.
+
+Names as in Section V-D: unfused, fused_dist (what follows the GEMM is fused and distributed), fused_gemm_single (all
+fused, what follows the GEMM runs on one core), fused_gemm_dist (all fused and distributed, Fig. 4(c)). N is spread over
+clusters and cores, M advances in time.
+"""
+
+import itertools
+
+from loop_trees import collective, compute, divisors, sequential, spread, steps, storage, temporal
+
+PARAMETERS = {"LN_gain", "LN_bias"}
+TEMPLATES = ["unfused", "fused_dist", "fused_gemm_single", "fused_gemm_dist"]
+
+
+class Operation:
+    """What follows the GEMM: Einsums (name, inputs of size M x N, inputs of size M, inputs of size N, whether it sums
+    over n and with what)."""
+
+    def __init__(self, workload, einsums):
+        self.workload = workload
+        self.einsums = einsums
+
+    @property
+    def output(self):
+        return self.einsums[-1][0]
+
+    def parameters(self):
+        """Inputs that no Einsum makes, along N."""
+        return [tensor for _, inputs, _ in self.einsums for tensor in inputs if tensor in PARAMETERS]
+
+    def intermediates(self):
+        return [name for name, _, _ in self.einsums[:-1]]
+
+
+SOFTMAX = Operation("gemm_softmax", [
+    ("SM_max", ["C"], "max"),
+    ("SM_diff", ["C", "SM_max"], None),
+    ("SM_exp", ["SM_diff"], None),
+    ("SM_sum", ["SM_exp"], "sum"),
+    ("SM", ["SM_exp", "SM_sum"], None),
+])  # fmt: skip
+LAYERNORM = Operation("gemm_layernorm", [
+    ("LN_sum", ["C"], "sum"),
+    ("LN_mean", ["LN_sum"], None),
+    ("LN_centred", ["C", "LN_mean"], None),
+    ("LN_square", ["LN_centred"], None),
+    ("LN_var", ["LN_square"], "sum"),
+    ("LN_scale", ["LN_var"], None),
+    ("LN_norm", ["LN_centred", "LN_scale"], None),
+    ("LN_gained", ["LN_norm", "LN_gain"], None),
+    ("LN", ["LN_gained", "LN_bias"], None),
+])  # fmt: skip
+ROW_TENSORS = {"SM_max", "SM_sum", "LN_sum", "LN_mean", "LN_var", "LN_scale"}  # without n
+
+
+class Machine:
+    """The dimensions of COMET's template: clusters, cores, the grid of arrays, one array."""
+
+    def __init__(self, clusters, cores):
+        self.cluster = [("Cluster", "cx", clusters), ("Cluster", "cy", clusters)]
+        self.core = [("Core", "kx", cores), ("Core", "ky", cores)]
+        self.buffer_values = 32 * 1024 * 8 // 16 // 2  # of IB and WB, double-buffered, 16 bits
+
+
+def largest(sizes, most):
+    fitting = [size for size in sizes if size <= most]
+    return max(fitting) if fitting else None
+
+
+def gemm_in_a_core(machine, m, n, k, column="n"):
+    """Loops below the node of C in OB for a tile of m x n, k summed: inputs in IB, weights in WB, weight-stationary
+    arrays with k along the rows and n along the columns; the other dimension of the grid takes k or m."""
+    for grid in ("k", "m"):
+        k_tile = largest(divisors(k), machine.buffer_values)
+        n_tile = largest(divisors(n), machine.buffer_values // k_tile)
+        while n_tile is None or n_tile < min(n, 32) and k_tile > 32:
+            k_tile //= 2
+            n_tile = largest(divisors(n), machine.buffer_values // k_tile)
+        m_tile = largest(divisors(m), machine.buffer_values // k_tile)
+        nodes = []
+        for variable, size, tile in (("m", m, m_tile), (column, n, n_tile), ("k", k, k_tile)):
+            if tile < size:
+                nodes.append(temporal(variable, tile))
+        nodes += [storage(["A"], "IB"), storage(["B"], "WB")]
+        left = {"m": m_tile, "n": n_tile, "k": k_tile}
+        rows = largest(divisors(k_tile), 32)
+        columns = largest(divisors(n_tile), 32)
+        # the grid first (outside), as whole arrays are taken
+        outer_n, _, _ = spread(column, left["n"], [("Grid", "ax", min(8, left["n"] // columns))])
+        if outer_n:
+            left["n"] = outer_n[-1]["tile_shape"]
+        other = left["k"] // rows if grid == "k" else left["m"]
+        outer_other, _, _ = spread(grid, left[grid], [("Grid", "ay", min(8, other))])
+        if outer_other:
+            left[grid] = outer_other[-1]["tile_shape"]
+        nodes += outer_n + outer_other
+        over_rows = largest(divisors(left["k"]), 32)
+        over_columns = largest(divisors(left["n"]), 32)
+        if left["n"] > over_columns:
+            nodes.append(temporal(column, over_columns))
+        if left["k"] > over_rows:
+            nodes.append(temporal("k", over_rows))
+        inner_k, _, _ = spread("k", over_rows, [("Array", "rows", over_rows)])
+        inner_n, _, _ = spread(column, over_columns, [("Array", "cols", over_columns)])
+        nodes += inner_k + inner_n + steps([("m", left["m"])]) + [compute("C", "PE")]
+        yield nodes
+        if k_tile == rows or m == 1 and grid == "k":
+            return
+
+
+def on_simd(einsum, m, n, column="n"):
+    """Loops of one Einsum over a tile of m x n in a core."""
+    sizes = [("m", m)] if einsum in ROW_TENSORS and einsum not in REDUCED else [("m", m), (column, n)]
+    return steps(sizes) + [compute(einsum, "SIMD")]
+
+
+REDUCED = {"SM_max", "SM_sum", "LN_sum", "LN_var"}
+
+
+def distributed_children(operation, m, n, over, column):
+    """What follows the GEMM, on every core, with the all-reduces of its row sums."""
+    for name, inputs, reduction in operation.einsums:
+        fetched = [tensor for tensor in inputs if tensor in PARAMETERS]
+        if name == operation.output:
+            fetched.append(name)
+        yield ([storage(fetched, "OB")] if fetched else []) + on_simd(name, m, n, column)
+        if reduction and over:
+            yield collective("all_reduce", name, "OB", over, operation=reduction)
+
+
+def distribution(operation, machine, N):
+    """Loops that spread the columns over clusters and cores, what is left for a core, the names of the dimensions and of
+    the variable within a core. Layer norm has groups of columns, one a core, so that every core has its own mean."""
+    variable, size = ("g", groups(machine, N)) if operation is LAYERNORM else ("n", N)
+    clusters, left, over_clusters = spread(variable, size, machine.cluster)
+    cores, left, over_cores = spread(variable, left, machine.core)
+    column, n = ("p", N // size) if operation is LAYERNORM else ("n", left)
+    return clusters, cores, n, over_clusters + over_cores, column
+
+
+def groups(machine, N):
+    _, left, _ = spread("n", N, machine.cluster + machine.core)
+    return N // left
+
+
+def fused_gemm_dist(operation, machine, M, N, K):
+    clusters, cores, n, over, column = distribution(operation, machine, N)
+    for m in divisors(M):
+        for resident in (True, False):
+            weights = ["B", *operation.parameters()]
+            for gemm in gemm_in_a_core(machine, m, n, K, column):
+                kept = ["C", *operation.intermediates()]
+                children = [gemm, *distributed_children(operation, m, n, over, column)]
+                nodes = [storage(["A", *weights, operation.output], "DRAM"), *clusters]
+                outer = [storage(weights, "GB")] if resident else []
+                inner = [] if resident else weights
+                nodes += [*outer, *([temporal("m", m)] if m < M else []), storage(["A", *inner, operation.output], "GB")]
+                nodes += [*cores, storage(kept, "OB"), sequential(children)]
+                yield nodes
+
+
+def fused_gemm_single(operation, machine, M, N, K):
+    for m in divisors(M):
+        clusters, n_cluster, over_clusters = spread("n", N, machine.cluster)
+        cores, n, over_cores = spread("n", n_cluster, machine.core)
+        over = over_clusters + over_cores
+        for gemm in gemm_in_a_core(machine, m, n, K):
+            made = [*clusters, storage(["B"], "GB", incremental=True), storage(["A"], "GB"), *cores, storage(["C"], "OB"), *gemm]
+            single = [storage([operation.output, *operation.parameters()], "GB")]
+            single += [storage(["C", *operation.intermediates(), operation.output, *operation.parameters()], "OB")]
+            single += [sequential([on_simd(name, m, N) for name, _, _ in operation.einsums])]
+            children = [made, collective("gather", "C", "OB", over), single]
+            nodes = [storage(["A", "B", operation.output, *operation.parameters()], "DRAM")]
+            yield [*nodes, *([temporal("m", m)] if m < M else []), sequential(children)]
+
+
+def gemm_alone(layout, machine, M, K):
+    clusters, cores, n, _, column = layout
+    for m in divisors(M):
+        for gemm in gemm_in_a_core(machine, m, n, K, column):
+            yield [*clusters, storage(["B"], "GB"), *([temporal("m", m)] if m < M else []), storage(["A", "C"], "GB"),
+                   *cores, storage(["C"], "OB"), *gemm]  # fmt: skip
+
+
+def tail_alone(operation, layout, M):
+    """Everything behind the GEMM, fused and distributed."""
+    clusters, cores, n, over, column = layout
+    for m in divisors(M):
+        children = list(distributed_children(operation, m, n, over, column))
+        moved = ["C", operation.output]
+        yield [*clusters, *([storage(operation.parameters(), "GB")] if operation.parameters() else []),
+               *([temporal("m", m)] if m < M else []), storage(moved, "GB"), *cores,
+               storage(["C", *operation.intermediates()], "OB"), sequential(children)]  # fmt: skip
+
+
+def einsum_alone(name, inputs, machine, M, N):
+    """One Einsum from DRAM to DRAM, spread along n or m."""
+    tensors = [*inputs, name]
+    rows_only = all(tensor in ROW_TENSORS for tensor in tensors)
+    for variable in ["m"] if rows_only else ["n", "m"]:
+        size = N if variable == "n" else M
+        clusters, left, _ = spread(variable, size, machine.cluster)
+        cores, left, _ = spread(variable, left, machine.core)
+        per_cluster = M if variable == "n" else M // (M // max(1, clusters[-1]["tile_shape"] if clusters else M))
+        for m in divisors(per_cluster):
+            below = spread(variable, m if variable == "m" else (clusters[-1]["tile_shape"] if clusters else N), machine.core)
+            loop = [temporal("m", m)] if m < per_cluster else []
+            tile_m = below[1] if variable == "m" else m
+            tile_n = N if variable == "m" else below[1]
+            sizes = [("m", tile_m)] if rows_only else [("m", tile_m), ("n", tile_n)]
+            yield [*clusters, *loop, storage(tensors, "GB"), *below[0], storage(tensors, "OB"), *steps(sizes),
+                   compute(name, "SIMD")]  # fmt: skip
+
+
+def unfused_parts(operation, machine, M, N, K):
+    """Choices for each Einsum on its own."""
+    yield list(gemm_alone(distribution(SOFTMAX, machine, N), machine, M, K))
+    for name, inputs, _ in operation.einsums:
+        yield list(einsum_alone(name, inputs, machine, M, N))
+
+
+def fused_dist_parts(operation, machine, M, N, K):
+    layout = distribution(operation, machine, N)
+    yield list(gemm_alone(layout, machine, M, K))
+    yield list(tail_alone(operation, layout, M))
+
+
+def kept_in_dram(operation, template):
+    tensors = ["A", "B", "C", *operation.parameters(), operation.output]
+    return tensors + (operation.intermediates() if template == "unfused" else [])
+
+
+def in_turn(operation, template, parts):
+    """One mapping from one choice for each part."""
+    return [storage(kept_in_dram(operation, template), "DRAM"), sequential(parts)]
+
+
+def combinations(lists, most):
+    """Every part at its first choice but one."""
+    yield [choices[0] for choices in lists]
+    for i, choices in enumerate(lists):
+        for choice in itertools.islice(choices, 1, most):
+            yield [choice if j == i else other[0] for j, other in enumerate(lists)]
