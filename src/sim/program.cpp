@@ -119,16 +119,20 @@ class BodyMaker {
     return nullptr;
   }
 
-  static std::vector<const StorageItem*> backing_at_head(const Body& body) {
+  /// `charged`: tensors with a toll above, on this side of which they cannot be backed.
+  static std::vector<const StorageItem*> backing_at_head(const Body& body,
+                                                         std::set<TensorId> charged = {}) {
     std::vector<const StorageItem*> found;
     for (const Item& item : body.items) {
       const auto* loop = std::get_if<LoopItem>(&item);
       if (loop && loop->has_one_step) continue;
       const auto* storage = std::get_if<StorageItem>(&item);
-      if (storage && storage->is_backing) found.push_back(storage);
+      if (storage && storage->is_toll) charged.insert(storage->tensor);
+      if (storage && storage->is_backing && charged.count(storage->tensor) == 0)
+        found.push_back(storage);
       if (const auto* split = std::get_if<SplitItem>(&item))
         for (const Body& child : split->children)
-          for (const StorageItem* inner : backing_at_head(child)) found.push_back(inner);
+          for (const StorageItem* inner : backing_at_head(child, charged)) found.push_back(inner);
       if (!storage) break;
     }
     return found;

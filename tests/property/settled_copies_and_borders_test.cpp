@@ -153,5 +153,49 @@ TEST(SettledDifferences, ACopyForOneStepOfALoopIsUpToDate) {
   EXPECT_FALSE(Settled(workload, mapping("Z")).legal);
 }
 
+// Y's windows of 2 rows are 3 apart. Instance 0 has q 0 and 1: rows 0..1, then 2..4; instance 1 has
+// q 2 alone: rows 5..7. Step by step they get W's 2 values together: 3 rows at most in the first
+// step, 3 in the second, though instance 0 makes 5 rows in all.
+TEST(SettledDifferences, InstancesTogetherTakeTheLongerOfEachStep) {
+  const Settled found(workload_of("\"T[p] = X[XP:p+r] * W[r]\", \"Y[q] = T[P:3*q+s] * V[s]\"",
+                                  "Q: 3", "0 <= r < 2, 0 <= s < 2"),
+                      R"(
+  - !Storage {tensors: [X, W, V, Y], component: DRAM}
+  - !Spatial {rank_variable: [q, p], tile_shape: 2, component: GB, name: g}
+  - !Temporal {rank_variable: [q, p], tile_shape: 1}
+  - !Storage {tensors: [T], component: RF}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: s, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("DRAM", "W", "read"), (3 + 3) * 2);
+}
+
+// Port, a toll for U, above the backing storage of U: what it charges for nobody knows, also where
+// U is backed at the head of the reader's branch, too.
+TEST(SettledDifferences, ATollAboveTheBackingStorageIsNoWay) {
+  const std::string arch =
+      "arch:\n  nodes:\n"
+      "  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, "
+      "{name: "
+      "write, energy: 1, throughput: 1}]}\n"
+      "  - !Memory {name: GB, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: "
+      "write, energy: 1, throughput: 1}]}\n"
+      "  - !Toll {name: Port, direction: up, actions: [{name: read, energy: 1, throughput: 1}]}\n"
+      "  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}\n"
+      "mapping:\n  nodes:\n";
+  const Settled found(workload_of("\"U[m] = exp(T[m])\", \"V[m] = U[m] * W[m]\"", "M: 1"), R"(
+  - !Storage {tensors: [T, V, W], component: DRAM}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [U], component: Port}, !Storage {tensors: [U], component: GB}, !Compute {einsum: U, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [U], component: GB}, !Compute {einsum: V, component: MAC}]}
+)",
+                      arch);
+  EXPECT_FALSE(found.legal);
+}
+
 }  // namespace
 }  // namespace sluice::settled

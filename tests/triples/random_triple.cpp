@@ -355,16 +355,6 @@ class MappingDraw {
     return node;
   }
 
-  /// Whether windows along the variables leave rows between them out.
-  bool skips_rows(const std::vector<RankVariableId>& variables) const {
-    for (const Einsum& einsum : w_.einsums)
-      for (const TensorAccess& access : einsum.accesses)
-        for (const AffineExpression& index : access.projection)
-          for (RankVariableId v : variables)
-            if (roles_.is_intermediate(access.tensor) && index.coefficient_of(v) > 2) return true;
-    return false;
-  }
-
   void shared_loop(std::vector<NodeSpec>& list, bool is_spatial) {
     const std::vector<RankVariableId> variables = shared_class();
     std::int64_t smallest = 0;
@@ -375,8 +365,6 @@ class MappingDraw {
           break;
         }
     const std::int64_t tile = tile_below(std::max<std::int64_t>(1, smallest));
-    // Instances that make unequal numbers of rows which nobody reads: not exact (docs/model.md).
-    if (is_spatial && skips_rows(variables) && smallest > 0 && smallest % tile != 0) return;
     NodeSpec node = loop_over(variables, tile);
     if (is_spatial) {
       node.kind = NodeSpec::Kind::kSpatial;
