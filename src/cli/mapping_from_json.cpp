@@ -119,10 +119,11 @@ Node MappingFromJson::node(const Value& value, const Leaves& leaves) const {
     return {ComputeNode{look_up(einsums_, member(value, "einsum"), "Einsum"),
                         look_up(components_, member(value, "component"), "component")}};
   }
-  fail(fmt::format(
-      "a batch has nodes Storage, Temporal, Spatial, Sequential, Pipeline, Parallel, Collective and "
-      "Compute, not `{}`",
-      kind));
+  fail(
+      fmt::format("a batch has nodes Storage, Temporal, Spatial, Sequential, Pipeline, Parallel, "
+                  "Collective and "
+                  "Compute, not `{}`",
+                  kind));
 }
 
 StorageNode MappingFromJson::storage(const Value& value) const {
@@ -188,10 +189,10 @@ SplitNode MappingFromJson::split(const Value& value, SplitKind kind, const Leave
 CollectiveNode MappingFromJson::collective(const Value& value) const {
   check_keys(value, {"node", "type", "tensor", "op", "src", "dst", "over", "root", "algorithm"});
   CollectiveNode node;
-  constexpr CollectiveType kTypes[] = {
-      CollectiveType::kAllReduce, CollectiveType::kReduceScatter, CollectiveType::kAllGather,
-      CollectiveType::kBroadcast, CollectiveType::kGather,        CollectiveType::kScatter,
-      CollectiveType::kAllToAll};
+  constexpr CollectiveType kTypes[] = {CollectiveType::kAllReduce, CollectiveType::kReduceScatter,
+                                       CollectiveType::kAllGather, CollectiveType::kBroadcast,
+                                       CollectiveType::kGather,    CollectiveType::kScatter,
+                                       CollectiveType::kAllToAll};
   node.type = one_of(kTypes, value, "type", collective_name);
   node.tensor = look_up(tensors_, member(value, "tensor"), "tensor");
   constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProduct, Reduction::kMin,
@@ -213,7 +214,8 @@ CollectiveNode MappingFromJson::collective(const Value& value) const {
   if (value.contains("root")) {
     if (!value["root"].is_object()) fail("`root` gives a whole number for each dimension");
     for (const auto& item : value["root"].items()) {
-      if (!item.value().is_number_unsigned()) fail("`root` gives a whole number for each dimension");
+      if (!item.value().is_number_unsigned())
+        fail("`root` gives a whole number for each dimension");
       node.root.emplace_back(item.key(), item.value().get<std::int64_t>());
     }
   }

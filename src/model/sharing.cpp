@@ -104,9 +104,9 @@ class SharingChecker {
     }
   }
 
-  /// One in which the producer makes the tensor and the holder reads it in several steps (in one
-  /// step it fetches what has been made by then); what the producer keeps itself comes back after
-  /// all steps of both.
+  /// One in which the producer makes the tensor and the holder reads it in several steps, unless
+  /// the first one makes all that the holder fetches then; what the producer keeps itself comes
+  /// back after all steps of both.
   const NestLoop* shared_loop_below(const NestStorage& storage, const Nest& holder,
                                     const Nest& other, const Nest* maker) const {
     for (auto l = holder.loops_begin + static_cast<std::uint32_t>(storage.loops_above);
@@ -115,9 +115,63 @@ class SharingChecker {
       if (!shared) continue;
       const bool either = shared->trips > 1 || tree_.loops[l].trips > 1;
       const bool both = shared->trips > 1 && tree_.loops[l].trips > 1;
-      if (maker == &holder ? either : both) return &tree_.loops[l];
+      if (maker == &holder ? either : both && !makes_all_at_once(storage, holder, *maker, *shared))
+        return &tree_.loops[l];
     }
     return nullptr;
+  }
+
+  /// Whether a loop's first step, in which the reader fills its storage, makes all that its tile
+  /// there needs: the rows that other readers want may be more. So it is in later steps of the
+  /// loops around, which move both by as much.
+  bool makes_all_at_once(const NestStorage& storage, const Nest& reader, const Nest& maker,
+                         const NestLoop& writing) const {
+    if (&reader < &maker) return false;
+    const auto rows = static_cast<std::size_t>(writing.variable);
+    const VariableRange& range = problem_.workload[maker.einsum].iteration_space[rows];
+    const BoundAccess& output = problem_[maker.einsum].accesses.back();
+    const std::int64_t made =
+        first_tile(maker, writing.variable, static_cast<int>(&writing - first_loop(maker)) + 1);
+    bool all = false;
+    for (const BoundAccess& access : problem_[reader.einsum].accesses) {
+      if (access.tensor != storage.tensor || access.is_output) continue;
+      for (std::size_t r = 0; r < access.index.size(); ++r) {
+        const auto& walked = output.index[r].terms;
+        if (walked.size() != 1 || walked[0].variable != writing.variable) continue;
+        const std::int64_t begin = output.index[r].constant + range.minimum;
+        const std::int64_t needed =
+            std::min(end_of(access.index[r], reader, storage), begin + range.size);
+        if (needed > begin + made) return false;
+        all = true;
+      }
+    }
+    return all;
+  }
+
+  const NestLoop* first_loop(const Nest& nest) const {
+    return tree_.loops.data() + nest.loops_begin;
+  }
+
+  /// The first tile of a variable below the first `n_loops` loops of a nest.
+  std::int64_t first_tile(const Nest& nest, int variable, int n_loops) const {
+    const auto v = static_cast<std::size_t>(variable);
+    std::int64_t tile = problem_.workload[nest.einsum].iteration_space[v].size;
+    for (const NestLoop* loop = first_loop(nest); loop < first_loop(nest) + n_loops; ++loop)
+      if (loop->variable == variable)
+        tile = std::min(tile, loop->first > 0 ? loop->first : loop->tile);
+    return tile;
+  }
+
+  /// One past the largest index that a nest's first tile at a storage touches.
+  std::int64_t end_of(const BoundIndex& index, const Nest& nest, const NestStorage& storage) const {
+    std::int64_t end = index.constant + index.slack + 1;
+    for (const BoundTerm& term : index.terms) {
+      const auto v = static_cast<std::size_t>(term.variable);
+      end += term.coefficient * problem_.workload[nest.einsum].iteration_space[v].minimum;
+      if (term.coefficient > 0)
+        end += term.coefficient * (first_tile(nest, term.variable, storage.loops_above) - 1);
+    }
+    return end;
   }
 
   void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {

@@ -240,7 +240,9 @@ Tiles enter_loop(const Workload& workload, LoopItem& loop, const Tiles& tiles) {
     const auto schedule = loop_schedule(workload, loop, lane);
     for (const auto& [einsum, walk] : schedule) {
       std::size_t& most = loop.steps[einsum];
-      most = std::max(most, walk.steps.size());
+      const auto idle = std::count_if(walk.steps.begin(), walk.steps.end(),
+                                      [](const Range& step) { return step.size == 0; });
+      most = std::max(most, walk.steps.size() - static_cast<std::size_t>(idle));
       loop.has_one_step = loop.has_one_step && walk.steps.size() <= 1;
     }
     for (std::size_t step = 0; step < step_count(schedule); ++step)

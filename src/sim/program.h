@@ -41,7 +41,7 @@ struct LoopItem {
   std::vector<RankVariableId> variables;
   std::int64_t tile_shape = 1;
   std::optional<std::int64_t> initial_tile_shape;
-  std::map<EinsumId, std::size_t> steps;  ///< at most, of each Einsum below that walks it
+  std::map<EinsumId, std::size_t> steps;  ///< with work, at most, of each Einsum that walks it
   bool has_one_step = false;              ///< for every Einsum
   bool is_spatial = false;
   ComponentId component;        ///< spatial loops

@@ -153,6 +153,53 @@ TEST(SettledDifferences, ACopyForOneStepOfALoopIsUpToDate) {
   EXPECT_FALSE(Settled(workload, mapping("Z")).legal);
 }
 
+// The first step over p makes both rows of T, for rows -1 to 1 are read. In the second one T has
+// nothing to do: U, backed below the loop, is not used again.
+TEST(SettledDifferences, StepsWithoutWorkRepeatNothing) {
+  const Settled found(workload_of("\"T[i] = X[i] * U[j]\", \"Y[p] = T[I:p+2*r-1] * W[r]\"",
+                                  "P: 2, I: 2, J: 1", "0 <= r < 2"),
+                      R"(
+  - !Storage {tensors: [X, T, W, Y], component: DRAM}
+  - !Temporal {rank_variable: [p, i], tile_shape: 1}
+  - !Storage {tensors: [U], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.count("GB", "U", "read"), 2);
+}
+
+// Z keeps two rows of T at a time, above the inner loop. That loop's first step makes three, which
+// Y needs: Z's are among them. Were Y not there, the first step would make one.
+TEST(SettledDifferences, ACopyAboveALoopWhoseFirstStepMakesAllIsUpToDate) {
+  const auto mapping = [](bool with_y) {
+    const std::string loop = with_y ? "[p, z, q]" : "[p, z]";
+    return "\n  - !Storage {tensors: [X, W, T, H, Z" + std::string(with_y ? ", Y, V" : "") +
+           "], component: DRAM}\n  - !Temporal {rank_variable: " + loop +
+           ", tile_shape: 2}\n  - !Storage {tensors: [T], component: GB, incremental: true, "
+           "einsums: [Z]}\n  - !Temporal {rank_variable: " +
+           loop + R"(, tile_shape: 1}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: p, tile_shape: 1}, !Temporal {rank_variable: r, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+)" +
+           (with_y ? "    - !Nested {nodes: [!Temporal {rank_variable: s, tile_shape: 1}, !Compute "
+                     "{einsum: "
+                     "Y, component: MAC}]}\n"
+                   : "") +
+           "    - !Nested {nodes: [!Compute {einsum: Z, component: MAC}]}\n";
+  };
+  const std::string t = "\"T[p] = X[XP:p+r] * W[r]\", ", z = "\"Z[z] = T[P:z] * H[z]\"";
+  const Settled three(
+      workload_of(t + "\"Y[q] = T[P:q+s] * V[s]\", " + z, "Q: 2", "0 <= r < 2, 0 <= s < 3"),
+      mapping(true));
+  ASSERT_TRUE(three.legal);
+  EXPECT_EQ(three.count("GB", "T", "write"), 4);
+  EXPECT_FALSE(Settled(workload_of(t + z, "P: 4", "0 <= r < 2"), mapping(false)).legal);
+}
+
 // Y's windows of 2 rows are 3 apart. Instance 0 has q 0 and 1: rows 0..1, then 2..4; instance 1 has
 // q 2 alone: rows 5..7. Step by step they get W's 2 values together: 3 rows at most in the first
 // step, 3 in the second, though instance 0 makes 5 rows in all.
