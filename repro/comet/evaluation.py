@@ -2,6 +2,10 @@
 
 import json
 import subprocess
+import tempfile
+from pathlib import Path
+
+from loop_trees import to_yaml
 
 
 class Sluice:
@@ -24,12 +28,12 @@ class Sluice:
                 raise RuntimeError(result["message"])
         return results
 
-    def detail(self, problem, nodes, folder):
+    def detail(self, problem, nodes):
         """The priced mapping of the result document."""
-        path = folder / "mapping.yaml"
-        path.write_text(json.dumps({"nodes": nodes}))
-        text = json.dumps({"nodes": nodes}) + "\n"
-        return json.loads(self._run(problem, ["--batch", "-"], text).splitlines()[0])
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "mapping.yaml"
+            path.write_text(to_yaml(nodes))
+            return json.loads(self._run([*problem[:2], path, *problem[2:]], ["--json"]))["mappings"][0]
 
 
 def is_out_of_memory(result):

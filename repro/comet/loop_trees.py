@@ -1,5 +1,7 @@
 """Mappings as the JSON form of LoopTrees, and the ways in which a tile can be cut."""
 
+import json
+
 
 def storage(tensors, component, **marks):
     return {"node": "Storage", "tensors": list(tensors), "component": component, **marks}
@@ -24,6 +26,20 @@ def collective(type, tensor, source, over, destination=None, operation=None, alg
     if operation:
         node["op"] = operation
     return [{**node, "algorithm": algorithm}]
+
+
+def to_yaml(nodes):
+    """The mapping as a spec file."""
+    return f"mapping: {{nodes: {_text(nodes)}}}\n"
+
+
+def _text(value):
+    if isinstance(value, list):
+        return "[" + ", ".join(_text(item) for item in value) + "]"
+    if isinstance(value, dict) and "node" in value:
+        keys = ", ".join(f"{key}: {_text(item)}" for key, item in value.items() if key != "node")
+        return f"!{value['node']} {{{keys}}}"
+    return json.dumps(value)
 
 
 def spread(variable, size, dimensions):

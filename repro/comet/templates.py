@@ -5,10 +5,12 @@ fused, what follows the GEMM runs on one core), fused_gemm_dist (all fused and d
 clusters and cores, M advances in time.
 """
 
-import itertools
+from dataclasses import dataclass
+from pathlib import Path
 
 from loop_trees import collective, compute, divisors, sequential, spread, steps, storage, temporal
 
+HERE = Path(__file__).parent
 PARAMETERS = {"LN_gain", "LN_bias"}
 TEMPLATES = ["unfused", "fused_dist", "fused_gemm_single", "fused_gemm_dist"]
 
@@ -68,44 +70,46 @@ def largest(sizes, most):
     return max(fitting) if fitting else None
 
 
-def gemm_in_a_core(machine, m, n, k, column="n"):
-    """Loops below the node of C in OB for a tile of m x n, k summed: inputs in IB, weights in WB, weight-stationary
-    arrays with k along the rows and n along the columns; the other dimension of the grid takes k or m."""
-    for grid in ("k", "m"):
-        k_tile = largest(divisors(k), machine.buffer_values)
-        n_tile = largest(divisors(n), machine.buffer_values // k_tile)
-        while n_tile is None or n_tile < min(n, 32) and k_tile > 32:
+@dataclass(frozen=True)
+class Product:
+    """A matrix product by names: out[row, column] = left[row, inner] * right[inner, column]."""
+
+    out: str = "C"
+    left: str = "A"
+    right: str = "B"
+    row: str = "m"
+    column: str = "n"
+    inner: str = "k"
+
+
+def gemm_in_a_core(machine, product, rows, columns, inner):
+    """Loops below the node of the product in OB for a tile of rows x columns, `inner` summed: its left side in IB, the
+    right one in WB, weight-stationary arrays with the sum along their rows; the other dimension of the grid takes the sum
+    or the rows."""
+    for grid in (product.inner, product.row):
+        k_tile = largest(divisors(inner), machine.buffer_values)
+        n_tile = largest(divisors(columns), machine.buffer_values // k_tile)
+        while n_tile is None or n_tile < min(columns, 32) and k_tile > 32:
             k_tile //= 2
-            n_tile = largest(divisors(n), machine.buffer_values // k_tile)
-        m_tile = largest(divisors(m), machine.buffer_values // k_tile)
-        nodes = []
-        for variable, size, tile in (("m", m, m_tile), (column, n, n_tile), ("k", k, k_tile)):
-            if tile < size:
-                nodes.append(temporal(variable, tile))
-        nodes += [storage(["A"], "IB"), storage(["B"], "WB")]
-        left = {"m": m_tile, "n": n_tile, "k": k_tile}
-        rows = largest(divisors(k_tile), 32)
-        columns = largest(divisors(n_tile), 32)
-        # the grid first (outside), as whole arrays are taken
-        outer_n, _, _ = spread(column, left["n"], [("Grid", "ax", min(8, left["n"] // columns))])
-        if outer_n:
-            left["n"] = outer_n[-1]["tile_shape"]
-        other = left["k"] // rows if grid == "k" else left["m"]
-        outer_other, _, _ = spread(grid, left[grid], [("Grid", "ay", min(8, other))])
-        if outer_other:
-            left[grid] = outer_other[-1]["tile_shape"]
-        nodes += outer_n + outer_other
-        over_rows = largest(divisors(left["k"]), 32)
-        over_columns = largest(divisors(left["n"]), 32)
-        if left["n"] > over_columns:
-            nodes.append(temporal(column, over_columns))
-        if left["k"] > over_rows:
-            nodes.append(temporal("k", over_rows))
-        inner_k, _, _ = spread("k", over_rows, [("Array", "rows", over_rows)])
-        inner_n, _, _ = spread(column, over_columns, [("Array", "cols", over_columns)])
-        nodes += inner_k + inner_n + steps([("m", left["m"])]) + [compute("C", "PE")]
-        yield nodes
-        if k_tile == rows or m == 1 and grid == "k":
+            n_tile = largest(divisors(columns), machine.buffer_values // k_tile)
+        m_tile = largest(divisors(rows), machine.buffer_values // k_tile)
+        whole = {product.row: rows, product.column: columns, product.inner: inner}
+        left = {product.row: m_tile, product.column: n_tile, product.inner: k_tile}
+        nodes = [temporal(variable, tile) for variable, tile in left.items() if tile < whole[variable]]
+        nodes += [storage([product.left], "IB"), storage([product.right], "WB")]
+        array_rows = largest(divisors(k_tile), 32)
+        # The grid outside the arrays, as far as whole arrays can be taken.
+        spare = {product.column: n_tile // largest(divisors(n_tile), 32)}
+        spare[grid] = k_tile // array_rows if grid == product.inner else m_tile
+        for variable, dimension in ((product.column, "ax"), (grid, "ay")):
+            loops, left[variable], _ = spread(variable, left[variable], [("Grid", dimension, min(8, spare[variable]))])
+            nodes += loops
+        over = {variable: largest(divisors(left[variable]), 32) for variable in (product.column, product.inner)}
+        nodes += [temporal(variable, tile) for variable, tile in over.items() if tile < left[variable]]
+        for variable, dimension in ((product.inner, "rows"), (product.column, "cols")):
+            nodes += spread(variable, over[variable], [("Array", dimension, over[variable])])[0]
+        yield nodes + steps([(product.row, left[product.row])]) + [compute(product.out, "PE")]
+        if k_tile == array_rows or rows == 1:
             return
 
 
@@ -149,7 +153,7 @@ def fused_gemm_dist(operation, machine, M, N, K):
     for m in divisors(M):
         for resident in (True, False):
             weights = ["B", *operation.parameters()]
-            for gemm in gemm_in_a_core(machine, m, n, K, column):
+            for gemm in gemm_in_a_core(machine, Product(column=column), m, n, K):
                 kept = ["C", *operation.intermediates()]
                 children = [gemm, *distributed_children(operation, m, n, over, column)]
                 nodes = [storage(["A", *weights, operation.output], "DRAM"), *clusters]
@@ -165,7 +169,7 @@ def fused_gemm_single(operation, machine, M, N, K):
         clusters, n_cluster, over_clusters = spread("n", N, machine.cluster)
         cores, n, over_cores = spread("n", n_cluster, machine.core)
         over = over_clusters + over_cores
-        for gemm in gemm_in_a_core(machine, m, n, K):
+        for gemm in gemm_in_a_core(machine, Product(), m, n, K):
             made = [*clusters, storage(["B"], "GB", incremental=True), storage(["A"], "GB"), *cores, storage(["C"], "OB"), *gemm]
             single = [storage([operation.output, *operation.parameters()], "GB")]
             single += [storage(["C", *operation.intermediates(), operation.output, *operation.parameters()], "OB")]
@@ -178,7 +182,7 @@ def fused_gemm_single(operation, machine, M, N, K):
 def gemm_alone(layout, machine, M, K):
     clusters, cores, n, _, column = layout
     for m in divisors(M):
-        for gemm in gemm_in_a_core(machine, m, n, K, column):
+        for gemm in gemm_in_a_core(machine, Product(column=column), m, n, K):
             yield [*clusters, storage(["B"], "GB"), *([temporal("m", m)] if m < M else []), storage(["A", "C"], "GB"),
                    *cores, storage(["C"], "OB"), *gemm]  # fmt: skip
 
@@ -236,9 +240,5 @@ def in_turn(operation, template, parts):
     return [storage(kept_in_dram(operation, template), "DRAM"), sequential(parts)]
 
 
-def combinations(lists, most):
-    """Every part at its first choice but one."""
-    yield [choices[0] for choices in lists]
-    for i, choices in enumerate(lists):
-        for choice in itertools.islice(choices, 1, most):
-            yield [choice if j == i else other[0] for j, other in enumerate(lists)]
+WHOLE = {"fused_gemm_single": fused_gemm_single, "fused_gemm_dist": fused_gemm_dist}
+PARTS = {"unfused": unfused_parts, "fused_dist": fused_dist_parts}

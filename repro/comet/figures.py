@@ -1,0 +1,150 @@
+"""Data and plots of Figures 7 to 11."""
+
+import csv
+import math
+
+from templates import TEMPLATES
+
+SINGLE, DISTRIBUTED = "fused_gemm_single", "fused_gemm_dist"
+
+
+def write_csv(path, header, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+    print(f"wrote {path}")
+
+
+def number(value):
+    return "" if value is None else f"{value:.6g}"
+
+
+def geometric_mean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def cases_of(found, workload):
+    return sorted({case for name, case, _ in found if name == workload})
+
+
+def gains(found, workload, template, quantity="latency_s"):
+    """Unfused over template, for every case in which the template fits."""
+    for case in cases_of(found, workload):
+        one, other = found[workload, case, "unfused"], found[workload, case, template]
+        if not other.out_of_memory:
+            yield case, getattr(one, quantity) / getattr(other, quantity)
+
+
+def write_cases(found, path):
+    rows = []
+    for (workload, case, template), best in found.items():
+        unfused = found[workload, case, "unfused"]
+        over = lambda quantity: getattr(best, quantity) / getattr(unfused, quantity) if best.legal else None  # noqa: E731
+        rows.append([workload, case, template, number(best.latency_s), number(best.energy_j), number(over("latency_s")),
+                     number(over("energy_j")), "yes" if best.out_of_memory else "no", best.tried, best.legal])  # fmt: skip
+    header = ["workload", "gemm", "template", "latency_s", "energy_j", "latency_over_unfused", "energy_over_unfused",
+              "out_of_memory", "mappings_tried", "mappings_legal"]  # fmt: skip
+    write_csv(path, header, rows)
+
+
+def breakdowns(sluice, found):
+    """Latency by part and energy by component of every best mapping."""
+    result = {}
+    for key, best in found.items():
+        if not best.legal:
+            continue
+        priced = sluice.detail(best.problem, best.nodes)
+        latency = {name.removesuffix("_s"): seconds for name, seconds in priced["breakdown"].items()}
+        implicit = min(latency["optional_stall"], waiting_for_networks(priced["latency"]))
+        latency = {**latency, "implicit_collectives": implicit}
+        latency["optional_stall"] -= implicit
+        energy, collectives_j = {}, 0
+        for row in priced["energy"]:
+            energy[row["component"]] = energy.get(row["component"], 0) + row["energy_j"]
+            if row["action"] in ("all_reduce", "gather"):
+                collectives_j += row["energy_j"]
+        result[key] = {"latency": latency, "energy": energy, "collectives_j": collectives_j}
+    return result
+
+
+def waiting_for_networks(rows):
+    """Seconds by which networks are busy longer than anything else, Einsum by Einsum: implicit collectives."""
+    seconds = 0
+    for einsum in {row["einsum"] for row in rows}:
+        mine = [row for row in rows if row["einsum"] == einsum]
+        networks = [row["latency_s"] for row in mine if row["component"].endswith("Mesh")]
+        others = [row["latency_s"] for row in mine if not row["component"].endswith("Mesh")]
+        seconds += max(0, max(networks, default=0) - max(others, default=0))
+    return seconds
+
+
+def write_breakdowns(parts, folder):
+    for figure, kind, unit in (("figure8", "latency", "seconds"), ("figure9", "energy", "joules")):
+        rows = [
+            [workload, case, template, name, number(value), number(value / (sum(part[kind].values()) or 1))]
+            for (workload, case, template), part in parts.items()
+            for name, value in part[kind].items()
+        ]
+        write_csv(folder / f"{figure}.csv", ["workload", "gemm", "template", "part", unit, "share"], rows)
+
+
+def plot(found, parts, folder):
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        print("no plots: the package python3-matplotlib is not installed")
+        return
+    for quantity, figure in (("latency_s", "figure10"), ("energy_j", "figure11")):
+        drawing, axes = pyplot.subplots(2, 1, figsize=(9, 6))
+        for axis, workload in zip(axes, ("gemm_softmax", "gemm_layernorm")):
+            cases = cases_of(found, workload)
+            for t, template in enumerate(TEMPLATES):
+                heights = [
+                    getattr(found[workload, case, template], quantity) / getattr(found[workload, case, "unfused"], quantity)
+                    if found[workload, case, template].legal else 0
+                    for case in cases
+                ]  # fmt: skip
+                places = [i + 0.2 * (t - 1.5) for i in range(len(cases))]
+                axis.bar(places, heights, 0.2, label=template)
+                for place, height in zip(places, heights):
+                    if height == 0:
+                        axis.text(place, 0.02, "out of memory", rotation=90, fontsize=7, ha="center")
+            axis.set_xticks(range(len(cases)), [f"GEMM{case}" for case in cases], fontsize=8)
+            axis.set_ylabel(f"{quantity.split('_')[0]} / unfused")
+            axis.set_title(workload, fontsize=10)
+        axes[0].legend(fontsize=8, ncols=4)
+        _save(pyplot, drawing, folder / f"{figure}.png")
+    for kind, figure in (("latency", "figure8"), ("energy", "figure9")):
+        drawing, axes = pyplot.subplots(2, 1, figsize=(9, 6))
+        for axis, workload in zip(axes, ("gemm_softmax", "gemm_layernorm")):
+            _stack(axis, parts, workload, kind)
+        _save(pyplot, drawing, folder / f"{figure}.png")
+
+
+def _stack(axis, parts, workload, kind):
+    """Shares of the distributed mapping (left) and of the one with one core behind the GEMM."""
+    bars = [(case, t) for case in cases_of(parts, workload) for t in (DISTRIBUTED, SINGLE) if (workload, case, t) in parts]
+    names = list(dict.fromkeys(name for bar in bars for name in parts[workload, *bar][kind]))
+    bottom = [0.0] * len(bars)
+    for name in names:
+        heights = [
+            parts[workload, *bar][kind].get(name, 0) / (sum(parts[workload, *bar][kind].values()) or 1) for bar in bars
+        ]
+        axis.bar(range(len(bars)), heights, bottom=bottom, label=name)
+        bottom = [b + h for b, h in zip(bottom, heights)]
+    axis.set_xticks(range(len(bars)), [f"{case}{'d' if t == DISTRIBUTED else 's'}" for case, t in bars], fontsize=7)
+    axis.set_ylabel(f"share of {kind}")
+    axis.set_title(f"{workload}: distributed (d), on one core (s)", fontsize=10)
+    axis.legend(fontsize=7, ncols=4)
+
+
+def _save(pyplot, drawing, path):
+    drawing.tight_layout()
+    drawing.savefig(path, dpi=110)
+    pyplot.close(drawing)
+    print(f"wrote {path}")

@@ -1,0 +1,38 @@
+"""Figures 7 to 11 of the COMET paper, evaluated again: data as CSV, plots, and the paper's claims beside ours."""
+
+import argparse
+from pathlib import Path
+
+import figures
+from cases import GEMMS, search
+from claims import claims
+from evaluation import Sluice
+from templates import LAYERNORM, SOFTMAX, TEMPLATES
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="run", description=__doc__)
+    parser.add_argument("--sluice", required=True, help="the program")
+    parser.add_argument("--output", type=Path, default=Path("comet-results"))
+    parser.add_argument("--set", dest="variations", action="append", default=[], metavar="NAME=VALUE",
+                        help="a variable of the architectures, to see what moves the results")  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="two cases: does it run?")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    sluice = Sluice(options.sluice)
+    variations = dict(setting.split("=", 1) for setting in options.variations)
+    cases = [1, 8] if options.quick else list(GEMMS)
+    found = {}
+    for operation in (SOFTMAX, LAYERNORM):
+        for case in cases:
+            for template in TEMPLATES:
+                found[operation.workload, case, template] = search(sluice, operation, case, template, variations)
+    figures.write_cases(found, options.output / "figures7_10_11.csv")
+    parts = figures.breakdowns(sluice, found)
+    figures.write_breakdowns(parts, options.output)
+    figures.plot(found, parts, options.output)
+    claims(found, parts, options.output / "claims.csv")
+
+
+if __name__ == "__main__":
+    main()
