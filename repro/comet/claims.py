@@ -7,6 +7,7 @@ EDGE, CLOUD = range(1, 7), range(7, 13)
 
 def claims(found, parts, path):
     rows = [claim for workload in ("gemm_softmax", "gemm_layernorm") for claim in _of(workload, found, parts)]
+    rows += _of_attention(found, parts)
     write_csv(path, ["claim", "where", "paper", "ours", "holds"], rows)
     for row in rows:
         print(f"  {row[4]:4} {row[0]}: {row[3]}")
@@ -59,10 +60,7 @@ def _breakdown_claims(workload, name, softmax, found, parts):
         return max(latency, key=latency.get)
 
     def together(case, template):
-        """As the paper's figure: implicit collectives are collectives, compulsory and optional stalls apart."""
-        latency = dict(parts[workload, case, template]["latency"])
-        latency["collectives"] += latency.pop("implicit_collectives")
-        return latency
+        return _as_in_the_paper(parts[workload, case, template]["latency"])
 
     large = [case for case in (9, 11, 12) if case in cases]
     if softmax and large:
@@ -95,8 +93,45 @@ def _breakdown_claims(workload, name, softmax, found, parts):
                f"{min(ratios):.2f} to {max(ratios):.2f} times", all(0.8 <= ratio <= 1.25 for ratio in ratios))  # fmt: skip
 
 
-def _but(cases):
-    return "but for " + ", ".join(f"GEMM{case}" for case in cases) if cases else "in all cases"
+def _as_in_the_paper(latency):
+    """Implicit collectives are collectives; compulsory and optional stalls apart."""
+    latency = dict(latency)
+    latency["collectives"] += latency.pop("implicit_collectives")
+    return latency
+
+
+def _of_attention(found, parts):
+    name = "self_attention"
+    cases = cases_of(found, name)
+    part = lambda case, template: _as_in_the_paper(parts[name, case, template]["latency"])  # noqa: E731
+    for quantity, paper, where in (("latency_s", 1.82, "Fig. 12a"), ("energy_j", 1.54, "Fig. 12b")):
+        means = {t: geometric_mean(gain for _, gain in gains(found, name, t, quantity)) for t in ("partially_fused", "flash")}
+        yield _row(f"Attention: geometric mean {quantity.split('_')[0]}, unfused over flash", f"V-D2, {where}", f"{paper}",
+                   ", ".join(f"{t} {mean:.2f}" for t, mean in means.items()), abs(means["flash"] / paper - 1) <= 0.1)  # fmt: skip
+        slower = [case for t in means for case, gain in gains(found, name, t, quantity) if gain <= 1]
+        yield _row(f"Attention: fused variants always lower in {quantity.split('_')[0]}", f"V-D2, {where}", "always",
+                   _but(sorted(set(slower)), "Attn"), not slower)  # fmt: skip
+    both = [case for case in cases if (name, case, "flash") in parts and (name, case, "unfused") in parts]
+    checks = (
+        ("flash raises SIMD time", "V-D2, Fig. 13", lambda c: part(c, "flash")["simd"] > part(c, "unfused")["simd"]),
+        ("flash lowers collective time", "V-D2, Fig. 13",
+         lambda c: part(c, "flash")["collectives"] < part(c, "unfused")["collectives"]),
+        ("flash lowers off-chip energy", "V-D2, Fig. 14",
+         lambda c: parts[name, c, "flash"]["energy"]["DRAM"] < parts[name, c, "unfused"]["energy"]["DRAM"]),
+    )  # fmt: skip
+    for claim, where, holds in checks:
+        fails = [case for case in both if not holds(case)]
+        yield _row(f"Attention: {claim}", where, "yes", _but(fails, "Attn"), not fails)
+    little = {case: gain for case, gain in gains(found, name, "flash") if case in (2, 3, 4)}
+    more = {case: gain for case, gain in gains(found, name, "flash") if case in (8, 9, 10)}
+    if little and more:
+        text = lambda group: ", ".join(f"Attn{case} {gain:.2f}" for case, gain in group.items())  # noqa: E731
+        yield _row("Attention: edge Attn2-4 gain little, cloud Attn8-10 more", "V-D2, Fig. 12", "yes",
+                   f"{text(little)}; {text(more)}", geometric_mean(more.values()) > geometric_mean(little.values()))  # fmt: skip
+
+
+def _but(cases, name="GEMM"):
+    return "but for " + ", ".join(f"{name}{case}" for case in cases) if cases else "in all cases"
 
 
 def _row(claim, where, paper, ours, holds):

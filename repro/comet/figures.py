@@ -3,9 +3,19 @@
 import csv
 import math
 
+import attention
 from templates import TEMPLATES
 
 SINGLE, DISTRIBUTED = "fused_gemm_single", "fused_gemm_dist"
+GEMMS, ATTENTION = ["gemm_softmax", "gemm_layernorm"], ["self_attention"]
+SHOWN = {  # bars of the figures: workloads, templates
+    ("figure10", "figure11"): (GEMMS, TEMPLATES),
+    ("figure12a", "figure12b"): (ATTENTION, attention.TEMPLATES),
+}
+STACKED = {  # stacks of the figures, latency and energy: workloads, templates with their marks
+    ("figure8", "figure9"): (GEMMS, {DISTRIBUTED: "d", SINGLE: "s"}),
+    ("figure13", "figure14"): (ATTENTION, {"unfused": "u", "partially_fused": "p", "flash": "f"}),
+}
 
 
 def write_csv(path, header, rows):
@@ -44,7 +54,7 @@ def write_cases(found, path):
         over = lambda quantity: getattr(best, quantity) / getattr(unfused, quantity) if best.legal else None  # noqa: E731
         rows.append([workload, case, template, number(best.latency_s), number(best.energy_j), number(over("latency_s")),
                      number(over("energy_j")), "yes" if best.out_of_memory else "no", best.tried, best.legal])  # fmt: skip
-    header = ["workload", "gemm", "template", "latency_s", "energy_j", "latency_over_unfused", "energy_over_unfused",
+    header = ["workload", "case", "template", "latency_s", "energy_j", "latency_over_unfused", "energy_over_unfused",
               "out_of_memory", "mappings_tried", "mappings_legal"]  # fmt: skip
     write_csv(path, header, rows)
 
@@ -81,13 +91,15 @@ def waiting_for_networks(rows):
 
 
 def write_breakdowns(parts, folder):
-    for figure, kind, unit in (("figure8", "latency", "seconds"), ("figure9", "energy", "joules")):
-        rows = [
-            [workload, case, template, name, number(value), number(value / (sum(part[kind].values()) or 1))]
-            for (workload, case, template), part in parts.items()
-            for name, value in part[kind].items()
-        ]
-        write_csv(folder / f"{figure}.csv", ["workload", "gemm", "template", "part", unit, "share"], rows)
+    for figures, (workloads, _) in STACKED.items():
+        for figure, kind, unit in zip(figures, ("latency", "energy"), ("seconds", "joules")):
+            rows = [
+                [workload, case, template, name, number(value), number(value / (sum(part[kind].values()) or 1))]
+                for (workload, case, template), part in parts.items()
+                if workload in workloads
+                for name, value in part[kind].items()
+            ]
+            write_csv(folder / f"{figure}.csv", ["workload", "case", "template", "part", unit, "share"], rows)
 
 
 def plot(found, parts, folder):
@@ -99,52 +111,53 @@ def plot(found, parts, folder):
     except ImportError:
         print("no plots: the package python3-matplotlib is not installed")
         return
-    for quantity, figure in (("latency_s", "figure10"), ("energy_j", "figure11")):
-        drawing, axes = pyplot.subplots(2, 1, figsize=(9, 6))
-        for axis, workload in zip(axes, ("gemm_softmax", "gemm_layernorm")):
-            cases = cases_of(found, workload)
-            for t, template in enumerate(TEMPLATES):
-                heights = [
-                    getattr(found[workload, case, template], quantity) / getattr(found[workload, case, "unfused"], quantity)
-                    if found[workload, case, template].legal else 0
-                    for case in cases
-                ]  # fmt: skip
-                places = [i + 0.2 * (t - 1.5) for i in range(len(cases))]
-                axis.bar(places, heights, 0.2, label=template)
-                for place, height in zip(places, heights):
-                    if height == 0:
-                        axis.text(place, 0.02, "out of memory", rotation=90, fontsize=7, ha="center")
-            axis.set_xticks(range(len(cases)), [f"GEMM{case}" for case in cases], fontsize=8)
-            axis.set_ylabel(f"{quantity.split('_')[0]} / unfused")
-            axis.set_title(workload, fontsize=10)
-        axes[0].legend(fontsize=8, ncols=4)
-        _save(pyplot, drawing, folder / f"{figure}.png")
-    for kind, figure in (("latency", "figure8"), ("energy", "figure9")):
-        drawing, axes = pyplot.subplots(2, 1, figsize=(9, 6))
-        for axis, workload in zip(axes, ("gemm_softmax", "gemm_layernorm")):
-            _stack(axis, parts, workload, kind)
-        _save(pyplot, drawing, folder / f"{figure}.png")
+    for figures, (workloads, templates) in SHOWN.items():
+        for figure, quantity in zip(figures, ("latency_s", "energy_j")):
+            _draw(pyplot, workloads, folder / f"{figure}.png", lambda axis, w: _bars(axis, found, w, templates, quantity))
+    for figures, (workloads, marks) in STACKED.items():
+        for figure, kind in zip(figures, ("latency", "energy")):
+            _draw(pyplot, workloads, folder / f"{figure}.png", lambda axis, w: _stack(axis, parts, w, marks, kind))
 
 
-def _stack(axis, parts, workload, kind):
-    """Shares of the distributed mapping (left) and of the one with one core behind the GEMM."""
-    bars = [(case, t) for case in cases_of(parts, workload) for t in (DISTRIBUTED, SINGLE) if (workload, case, t) in parts]
-    names = list(dict.fromkeys(name for bar in bars for name in parts[workload, *bar][kind]))
-    bottom = [0.0] * len(bars)
-    for name in names:
-        heights = [
-            parts[workload, *bar][kind].get(name, 0) / (sum(parts[workload, *bar][kind].values()) or 1) for bar in bars
-        ]
-        axis.bar(range(len(bars)), heights, bottom=bottom, label=name)
-        bottom = [b + h for b, h in zip(bottom, heights)]
-    axis.set_xticks(range(len(bars)), [f"{case}{'d' if t == DISTRIBUTED else 's'}" for case, t in bars], fontsize=7)
-    axis.set_ylabel(f"share of {kind}")
-    axis.set_title(f"{workload}: distributed (d), on one core (s)", fontsize=10)
-    axis.legend(fontsize=7, ncols=4)
-
-
-def _save(pyplot, drawing, path):
+def _draw(pyplot, workloads, path, paint):
+    drawing, axes = pyplot.subplots(len(workloads), 1, figsize=(9, 3 * len(workloads) + 0.5), squeeze=False)
+    for axis, workload in zip(axes[:, 0], workloads):
+        paint(axis, workload)
     drawing.tight_layout()
     drawing.savefig(path, dpi=110)
     pyplot.close(drawing)
     print(f"wrote {path}")
+
+
+def _bars(axis, found, workload, templates, quantity):
+    """Each template over the unfused one."""
+    cases = cases_of(found, workload)
+    width = 0.8 / len(templates)
+    for t, template in enumerate(templates):
+        over = [(found[workload, case, template], found[workload, case, "unfused"]) for case in cases]
+        heights = [getattr(one, quantity) / getattr(unfused, quantity) if one.legal else 0 for one, unfused in over]
+        places = [i + width * (t - (len(templates) - 1) / 2) for i in range(len(cases))]
+        axis.bar(places, heights, width, label=template)
+        for place, height in zip(places, heights):
+            if height == 0:
+                axis.text(place, 0.02, "out of memory", rotation=90, fontsize=7, ha="center")
+    axis.set_xticks(range(len(cases)), cases, fontsize=8)
+    axis.set_ylabel(f"{quantity.split('_')[0]} / unfused")
+    axis.set_title(workload, fontsize=10)
+    axis.legend(fontsize=7, ncols=4)
+
+
+def _stack(axis, parts, workload, marks, kind):
+    """Shares of each template's best mapping."""
+    bars = [(case, t) for case in cases_of(parts, workload) for t in marks if (workload, case, t) in parts]
+    names = list(dict.fromkeys(name for case, t in bars for name in parts[workload, case, t][kind]))
+    bottom = [0.0] * len(bars)
+    for name in names:
+        values = [parts[workload, case, t][kind] for case, t in bars]
+        heights = [value.get(name, 0) / (sum(value.values()) or 1) for value in values]
+        axis.bar(range(len(bars)), heights, bottom=bottom, label=name)
+        bottom = [b + h for b, h in zip(bottom, heights)]
+    axis.set_xticks(range(len(bars)), [f"{case}{marks[t]}" for case, t in bars], fontsize=7)
+    axis.set_ylabel(f"share of {kind}")
+    axis.set_title(f"{workload}: {', '.join(f'{mark} {template}' for template, mark in marks.items())}", fontsize=10)
+    axis.legend(fontsize=7, ncols=4)

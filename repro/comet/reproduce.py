@@ -1,10 +1,11 @@
-"""Figures 7 to 11 of the COMET paper, evaluated again: data as CSV, plots, and the paper's claims beside ours."""
+"""Figures 7 to 14 of the COMET paper, evaluated again: data as CSV, plots, and the paper's claims beside ours."""
 
 import argparse
 from pathlib import Path
 
 import figures
-from cases import GEMMS, search
+from attention import TEMPLATES as VARIANTS
+from cases import ATTENTIONS, GEMMS, search, search_attention
 from claims import claims
 from evaluation import Sluice
 from templates import LAYERNORM, SOFTMAX, TEMPLATES
@@ -22,12 +23,16 @@ def main():
     sluice = Sluice(options.sluice)
     variations = dict(setting.split("=", 1) for setting in options.variations)
     cases = [1, 8] if options.quick else list(GEMMS)
+    attentions = [2, 4] if options.quick else list(ATTENTIONS)
     found = {}
     for operation in (SOFTMAX, LAYERNORM):
         for case in cases:
             for template in TEMPLATES:
                 found[operation.workload, case, template] = search(sluice, operation, case, template, variations)
-    figures.write_cases(found, options.output / "figures7_10_11.csv")
+    for case in attentions:
+        for template in VARIANTS:
+            found["self_attention", case, template] = search_attention(sluice, case, template, variations)
+    figures.write_cases(found, options.output / "figures7_10_11_12.csv")
     parts = figures.breakdowns(sluice, found)
     figures.write_breakdowns(parts, options.output)
     figures.plot(found, parts, options.output)

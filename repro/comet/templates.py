@@ -108,6 +108,7 @@ def gemm_in_a_core(machine, product, rows, columns, inner):
         nodes += [temporal(variable, tile) for variable, tile in over.items() if tile < left[variable]]
         for variable, dimension in ((product.inner, "rows"), (product.column, "cols")):
             nodes += spread(variable, over[variable], [("Array", dimension, over[variable])])[0]
+        nodes.append(storage([product.right], "Register"))
         yield nodes + steps([(product.row, left[product.row])]) + [compute(product.out, "PE")]
         if k_tile == array_rows or rows == 1:
             return
