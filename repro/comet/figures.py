@@ -8,6 +8,12 @@ from templates import TEMPLATES
 
 SINGLE, DISTRIBUTED = "fused_gemm_single", "fused_gemm_dist"
 GEMMS, ATTENTION = ["gemm_softmax", "gemm_layernorm"], ["self_attention"]
+MEANS = [  # of the sensitivity: workload, template, quantity
+    ("gemm_softmax", DISTRIBUTED, "latency_s"),
+    ("gemm_layernorm", DISTRIBUTED, "latency_s"),
+    ("self_attention", "flash", "latency_s"),
+    ("self_attention", "flash", "energy_j"),
+]
 SHOWN = {  # bars of the figures: workloads, templates
     ("figure10", "figure11"): (GEMMS, TEMPLATES),
     ("figure12a", "figure12b"): (ATTENTION, attention.TEMPLATES),
@@ -100,6 +106,11 @@ def write_breakdowns(parts, folder):
                 for name, value in part[kind].items()
             ]
             write_csv(folder / f"{figure}.csv", ["workload", "case", "template", "part", unit, "share"], rows)
+
+
+def write_sensitivity(rows, folder):
+    header = ["changed", *("_".join(which) for which in MEANS)]
+    write_csv(folder / "sensitivity.csv", header, [[row[0], *map(number, row[1:])] for row in rows])
 
 
 def plot(found, parts, folder):

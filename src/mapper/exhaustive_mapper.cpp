@@ -20,7 +20,6 @@ using sampling::Trips;
 
 constexpr double kMostMappings = 1e6;  ///< without a budget
 constexpr double kMostChoices = 1e6;   ///< of one Einsum
-constexpr double kFewestChoices = 1e4;
 constexpr std::size_t kBatch = 1024;
 
 /// Choices of one Einsum that exchange its shared tensors in the same way.
@@ -28,12 +27,7 @@ using ChoiceGroups = std::vector<std::vector<ChoicePtr>>;
 
 class ExhaustiveSearch {
  public:
-  explicit ExhaustiveSearch(sampling::SamplingRun* run) : run_(*run), space_(run->space()) {
-    // Far more choices of one Einsum than whole mappings are asked for: the rest is not reached.
-    const double budget = space_.options().budget_evaluations.value_or(kMostChoices);
-    most_choices_ = std::clamp(budget, kFewestChoices, kMostChoices);
-  }
-  double most_choices() const { return most_choices_; }
+  explicit ExhaustiveSearch(sampling::SamplingRun* run) : run_(*run), space_(run->space()) {}
 
   /// False: an Einsum has too many choices to list.
   bool list_choices() {
@@ -46,7 +40,7 @@ class ExhaustiveSearch {
         const std::uint32_t number = templates[t].placement;
         for (; t < templates.size() && templates[t].placement == number; ++t) {
           add_choices(e, t, &placement);
-          if (n_choices_ > most_choices_ || run_.record().cancelled()) return false;
+          if (n_choices_ > kMostChoices || run_.record().cancelled()) return false;
         }
         for (auto& [used, choice] : placement.fitting)
           if (used >= placement.most)
@@ -83,7 +77,7 @@ class ExhaustiveSearch {
     const fused::Template& templ = space_.templates(e)[t];
     const auto fanouts = space_.demanding_fanouts(e, templ);
     const auto add = [&](const Trips& trips) {
-      if (++n_choices_ > most_choices_ || run_.record().cancelled()) return false;
+      if (++n_choices_ > kMostChoices || run_.record().cancelled()) return false;
       std::vector<double> used = capped_use(fanouts, templ, trips);
       if (used < placement->most) return true;
       ChoicePtr choice = space_.make_choice(e, t, trips);
@@ -151,7 +145,7 @@ class ExhaustiveSearch {
   sampling::SamplingRun& run_;
   const MapSpace& space_;
   std::vector<ChoiceGroups> groups_;  // per Einsum
-  double most_choices_ = 0, n_choices_ = 0;
+  double n_choices_ = 0;
   double counted_ = 0, limit_ = 0;
   std::vector<const std::vector<ChoicePtr>*> path_;
   Genome genome_;
@@ -186,7 +180,7 @@ tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& 
   if (!search.list_choices()) {
     if (run.record().cancelled()) return run.finish();
     return tl::make_unexpected(too_large(
-        fmt::format("one Einsum alone has more than {:.0f} choices", search.most_choices())));
+        fmt::format("one Einsum alone has more than {:.0f} choices", kMostChoices)));
   }
   const double most = options.budget_evaluations.value_or(kMostMappings);
   const double all = search.count(limited ? most : kMostMappings);

@@ -124,7 +124,7 @@ class Flattener {
 
   void unsupported(const Node& node, const std::string& what) {
     report_.add(ViolationKind::kUnsupportedNode, &node,
-                "The policy overlap cannot price " + what + " yet.");
+                "The model cannot price " + what + " yet.");
   }
 
   // --- who is served

@@ -72,7 +72,9 @@ class Importer {
   }
 
   void translate(ImportedSpecs& result) {
-    if (sections_.count("architecture") > 0 || sections_.count("problem") > 0) {
+    const auto mapping = sections_.find("mapping");  // Timeloop's is a list, AccelForge's a tree
+    const bool lists = mapping != sections_.end() && mapping->second->is_sequence();
+    if (sections_.count("architecture") > 0 || sections_.count("problem") > 0 || lists) {
       timeloop_job(result);
     } else if (sections_.count("arch") > 0 || sections_.count("workload") > 0 ||
                sections_.count("mapping") > 0) {

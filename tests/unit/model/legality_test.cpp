@@ -116,8 +116,8 @@ TEST_F(Illegal, NodesThatCannotBePricedYet) {
   pipeline.over = "x";
   pipeline.children = {loops({})};
   EXPECT_EQ(why({shared, Node{pipeline}}),
-            "The policy overlap cannot price `shared_by` (a tile shared by peers) of A, B, C yet.\n"
-            "The policy overlap cannot price a split that divides a spatial dimension among its "
+            "The model cannot price `shared_by` (a tile shared by peers) of A, B, C yet.\n"
+            "The model cannot price a split that divides a spatial dimension among its "
             "children (`over`) yet.\n");
 }
 
