@@ -7,6 +7,7 @@
 #   tests/fuzz/           → sluice_fuzz        the mapper against the referee, without end
 #                         → sluice_fuzz_triples  the model against the executor, without end
 #   tests/house/          → house              module arrows, file lengths, machine paths
+#   tests/reference/      → reference          the library's workloads against NumPy
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
 # A folder's main.cpp, where it has one, replaces gtest's own.
@@ -87,6 +88,9 @@ function(sluice_add_tests)
   file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/module_arrows.txt" CONTENT "${arrows}")
   add_test(NAME house COMMAND "${PROJECT_SOURCE_DIR}/tests/house/check.sh" "${PROJECT_SOURCE_DIR}"
                               "${PROJECT_BINARY_DIR}/module_arrows.txt")
+  # The library's cascades against NumPy; skipped where there is none.
+  add_test(NAME reference COMMAND "${PROJECT_SOURCE_DIR}/tests/reference/run.sh" "$<TARGET_FILE:sluice>")
+  set_tests_properties(reference PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   # repro/ffm: does it run from one end to the other?
   add_test(NAME repro_ffm COMMAND "${PROJECT_SOURCE_DIR}/repro/ffm/run" --quick --sluice "$<TARGET_FILE:sluice>"
                                   --architecture edge_33tops --output "${PROJECT_BINARY_DIR}/repro_ffm")

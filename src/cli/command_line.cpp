@@ -29,6 +29,8 @@ struct ParsedArguments {
   std::map<std::string, bool> switches;
   std::string list_kind;
   std::string trace;
+  std::string inputs;
+  std::string outputs;
   std::string latency = "overlap";
   std::string batch;
   std::string energy_file;
@@ -191,8 +193,19 @@ class CommandLine {
     command.add_option("--seed", parsed_.seed, "Seed of the input numbers")
         ->type_name("")
         ->default_str("0");
+    command
+        .add_option(
+            "--inputs", parsed_.inputs,
+            "Numbers of inputs, as JSON: {\"A\": [[1, 2], [3, 4]]}; the seed's for all others")
+        ->type_name("FILE");
+    command
+        .add_option("--outputs", parsed_.outputs,
+                    "Write the numbers of all tensors into FILE (JSON); needs no mapping")
+        ->type_name("FILE");
     commands_["execute"] = [](const ParsedArguments& parsed, const Console& console) {
-      return run_execute({parsed.specs, parsed.output.json, parsed.trace, parsed.seed}, console);
+      return run_execute({parsed.specs, parsed.output.json, parsed.trace, parsed.seed,
+                          parsed.inputs, parsed.outputs},
+                         console);
     };
   }
 

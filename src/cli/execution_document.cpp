@@ -82,12 +82,13 @@ std::string execution_document_text(const ExecutionResult& result) {
     is_legal = is_legal && mapping.execution.is_legal();
     mappings.push_back(mapping_entry(mapping, result.problem));
   }
+  const bool has_arch = !result.problem.arch.components.empty();
   const Json document = {{"schema", kResultSchema},
                          {"sluice", version()},
                          {"command", "execute"},
                          {"status", status_name(is_legal ? RunStatus::kOk : RunStatus::kIllegal)},
                          {"workload", result.problem.workload.name},
-                         {"arch", result.problem.arch.name},
+                         {"arch", has_arch ? Json(result.problem.arch.name) : Json(nullptr)},
                          {"seed", result.seed},
                          {"mappings", mappings},
                          {"diagnostics", diagnostics_to_json(result.diagnostics)}};

@@ -36,6 +36,10 @@ Diagnostic unknown_name(const std::string& name, std::size_t position) {
     const std::vector<std::string> architectures = names_in(kArchitectureFolder);
     known.insert(known.end(), architectures.begin(), architectures.end());
   }
+  if (position > 1) {
+    const std::vector<std::string> shapes = names_in(kShapeFolder);
+    known.insert(known.end(), shapes.begin(), shapes.end());
+  }
   const char* kind = position == 0 ? "workload" : position == 1 ? "architecture" : "spec";
   const std::string nearest = nearest_name(name, known);
   return error_without_place(fmt::format("`{}` is neither a file nor a{} {} of the library", name,
@@ -76,7 +80,8 @@ std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
         throw Failure(ExitCode::kFileTrouble,
                       fmt::format("cannot read {}: {}", name, std::strerror(errno)));
       files.push_back(name);
-    } else if (const auto path = find_in_library(name, {kWorkloadFolder, kArchitectureFolder})) {
+    } else if (const auto path =
+                   find_in_library(name, {kWorkloadFolder, kArchitectureFolder, kShapeFolder})) {
       files.push_back(path->string());
     } else if (looks_like_file(name) || fs::is_directory(name, error)) {
       throw Failure(ExitCode::kFileTrouble,
@@ -94,7 +99,7 @@ Specs load(const SpecArguments& arguments) {
   const std::vector<std::string> files = resolve_files(arguments.names);
   LoadOptions options;
   options.variables = variables_of(arguments.assignments);
-  for (const char* folder : {kWorkloadFolder, kArchitectureFolder})
+  for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder})
     options.library_dirs.push_back((library_dir() / folder).string());
   Result<Specs> specs = load_specs(files, options);
   if (!specs) throw Failure(specs.error());

@@ -13,26 +13,14 @@
 namespace sluice {
 namespace {
 
-std::int64_t points_of(const Workload& workload, std::int64_t limit) {
-  std::int64_t total = 0;
-  for (const Einsum& einsum : workload.einsums) {
-    std::int64_t points = 1;
-    for (const VariableRange& range : einsum.iteration_space)
-      points = points > limit / range.size ? limit + 1 : points * range.size;
-    total = std::min(total + points, limit + 1);
-  }
-  return total;
-}
-
 bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 /// Every element that an Einsum makes against its definition. Sums may be added up in another
 /// order: a difference of 1e-9 of their terms' magnitude is rounding.
 void check_numbers(const Workload& workload, const sim::PointMap& points,
-                   const sim::Machine& machine, std::uint64_t seed, NumericCheck& check,
+                   const sim::Machine& machine, sim::PlainEvaluation& plain, NumericCheck& check,
                    sim::Complaints& complaints) {
   constexpr double kRounding = 1e-9;
-  sim::PlainEvaluation plain(workload, points, seed);
   for (std::size_t t = 0; t < workload.tensors.size(); ++t)
     for (const auto& [element, cell] : machine.results(TensorId(t))) {
       const double truth = plain.value(TensorId(t), element);
@@ -54,6 +42,24 @@ void check_numbers(const Workload& workload, const sim::PointMap& points,
                                        points.name(TensorId(t), element), cell.value, truth)
                          : fmt::format("{} is never made.", points.name(TensorId(t), element)));
     }
+}
+
+/// What the run made; inputs and first slices of states as they are by definition.
+TensorValues values_of(const Workload& workload, const sim::PointMap& points,
+                       const sim::Machine& machine, sim::PlainEvaluation& plain) {
+  TensorValues values;
+  for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
+    const TensorId tensor(t);
+    const std::map<sim::Element, sim::Cell>& results = machine.results(tensor);
+    for (sim::Element element : sim::whole_tensor(workload, points, tensor)) {
+      const auto made = results.find(element);
+      const bool is_there = made != results.end() && made->second.is_made;
+      values[tensor].push_back(is_there                         ? made->second.value
+                               : plain.is_made(tensor, element) ? std::nan("")
+                                                                : plain.value(tensor, element));
+    }
+  }
+  return values;
 }
 
 /// A memory's smallest capacity over the Einsums (it may depend on their tensors).
@@ -111,12 +117,23 @@ std::string complaint_name(ComplaintKind kind) {
   return "";
 }
 
+std::int64_t count_points(const Workload& workload, std::int64_t limit) {
+  std::int64_t total = 0;
+  for (const Einsum& einsum : workload.einsums) {
+    std::int64_t points = 1;
+    for (const VariableRange& range : einsum.iteration_space)
+      points = points > limit / range.size ? limit + 1 : points * range.size;
+    total = std::min(total + points, limit + 1);
+  }
+  return total;
+}
+
 Execution execute(const Workload& workload, const Arch& arch, const Mapping& mapping,
                   const ExecutionOptions& options) {
   Execution execution;
   sim::Complaints complaints;
   sim::check_supported(workload, mapping, complaints);
-  if (points_of(workload, options.max_points) > options.max_points)
+  if (count_points(workload, options.max_points) > options.max_points)
     complaints.add(ComplaintKind::kUnsupported,
                    fmt::format("The workload has more than {} points: too many to be walked one "
                                "by one.",
@@ -130,7 +147,8 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   if (!complaints.empty()) return execution;
 
   const sim::PointMap points(workload);
-  sim::Machine machine(workload, arch, program, points, facts, options, complaints);
+  const sim::InputNumbers inputs(workload, points, options.seed, options.inputs);
+  sim::Machine machine(workload, arch, program, points, inputs, facts, options, complaints);
   machine.run();
   add_counts(workload, machine, execution);
   execution.networks = machine.network_counts();
@@ -138,8 +156,10 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   execution.merge_values = machine.merge_values();
   execution.padding_values = machine.padding_values();
   execution.compute_steps = machine.compute_steps();
+  sim::PlainEvaluation plain(workload, points, inputs);
   if (complaints.list().empty() || !complaints.has(ComplaintKind::kCoverage))
-    check_numbers(workload, points, machine, options.seed, execution.numbers, complaints);
+    check_numbers(workload, points, machine, plain, execution.numbers, complaints);
+  if (options.record_values) execution.values = values_of(workload, points, machine, plain);
   execution.steps = machine.take_steps();
   execution.complaints = complaints.list();
   return execution;

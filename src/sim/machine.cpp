@@ -9,12 +9,13 @@
 namespace sluice::sim {
 
 Machine::Machine(const Workload& workload, const Arch& arch, const Program& program,
-                 const PointMap& points, Facts& facts, const ExecutionOptions& options,
-                 Complaints& complaints)
+                 const PointMap& points, const InputNumbers& inputs, Facts& facts,
+                 const ExecutionOptions& options, Complaints& complaints)
     : workload_(workload),
       arch_(arch),
       program_(program),
       points_(points),
+      inputs_(inputs),
       facts_(facts),
       options_(options),
       complaints_(complaints),

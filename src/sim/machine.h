@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "collective_team.h"
+#include "input_numbers.h"
 #include "loop_schedule.h"
 #include "transfers.h"
 
@@ -14,8 +15,8 @@ namespace sluice::sim {
 class Machine {
  public:
   Machine(const Workload& workload, const Arch& arch, const Program& program,
-          const PointMap& points, Facts& facts, const ExecutionOptions& options,
-          Complaints& complaints);
+          const PointMap& points, const InputNumbers& inputs, Facts& facts,
+          const ExecutionOptions& options, Complaints& complaints);
 
   void run();
 
@@ -137,6 +138,7 @@ class Machine {
   const Arch& arch_;
   const Program& program_;
   const PointMap& points_;
+  const InputNumbers& inputs_;
   Facts& facts_;
   const ExecutionOptions& options_;
   Complaints& complaints_;

@@ -86,7 +86,7 @@ void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buf
     const bool is_made = made_[tensor.index()].count(element) > 0;
     if (is_made || (is_produced && !is_state_[tensor.index()])) continue;
     const auto& initial = workload_[tensor].initial;
-    cell = {initial && is_produced ? *initial : input_number(options_.seed, tensor, element), true};
+    cell = {initial && is_produced ? *initial : inputs_.at(tensor, element), true};
   }
 }
 

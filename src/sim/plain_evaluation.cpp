@@ -8,10 +8,10 @@
 namespace sluice::sim {
 
 PlainEvaluation::PlainEvaluation(const Workload& workload, const PointMap& points,
-                                 std::uint64_t seed)
+                                 const InputNumbers& inputs)
     : workload_(workload),
       points_(points),
-      seed_(seed),
+      inputs_(inputs),
       producer_(tensor_roles(workload).producer),
       writers_(workload.tensors.size()),
       values_(workload.tensors.size()) {
@@ -30,6 +30,10 @@ double PlainEvaluation::magnitude(TensorId tensor, Element element) {
   return evaluated(tensor, element).magnitude;
 }
 
+bool PlainEvaluation::is_made(TensorId tensor, Element element) const {
+  return writers_[tensor.index()].count(element) > 0;
+}
+
 const PlainEvaluation::Value& PlainEvaluation::evaluated(TensorId tensor, Element element) {
   std::map<Element, Value>& known = values_[tensor.index()];
   const auto found = known.find(element);
@@ -42,8 +46,7 @@ const PlainEvaluation::Value& PlainEvaluation::evaluated(TensorId tensor, Elemen
     value = reduced(workload_[*producer_[tensor.index()]], writers->second);
   } else {
     const auto& initial = workload_[tensor].initial;
-    value.value =
-        initial && producer_[tensor.index()] ? *initial : input_number(seed_, tensor, element);
+    value.value = initial && producer_[tensor.index()] ? *initial : inputs_.at(tensor, element);
     value.magnitude = std::fabs(value.value);
   }
   return known[element] = value;
@@ -69,17 +72,15 @@ PlainEvaluation::Value PlainEvaluation::reduced(const Einsum& einsum,
 
 namespace sluice {
 
-std::vector<std::vector<double>> plain_evaluation(const Workload& workload, std::uint64_t seed) {
+TensorValues plain_evaluation(const Workload& workload, std::uint64_t seed,
+                              const TensorValues& inputs) {
   const sim::PointMap points(workload);
-  sim::PlainEvaluation plain(workload, points, seed);
-  std::vector<std::vector<double>> values;
-  for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
-    std::vector<sim::Range> ranks;
-    for (RankId rank : workload.tensors[t].ranks) ranks.push_back({0, workload[rank].size});
-    values.emplace_back();
-    for (sim::Element element : points[TensorId(t)].box(ranks))
-      values.back().push_back(plain.value(TensorId(t), element));
-  }
+  const sim::InputNumbers numbers(workload, points, seed, inputs);
+  sim::PlainEvaluation plain(workload, points, numbers);
+  TensorValues values;
+  for (std::size_t t = 0; t < workload.tensors.size(); ++t)
+    for (sim::Element element : sim::whole_tensor(workload, points, TensorId(t)))
+      values[TensorId(t)].push_back(plain.value(TensorId(t), element));
   return values;
 }
 

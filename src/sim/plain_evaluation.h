@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "points.h"
+#include "input_numbers.h"
 
 namespace sluice::sim {
 
@@ -12,11 +12,13 @@ namespace sluice::sim {
 /// is worked out once, when somebody asks.
 class PlainEvaluation {
  public:
-  PlainEvaluation(const Workload& workload, const PointMap& points, std::uint64_t seed);
+  PlainEvaluation(const Workload& workload, const PointMap& points, const InputNumbers& inputs);
 
   double value(TensorId tensor, Element element);
   /// Sum of the magnitudes of the terms: what rounding errors of a sum are measured by.
   double magnitude(TensorId tensor, Element element);
+  /// Whether an Einsum makes it; else it is an input or the first slice of a state.
+  bool is_made(TensorId tensor, Element element) const;
 
  private:
   struct Value {
@@ -28,7 +30,7 @@ class PlainEvaluation {
 
   const Workload& workload_;
   const PointMap& points_;
-  std::uint64_t seed_;
+  const InputNumbers& inputs_;
   std::vector<std::optional<EinsumId>> producer_;
   std::vector<std::map<Element, std::vector<Box>>> writers_;  ///< per tensor: who writes an element
   std::vector<std::map<Element, Value>> values_;

@@ -90,6 +90,12 @@ std::int64_t TensorReach::volume() const {
   return volume;
 }
 
+Points whole_tensor(const Workload& workload, const PointMap& points, TensorId tensor) {
+  std::vector<Range> ranges;
+  for (RankId rank : workload[tensor].ranks) ranges.push_back({0, workload[rank].size});
+  return points[tensor].box(ranges);
+}
+
 Box whole_box(const Einsum& einsum) {
   Box box;
   for (const VariableRange& range : einsum.iteration_space)

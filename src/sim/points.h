@@ -79,6 +79,9 @@ class PointMap {
   std::vector<std::vector<bool>> inside_;
 };
 
+/// Every element inside all ranks of a tensor, row-major.
+Points whole_tensor(const Workload& workload, const PointMap& points, TensorId tensor);
+
 /// The whole iteration space of an Einsum.
 Box whole_box(const Einsum& einsum);
 /// Every point of a box (ranges of one), the last variable fastest.

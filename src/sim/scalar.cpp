@@ -107,14 +107,4 @@ double combined(Reduction reduction, double a, double b) {
   return b;
 }
 
-double input_number(std::uint64_t seed, TensorId tensor, std::int64_t index) {
-  // splitmix64 (Steele et al., 2014) of the three numbers.
-  std::uint64_t x = seed * 0x9E3779B97F4A7C15ULL + tensor.index() * 0xBF58476D1CE4E5B9ULL +
-                    static_cast<std::uint64_t>(index) * 0x94D049BB133111EBULL + 1;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-  x ^= x >> 31;
-  return static_cast<double>(x % 6) - 2;
-}
-
 }  // namespace sluice::sim

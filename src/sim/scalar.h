@@ -14,7 +14,4 @@ double expression_value(const ScalarExpression& expression,
 /// Two values that meet in one element. Without a reduction the later one stands.
 double combined(Reduction reduction, double a, double b);
 
-/// What one element of an input is: a whole number in -2..3 that depends on seed, tensor and index.
-double input_number(std::uint64_t seed, TensorId tensor, std::int64_t index);
-
 }  // namespace sluice::sim

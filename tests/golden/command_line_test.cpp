@@ -46,6 +46,7 @@ TEST(CommandLine, ExplainsEveryCommandAndOption) {
 TEST(CommandLine, ListsWhatThereIs) {
   EXPECT_THAT(sluice({"list", "workloads"}).out, HasSubstr("gpt3_6.7b "));
   EXPECT_THAT(sluice({"list", "architectures"}).out, HasSubstr("tpu_v4i"));
+  EXPECT_THAT(sluice({"list", "shapes"}).out, HasSubstr("comet_gemm12"));
   EXPECT_THAT(sluice({"list", "mappers"}).out, HasSubstr("fused"));
   EXPECT_THAT(sluice({"list", "objectives"}).out, HasSubstr("edp"));
 }
@@ -84,6 +85,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCall{{"map", "matmul", "tpu_v4"}, 2, "did you mean `tpu_v4i`?"},
         WrongCall{{"map", "matmul"}, 2, "no architecture"},
         WrongCall{{"evaluate", "matmul", "simple"}, 2, "no mapping"},
+        WrongCall{
+            {"show", "gemm_softmax", "simple", "comet_gem5"}, 2, "did you mean `comet_gemm5`?"},
         WrongCall{{"check", "missing.yaml"}, 3, "cannot read missing.yaml"},
         WrongCall{{"check", "/"}, 3, "it is a folder"},
         WrongCall{{"list", "colours"}, 2, "colours"}));

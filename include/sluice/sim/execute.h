@@ -15,10 +15,15 @@ namespace sluice {
 /// Loops are walked step by step, all instances of a step together; values are moved between
 /// buffers that hold exactly the points of their tiles; everything that crosses an edge is counted.
 
+/// Numbers of tensors, row-major over their ranks.
+using TensorValues = std::map<TensorId, std::vector<double>>;
+
 struct ExecutionOptions {
-  std::uint64_t seed = 0;                 ///< of the input numbers: integers in -2..3
-  std::int64_t max_points = 2'000'000;    ///< iteration points of all Einsums; more is refused
-  bool record_steps = false;              ///< fill Execution::steps
+  std::uint64_t seed = 0;               ///< of the input numbers: integers in -2..3
+  TensorValues inputs;                  ///< of inputs (tensors that no Einsum makes): these instead
+  bool record_values = false;           ///< fill Execution::values
+  std::int64_t max_points = 2'000'000;  ///< iteration points of all Einsums; more is refused
+  bool record_steps = false;            ///< fill Execution::steps
   std::int64_t max_recorded = 1'000'000;  ///< steps beyond are not recorded
 };
 
@@ -107,6 +112,8 @@ struct Execution {
   std::int64_t padding_values = 0;  ///< counted values that lie outside a rank
   std::int64_t compute_steps = 0;   ///< steps in which some compute worked
   std::vector<ExecutionStep> steps;
+  /// Of every tensor: inputs, and what the run made; not a number where it made nothing.
+  TensorValues values;
 
   bool is_legal() const { return complaints.empty(); }
   /// Whether it was not run at all: too large, or with nodes that cannot be executed yet.
@@ -124,8 +131,12 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
                   const ExecutionOptions& options = {});
 
 /// The numbers that the tensors of a workload have when its Einsums are evaluated one after the
-/// other, without any mapping: per tensor, row-major over its ranks.
-std::vector<std::vector<double>> plain_evaluation(const Workload& workload, std::uint64_t seed);
+/// other, without any mapping. Of `inputs`, those that are not given are the seed's.
+TensorValues plain_evaluation(const Workload& workload, std::uint64_t seed,
+                              const TensorValues& inputs = {});
+
+/// Iteration points of all Einsums together; `limit` + 1 where there are more than that.
+std::int64_t count_points(const Workload& workload, std::int64_t limit);
 
 /// A listing of the steps that a person can follow, one line a step.
 std::string step_listing(const Execution& execution, const Workload& workload, const Arch& arch);

@@ -39,13 +39,15 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
 ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& console);
 
 struct ExecuteArguments {
-  SpecArguments specs;  ///< one of the files has a mapping
+  SpecArguments specs;  ///< one of the files has a mapping; none: only numbers for `outputs`
   bool json = false;
   std::string trace;  ///< file for the steps; empty: none
   std::uint64_t seed = 0;
+  std::string inputs;   ///< file with numbers of inputs; empty: the seed's
+  std::string outputs;  ///< file for the numbers of all tensors; empty: none
 };
 /// Runs mappings literally on small shapes and compares with the model. Exit: all run as they
-/// should and the model agrees, or not.
+/// should and the model agrees, or not. Without a mapping, evaluates the workload plainly.
 ExitCode run_execute(const ExecuteArguments& arguments, const Console& console);
 
 struct ImportArguments {
@@ -71,7 +73,7 @@ struct ShowArguments {
 /// Prints specs.
 ExitCode run_show(const ShowArguments& arguments, const Console& console);
 
-/// Prints the names of one kind: architectures, workloads, mappers, objectives.
+/// Prints the names of one kind: architectures, workloads, shapes, mappers, objectives.
 ExitCode run_list(const std::string& kind, const Console& console);
 const std::vector<std::string>& list_kinds();
 

@@ -19,9 +19,8 @@ using NamedLines = std::vector<std::pair<std::string, std::string>>;
 
 NamedLines lines_of(const std::string& kind) {
   NamedLines lines;
-  if (kind == "architectures" || kind == "workloads") {
-    const char* folder = kind == "workloads" ? kWorkloadFolder : kArchitectureFolder;
-    for (const LibraryEntry& entry : library_entries(folder))
+  if (kind == kArchitectureFolder || kind == kWorkloadFolder || kind == kShapeFolder) {
+    for (const LibraryEntry& entry : library_entries(kind))
       lines.emplace_back(entry.name, entry.description);
   } else if (kind == "mappers") {
     for (const Mapper* mapper : mappers())
@@ -38,8 +37,8 @@ NamedLines lines_of(const std::string& kind) {
 }  // namespace
 
 const std::vector<std::string>& list_kinds() {
-  static const std::vector<std::string> kinds = {"architectures", "workloads", "mappers",
-                                                 "objectives"};
+  static const std::vector<std::string> kinds = {kArchitectureFolder, kWorkloadFolder, kShapeFolder,
+                                                 "mappers", "objectives"};
   return kinds;
 }
 
