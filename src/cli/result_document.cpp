@@ -331,6 +331,43 @@ Json diagnostics_to_json(const Diagnostics& diagnostics) {
   return list;
 }
 
+namespace {
+
+/// Prices of the architecture and where they come from; null: its own file.
+class SourceRows {
+ public:
+  explicit SourceRows(const RunResult& result) : result_(result) {}
+
+  Json rows() {
+    for (const Component& component : result_.problem->arch.components) {
+      for (const Action& action : component.actions) add(component, action.name, action.energy_j);
+      if (const auto* network = std::get_if<Network>(&component.kind))
+        add(component, "hop_energy", network->hop_energy_j);
+      if (component.leak_power_w != 0) add(component, "leak_power", component.leak_power_w);
+      if (component.area_m2) add(component, "area", *component.area_m2);
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  void add(const Component& component, const std::string& number, double value) {
+    const auto known = std::find_if(
+        result_.sources.begin(), result_.sources.end(), [&](const NumberSource& source) {
+          return source.component == component.name && source.number == number;
+        });
+    const bool is_known = known != result_.sources.end();
+    rows_.push_back({{"component", component.name},
+                     {"number", number},
+                     {"value", finite_or_null(value)},
+                     {"source", is_known ? Json(known->source) : Json(nullptr)}});
+  }
+
+  const RunResult& result_;
+  Json rows_ = Json::array();
+};
+
+}  // namespace
+
 Json to_document(const RunResult& result) {
   const BoundProblem* problem = result.problem ? &*result.problem : nullptr;
   Json document = {{"schema", kResultSchema},
@@ -345,6 +382,7 @@ Json to_document(const RunResult& result) {
                    {"guarantee", guarantee_to_json(result.guarantee)},
                    {"mappings", outcomes_to_json(result)}};
   if (result.no_mapping) document["reason"] = no_mapping_to_json(*result.no_mapping, *problem);
+  if (problem) document["sources"] = SourceRows(result).rows();
   document["search"] = search_to_json(result.search);
   document["diagnostics"] = diagnostics_to_json(result.diagnostics);
   return document;

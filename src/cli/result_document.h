@@ -35,6 +35,7 @@ struct RunResult {
   std::string command;
   RunStatus status = RunStatus::kOk;
   std::optional<BoundProblem> problem;   ///< none if the specs could not be read
+  std::vector<NumberSource> sources;     ///< of the architecture's numbers
   std::optional<MapperOptions> options;  ///< commands that search
   LatencyPolicy latency = LatencyPolicy::kOverlap;
   std::vector<MappingOutcome> outcomes;

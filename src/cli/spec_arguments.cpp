@@ -99,7 +99,7 @@ Specs load(const SpecArguments& arguments) {
   const std::vector<std::string> files = resolve_files(arguments.names);
   LoadOptions options;
   options.variables = variables_of(arguments.assignments);
-  for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder})
+  for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder, kComponentFolder})
     options.library_dirs.push_back((library_dir() / folder).string());
   Result<Specs> specs = load_specs(files, options);
   if (!specs) throw Failure(specs.error());

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kEinsumsInTable = 8;
 constexpr std::size_t kMappingsInTable = 20;
+constexpr std::size_t kNumbersOfASource = 4;
 
 /// A list of names, cut after the first few.
 std::string few_names(const std::vector<EinsumId>& einsums, const Workload& workload,
@@ -107,6 +108,7 @@ class Summary {
       latency(*outcome.cost, shares);
       bounds(*outcome.cost);
       occupancy(*outcome.cost);
+      sources();
       einsums(*outcome.cost, shares);
       fusion(*outcome.cost);
     }
@@ -253,6 +255,26 @@ class Summary {
       if (!std::isfinite(row.capacity_bits) && row.peak_bits > 0)
         line(fmt::format("  {} {}, no limit", problem_.arch[row.component].name,
                          human_size(row.peak_bits)));
+  }
+
+  /// Numbers of the architecture that come from the component library.
+  void sources() {
+    if (result_.sources.empty()) return;
+    heading("Sources", "of energies, areas and leakage; all others stand in the architecture");
+    for (std::size_t i = 0; i < result_.sources.size();) {
+      const NumberSource& first = result_.sources[i];
+      std::vector<std::string> numbers;
+      for (; i < result_.sources.size() && result_.sources[i].component == first.component &&
+             result_.sources[i].source == first.source;
+           ++i)
+        numbers.push_back(result_.sources[i].number);
+      const std::size_t all = numbers.size();
+      if (all > kNumbersOfASource) numbers.resize(kNumbersOfASource);
+      line(fmt::format(
+          "  {} {}{}", first.component, fmt::join(numbers, ", "),
+          all > numbers.size() ? fmt::format(" and {} more", all - numbers.size()) : ""));
+      line("    " + first.source);
+    }
   }
 
   /// The Einsums that take longest (or, where nothing takes time, most energy).

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "frontend/component_class.h"
 #include "frontend/map_reader.h"
 #include "frontend/values.h"
 #include "sluice/workload/operation.h"
@@ -36,7 +37,8 @@ class ComponentReader {
     const std::size_t before = context_.n_errors();
     if (const auto name = read_name(context_, map_.required("name"), "a component's name"))
       component_.name = *name;
-    refuse_component_class();
+    class_ = read_component_class(context_, map_, clock_hz_);
+    has_class_ = node_.find("component_class") != nullptr;
     if (node_.tag == "!Memory") memory();
     if (node_.tag == "!Toll") toll();
     if (node_.tag == "!Container") container();
@@ -49,12 +51,6 @@ class ComponentReader {
   }
 
  private:
-  void refuse_component_class() {
-    if (const YamlNode* value = map_.optional("component_class"))
-      context_.error(*value, fmt::format("there is no component library yet: {}", describe(*value)),
-                     "give energies, throughputs, areas and leakage as numbers");
-  }
-
   void common() {
     spatial();
     const YamlNode* enabled = map_.optional("enabled");
@@ -74,6 +70,16 @@ class ComponentReader {
       component_.area_m2 = area->value;
     component_.power_gated =
         read_bool(context_, map_.optional("power_gated"), "power_gated").value_or(false);
+    if (class_ && class_->leak_power_w && node_.find("leak_power") == nullptr)
+      component_.leak_power_w = from_class("leak_power", *class_->leak_power_w);
+    if (class_ && class_->area_m2 && node_.find("area") == nullptr)
+      component_.area_m2 = from_class("area", *class_->area_m2);
+  }
+
+  /// A number that the class gives; where it came from goes to Specs::sources.
+  double from_class(const std::string& number, double value) {
+    context_.number_sources().push_back({component_.name, number, class_->origin});
+    return value;
   }
 
   // --- expressions over tensors -----------------------------------------------------------------
@@ -214,8 +220,12 @@ class ComponentReader {
     network.router_latency_s = duration("router_latency");
     network.queue_latency_s = duration("queue_latency");
     network.bits_per_hop_energy = bits("bits_per_hop_energy").value_or(1);
-    network.hop_energy_j =
-        energy(map_.required("hop_energy"), "hop_energy", network.bits_per_hop_energy);
+    const bool has_default = has_class_ && (!class_ || class_->hop_energy);
+    const YamlNode* hop = has_default ? map_.optional("hop_energy") : map_.required("hop_energy");
+    network.hop_energy_j = energy(hop, "hop_energy", network.bits_per_hop_energy);
+    if (hop == nullptr && class_ && class_->hop_energy)
+      network.hop_energy_j = from_class(
+          "hop_energy", energy_of_action(*class_->hop_energy, network.bits_per_hop_energy));
     component_.kind = network;
   }
 
@@ -225,7 +235,7 @@ class ComponentReader {
     for (int i = 0; i < kOperationKindCount; ++i)
       names.emplace_back(operation_name(static_cast<OperationKind>(i)));
     actions(names);
-    if (component_.actions.empty() && node_.find("actions") == nullptr)
+    if (component_.actions.empty() && node_.find("actions") == nullptr && !has_class_)
       context_.error(node_, "a !Compute needs the key 'actions'");
   }
 
@@ -247,8 +257,11 @@ class ComponentReader {
   double energy(const YamlNode* node, const char* what, double bits_per_action) {
     const auto value =
         read_quantity(context_, node, {.what = what, .dimensions = {kJoule, kJoulePerBit}});
-    if (!value) return 0;
-    return value->dimension == kJoulePerBit ? value->value * bits_per_action : value->value;
+    return value ? energy_of_action(*value, bits_per_action) : 0;
+  }
+
+  static double energy_of_action(const Quantity& energy, double bits_per_action) {
+    return energy.dimension == kJoulePerBit ? energy.value * bits_per_action : energy.value;
   }
 
   TensorPolicy tensor_policy() {
@@ -334,7 +347,7 @@ class ComponentReader {
 
   void actions(const std::vector<std::string>& names) {
     const YamlNode* node = map_.optional("actions");
-    if (node == nullptr) return;
+    if (node == nullptr) return all_actions_of_class(names);
     if (!node->is_sequence()) {
       context_.error(*node, fmt::format("actions must be a list, not {}", describe(*node)));
       return;
@@ -343,6 +356,34 @@ class ComponentReader {
       MapReader map(context_, *item, "an action");
       if (map.is_map()) component_.actions.push_back(action(map, names));
     }
+  }
+
+  /// Without a list: the actions that the class gives all numbers of.
+  void all_actions_of_class(const std::vector<std::string>& names) {
+    if (!class_) return;
+    const YamlNode& place = *node_.find("component_class");
+    const bool timed = node_.find("total_latency") != nullptr;
+    for (const ClassNumbers::ActionNumbers& known : class_->actions) {
+      Action action;
+      action.name = known.name;
+      check_action_name(&place, action.name, names);
+      if (!known.energy || (!known.throughput && !timed))
+        context_.error(place,
+                       fmt::format("{} does not say the {} of the action '{}'", place.text,
+                                   known.energy ? "throughput" : "energy", known.name),
+                       "list the actions, with what is missing");
+      take_from_class(action, known, known.energy.has_value(), known.throughput.has_value());
+      component_.actions.push_back(std::move(action));
+    }
+  }
+
+  void take_from_class(Action& action, const ClassNumbers::ActionNumbers& known, bool energy,
+                       bool throughput) {
+    if (energy)
+      action.energy_j =
+          from_class(action.name, energy_of_action(*known.energy, action.bits_per_action));
+    if (throughput)
+      action.throughput = actions_per_second(*known.throughput, action.bits_per_action);
   }
 
   Action action(MapReader& map, const std::vector<std::string>& names) {
@@ -360,14 +401,23 @@ class ComponentReader {
             read_quantity(context_, map.optional("values_per_action"),
                           {.what = "values_per_action", .dimensions = {}, .zero = false}))
       action.values_per_action = values->value;
-    const YamlNode* energy_node = map.required("energy");
+    const ClassNumbers::ActionNumbers* known = class_ ? class_->find(action.name) : nullptr;
+    const bool unknown_class = has_class_ && !class_;  // said already
+    const YamlNode* energy_node = unknown_class || (known != nullptr && known->energy)
+                                      ? map.optional("energy")
+                                      : map.required("energy");
     action.energy_j = energy_node != nullptr && energy_node->is_null()
                           ? std::numeric_limits<double>::quiet_NaN()
                           : energy(energy_node, "energy", action.bits_per_action);
     // What takes no time must say so (`inf`), unless the component says how long it takes.
     const bool timed = node_.find("total_latency") != nullptr;
-    action.throughput = throughput(timed ? map.optional("throughput") : map.required("throughput"),
-                                   action.bits_per_action);
+    const bool has_default = timed || unknown_class || (known != nullptr && known->throughput);
+    const YamlNode* throughput_node =
+        has_default ? map.optional("throughput") : map.required("throughput");
+    action.throughput = throughput(throughput_node, action.bits_per_action);
+    if (known != nullptr)
+      take_from_class(action, *known, energy_node == nullptr && known->energy,
+                      throughput_node == nullptr && known->throughput);
     if (const auto setup =
             read_quantity(context_, map.optional("setup"),
                           {.what = "setup", .dimensions = {kSecond}, .clock_hz = clock_hz_}))
@@ -396,15 +446,20 @@ class ComponentReader {
                                       .clock_hz = clock_hz_,
                                       .zero = false,
                                       .infinite = true});
-    if (!value) return kUnbounded;
-    return value->dimension == kBitPerSecond ? value->value / bits_per_action : value->value;
+    return value ? actions_per_second(*value, bits_per_action) : kUnbounded;
+  }
+
+  static double actions_per_second(const Quantity& throughput, double bits_per_action) {
+    return throughput.dimension == kBitPerSecond ? throughput.value / bits_per_action
+                                                 : throughput.value;
   }
 
   void require_actions(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       const bool found = std::any_of(component_.actions.begin(), component_.actions.end(),
                                      [&](const Action& action) { return action.name == name; });
-      if (!found) context_.error(node_, fmt::format("a {} needs the action '{}'", node_.tag, name));
+      if (!found && !(has_class_ && !class_))
+        context_.error(node_, fmt::format("a {} needs the action '{}'", node_.tag, name));
     }
   }
 
@@ -413,6 +468,8 @@ class ComponentReader {
   MapReader map_;
   std::optional<double> clock_hz_;
   std::vector<ArchExpression>& expressions_;
+  bool has_class_ = false;             ///< `component_class` is written
+  std::optional<ClassNumbers> class_;  ///< what it says; nothing after a mistake
   Component component_;
 };
 

@@ -39,6 +39,7 @@ class Loader {
     const YamlPointer arch = section(map, "arch");
     std::vector<ArchExpression> expressions;
     if (arch) specs_.arch = read_arch(context_, *arch, default_name(*arch), expressions);
+    specs_.sources = std::move(context_.number_sources());
     if (specs_.workload && specs_.arch)
       check_arch_expressions(context_, expressions, *specs_.workload, *specs_.arch);
     for (const char* known : {"mapping", "mappings", "plan", "include"}) map.optional(known);

@@ -47,6 +47,7 @@ class ReadContext {
   Diagnostics take_diagnostics();
 
   std::map<std::string, Expression>& variables() { return variables_; }
+  std::vector<NumberSource>& number_sources() { return number_sources_; }
   /// The value of a spec variable, or none.
   std::optional<Expression> variable(const std::string& name) const;
 
@@ -60,6 +61,7 @@ class ReadContext {
   std::vector<Found> diagnostics_;  ///< the first few hundred
   std::size_t n_errors_ = 0;
   std::map<std::string, Expression> variables_;
+  std::vector<NumberSource> number_sources_;
 };
 
 /// `did you mean 'X'?`, or else `otherwise`.

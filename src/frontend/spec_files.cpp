@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "frontend/file_text.h"
 #include "frontend/merge.h"
 #include "frontend/values.h"
 #include "frontend/yaml_parser.h"
@@ -39,36 +38,6 @@ YamlPointer value_of(const YamlNode& document, const std::string& key) {
 
 }  // namespace
 
-std::optional<std::string> SpecFiles::content(const std::string& path) {
-  std::error_code error;
-  const auto unreadable = [&](const std::string& why, const std::string& hint = {}) {
-    context_.error_about(path, why, hint, DiagnosticCause::kUnreadable);
-    return std::nullopt;
-  };
-  if (!fs::exists(path, error)) return unreadable("there is no such file");
-  if (fs::is_directory(path, error)) return unreadable("this is a folder, not a file");
-  const std::uintmax_t size = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
-  const std::size_t limit = context_.options().limits.max_file_bytes;
-  std::ifstream stream(path, std::ios::binary);
-  if (error || !stream) return unreadable("the file cannot be read");
-  if (size > limit) {
-    context_.error_about(
-        path, fmt::format("the file has {} bytes, more than the limit of {}", size, limit));
-    return std::nullopt;
-  }
-  std::string text;
-  std::array<char, 65536> block{};
-  while (stream && text.size() <= limit) {  // a pipe has no size
-    stream.read(block.data(), block.size());
-    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-  }
-  if (text.size() > limit) {
-    context_.error_about(path, fmt::format("the file has more than {} bytes", limit));
-    return std::nullopt;
-  }
-  return text;
-}
-
 std::vector<YamlPointer> SpecFiles::documents(const std::string& name, std::string text) {
   return parse_yaml(context_, context_.sources().add(name, std::move(text)));
 }
@@ -81,7 +50,7 @@ void SpecFiles::add_file(const std::string& path) {
                          DiagnosticCause::kUnreadable);
     return;
   }
-  if (auto text = content(*found)) add_documents(documents(*found, std::move(*text)));
+  if (auto text = file_text(context_, *found)) add_documents(documents(*found, std::move(*text)));
 }
 
 void SpecFiles::add_text(const std::string& name, const std::string& text) {
@@ -155,7 +124,7 @@ YamlPointer SpecFiles::included(const YamlNode& file_name) {
     context_.error(file_name, fmt::format("'{}' includes itself", *name));
     return nullptr;
   }
-  const auto text = content(*found);
+  const auto text = file_text(context_, *found);
   if (!text) return nullptr;
   open_includes_.push_back(*found);
   const std::vector<YamlPointer> read = documents(*found, *text);

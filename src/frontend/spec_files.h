@@ -30,8 +30,6 @@ class SpecFiles {
   MergedSpecs take() { return std::move(merged_); }
   /// The first document of a file that `include: FILE` names inside a list; null if there is none.
   YamlPointer included(const YamlNode& file_name);
-  /// The text of a file within the limits; mistakes are reported.
-  std::optional<std::string> content(const std::string& path);
 
  private:
   std::vector<YamlPointer> documents(const std::string& name, std::string text);

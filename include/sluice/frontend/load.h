@@ -38,10 +38,19 @@ using MappingPlaces = std::vector<NodePlace>;
 const NodePlace* place_of(const Mapping& mapping, const MappingPlaces& places,
                           const std::vector<std::size_t>& node_path);
 
+/// Where a number of an architecture comes from that the files do not give themselves.
+struct NumberSource {
+  std::string component;
+  std::string
+      number;  ///< name of the action that it is the energy of, or area, leak_power, hop_energy
+  std::string source;  ///< component class, its attributes, and the publication
+};
+
 /// Everything that a set of spec files defines; later files override earlier ones key by key.
 struct Specs {
   std::optional<Workload> workload;
   std::optional<Arch> arch;
+  std::vector<NumberSource> sources;                  ///< of the architecture's numbers
   std::vector<Mapping> mappings;                      ///< needs workload and arch in the same load
   std::vector<MappingPlaces> mapping_places;          ///< per mapping
   std::optional<Constraints> constraints;             ///< likewise

@@ -73,7 +73,7 @@ struct ShowArguments {
 /// Prints specs.
 ExitCode run_show(const ShowArguments& arguments, const Console& console);
 
-/// Prints the names of one kind: architectures, workloads, shapes, mappers, objectives.
+/// Prints the names of one kind: architectures, workloads, shapes, components, mappers, objectives.
 ExitCode run_list(const std::string& kind, const Console& console);
 const std::vector<std::string>& list_kinds();
 

@@ -70,6 +70,7 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
   result.command = "evaluate";
   result.diagnostics = specs.warnings;
   result.problem = bind_or_fail(specs);
+  result.sources = specs.sources;
   if (specs.mappings.empty())
     throw Failure(ExitCode::kBadInput, "no mapping: none of the files has `mapping:`",
                   "name one last: sluice evaluate WORKLOAD ARCH MAPPING");

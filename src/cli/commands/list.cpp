@@ -19,7 +19,8 @@ using NamedLines = std::vector<std::pair<std::string, std::string>>;
 
 NamedLines lines_of(const std::string& kind) {
   NamedLines lines;
-  if (kind == kArchitectureFolder || kind == kWorkloadFolder || kind == kShapeFolder) {
+  if (kind == kArchitectureFolder || kind == kWorkloadFolder || kind == kShapeFolder ||
+      kind == kComponentFolder) {
     for (const LibraryEntry& entry : library_entries(kind))
       lines.emplace_back(entry.name, entry.description);
   } else if (kind == "mappers") {
@@ -37,8 +38,9 @@ NamedLines lines_of(const std::string& kind) {
 }  // namespace
 
 const std::vector<std::string>& list_kinds() {
-  static const std::vector<std::string> kinds = {kArchitectureFolder, kWorkloadFolder, kShapeFolder,
-                                                 "mappers", "objectives"};
+  static const std::vector<std::string> kinds = {kArchitectureFolder, kWorkloadFolder,
+                                                 kShapeFolder,        kComponentFolder,
+                                                 "mappers",           "objectives"};
   return kinds;
 }
 

@@ -147,6 +147,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   result.options = options_of(arguments, specs);
   const Mapper& mapper = mapper_or_fail(result.options->mapper);
   result.problem = bind_or_fail(specs);
+  result.sources = specs.sources;
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));

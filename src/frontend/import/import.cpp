@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "frontend/file_text.h"
 #include "frontend/import/accelforge.h"
 #include "frontend/import/energy_table.h"
 #include "frontend/import/templates.h"
 #include "frontend/import/timeloop.h"
-#include "frontend/spec_files.h"
 #include "frontend/values.h"
 #include "frontend/variables.h"
 #include "frontend/yaml_parser.h"
@@ -50,7 +50,7 @@ class Importer {
 
  private:
   void read_file(const std::string& path) {
-    const auto text = SpecFiles(context_).content(path);
+    const auto text = file_text(context_, path);
     if (!text) return;
     for (const YamlPointer& document : documents_of(import_, options_, path, *text)) {
       if (document->is_null()) continue;
@@ -176,7 +176,7 @@ class Importer {
 
   bool read_energies(timeloop::EnergyTable& energies) {
     if (!options_.energy_file.empty()) {
-      const auto text = SpecFiles(context_).content(options_.energy_file);
+      const auto text = file_text(context_, options_.energy_file);
       if (!text) return false;
       const auto documents =
           parse_yaml(context_, context_.sources().add(options_.energy_file, *text));
