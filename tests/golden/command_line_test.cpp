@@ -198,6 +198,18 @@ TEST(Map, SaysThatItDoesNotKnowNetworksThatCost) {
   EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know networks"));
 }
 
+TEST(Map, SaysThatItDoesNotKnowTheCyclesOfArrays) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"map", "matmul", folder.write("array.yaml", R"(arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Container {name: Array, array: {kind: systolic, dataflow: ws, rows: r, cols: c}, spatial: [{name: r, fanout: 2}, {name: c, fanout: 2}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)")});
+  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_THAT(run.out, HasSubstr("arrays that take cycles to fill and drain, and Array does"));
+}
+
 TEST(CommandLine, GoesOnFromAnInterruptedSearchInTheSameFolder) {
   const std::filesystem::path folder =
       std::filesystem::path(::testing::TempDir()) / "sluice_interrupted";

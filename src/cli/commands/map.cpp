@@ -75,19 +75,35 @@ std::optional<std::string> costly_network(const Arch& arch) {
   return std::nullopt;
 }
 
-/// The compiled expressions of `fused` leave networks out: what it proves would not hold.
-std::optional<NoMapping> unknown_to(const Mapper& mapper, const BoundProblem& problem) {
-  const auto network = costly_network(problem.arch);
-  if (!network || mapper.name() != "fused") return std::nullopt;
+/// The first container whose arrays take SCALE-Sim's cycles per fold.
+std::optional<std::string> systolic_array(const Arch& arch) {
+  for (const Component& component : arch.components) {
+    const Container* container = std::get_if<Container>(&component.kind);
+    if (container && container->array) return component.name;
+  }
+  return std::nullopt;
+}
+
+NoMapping unknown_part(const std::string& what, const std::string& name,
+                       const std::string& without) {
   NoMapping no;
-  no.reason = fmt::format(
-      "the mapper fused does not know networks that cost energy or time, and {} does", *network);
+  no.reason = fmt::format("the mapper fused does not know {}, and {} does", what, name);
   no.nearest_relaxation = fmt::format(
-      "search with hop_energy: 0, link_bandwidth: inf and no latencies in {}, then price the "
-      "mapping "
-      "with it: sluice evaluate",
-      *network);
+      "search {} in {}, then price the mapping with it: sluice evaluate; or take another mapper",
+      without, name);
   return no;
+}
+
+/// The compiled expressions of `fused` leave networks and the cycles of systolic arrays out: what
+/// it proves would not hold.
+std::optional<NoMapping> unknown_to(const Mapper& mapper, const BoundProblem& problem) {
+  if (mapper.name() != "fused") return std::nullopt;
+  if (const auto network = costly_network(problem.arch))
+    return unknown_part("networks that cost energy or time", *network,
+                        "with hop_energy: 0, link_bandwidth: inf and no latencies");
+  if (const auto array = systolic_array(problem.arch))
+    return unknown_part("arrays that take cycles to fill and drain", *array, "without array:");
+  return std::nullopt;
 }
 
 void search(const Mapper& mapper, const MapArguments& arguments, const Console& console,
