@@ -157,8 +157,8 @@ class CapacityCheck {
       const ConcurrentSplit* split = split_at(n, depth);
       std::vector<Load> now(n_components_);
       for (std::uint32_t index : analysis_.live_at(static_cast<std::size_t>(n)))
-        if (const TreeEntry& entry = analysis_.entry_of(index); entry.concurrency == depth)
-          now[entry.component.index()].bits += analysis_.bits(index);
+        if (analysis_.concurrency(index) == depth)
+          now[analysis_.entry_of(index).component.index()].bits += analysis_.bits(index);
       for (std::size_t s = 0; split && s < split->stages.size(); ++s) {
         const std::vector<Load> child = loads_of(split->stages[s], split->stage_end(s), depth + 1);
         for (std::size_t c = 0; c < n_components_; ++c) {

@@ -67,14 +67,18 @@ double Reservations::bits(std::uint32_t reservation) const {
 
 double Reservations::multiple(std::uint32_t reservation) const {
   const auto of = [&](const TreeEntry& entry) {
-    const double buffers = std::max(entry.doubled ? 2 : 1, entry.copies);
-    return is_persistent(entry) ? buffers * persistent_instances(entry.tensor) : buffers;
+    if (is_persistent(entry)) return persistent_instances(entry.tensor);
+    return static_cast<double>(std::max(entry.doubled ? 2 : 1, entry.copies));
   };
   if (reservation < tree_.entries.size()) return of(tree_.entries[reservation]);
   double most = 1;
   for (std::uint32_t entry : spreads_[reservation - tree_.entries.size()].entries)
     most = std::max(most, of(tree_.entries[entry]));
   return most;
+}
+
+int Reservations::concurrency(std::uint32_t reservation) const {
+  return is_persistent(reservation) ? 0 : entry_of(reservation).concurrency;
 }
 
 bool Reservations::is_persistent(const TreeEntry& entry) const {

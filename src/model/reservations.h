@@ -26,6 +26,8 @@ class Reservations {
   double bits(std::uint32_t reservation) const;
   /// Bits that a reservation holds, per bit of its tile: buffering and instances.
   double multiple(std::uint32_t reservation) const;
+  /// Pipelined and parallel splits above it; none above what stays during the whole run.
+  int concurrency(std::uint32_t reservation) const;
 
  private:
   /// A tensor with backing nodes in several branches, or one that collectives bring there or take

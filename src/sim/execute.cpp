@@ -77,7 +77,7 @@ void add_occupancy(const Workload& workload, const Arch& arch, const sim::Machin
     if (!arch[memory].is_memory()) continue;
     const double peak = machine.reservations().peak_bits(memory);
     const double bits = capacity(workload, facts, memory);
-    execution.occupancy.push_back({memory, peak, bits});
+    execution.occupancy.push_back({memory, peak, bits, !machine.has_uneven_parts()});
     if (peak > bits)
       complaints.add(ComplaintKind::kCapacity,
                      fmt::format("{} holds {} bits; the mapping needs {}, {} too many.",

@@ -52,21 +52,30 @@ struct Party {
 };
 
 /// The buffers of the machine. A backing storage is everybody's; any other one "serves each child
-/// Einsum on its own" (model.md) and has a buffer for each.
+/// Einsum on its own" (model.md) and has a buffer for each. Below the steps of a pipelined split
+/// each step in flight has its own copy of a backing storage.
 class BufferTable {
  public:
   Buffer& at(const StorageItem& storage, EinsumId einsum, std::size_t instance) {
-    return buffers_[{storage.id, storage.is_backing ? 0 : einsum.index() + 1, instance}];
+    return buffers_[key(storage, einsum, instance)];
   }
   /// Null where the storage was never open there.
   Buffer* find(const StorageItem& storage, EinsumId einsum, std::size_t instance) {
-    const auto buffer =
-        buffers_.find({storage.id, storage.is_backing ? 0 : einsum.index() + 1, instance});
+    const auto buffer = buffers_.find(key(storage, einsum, instance));
     return buffer == buffers_.end() ? nullptr : &buffer->second;
   }
+  /// From now on the storage is that of step number `step`.
+  void select_step(const StorageItem& storage, std::size_t step) { steps_[storage.id] = step; }
 
  private:
-  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Buffer> buffers_;
+  using Key = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
+  Key key(const StorageItem& storage, EinsumId einsum, std::size_t instance) const {
+    const auto step = steps_.empty() ? steps_.end() : steps_.find(storage.id);
+    return {storage.id, storage.is_backing ? 0 : einsum.index() + 1, instance,
+            step == steps_.end() ? 0 : step->second};
+  }
+  std::map<Key, Buffer> buffers_;
+  std::map<std::size_t, std::size_t> steps_;  ///< by storage
 };
 
 /// Numbers the instances: the same turns always get the same number.

@@ -67,6 +67,13 @@ void ReservationTable::reserve_forever(ComponentId memory, const InstancePlace& 
   reserved = std::max(reserved, bits);
 }
 
+std::map<MemoryInstance, double> ReservationTable::peaks() const {
+  std::map<MemoryInstance, double> peaks;
+  for (const auto& [memory, instances] : memories_)
+    for (const auto& [place, instance] : instances) peaks[{memory, place}] = instance.peak();
+  return peaks;
+}
+
 double ReservationTable::peak_bits(ComponentId memory) const {
   double peak = 0;
   const auto instances = memories_.find(memory);

@@ -44,6 +44,7 @@ class CountTable {
 
 /// Coordinates of one instance of a memory: one for each spatial dimension of the machine.
 using InstancePlace = std::vector<std::int64_t>;
+using MemoryInstance = std::pair<ComponentId, InstancePlace>;
 
 /// What is reserved in every instance of every memory, now and at most. Tensors that are the same
 /// bits under two names share one reservation: they have one `owner`.
@@ -60,6 +61,8 @@ class ReservationTable {
   void reserve_since(std::size_t moment, ComponentId memory, const InstancePlace& place,
                      std::size_t owner, double bits);
   double peak_bits(ComponentId memory) const;
+  /// The largest sum over time in every instance of every memory.
+  std::map<MemoryInstance, double> peaks() const;
 
  private:
   struct Event {

@@ -27,7 +27,8 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
       made_(workload.tensors.size()),
       missing_(workload.tensors.size()),
       makers_(workload.tensors.size()),
-      is_state_(workload.tensors.size(), false) {
+      is_state_(workload.tensors.size(), false),
+      moments_of_(workload.tensors.size()) {
   std::size_t dimensions = 0;
   for (const Component& component : arch.components) {
     first_dimension_.push_back(dimensions);
@@ -118,6 +119,10 @@ void Machine::check_tiles() {
 
 void Machine::walk(const Body& body, std::size_t index, const Lanes& lanes, const Above& above) {
   if (index == body.items.size() || lanes.empty()) return;
+  if (body.steps_begin == index) {
+    walk_pipeline(body, lanes, above);
+    return;
+  }
   const Item& item = body.items[index];
   if (const auto* storage = std::get_if<StorageItem>(&item)) {
     walk_storage(*storage, body, index, lanes, above);
@@ -172,7 +177,7 @@ bool Machine::reaches_split(const Body& body, std::size_t index, const Lanes& la
     const auto* loop = std::get_if<LoopItem>(&body.items[index]);
     if (!loop) continue;
     for (const Lane& lane : lanes)
-      if (step_count(loop_schedule(workload_, *loop, lane)) > 1) return false;
+      if (sim::step_count(loop_schedule(workload_, *loop, lane)) > 1) return false;
   }
   return false;
 }
@@ -188,29 +193,45 @@ Machine::Above Machine::Above::below_loop(bool has_steps, bool is_spatial) const
   return below;
 }
 
-void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t index,
-                            const Lanes& lanes, const Above& above) {
-  std::vector<std::map<EinsumId, Walk>> schedules;
-  std::size_t steps = 0;
+/// What every lane does in a loop.
+Machine::Schedules Machine::schedules_of(const LoopItem& loop, const Lanes& lanes) {
+  Schedules schedules;
   for (const Lane& lane : lanes) {
     schedules.push_back(loop_schedule(workload_, loop, lane));
-    steps = std::max(steps, step_count(schedules.back()));
     note_steps(loop, schedules.back());
     note_tiles(loop, lane, schedules.back());
   }
+  return schedules;
+}
+
+std::size_t Machine::step_count(const Schedules& schedules) {
+  std::size_t steps = 0;
+  for (const auto& schedule : schedules) steps = std::max(steps, sim::step_count(schedule));
+  return steps;
+}
+
+Machine::Lanes Machine::lanes_in_step(const Lanes& lanes, const Schedules& schedules,
+                                      std::size_t step) {
+  Lanes inside;
+  for (std::size_t l = 0; l < lanes.size(); ++l) {
+    Lane lane = lanes[l];
+    lane.boxes = boxes_in_step(lanes[l], schedules[l], step);
+    if (!lane.boxes.empty()) inside.push_back(std::move(lane));
+  }
+  return inside;
+}
+
+void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t index,
+                            const Lanes& lanes, const Above& above) {
+  const Schedules schedules = schedules_of(loop, lanes);
+  const std::size_t steps = step_count(schedules);
   ++runs_[loop.id];
   const Above below = above.below_loop(steps > 1, false);
   const std::size_t begin = reservations_.now();
   loop_steps_.push_back(0);
   for (std::size_t step = 0; step < steps; ++step) {
     loop_steps_.back() = static_cast<std::int64_t>(step);
-    Lanes inside;
-    for (std::size_t l = 0; l < lanes.size(); ++l) {
-      Lane lane = lanes[l];
-      lane.boxes = boxes_in_step(lanes[l], schedules[l], step);
-      if (!lane.boxes.empty()) inside.push_back(std::move(lane));
-    }
-    walk(body, index + 1, inside, below);
+    walk(body, index + 1, lanes_in_step(lanes, schedules, step), below);
   }
   loop_steps_.pop_back();
   if (steps > 1 && !above.is_below_loop) release_kept(begin);
@@ -219,19 +240,22 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
 void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t index,
                            const Lanes& lanes, const Above& above) {
   ++runs_[loop.id];
+  const Schedules schedules = schedules_of(loop, lanes);
+  walk(body, index + 1, lanes_of_instances(loop, lanes, schedules),
+       above.below_loop(step_count(schedules) > 1, true));
+}
+
+/// The instances that a spatial loop spreads the work over.
+Machine::Lanes Machine::lanes_of_instances(const LoopItem& loop, const Lanes& lanes,
+                                           const Schedules& schedules) {
   Lanes inside;
-  std::size_t most = 0;
-  for (const Lane& lane : lanes)
-    most = std::max(most, step_count(loop_schedule(workload_, loop, lane)));
+  const std::size_t most = step_count(schedules);
   const std::int64_t fanout = arch_[loop.component].spatial[loop.dimension].fanout;
   const std::size_t dimension = first_dimension_[loop.component.index()] + loop.dimension;
-  for (const Lane& lane : lanes) {
-    const auto schedule = loop_schedule(workload_, loop, lane);
-    note_steps(loop, schedule);
-    note_tiles(loop, lane, schedule);
-    for (std::size_t turn = 0; turn < step_count(schedule); ++turn) {
-      Lane instance = lane;
-      instance.boxes = boxes_in_step(lane, schedule, turn);
+  for (std::size_t l = 0; l < lanes.size(); ++l) {
+    for (std::size_t turn = 0; turn < sim::step_count(schedules[l]); ++turn) {
+      Lane instance = lanes[l];
+      instance.boxes = boxes_in_step(lanes[l], schedules[l], turn);
       if (instance.boxes.empty()) continue;
       instance.turns.push_back(static_cast<std::int64_t>(turn));
       instance.ids.push_back(numbers_.of(instance.turns));
@@ -246,14 +270,41 @@ void Machine::walk_spatial(const LoopItem& loop, const Body& body, std::size_t i
       inside.push_back(std::move(instance));
     }
   }
-  walk(body, index + 1, inside, above.below_loop(most > 1, true));
+  return inside;
+}
+
+/// The lanes that have work in a child of a split, with that work alone.
+Machine::Lanes Machine::lanes_of(const Body& child, const Lanes& lanes) {
+  Lanes inside = lanes;
+  for (Lane& lane : inside)
+    std::erase_if(lane.boxes, [&](const auto& box) { return child.einsums.count(box.first) == 0; });
+  std::erase_if(inside, [](const Lane& lane) { return lane.boxes.empty(); });
+  return inside;
+}
+
+bool Machine::uses(const Body& child, const StorageItem& storage) {
+  return std::any_of(child.einsums.begin(), child.einsums.end(),
+                     [&](EinsumId e) { return storage.served.count(e) > 0; });
+}
+
+/// Walks a child of a split; then the storages that are open above it end their service for it.
+void Machine::walk_child(const Body& child, const Lanes& lanes, const Above& above) {
+  walk(child, 0, lanes, above);
+  for (auto open = above.open.rbegin(); open != above.open.rend(); ++open)
+    for (EinsumId einsum : child.einsums)
+      if (open->storage->served.count(einsum) > 0) close_for(*open->storage, einsum, *open->lanes);
+  for (EinsumId einsum : child.einsums) give_back_to_others(einsum, above.open_from);
 }
 
 void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above& above) {
+  if (split.kind != SplitKind::kSequential) {
+    std::deque<Step> steps;
+    steps.push_back({lanes, above, {}, loop_steps_, {}});
+    run_concurrently(split, steps, above);
+    return;
+  }
   const auto uses = [&](std::size_t child, const StorageItem& storage) {
-    const EinsumSet& einsums = split.children[child].einsums;
-    return std::any_of(einsums.begin(), einsums.end(),
-                       [&](EinsumId e) { return storage.served.count(e) > 0; });
+    return Machine::uses(split.children[child], storage);
   };
   const auto is_first = [&](std::size_t child, const StorageItem& storage) {
     for (std::size_t c = 0; c < child; ++c)
@@ -271,11 +322,7 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
       collect(std::get<CollectiveStep>(child.items.front()), lanes);
       continue;
     }
-    Lanes inside = lanes;
-    for (Lane& lane : inside)
-      std::erase_if(lane.boxes,
-                    [&](const auto& box) { return child.einsums.count(box.first) == 0; });
-    std::erase_if(inside, [](const Lane& lane) { return lane.boxes.empty(); });
+    const Lanes inside = lanes_of(child, lanes);
     const bool has_split = reaches_split(child, 0, inside);
     std::vector<OpenStorage> here, below;
     for (OpenStorage open : above.unreserved) {
@@ -286,13 +333,8 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
     }
     for (const OpenStorage& open : here)
       if (open.reserves) reserve(*open.storage, *open.lanes, above.is_below_loop);
-    walk(child, 0, inside,
-         {above.open, below, above.is_below_loop, above.n_loops, above.open_from});
-    for (auto open = above.open.rbegin(); open != above.open.rend(); ++open)
-      for (EinsumId einsum : child.einsums)
-        if (open->storage->served.count(einsum) > 0)
-          close_for(*open->storage, einsum, *open->lanes);
-    for (EinsumId einsum : child.einsums) give_back_to_others(einsum, above.open_from);
+    walk_child(child, inside,
+               {above.open, below, above.is_below_loop, above.n_loops, above.open_from});
     for (const OpenStorage& open : here)
       if (open.releases) release(*open.storage, *open.lanes, above.is_below_loop);
   }

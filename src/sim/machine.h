@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -26,6 +27,8 @@ class Machine {
   std::int64_t merge_values() const { return transfers_.merge_values; }
   std::int64_t padding_values() const { return transfers_.padding_values; }
   std::int64_t compute_steps() const { return compute_steps_; }
+  /// Whether tiles differ in a program with children that run at the same time.
+  bool has_uneven_parts() const { return concurrent_runs_ > 0 && !uneven_.empty(); }
   /// The values of a tensor that an Einsum makes, as they were when they left their backing
   /// storage.
   const std::map<Element, Cell>& results(TensorId tensor) const { return results_[tensor.index()]; }
@@ -60,6 +63,58 @@ class Machine {
   void walk_spatial(const LoopItem& loop, const Body& body, std::size_t index, const Lanes& lanes,
                     const Above& above);
   void walk_split(const SplitItem& split, const Lanes& lanes, const Above& above);
+  void walk_child(const Body& child, const Lanes& lanes, const Above& above);
+  static Lanes lanes_of(const Body& child, const Lanes& lanes);
+  static bool uses(const Body& child, const StorageItem& storage);
+  using Schedules = std::vector<std::map<EinsumId, Walk>>;  ///< per lane
+  Schedules schedules_of(const LoopItem& loop, const Lanes& lanes);
+  static std::size_t step_count(const Schedules& schedules);
+  static Lanes lanes_in_step(const Lanes& lanes, const Schedules& schedules, std::size_t step);
+  Lanes lanes_of_instances(const LoopItem& loop, const Lanes& lanes, const Schedules& schedules);
+
+  /// One step of a pipelined split, as its loops reach it.
+  struct Step {
+    Lanes lanes;
+    Above above;
+    /// Between the steps' loops and the split, outermost first.
+    std::vector<std::pair<const StorageItem*, Lanes>> storages;
+    std::vector<std::int64_t> loop_steps;
+    std::vector<std::pair<std::size_t, std::size_t>> runs;  ///< of the loops in between
+  };
+  /// A child of a split and the collectives that belong to it.
+  struct Branch {
+    const Body* child = nullptr;
+    std::vector<CollectiveStep> collectives;
+  };
+  /// The tiles of a storage between the steps' loops and the split.
+  struct TilesInFlight {
+    ReservationTable number;                   ///< of steps that have one
+    std::map<MemoryInstance, double> largest;  ///< bits of one of them
+    ReservationTable alone;                    ///< as it would be reserved for a step on its own
+  };
+  /// What is there at the same time while a split's children run: each part with what it holds.
+  struct Parts {
+    std::vector<ReservationTable> branches;
+    std::map<const StorageItem*, TilesInFlight> tiles;
+  };
+  void walk_pipeline(const Body& body, const Lanes& lanes, const Above& above);
+  void find_steps(const Body& body, std::size_t index, Step step, std::deque<Step>& steps);
+  std::vector<Branch> branches_of(const SplitItem& split);
+  void run_concurrently(const SplitItem& split, std::deque<Step>& steps, const Above& above);
+  void run_branch(const std::vector<Branch>& branches, std::size_t branch, const Step& step,
+                  std::size_t number, Parts& parts);
+  static bool is_used(const std::vector<Branch>& branches, std::size_t begin, std::size_t end,
+                      const StorageItem& storage);
+  void end_tiles(const std::vector<Branch>& branches, std::size_t branch, const Step& step,
+                 std::size_t number, Parts& parts);
+  void begin_tile(const StorageItem& storage, const Lanes& lanes, std::size_t number,
+                  bool is_below_loop, Parts& parts);
+  void end_tile(const StorageItem& storage, const Lanes& lanes, std::size_t number, Parts& parts);
+  std::map<MemoryInstance, double> tiles_of_step(const StorageItem& storage, const Lanes& lanes);
+  void reserve_parts(const Parts& parts);
+  void note_moments(EinsumId einsum, const Lanes& lanes);
+  void check_moments(EinsumId reader, TensorId tensor, Element element);
+
   void collect(const CollectiveStep& item, const Lanes& lanes);
   void collect_team(const CollectiveNode& node, EinsumId maker, const Link& backing,
                     const CollectiveTeam& team);
@@ -179,6 +234,17 @@ class Machine {
   std::map<std::pair<std::size_t, EinsumId>, std::int64_t> tile_of_loop_;
   EinsumSet uneven_;
   CollectiveUses collective_uses_;
+  ReservationTable* reserved_ = &reservations_;  ///< where what is reserved now is noted
+  /// When something is made: the slots of the pipelined and parallel splits around, outermost
+  /// first.
+  struct Moment {
+    std::size_t run = 0;     ///< of the split
+    std::size_t slot = 0;    ///< time slot of this run
+    std::size_t branch = 0;  ///< whose turn it is
+  };
+  std::vector<Moment> moments_;
+  std::vector<std::unordered_map<Element, std::vector<Moment>>> moments_of_;  ///< per tensor
+  std::size_t concurrent_runs_ = 0;
   std::int64_t compute_steps_ = 0;
   std::vector<ExecutionStep> steps_;
 };

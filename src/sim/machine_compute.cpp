@@ -94,6 +94,7 @@ void Machine::compute(const ComputeItem& item, const Lanes& all_lanes) {
   }
   transfers_.drain(crossing, results);
   note_makers(einsum, lanes);
+  note_moments(einsum, lanes);
   record_compute(item, lanes);
 }
 
@@ -118,6 +119,7 @@ std::vector<Cell> Machine::operands(EinsumId einsum, const Lanes& lanes) {
       const Element element = points_.at(of, access, lanes[l].boxes.at(einsum));
       const auto place = std::lower_bound(party.points.begin(), party.points.end(), element);
       check_makers(einsum, access.tensor, element, lanes[l]);
+      check_moments(einsum, access.tensor, element);
       const Cell& cell = party.cells[static_cast<std::size_t>(place - party.points.begin())];
       if (cell.is_made)
         check_complete(einsum, access.tensor, element);

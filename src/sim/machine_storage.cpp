@@ -250,7 +250,7 @@ void Machine::reserve(const StorageItem& storage, const Lanes& lanes, bool is_do
       reservations_.reserve_forever(storage.component, place, owner_[storage.id],
                                     bits * static_cast<double>(repetitions(storage)));
     else
-      reservations_.reserve(storage.component, place, owner_[storage.id], bits);
+      reserved_->reserve(storage.component, place, owner_[storage.id], bits);
   }
 }
 
@@ -263,8 +263,8 @@ void Machine::release(const StorageItem& storage, const Lanes& lanes, bool is_do
   for (const Lane& lane : lanes) {
     const double bits = reserved_bits(storage, lane, is_double);
     if (bits > 0)
-      reservations_.release(storage.component, instance_of(storage.component, lane.place),
-                            owner_[storage.id], bits);
+      reserved_->release(storage.component, instance_of(storage.component, lane.place),
+                         owner_[storage.id], bits);
   }
 }
 

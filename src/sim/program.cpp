@@ -25,6 +25,7 @@ class BodyMaker {
       if (is_loop(placed.nodes[index])) loop_of_node[index] = n_loops_++;
     for (const std::size_t index : placed.order)
       add(body, placed, index, loop_of_node, held, tiles);
+    body.steps_begin = find_steps(body);
     return body;
   }
 
@@ -69,15 +70,63 @@ class BodyMaker {
     item.resident = storage.resident;
     item.incremental = storage.incremental && !place.is_backing && !item.is_toll;
     item.served = place.served;
+    item.exchange = exchange_of(item);
     return item;
   }
 
   void add_split(Body& body, const SplitNode& split,
                  const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles) {
     SplitItem item;
+    item.kind = split.kind;
+    note_exchanges(split, held);
     for (const NodeList& child : split.children) item.children.push_back(make(child, held, tiles));
     hoist_common_backing(body, item);
     body.items.emplace_back(std::move(item));
+  }
+
+  /// The steps of a pipelined split: the loops right above it (and above storages), if one of them
+  /// is temporal and takes several steps.
+  static std::optional<std::size_t> find_steps(const Body& body) {
+    const auto* split = body.items.empty() ? nullptr : std::get_if<SplitItem>(&body.items.back());
+    if (!split || split->kind != SplitKind::kPipeline) return std::nullopt;
+    std::size_t begin = body.items.size() - 1;
+    bool has_steps = false;
+    for (std::size_t i = begin; i-- > 0;) {
+      const auto* loop = std::get_if<LoopItem>(&body.items[i]);
+      if (!loop && has_steps) break;
+      has_steps = has_steps || (loop && !loop->is_spatial && !loop->has_one_step);
+      begin = i;
+    }
+    return has_steps ? std::optional(begin) : std::nullopt;
+  }
+
+  /// A collective on a tensor that nothing above its split holds for its maker brings it from the
+  /// maker's own storage to those of the readers.
+  void note_exchanges(const SplitNode& split,
+                      const std::vector<std::pair<TensorId, EinsumSet>>& held) {
+    for (const NodeList& child : split.children) {
+      const auto* collective =
+          child.size() == 1 ? std::get_if<CollectiveNode>(&child.front().kind) : nullptr;
+      if (!collective) continue;
+      const auto maker = maker_of(collective->tensor);
+      if (maker && std::none_of(held.begin(), held.end(), [&](const auto& above) {
+            return above.first == collective->tensor && above.second.count(*maker) > 0;
+          }))
+        exchanged_.insert(collective->tensor);
+    }
+  }
+
+  std::optional<EinsumId> maker_of(TensorId tensor) const {
+    for (std::size_t e = 0; e < workload_.einsums.size(); ++e)
+      if (workload_.einsums[e].output().tensor == tensor) return EinsumId(e);
+    return std::nullopt;
+  }
+
+  StorageItem::Exchange exchange_of(const StorageItem& storage) const {
+    if (!storage.is_backing || exchanged_.count(storage.tensor) == 0)
+      return StorageItem::Exchange::kNone;
+    return storage.served.count(*maker_of(storage.tensor)) > 0 ? StorageItem::Exchange::kGives
+                                                               : StorageItem::Exchange::kTakes;
   }
 
   /// Backing storages of one tensor in one memory at the head of several children (or above the
@@ -128,7 +177,8 @@ class BodyMaker {
       if (loop && loop->has_one_step) continue;
       const auto* storage = std::get_if<StorageItem>(&item);
       if (storage && storage->is_toll) charged.insert(storage->tensor);
-      if (storage && storage->is_backing && charged.count(storage->tensor) == 0)
+      if (storage && storage->is_backing && charged.count(storage->tensor) == 0 &&
+          storage->exchange == StorageItem::Exchange::kNone)
         found.push_back(storage);
       if (const auto* split = std::get_if<SplitItem>(&item))
         for (const Body& child : split->children)
@@ -145,7 +195,7 @@ class BodyMaker {
         for (Body& child : split->children) take_out(child, what, whole);
       const auto* storage = std::get_if<StorageItem>(&body.items[i]);
       if (!storage || !storage->is_backing || storage->tensor != what.first ||
-          storage->component != what.second)
+          storage->component != what.second || storage->exchange != StorageItem::Exchange::kNone)
         continue;
       if (!whole) whole = *storage;
       whole->is_hoisted = true;
@@ -168,6 +218,7 @@ class BodyMaker {
   std::size_t n_storages_ = 0;
   std::size_t n_loops_ = 0;
   std::vector<CollectiveNode> collectives_;
+  std::set<TensorId> exchanged_;
 };
 
 /// Follows every Einsum down to its compute.

@@ -28,6 +28,9 @@ struct StorageItem {
   bool incremental = false;  ///< keeps its tile from visit to visit and fetches what is new in it
   EinsumSet served;
   std::optional<std::size_t> slides_over;  ///< id of the loop whose new points alone it fetches
+  /// Of a tensor that a collective brings from its maker's instances to those of its readers.
+  enum class Exchange : std::uint8_t { kNone, kGives, kTakes };
+  Exchange exchange = Exchange::kNone;
 
   /// Grows with the order in which the storages on an Einsum's way are written.
   std::size_t order_as_written(EinsumId einsum) const {
@@ -50,6 +53,7 @@ struct LoopItem {
 
 struct Body;
 struct SplitItem {
+  SplitKind kind = SplitKind::kSequential;
   std::vector<Body> children;
 };
 
@@ -69,6 +73,8 @@ using Item = std::variant<StorageItem, LoopItem, SplitItem, ComputeItem, Collect
 struct Body {
   std::vector<Item> items;
   EinsumSet einsums;  ///< that are computed in it
+  /// Of a list that ends in a pipelined split: the first of the loops that are its steps.
+  std::optional<std::size_t> steps_begin;
 };
 
 /// One storage on the way of a tensor to the compute of one Einsum.
@@ -108,8 +114,8 @@ std::optional<RankVariableId> walked(const LoopItem& loop, const Einsum& einsum)
 /// Whether a collective on the tensor brings together what the instances of a spatial loop have.
 bool is_collected(const Program& program, const Arch& arch, TensorId tensor, const LoopItem& loop);
 
-/// Makes the program. Nodes that cannot be executed (pipelines, shared tiles) are left out:
-/// `check_supported` complains about them first.
+/// Makes the program. Nodes that cannot be executed (shared tiles, parts of the instances for the
+/// children of a split) are left out: `check_supported` complains about them first.
 Program make_program(const Workload& workload, const Arch& arch, const Mapping& mapping);
 
 }  // namespace sluice::sim

@@ -254,16 +254,46 @@ void check_useful(const Workload& workload, const Arch& arch, const Body& body,
 
 }  // namespace
 
+namespace {
+
+void check_split(const Workload& workload, const SplitNode& split, Complaints& complaints) {
+  if (split.kind == SplitKind::kSequential) return;
+  const auto complain = [&](const char* what) {
+    complaints.add(ComplaintKind::kUnsupported, fmt::format("A {} split {} cannot be executed yet.",
+                                                            split_name(split.kind), what));
+  };
+  if (split.over || !split.shares.empty()) complain("whose children share out the instances");
+  if (!split.forward.empty()) complain("that forwards tensors");
+  for (const NodeList& child : split.children)
+    for_each_node(child, [&](const Node& node) {
+      const auto* compute = std::get_if<ComputeNode>(&node.kind);
+      if (compute && workload[compute->einsum].is_copy_operation) complain("with a copy below it");
+    });
+}
+
+bool has_concurrent_split(const Mapping& mapping) {
+  bool found = false;
+  for_each_node(mapping.nodes, [&](const Node& node) {
+    const auto* split = std::get_if<SplitNode>(&node.kind);
+    found = found || (split && split->kind != SplitKind::kSequential);
+  });
+  return found;
+}
+
+}  // namespace
+
 void check_supported(const Workload& workload, const Mapping& mapping, Complaints& complaints) {
   const auto complain = [&](const std::string& what) {
     complaints.add(ComplaintKind::kUnsupported, what + " cannot be executed yet.");
   };
+  const bool is_concurrent = has_concurrent_split(mapping);
   for_each_node(mapping.nodes, [&](const Node& node) {
     if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
       if (storage->shared_by) complain("A tile that peers share (`shared_by`)");
+      if (storage->incremental && is_concurrent)
+        complain("An incremental storage beside a pipelined or parallel split");
     } else if (const auto* split = std::get_if<SplitNode>(&node.kind)) {
-      if (split->kind != SplitKind::kSequential)
-        complain("A " + split_name(split->kind) + " split");
+      check_split(workload, *split, complaints);
     } else if (const auto* collective = std::get_if<CollectiveNode>(&node.kind)) {
       if (collective->type != CollectiveType::kAllReduce || collective->src != collective->dst)
         complain("The " + collective_name(collective->type) + " of " +

@@ -1,4 +1,4 @@
-// sluice_fuzz_triples [--cases N] [--seed S] [--seconds T] [--keep-going]
+// sluice_fuzz_triples [--cases N] [--seed S] [--seconds T] [--keep-going] [--concurrent]
 // Compares the analytic model with the executor on random (workload, architecture, mapping)
 // triples. At a difference it prints the simplest triple that still shows it, as YAML, and ends
 // with status 1.
@@ -22,14 +22,17 @@ struct Arguments {
   double seconds = std::numeric_limits<double>::infinity();
   bool keep_going = false;  ///< report every difference, unshrunk
   bool print = false;       ///< only print the triples
+  bool concurrent = false;  ///< with most of their splits pipelined or parallel
 };
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (name == "--keep-going" || name == "--print") {
-      (name == "--print" ? arguments.print : arguments.keep_going) = true;
+    if (name == "--keep-going" || name == "--print" || name == "--concurrent") {
+      (name == "--print"        ? arguments.print
+       : name == "--concurrent" ? arguments.concurrent
+                                : arguments.keep_going) = true;
       continue;
     }
     if (i + 1 == argc) {
@@ -64,7 +67,7 @@ bool is_unpriced(const std::vector<sluice::Violation>& violations) {
 /// One case; false where the two differ.
 bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
   using namespace sluice::triples;
-  const Triple triple = random_triple(seed);
+  const Triple triple = arguments.concurrent ? concurrent_triple(seed) : random_triple(seed);
   if (arguments.print) fmt::print("# seed {}\n{}---\n", seed, to_yaml(triple));
   std::string why;
   const auto loaded = load(triple, &why);

@@ -655,6 +655,28 @@ void draw_incremental(Dice& dice, Triple& triple) {
     draw_incremental(dice, triple.nodes, dice.chance(50) ? 100 : 50);
 }
 
+void clear_incremental(std::vector<NodeSpec>& nodes) {
+  for (NodeSpec& node : nodes) {
+    node.incremental = false;
+    for (std::vector<NodeSpec>& child : node.children) clear_incremental(child);
+  }
+}
+
+void draw_concurrent(Dice& dice, std::vector<NodeSpec>& nodes) {
+  for (NodeSpec& node : nodes) {
+    if (node.kind == NodeSpec::Kind::kSequential)
+      node.split = dice.text_of({"Pipeline", "Pipeline", "Pipeline", "Parallel", "Sequential"});
+    for (std::vector<NodeSpec>& child : node.children) draw_concurrent(dice, child);
+  }
+}
+
+/// Children of splits that run at the same time; with dice of its own.
+void make_concurrent(Triple& triple, std::uint64_t seed) {
+  Dice dice(seed ^ 0xC0C0C0C0C0C0ULL);
+  clear_incremental(triple.nodes);
+  draw_concurrent(dice, triple.nodes);
+}
+
 std::optional<Workload> workload_of(const Triple& triple) {
   Triple bare = triple;
   bare.components.clear();
@@ -680,8 +702,16 @@ Triple random_triple(std::uint64_t seed) {
     draw_networks(dice, triple);
     for (ComponentSpec& component : triple.components)
       component.frees_drains = component.kind == ComponentSpec::Kind::kMemory && dice.chance(12);
+    if (triple.einsums.size() > 1 && Dice(seed ^ 0x9191919191ULL).chance(12))
+      make_concurrent(triple, seed);
     return triple;
   }
+}
+
+Triple concurrent_triple(std::uint64_t seed) {
+  Triple triple = random_triple(seed);
+  make_concurrent(triple, seed);
+  return triple;
 }
 
 }  // namespace sluice::triples

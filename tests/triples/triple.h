@@ -24,6 +24,7 @@ struct NodeSpec {
   std::int64_t first_tile = 0;     ///< temporal loops: 0 where not stated
   bool sliding = false, persistent = false, incremental = false;  ///< storage
   std::vector<std::string> einsums;  ///< storage: whom it serves; empty: everybody
+  std::string split = "Sequential";  ///< kSequential: its tag
   std::vector<std::vector<NodeSpec>> children;
 };
 
@@ -81,6 +82,9 @@ std::optional<LoadedTriple> load(const Triple& triple, std::string* why);
 
 /// The triple of one seed. Most are legal.
 Triple random_triple(std::uint64_t seed);
+
+/// The triple of one seed without incremental storages, most of its splits pipelined or parallel.
+Triple concurrent_triple(std::uint64_t seed);
 
 /// Where model and executor differ on a triple; empty where they agree.
 std::vector<std::string> differences(const LoadedTriple& triple);

@@ -83,7 +83,7 @@ std::string node_text(const NodeSpec& node) {
     case NodeSpec::Kind::kCompute:
       return fmt::format("!Compute {{einsum: {}, component: {}}}", node.names[0], node.component);
     case NodeSpec::Kind::kSequential:
-      return "!Sequential";
+      return "!" + node.split;
   }
   return {};
 }

@@ -56,6 +56,9 @@ struct PeakOccupancy {
   ComponentId component;
   double peak_bits = 0;      ///< largest over instances and time
   double capacity_bits = 0;  ///< infinity where unbounded
+  /// False where tiles differ below a pipelined or parallel split: the largest of all children
+  /// need not meet, and the model gives an upper bound only.
+  bool is_even = true;
   friend bool operator==(const PeakOccupancy&, const PeakOccupancy&) = default;
 };
 

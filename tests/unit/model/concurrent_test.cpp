@@ -77,6 +77,14 @@ TEST_F(Concurrent, APipelineHoldsATileForEachStepInFlight) {
   EXPECT_EQ(peak_bits(cost(nodes(SplitKind::kPipeline), LatencyPolicy::kOverlap), arch, "GB"), 10);
 }
 
+// What a child keeps during the whole run is there once, whichever child runs.
+TEST_F(Concurrent, WhatIsPersistentIsHeldOnce) {
+  NodeList list = nodes(SplitKind::kPipeline);
+  auto& children = std::get<SplitNode>(list.back().kind).children;
+  std::get<StorageNode>(children.front().front().kind).persistent = true;
+  EXPECT_EQ(peak_bits(cost(list, LatencyPolicy::kOverlap), arch, "GB"), 10);
+}
+
 // One step: nothing is in flight. All of T stands between the loop and the split, 4 values.
 TEST_F(Concurrent, WithoutStepsNothingIsHeldTwice) {
   const MappingBuilder b(w, arch);
