@@ -179,8 +179,8 @@ tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& 
   ExhaustiveSearch search(&run);
   if (!search.list_choices()) {
     if (run.record().cancelled()) return run.finish();
-    return tl::make_unexpected(too_large(
-        fmt::format("one Einsum alone has more than {:.0f} choices", kMostChoices)));
+    return tl::make_unexpected(
+        too_large(fmt::format("one Einsum alone has more than {:.0f} choices", kMostChoices)));
   }
   const double most = options.budget_evaluations.value_or(kMostMappings);
   const double all = search.count(limited ? most : kMostMappings);

@@ -123,8 +123,7 @@ class Flattener {
   }
 
   void unsupported(const Node& node, const std::string& what) {
-    report_.add(ViolationKind::kUnsupportedNode, &node,
-                "The model cannot price " + what + " yet.");
+    report_.add(ViolationKind::kUnsupportedNode, &node, "The model cannot price " + what + " yet.");
   }
 
   // --- who is served

@@ -16,7 +16,8 @@ std::vector<std::string> architectures() {
   std::vector<std::string> names;
   const auto folder = std::filesystem::path(SLUICE_REPO_DIR) / "library" / "architectures";
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".yaml" && !entry.path().stem().string().starts_with("comet_"))
+      names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -53,6 +54,12 @@ INSTANTIATE_TEST_SUITE_P(Quick, LibrarySearch,
                            std::replace(name.begin(), name.end(), '.', '_');
                            return name;
                          });
+
+INSTANTIATE_TEST_SUITE_P(Comet, LibrarySearch,
+                         ::testing::Combine(::testing::Values("gemm_softmax"),
+                                            ::testing::Values(std::string("comet_edge"),
+                                                              std::string("comet_cloud"))),
+                         [](const auto& test) { return std::get<1>(test.param); });
 
 }  // namespace
 }  // namespace sluice::testing

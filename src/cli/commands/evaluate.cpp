@@ -52,11 +52,14 @@ Specs load_with_mappings(const SpecArguments& arguments) {
   return all;
 }
 
-/// A mapping may break `keep` and `may_keep`: it is priced, but it is none that a mapper would make,
-/// and the bounds are those of mappings that do not.
+/// A mapping may break `keep` and `may_keep`: it is priced, but it is none that a mapper would
+/// make, and the bounds are those of mappings that do not.
 void warn_of_kept(const BoundProblem& problem, const Mapping& mapping, Diagnostics* diagnostics) {
   for (const Violation& violation : keep_violations(problem, mapping))
-    diagnostics->push_back({Severity::kWarning, {}, violation.message, "",
+    diagnostics->push_back({Severity::kWarning,
+                            {},
+                            violation.message,
+                            "",
                             "the mapping is priced all the same; mappers would not make it, and "
                             "the bounds do not hold for it"});
 }
