@@ -226,6 +226,10 @@ class CollectiveChecker {
         return add(ViolationKind::kUnsupportedNode, "a child without loops over " + name +
                                                         " works on its instance 0; another root "
                                                         "cannot be priced.");
+    for (std::size_t i = 0; i < over_.size(); ++i)
+      if (leaves_something_everywhere() && depth_of(over_[i].component) > depth_of(node_.dst))
+        return refuse("the dimension " + node_.over[i] + " is below " + report_.name(node_.dst) +
+                      "; all its instances share one, to which a gather would bring it.");
     const End maker{maker_, sent->loops_above};
     if (!check_way(maker)) return false;
     for (const FlatCollective::Reader& at : flat_.readers) {
@@ -239,6 +243,12 @@ class CollectiveChecker {
         return refuse("no loop spreads the tensor over the dimension " + node_.over[i] +
                       "; it has one participant.");
     return true;
+  }
+
+  /// Each participant ends with something in a memory of its own.
+  bool leaves_something_everywhere() const {
+    return node_.type == CollectiveType::kAllReduce || node_.type == CollectiveType::kAllGather ||
+           node_.type == CollectiveType::kReduceScatter || node_.type == CollectiveType::kAllToAll;
   }
 
   bool check_reader(const End& reader) {
@@ -302,7 +312,8 @@ class CollectiveChecker {
                                                         : Spread::kCopies,
                              false) +
                       ".");
-      const std::int64_t participants = used(over_[i]), mine = instances_of(reader, over_[i]);
+      const std::int64_t participants = from_one ? used(over_[i]) : instances_of(maker, over_[i]);
+      const std::int64_t mine = instances_of(reader, over_[i]);
       if (to_slices && mine != participants)
         return refuse(read_by + " uses " + std::to_string(mine) + " instances of " + node_.over[i] +
                       "; " + std::to_string(participants) + " take part.");
@@ -313,6 +324,10 @@ class CollectiveChecker {
     if (whole(maker, false) != whole(reader, true))
       return add(ViolationKind::kUnsupportedNode,
                  read_by + " reads other values than are made; the model cannot price that.");
+    if (node_.type == T::kAllToAll &&
+        (sliced_rank(maker, false) < 0 || sliced_rank(reader, true) < 0))
+      return add(ViolationKind::kUnsupportedNode,
+                 "its loops slice several ranks of the tensor; the model cannot price that.");
     if (node_.type == T::kAllToAll && sliced_rank(maker, false) == sliced_rank(reader, true))
       return refuse(read_by + " slices the rank that is sliced already; nothing is to be brought.");
     return true;

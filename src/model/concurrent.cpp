@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "model/collective_rules.h"
+
 namespace sluice {
 namespace {
 
@@ -18,15 +20,20 @@ double latency_of(const FlatTree& tree, const std::vector<NestTime>& times, int 
       latency_s += times[static_cast<std::size_t>(n++)].latency_s;
       continue;
     }
-    double longest_s = 0;
+    double longest_s = 0, sum_s = 0;
     std::vector<double> busy_s(times.front().busy_s.size(), 0);
-    for (std::size_t s = 0; s < split->stages.size(); ++s)
-      longest_s = std::max(
-          longest_s, latency_of(tree, times, split->stages[s], split->stage_end(s), depth + 1));
+    for (std::size_t c = 0; c < split->stages.size(); ++c) {
+      const double child_s =
+          latency_of(tree, times, split->stages[c], split->stage_end(c), depth + 1);
+      longest_s = std::max(longest_s, child_s);
+      sum_s += child_s;
+    }
     for (; n < split->end; ++n)
       for (std::size_t c = 0; c < busy_s.size(); ++c)
         busy_s[c] += times[static_cast<std::size_t>(n)].busy_s[c];
-    latency_s += std::max(longest_s, *std::max_element(busy_s.begin(), busy_s.end()));
+    latency_s += split->runs_side_by_side()
+                     ? std::max(longest_s, *std::max_element(busy_s.begin(), busy_s.end()))
+                     : sum_s;
   }
   return latency_s;
 }
@@ -49,6 +56,11 @@ class ConcurrencyChecker {
     }
     check_copies();
     check_windows();
+    if (problem_.holds_unlike_boxes)
+      add(ViolationKind::kUnsupportedNode,
+          "The model cannot price " + a_split(*split_.split) +
+              " in a workload whose Einsums touch different parts of a tensor (borders, windows, "
+              "slices of a state).");
   }
 
  private:
@@ -100,23 +112,26 @@ class ConcurrencyChecker {
     return false;
   }
 
-  /// One reservation cannot stand in several children.
+  /// What is reserved in several branches, or brought by a collective, must not reach out of the
+  /// split, nor stand in several of its children.
   void check_backings(TensorId tensor) {
-    const TreeEntry* first = nullptr;
-    for (const TreeEntry& entry : tree_.entries) {
-      if (!entry.backing || entry.tensor != tensor || entry.last_user < 0) continue;
-      if (!first) {
-        first = &entry;
-        continue;
-      }
-      if (entry.concurrency > split_.depth && split_.has(entry.first_user) &&
-          split_.has(entry.last_user))
-        add(ViolationKind::kUnsupportedNode, "The model cannot price " + report_.name(tensor) +
-                                                 " backed in several branches below " +
-                                                 a_split(*split_.split) +
-                                                 "; back it above the split.")
-            .tensors = {tensor};
-    }
+    std::vector<const TreeEntry*> backing;
+    for (const TreeEntry& entry : tree_.entries)
+      if (entry.backing && entry.tensor == tensor && entry.last_user >= 0)
+        backing.push_back(&entry);
+    const auto below = [&](const TreeEntry* entry) {
+      return entry->concurrency > split_.depth && split_.has(entry->first_user);
+    };
+    const bool any = std::any_of(backing.begin(), backing.end(), below);
+    const bool moved = mover_of(tree_, tensor) != nullptr;
+    if (!any || (backing.size() < 2 && !moved)) return;
+    add(ViolationKind::kUnsupportedNode,
+        moved ? "The model cannot price a collective that brings " + report_.name(tensor) +
+                    " into, out of or between children of " + a_split(*split_.split) + "."
+              : "The model cannot price " + report_.name(tensor) +
+                    " backed in several branches, some of them below " + a_split(*split_.split) +
+                    "; back it above the split.")
+        .tensors = {tensor};
   }
 
   void check_copies() {

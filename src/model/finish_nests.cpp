@@ -60,8 +60,8 @@ class NestFinisher {
   /// A pipelined split's steps in flight have a tile each of what stands below their loops, from
   /// the first child that uses it to the last.
   void copies() {
-    for (const ConcurrentSplit& split : tree_.concurrent) {
-      std::int64_t steps = 1;
+    for (ConcurrentSplit& split : tree_.concurrent) {
+      std::int64_t& steps = split.n_steps;
       for (const Node* node : split.steps) {
         std::int64_t trips = 1;
         for (const NestLoop& loop : tree_.loops)

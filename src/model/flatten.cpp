@@ -350,9 +350,10 @@ class Flattener {
         flat.held.push_back(storages_[items_[i].index].entry);
         continue;
       }
-      has_loops = true;
       const StackLoop& loop = loops_[items_[i].index];
-      if (!loop.spatial) flat.steps.push_back(loop.node);
+      if (loop.spatial) continue;
+      has_loops = true;
+      flat.steps.push_back(loop.node);
     }
   }
 

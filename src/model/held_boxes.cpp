@@ -52,7 +52,8 @@ void HeldBoxes::add(std::uint32_t entry, const Holder& holder) {
     const bool same =
         std::find(group.entries.begin(), group.entries.end(), entry) != group.entries.end();
     const bool spread = mine.backing && theirs.backing && mine.tensor == theirs.tensor &&
-                        mine.component == theirs.component && group.loops == loops;
+                        mine.component == theirs.component && group.loops == loops &&
+                        mine.sent_at < 0 && theirs.sent_at < 0;
     if (!same && !spread) continue;
     if (!same) group.entries.push_back(entry);
     group.holders.push_back(holder);

@@ -94,6 +94,7 @@ struct ConcurrentSplit {
       stages;  ///< first compute of each child (a collective belongs to the one before)
   std::vector<const Node*> steps;   ///< pipelined: the temporal loops right above
   std::vector<std::uint32_t> held;  ///< entries between these loops and the split
+  std::int64_t n_steps = 1;         ///< pipelined: of the loops; with one, nothing overlaps
 
   /// The child of a compute.
   int stage_of(int place) const {
@@ -101,6 +102,7 @@ struct ConcurrentSplit {
                             stages.begin()) -
            1;
   }
+  bool runs_side_by_side() const { return split->kind == SplitKind::kParallel || n_steps > 1; }
   bool has(int place) const { return begin <= place && place < end; }
   int stage_end(std::size_t stage) const {
     return stage + 1 < stages.size() ? stages[stage + 1] : end;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "model/finish_nests.h"
@@ -97,7 +98,7 @@ class CapacityCheck {
     for (std::uint32_t index : analysis_.live_at(n))
       live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
     for (std::size_t c = 0; c < n_components_; ++c)
-      if (problem_.arch.components[c].is_memory()) note(c, live_bits_[c], {n}, moment);
+      if (problem_.arch.components[c].is_memory()) note(c, live_bits_[c], {&n, 1}, moment);
   }
 
   /// What is there while a collective brings a tensor elsewhere.
@@ -105,10 +106,10 @@ class CapacityCheck {
     std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
     for (std::uint32_t index : analysis_.live_at(collective))
       live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
-    const auto before = static_cast<std::size_t>(collective.place - 1);
+    const std::size_t before = static_cast<std::size_t>(collective.place - 1);
     for (std::size_t c = 0; c < n_components_; ++c)
       if (problem_.arch.components[c].is_memory())
-        note(c, live_bits_[c], {before}, {}, &collective);
+        note(c, live_bits_[c], {&before, 1}, {}, &collective);
   }
 
   /// What all nests need, some of which run at the same time: largest tiles throughout.
@@ -136,7 +137,7 @@ class CapacityCheck {
     std::vector<std::size_t> nests;
   };
 
-  void note(std::size_t c, double bits, const std::vector<std::size_t>& nests, const Moment& moment,
+  void note(std::size_t c, double bits, std::span<const std::size_t> nests, const Moment& moment,
             const FlatCollective* collective = nullptr) {
     const double capacity = problem_[tree_.nests[nests.front()].einsum].components[c].size_bits;
     if (bits > occupancy_.peak_bits[c]) {
@@ -146,7 +147,7 @@ class CapacityCheck {
       occupancy_.capacity_bits[c] = std::max(occupancy_.capacity_bits[c], capacity);
     }
     if (bits - capacity > excess_[c].bits)
-      excess_[c] = {bits - capacity, nests, moment, collective};
+      excess_[c] = {bits - capacity, {nests.begin(), nests.end()}, moment, collective};
   }
 
   /// Per component: what reservations below at least `depth` concurrent splits take at most while
@@ -195,9 +196,7 @@ class CapacityCheck {
 Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
   CapacityCheck check(problem, tree);
   std::optional<HeldBoxes> boxes;
-  const bool moves = std::any_of(tree.collectives.begin(), tree.collectives.end(),
-                                 [](const FlatCollective& flat) { return flat.moves; });
-  if (problem.holds_unlike_boxes && tree.concurrent.empty() && !moves) boxes.emplace(problem, tree);
+  if (problem.holds_unlike_boxes && tree.concurrent.empty()) boxes.emplace(problem, tree);
   if (!tree.concurrent.empty()) check.add_concurrent();
   for (std::size_t n = 0; n < tree.nests.size() && tree.concurrent.empty(); ++n) {
     if (boxes)
@@ -206,7 +205,13 @@ Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, Violatio
       check.add(n, {});
   }
   for (const FlatCollective& flat : tree.collectives)
-    if (flat.moves && flat.place > 0) check.add(flat);
+    if (flat.moves && flat.place > 0) {
+      if (boxes)
+        boxes->for_each_moment(static_cast<std::size_t>(flat.place - 1),
+                               [&](const Moment&) { check.add(flat); });
+      else
+        check.add(flat);
+    }
   check.report(boxes ? &*boxes : nullptr, report);
   return check.take();
 }

@@ -71,7 +71,7 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic,
   for (const CollectivePlan& plan : collectives)
     if (plan.maker == &nest) latency_s += add_collective(nest, plan);
   if (!times_.empty()) times_.back().latency_s = latency_s;
-  add_leakage(nest, latency_s * leak_factor_);
+  add_leakage(nest, latency_s);
   latency_s_ += latency_s;
 }
 
@@ -280,8 +280,10 @@ void NestPricer::add_leakage(const Nest& nest, double latency_s) {
     const Component& component = problem_.arch.components[c];
     const bool listed = component.holds_tensors() || component.is_compute();
     if (!listed && component.leak_power_w == 0) continue;
-    const bool gated = component.power_gated && !used_[c];
-    const double instance_seconds = gated ? 0 : einsum.components[c].leak_instances * latency_s;
+    // A gated component leaks while its Einsum runs, however many run beside it.
+    double seconds_on = latency_s * leak_factor_;
+    if (component.power_gated) seconds_on = used_[c] ? latency_s * std::max(1.0, leak_factor_) : 0;
+    const double instance_seconds = einsum.components[c].leak_instances * seconds_on;
     const double energy_j = instance_seconds * component.leak_power_w;
     energy_j_ += energy_j;
     leak_energy_j_ += energy_j;

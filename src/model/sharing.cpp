@@ -1,6 +1,8 @@
 #include "model/sharing.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "model/collective_rules.h"
 #include "model/windows.h"
@@ -324,13 +326,16 @@ class SharingChecker {
           b, tensor);
       return;
     }
-    check_private_loops(tensor, a, *left, b, *right);
-    check_private_loops(tensor, b, *right, a, *left);
+    std::string missing = missing_between(tensor, a, *left, b, *right);
+    check_private_loops(tensor, a, *left, b, *right, &missing);
+    check_private_loops(tensor, b, *right, a, *left, &missing);
   }
 
   /// Two backing nodes are one tile only if no loop stands between them and their common split.
+  /// `missing`: the collective that may be, said once.
   void check_private_loops(TensorId tensor, const Nest& nest, const NestStorage& backing,
-                           const Nest& other, const NestStorage& others_backing) {
+                           const Nest& other, const NestStorage& others_backing,
+                           std::string* missing) {
     const BoundEinsum& einsum = problem_[nest.einsum];
     const auto t = static_cast<std::size_t>(einsum.local_tensor[tensor.index()]);
     for (int l = 0; l < backing.loops_above; ++l) {
@@ -343,51 +348,48 @@ class SharingChecker {
           "The loop stands above the backing storage of " + report_.name(tensor) +
               " in the branch of the Einsum " + report_.name(nest.einsum) + " only; the Einsum " +
               report_.name(other.einsum) + " uses the tensor outside the loop." +
-              missing_collective(tensor, nest, loop, other),
+              (loop.spatial ? std::exchange(*missing, "") : ""),
           nest, tensor);
     }
   }
 
+  /// Which collective could bring a tensor from the instances on which one of two Einsums makes it
+  /// to those on which the other one reads it; empty where it is not that.
   std::string missing_between(TensorId tensor, const Nest& a, const NestStorage& left,
                               const Nest& b, const NestStorage& right) const {
-    const auto first_missing = [&](const Nest& nest, const NestStorage& backing,
-                                   const Nest& other) -> std::string {
+    if (problem_.roles.producer[tensor.index()] != a.einsum) return "";
+    std::vector<std::string> over;
+    const auto layout = [&](const Nest& nest, const NestStorage& backing, const Nest& other) {
+      std::string found;  // what spatial loops of this branch alone make of the tensor
       for (int l = 0; l < backing.loops_above; ++l) {
         const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
-        if (loop.spatial && loop.trips > 1 && !loop_at_node(tree_, other, loop.node))
-          return missing_collective(tensor, nest, loop, other);
+        if (!loop.spatial || loop.trips == 1 || loop_at_node(tree_, other, loop.node)) continue;
+        found = is_indexed_by(tensor, nest, loop) ? "slices" : "copies";
+        const std::string& name = problem_.arch[loop.component].spatial[loop.dimension].name;
+        if (std::find(over.begin(), over.end(), name) == over.end()) over.push_back(name);
       }
-      return "";
+      return found;
     };
-    const std::string found = first_missing(a, left, b);
-    return found.empty() ? first_missing(b, right, a) : found;
+    const std::string made = layout(a, left, b), read = layout(b, right, a);
+    if (over.empty()) return "";
+    const std::string type = made.empty() ? (read == "slices" ? "scatter" : "broadcast")
+                             : made == "copies"
+                                 ? (read == "slices" ? "reduce_scatter" : "all_reduce")
+                             : read.empty()     ? "gather"
+                             : read == "slices" ? "all_to_all"
+                                                : "all_gather";
+    const Reduction reduction = problem_.workload[a.einsum].expression.reduction;
+    return " Missing between them in the split: !Collective {type: " + type +
+           ", tensor: " + report_.name(tensor) +
+           (made == "copies" ? ", op: " + reduction_name(reduction) : "") +
+           ", src: " + report_.name(left.component) + ", dst: " + report_.name(right.component) +
+           ", over: [" + joined(over) + "]}.";
   }
 
-  /// Which collective could bring the tensor between instances that one of two Einsums works on.
-  std::string missing_collective(TensorId tensor, const Nest& nest, const NestLoop& loop,
-                                 const Nest& other) const {
-    if (!loop.spatial) return "";
-    const bool makes = problem_.roles.producer[tensor.index()] == nest.einsum;
-    const bool slices = is_indexed_by(tensor, nest, loop);
-    std::string type = makes    ? (slices ? "gather" : "reduce_scatter")
-                       : slices ? "scatter"
-                                : "broadcast";
-    for (auto l = other.loops_begin; l < other.loops_end; ++l) {
-      const NestLoop& there = tree_.loops[l];
-      if (!there.spatial || there.trips == 1 || there.component != loop.component ||
-          there.dimension != loop.dimension)
-        continue;
-      if (!makes) return "";  // said from the other side
-      const bool slices_there = is_indexed_by(tensor, other, there);
-      type = slices ? (slices_there ? "all_to_all" : "all_gather")
-                    : (slices_there ? "reduce_scatter" : "all_reduce");
-    }
-    const NestStorage* from = backing_of(problem_, tree_, makes ? nest : other, tensor);
-    const NestStorage* to = backing_of(problem_, tree_, makes ? other : nest, tensor);
-    return " Missing between them in the split: !Collective {type: " + type +
-           ", tensor: " + report_.name(tensor) + ", src: " + report_.name(from->component) +
-           ", dst: " + report_.name(to->component) + ", over: [" +
-           problem_.arch[loop.component].spatial[loop.dimension].name + "]}.";
+  static std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
   }
 
   bool is_indexed_by(TensorId tensor, const Nest& nest, const NestLoop& loop) const {

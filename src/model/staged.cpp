@@ -235,16 +235,22 @@ class StageTree {
       while (above < branches_[begin].loops.size() && branches_[begin].loops[above] <= splits)
         ++above;
       Times child = list(begin, last, splits + 1, {above, all_steps}, false);
-      child.collectives_s += collectives_after(begin, last, splits + 1);
+      child.collectives_s += collectives_of(begin, last, splits + 1);
       children.push_back({child, begin, last});
       begin = last;
     }
-    const std::vector<std::size_t> way(path.begin(), path.begin() + static_cast<long>(splits));
-    result.add(split_below_.at(way)->kind == SplitKind::kSequential
-                   ? one_after_the_other(children)
-                   : side_by_side(children, all_steps),
+    const auto concurrent = std::find_if(
+        tree_.concurrent.begin(), tree_.concurrent.end(), [&](const ConcurrentSplit& split) {
+          return split.split == split_at(path, splits) && split.runs_side_by_side();
+        });
+    result.add(concurrent == tree_.concurrent.end() ? one_after_the_other(children)
+                                                    : side_by_side(children, all_steps),
                n);
     return result;
+  }
+
+  const SplitNode* split_at(const std::vector<std::size_t>& path, std::size_t splits) const {
+    return split_below_.at({path.begin(), path.begin() + static_cast<std::ptrdiff_t>(splits)});
   }
 
   /// The children of a split with their nests.
@@ -283,13 +289,13 @@ class StageTree {
     return result;
   }
 
-  /// Once what the collectives behind nests [begin, end) take (eq. 4), children of a split that
-  /// is number `splits` on their way.
-  double collectives_after(std::size_t begin, std::size_t end, std::size_t splits) const {
+  /// Once what the collectives on tensors that nests [begin, end) make take (eq. 4), children of a
+  /// split that is number `splits` on their way.
+  double collectives_of(std::size_t begin, std::size_t end, std::size_t splits) const {
     double seconds = 0;
     for (const CollectivePlan& plan : collectives_) {
-      const auto place = static_cast<std::size_t>(plan.flat->place);
-      if (place <= begin || place > end || children_of_.at(plan.flat->node).size() != splits)
+      const auto maker = static_cast<std::size_t>(plan.maker - tree_.nests.data());
+      if (maker < begin || maker >= end || children_of_.at(plan.flat->node).size() != splits)
         continue;
       seconds += price_plan(plan).latency_s / static_cast<double>(plan.executions) *
                  repetitions(problem_, *plan.maker) / repeats_;
