@@ -22,9 +22,9 @@ using Keys = std::vector<std::string>;
 
 TEST(ResultDocument, HasTheKeysOfItsSchema) {
   const Json document = to_document(small_result());
-  EXPECT_EQ(keys_of(document),
-            (Keys{"schema", "sluice", "command", "status", "workload", "arch", "objective",
-                  "latency_policy", "seed", "guarantee", "mappings", "search", "diagnostics"}));
+  EXPECT_EQ(keys_of(document), (Keys{"schema", "sluice", "command", "status", "workload", "arch",
+                                     "objective", "latency_policy", "seed", "guarantee", "mappings",
+                                     "sources", "search", "diagnostics"}));
   EXPECT_EQ(document["schema"], "sluice.result/1");
   EXPECT_EQ(keys_of(document["guarantee"]), (Keys{"kind", "space", "orders_explored", "epsilon"}));
   EXPECT_EQ(keys_of(document["search"]),
