@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "support/folders.h"
@@ -173,6 +174,25 @@ TEST(Results, ProgressIsPlainLinesOnStandardErrorWhereAsked) {
   EXPECT_THAT(sluice({"map", "matmul", "simple"}).err, IsEmpty());
   EXPECT_THAT(sluice({"map", "matmul", "simple", "--progress", "plain"}).err,
               HasSubstr("progress: "));
+}
+
+TEST(Sources, SayWhichClassGaveANumberAndWhichTheArchitectureGives) {
+  const std::vector<std::string> map = {
+      "map",   "gemm_softmax",    "comet_edge",        "comet_gemm4",
+      "--set", "FOR_SEARCH=True", "--max-fused-loops", "1"};
+  auto as_json = map;
+  as_json.emplace_back("--json");
+  std::map<std::string, Json> sources;
+  const Json document = Json::parse(sluice(as_json).out);
+  for (const Json& row : document["sources"])
+    sources[row["component"].get<std::string>() + "." + row["number"].get<std::string>()] = row;
+  EXPECT_THAT(sources["DRAM.read"]["source"].get<std::string>(), HasSubstr("Micron"));
+  EXPECT_NEAR(sources["DRAM.read"]["value"].get<double>(), 5.295e-12, 1e-15);
+  EXPECT_THAT(sources["GB.write"]["source"].get<std::string>(),
+              HasSubstr("SRAM(size 2 MiB, width 512 bit"));
+  EXPECT_TRUE(sources["Register.read"]["source"].is_null());
+  EXPECT_THAT(sluice(map).out,
+              HasSubstr("PE compute, area\n    SystolicPE(clock 1e+09 Hz): HISIM"));
 }
 
 }  // namespace
