@@ -1,6 +1,7 @@
 #include "model/collective_rules.h"
 
 #include <algorithm>
+#include <map>
 
 #include "model/collective_plan.h"
 #include "model/finish_nests.h"
@@ -237,6 +238,9 @@ class CollectiveChecker {
       if (!reader.nest->compute) return false;  // reported
       if (!check_reader(reader) || !check_way(reader) || !check_layouts(maker, reader))
         return false;
+      if (brings_slices() && slicing(reader, true) != slicing(first_reader(), true))
+        return refuse("the Einsums " + report_.name(first_reader().nest->einsum) + " and " +
+                      report_.name(reader.nest->einsum) + " slice it differently.");
     }
     for (std::size_t i = 0; i < over_.size(); ++i)
       if (used(over_[i]) == 1)
@@ -290,8 +294,7 @@ class CollectiveChecker {
     using T = CollectiveType;
     const bool from_one = node_.type == T::kBroadcast || node_.type == T::kScatter;
     const bool from_parts = node_.type == T::kAllReduce || node_.type == T::kReduceScatter;
-    const bool to_slices =
-        node_.type == T::kReduceScatter || node_.type == T::kScatter || node_.type == T::kAllToAll;
+    const bool to_slices = brings_slices();
     const Spread made = from_one ? Spread::kNone : from_parts ? Spread::kCopies : Spread::kSlices;
     const std::string read_by = "the Einsum " + report_.name(reader.nest->einsum);
     for (std::size_t i = 0; i < over_.size(); ++i) {
@@ -321,16 +324,26 @@ class CollectiveChecker {
         return refuse(read_by + " uses " + std::to_string(mine) + " instances of " + node_.over[i] +
                       "; it brings the tensor to " + std::to_string(participants) + ".");
     }
-    if (whole(maker, false) != whole(reader, true))
+    if (!is_read_as_made(maker, reader))
       return add(ViolationKind::kUnsupportedNode,
                  read_by + " reads other values than are made; the model cannot price that.");
-    if (node_.type == T::kAllToAll &&
-        (sliced_rank(maker, false) < 0 || sliced_rank(reader, true) < 0))
-      return add(ViolationKind::kUnsupportedNode,
-                 "its loops slice several ranks of the tensor; the model cannot price that.");
-    if (node_.type == T::kAllToAll && sliced_rank(maker, false) == sliced_rank(reader, true))
+    if (node_.type != T::kAllToAll) return true;
+    if (slicing(maker, false).size() > 1 || slicing(reader, true).size() > 1)
+      return refuse("an instance has no equal part for each other one: the loops of the Einsum " +
+                    report_.name(maker_->einsum) + " or of " + read_by +
+                    " slice it along several ranks.");
+    if (slicing(maker, false).begin()->first == slicing(reader, true).begin()->first)
       return refuse(read_by + " slices the rank that is sliced already; nothing is to be brought.");
     return true;
+  }
+
+  bool brings_slices() const {
+    return node_.type == CollectiveType::kReduceScatter || node_.type == CollectiveType::kScatter ||
+           node_.type == CollectiveType::kAllToAll;
+  }
+  End first_reader() const {
+    const FlatCollective::Reader& first = flat_.readers.front();
+    return {&tree_.nests[static_cast<std::size_t>(first.place)], first.loops};
   }
 
   static std::string layout(Spread spread, bool made) {
@@ -388,8 +401,8 @@ class CollectiveChecker {
       if (access.tensor == local && access.is_output != reads) return access;
     return einsum.accesses.back();
   }
-  /// Values of the tensor's tile below the split, over all instances of `over`.
-  std::int64_t whole(const End& end, bool reads) const {
+  /// The sizes of the variables below the split, over all instances of `over`.
+  std::vector<std::int64_t> whole_tiles(const End& end) const {
     std::vector<std::int64_t> tiles;
     for (const VariableRange& range : problem_.workload[end.nest->einsum].iteration_space)
       tiles.push_back(range.size);
@@ -398,19 +411,39 @@ class CollectiveChecker {
       if (!loop.spatial || !is_over({loop.component, loop.dimension}))
         tiles[static_cast<std::size_t>(loop.variable)] /= loop.trips;
     }
-    return tile_volume(access_of(end, reads), tiles.data());
+    return tiles;
   }
-  /// The rank of the tensor along which the loops over `over` cut it; -1 where there are several.
-  int sliced_rank(const End& end, bool reads) const {
-    int found = -2;
+  /// Whether the reader wants just the values that there are below the split.
+  bool is_read_as_made(const End& maker, const End& reader) const {
+    const BoundEinsum& einsum = problem_[reader.nest->einsum];
+    const BoundAccess& made = access_of(maker, false);
+    const std::vector<std::int64_t> made_tiles = whole_tiles(maker), tiles = whole_tiles(reader);
+    for (const BoundAccess& read : einsum.accesses) {
+      if (read.tensor != einsum.local_tensor[node_.tensor.index()] || read.is_output) continue;
+      for (std::size_t r = 0; r < read.index.size(); ++r)
+        if (read.index[r].constant != made.index[r].constant ||
+            tile_extent(read.index[r], tiles.data()) !=
+                tile_extent(made.index[r], made_tiles.data()))
+          return false;
+    }
+    return true;
+  }
+  /// Per rank of the tensor: the dimensions of `over` and how often their loops cut it, outermost
+  /// first.
+  using Slicing = std::map<std::size_t, std::vector<std::pair<std::size_t, std::int64_t>>>;
+  Slicing slicing(const End& end, bool reads) const {
+    Slicing found;
     const BoundAccess& access = access_of(end, reads);
     for (int l = 0; l < end.loops; ++l) {
       const NestLoop& loop = loop_of(end, l);
-      if (!loop.spatial || loop.trips == 1 || !is_over({loop.component, loop.dimension})) continue;
+      if (!loop.spatial || loop.trips == 1) continue;
+      const auto dimension =
+          std::find(over_.begin(), over_.end(), FannedDimension{loop.component, loop.dimension});
+      if (dimension == over_.end()) continue;
       for (std::size_t r = 0; r < access.index.size(); ++r)
         for (const BoundTerm& term : access.index[r].terms)
           if (term.variable == loop.variable)
-            found = found == -2 || found == static_cast<int>(r) ? static_cast<int>(r) : -1;
+            found[r].emplace_back(static_cast<std::size_t>(dimension - over_.begin()), loop.trips);
     }
     return found;
   }

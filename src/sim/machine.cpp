@@ -40,11 +40,13 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
     for (const VariableRange& range : einsum.iteration_space) points_of_einsum *= range.size;
     executed_.emplace_back(static_cast<std::size_t>(points_of_einsum), false);
   }
-  share_reservations_of_copies();
+  share_reservations();
   find_initial_values();
 }
 
-void Machine::share_reservations_of_copies() {
+/// Of the two tensors of a copy in one memory, and of the readers' storages of a tensor that a
+/// collective brings them.
+void Machine::share_reservations() {
   for (std::size_t s = 0; s < program_.n_storages; ++s) owner_.push_back(s);
   for (const auto& [einsum, path] : program_.paths) {
     if (!workload_[einsum].is_copy_operation) continue;
@@ -57,6 +59,10 @@ void Machine::share_reservations_of_copies() {
       first = storage;
     }
   }
+  for (std::size_t t = 0; t < workload_.tensors.size(); ++t)
+    for (const std::vector<const StorageItem*> takers = takers_of(TensorId(t));
+         const StorageItem* taker : takers)
+      owner_[taker->id] = owner_[takers.front()->id];
 }
 
 void Machine::run() {
@@ -149,7 +155,9 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
   }
   ++visits_[storage.id];
   Above below = above;
-  if (storage.is_backing) {
+  if (storage.exchange == StorageItem::Exchange::kTakes) {
+    open_taking(storage, lanes);
+  } else if (storage.is_backing) {
     open_backing(storage, lanes);
   } else {
     open_for_einsums(storage, lanes);
@@ -160,11 +168,14 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
   if (is_kept)
     keep_reserved(storage, lanes);
   else if (split_reserves)
-    below.unreserved.push_back({&storage, &lanes});
-  else
+    below.unreserved.push_back({&storage, &lanes, storage.exchange != StorageItem::Exchange::kTakes,
+                                storage.exchange != StorageItem::Exchange::kGives});
+  else if (storage.exchange != StorageItem::Exchange::kTakes)
     reserve(storage, lanes, above.is_below_loop);
+  if (storage.exchange == StorageItem::Exchange::kGives) given_.insert(storage.tensor);
   walk(body, index + 1, lanes, below);
-  if (!split_reserves && !is_kept) release(storage, lanes, above.is_below_loop);
+  if (!split_reserves && !is_kept && storage.exchange != StorageItem::Exchange::kGives)
+    release_open({&storage, &lanes}, above.is_below_loop);
   if (storage.is_backing) return;
   for (EinsumId einsum : storage.served) close_for(storage, einsum, lanes);
 }
@@ -319,7 +330,11 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
   for (std::size_t c = 0; c < split.children.size(); ++c) {
     const Body& child = split.children[c];
     if (child.items.size() == 1 && std::holds_alternative<CollectiveStep>(child.items.front())) {
-      collect(std::get<CollectiveStep>(child.items.front()), lanes);
+      const auto& collective = std::get<CollectiveStep>(child.items.front());
+      if (is_exchanged(program_.collectives[collective.id].tensor))
+        exchange(collective, split, lanes, above.is_below_loop);
+      else
+        collect(collective, lanes);
       continue;
     }
     const Lanes inside = lanes_of(child, lanes);
@@ -336,7 +351,7 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
     walk_child(child, inside,
                {above.open, below, above.is_below_loop, above.n_loops, above.open_from});
     for (const OpenStorage& open : here)
-      if (open.releases) release(*open.storage, *open.lanes, above.is_below_loop);
+      if (open.releases) release_open(open, above.is_below_loop);
   }
 }
 

@@ -116,6 +116,38 @@ class Machine {
   void check_moments(EinsumId reader, TensorId tensor, Element element);
 
   void collect(const CollectiveStep& item, const Lanes& lanes);
+
+  /// A storage and the instances in which it stands.
+  struct Held {
+    const StorageItem* storage = nullptr;
+    Lanes lanes;
+  };
+  /// A collective that brings a tensor from its maker's storage to those of the readers.
+  struct Exchange {
+    const CollectiveNode* node = nullptr;
+    EinsumId maker;
+    Held giver;
+    std::vector<Held> takers;
+  };
+  bool is_exchanged(TensorId tensor) const;
+  void exchange(const CollectiveStep& item, const SplitItem& split, const Lanes& lanes,
+                bool is_below_loop);
+  void find_lanes(const Body& body, std::size_t index, const Lanes& lanes,
+                  const StorageItem& storage, Lanes& found);
+  Held held_below(const SplitItem& split, const StorageItem& storage, const Lanes& lanes);
+  std::vector<const StorageItem*> takers_of(TensorId tensor) const;
+  std::vector<CollectiveTeam> teams_of_exchange(const Exchange& exchange);
+  const Lane* lane_at(const Held& held, const InstancePlace& place) const;
+  Points wanted_at(const Exchange& exchange, const InstancePlace& place) const;
+  std::optional<std::vector<Points>> order_of(const Exchange& exchange, const CollectiveTeam& team,
+                                              const std::vector<Points>& given) const;
+  void exchange_in_team(const Exchange& exchange, const CollectiveTeam& team);
+  std::vector<double> vector_of(const Exchange& exchange, const Lane& lane, const Points& tile,
+                                const Points& order);
+  void bring(const Exchange& exchange, const InstancePlace& place, Element element, double value);
+  void check_brought(const Exchange& exchange);
+  void open_taking(const StorageItem& storage, const Lanes& lanes);
+  void close_taking(const StorageItem& storage);
   void collect_team(const CollectiveNode& node, EinsumId maker, const Link& backing,
                     const CollectiveTeam& team);
   std::string algorithm_of(const CollectiveNode& node, EinsumId maker, CollectiveRequest request);
@@ -147,6 +179,7 @@ class Machine {
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);
   void release(const StorageItem& storage, const Lanes& lanes, bool is_double);
+  void release_open(const OpenStorage& open, bool is_double);
   void keep_reserved(const StorageItem& storage, const Lanes& lanes);
   void release_kept(std::size_t begin);
   bool is_forever(const StorageItem& storage) const;
@@ -180,7 +213,7 @@ class Machine {
   void count_operations(EinsumId einsum, ComponentId compute, std::int64_t points);
   void find_initial_values();
 
-  void share_reservations_of_copies();
+  void share_reservations();
   bool records() const;
   void record(ExecutionStep step);
   void record_reservation(ExecutionStep::Kind kind, const StorageItem& storage,
@@ -234,6 +267,12 @@ class Machine {
   std::map<std::pair<std::size_t, EinsumId>, std::int64_t> tile_of_loop_;
   EinsumSet uneven_;
   CollectiveUses collective_uses_;
+  /// Per tensor and instance of a memory: what a collective has brought there in this step.
+  std::map<TensorId, std::map<InstancePlace, std::map<Element, double>>> brought_;
+  /// Per tensor: readers' storages that are reserved, and whether twice in a double buffer.
+  std::map<TensorId, std::pair<std::vector<Held>, bool>> taken_;
+  std::set<TensorId> given_;  ///< whose maker's storage is reserved until the collective
+  Lanes participants_;        ///< of the collective that runs
   ReservationTable* reserved_ = &reservations_;  ///< where what is reserved now is noted
   /// When something is made: the slots of the pipelined and parallel splits around, outermost
   /// first.

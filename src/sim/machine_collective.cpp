@@ -48,8 +48,12 @@ void Machine::collect(const CollectiveStep& item, const Lanes& all_lanes) {
     complain("the tensor is backed elsewhere");
     return;
   }
-  if (workload_[*maker].expression.reduction != *node.op) {
+  if (node.op && workload_[*maker].expression.reduction != *node.op) {
     complain("the Einsum that makes the tensor reduces otherwise");
+    return;
+  }
+  if (node.type != CollectiveType::kAllReduce || node.src != node.dst) {
+    complain("what stands above its split is shared out or moved");
     return;
   }
   std::vector<ComponentId> way = path_to(arch_, path.compute);
@@ -118,7 +122,7 @@ std::string Machine::algorithm_of(const CollectiveNode& node, EinsumId maker,
   const auto bandwidth = [&](ComponentId memory, const char* action) {
     return bandwidth_of(arch_, memory, action, facts_.bits_per_value(maker, memory, node.tensor));
   };
-  return fastest_algorithm(request, *node.op,
+  return fastest_algorithm(request, node.op.value_or(Reduction::kNone),
                            std::min(bandwidth(node.src, "read"), bandwidth(node.dst, "write")));
 }
 
@@ -134,6 +138,7 @@ void Machine::count_collective(const CollectiveNode& node, EinsumId maker,
   };
   add(node.src, "read");
   add(node.dst, "write");
+  if (run.combined_values == 0) return;
   std::vector<ComponentId> computes = {program_.paths.at(maker).compute};
   for (ComponentId compute : computes_of(arch_)) {
     const std::vector<ComponentId> way = path_to(arch_, compute);

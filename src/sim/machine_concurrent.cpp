@@ -83,7 +83,7 @@ void Machine::run_concurrently(const SplitItem& split, std::deque<Step>& steps,
   moments_.pop_back();
   reserve_parts(parts);
   for (const OpenStorage& open : above.unreserved)
-    if (open.releases) release(*open.storage, *open.lanes, above.is_below_loop);
+    if (open.releases) release_open(open, above.is_below_loop);
   loop_steps_ = outer_steps;
   for (const Step& step : steps)
     for (const auto& [loop, run] : step.runs) runs_[loop] = last_runs[loop];

@@ -59,10 +59,12 @@ void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
       const std::size_t link = link_of(storage, einsum);
       if (!fresh.empty()) give_back(einsum, storage.tensor, link + 1, link, &instance);
     }
-    send_off(storage.tensor, buffer, without(buffer.points, tile));
+    const bool gives = storage.exchange == StorageItem::Exchange::kGives;
+    if (!gives) send_off(storage.tensor, buffer, without(buffer.points, tile));
     buffer.move_to(std::move(tile));
     bring_in(storage, lane, buffer, fresh);
-    resting_[{&storage, lane.ids.back()}] = &buffer;
+    // What a collective takes away are results only once it has brought them to the readers.
+    if (!gives) resting_[{&storage, lane.ids.back()}] = &buffer;
   }
 }
 
@@ -266,6 +268,13 @@ void Machine::release(const StorageItem& storage, const Lanes& lanes, bool is_do
       reserved_->release(storage.component, instance_of(storage.component, lane.place),
                          owner_[storage.id], bits);
   }
+}
+
+void Machine::release_open(const OpenStorage& open, bool is_double) {
+  if (open.storage->exchange == StorageItem::Exchange::kTakes)
+    close_taking(*open.storage);
+  else
+    release(*open.storage, *open.lanes, is_double);
 }
 
 }  // namespace sluice::sim

@@ -31,6 +31,7 @@ class BodyMaker {
 
   std::size_t n_storages() const { return n_storages_; }
   std::size_t n_loops() const { return n_loops_; }
+  bool exchanges_at_the_same_time() const { return exchanges_at_the_same_time_; }
   std::vector<CollectiveNode> take_collectives() { return std::move(collectives_); }
 
  private:
@@ -111,8 +112,11 @@ class BodyMaker {
       const auto maker = maker_of(collective->tensor);
       if (maker && std::none_of(held.begin(), held.end(), [&](const auto& above) {
             return above.first == collective->tensor && above.second.count(*maker) > 0;
-          }))
+          })) {
         exchanged_.insert(collective->tensor);
+        exchanges_at_the_same_time_ =
+            exchanges_at_the_same_time_ || split.kind != SplitKind::kSequential;
+      }
     }
   }
 
@@ -219,6 +223,7 @@ class BodyMaker {
   std::size_t n_loops_ = 0;
   std::vector<CollectiveNode> collectives_;
   std::set<TensorId> exchanged_;
+  bool exchanges_at_the_same_time_ = false;
 };
 
 /// Follows every Einsum down to its compute.
@@ -270,6 +275,7 @@ Program make_program(const Workload& workload, const Arch& arch, const Mapping& 
   program.n_storages = maker.n_storages();
   program.n_loops = maker.n_loops();
   program.collectives = maker.take_collectives();
+  program.exchanges_at_the_same_time = maker.exchanges_at_the_same_time();
   trace_paths(workload, program.root, {}, program.paths);
   return program;
 }

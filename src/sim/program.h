@@ -100,6 +100,8 @@ struct Program {
   std::size_t n_loops = 0;
   std::map<EinsumId, Path> paths;           ///< of the Einsums that have a compute
   std::vector<CollectiveNode> collectives;  ///< in order of execution
+  /// A collective from one layout to another stands in a pipelined or parallel split.
+  bool exchanges_at_the_same_time = false;
 
   Program() = default;
   Program(const Program&) = delete;  // paths point into root

@@ -294,16 +294,18 @@ void check_supported(const Workload& workload, const Mapping& mapping, Complaint
         complain("An incremental storage beside a pipelined or parallel split");
     } else if (const auto* split = std::get_if<SplitNode>(&node.kind)) {
       check_split(workload, *split, complaints);
-    } else if (const auto* collective = std::get_if<CollectiveNode>(&node.kind)) {
-      if (collective->type != CollectiveType::kAllReduce || collective->src != collective->dst)
-        complain("The " + collective_name(collective->type) + " of " +
-                 workload[collective->tensor].name);
     }
   });
 }
 
 void check_structure(const Workload& workload, const Arch& arch, const Mapping& mapping,
                      const Program& program, Facts& facts, Complaints& complaints) {
+  if (program.exchanges_at_the_same_time) {
+    complaints.add(ComplaintKind::kUnsupported,
+                   "A collective from one layout to another among children that run at the same "
+                   "time cannot be executed yet.");
+    return;
+  }
   std::vector<int> computed(workload.einsums.size(), 0);
   std::vector<EinsumId> order;
   for_each_node(mapping.nodes, [&](const Node& node) {

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-/// The four signature mappings: fusion, collectives, a pipeline, rotation.
+/// The signature mappings: fusion, collectives, a pipeline, rotation; a gather.
 class Example : public ::testing::TestWithParam<const char*> {};
 
 std::string print(const Specs& specs) {
@@ -35,7 +35,8 @@ TEST_P(Example, ParsesPrintsAndReadsBack) {
 
 INSTANTIATE_TEST_SUITE_P(All, Example,
                          ::testing::Values("1_fused_attention", "2_distributed_softmax",
-                                           "3_pipelined_layers", "4_compute_shift"),
+                                           "3_pipelined_layers", "4_compute_shift",
+                                           "5_gathered_softmax"),
                          [](const auto& entry) { return std::string("number_") + entry.param; });
 
 }  // namespace
