@@ -95,6 +95,9 @@ function(sluice_add_tests)
   add_test(NAME repro_ffm COMMAND "${PROJECT_SOURCE_DIR}/repro/ffm/run" --quick --sluice "$<TARGET_FILE:sluice>"
                                   --architecture edge_33tops --output "${PROJECT_BINARY_DIR}/repro_ffm")
   set_tests_properties(repro_ffm PROPERTIES TIMEOUT 600)
+  add_test(NAME repro_comet COMMAND "${PROJECT_SOURCE_DIR}/repro/comet/run" --quick --sluice "$<TARGET_FILE:sluice>"
+                                    --output "${PROJECT_BINARY_DIR}/repro_comet")
+  set_tests_properties(repro_comet PROPERTIES TIMEOUT 600)
   add_test(NAME package COMMAND ${CMAKE_COMMAND} "-DBUILD_DIR=${PROJECT_BINARY_DIR}"
                                 "-DCXX_FLAGS=${CMAKE_CXX_FLAGS}"
                                 -P "${PROJECT_SOURCE_DIR}/tests/package/run.cmake")

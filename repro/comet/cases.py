@@ -94,8 +94,10 @@ def consider(found, problem, mappings, results):
     found.tried += len(results)
     found.legal += sum(result["status"] == "ok" for result in results)
     best = best_of(results)
-    if best is None and not any(is_out_of_memory(result) for result in results):
-        raise RuntimeError(f"{problem} {found.template}: {results[0]['violations'][0]['message']}")
+    for result in results:
+        if result["status"] == "illegal" and not is_out_of_memory(result):
+            why = [v["message"] for v in result["violations"] if v["kind"] != "capacity"]
+            raise RuntimeError(f"{problem} {found.template}: {why[0]}")
     if best is not None and (found.latency_s is None or results[best]["latency_s"] < found.latency_s):
         found.latency_s, found.energy_j = results[best]["latency_s"], results[best]["energy_j"]
         found.nodes, found.problem = mappings[best], problem
@@ -103,13 +105,15 @@ def consider(found, problem, mappings, results):
 
 
 def one_part_at_a_time(sluice, found, problem, parts, in_turn):
-    """Parts that follow each other add up: the best of each is the best of all. Starts from the first choices that fit
-    together: the smallest tiles."""
+    """Parts that follow each other: the best choice of one beside the others' best so far, again and again until nothing
+    changes. Starts from the first choices, the smallest tiles."""
     parts = [list(choices) for choices in parts]
-    for i, choices in enumerate(parts):
-        mappings = [in_turn([*(p[0] for p in parts[:i]), choice, *(p[0] for p in parts[i + 1 :])]) for choice in choices]
-        best = consider(found, problem, mappings, sluice.price(problem, mappings))
-        if best is not None:
-            parts[i] = [choices[best]]
-    mappings = [in_turn([choices[0] for choices in parts])]
-    consider(found, problem, mappings, sluice.price(problem, mappings))
+    chosen = [choices[0] for choices in parts]
+    changed = True
+    while changed:
+        changed = False
+        for i, choices in enumerate(parts):
+            mappings = [in_turn([*chosen[:i], choice, *chosen[i + 1 :]]) for choice in choices]
+            best = consider(found, problem, mappings, sluice.price(problem, mappings))
+            if best is not None and choices[best] != chosen[i]:
+                chosen[i], changed = choices[best], True

@@ -266,15 +266,14 @@ class StageTree {
     return result;
   }
 
-  /// The longest child (eq. 5), and where several use a memory, what they need of it together
-  /// beyond that (eq. 6 and 7).
+  /// The longest child (eq. 5), and where several use a memory (or anything else), what they need of
+  /// it together beyond that (eq. 6 and 7).
   Times side_by_side(const Children& children, double all_steps) const {
     Times result;
     for (const Child& child : children)
       if (child.times.total() > result.total()) result = child.times;
     double conflict_s = 0;
     for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
-      if (!problem_.arch.components[c].is_memory()) continue;
       double together_s = 0;
       int users = 0;
       for (const Child& child : children) {
