@@ -103,7 +103,9 @@ class ComponentPrinter {
   void body(const Network& network) {
     line("topology", name_of(network.topology));
     if (network.entry == NetworkEntry::kEdge) line("entry", "edge");
+    if (network.layout == NodeLayout::kPacked) line("layout", "packed");
     if (network.returning_sums == ReturningSums::kFree) line("returning_sums", "free");
+    if (network.repeated_values == RepeatedValues::kFree) line("repeated_values", "free");
     number("channel_width", static_cast<double>(network.channel_width_bits), 1);
     line("link_bandwidth", yaml_number(network.link_bandwidth));
     number("router_latency", network.router_latency_s, 0);

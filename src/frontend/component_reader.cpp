@@ -197,15 +197,27 @@ class ComponentReader {
                            .value_or(Topology::kMesh);
     static constexpr NamedValue<NetworkEntry> kEntries[] = {{"corner", NetworkEntry::kCorner},
                                                             {"edge", NetworkEntry::kEdge}};
+    static constexpr NamedValue<NodeLayout> kLayouts[] = {{"aligned", NodeLayout::kAligned},
+                                                          {"packed", NodeLayout::kPacked}};
+    static constexpr NamedValue<RepeatedValues> kRepeats[] = {{"counted", RepeatedValues::kCounted},
+                                                              {"free", RepeatedValues::kFree}};
     static constexpr NamedValue<ReturningSums> kSums[] = {{"counted", ReturningSums::kCounted},
                                                           {"free", ReturningSums::kFree}};
     const YamlNode* entry = map_.optional("entry");
     network.entry = read_choice(context_, entry, "entry", kEntries).value_or(NetworkEntry::kCorner);
     if (network.entry == NetworkEntry::kEdge && network.topology != Topology::kMesh)
       context_.error(*entry, "only a mesh has an edge to enter at");
+    const YamlNode* layout = map_.optional("layout");
+    network.layout =
+        read_choice(context_, layout, "layout", kLayouts).value_or(NodeLayout::kAligned);
+    if (network.layout == NodeLayout::kPacked && network.topology != Topology::kMesh)
+      context_.error(*layout, "only the nodes of a mesh can be packed");
     network.returning_sums =
         read_choice(context_, map_.optional("returning_sums"), "pricing of returning sums", kSums)
             .value_or(ReturningSums::kCounted);
+    network.repeated_values = read_choice(context_, map_.optional("repeated_values"),
+                                          "pricing of repeated values", kRepeats)
+                                  .value_or(RepeatedValues::kCounted);
     if (const auto width =
             read_quantity(context_, map_.optional("channel_width"),
                           {.what = "channel_width", .dimensions = {kBit}, .zero = false}))

@@ -32,6 +32,7 @@ class NestChecker {
     collect_storages();
     check_backings();
     check_spatial_loops();
+    check_networks();
   }
 
  private:
@@ -137,6 +138,18 @@ class NestChecker {
              " above it writes its whole tile back at the end of each visit, while this node still "
              "holds partial sums.");
     });
+  }
+
+  /// Which values repeat is counted for whole tiles only.
+  void check_networks() {
+    if (nest_->perfect) return;
+    for (const PathNetwork& network : nest_->compute->networks)
+      if (std::get<Network>(problem_.arch[network.network].kind).repeated_values ==
+          RepeatedValues::kFree)
+        add(ViolationKind::kUnsupportedNode, nest_->node,
+            "The model cannot price " + report_.name(network.network) +
+                " with repeated_values: free: a loop does not divide evenly, or a node slides.")
+            .component = network.network;
   }
 
   void check_backings() {

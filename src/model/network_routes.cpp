@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/network_packed.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -13,7 +14,7 @@ struct Line {
   std::vector<RouteLoop> loops;
   std::vector<std::int64_t> strides;  ///< distance between the nodes of two steps, per loop
   std::int64_t base = 0;              ///< where loops of fixed step have led to
-  std::int64_t entry = 0;             ///< where values enter
+  std::int64_t doubled_entry = 0;     ///< twice the place where values enter
 
   std::int64_t product(bool distinct) const {
     std::int64_t result = 1;
@@ -38,7 +39,7 @@ struct Line {
 
 /// The groups' routes along one line from its entry.
 struct LineRoutes {
-  std::int64_t hops = 0;  ///< Σ over the line's groups of the links used
+  std::int64_t half_hops = 0;  ///< twice Σ over the line's groups of the links used
   std::int64_t longest = 0;
   std::vector<std::int64_t> loads;  ///< groups over each link that leaves the entry
 };
@@ -50,18 +51,17 @@ LineRoutes along_row(const Line& line, bool closed) {
   result.loads = {0, 0};
   const std::vector<std::int64_t> members = line.offsets(false);
   for (std::int64_t base : line.offsets(true)) {
-    std::int64_t forward = 0, backward = 0;
+    std::int64_t forward = 0, backward = 0;  // twice the hops
     for (std::int64_t member : members) {
-      const std::int64_t node = base + member - line.entry;
+      const std::int64_t node = base + member;
       if (closed && node > line.length / 2)
-        backward = std::max(backward, line.length - node);
-      else if (node < 0)
-        backward = std::max(backward, -node);
+        backward = std::max(backward, 2 * (line.length - node));
       else
-        forward = std::max(forward, node);
+        forward = std::max(forward, 2 * node - line.doubled_entry);
+      backward = std::max(backward, line.doubled_entry - 2 * node);
     }
-    result.hops += forward + backward;
-    result.longest = std::max({result.longest, forward, backward});
+    result.half_hops += forward + backward;
+    result.longest = std::max({result.longest, (forward + 1) / 2, (backward + 1) / 2});
     result.loads[0] += forward > 0 ? 1 : 0;
     result.loads[1] += backward > 0 ? 1 : 0;
   }
@@ -81,7 +81,7 @@ LineRoutes down_a_tree(const Line& line) {
       for (std::int64_t member : members) subtrees.push_back((base + member) >> level);
       std::sort(subtrees.begin(), subtrees.end());
       subtrees.erase(std::unique(subtrees.begin(), subtrees.end()), subtrees.end());
-      result.hops += static_cast<std::int64_t>(subtrees.size());
+      result.half_hops += 2 * static_cast<std::int64_t>(subtrees.size());
       if (level + 1 < levels) continue;
       for (std::int64_t subtree : subtrees) ++result.loads[static_cast<std::size_t>(subtree)];
     }
@@ -94,8 +94,8 @@ LineRoutes down_a_tree(const Line& line) {
 LineRoutes direct(const Line& line) {
   LineRoutes result;
   const std::int64_t nodes = checked_multiply(line.product(true), line.product(false));
-  result.hops = line.base == 0 ? nodes - 1 : nodes;
-  result.longest = result.hops > 0 ? 1 : 0;
+  result.half_hops = 2 * (line.base == 0 ? nodes - 1 : nodes);
+  result.longest = result.half_hops > 0 ? 1 : 0;
   result.loads = {result.longest};
   return result;
 }
@@ -103,9 +103,10 @@ LineRoutes direct(const Line& line) {
 /// One medium that all hear: each value crosses it once.
 LineRoutes over_a_bus(const Line& line) {
   LineRoutes result;
-  result.hops = line.product(true);
+  const std::int64_t groups = line.product(true);
+  result.half_hops = 2 * groups;
   result.longest = 1;
-  result.loads = {result.hops};
+  result.loads = {groups};
   return result;
 }
 
@@ -172,14 +173,15 @@ Routes dimension_order(const std::vector<Line>& lines, bool closed) {
     std::int64_t starts = 1, groups_elsewhere = 1, groups_behind = 1;
     bool through_entry = true;
     for (std::size_t other = 0; other < lines.size(); ++other) {
-      if (other < d) through_entry &= lines[other].base == lines[other].entry;
+      if (other < d) through_entry &= 2 * lines[other].base == lines[other].doubled_entry;
       if (other < d) starts = checked_multiply(starts, lines[other].product(false));
       if (other != d)
         groups_elsewhere = checked_multiply(groups_elsewhere, lines[other].product(true));
       if (other > d) groups_behind = checked_multiply(groups_behind, lines[other].product(true));
     }
     const std::int64_t branches = checked_multiply(starts, groups_elsewhere);
-    routes.value_hops = checked_add(routes.value_hops, checked_multiply(branches, along[d].hops));
+    routes.half_hops =
+        checked_add(routes.half_hops, checked_multiply(branches, along[d].half_hops));
     routes.longest_route += along[d].longest;
     for (std::int64_t load : along[d].loads)
       routes.entry_loads.push_back(through_entry ? checked_multiply(groups_behind, load) : 0);
@@ -187,16 +189,17 @@ Routes dimension_order(const std::vector<Line>& lines, bool closed) {
   return routes;
 }
 
-Routes routes_over(const Network& network, std::vector<Line> lines) {
+Routes routes_over(const Network& network, const std::vector<std::int64_t>& fanouts,
+                   std::vector<Line> lines) {
   const Topology topology = network.topology;
-  if (network.entry == NetworkEntry::kEdge)
-    for (std::size_t d = 1; d < lines.size(); ++d) lines[d].entry = lines[d].length / 2;
+  const std::vector<std::int64_t> entry = doubled_entry(network, fanouts);
+  for (std::size_t d = 0; d < lines.size(); ++d) lines[d].doubled_entry = entry[d];
   Routes routes;
   if (topology == Topology::kMesh || topology == Topology::kTorus) {
     routes = dimension_order(lines, topology == Topology::kTorus);
   } else {
     const LineRoutes all = over_all_nodes(topology, flattened(lines));
-    routes.value_hops = all.hops;
+    routes.half_hops = all.half_hops;
     routes.longest_route = all.longest;
     routes.entry_loads = all.loads;
   }
@@ -210,15 +213,27 @@ Routes routes_over(const Network& network, std::vector<Line> lines) {
 
 }  // namespace
 
+std::vector<std::int64_t> doubled_entry(const Network& network,
+                                        const std::vector<std::int64_t>& fanouts) {
+  std::vector<std::int64_t> entry(fanouts.size(), 0);
+  if (network.entry == NetworkEntry::kEdge)
+    for (std::size_t d = 1; d < fanouts.size(); ++d) entry[d] = fanouts[d] - 1;
+  return entry;
+}
+
 Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
                  const std::vector<RouteLoop>& loops) {
-  return routes_over(network, lines_of(fanouts, loops, nullptr));
+  if (network.layout == NodeLayout::kPacked && !fills_dimensions(fanouts, loops))
+    return packed_routes(network, fanouts, loops, nullptr);
+  return routes_over(network, fanouts, lines_of(fanouts, loops, nullptr));
 }
 
 Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& fanouts,
                        const std::vector<RouteLoop>& loops,
                        const std::vector<std::int64_t>& steps) {
-  return routes_over(network, lines_of(fanouts, loops, &steps));
+  if (network.layout == NodeLayout::kPacked && !fills_dimensions(fanouts, loops))
+    return packed_routes(network, fanouts, loops, &steps);
+  return routes_over(network, fanouts, lines_of(fanouts, loops, &steps));
 }
 
 }  // namespace sluice

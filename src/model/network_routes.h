@@ -15,19 +15,25 @@ struct RouteLoop {
 };
 
 /// What it takes to bring one value to (or from) every group of nodes that shares it. Values enter
-/// at node 0 (with NetworkEntry::kEdge in the middle of every dimension but the first; a tree's
-/// root, a bus's driver) and take dimension-order routes, the first dimension
-/// first, the shorter way round a ring; the routes to nodes that share a value are joined, and a
-/// reduction is the mirror image.
+/// at node 0 (with NetworkEntry::kEdge in the middle of every dimension but the first, between two
+/// nodes where their number is even, half a hop from either; a tree's root, a bus's driver) and
+/// take dimension-order routes, the first dimension first, the shorter way round a ring; the routes
+/// to nodes that share a value are joined, and a reduction is the mirror image.
 struct Routes {
-  std::int64_t groups = 1;         ///< distinct values
-  std::int64_t deliveries = 1;     ///< nodes that receive one: messages
-  std::int64_t value_hops = 0;     ///< Σ over groups of the links that the joined routes cross
-  std::int64_t longest_route = 0;  ///< hops
+  std::int64_t groups = 1;      ///< distinct values
+  std::int64_t deliveries = 1;  ///< nodes that receive one: messages
+  std::int64_t half_hops = 0;   ///< twice Σ over groups of the links that the joined routes cross
+  std::int64_t longest_route = 0;  ///< hops; half of one counts as one
   /// values over each link that leaves the entry; one of these is the most loaded link. Equal
   /// indices are equal links for every tensor of an Einsum.
   std::vector<std::int64_t> entry_loads;
+
+  double value_hops() const { return static_cast<double>(half_hops) / 2; }
 };
+
+/// Twice the coordinates of where values enter a mesh or torus.
+std::vector<std::int64_t> doubled_entry(const Network& network,
+                                        const std::vector<std::int64_t>& fanouts);
 
 /// `fanouts`: extents of the network's dimensions. Loops use coordinates from 0 upwards.
 Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,

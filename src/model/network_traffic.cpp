@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/finish_nests.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -13,7 +14,8 @@ struct NetworkCounter::Crossing {
   const Network& kind;
   std::vector<std::int64_t> fanouts;
   std::vector<RouteLoop> route_loops;
-  std::vector<int> nest_loops;  ///< index of each route loop in the nest
+  std::vector<int> nest_loops;   ///< index of each route loop in the nest
+  std::optional<Transfer> held;  ///< repeated values are free: the transfer that pays hops
 };
 
 void NetworkCounter::add(const Transfer& transfer) {
@@ -24,7 +26,7 @@ void NetworkCounter::add(const Transfer& transfer) {
 
 void NetworkCounter::cross(const PathNetwork& network, const Transfer& transfer) {
   const Network& kind = std::get<Network>(problem_.arch[network.network].kind);
-  Crossing crossing{transfer, network, kind, {}, {}, {}};
+  Crossing crossing{transfer, network, kind, {}, {}, {}, {}};
   if (network.fanned)
     for (const BoundSpatial& dimension : einsum_.components[network.fanned->index()].spatial)
       crossing.fanouts.push_back(dimension.fanout);
@@ -39,6 +41,7 @@ void NetworkCounter::cross(const PathNetwork& network, const Transfer& transfer)
     crossing.route_loops.push_back({loop.dimension, loop.trips, indexed || !may_reuse});
     crossing.nest_loops.push_back(l);
   }
+  if (kind.repeated_values == RepeatedValues::kFree) crossing.held = held_behind(network, transfer);
   NetworkTraffic& record = record_of(network.network, transfer.access->tensor);
   const bool returns = transfer.access->is_output && transfer.skip_first_down;
   if (transfer.down && !(returns && kind.returning_sums == ReturningSums::kFree)) {
@@ -46,6 +49,30 @@ void NetworkCounter::cross(const PathNetwork& network, const Transfer& transfer)
     if (transfer.skip_first_down) book(crossing, true, -1, record.down_loads, record);
   }
   if (transfer.up) book(crossing, false, 1, record.up_loads, record);
+}
+
+/// The transfer as if what stands right behind the network's instances kept its tile and fetched
+/// what is new in it; none where the child stands there itself.
+std::optional<Transfer> NetworkCounter::held_behind(const PathNetwork& network,
+                                                    const Transfer& transfer) {
+  const Einsum& einsum = problem_.workload[nest_.einsum];
+  const int n_loops_of_child = transfer.child.n_loops;
+  int n_loops = -1;
+  for (int l = transfer.parent.n_loops; l < n_loops_of_child; ++l)
+    if (loops_[l].spatial && loops_[l].component == network.fanned) n_loops = l + 1;
+  const bool is_compute =
+      transfer.child.depth == nest_.compute->depth[nest_.compute->component.index()];
+  if (n_loops < 0 || einsum.is_copy_operation || (n_loops == n_loops_of_child && !is_compute))
+    return std::nullopt;
+  tiles_.clear();
+  for (const VariableRange& range : einsum.iteration_space) tiles_.push_back(range.size);
+  for (int l = 0; l < n_loops; ++l)
+    tiles_[static_cast<std::size_t>(loops_[l].variable)] = loops_[l].tile;
+  Transfer held = transfer;
+  held.child = {transfer.child.depth, n_loops, -1};
+  held.volume = tile_volume(*transfer.access, tiles_.data());
+  held.refetched = refetches(*transfer.access, tiles_.data(), loops_, n_loops);
+  return held;
 }
 
 NetworkTraffic& NetworkCounter::record_of(ComponentId network, int tensor) {
@@ -67,10 +94,11 @@ void NetworkCounter::book(const Crossing& crossing, bool first_visits, std::int6
 
 namespace {
 
-void add_routes(const Routes& routes, std::int64_t all, std::int64_t unit,
+/// `hopping`: of the values `all`, how many pay hops.
+void add_routes(const Routes& routes, std::int64_t all, std::int64_t unit, std::int64_t hopping,
                 std::vector<std::int64_t>& loads, NetworkTraffic& record) {
   record.deliveries = checked_add(record.deliveries, checked_multiply(all, routes.deliveries));
-  record.value_hops = checked_add(record.value_hops, checked_multiply(all, routes.value_hops));
+  record.half_hops = checked_add(record.half_hops, checked_multiply(hopping, routes.half_hops));
   record.unit_deliveries =
       checked_add(record.unit_deliveries, checked_multiply(unit, routes.deliveries));
   loads.resize(std::max(loads.size(), routes.entry_loads.size()));
@@ -80,22 +108,26 @@ void add_routes(const Routes& routes, std::int64_t all, std::int64_t unit,
 
 }  // namespace
 
+/// Values of a transfer that enter the network, or its busiest instance; all tiles are whole.
+std::int64_t NetworkCounter::moved(const Crossing& crossing, const Transfer& transfer,
+                                   bool first_visits, bool busiest) const {
+  std::vector<LoopEffect> counted = effects(crossing, transfer, first_visits, busiest);
+  if (!transfer.refetched || first_visits)
+    return checked_multiply(transfer.volume, whole_product(counted));
+  for (std::size_t l = 0; l < counted.size(); ++l)
+    if (!loops_[l].spatial) counted[l] = LoopEffect::kOnce;
+  return checked_multiply(transfer.refetched->values, whole_product(counted));
+}
+
 /// Every group of nodes takes the same number of values.
 void NetworkCounter::book_whole(const Crossing& crossing, bool first_visits, std::int64_t sign,
                                 std::vector<std::int64_t>& loads, NetworkTraffic& record) const {
   const Routes routes = routes_of(crossing.kind, crossing.fanouts, crossing.route_loops);
-  const std::int64_t volume = sign * crossing.transfer.volume;
-  const auto moved = [&](bool busiest) {
-    std::vector<LoopEffect> counted = effects(crossing, first_visits, busiest);
-    const auto& refetched = crossing.transfer.refetched;
-    if (!refetched || first_visits) return checked_multiply(volume, whole_product(counted));
-    for (std::size_t l = 0; l < counted.size(); ++l)
-      if (!loops_[l].spatial) counted[l] = LoopEffect::kOnce;
-    return checked_multiply(sign * refetched->values, whole_product(counted));
-  };
-  const std::int64_t all = moved(false);
-  const std::int64_t unit = moved(true);
-  add_routes(routes, all, unit, loads, record);
+  const std::int64_t all = sign * moved(crossing, crossing.transfer, first_visits, false);
+  const std::int64_t unit = sign * moved(crossing, crossing.transfer, first_visits, true);
+  const std::int64_t hopping =
+      crossing.held ? sign * moved(crossing, *crossing.held, first_visits, false) : all;
+  add_routes(routes, all, unit, hopping, loads, record);
   record.unit_latency_hops =
       checked_add(record.unit_latency_hops,
                   sign * checked_multiply(steps(crossing, first_visits), routes.longest_route));
@@ -106,8 +138,8 @@ void NetworkCounter::book_groups(const Crossing& crossing, bool first_visits, st
                                  std::vector<std::int64_t>& loads, NetworkTraffic& record) const {
   const Transfer& transfer = crossing.transfer;
   const auto& ranges = problem_.workload[nest_.einsum].iteration_space;
-  std::vector<LoopEffect> all = effects(crossing, first_visits, false);
-  std::vector<LoopEffect> unit = effects(crossing, first_visits, true);
+  std::vector<LoopEffect> all = effects(crossing, transfer, first_visits, false);
+  std::vector<LoopEffect> unit = effects(crossing, transfer, first_visits, true);
   std::vector<std::int64_t> nest_steps(static_cast<std::size_t>(transfer.child.n_loops), 0);
   std::vector<std::int64_t> group(crossing.route_loops.size(), 0);
   std::int64_t longest_route = 0;
@@ -123,7 +155,8 @@ void NetworkCounter::book_groups(const Crossing& crossing, bool first_visits, st
                               ranges, nest_steps.data());
     };
     const std::int64_t values = sum(unit);
-    add_routes(routes, sum(all), values, loads, record);
+    const std::int64_t of_all = sum(all);
+    add_routes(routes, of_all, values, of_all, loads, record);
     if (values != 0) longest_route = std::max(longest_route, routes.longest_route);
     std::size_t next = 0;
     for (; next < group.size(); ++next) {
@@ -142,9 +175,8 @@ void NetworkCounter::book_groups(const Crossing& crossing, bool first_visits, st
 
 /// How each loop above the child counts for the values that enter one network, or all of them. The
 /// network's own loops are the routes' business.
-std::vector<LoopEffect> NetworkCounter::effects(const Crossing& crossing, bool first_visits,
-                                                bool busiest) const {
-  const Transfer& transfer = crossing.transfer;
+std::vector<LoopEffect> NetworkCounter::effects(const Crossing& crossing, const Transfer& transfer,
+                                                bool first_visits, bool busiest) const {
   std::vector<LoopEffect> effects;
   for (int l = 0; l < transfer.child.n_loops; ++l) {
     const NestLoop& loop = loops_[l];
@@ -173,7 +205,7 @@ std::vector<LoopEffect> NetworkCounter::effects(const Crossing& crossing, bool f
 /// Transfers of the busiest network one after another.
 std::int64_t NetworkCounter::steps(const Crossing& crossing, bool first_visits) const {
   if (crossing.transfer.refetched && !first_visits) return crossing.transfer.refetched->visits;
-  std::vector<LoopEffect> counted = effects(crossing, first_visits, true);
+  std::vector<LoopEffect> counted = effects(crossing, crossing.transfer, first_visits, true);
   for (std::size_t l = 0; l < counted.size(); ++l)
     if (loops_[l].spatial) counted[l] = LoopEffect::kOnce;
   if (nest_.perfect) return whole_product(counted);

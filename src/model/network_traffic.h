@@ -17,7 +17,7 @@ struct NetworkTraffic {
   ComponentId network;
   int tensor = 0;               ///< index into BoundEinsum::tensors
   std::int64_t deliveries = 0;  ///< values, counted at every node that receives (or sends) them
-  std::int64_t value_hops = 0;  ///< values × links crossed
+  std::int64_t half_hops = 0;   ///< twice values × links crossed
   std::int64_t unit_deliveries = 0;
   std::int64_t unit_latency_hops = 0;              ///< Σ over steps of the longest route
   std::vector<std::int64_t> down_loads, up_loads;  ///< values over each link at the entry
@@ -57,13 +57,17 @@ class NetworkCounter {
  private:
   struct Crossing;
   void cross(const PathNetwork& network, const Transfer& transfer);
+  std::optional<Transfer> held_behind(const PathNetwork& network, const Transfer& transfer);
+  std::int64_t moved(const Crossing& crossing, const Transfer& transfer, bool first_visits,
+                     bool busiest) const;
   void book(const Crossing& crossing, bool first_visits, std::int64_t sign,
             std::vector<std::int64_t>& loads, NetworkTraffic& record) const;
   void book_whole(const Crossing& crossing, bool first_visits, std::int64_t sign,
                   std::vector<std::int64_t>& loads, NetworkTraffic& record) const;
   void book_groups(const Crossing& crossing, bool first_visits, std::int64_t sign,
                    std::vector<std::int64_t>& loads, NetworkTraffic& record) const;
-  std::vector<LoopEffect> effects(const Crossing& crossing, bool first_visits, bool busiest) const;
+  std::vector<LoopEffect> effects(const Crossing& crossing, const Transfer& transfer,
+                                  bool first_visits, bool busiest) const;
   std::int64_t steps(const Crossing& crossing, bool first_visits) const;
   std::int64_t whole_product(const std::vector<LoopEffect>& effects) const;
   NetworkTraffic& record_of(ComponentId network, int tensor);
@@ -73,6 +77,7 @@ class NetworkCounter {
   const Nest& nest_;
   const NestLoop* loops_;
   std::vector<NetworkTraffic>& result_;
+  std::vector<std::int64_t> tiles_;  ///< of held_behind
 };
 
 }  // namespace sluice

@@ -141,7 +141,7 @@ void NestPricer::add_network(const Nest& nest, const NetworkTraffic& traffic) {
                     network.queue_latency_s * static_cast<double>(traffic.unit_deliveries) * width /
                         static_cast<double>(network.channel_width_bits);
   const double count = static_cast<double>(traffic.deliveries) * instances_;
-  const double bit_hops = static_cast<double>(traffic.value_hops) * instances_ * width;
+  const double bit_hops = static_cast<double>(traffic.half_hops) / 2 * instances_ * width;
   const double actions = bit_hops / network.bits_per_hop_energy;
   const double energy_j = actions * network.hop_energy_j;
   energy_j_ += energy_j;

@@ -6,12 +6,6 @@
 namespace sluice::sim {
 namespace {
 
-std::size_t place_of(const Einsum& einsum, RankVariableId variable) {
-  std::size_t place = 0;
-  while (einsum.iteration_space[place].variable != variable) ++place;
-  return place;
-}
-
 /// Cuts a range into tiles; the last one may be smaller, the first one larger where stated.
 std::vector<Range> tiles_of(const Range& range, std::int64_t tile, std::int64_t first) {
   std::vector<Range> tiles;

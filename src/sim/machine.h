@@ -168,7 +168,6 @@ class Machine {
   void drain_parties(const StorageItem& storage, EinsumId einsum, std::vector<Party> parties);
   void open_incremental(const StorageItem& storage, EinsumId einsum, const Lanes& lanes);
   void move_incremental(const StorageItem& storage, EinsumId einsum, const Lane& lane);
-  std::optional<std::size_t> rank_of_innermost(const Link& link, EinsumId einsum) const;
   /// Incremental storages from links[first] on, the innermost one first, give back what they hold
   /// in the instances below one instance of links[below]'s storage; in all where `instances` is
   /// null.

@@ -238,9 +238,10 @@ void Machine::carry_copied(EinsumId einsum, const Lanes& lanes) {
   std::vector<Party> parties;
   for (const Lane& lane : lanes)
     parties.push_back({&lane, points_.touched(of, tensor, false, lane.boxes.at(einsum)), {}});
-  transfers_.copy_over_networks({einsum, tensor, outer.storage->component, inner.storage->component,
-                                 outer.spatial_depth, depth, std::vector<bool>(depth, false)},
-                                parties, visits_[inner.storage->id]);
+  transfers_.copy_over_networks(
+      {einsum, tensor, outer.storage->component, inner.storage->component, outer.spatial_depth,
+       depth, std::vector<bool>(depth, false), false, 0},
+      parties, visits_[inner.storage->id]);
 }
 
 Machine::CopyWay Machine::copy_way(EinsumId einsum) const {

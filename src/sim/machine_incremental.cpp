@@ -1,50 +1,7 @@
-#include <algorithm>
-
 #include "machine.h"
+#include "moved_tiles.h"
 
 namespace sluice::sim {
-namespace {
-
-/// The one rank along which a tile has moved, forwards; none if there is no such rank.
-std::optional<std::size_t> rank_of_move(const std::vector<IndexBox>& before,
-                                        const std::vector<IndexBox>& now) {
-  std::optional<std::size_t> moved;
-  for (std::size_t access = 0; access < now.size(); ++access)
-    for (std::size_t rank = 0; rank < now[access].size(); ++rank) {
-      const Range& from = before[access][rank];
-      const Range& to = now[access][rank];
-      if (from == to) continue;
-      if (to.begin <= from.begin || (moved && *moved != rank)) return std::nullopt;
-      moved = rank;
-    }
-  return moved;
-}
-
-}  // namespace
-
-/// The rank along which the innermost temporal loop above a storage moves what is read, forwards;
-/// none if it moves it otherwise or not at all.
-std::optional<std::size_t> Machine::rank_of_innermost(const Link& link, EinsumId einsum) const {
-  const Einsum& of = workload_[einsum];
-  const std::vector<const LoopItem*>& loops = program_.paths.at(einsum).loops;
-  std::optional<RankVariableId> variable;
-  for (std::size_t l = 0; l < link.loop_depth; ++l) {
-    const auto steps = loops[l]->steps.find(einsum);
-    if (!loops[l]->is_spatial && steps != loops[l]->steps.end() && steps->second > 1)
-      variable = walked(*loops[l], of);
-  }
-  std::optional<std::size_t> moved;
-  for (const TensorAccess& access : of.accesses)
-    for (std::size_t rank = 0; rank < access.projection.size(); ++rank) {
-      if (!variable || access.is_output || access.tensor != link.storage->tensor) continue;
-      const std::int64_t coefficient = access.projection[rank].coefficient_of(*variable);
-      if (coefficient == 0) continue;
-      if (coefficient < 0 || (moved && *moved != rank)) return std::nullopt;
-      moved = rank;
-    }
-  return moved;
-}
-
 /// All instances visit the storage: those whose outputs have moved on give them back together,
 /// then each sees what it needs.
 void Machine::open_incremental(const StorageItem& storage, EinsumId einsum, const Lanes& lanes) {
@@ -79,7 +36,8 @@ void Machine::move_incremental(const StorageItem& storage, EinsumId einsum, cons
     buffer.fetched.clear();
   } else {
     const auto rank = rank_of_move(buffer.ranges, ranges);
-    const bool slides = rank && rank == rank_of_innermost(link, einsum);
+    const bool slides = rank && rank == rank_of_innermost(workload_, program_, einsum,
+                                                          storage.tensor, link.loop_depth);
     buffer.fetched = slides ? without(wanted, buffer.window) : wanted;
   }
   buffer.returning = outputs == buffer.outputs ? Points{} : outputs;

@@ -21,12 +21,6 @@ bool differ_in_constants_only(const TensorAccess& a, const TensorAccess& b) {
       [](const AffineExpression& x, const AffineExpression& y) { return x.terms == y.terms; });
 }
 
-std::size_t place_of(const Einsum& einsum, RankVariableId variable) {
-  std::size_t place = 0;
-  while (einsum.iteration_space[place].variable != variable) ++place;
-  return place;
-}
-
 }  // namespace
 
 Points united(const Points& a, const Points& b) {
@@ -94,6 +88,12 @@ Points whole_tensor(const Workload& workload, const PointMap& points, TensorId t
   std::vector<Range> ranges;
   for (RankId rank : workload[tensor].ranks) ranges.push_back({0, workload[rank].size});
   return points[tensor].box(ranges);
+}
+
+std::size_t place_of(const Einsum& einsum, RankVariableId variable) {
+  std::size_t place = 0;
+  while (einsum.iteration_space[place].variable != variable) ++place;
+  return place;
 }
 
 Box whole_box(const Einsum& einsum) {

@@ -82,6 +82,8 @@ class PointMap {
 /// Every element inside all ranks of a tensor, row-major.
 Points whole_tensor(const Workload& workload, const PointMap& points, TensorId tensor);
 
+/// Place of a variable in an Einsum's iteration space.
+std::size_t place_of(const Einsum& einsum, RankVariableId variable);
 /// The whole iteration space of an Einsum.
 Box whole_box(const Einsum& einsum);
 /// Every point of a box (ranges of one), the last variable fastest.

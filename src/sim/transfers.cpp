@@ -33,7 +33,7 @@ Transfers::Transfers(const Workload& workload, const Arch& arch, const Program& 
       facts_(facts),
       buffers_(buffers),
       complaints_(complaints),
-      wires_(workload, arch, program) {}
+      wires_(workload, arch, program, points) {}
 
 const Crossing& Transfers::crossing(EinsumId einsum, TensorId tensor, bool is_output,
                                     std::size_t child) {
@@ -66,7 +66,9 @@ const Crossing& Transfers::crossing(EinsumId einsum, TensorId tensor, bool is_ou
                       crossing.child ? crossing.child->component : path.compute,
                       crossing.parent.spatial_depth,
                       crossing.child_depth,
-                      crossing.shared};
+                      crossing.shared,
+                      is_output,
+                      child < links.size() ? links[child].loop_depth : path.loops.size()};
   return crossing;
 }
 

@@ -7,37 +7,37 @@
 namespace sluice::sim {
 namespace {
 
-/// One step from `node` towards `goal` along a row of nodes, closed or open.
-std::int64_t step_towards(std::int64_t node, std::int64_t goal, std::int64_t length, bool closed) {
-  if (!closed) return goal > node ? 1 : -1;
-  const std::int64_t ahead = (goal - node + length) % length;
-  return ahead <= length / 2 ? 1 : -1;
-}
-
-std::vector<Wire> dimension_order(const Network& network, const std::vector<std::int64_t>& fanouts,
-                                  const NetworkNode& goal) {
-  const bool closed = network.topology == Topology::kTorus;
-  NetworkNode at(fanouts.size(), 0);
-  if (network.entry == NetworkEntry::kEdge)
-    for (std::size_t d = 1; d < fanouts.size(); ++d) at[d] = fanouts[d] / 2;
+/// From the entry to a node of a mesh (or torus: `closed`), the first dimension first. Places are
+/// twice the coordinates: an entry between two nodes has an odd one.
+std::vector<Wire> dimension_order(const std::vector<std::int64_t>& fanouts, bool closed,
+                                  NetworkNode at, const NetworkNode& goal) {
   std::vector<Wire> wires;
   for (std::size_t d = 0; d < fanouts.size(); ++d) {
-    const std::int64_t direction = step_towards(at[d], goal[d], fanouts[d], closed);
-    while (at[d] != goal[d]) {
-      Wire wire = at;
-      wire.push_back(static_cast<std::int64_t>(d));
-      wire.push_back(direction);
-      wires.push_back(wire);
-      at[d] = (at[d] + direction + fanouts[d]) % fanouts[d];
+    const std::int64_t end = 2 * goal[d], around = 2 * fanouts[d];
+    const bool forwards = closed ? (end - at[d] + around) % around <= fanouts[d] : end > at[d];
+    while (at[d] != end) {
+      Wire wire{at, at[d] % 2 != 0 ? 1 : 2};
+      wire.place.push_back(static_cast<std::int64_t>(d));
+      wire.place.push_back(forwards);
+      at[d] = (at[d] + (forwards ? wire.half_hops : -wire.half_hops) + around) % around;
+      wires.push_back(std::move(wire));
     }
   }
   return wires;
 }
 
+/// Twice the coordinates of where values enter.
+NetworkNode entry_of(const Network& network, const std::vector<std::int64_t>& fanouts) {
+  NetworkNode entry(fanouts.size(), 0);
+  if (network.entry == NetworkEntry::kEdge)
+    for (std::size_t d = 1; d < fanouts.size(); ++d) entry[d] = fanouts[d] - 1;
+  return entry;
+}
+
 std::vector<Wire> up_a_tree(std::int64_t nodes, std::int64_t node) {
   std::vector<Wire> wires;
   for (std::int64_t level = 0; (std::int64_t{1} << level) < nodes; ++level)
-    wires.push_back({level, node >> level});
+    wires.push_back({{level, node >> level}});
   return wires;
 }
 
@@ -55,18 +55,16 @@ std::vector<Wire> route_to(const Network& network, const std::vector<std::int64_
   switch (network.topology) {
     case Topology::kMesh:
     case Topology::kTorus:
-      return dimension_order(network, fanouts, node);
-    case Topology::kRing: {
-      Network row;
-      row.topology = Topology::kTorus;
-      return dimension_order(row, {nodes}, {number});
-    }
+      return dimension_order(fanouts, network.topology == Topology::kTorus,
+                             entry_of(network, fanouts), node);
+    case Topology::kRing:
+      return dimension_order({nodes}, true, {0}, {number});
     case Topology::kTree:
       return up_a_tree(nodes, number);
     case Topology::kAllToAll:
-      return number == 0 ? std::vector<Wire>{} : std::vector<Wire>{{number}};
+      return number == 0 ? std::vector<Wire>{} : std::vector<Wire>{{{number}}};
     case Topology::kBus:
-      return {{0}};
+      return {{{0}}};
   }
   return {};
 }
@@ -79,57 +77,114 @@ void Wires::carry(const Journey& journey, const std::vector<Party>& parties, boo
   for (; at != end; ++at) {
     const Network* network = std::get_if<Network>(&arch_[*at].kind);
     if (!network || (returns && network->returning_sums == ReturningSums::kFree)) continue;
-    carry_over(*at, journey, parties, event);
+    carry_over(stretch_of(*at, journey, returns), journey, parties, event);
   }
 }
 
-void Wires::carry_over(ComponentId network, const Journey& journey,
-                       const std::vector<Party>& parties, std::int64_t event) {
+Wires::Stretch Wires::stretch_of(ComponentId network, const Journey& journey, bool returns) const {
   const Path& path = program_.paths.at(journey.einsum);
   const std::vector<ComponentId> way = path_to(arch_, path.compute);
   const auto own = std::find(way.begin(), way.end(), network);
   const auto fanned =
       std::find_if(own, way.end(), [&](ComponentId c) { return !arch_[c].spatial.empty(); });
-  std::vector<std::int64_t> fanouts;
-  if (fanned != way.end())
+  Stretch stretch;
+  stretch.network = network;
+  stretch.kind = &std::get<Network>(arch_[network].kind);
+  if (fanned != way.end()) {
+    stretch.fanned = *fanned;
     for (const SpatialDimension& dimension : arch_[*fanned].spatial)
-      fanouts.push_back(dimension.fanout);
-  // Who gets each value, by instance of the network and message.
-  std::map<std::pair<Key, Key>, std::map<Element, std::set<NetworkNode>>> messages;
-  for (const Party& party : parties) {
-    Key instance, message;
-    NetworkNode node(fanouts.size(), 0);
-    for (std::size_t d = 0; d < journey.inner_depth; ++d) {
-      const LoopItem& loop = *path.spatial[d];
-      const std::int64_t turn = party.lane->turns[d];
-      if (d < journey.outer_depth || std::find(way.begin(), own, loop.component) != own) {
-        instance.push_back(turn);
-        continue;
-      }
-      if (!journey.shared[d]) message.push_back(turn);
-      if (fanned == way.end() || loop.component != *fanned) continue;
-      const auto steps = loop.steps.find(journey.einsum);
-      const std::size_t turns = steps == loop.steps.end() ? 1 : steps->second;
-      node[loop.dimension] = node[loop.dimension] * static_cast<std::int64_t>(turns) + turn;
-    }
-    auto& values = messages[{instance, message}];
-    for (Element element : party.points) values[element].insert(node);
+      stretch.fanouts.push_back(dimension.fanout);
   }
-  Use& use = uses_[{journey.einsum, network, journey.tensor}];
-  const Network& kind = std::get<Network>(arch_[network].kind);
+  for (std::size_t d = 0; d < journey.inner_depth; ++d)
+    stretch.above.push_back(d < journey.outer_depth ||
+                            std::find(way.begin(), own, path.spatial[d]->component) != own);
+  if (stretch.kind->repeated_values == RepeatedValues::kFree)
+    stretch.holder = holder_of(stretch, journey, returns);
+  return stretch;
+}
+
+/// None where the inner end itself stands right behind the network's instances, and for copies.
+std::optional<Holder> Wires::holder_of(const Stretch& stretch, const Journey& journey,
+                                       bool returns) const {
+  const Path& path = program_.paths.at(journey.einsum);
+  std::size_t n_loops = 0;
+  for (std::size_t d = journey.outer_depth; d < journey.inner_depth; ++d)
+    if (path.spatial[d]->component == stretch.fanned)
+      n_loops = static_cast<std::size_t>(
+          std::find(path.loops.begin(), path.loops.end(), path.spatial[d]) - path.loops.begin() +
+          1);
+  const bool is_there = n_loops == journey.inner_loops && journey.inner != path.compute;
+  if (n_loops == 0 || is_there || workload_[journey.einsum].is_copy_operation) return std::nullopt;
+  return Holder{journey.einsum,    stretch.network, journey.tensor,
+                journey.is_output, returns,         n_loops};
+}
+
+Wires::Address Wires::address_of(const Stretch& stretch, const Journey& journey,
+                                 const Party& party) const {
+  const Path& path = program_.paths.at(journey.einsum);
+  Address address;
+  address.node.assign(stretch.fanouts.size(), 0);
+  std::int64_t number = 0;  // in the order of the loops
+  for (std::size_t d = 0; d < journey.inner_depth; ++d) {
+    const LoopItem& loop = *path.spatial[d];
+    const std::int64_t turn = party.lane->turns[d];
+    if (stretch.above[d]) {
+      address.instance.push_back(turn);
+      continue;
+    }
+    if (!journey.shared[d]) {
+      address.message.push_back(turn);
+      const auto holder_end =
+          path.loops.begin() + (stretch.holder ? static_cast<long>(stretch.holder->n_loops) : 0);
+      if (std::find(path.loops.begin(), holder_end, &loop) != holder_end)
+        address.holder.push_back(turn);
+    }
+    if (loop.component != stretch.fanned) continue;
+    const auto steps = loop.steps.find(journey.einsum);
+    const auto turns = static_cast<std::int64_t>(steps == loop.steps.end() ? 1 : steps->second);
+    address.node[loop.dimension] = address.node[loop.dimension] * turns + turn;
+    number = number * turns + turn;
+  }
+  if (stretch.kind->layout == NodeLayout::kPacked)
+    for (std::size_t d = 0; d < stretch.fanouts.size(); ++d) {
+      address.node[d] = number % stretch.fanouts[d];
+      number /= stretch.fanouts[d];
+    }
+  for (const Key* key : {&address.instance, &address.node})
+    address.holder.insert(address.holder.end(), key->begin(), key->end());
+  return address;
+}
+
+void Wires::carry_over(const Stretch& stretch, const Journey& journey,
+                       const std::vector<Party>& parties, std::int64_t event) {
+  // Who gets each value, by instance of the network and message; and for whom it pays hops.
+  struct Nodes {
+    std::set<NetworkNode> all, paying;
+    auto operator<=>(const Nodes&) const = default;
+  };
+  std::map<std::pair<Key, Key>, std::map<Element, Nodes>> messages;
+  for (const Party& party : parties) {
+    const Address address = address_of(stretch, journey, party);
+    auto& values = messages[{address.instance, address.message}];
+    for (Element element : party.points) values[element].all.insert(address.node);
+    const Points paying =
+        stretch.holder ? held_.take_new(*stretch.holder, address.holder, party) : party.points;
+    for (Element element : paying) values[element].paying.insert(address.node);
+  }
+  Use& use = uses_[{journey.einsum, stretch.network, journey.tensor}];
   for (const auto& [key, values] : messages) {
-    std::map<std::set<NetworkNode>, std::int64_t> together;
+    std::map<Nodes, std::int64_t> together;
     for (const auto& [element, nodes] : values) ++together[nodes];
     for (const auto& [nodes, count] : together) {
       std::set<Wire> wires;
       std::int64_t& longest = use.longest[key.first][event];
-      for (const NetworkNode& node : nodes) {
-        const std::vector<Wire> route = route_to(kind, fanouts, node);
-        wires.insert(route.begin(), route.end());
+      for (const NetworkNode& node : nodes.all) {
+        const std::vector<Wire> route = route_to(*stretch.kind, stretch.fanouts, node);
         longest = std::max(longest, static_cast<std::int64_t>(route.size()));
+        if (nodes.paying.count(node) > 0) wires.insert(route.begin(), route.end());
       }
-      use.deliveries += count * static_cast<std::int64_t>(nodes.size());
-      use.value_hops += count * static_cast<std::int64_t>(wires.size());
+      use.deliveries += count * static_cast<std::int64_t>(nodes.all.size());
+      for (const Wire& wire : wires) use.half_hops += count * wire.half_hops;
     }
   }
 }
@@ -147,7 +202,7 @@ std::vector<NetworkCount> Wires::totals(Facts& facts) const {
                                               return sum + event.second;
                                             }));
     rows.push_back({einsum, network, tensor, static_cast<double>(use.deliveries) * width * times,
-                    static_cast<double>(use.value_hops) * width * times,
+                    static_cast<double>(use.half_hops) / 2 * width * times,
                     static_cast<double>(most) * times});
   }
   return rows;

@@ -159,7 +159,10 @@ class ArchMaker {
     network.topology = static_cast<Topology>(random_.pick(0, 5));
     if (network.topology == Topology::kMesh && random_.chance(30))
       network.entry = NetworkEntry::kEdge;
+    if (network.topology == Topology::kMesh && random_.chance(30))
+      network.layout = NodeLayout::kPacked;
     if (random_.chance(30)) network.returning_sums = ReturningSums::kFree;
+    if (random_.chance(30)) network.repeated_values = RepeatedValues::kFree;
     network.channel_width_bits = random_.pick(1, 512);
     if (random_.chance(70)) network.link_bandwidth = random_.number();
     network.router_latency_s = random_.chance(50) ? random_.number() : 0;

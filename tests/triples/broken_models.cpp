@@ -172,6 +172,10 @@ std::vector<BrokenModel> make_models() {
            for_nodes<StorageNode>([](StorageNode& s) { s.incremental = !s.sliding; }));
   misreads("lets values enter a mesh in its corner only",
            for_networks([](Network& n) { n.entry = NetworkEntry::kCorner; }));
+  misreads("keeps the columns of a packed mesh above each other",
+           for_networks([](Network& n) { n.layout = NodeLayout::kAligned; }));
+  misreads("charges hops for values that repeat",
+           for_networks([](Network& n) { n.repeated_values = RepeatedValues::kCounted; }));
   misreads("carries returning sums over a network",
            for_networks([](Network& n) { n.returning_sums = ReturningSums::kCounted; }));
   misreads("takes every network for a mesh",

@@ -636,7 +636,9 @@ void draw_networks(Dice& dice, Triple& triple) {
     network.name = "Net" + triple.components[c].name;
     network.topology = dice.text_of({"mesh", "mesh", "torus", "ring", "all_to_all", "bus", "tree"});
     network.enters_at_edge = network.topology == "mesh" && dice.chance(50);
+    network.is_packed = network.topology == "mesh" && dice.chance(50);
     network.frees_returning_sums = dice.chance(40);
+    network.frees_repeats = dice.chance(30);
     triple.components.insert(triple.components.begin() + static_cast<long>(c), network);
   }
 }

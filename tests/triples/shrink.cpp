@@ -140,8 +140,10 @@ void add_arch_edits(const Triple& triple, std::vector<Edit>& edits) {
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].frees_drains, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].by_kind, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].enters_at_edge, false); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].is_packed, false); });
     edits.emplace_back(
         [c](Triple& t) { return reset(t.components[c].frees_returning_sums, false); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].frees_repeats, false); });
     for (std::size_t d = 0; d < triple.components[c].spatial.size(); ++d) {
       edits.emplace_back([c, d](Triple& t) {
         return reset(t.components[c].spatial[d].may_reuse, std::string("All"));

@@ -42,12 +42,13 @@ struct ComponentSpec {
   std::string size = "inf";
   std::string bits_per_value;  ///< inside of a flow mapping, or empty
   bool is_double = false, counts_merging = false, frees_drains = false;
-  std::string direction;                                      ///< toll
-  std::string topology;                                       ///< network
-  bool enters_at_edge = false, frees_returning_sums = false;  ///< network
-  std::string enabled;                                        ///< compute
-  bool by_kind = false;  ///< compute: actions by operation kind
-  bool in_fork = false;  ///< on a branch of its own
+  std::string direction;                                     ///< toll
+  std::string topology;                                      ///< network
+  bool enters_at_edge = false, is_packed = false;            ///< network
+  bool frees_returning_sums = false, frees_repeats = false;  ///< network
+  std::string enabled;                                       ///< compute
+  bool by_kind = false;                                      ///< compute: actions by operation kind
+  bool in_fork = false;                                      ///< on a branch of its own
   std::vector<DimensionSpec> spatial;
 };
 

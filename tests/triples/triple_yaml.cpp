@@ -47,9 +47,11 @@ std::string component_text(const ComponentSpec& c) {
           c.name, c.direction, bits, spatial);
     case ComponentSpec::Kind::kNetwork:
       return fmt::format(
-          "!Network {{name: {}, topology: {}{}{}, link_bandwidth: 1, hop_energy: 1}}", c.name,
+          "!Network {{name: {}, topology: {}{}{}{}{}, link_bandwidth: 1, hop_energy: 1}}", c.name,
           c.topology, c.enters_at_edge ? ", entry: edge" : "",
-          c.frees_returning_sums ? ", returning_sums: free" : "");
+          c.is_packed ? ", layout: packed" : "",
+          c.frees_returning_sums ? ", returning_sums: free" : "",
+          c.frees_repeats ? ", repeated_values: free" : "");
     case ComponentSpec::Kind::kContainer:
       return fmt::format("!Container {{name: {}{}}}", c.name, spatial);
     case ComponentSpec::Kind::kCompute:

@@ -103,16 +103,24 @@ struct Container {
 enum class Topology : std::uint8_t { kMesh, kTorus, kRing, kAllToAll, kBus, kTree };
 
 /// Where values enter a mesh: at node 0, or in the middle of the first column (of the edge along
-/// all dimensions but the first).
+/// all dimensions but the first), between its two middle nodes where their number is even.
 enum class NetworkEntry : std::uint8_t { kCorner, kEdge };
+/// Which nodes of a mesh the instances of spatial loops are: those of a dimension's own loops, or
+/// instance after instance in the order of the loops, the first dimension filled first.
+enum class NodeLayout : std::uint8_t { kAligned, kPacked };
 /// Whether partial sums that come back down cost anything.
 enum class ReturningSums : std::uint8_t { kCounted, kFree };
+/// Whether a value that a node has taken (or given) costs hops again while the loops below the
+/// network's instances run, or in the step after.
+enum class RepeatedValues : std::uint8_t { kCounted, kFree };
 
 /// Links between the instances of the container that follows it.
 struct Network {
   Topology topology = Topology::kMesh;
   NetworkEntry entry = NetworkEntry::kCorner;  ///< meshes
+  NodeLayout layout = NodeLayout::kAligned;    ///< meshes
   ReturningSums returning_sums = ReturningSums::kCounted;
+  RepeatedValues repeated_values = RepeatedValues::kCounted;
   std::int64_t channel_width_bits = 1;
   double link_bandwidth = kUnbounded;  ///< bit/s
   double router_latency_s = 0;

@@ -24,6 +24,8 @@ struct Level {
   Attributes attributes;
   std::int64_t fanout_x = 1, fanout_y = 1;   ///< fanouts
   std::vector<std::string> spatial_targets;  ///< fanouts: what spatial directives call it
+  bool is_bypassed = false;                  ///< storages: by some data space; set by mapping_text
+  bool is_spread = true;  ///< fanouts: over several instances; set by mapping_text
 };
 
 struct Term {
@@ -101,7 +103,7 @@ using EnergyTable = std::map<std::string, std::map<std::string, double>>;
 std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies);
 std::string constraints_text(ImportContext& context, const Specs& specs);
 std::string workload_text(ImportContext& context, const Specs& specs);
-/// Before arch_text: it finds `specs.linked`.
+/// Before arch_text: it finds `specs.linked`, and which levels are bypassed and spread.
 std::string mapping_text(ImportContext& context, Specs& specs);
 
 }  // namespace timeloop

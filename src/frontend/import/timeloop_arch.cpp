@@ -116,21 +116,22 @@ class ArchWriter {
   }
 
   /// The network below a storage: Timeloop's routes start in the middle of the left edge, run along
-  /// X first, and charge each hop's wires and router.
+  /// X first, and charge each hop's wires and router; one instance alone costs no hops. What
+  /// bypasses the storage behind the network pays the hops that it would pay if it were kept there.
   void network(Level& level, const Shape& shape) {
     const double hop = level.attributes.number(context_, {"energy_per_hop"}).value_or(0);
     const double router = level.attributes.number(context_, {"router_energy"}).value_or(0);
     if (hop + router == 0 || &level == &specs_.levels.back() ||
-        (&level + 1)->kind != Level::Kind::kFanout)
+        (&level + 1)->kind != Level::Kind::kFanout || !(&level + 1)->is_spread)
       return;
-    const YamlNode* reduces = level.attributes.find({"reduction_supported"});
-    const bool returns =
-        level.type.find("DRAM") != std::string::npos ||
-        (reduces != nullptr && (reduces->text == "false" || reduces->text == "False"));
+    level.attributes.find({"reduction_supported"});  // sums that come back pay no hops either way
+    has_network_ = true;
+    const bool bypassed = &level + 1 != &specs_.levels.back() && (&level + 2)->is_bypassed;
     text_ += fmt::format(
-        "  - !Network\n    name: {}_network\n    topology: mesh\n    entry: edge\n{}"
+        "  - !Network\n    name: {}_network\n    topology: mesh\n    entry: edge\n"
+        "    layout: packed\n    returning_sums: free\n{}"
         "    link_bandwidth: inf\n    hop_energy: {}\n    bits_per_hop_energy: {}\n",
-        component_name(level), returns ? "" : "    returning_sums: free\n",
+        component_name(level), bypassed ? "    repeated_values: free\n" : "",
         yaml_number((hop + router) * kPico), yaml_number(shape.word_bits));
     if (router != 0)
       context_.note(*level.node,
@@ -232,7 +233,8 @@ class ArchWriter {
       if (!unshared.empty()) map.add("may_reuse", fmt::format("~({})", set_of(unshared)));
       text_ += fmt::format("    - {}\n", map.text());
     };
-    if (level.fanout_x > 1 || level.fanout_y == 1) dimension("X", level.fanout_x);
+    if (level.fanout_x > 1 || level.fanout_y == 1 || has_network_) dimension("X", level.fanout_x);
+    has_network_ = false;
     if (level.fanout_y > 1) dimension("Y", level.fanout_y);
     links(level);
   }
@@ -262,6 +264,7 @@ class ArchWriter {
   double clock_hz_;
   double workload_bits_;
   bool is_outermost_ = true;
+  bool has_network_ = false;  ///< right above
   std::string text_;
   std::vector<std::string> without_energy_;
 };

@@ -30,6 +30,12 @@ class MappingWriter {
     std::string text = "mapping:\n  nodes:\n";
     std::set<std::string> held;
     for (std::size_t l = 0; l < specs_.levels.size(); ++l) {
+      Level& level = specs_.levels[l];
+      level.is_bypassed = is_perfect_ && is_bypassed(level);
+      level.is_spread = std::any_of(loops_[l].begin(), loops_[l].end(),
+                                    [](const Loop& loop) { return loop.bound > 1; });
+    }
+    for (std::size_t l = 0; l < specs_.levels.size(); ++l) {
       const Level& level = specs_.levels[l];
       if (level.kind == Level::Kind::kStorage) text += storages(level, held);
       for (const Loop& loop : loops_[l])
@@ -163,6 +169,13 @@ class MappingWriter {
         fmt::format("the factors of {} multiply to {}, but the problem has {} = {}",
                     problem_.dimensions[d], product, problem_.dimensions[d], problem_.sizes[d]),
         "a factor of 0 takes the rest");
+  }
+
+  bool is_bypassed(const Level& level) {
+    const Directive* bypass = level.kind == Level::Kind::kStorage
+                                  ? directive(Directive::Kind::kBypass, {level.name})
+                                  : nullptr;
+    return bypass != nullptr && !bypass->bypass.empty();
   }
 
   /// Data spaces that a storage keeps; the outermost one keeps all.

@@ -85,6 +85,41 @@ TEST(TimeloopImport, TranslatesLoopsFanoutsAndBypass) {
 )");
 }
 
+/// kArch with energies of the hops below DRAM.
+std::string networked() {
+  std::string arch = kArch;
+  const std::string place = "word-bits: 8, block-size: 4,";
+  arch.insert(arch.find(place), "energy-per-hop: 0.5, router-energy: 0.25, ");
+  return arch;
+}
+
+// A bypasses RF, which stands behind the network.
+TEST(TimeloopImport, WritesTheRulesOfTimeloopsNetworks) {
+  const ImportedSpecs specs = imported({networked(), kProblem, kMapping});
+  EXPECT_THAT(specs.arch, HasSubstr(R"(  - !Network
+    name: DRAM_network
+    topology: mesh
+    entry: edge
+    layout: packed
+    returning_sums: free
+    repeated_values: free
+    link_bandwidth: inf
+    hop_energy: 7.5e-13
+    bits_per_hop_energy: 8
+)"));
+}
+
+TEST(TimeloopImport, LeavesOutNetworksOfOneInstance) {
+  const std::string mapping = R"(
+mapping:
+- {target: DRAM, type: temporal, factors: M=0 N=4 K=1, permutation: KMN}
+- {target: DRAM, type: spatial, factors: M=1 N=1 K=1, permutation: MNK, split: 1}
+- {target: RF, type: temporal, factors: M2 N1 K4, permutation: [K, M, N]}
+)";
+  EXPECT_THAT(imported({networked(), kProblem, mapping}).arch, Not(HasSubstr("!Network")));
+  EXPECT_THAT(imported({networked(), kProblem}).arch, HasSubstr("!Network"));
+}
+
 TEST(TimeloopImport, NotesWhatItLeavesOutAndNeverTakesAnEnergyForZero) {
   const ImportedSpecs specs = imported({kArch, kProblem, kMapping});
   const std::string notes = to_string(specs.notes);

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/network_routes.h"
+#include "model/network_packed.h"
 #include "unit/model/builders.h"
 
 namespace sluice::testing {
@@ -139,28 +139,28 @@ Routes routes(Topology topology, std::vector<std::int64_t> fanouts, std::vector<
 
 TEST(NetworkRoutes, GoTheShorterWayRoundARing) {
   // One value for each of 5 nodes: 0, 1, 2, 2, 1 hops. One value for all: 2 links each way.
-  EXPECT_EQ(routes(Topology::kRing, {5}, {{0, 5, true}}).value_hops, 6);
-  EXPECT_EQ(routes(Topology::kRing, {5}, {{0, 5, false}}).value_hops, 4);
+  EXPECT_EQ(routes(Topology::kRing, {5}, {{0, 5, true}}).value_hops(), 6);
+  EXPECT_EQ(routes(Topology::kRing, {5}, {{0, 5, false}}).value_hops(), 4);
   EXPECT_EQ(routes(Topology::kTorus, {5}, {{0, 5, true}}).longest_route, 2);
 }
 
 TEST(NetworkRoutes, OfATreeStartAtItsRoot) {
   // 4 leaves, two levels. One value a leaf: 2 hops each. One for all: 2 + 4 edges.
-  EXPECT_EQ(routes(Topology::kTree, {4}, {{0, 4, true}}).value_hops, 8);
-  EXPECT_EQ(routes(Topology::kTree, {4}, {{0, 4, false}}).value_hops, 6);
+  EXPECT_EQ(routes(Topology::kTree, {4}, {{0, 4, true}}).value_hops(), 8);
+  EXPECT_EQ(routes(Topology::kTree, {4}, {{0, 4, false}}).value_hops(), 6);
   EXPECT_EQ(routes(Topology::kTree, {4}, {{0, 4, true}}).entry_loads,
             (std::vector<std::int64_t>{2, 2}));
 }
 
 TEST(NetworkRoutes, OfABusTakeOneHop) {
   const Routes shared = routes(Topology::kBus, {2, 2}, {{0, 2, true}, {1, 2, false}});
-  EXPECT_EQ(shared.value_hops, 2);
+  EXPECT_EQ(shared.value_hops(), 2);
   EXPECT_EQ(shared.deliveries, 4);
 }
 
 TEST(NetworkRoutes, OfADirectNetworkAreLinksOfTheirOwn) {
   const Routes all = routes(Topology::kAllToAll, {2, 4}, {{0, 2, true}, {1, 4, true}});
-  EXPECT_EQ(all.value_hops, 7);
+  EXPECT_EQ(all.value_hops(), 7);
   EXPECT_EQ(all.longest_route, 1);
   EXPECT_EQ(all.entry_loads, (std::vector<std::int64_t>{1}));
 }
@@ -172,17 +172,18 @@ TEST(NetworkRoutes, AddUpOverTheGroups) {
   for (int t = 0; t < 6; ++t) {
     const auto topology = static_cast<Topology>(t);
     const Routes all = routes_of(Network{.topology = topology}, fanouts, loops);
-    std::int64_t hops = 0, deliveries = 0;
+    double hops = 0;
+    std::int64_t deliveries = 0;
     std::vector<std::int64_t> loads(all.entry_loads.size(), 0);
     for (std::int64_t i = 0; i < 2; ++i)
       for (std::int64_t j = 0; j < 2; ++j) {
         const Routes group =
             routes_of_group(Network{.topology = topology}, fanouts, loops, {i, 0, 0, j});
-        hops += group.value_hops;
+        hops += group.value_hops();
         deliveries += group.deliveries;
         for (std::size_t l = 0; l < loads.size(); ++l) loads[l] += group.entry_loads[l];
       }
-    EXPECT_EQ(hops, all.value_hops) << t;
+    EXPECT_EQ(hops, all.value_hops()) << t;
     EXPECT_EQ(deliveries, all.deliveries) << t;
     if (topology != Topology::kAllToAll) {
       EXPECT_EQ(loads, all.entry_loads) << t;
@@ -190,14 +191,74 @@ TEST(NetworkRoutes, AddUpOverTheGroups) {
   }
 }
 
-// Values enter a mesh of 4 × 4 in the middle of the first column, at row 2. To each node on its
-// own: along x 0 + 1 + 2 + 3 in four rows, 24; along y |y − 2| = 2 + 1 + 0 + 1 in four columns, 16.
-// To all nodes of a row at once: 3 links along row 2, then at each of 4 columns |y − 2|: for the
-// four rows 4 · 3 + 4 · (2 + 1 + 0 + 1) = 28.
+// Values enter a mesh of 4 × 4 in the middle of the first column, between rows 1 and 2. To each
+// node on its own: along x 0 + 1 + 2 + 3 in four rows, 24; along y |y − 1.5| = 1.5 + 0.5 + 0.5
+// + 1.5 in four columns, 16. To all nodes of a row at once: 3 links between the rows, then at each
+// of 4 columns |y − 1.5|: for the four rows 4 · 3 + 4 · 4 = 28. To the nodes of row 0 alone: 0 + 1
+// + 2 + 3 and 4 · 1.5. The longest route, to node (3, 0), takes 3 links and, upwards, 2.
 TEST(NetworkRoutes, StartInTheMiddleOfTheEdgeWhereTheNetworkSaysSo) {
   const Network network{.topology = Topology::kMesh, .entry = NetworkEntry::kEdge};
-  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, true}, {1, 4, true}}).value_hops, 24 + 16);
-  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, false}, {1, 4, true}}).value_hops, 28);
+  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, true}, {1, 4, true}}).value_hops(), 24 + 16);
+  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, false}, {1, 4, true}}).value_hops(), 28);
+  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, true}}).value_hops(), 12);
+  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, true}}).longest_route, 5);
+  EXPECT_EQ(routes_of(network, {3, 3}, {{0, 3, true}}).value_hops(), 6);  // row 1 is in the middle
+}
+
+const Network kPacked{
+    .topology = Topology::kMesh, .entry = NetworkEntry::kEdge, .layout = NodeLayout::kPacked};
+
+// A mesh of 4 × 3, entered at row 1. Two rows of three instances follow each other: row 0 takes the
+// first three and the first of the second row, row 1 the other two. The columns' values go to
+// (0,0) and (3,0): 3 links along x, 1 up in either column, 5; (1,0) and (0,1): 1 + 1; (2,0) and
+// (1,1): 2 + 1. Out of the entry: three values along x, one up.
+TEST(NetworkRoutes, OfAPackedMeshFollowTheInstancesRowAfterRow) {
+  const Routes packed = routes_of(kPacked, {4, 3}, {{1, 2, false}, {0, 3, true}});
+  EXPECT_EQ(packed.value_hops(), 5 + 2 + 3);
+  EXPECT_EQ(packed.groups, 3);
+  EXPECT_EQ(packed.deliveries, 6);
+  EXPECT_EQ(packed.longest_route, 4);
+  EXPECT_EQ(packed.entry_loads, (std::vector<std::int64_t>{3, 0, 0, 1}));
+  EXPECT_EQ(routes_of_group(kPacked, {4, 3}, {{1, 2, false}, {0, 3, true}}, {0, 1}).value_hops(),
+            2);
+}
+
+// Full rows follow each other as they stand, whichever way they are counted.
+TEST(NetworkRoutes, OfAPackedMeshWithFullRowsAreThoseOfAnyMesh) {
+  Network aligned = kPacked;
+  aligned.layout = NodeLayout::kAligned;
+  for (const std::int64_t rows : {2, 3, 5, 6})
+    for (const bool shared_rows : {false, true})
+      for (const bool shared_columns : {false, true}) {
+        const std::vector<RouteLoop> loops = {
+            {1, rows, !shared_rows}, {0, 2, !shared_columns}, {0, 2, true}};
+        const Routes expected = routes_of(aligned, {4, 6}, loops);
+        const Routes found = packed_routes(kPacked, {4, 6}, loops, nullptr);
+        EXPECT_EQ(found.value_hops(), expected.value_hops());
+        EXPECT_EQ(found.deliveries, expected.deliveries);
+        EXPECT_EQ(found.longest_route, expected.longest_route);
+        EXPECT_EQ(found.entry_loads, expected.entry_loads);
+      }
+}
+
+// As `spread`, but C bypasses RF, so each of the three steps of k sends up its 64 bits and the two
+// later ones fetch them: 5 · 64 bits and 5 · 128 bit-hops. Where repeated values are free only the
+// finished sums pay hops.
+TEST(NetworkTransfers, MayPayHopsOnceForWhatStaysBehindTheNetwork) {
+  const Workload w = matmul();
+  Arch arch = meshed();
+  const auto cost = [&] {
+    const MappingBuilder b(w, arch);
+    return priced(
+        w, arch,
+        {b.storage("DRAM", {"A", "B", "C"}), b.spatial("m", 1, "PE", 0), b.spatial("n", 1, "PE", 1),
+         b.storage("RF", {"A"}), b.temporal("k", 1), b.compute("C", "MAC")});
+  };
+  EXPECT_EQ(row(cost(), w, "C").bit_hops, 5 * 128);
+  std::get<Network>(arch.components[1].kind).repeated_values = RepeatedValues::kFree;
+  EXPECT_EQ(row(cost(), w, "C").bit_hops, 128);
+  EXPECT_EQ(row(cost(), w, "C").volume_bits, 5 * 64);
+  EXPECT_EQ(row(cost(), w, "B").bit_hops, 384);  // every step of k has its own
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "lane.h"
+
+namespace sluice::sim {
+
+/// What stands right behind a network's instances: as if it kept its tile of a tensor until the
+/// loops above it move on, and took (or gave) only what is new in the next one.
+struct Holder {
+  EinsumId einsum;
+  ComponentId network;
+  TensorId tensor;
+  bool is_output = false;   ///< what the Einsum writes; else what it reads
+  bool returns = false;     ///< outputs: partial sums that come back down
+  std::size_t n_loops = 0;  ///< loops of the Einsum's path above it
+  friend auto operator<=>(const Holder&, const Holder&) = default;
+};
+
+/// Follows the tiles of all holders.
+class HeldValues {
+ public:
+  HeldValues(const Workload& workload, const Program& program, const PointMap& points)
+      : workload_(workload), program_(program), points_(points) {}
+
+  /// Of the points that a party takes or gives through one instance of a holder, those that are new
+  /// to it; each is new once.
+  Points take_new(const Holder& holder, const std::vector<std::int64_t>& instance,
+                  const Party& party);
+
+ private:
+  struct Tile {
+    Box box;                       ///< of the iteration space
+    std::vector<IndexBox> ranges;  ///< of the tensor
+    Points points, fresh;          ///< all, and those that have not been taken yet
+    std::set<Element> seen;        ///< partial sums that have been here
+  };
+  Box box_above(const Holder& holder, const Box& inside) const;
+  void move(const Holder& holder, Tile& tile, const Box& box) const;
+
+  const Workload& workload_;
+  const Program& program_;
+  const PointMap& points_;
+  std::map<std::pair<Holder, std::vector<std::int64_t>>, Tile> tiles_;
+};
+
+}  // namespace sluice::sim
