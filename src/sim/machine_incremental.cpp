@@ -1,7 +1,10 @@
+#include <algorithm>
+
 #include "machine.h"
 #include "moved_tiles.h"
 
 namespace sluice::sim {
+
 /// All instances visit the storage: those whose outputs have moved on give them back together,
 /// then each sees what it needs.
 void Machine::open_incremental(const StorageItem& storage, EinsumId einsum, const Lanes& lanes) {
