@@ -6,12 +6,10 @@ namespace sluice::sim {
 
 Points HeldValues::take_new(const Holder& holder, const std::vector<std::int64_t>& instance,
                             const Party& party) {
-  Tile& tile = tiles_[{holder, instance}];
-  Box box = box_above(holder, party.lane->boxes.at(holder.einsum));
-  if (box != tile.box) move(holder, tile, box);
-  Points taken = common(party.points, tile.fresh);
-  tile.fresh = without(tile.fresh, taken);
-  return taken;
+  const Instance key{holder, instance};
+  Tile& tile = tiles_[key];
+  const Box box = box_above(holder, party.lane->boxes.at(holder.einsum));
+  return box == tile.box ? Points{} : move(key, tile, box);
 }
 
 /// The holder's tile around a tile further inside; tiles divide evenly.
@@ -30,26 +28,36 @@ Box HeldValues::box_above(const Holder& holder, const Box& inside) const {
   return box;
 }
 
-void HeldValues::move(const Holder& holder, Tile& tile, const Box& box) const {
+Points HeldValues::move(const Instance& instance, Tile& tile, const Box& box) {
+  const Holder& holder = instance.first;
   const Einsum& einsum = workload_[holder.einsum];
   auto ranges = PointMap::touched_ranges(einsum, holder.tensor, holder.is_output, box);
   Points points = points_.touched(einsum, holder.tensor, holder.is_output, box);
+  Points fresh;
   if (tile.box.empty()) {
-    tile.fresh = points;
-  } else if (ranges == tile.ranges) {
-    tile.fresh.clear();
-  } else {
+    fresh = points;
+  } else if (ranges != tile.ranges) {
     const auto rank = rank_of_move(tile.ranges, ranges);
     const bool slides = !holder.is_output && rank &&
                         rank == rank_of_innermost(workload_, program_, holder.einsum, holder.tensor,
                                                   holder.n_loops);
-    tile.fresh = slides ? without(points, tile.points) : points;
+    fresh = slides ? without(points, tile.points) : points;
   }
-  if (holder.returns)
-    std::erase_if(tile.fresh, [&](Element element) { return tile.seen.insert(element).second; });
+  if (holder.returns) {  // only what an earlier tile has given
+    Holder giver = holder;
+    giver.returns = false;
+    const std::map<Element, Box>& given = tiles_[{giver, instance.second}].given;
+    std::erase_if(fresh, [&](Element element) {
+      const auto first = given.find(element);
+      return first == given.end() || first->second == box;
+    });
+  } else if (holder.is_output) {
+    for (const Element element : points) tile.given.try_emplace(element, box);
+  }
   tile.box = box;
   tile.ranges = std::move(ranges);
   tile.points = std::move(points);
+  return fresh;
 }
 
 }  // namespace sluice::sim

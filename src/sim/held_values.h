@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <tuple>
 #include <vector>
 
@@ -27,8 +26,8 @@ class HeldValues {
   HeldValues(const Workload& workload, const Program& program, const PointMap& points)
       : workload_(workload), program_(program), points_(points) {}
 
-  /// Of the points that a party takes or gives through one instance of a holder, those that are new
-  /// to it; each is new once.
+  /// What is new to one instance of a holder, where a party is the first to take or give something
+  /// through it since its tile has moved on.
   Points take_new(const Holder& holder, const std::vector<std::int64_t>& instance,
                   const Party& party);
 
@@ -36,16 +35,17 @@ class HeldValues {
   struct Tile {
     Box box;                       ///< of the iteration space
     std::vector<IndexBox> ranges;  ///< of the tensor
-    Points points, fresh;          ///< all, and those that have not been taken yet
-    std::set<Element> seen;        ///< partial sums that have been here
+    Points points;
+    std::map<Element, Box> given;  ///< results, with the box that gave them first
   };
+  using Instance = std::pair<Holder, std::vector<std::int64_t>>;
   Box box_above(const Holder& holder, const Box& inside) const;
-  void move(const Holder& holder, Tile& tile, const Box& box) const;
+  Points move(const Instance& instance, Tile& tile, const Box& box);
 
   const Workload& workload_;
   const Program& program_;
   const PointMap& points_;
-  std::map<std::pair<Holder, std::vector<std::int64_t>>, Tile> tiles_;
+  std::map<Instance, Tile> tiles_;
 };
 
 }  // namespace sluice::sim

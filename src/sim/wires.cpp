@@ -181,7 +181,10 @@ void Wires::carry_over(const Stretch& stretch, const Journey& journey,
       for (const NetworkNode& node : nodes.all) {
         const std::vector<Wire> route = route_to(*stretch.kind, stretch.fanouts, node);
         longest = std::max(longest, static_cast<std::int64_t>(route.size()));
-        if (nodes.paying.count(node) > 0) wires.insert(route.begin(), route.end());
+      }
+      for (const NetworkNode& node : nodes.paying) {
+        const std::vector<Wire> route = route_to(*stretch.kind, stretch.fanouts, node);
+        wires.insert(route.begin(), route.end());
       }
       use.deliveries += count * static_cast<std::int64_t>(nodes.all.size());
       for (const Wire& wire : wires) use.half_hops += count * wire.half_hops;
