@@ -266,8 +266,8 @@ class StageTree {
     return result;
   }
 
-  /// The longest child (eq. 5), and where several use a memory (or anything else), what they need of
-  /// it together beyond that (eq. 6 and 7).
+  /// The longest child (eq. 5), and where several use a memory (or anything else), what they need
+  /// of it together beyond that (eq. 6 and 7).
   Times side_by_side(const Children& children, double all_steps) const {
     Times result;
     for (const Child& child : children)

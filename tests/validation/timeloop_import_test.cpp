@@ -125,8 +125,9 @@ TEST_P(TimeloopCase, HasTheSameAccessesEnergyAndCycles) {
   }
   const double energy_j = number(summary["summary"]["Energy"]) * 1e-6;
   EXPECT_NEAR(priced.cost.energy_j, energy_j, kTolerance * energy_j);
-  if (const auto networks_j = reference_network_energy(GetParam()))
+  if (const auto networks_j = reference_network_energy(GetParam())) {
     EXPECT_NEAR(network_energy(priced), *networks_j, kNetworkTolerance * *networks_j);
+  }
   const double cycles = number(summary["summary"]["Cycles"]);
   EXPECT_NEAR(priced.cost.latency_s * priced.arch.clock_hz.value(), cycles, kTolerance * cycles);
   count_golden_case();
