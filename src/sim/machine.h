@@ -136,6 +136,7 @@ class Machine {
                   const StorageItem& storage, Lanes& found);
   Held held_below(const SplitItem& split, const StorageItem& storage, const Lanes& lanes);
   std::vector<const StorageItem*> takers_of(TensorId tensor) const;
+  bool is_made_in_parts(const Exchange& exchange) const;
   std::vector<CollectiveTeam> teams_of_exchange(const Exchange& exchange);
   const Lane* lane_at(const Held& held, const InstancePlace& place) const;
   Points wanted_at(const Exchange& exchange, const InstancePlace& place) const;

@@ -121,6 +121,8 @@ void Machine::exchange(const CollectiveStep& item, const SplitItem& split, const
           "split");
   if (is_equal_on_all(node.type) && workload_[maker].expression.reduction != *node.op)
     return complain("the Einsum that makes the tensor reduces otherwise");
+  if (!is_equal_on_all(node.type) && is_made_in_parts(exchange))
+    return complain("several instances hold a part of the same sum, and it adds up nothing");
   for (const auto& [dimension, coordinate] : node.root)
     if (coordinate != 0) return complain("its root is not instance 0");
   for (const Held& taker : exchange.takers) reserve(*taker.storage, taker.lanes, is_below_loop);
@@ -132,6 +134,16 @@ void Machine::exchange(const CollectiveStep& item, const SplitItem& split, const
   }
   check_brought(exchange);
   if (given_.erase(node.tensor) > 0) release(*link.storage, exchange.giver.lanes, is_below_loop);
+}
+
+/// Whether several instances of the maker work on the same value.
+bool Machine::is_made_in_parts(const Exchange& exchange) const {
+  std::set<Element> made;
+  for (const Lane& lane : exchange.giver.lanes)
+    for (Element element : points_.touched(workload_[exchange.maker], exchange.node->tensor, true,
+                                           lane.boxes.at(exchange.maker)))
+      if (!made.insert(element).second) return true;
+  return false;
 }
 
 std::vector<CollectiveTeam> Machine::teams_of_exchange(const Exchange& exchange) {
