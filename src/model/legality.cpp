@@ -140,15 +140,18 @@ class NestChecker {
     });
   }
 
-  /// Which values repeat is counted for whole tiles only.
+  /// Which values repeat is counted for whole tiles of one Einsum only.
   void check_networks() {
-    if (nest_->perfect) return;
+    const bool alone = tree_.nests.size() == 1;
+    if (nest_->perfect && alone) return;
     for (const PathNetwork& network : nest_->compute->networks)
       if (std::get<Network>(problem_.arch[network.network].kind).repeated_values ==
           RepeatedValues::kFree)
         add(ViolationKind::kUnsupportedNode, nest_->node,
             "The model cannot price " + report_.name(network.network) +
-                " with repeated_values: free: a loop does not divide evenly, or a node slides.")
+                " with repeated_values: free: " +
+                (alone ? "a loop does not divide evenly, or a node slides."
+                       : "the mapping has several Einsums."))
             .component = network.network;
   }
 
