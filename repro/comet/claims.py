@@ -9,7 +9,7 @@ REASONS = {
     "compulsory stalls dominate": "implicit collectives over the meshes are counted apart here",
     "SIMD dominates on one core": "256 lanes; the mesh to the one core is slower than its SIMD unit",
 }
-EDGE, CLOUD = range(1, 7), range(7, 13)
+EDGE = range(1, 7)
 
 
 def claims(found, parts, path):

@@ -16,8 +16,7 @@ TEMPLATES = ["unfused", "fused_dist", "fused_gemm_single", "fused_gemm_dist"]
 
 
 class Operation:
-    """What follows the GEMM: Einsums (name, inputs of size M x N, inputs of size M, inputs of size N, whether it sums
-    over n and with what)."""
+    """What follows the GEMM: Einsums in order, each its name, its inputs and what it reduces with, if it does."""
 
     def __init__(self, workload, einsums):
         self.workload = workload
