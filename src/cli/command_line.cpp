@@ -150,9 +150,6 @@ class CommandLine {
     command.add_option("--progress", parsed_.progress, "How to show progress")
         ->check(CLI::IsMember({"auto", "plain", "none"}))
         ->option_text("auto|plain|none");
-    command.add_option("--latency", "Latency policy")
-        ->check(CLI::IsMember({"overlap"}))
-        ->option_text("overlap");
     add_search_options(command, parsed_);
     commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
       return map_command(parsed, command, console);

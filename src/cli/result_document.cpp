@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/support/error.h"
 #include "sluice/support/version.h"
@@ -187,15 +188,38 @@ Json outcomes_to_json(const RunResult& result) {
   return entries;
 }
 
-Json guarantee_to_json(const std::optional<Guarantee>& guarantee) {
-  if (!guarantee) return nullptr;
-  const char* kind = "none";
-  if (guarantee->kind == GuaranteeKind::kOptimal) kind = "optimal";
-  if (guarantee->kind == GuaranteeKind::kWithinEpsilon) kind = "within_epsilon";
-  return {{"kind", kind},
-          {"space", guarantee->space},
-          {"orders_explored", guarantee->orders_explored},
-          {"epsilon", guarantee->epsilon}};
+std::string guarantee_name(GuaranteeKind kind) {
+  switch (kind) {
+    case GuaranteeKind::kOptimal:
+      return "optimal";
+    case GuaranteeKind::kWithinEpsilon:
+      return "within_epsilon";
+    case GuaranteeKind::kGap:
+      return "gap";
+    case GuaranteeKind::kNone:
+      return "none";
+  }
+  fail_internal_check("GuaranteeKind", __FILE__, __LINE__, "a guarantee without a name");
+}
+
+/// How far above the bound the first mapping is; infinite where the bound is zero.
+Json found_over_bound(const RunResult& result) {
+  if (result.outcomes.empty() || !result.outcomes.front().cost) return nullptr;
+  const double found =
+      objective_value(result.options->objectives.front(), *result.outcomes.front().cost);
+  return finite_or_null(found / result.guarantee->bound);
+}
+
+Json guarantee_to_json(const RunResult& result) {
+  if (!result.guarantee) return nullptr;
+  const Guarantee& guarantee = *result.guarantee;
+  const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
+  return {{"kind", guarantee_name(guarantee.kind)},
+          {"space", guarantee.space},
+          {"orders_explored", guarantee.orders_explored},
+          {"epsilon", guarantee.epsilon},
+          {"bound", has_gap ? finite_or_null(guarantee.bound) : Json(nullptr)},
+          {"found_over_bound", has_gap ? found_over_bound(result) : Json(nullptr)}};
 }
 
 double peak_resident_bytes() {
@@ -379,7 +403,7 @@ Json to_document(const RunResult& result) {
                    {"objective", objective_to_json(result.options)},
                    {"latency_policy", latency_policy_name(result.latency)},
                    {"seed", result.options ? Json(result.options->seed) : Json(nullptr)},
-                   {"guarantee", guarantee_to_json(result.guarantee)},
+                   {"guarantee", guarantee_to_json(result)},
                    {"mappings", outcomes_to_json(result)}};
   if (result.no_mapping) document["reason"] = no_mapping_to_json(*result.no_mapping, *problem);
   if (problem) document["sources"] = SourceRows(result).rows();

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cost_shares.h"
+#include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapping/drawing.h"
 #include "sluice/support/human_units.h"
@@ -142,7 +143,7 @@ class Summary {
                              ? fmt::format("  ({} of it leakage)",
                                            human_percent(cost.leak_energy_j / cost.energy_j))
                              : ""));
-    field("latency", inked(console_, Ink::kBold, latency));
+    field("latency", inked(console_, Ink::kBold, latency) + policy_remark());
     if (!cost.breakdown.empty()) field("", breakdown(cost.breakdown));
     field("EDP", inked(console_, Ink::kBold, edp(cost.edp_js())));
     if (result_.status == RunStatus::kInterrupted)
@@ -150,6 +151,12 @@ class Summary {
     else if (result_.guarantee)
       field("found", guarantee(*result_.guarantee));
     if (result_.search) field("search", search(*result_.search));
+  }
+
+  /// A search says what it minimised; what was only priced, where it is not the usual policy.
+  std::string policy_remark() const {
+    if (!result_.options && result_.latency == LatencyPolicy::kOverlap) return "";
+    return "  under the policy " + latency_policy_name(result_.latency);
   }
 
   std::string breakdown(const LatencyBreakdown& parts) const {
@@ -172,10 +179,26 @@ class Summary {
                      fmt::format("{} within {} of the optimum", objective,
                                  human_percent(guarantee.epsilon))) +
                " in: " + guarantee.space;
+      case GuaranteeKind::kGap:
+        return gap(guarantee, objective);
       case GuaranteeKind::kNone:
         break;
     }
     return "no guarantee: the best " + objective + " that was seen";
+  }
+
+  /// Of several objectives, the bound is that of the first.
+  std::string gap(const Guarantee& guarantee, const std::string& objectives) const {
+    const Objective first = result_.options->objectives.front();
+    const double found = objective_value(first, *result_.outcomes.front().cost);
+    const std::string bound = first == Objective::kEnergy    ? si(guarantee.bound, "J")
+                              : first == Objective::kLatency ? si(guarantee.bound, "s")
+                                                             : edp(guarantee.bound);
+    return fmt::format("best {} that was seen, not proven: ", objectives) +
+           (guarantee.bound > 0 ? fmt::format("{:.3g} times the bound {} that no mapping can beat",
+                                              found / guarantee.bound, bound)
+                                : "there is no bound above zero") +
+           " in: " + guarantee.space;
   }
 
   std::string search(const SearchStatistics& search) const {

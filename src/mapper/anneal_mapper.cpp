@@ -19,7 +19,7 @@ std::string AnnealMapper::description() const {
 tl::expected<MapperResult, NoMapping> AnnealMapper::map(const BoundProblem& problem,
                                                         const MapperOptions& options,
                                                         const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem.workload))
+  if (auto no = fused::refused_request(*this, options, problem))
     return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   const auto accept = [](double now, double next, double progress, sampling::RandomSource& random) {

@@ -171,7 +171,7 @@ std::string ExhaustiveMapper::description() const {
 tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& problem,
                                                             const MapperOptions& options,
                                                             const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem.workload))
+  if (auto no = fused::refused_request(*this, options, problem))
     return tl::make_unexpected(std::move(*no));
   const bool limited = options.budget_seconds || options.budget_evaluations;
   sampling::SamplingRun run(problem, options, control);

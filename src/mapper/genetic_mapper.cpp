@@ -87,7 +87,7 @@ std::string GeneticMapper::description() const {
 tl::expected<MapperResult, NoMapping> GeneticMapper::map(const BoundProblem& problem,
                                                          const MapperOptions& options,
                                                          const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem.workload))
+  if (auto no = fused::refused_request(*this, options, problem))
     return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   Evolution(&run).search();

@@ -10,7 +10,7 @@ std::string IterativeMapper::description() const {
 tl::expected<MapperResult, NoMapping> IterativeMapper::map(const BoundProblem& problem,
                                                            const MapperOptions& options,
                                                            const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem.workload))
+  if (auto no = fused::refused_request(*this, options, problem))
     return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   constexpr std::size_t kPatiencePerEinsum = 500;

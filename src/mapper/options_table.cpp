@@ -198,6 +198,14 @@ SetResult set_imperfect_factors(MapperOptions& options, const std::string& text)
   return expected_one_of("none, unfused or all");
 }
 
+SetResult set_latency(MapperOptions& options, const std::string& text) {
+  const auto policy = latency_policy_from_name(text);
+  if (!policy)
+    return expected_one_of(fmt::format("one of {}", fmt::join(latency_policy_names(), ", ")));
+  options.policy = *policy;
+  return {};
+}
+
 SetResult set_row_fusion(MapperOptions& options, const std::string& text) {
   if (text != "true" && text != "false") return expected_one_of("true or false");
   options.row_fusion = text == "true";
@@ -224,6 +232,9 @@ std::vector<MapperOption> make_table() {
        "energy, latency, edp; several with commas: their Pareto front; with resources: memory "
        "peaks too",
        "What to minimise", set_objectives, objectives_text},
+      {"latency", "choice", fmt::format("{}", fmt::join(latency_policy_names(), ", ")),
+       "Latency policy: how busy times become latency, as in `sluice evaluate`", set_latency,
+       [](const Options& o) { return latency_policy_name(o.policy); }},
       {"max_fused_loops", "integer", "0 … inf", "Most loops that an Einsum may share with others",
        [](Options& o, const Text& t) { return set_limit(o.max_fused_loops, t, 0); },
        [](const Options& o) { return limit_text(o.max_fused_loops); }},

@@ -10,7 +10,7 @@ std::string RandomMapper::description() const {
 tl::expected<MapperResult, NoMapping> RandomMapper::map(const BoundProblem& problem,
                                                         const MapperOptions& options,
                                                         const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem.workload))
+  if (auto no = fused::refused_request(*this, options, problem))
     return tl::make_unexpected(std::move(*no));
   constexpr std::size_t kBatch = 64;
   sampling::SamplingRun run(problem, options, control);

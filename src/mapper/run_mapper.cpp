@@ -124,7 +124,7 @@ MapperOutcome map_in_order(const Mapper& mapper, const BoundProblem& problem,
   }
   for (MappedResult& mapped : outcome->mappings) {
     EinsumRenumbering(order).apply(mapped.mapping.nodes);
-    auto cost = evaluate(problem, mapped.mapping);
+    auto cost = evaluate(problem, mapped.mapping, options.policy);
     SLUICE_CHECK(cost.has_value(), "a mapping in another order of the Einsums is illegal");
     mapped.cost = std::move(*cost);
   }
@@ -245,7 +245,8 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (!outcome || outcome->mappings.empty())
     return tl::make_unexpected(nothing_in_time(*options.budget_seconds));
   outcome->cancelled = false;
-  outcome->guarantee.kind = GuaranteeKind::kNone;
+  if (outcome->guarantee.kind != GuaranteeKind::kGap)  // a bound holds whatever was searched
+    outcome->guarantee.kind = GuaranteeKind::kNone;
   return outcome;
 }
 

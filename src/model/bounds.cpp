@@ -153,4 +153,14 @@ CostBounds cost_bounds(const BoundProblem& problem) {
   return bounds;
 }
 
+CostBounds concurrent_bounds(const BoundProblem& problem) {
+  const std::vector<Component>& components = problem.arch.components;
+  const auto n_computes =
+      std::count_if(components.begin(), components.end(),
+                    [](const Component& component) { return component.is_compute(); });
+  CostBounds bounds = problem.bounds;
+  bounds.compute_s /= static_cast<double>(std::max<std::ptrdiff_t>(n_computes, 1));
+  return bounds;
+}
+
 }  // namespace sluice

@@ -126,13 +126,6 @@ NestPricer price_timed(const BoundProblem& problem, const Mapping& mapping, cons
   return pricer;
 }
 
-/// Einsums of a pipelined or parallel split run on so many computes at the same time.
-double n_computes(const Arch& arch) {
-  return static_cast<double>(
-      std::count_if(arch.components.begin(), arch.components.end(),
-                    [](const Component& component) { return component.is_compute(); }));
-}
-
 Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                const Occupancy& occupancy, LatencyPolicy policy) {
   Cost cost;
@@ -150,8 +143,7 @@ Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTr
   if (problem.arch.clock_hz) cost.latency_cycles = cost.latency_s * *problem.arch.clock_hz;
   cost.area_m2 = problem.area_m2;
   fill_occupancy(problem, occupancy, cost);
-  cost.bounds = problem.bounds;
-  if (!tree.concurrent.empty()) cost.bounds.compute_s /= n_computes(problem.arch);
+  cost.bounds = tree.concurrent.empty() ? problem.bounds : concurrent_bounds(problem);
   cost.fusion_groups = fusion_groups(problem, tree);
   return cost;
 }
@@ -199,14 +191,22 @@ tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
   return cost;
 }
 
-std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping) {
+std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping,
+                                          LatencyPolicy policy) {
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
+  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
+  if (report.has(ViolationKind::kUnsupportedNode)) return std::nullopt;
   Occupancy occupancy = check_capacities(problem, tree, report);
   if (!report.empty()) return std::nullopt;
-  const NestPricer pricer = price_overlapped(problem, tree, nullptr);
-  return CostTotals{pricer.energy_j(), pricer.latency_s(), std::move(occupancy.peak_bits)};
+  if (policy == LatencyPolicy::kOverlap) {
+    const NestPricer pricer = price_overlapped(problem, tree, nullptr);
+    return CostTotals{pricer.energy_j(), pricer.latency_s(), std::move(occupancy.peak_bits)};
+  }
+  Cost rows;
+  const double energy_j = price_timed(problem, mapping, tree, policy, &rows).energy_j();
+  return CostTotals{energy_j, rows.latency_s, std::move(occupancy.peak_bits)};
 }
 
 }  // namespace sluice

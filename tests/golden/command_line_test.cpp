@@ -196,6 +196,7 @@ TEST(Map, SaysThatItDoesNotKnowNetworksThatCost) {
   const ProgramRun run = sluice({"map", folder.write("meshed.yaml", meshed("600"))});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know networks"));
+  EXPECT_THAT(run.out, HasSubstr("exhaustive, random, anneal"));
 }
 
 TEST(Map, SaysThatItDoesNotKnowTheCyclesOfArrays) {
@@ -207,7 +208,33 @@ TEST(Map, SaysThatItDoesNotKnowTheCyclesOfArrays) {
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
 )")});
   EXPECT_EQ(run.exit_status, 1);
-  EXPECT_THAT(run.out, HasSubstr("arrays that take cycles to fill and drain, and Array does"));
+  EXPECT_THAT(run.out, HasSubstr("arrays that take cycles to fill and drain: Array"));
+}
+
+TEST(Map, SaysWhichMappersKnowAPolicy) {
+  const ProgramRun run =
+      sluice({"map", "matmul", "simple", "--mapper", "fused", "--latency", "staged"});
+  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_THAT(run.out, HasSubstr("does not know other latency policies than overlap"));
+  EXPECT_THAT(run.out, HasSubstr("exhaustive, random, anneal"));
+}
+
+TEST(Map, PricesByThePolicyOfTheSearch) {
+  const TemporaryFolder folder;
+  for (const std::string policy : {"overlap", "pipeline", "staged"}) {
+    const std::string out = folder / policy;
+    const auto found =
+        nlohmann::json::parse(sluice({"map", "matmul", "simple", "--mapper", "random", "--budget",
+                                      "200evals", "--latency", policy, "--json", "-o", out})
+                                  .out);
+    EXPECT_EQ(found["latency_policy"], policy);
+    const auto priced =
+        nlohmann::json::parse(sluice({"evaluate", "matmul", "simple", out + "/mapping.yaml",
+                                      "--latency", policy, "--json"})
+                                  .out);
+    EXPECT_EQ(found["mappings"][0]["latency_s"], priced["mappings"][0]["latency_s"]);
+    EXPECT_EQ(found["mappings"][0]["breakdown"], priced["mappings"][0]["breakdown"]);
+  }
 }
 
 TEST(CommandLine, GoesOnFromAnInterruptedSearchInTheSameFolder) {

@@ -11,6 +11,10 @@ class FusedMapper final : public Mapper {
   std::string name() const override { return "fused"; }
   std::string description() const override;
   bool knows_larger_spaces() const override { return true; }
+  /// Its compiled expressions know the policy overlap only, no networks that cost anything and no
+  /// cycles of systolic arrays.
+  std::optional<UnpricedPart> unpriced(const BoundProblem& problem,
+                                       const MapperOptions& options) const override;
   tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
                                             const MapperOptions& options,
                                             const MapperControl& control) const override;

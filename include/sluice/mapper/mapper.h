@@ -39,6 +39,7 @@ enum class ImperfectFactors : std::uint8_t { kNone, kUnfused, kAll };
 struct MapperOptions {
   std::string mapper = "fused";  ///< which method; for whoever picks one, methods ignore it
   std::vector<Objective> objectives = {Objective::kEdp};  ///< several: a Pareto front of them
+  LatencyPolicy policy = LatencyPolicy::kOverlap;  ///< how latencies are counted; see evaluate()
   bool resource_usage = false;  ///< with several objectives: peak occupancies are criteria too
   int max_fused_loops = kUnlimitedLoops;  ///< that an Einsum may share with others
   int max_fused_loops_per_rank = 1;
@@ -69,13 +70,16 @@ struct MapperControl {
   std::optional<double> known_objective;
 };
 
-enum class GuaranteeKind : std::uint8_t { kOptimal, kWithinEpsilon, kNone };
+/// `kGap`: no proof of the mapping found, but a bound that no mapping of the space beats.
+enum class GuaranteeKind : std::uint8_t { kOptimal, kWithinEpsilon, kGap, kNone };
 
 struct Guarantee {
   GuaranteeKind kind = GuaranteeKind::kNone;
   std::string space;  ///< the space it is optimal in, in words
   int orders_explored = 1;
   double epsilon = 0;
+  double bound =
+      0;  ///< kGap: what no mapping's objective (the first) is below, see objective_bound
 };
 
 /// The best objective found by then; of several objectives, the first.
@@ -98,7 +102,7 @@ struct SearchStatistics {
 
 struct MappedResult {
   Mapping mapping;
-  Cost cost;  ///< from evaluate(), never from the mapper's compiled expressions
+  Cost cost;  ///< evaluate() under the policy, never the mapper's compiled expressions
 };
 
 struct MapperResult {
@@ -119,6 +123,14 @@ struct NoMapping {
   bool proven = true;  ///< false: a search that may have missed what is legal
 };
 
+/// A part of what was asked for that a mapper's own prices leave out: its search would go for
+/// something else than what evaluate() says in the end.
+struct UnpricedPart {
+  std::string what;     ///< `networks that cost energy or time`
+  std::string where;    ///< the component, or the option, that has it
+  std::string without;  ///< how to ask for a search without it: `hop_energy: 0 and no latencies`
+};
+
 /// A search method. Implementations are values without shared state; `map` may be called
 /// repeatedly.
 class Mapper {
@@ -128,6 +140,13 @@ class Mapper {
   virtual std::string description() const = 0;
   /// Whether it searches what `imperfect_factors` and `row_fusion` add to the space.
   virtual bool knows_larger_spaces() const { return false; }
+  /// What it cannot price; nothing where it prices all that the model does. It refuses to search
+  /// where there is something (refused_as_unpriced).
+  virtual std::optional<UnpricedPart> unpriced(const BoundProblem& problem,
+                                               const MapperOptions& options) const {
+    (void)problem, (void)options;
+    return std::nullopt;
+  }
   virtual tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
                                                     const MapperOptions& options,
                                                     const MapperControl& control) const = 0;

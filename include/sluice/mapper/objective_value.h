@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "sluice/mapper/mapper.h"
 #include "sluice/support/error.h"
 
@@ -20,6 +22,14 @@ inline double objective_value(Objective objective, double energy, double latency
 
 inline double objective_value(Objective objective, const Cost& cost) {
   return objective_value(objective, cost.energy_j, cost.latency_s);
+}
+
+/// What no mapping's objective is below, under any latency policy: its energy is at least the
+/// energy floor, its latency at least the larger of compute and memory time (CostBounds); of EDP
+/// the product of both.
+inline double objective_bound(Objective objective, const CostBounds& bounds) {
+  return objective_value(objective, bounds.energy_floor_j,
+                         std::max(bounds.compute_s, bounds.memory_s));
 }
 
 }  // namespace sluice

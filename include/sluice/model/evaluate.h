@@ -32,7 +32,8 @@ struct CostTotals {
 
 /// As evaluate, without the account: the same energy and latency to the last bit. Nothing for an
 /// illegal mapping.
-std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping);
+std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping,
+                                          LatencyPolicy policy = LatencyPolicy::kOverlap);
 
 /// Where a mapping keeps a tensor in a memory against `keep`, `may_keep` or `back`. These rules
 /// bound the mappers' space; a mapping that breaks them can still be priced, so evaluate does not

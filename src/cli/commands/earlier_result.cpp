@@ -29,7 +29,7 @@ std::optional<double> interrupted_objective(const MapArguments& arguments,
   try {
     const Specs specs = load(with_mapping);
     if (specs.mappings.empty()) return std::nullopt;
-    const auto cost = evaluate(bind_or_fail(specs), specs.mappings.front());
+    const auto cost = evaluate(bind_or_fail(specs), specs.mappings.front(), options.policy);
     if (!cost) return std::nullopt;
     return objective_value(options.objectives.front(), *cost);
   } catch (const Failure&) {  // a mapping of other specs: no help, and no mistake

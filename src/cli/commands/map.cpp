@@ -63,56 +63,8 @@ void take_over(MapperResult&& found, RunResult& result) {
   if (found.cancelled) result.status = RunStatus::kInterrupted;
 }
 
-/// The first network that costs time or energy.
-std::optional<std::string> costly_network(const Arch& arch) {
-  for (const Component& component : arch.components) {
-    const Network* network = std::get_if<Network>(&component.kind);
-    if (!network) continue;
-    if (network->hop_energy_j > 0 || network->link_bandwidth != kUnbounded ||
-        network->router_latency_s > 0 || network->queue_latency_s > 0)
-      return component.name;
-  }
-  return std::nullopt;
-}
-
-/// The first container whose arrays take SCALE-Sim's cycles per fold.
-std::optional<std::string> systolic_array(const Arch& arch) {
-  for (const Component& component : arch.components) {
-    const Container* container = std::get_if<Container>(&component.kind);
-    if (container && container->array) return component.name;
-  }
-  return std::nullopt;
-}
-
-NoMapping unknown_part(const std::string& what, const std::string& name,
-                       const std::string& without) {
-  NoMapping no;
-  no.reason = fmt::format("the mapper fused does not know {}, and {} does", what, name);
-  no.nearest_relaxation = fmt::format(
-      "search {} in {}, then price the mapping with it: sluice evaluate; or take another mapper",
-      without, name);
-  return no;
-}
-
-/// The compiled expressions of `fused` leave networks and the cycles of systolic arrays out: what
-/// it proves would not hold.
-std::optional<NoMapping> unknown_to(const Mapper& mapper, const BoundProblem& problem) {
-  if (mapper.name() != "fused") return std::nullopt;
-  if (const auto network = costly_network(problem.arch))
-    return unknown_part("networks that cost energy or time", *network,
-                        "with hop_energy: 0, link_bandwidth: inf and no latencies");
-  if (const auto array = systolic_array(problem.arch))
-    return unknown_part("arrays that take cycles to fill and drain", *array, "without array:");
-  return std::nullopt;
-}
-
 void search(const Mapper& mapper, const MapArguments& arguments, const Console& console,
             RunResult& result) {
-  result.no_mapping = unknown_to(mapper, *result.problem);
-  if (result.no_mapping) {
-    result.status = RunStatus::kNoMapping;
-    return;
-  }
   ProgressLine progress(console, arguments.progress);
   const InterruptGuard interrupt;
   MapperControl control;
@@ -161,6 +113,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   result.command = "map";
   result.diagnostics = specs.warnings;
   result.options = options_of(arguments, specs);
+  result.latency = result.options->policy;
   const Mapper& mapper = mapper_or_fail(result.options->mapper);
   result.problem = bind_or_fail(specs);
   result.sources = specs.sources;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sluice/mapper/selection.h"
+
 namespace sluice::fused {
 namespace {
 
@@ -56,7 +58,8 @@ std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumS
 }
 
 std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptions& options,
-                                         const Workload& workload) {
+                                         const BoundProblem& problem) {
+  if (auto refused = refused_as_unpriced(mapper, problem, options)) return refused;
   NoMapping no;
   const bool is_larger = options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion;
   if (is_larger && !mapper.knows_larger_spaces()) {
@@ -80,7 +83,8 @@ std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptio
   }
   for (const CollectiveConstraint& c : options.constraints.collectives) {
     no.reason = "the constraint " + c.name + " is about a collective on " +
-                workload[c.tensor].name + "; the mapper " + mapper.name() + " makes no collectives";
+                problem.workload[c.tensor].name + "; the mapper " + mapper.name() +
+                " makes no collectives";
     no.tensors = {c.tensor};
     no.nearest_relaxation = "leave out " + c.name;
     return no;

@@ -28,9 +28,9 @@ std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumS
                                    const SlotGroups& groups);
 
 /// Why a mapper of this space cannot do at all what is asked for: a constraint wants another split
-/// than a sequential one, or a collective, or an option something that it does not know. Nothing if
-/// it can.
+/// than a sequential one, or a collective, an option something that it does not know, or its prices
+/// leave out a part of the machine. Nothing if it can.
 std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptions& options,
-                                         const Workload& workload);
+                                         const BoundProblem& problem);
 
 }  // namespace sluice::fused

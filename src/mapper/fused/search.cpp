@@ -262,7 +262,7 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
   }
   MappedResult result;
   result.mapping = build_mapping(problem_, std::move(parts));
-  auto cost = evaluate(problem_, result.mapping);
+  auto cost = evaluate(problem_, result.mapping, options_.policy);
   if (!cost) {
     std::string what;
     for (const Violation& violation : cost.error()) what += "\n  " + violation.message;

@@ -175,7 +175,7 @@ bool MapSpace::fits_alone(std::size_t e, const EinsumChoice& choice) const {
   shape.einsum = EinsumId(0);
   const Mapping nest = fused::build_mapping(
       alone_[e], {{&shape, &templates_[e][choice.templ], &choice.compatibility, choice.trips}});
-  return evaluate_totals(alone_[e], nest).has_value();
+  return evaluate_totals(alone_[e], nest, options_.policy).has_value();
 }
 
 std::optional<fused::Spine> MapSpace::join(const fused::Spine& prefix, std::size_t e,
@@ -196,7 +196,7 @@ Mapping MapSpace::build(const Genome& genome) const {
 }
 
 std::optional<CostTotals> MapSpace::price(const Genome& genome) const {
-  return evaluate_totals(problem_, build(genome));
+  return evaluate_totals(problem_, build(genome), options_.policy);
 }
 
 }  // namespace sluice::sampling

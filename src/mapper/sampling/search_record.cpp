@@ -113,8 +113,9 @@ tl::expected<MapperResult, NoMapping> SearchRecord::finish(const std::string& sp
   for (const Found& found : found_) {
     MappedResult mapped;
     mapped.mapping = space_.build(found.genome);
-    auto cost = evaluate(space_.problem(), mapped.mapping);
-    SLUICE_CHECK(cost.has_value() && cost->energy_j == found.totals.energy_j,
+    auto cost = evaluate(space_.problem(), mapped.mapping, space_.options().policy);
+    SLUICE_CHECK(cost.has_value() && cost->energy_j == found.totals.energy_j &&
+                     cost->latency_s == found.totals.latency_s,
                  "a mapping is priced twice in different ways");
     mapped.cost = std::move(*cost);
     result.mappings.push_back(std::move(mapped));

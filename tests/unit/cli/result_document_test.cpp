@@ -26,7 +26,8 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
                                      "objective", "latency_policy", "seed", "guarantee", "mappings",
                                      "sources", "search", "diagnostics"}));
   EXPECT_EQ(document["schema"], "sluice.result/1");
-  EXPECT_EQ(keys_of(document["guarantee"]), (Keys{"kind", "space", "orders_explored", "epsilon"}));
+  EXPECT_EQ(keys_of(document["guarantee"]),
+            (Keys{"kind", "space", "orders_explored", "epsilon", "bound", "found_over_bound"}));
   EXPECT_EQ(keys_of(document["search"]),
             (Keys{"seconds", "threads", "mappings_considered", "mappings_evaluated",
                   "pmappings_kept", "convergence", "peak_rss_bytes"}));
@@ -35,6 +36,17 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
       (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",
             "leak_energy_j", "energy", "latency", "collectives", "collective_latency", "occupancy",
             "bounds", "fusion_groups", "unpriced_merge_values", "padding_values", "mapping"}));
+}
+
+TEST(ResultDocument, SaysHowFarAGapIs) {
+  RunResult result = small_result();
+  result.guarantee->kind = GuaranteeKind::kGap;
+  result.guarantee->bound = 0.75;  // 3 J × 0.25 s
+  const Json guarantee = to_document(result)["guarantee"];
+  EXPECT_EQ(guarantee["kind"], "gap");
+  EXPECT_EQ(guarantee["bound"], 0.75);
+  EXPECT_EQ(guarantee["found_over_bound"], 2.5);  // 3.75 J × 0.5 s over it
+  EXPECT_TRUE(to_document(small_result())["guarantee"]["bound"].is_null());
 }
 
 TEST(ResultDocument, WritesRowsWithNames) {

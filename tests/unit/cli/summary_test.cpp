@@ -34,6 +34,17 @@ TEST(Summary, TellsTheResultTheBottleneckAndTheBounds) {
   EXPECT_THAT(text, HasSubstr("DRAM holds A 8 B, Z 8 B\nfor m ×8 of 1\nMAC computes Mul\n"));
 }
 
+TEST(Summary, SaysThePolicyOfASearchAndHowFarItsGapIs) {
+  RunResult result = testing::small_result();
+  EXPECT_THAT(summary_text(plain_console(), result), HasSubstr("500 ms  under the policy overlap"));
+  result.latency = LatencyPolicy::kStaged;
+  result.guarantee = Guarantee{GuaranteeKind::kGap, "all there is", 1, 0, 0.75};  // 3 J × 0.25 s
+  const std::string text = summary_text(plain_console(), result);
+  EXPECT_THAT(text, HasSubstr("under the policy staged"));
+  EXPECT_THAT(text, HasSubstr("best edp that was seen, not proven: 2.5 times the bound 750 mJ·s "
+                              "that no mapping can beat in: all there is"));
+}
+
 TEST(Summary, HasColoursOnlyWhereTheConsoleHas) {
   Console console = plain_console();
   EXPECT_THAT(summary_text(console, testing::small_result()), Not(HasSubstr("\x1b")));

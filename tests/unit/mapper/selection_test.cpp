@@ -1,0 +1,73 @@
+#include "sluice/mapper/selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/registry.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::HasSubstr;
+
+BoundProblem problem_with(const Component& component) {
+  BoundProblem problem;
+  problem.arch.components = {component};
+  return problem;
+}
+
+Component mesh(double hop_energy_j) {
+  Component component;
+  component.name = "Mesh";
+  Network network;
+  network.hop_energy_j = hop_energy_j;
+  network.link_bandwidth = kUnbounded;
+  component.kind = network;
+  return component;
+}
+
+std::optional<NoMapping> refused(const char* mapper, const BoundProblem& problem,
+                                 LatencyPolicy policy = LatencyPolicy::kOverlap) {
+  MapperOptions options;
+  options.policy = policy;
+  return refused_as_unpriced(*find_mapper(mapper), problem, options);
+}
+
+TEST(Selection, FusedKnowsFreeNetworksOnly) {
+  EXPECT_FALSE(refused("fused", problem_with(mesh(0))));
+  const auto no = refused("fused", problem_with(mesh(1e-12)));
+  ASSERT_TRUE(no);
+  EXPECT_EQ(no->reason, "the mapper fused does not know networks that cost energy or time: Mesh");
+  EXPECT_THAT(no->nearest_relaxation, HasSubstr("exhaustive, random"));
+  EXPECT_FALSE(no->proven);
+  EXPECT_FALSE(refused("random", problem_with(mesh(1e-12))));
+}
+
+TEST(Selection, FusedKnowsNoCyclesOfArrays) {
+  Component array;
+  array.name = "Array";
+  Container container;
+  container.array.emplace();
+  array.kind = container;
+  EXPECT_TRUE(refused("fused", problem_with(array)));
+  EXPECT_FALSE(refused("exhaustive", problem_with(array)));
+}
+
+TEST(Selection, FusedKnowsThePolicyOverlapOnly) {
+  EXPECT_FALSE(refused("fused", {}));
+  for (const LatencyPolicy policy : {LatencyPolicy::kPipeline, LatencyPolicy::kStaged}) {
+    EXPECT_TRUE(refused("fused", {}, policy));
+    EXPECT_FALSE(refused("anneal", {}, policy));
+  }
+}
+
+TEST(ObjectiveBound, IsTheFloorOfEnergyTheRooflineOfLatencyAndTheirProduct) {
+  const CostBounds bounds{2, 3, 5};
+  EXPECT_EQ(objective_bound(Objective::kEnergy, bounds), 5);
+  EXPECT_EQ(objective_bound(Objective::kLatency, bounds), 3);
+  EXPECT_EQ(objective_bound(Objective::kEdp, bounds), 15);
+}
+
+}  // namespace
+}  // namespace sluice
