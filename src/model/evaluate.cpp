@@ -209,4 +209,40 @@ std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Map
   return CostTotals{energy_j, rows.latency_s, std::move(occupancy.peak_bits)};
 }
 
+std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,
+                                                LatencyPolicy policy, bool by_component) {
+  ViolationReport report(problem, mapping);
+  FlatTree tree = take_apart(problem, mapping, report);
+  check_legality(problem, tree, report);
+  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
+  if (report.has(ViolationKind::kUnsupportedNode)) return std::nullopt;
+  Occupancy occupancy = check_capacities(problem, tree, report);
+  if (!report.empty()) return std::nullopt;
+  Cost rows;
+  std::vector<NestTraffic> traffic(tree.nests.size());
+  const std::vector<CollectivePlan> collectives = plans_of(problem, tree);
+  const bool overlaps = policy == LatencyPolicy::kOverlap;
+  NestPricer pricer(problem, tree, by_component ? &rows : nullptr);
+  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
+    count_traffic(problem, tree, tree.nests[n], by_component || !overlaps, &traffic[n]);
+    pricer.add(tree.nests[n], traffic[n], collectives);
+  }
+  AdditiveTotals totals;
+  totals.dynamic_j = pricer.energy_j() - pricer.leak_energy_j();
+  const double sequential_s = pricer.sequential_latency_s();
+  totals.leak_w = sequential_s > 0 ? pricer.leak_energy_j() / sequential_s : 0;
+  totals.overlap_s = pricer.latency_s();
+  totals.policy_s = totals.overlap_s;
+  if (policy == LatencyPolicy::kStaged)
+    totals.policy_s =
+        total_seconds(stage_times(problem, mapping, tree, traffic, collectives, pricer));
+  if (policy == LatencyPolicy::kPipeline)
+    totals.policy_s = total_seconds(pipeline_latency(problem, tree, traffic));
+  totals.peak_bits = std::move(occupancy.peak_bits);
+  if (!by_component) return totals;
+  totals.busy_s.assign(problem.arch.components.size(), 0);
+  for (const LatencyRow& row : rows.latency) totals.busy_s[row.component.index()] += row.latency_s;
+  return totals;
+}
+
 }  // namespace sluice

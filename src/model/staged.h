@@ -17,4 +17,14 @@ LatencyBreakdown staged_latency(const BoundProblem& problem, const Mapping& mapp
                                 const std::vector<CollectivePlan>& collectives,
                                 const NestPricer& overlapped);
 
+/// As staged_latency, without what `overlap` takes longer: adds up over the children of a
+/// sequential split.
+LatencyBreakdown stage_times(const BoundProblem& problem, const Mapping& mapping,
+                             const FlatTree& tree, const std::vector<NestTraffic>& traffic,
+                             const std::vector<CollectivePlan>& collectives,
+                             const NestPricer& overlapped);
+
+/// Seconds of all parts.
+double total_seconds(const LatencyBreakdown& breakdown);
+
 }  // namespace sluice

@@ -35,6 +35,21 @@ struct CostTotals {
 std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping,
                                           LatencyPolicy policy = LatencyPolicy::kOverlap);
 
+/// Parts of a price of which each adds up over the branches of a sequential split. Under `staged`
+/// the latency is the larger one of `policy_s` and `overlap_s` of the whole mapping.
+struct AdditiveTotals {
+  double dynamic_j = 0;           ///< energy without leakage
+  double leak_w = 0;              ///< leakage per second of latency
+  double policy_s = 0;            ///< the policy's own latency
+  double overlap_s = 0;           ///< latency under `overlap`
+  std::vector<double> peak_bits;  ///< per ComponentId
+  std::vector<double> busy_s;     ///< per ComponentId, where asked for
+};
+
+/// Nothing for an illegal mapping. `by_component`: with `busy_s`.
+std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,
+                                                LatencyPolicy policy, bool by_component = false);
+
 /// Where a mapping keeps a tensor in a memory against `keep`, `may_keep` or `back`. These rules
 /// bound the mappers' space; a mapping that breaks them can still be priced, so evaluate does not
 /// ask.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "model/collectives/algorithm.h"
 #include "sluice/support/checked.h"
@@ -105,8 +106,56 @@ CollectiveCounts count_collective(const CollectiveRequest& request, const std::s
   return tally.counts();
 }
 
-CollectiveCost price_collective(const CollectiveRequest& request, const std::string& algorithm,
-                                double memory_bandwidth) {
+namespace {
+
+/// Everything that a price depends on, as bytes.
+class PriceKey {
+ public:
+  PriceKey(const CollectiveRequest& request, const std::string& algorithm,
+           double memory_bandwidth) {
+    add(request.type);
+    add(request.values);
+    add(request.bits_per_value);
+    add(request.root);
+    add(memory_bandwidth);
+    for (const CollectiveNetwork& network : request.group.networks) add_network(network);
+    for (const CollectiveDimension& dimension : request.group.over) {
+      add(dimension.network);
+      add(dimension.dimension);
+      add(dimension.participants);
+    }
+    for (const std::vector<std::int64_t>& standing : request.group.standing_at) add_list(standing);
+    key_ += algorithm;
+  }
+
+  const std::string& bytes() const { return key_; }
+
+ private:
+  template <class Number>
+  void add(Number number) {
+    key_.append(reinterpret_cast<const char*>(&number), sizeof(number));
+  }
+  void add_list(const std::vector<std::int64_t>& list) {
+    add(list.size());
+    for (std::int64_t value : list) add(value);
+  }
+  /// What routes and prices read of a network.
+  void add_network(const CollectiveNetwork& network) {
+    add(network.network.topology);
+    add(network.network.channel_width_bits);
+    add(network.network.link_bandwidth);
+    add(network.network.router_latency_s);
+    add(network.network.queue_latency_s);
+    add(network.network.hop_energy_j);
+    add(network.network.bits_per_hop_energy);
+    add_list(network.fanouts);
+  }
+
+  std::string key_;
+};
+
+CollectiveCost price_anew(const CollectiveRequest& request, const std::string& algorithm,
+                          double memory_bandwidth) {
   SLUICE_CHECK(!why_no_collective(request, algorithm), "see why_no_collective");
   if (algorithm != kAuto) return price(request, *find_algorithm(algorithm), memory_bandwidth);
   std::optional<CollectiveCost> best;
@@ -118,6 +167,21 @@ CollectiveCost price_collective(const CollectiveRequest& request, const std::str
       best = std::move(cost);
   }
   return *best;
+}
+
+}  // namespace
+
+CollectiveCost price_collective(const CollectiveRequest& request, const std::string& algorithm,
+                                double memory_bandwidth) {
+  // A search prices few collectives many times.
+  constexpr std::size_t kMostRemembered = 4096;
+  thread_local std::unordered_map<std::string, CollectiveCost> remembered;
+  const PriceKey key(request, algorithm, memory_bandwidth);
+  if (const auto known = remembered.find(key.bytes()); known != remembered.end())
+    return known->second;
+  if (remembered.size() == kMostRemembered) remembered.clear();
+  return remembered.emplace(key.bytes(), price_anew(request, algorithm, memory_bandwidth))
+      .first->second;
 }
 
 }  // namespace sluice

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sluice/mapper/mapper.h"
+
+namespace sluice {
+
+/// Cascades spread over clusters and cores: groups of consecutive Einsums below common loops, with
+/// the collectives that their sums need, pipelined or one after the other; under every latency
+/// policy, with networks and array cycles (docs/mappers.md, "The compound space"; COMET §IV, whose
+/// space it takes further). Optimal where the space is small enough to be looked at as a whole;
+/// elsewhere the likely part of it, and the guarantee is a gap.
+class CompoundMapper : public Mapper {
+ public:
+  std::string name() const override { return "compound"; }
+  std::string description() const override;
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
+                                            const MapperOptions& options,
+                                            const MapperControl& control) const override;
+};
+
+}  // namespace sluice

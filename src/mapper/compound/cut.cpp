@@ -1,0 +1,66 @@
+#include "cut.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "sluice/mapper/objective_value.h"
+
+namespace sluice::compound {
+namespace {
+
+/// What must not be larger for one beginning of a mapping to replace another.
+std::vector<double> criteria(const PartCost& cost, const MapperOptions& options) {
+  const bool single = options.objectives.size() == 1;
+  if (single && options.objectives[0] == Objective::kLatency && options.top == 1)
+    return {cost.policy_s, cost.overlap_s};
+  if (single && options.objectives[0] == Objective::kEnergy && options.top == 1 && cost.leak_w == 0)
+    return {cost.energy_j};
+  return {cost.energy_j, cost.policy_s, cost.overlap_s};
+}
+
+/// Of those that are equal in all criteria the one with less energy, then less latency.
+bool replaces(const CutMapping& a, const CutMapping& b, const MapperOptions& options) {
+  const std::vector<double> own = criteria(a.cost, options), other = criteria(b.cost, options);
+  if (!dominates(own, other)) return false;
+  return own != other || std::tuple(a.cost.total_j(), a.cost.latency_s()) <=
+                             std::tuple(b.cost.total_j(), b.cost.latency_s());
+}
+
+void add(std::vector<CutMapping>* front, CutMapping next, const MapperOptions& options) {
+  for (const CutMapping& known : *front)
+    if (replaces(known, next, options)) return;
+  std::erase_if(*front, [&](const CutMapping& known) { return replaces(next, known, options); });
+  front->push_back(std::move(next));
+}
+
+}  // namespace
+
+std::vector<CutMapping> best_cuts(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
+                                  const MapperOptions& options) {
+  std::vector<std::vector<CutMapping>> fronts(n_einsums + 1);
+  fronts[0].emplace_back();
+  for (std::size_t end = 1; end <= n_einsums; ++end)
+    for (const SearchedGroup& searched : groups) {
+      if (searched.group.end != end) continue;
+      for (const CutMapping& before : fronts[searched.group.first])
+        for (const GroupMapping& part : searched.result.front) {
+          CutMapping longer = before;
+          longer.cost = before.groups.empty() ? part.cost : before.cost + part.cost;
+          longer.groups.push_back(&searched);
+          longer.parts.push_back(&part);
+          add(&fronts[end], std::move(longer), options);
+        }
+    }
+  std::vector<CutMapping> all = std::move(fronts[n_einsums]);
+  std::stable_sort(all.begin(), all.end(), [&](const CutMapping& a, const CutMapping& b) {
+    const auto key = [&](const CutMapping& m) {
+      const double energy = m.cost.total_j(), latency = m.cost.latency_s();
+      return std::tuple(objective_value(options.objectives.front(), energy, latency), energy,
+                        latency);
+    };
+    return key(a) < key(b);
+  });
+  return all;
+}
+
+}  // namespace sluice::compound

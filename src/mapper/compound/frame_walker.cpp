@@ -1,0 +1,420 @@
+#include "frame_walker.h"
+
+#include <algorithm>
+
+#include "sluice/support/error.h"
+
+namespace sluice::compound {
+namespace {
+
+class FrameWalker {
+ public:
+  FrameWalker(const BoundProblem& problem, const Group& group,
+              const std::vector<std::uint32_t>& computes, ComponentId home, Effort effort,
+              const std::function<bool(const Frame&)>& visit)
+      : problem_(problem), group_(group), effort_(effort), visit_(visit) {
+    const BoundCompute& compute = problem[group.einsum(0)].computes[computes[0]];
+    networks_ = compute.networks;
+    outermost_ = outermost_memory(problem, group.einsum(0), computes[0]);
+    Level level;
+    const int above = compute.depth[outermost_.index()], last = compute.depth[home.index()];
+    for (int depth = above + 1; depth <= last; ++depth) {
+      const ComponentId id = compute.path[static_cast<std::size_t>(depth)];
+      for (std::uint32_t d = 0; d < problem.arch[id].spatial.size(); ++d)
+        level.dimensions.push_back({id, d});
+      if (!problem.arch[id].is_memory()) continue;
+      level.memory = id;
+      levels_.push_back(std::move(level));
+      level = {};
+    }
+    frame_.home = home;
+    tiles_.resize(group.classes.size());
+    for (std::size_t c = 0; c < tiles_.size(); ++c) tiles_[c] = group.classes[c].size;
+    spread_over_.resize(group.classes.size());
+    frame_.held.assign(group.size(), std::vector<TensorMask>(problem.arch.components.size(), 0));
+    for (std::size_t e = 0; e < group.size(); ++e)
+      frame_.held[e][outermost_.index()] = local(e, group.external);
+  }
+
+  bool run() { return spread(0, 0); }
+
+ private:
+  struct Dimension {
+    ComponentId component;
+    std::uint32_t index = 0;
+  };
+  struct Level {
+    std::vector<Dimension> dimensions;  ///< between the memory above and `memory`
+    ComponentId memory;
+  };
+  struct Steps {
+    std::size_t loop_class = 0;
+    std::int64_t trips = 1;
+  };
+
+  const BoundEinsum& bound(std::size_t e) const { return problem_[group_.einsum(e)]; }
+
+  TensorMask local(std::size_t e, const std::vector<TensorId>& tensors) const {
+    TensorMask mask = 0;
+    for (TensorId tensor : tensors) {
+      const int t = bound(e).local_tensor[tensor.index()];
+      if (t >= 0) mask |= TensorMask{1} << t;
+    }
+    return mask;
+  }
+
+  // ---- spatial loops ---------------------------------------------------------------------------
+
+  bool has_network(ComponentId component) const {
+    return std::any_of(networks_.begin(), networks_.end(),
+                       [&](const PathNetwork& n) { return n.fanned == component; });
+  }
+
+  bool may_spread(std::size_t c, const Dimension& dimension) const {
+    const LoopClass& loop = group_.classes[c];
+    if (!loop.spatial || (!loop.reduced.empty() && !has_network(dimension.component))) return false;
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      const TensorMask reuse =
+          bound(e).components[dimension.component.index()].spatial[dimension.index].reuse;
+      const auto v = static_cast<std::size_t>(bound(e).local_variable[loop.variable[e]->index()]);
+      for (std::size_t t = 0; t < bound(e).tensors.size(); ++t)
+        if ((reuse >> t & 1) && bound(e).relevance[t][v] != Relevance::kIrrelevant) return false;
+    }
+    return true;
+  }
+
+  std::int64_t fanout(const Dimension& dimension) const {
+    std::int64_t most = 0;
+    for (std::size_t e = 0; e < group_.size(); ++e)
+      most = std::max(
+          most, bound(e).components[dimension.component.index()].spatial[dimension.index].fanout);
+    return most;
+  }
+
+  bool spread(std::size_t l, std::size_t d) {
+    if (d == levels_[l].dimensions.size()) return choose_held(l);
+    const Dimension dimension = levels_[l].dimensions[d];
+    const bool all = effort_ == Effort::kAll;
+    if (all && !spread(l, d + 1)) return false;
+    bool any = false;
+    for (std::size_t c = first_class(l, d); c < group_.classes.size(); ++c) {
+      if (!may_spread(c, dimension)) continue;
+      std::vector<std::int64_t> trips;
+      for (const std::int64_t divisor : divisors_of(tiles_[c]))
+        if (divisor > 1 && divisor <= fanout(dimension)) trips.push_back(divisor);
+      if (!all && trips.size() > 1) trips.erase(trips.begin(), trips.end() - 1);
+      for (const std::int64_t n : trips) {
+        any = true;
+        if (!spread_over(l, d, c, n)) return false;
+      }
+    }
+    return all || any || spread(l, d + 1);
+  }
+
+  /// Likely frames: equal dimensions of one container take their classes in ascending order.
+  std::size_t first_class(std::size_t l, std::size_t d) const {
+    if (effort_ == Effort::kAll || d == 0) return 0;
+    const Dimension &own = levels_[l].dimensions[d], &before = levels_[l].dimensions[d - 1];
+    if (own.component != before.component || fanout(own) != fanout(before)) return 0;
+    const auto* node =
+        frame_.nodes.empty() ? nullptr : std::get_if<SpatialNode>(&frame_.nodes.back().kind);
+    if (node == nullptr || node->component != before.component || node->dimension != before.index)
+      return 0;
+    for (std::size_t c = 0; c < group_.classes.size(); ++c)
+      if (group_.classes[c].variables == node->variables) return c;
+    return 0;
+  }
+
+  bool spread_over(std::size_t l, std::size_t d, std::size_t c, std::int64_t trips) {
+    const Dimension dimension = levels_[l].dimensions[d];
+    tiles_[c] /= trips;
+    SpatialNode node;
+    node.variables = group_.classes[c].variables;
+    node.tile_shape = tiles_[c];
+    node.component = dimension.component;
+    node.dimension = dimension.index;
+    frame_.nodes.push_back({node});
+    spread_over_[c].push_back(problem_.arch[dimension.component].spatial[dimension.index].name);
+    const bool go_on = spread(l, d + 1);
+    spread_over_[c].pop_back();
+    frame_.nodes.pop_back();
+    tiles_[c] *= trips;
+    return go_on;
+  }
+
+  // ---- what a memory holds ---------------------------------------------------------------------
+
+  /// Tensors that the memory of a level must and may hold, as all Einsums that use them say.
+  /// False: they cannot agree, or an internal tensor would have to be held above its home.
+  bool agree(std::size_t l, std::vector<TensorId>* must, std::vector<TensorId>* may) const {
+    const ComponentId memory = levels_[l].memory;
+    const bool is_home = l + 1 == levels_.size();
+    std::vector<KeepSets> sets;
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      const Result<KeepSets> own = keep_sets(problem_, group_.einsum(e), memory, frame_.held[e]);
+      SLUICE_CHECK(own.has_value(), "keep sets were checked when the problem was bound");
+      sets.push_back(*own);
+    }
+    const auto asked = [&](TensorId tensor, bool all_of) {
+      bool any = false, all = true;
+      for (std::size_t e = 0; e < group_.size(); ++e) {
+        const int t = bound(e).local_tensor[tensor.index()];
+        if (t < 0) continue;
+        any |= (sets[e].must >> t & 1) != 0;
+        all &= ((sets[e].must | sets[e].may) >> t & 1) != 0;
+      }
+      return all_of ? all : any;
+    };
+    for (TensorId tensor : group_.internal)
+      if (is_home ? !asked(tensor, true) : asked(tensor, false)) return false;
+    for (TensorId tensor : group_.external) {
+      if (asked(tensor, false) && !asked(tensor, true)) return false;
+      if (asked(tensor, false))
+        must->push_back(tensor);
+      else if (asked(tensor, true))
+        may->push_back(tensor);
+    }
+    return true;
+  }
+
+  bool choose_held(std::size_t l) {
+    std::vector<TensorId> must, may;
+    if (!agree(l, &must, &may)) return true;
+    SLUICE_CHECK(may.size() < 32, "too many optional tensors in one memory");
+    const std::uint32_t all = (std::uint32_t{1} << may.size()) - 1;
+    for (std::uint32_t subset = all;; subset = (subset - 1) & all) {
+      std::vector<TensorId> held = must;
+      for (std::size_t i = 0; i < may.size(); ++i)
+        if (subset >> i & 1) held.push_back(may[i]);
+      if (!hold(l, held)) return false;
+      if (subset == 0) return true;
+      if (effort_ == Effort::kLikely) subset = 1;  // everything, or nothing but what must be
+    }
+  }
+
+  bool hold(std::size_t l, const std::vector<TensorId>& held) {
+    const bool is_home = l + 1 == levels_.size();
+    const std::size_t memory = levels_[l].memory.index();
+    std::vector<TensorId> above;  // external tensors that stand in the frame
+    frame_.first.assign(group_.size(), 0);
+    for (TensorId tensor : held) {
+      std::size_t n_users = 0, user = 0;
+      for (std::size_t e = 0; e < group_.size(); ++e)
+        if (bound(e).local_tensor[tensor.index()] >= 0) {
+          ++n_users;
+          user = e;
+        }
+      if (is_home && n_users == 1 && group_.size() > 1)
+        frame_.first[user] |= local(user, {tensor});
+      else
+        above.push_back(tensor);
+    }
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      frame_.held[e][memory] = local(e, held);
+      if (is_home) frame_.held[e][memory] |= local(e, group_.internal);
+    }
+    const bool go_on =
+        above.empty() && !is_home && held.empty() ? next_level(l) : choose_steps(l, above, 0, {});
+    for (std::size_t e = 0; e < group_.size(); ++e) frame_.held[e][memory] = 0;
+    return go_on;
+  }
+
+  // ---- temporal loops --------------------------------------------------------------------------
+
+  bool choose_steps(std::size_t l, const std::vector<TensorId>& held, std::size_t c,
+                    std::vector<Steps> chosen) {
+    if (c == group_.classes.size()) return order_steps(l, held, chosen);
+    if (!choose_steps(l, held, c + 1, chosen)) return false;
+    if (!group_.classes[c].temporal) return true;
+    if (effort_ == Effort::kLikely && (!chosen.empty() || !indexes_outputs(c))) return true;
+    for (const std::int64_t trips : divisors_of(tiles_[c])) {
+      if (trips == 1) continue;
+      std::vector<Steps> longer = chosen;
+      longer.push_back({c, trips});
+      if (!choose_steps(l, held, c + 1, longer)) return false;
+    }
+    return true;
+  }
+
+  bool indexes_outputs(std::size_t c) const {
+    for (std::size_t e = 0; e < group_.size(); ++e)
+      if (!group_.classes[c].variable[e] ||
+          relevance(problem_.workload[group_.einsum(e)].output(), *group_.classes[c].variable[e]) ==
+              Relevance::kIrrelevant)
+        return false;
+    return true;
+  }
+
+  bool order_steps(std::size_t l, const std::vector<TensorId>& held, std::vector<Steps> steps) {
+    const auto before = [](const Steps& a, const Steps& b) { return a.loop_class < b.loop_class; };
+    do {
+      if (!choose_resident(l, held, steps)) return false;
+    } while (std::next_permutation(steps.begin(), steps.end(), before));
+    return true;
+  }
+
+  bool is_touched(TensorId tensor, std::size_t c) const {
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      const int t = bound(e).local_tensor[tensor.index()];
+      const auto& variable = group_.classes[c].variable[e];
+      if (t >= 0 && variable &&
+          bound(e).relevance[static_cast<std::size_t>(t)][static_cast<std::size_t>(
+              bound(e).local_variable[variable->index()])] != Relevance::kIrrelevant)
+        return true;
+    }
+    return false;
+  }
+
+  bool choose_resident(std::size_t l, const std::vector<TensorId>& held,
+                       const std::vector<Steps>& steps) {
+    if (steps.empty()) return place(l, {}, steps, held);
+    SLUICE_CHECK(held.size() < 32, "too many tensors in one memory");
+    const std::uint32_t all = (std::uint32_t{1} << held.size()) - 1;
+    for (std::uint32_t subset = all;; subset = (subset - 1) & all) {
+      std::vector<TensorId> resident, others;
+      bool is_likely = true;
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        const bool stays = subset >> i & 1;
+        (stays ? resident : others).push_back(held[i]);
+        const bool touched = std::any_of(steps.begin(), steps.end(), [&](const Steps& step) {
+          return is_touched(held[i], step.loop_class);
+        });
+        is_likely &= stays != touched;
+      }
+      if ((effort_ == Effort::kAll || is_likely) && !place(l, resident, steps, others))
+        return false;
+      if (subset == 0) return true;
+    }
+  }
+
+  void append(const std::vector<TensorId>& tensors, ComponentId memory) {
+    if (tensors.empty()) return;
+    StorageNode node;
+    node.tensors = tensors;
+    std::sort(node.tensors.begin(), node.tensors.end());
+    node.component = memory;
+    frame_.nodes.push_back({node});
+  }
+
+  bool place(std::size_t l, const std::vector<TensorId>& resident, const std::vector<Steps>& steps,
+             const std::vector<TensorId>& others) {
+    const std::size_t n_nodes = frame_.nodes.size();
+    const std::vector<std::int64_t> tiles = tiles_;
+    const bool had_steps = frame_.has_steps;
+    const ComponentId memory = levels_[l].memory;
+    append(resident, memory);
+    for (const Steps& step : steps) {
+      tiles_[step.loop_class] /= step.trips;
+      TemporalNode node;
+      node.variables = group_.classes[step.loop_class].variables;
+      node.tile_shape = tiles_[step.loop_class];
+      frame_.nodes.push_back({node});
+      frame_.has_steps = true;
+    }
+    std::vector<TensorId> inner = others;
+    if (l + 1 == levels_.size())
+      inner.insert(inner.end(), group_.internal.begin(), group_.internal.end());
+    append(inner, memory);
+    const bool go_on = next_level(l);
+    frame_.nodes.resize(n_nodes);
+    tiles_ = tiles;
+    frame_.has_steps = had_steps;
+    return go_on;
+  }
+
+  bool next_level(std::size_t l) {
+    if (l + 1 < levels_.size()) return spread(l + 1, 0);
+    set_tiles();
+    if (effort_ == Effort::kLikely && !fits()) return true;
+    set_collectives();
+    return visit_(frame_);
+  }
+
+  void set_tiles() {
+    frame_.tiles.clear();
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      std::vector<std::int64_t>& own = frame_.tiles.emplace_back();
+      for (const VariableRange& range : problem_.workload[group_.einsum(e)].iteration_space)
+        own.push_back(range.size);
+      for (std::size_t c = 0; c < group_.classes.size(); ++c)
+        if (const auto& variable = group_.classes[c].variable[e])
+          own[static_cast<std::size_t>(bound(e).local_variable[variable->index()])] = tiles_[c];
+    }
+  }
+
+  /// Whether the internal tensors and the largest first node of a child have room at home.
+  bool fits() const {
+    double bits = 0;
+    for (TensorId tensor : group_.internal) {
+      double most = 0;
+      for (std::size_t e = 0; e < group_.size(); ++e)
+        if (bound(e).local_tensor[tensor.index()] >= 0)
+          most = std::max(most, held_bits(problem_, group_.einsum(e), frame_.home,
+                                          local(e, {tensor}), frame_.tiles[e]));
+      bits = std::max(bits, most);
+    }
+    return bits <= bound(0).components[frame_.home.index()].size_bits;
+  }
+
+  void set_collectives() {
+    frame_.complete.assign(group_.size(), {});
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      const Einsum& einsum = problem_.workload[group_.einsum(e)];
+      const TensorId made = einsum.output().tensor;
+      CollectiveNode node;
+      for (std::size_t c = 0; c < group_.classes.size(); ++c) {
+        const auto& reduced = group_.classes[c].reduced;
+        if (std::find(reduced.begin(), reduced.end(), made) != reduced.end())
+          node.over.insert(node.over.end(), spread_over_[c].begin(), spread_over_[c].end());
+      }
+      if (node.over.empty()) continue;
+      node.tensor = made;
+      node.op = einsum.expression.reduction;
+      node.src = node.dst = frame_.home;
+      frame_.complete[e].push_back(std::move(node));
+    }
+  }
+
+  const BoundProblem& problem_;
+  const Group& group_;
+  Effort effort_;
+  const std::function<bool(const Frame&)>& visit_;
+  std::vector<PathNetwork> networks_;
+  ComponentId outermost_;
+  std::vector<Level> levels_;
+  Frame frame_;
+  std::vector<std::int64_t> tiles_;                    ///< per class
+  std::vector<std::vector<std::string>> spread_over_;  ///< per class: dimensions
+};
+
+}  // namespace
+
+ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute) {
+  for (ComponentId id : problem[einsum].computes[compute].path)
+    if (problem.arch[id].is_memory()) return id;
+  fail_internal_check("outermost_memory", __FILE__, __LINE__, "a compute below no memory");
+}
+
+std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& group,
+                                  const std::vector<std::uint32_t>& computes) {
+  const BoundCompute& first = problem[group.einsum(0)].computes[computes[0]];
+  const ComponentId outermost = outermost_memory(problem, group.einsum(0), computes[0]);
+  std::vector<ComponentId> homes;
+  for (ComponentId id : first.path) {
+    if (id == outermost || !problem.arch[id].is_memory()) continue;
+    bool everywhere = true;
+    for (std::size_t e = 0; e < group.size(); ++e)
+      everywhere &= problem[group.einsum(e)].computes[computes[e]].depth[id.index()] >= 0 &&
+                    problem[group.einsum(e)].components[id.index()].enabled;
+    if (everywhere) homes.push_back(id);
+  }
+  return homes;
+}
+
+bool for_each_frame(const BoundProblem& problem, const Group& group,
+                    const std::vector<std::uint32_t>& computes, ComponentId home, Effort effort,
+                    const std::function<bool(const Frame&)>& visit) {
+  return FrameWalker(problem, group, computes, home, effort, visit).run();
+}
+
+}  // namespace sluice::compound

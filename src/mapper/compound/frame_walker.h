@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "group.h"
+#include "nest_walker.h"
+
+namespace sluice::compound {
+
+/// What stands above the split of a group, and what it leaves to each Einsum.
+struct Frame {
+  NodeList nodes;  ///< below the root's node of the outermost memory
+  ComponentId home;
+  bool has_steps = false;                             ///< a temporal loop
+  std::vector<std::vector<std::int64_t>> tiles;       ///< per Einsum and variable
+  std::vector<std::vector<TensorMask>> held;          ///< per Einsum and ComponentId
+  std::vector<TensorMask> first;                      ///< per Einsum: NestRequest::first
+  std::vector<std::vector<CollectiveNode>> complete;  ///< per Einsum: what follows its child
+};
+
+/// Memories below the outermost one in which the group could exchange its tensors, outermost first;
+/// of a group of one Einsum, those on its path.
+std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& group,
+                                  const std::vector<std::uint32_t>& computes);
+
+/// The outermost memory on the way to the Einsums' computes.
+ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute);
+
+/// Calls `visit` for every frame until it returns false; returns false if it did. `computes`: per
+/// Einsum of the group, index into BoundEinsum::computes.
+bool for_each_frame(const BoundProblem& problem, const Group& group,
+                    const std::vector<std::uint32_t>& computes, ComponentId home, Effort effort,
+                    const std::function<bool(const Frame&)>& visit);
+
+}  // namespace sluice::compound

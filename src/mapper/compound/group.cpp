@@ -1,0 +1,173 @@
+#include "group.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "sluice/support/error.h"
+
+namespace sluice::compound {
+namespace {
+
+bool contains(const std::vector<TensorId>& list, TensorId tensor) {
+  return std::find(list.begin(), list.end(), tensor) != list.end();
+}
+
+/// Finds which variables of the group's Einsums walk the same rank.
+class ClassFinder {
+ public:
+  ClassFinder(const Workload& workload, const Group& group) : workload_(workload), group_(group) {
+    for (std::size_t e = 0; e < group.size(); ++e)
+      for (const VariableRange& range : workload[group.einsum(e)].iteration_space)
+        members_.push_back({e, range.variable, range.size});
+    leader_.resize(members_.size());
+    std::iota(leader_.begin(), leader_.end(), 0);
+    join_through_tensors();
+  }
+
+  std::vector<LoopClass> classes() {
+    std::vector<LoopClass> result;
+    for (std::size_t m = 0; m < members_.size(); ++m)
+      if (find(m) == m)
+        if (auto found = make_class(m)) result.push_back(std::move(*found));
+    return result;
+  }
+
+ private:
+  struct Member {
+    std::size_t einsum;
+    RankVariableId variable;
+    std::int64_t size;
+  };
+
+  std::size_t find(std::size_t m) {
+    while (leader_[m] != m) m = leader_[m] = leader_[leader_[m]];
+    return m;
+  }
+
+  std::size_t member(std::size_t einsum, RankVariableId variable) const {
+    for (std::size_t m = 0; m < members_.size(); ++m)
+      if (members_[m].einsum == einsum && members_[m].variable == variable) return m;
+    fail_internal_check("member", __FILE__, __LINE__, "a variable that its Einsum does not have");
+  }
+
+  void join_through_tensors() {
+    std::map<std::pair<TensorId, std::size_t>, std::size_t> first_of;  // of a tensor's rank
+    for (std::size_t e = 0; e < group_.size(); ++e)
+      for (const TensorAccess& access : workload_[group_.einsum(e)].accesses)
+        for (std::size_t r = 0; r < access.projection.size(); ++r) {
+          if (!access.projection[r].is_plain_variable()) continue;
+          const std::size_t m = find(member(e, access.projection[r].terms[0].variable));
+          const auto [at, is_new] = first_of.try_emplace({access.tensor, r}, m);
+          if (!is_new) leader_[std::max(m, find(at->second))] = std::min(m, find(at->second));
+        }
+  }
+
+  std::optional<LoopClass> make_class(std::size_t leader) {
+    LoopClass result;
+    result.size = members_[leader].size;
+    result.variable.resize(group_.size());
+    for (std::size_t m = 0; m < members_.size(); ++m) {
+      if (find(m) != leader) continue;
+      const Member& member = members_[m];
+      if (result.variable[member.einsum] || member.size != result.size) return std::nullopt;
+      result.variable[member.einsum] = member.variable;
+      if (std::find(result.variables.begin(), result.variables.end(), member.variable) ==
+          result.variables.end())
+        result.variables.push_back(member.variable);
+    }
+    if (result.size == 1 || !order_variables(&result)) return std::nullopt;
+    find_uses(&result);
+    return result;
+  }
+
+  /// Every Einsum must take its own variable of the class: the first one listed that it uses.
+  bool order_variables(LoopClass* found) const {
+    std::vector<RankVariableId>& list = found->variables;
+    std::sort(list.begin(), list.end());
+    do {
+      bool fits = true;
+      for (std::size_t e = 0; fits && e < group_.size(); ++e) {
+        const auto first = std::find_if(list.begin(), list.end(), [&](RankVariableId v) {
+          return uses_variable(workload_[group_.einsum(e)], v);
+        });
+        fits = found->variable[e] ? first != list.end() && *first == *found->variable[e]
+                                  : first == list.end();
+      }
+      if (fits) return true;
+    } while (list.size() <= kMostNames && std::next_permutation(list.begin(), list.end()));
+    return false;
+  }
+
+  void find_uses(LoopClass* found) const {
+    found->temporal = found->spatial = true;
+    for (const auto& variable : found->variable) found->spatial &= variable.has_value();
+    for (std::size_t e = 0; e < group_.size(); ++e)
+      for (const TensorAccess& access : workload_[group_.einsum(e)].accesses) {
+        if (!contains(group_.internal, access.tensor)) continue;
+        if (found->variable[e] && relevance(access, *found->variable[e]) == Relevance::kRelevant)
+          continue;
+        found->temporal = false;
+        if (access.is_output && found->variable[e])
+          found->reduced.push_back(access.tensor);
+        else if (!is_reduced_by_maker(*found, access.tensor))
+          found->spatial = false;
+      }
+  }
+
+  /// A reader's tensor without the class: its maker must have summed over the class.
+  bool is_reduced_by_maker(const LoopClass& found, TensorId tensor) const {
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      const TensorAccess& output = workload_[group_.einsum(e)].output();
+      if (output.tensor == tensor)
+        return found.variable[e] && relevance(output, *found.variable[e]) == Relevance::kIrrelevant;
+    }
+    return false;
+  }
+
+  static constexpr std::size_t kMostNames = 5;  ///< orders of more are not looked at
+  const Workload& workload_;
+  const Group& group_;
+  std::vector<Member> members_;
+  std::vector<std::size_t> leader_;
+};
+
+}  // namespace
+
+bool Group::is_internal(TensorId tensor) const { return contains(internal, tensor); }
+
+std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, std::size_t end) {
+  Group group;
+  group.first = first;
+  group.end = end;
+  const auto inside = [&](EinsumId e) { return e.index() >= first && e.index() < end; };
+  for (std::size_t e = first; e < end; ++e)
+    for (TensorId tensor : problem[EinsumId(e)].tensors) {
+      if (contains(group.internal, tensor) || contains(group.external, tensor)) continue;
+      const auto& producer = problem.roles.producer[tensor.index()];
+      const auto& consumers = problem.roles.consumers[tensor.index()];
+      const bool made = producer && inside(*producer);
+      const auto outside =
+          std::count_if(consumers.begin(), consumers.end(), [&](EinsumId c) { return !inside(c); });
+      const auto n_readers = static_cast<std::ptrdiff_t>(consumers.size()) - outside;
+      // A state reads what it writes itself: that alone is no exchange.
+      const bool own = made && n_readers == 1 && outside == 0 && consumers.front() == *producer;
+      const bool internal = made && n_readers > 0 && outside == 0 && (!own || end - first > 1);
+      if (made && n_readers > 0 && outside > 0) return std::nullopt;
+      (internal ? group.internal : group.external).push_back(tensor);
+    }
+  group.classes = ClassFinder(problem.workload, group).classes();
+  return group;
+}
+
+BoundProblem slice(const BoundProblem& problem, const Group& group) {
+  Workload workload = problem.workload;
+  workload.einsums.assign(
+      problem.workload.einsums.begin() + static_cast<std::ptrdiff_t>(group.first),
+      problem.workload.einsums.begin() + static_cast<std::ptrdiff_t>(group.end));
+  auto bound = bind(workload, problem.arch);
+  SLUICE_CHECK(bound.has_value(), "a part of a workload that was bound does not bind");
+  return std::move(*bound);
+}
+
+}  // namespace sluice::compound

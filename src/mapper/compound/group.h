@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sluice/model/binding.h"
+
+namespace sluice::compound {
+
+/// Variables of a group's Einsums that walk the same rank of the same tensor.
+struct LoopClass {
+  std::vector<std::optional<RankVariableId>> variable;  ///< per Einsum of the group
+  std::vector<RankVariableId> variables;                ///< as a loop above the split lists them
+  std::int64_t size = 1;
+  bool temporal = false;  ///< every internal tensor is indexed by it: nothing is computed twice
+  bool spatial = false;  ///< every Einsum has it, every internal tensor is indexed by it or reduced
+  std::vector<TensorId> reduced;  ///< internal tensors whose makers reduce it
+};
+
+/// Consecutive Einsums that exchange tensors below the outermost memory (docs/mappers.md,
+/// "The compound space").
+struct Group {
+  std::size_t first = 0, end = 0;  ///< Einsums first .. end - 1
+  std::vector<TensorId> internal;  ///< made and read in the group alone
+  std::vector<TensorId> external;  ///< backed by the outermost memory
+  std::vector<LoopClass> classes;
+
+  std::size_t size() const { return end - first; }
+  EinsumId einsum(std::size_t i) const { return EinsumId(first + i); }
+  bool is_internal(TensorId tensor) const;
+};
+
+/// Nothing: a tensor that others outside need is made and read in it, so it is not in the space.
+std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, std::size_t end);
+
+/// The Einsums of a group as a workload of their own: the same tensors, ranks and variables;
+/// Einsum ids count from `first`.
+BoundProblem slice(const BoundProblem& problem, const Group& group);
+
+}  // namespace sluice::compound

@@ -1,0 +1,347 @@
+#include "group_search.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sluice/mapper/objective_value.h"
+#include "sluice/support/error.h"
+
+namespace sluice::compound {
+namespace {
+
+/// A nest of one Einsum, with its price below one frame.
+struct Child {
+  std::shared_ptr<const NodeList> nodes;
+  PricedPart price;
+};
+
+/// Adds to a front; keeps what no other one dominates.
+template <class Entry, class Criteria>
+void add_to_front(std::vector<Entry>* front, Entry entry, const Criteria& criteria) {
+  for (const Entry& other : *front)
+    if (dominates(criteria(other), criteria(entry))) return;
+  std::erase_if(*front,
+                [&](const Entry& other) { return dominates(criteria(entry), criteria(other)); });
+  front->push_back(std::move(entry));
+}
+
+/// The node of the outermost memory: what the groups exchange through it.
+StorageNode root_of(const BoundProblem& problem, const std::vector<const Group*>& groups) {
+  StorageNode root;
+  root.component = outermost_memory(problem, groups.front()->einsum(0), 0);
+  for (const Group* group : groups)
+    for (TensorId tensor : group->external)
+      if (std::find(root.tensors.begin(), root.tensors.end(), tensor) == root.tensors.end())
+        root.tensors.push_back(tensor);
+  std::sort(root.tensors.begin(), root.tensors.end());
+  return root;
+}
+
+Mapping below_root(StorageNode root, std::vector<NodeList> lists) {
+  Mapping mapping;
+  if (!root.tensors.empty()) mapping.nodes.push_back({std::move(root)});
+  if (lists.size() == 1) {
+    mapping.nodes.insert(mapping.nodes.end(), std::make_move_iterator(lists[0].begin()),
+                         std::make_move_iterator(lists[0].end()));
+  } else {
+    SplitNode split;
+    split.children = std::move(lists);
+    mapping.nodes.push_back({std::move(split)});
+  }
+  return mapping;
+}
+
+class GroupSearch {
+ public:
+  GroupSearch(const BoundProblem& problem, const Group& group,
+              const std::vector<ComponentId>& homes, const MapperOptions& options,
+              const GroupLimits& limits)
+      : problem_(problem),
+        group_(group),
+        homes_(homes),
+        options_(options),
+        limits_(limits),
+        slice_(slice(problem, group)) {
+    for (std::size_t e = 0; e < group.size(); ++e) {
+      Group& alone = alone_.emplace_back();
+      alone.first = group.first + e;
+      alone.end = alone.first + 1;
+      // What others make comes from the outermost memory: the same for all of its nests.
+      for (TensorId tensor : problem[alone.einsum(0)].tensors)
+        if (!group.is_internal(tensor) || problem.roles.producer[tensor.index()] != alone.einsum(0))
+          alone.external.push_back(tensor);
+      alone_slices_.push_back(slice(problem, alone));
+    }
+  }
+
+  GroupResult run() {
+    computes_.assign(group_.size(), 0);
+    choose_computes(0);
+    return std::move(result_);
+  }
+
+ private:
+  bool over() const {
+    return result_.priced >= limits_.most_priced || is_cancelled(limits_.cancel);
+  }
+
+  bool go_on() {
+    if (!over()) return true;
+    result_.is_complete = false;
+    return false;
+  }
+
+  bool choose_computes(std::size_t e) {
+    if (e == group_.size()) return search_below_homes();
+    const std::size_t n = problem_[group_.einsum(e)].computes.size();
+    for (std::uint32_t c = 0; c < n; ++c) {
+      computes_[e] = c;
+      if (!choose_computes(e + 1)) return false;
+    }
+    return true;
+  }
+
+  bool search_below_homes() {
+    if (group_.size() == 1 && limits_.effort == Effort::kAll) return search_nest();
+    for (ComponentId home : homes_of(problem_, group_, computes_)) {
+      if (group_.size() == 1 && std::find(homes_.begin(), homes_.end(), home) == homes_.end())
+        continue;
+      if (!for_each_frame(problem_, group_, computes_, home, limits_.effort,
+                          [this](const Frame& frame) { return search_frame(frame); }))
+        return false;
+    }
+    return true;
+  }
+
+  /// An Einsum alone: everything below the outermost memory is its own.
+  bool search_nest() {
+    NestRequest request;
+    request.einsum = group_.einsum(0);
+    request.compute = computes_[0];
+    request.home = outermost_memory(problem_, request.einsum, request.compute);
+    request.written_as = EinsumId(0);
+    for (const VariableRange& range : problem_.workload[request.einsum].iteration_space)
+      request.tiles.push_back(range.size);
+    request.held.assign(problem_.arch.components.size(), 0);
+    request.held[request.home.index()] = all_tensors(0);
+    return for_each_nest(problem_, request, Effort::kAll, [this](const NodeList& nodes) {
+      consider(nodes);
+      return go_on();
+    });
+  }
+
+  TensorMask all_tensors(std::size_t e) const {
+    const std::size_t n = problem_[group_.einsum(e)].tensors.size();
+    return n == 64 ? ~TensorMask{0} : (TensorMask{1} << n) - 1;
+  }
+
+  // ---- frames ----------------------------------------------------------------------------------
+
+  bool search_frame(const Frame& frame) {
+    std::vector<std::vector<Child>> children;
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      children.push_back(limits_.effort == Effort::kAll ? all_children(frame, e)
+                                                        : likely_children(frame, e));
+      if (!limits_.count_only && children.back().empty()) return go_on();
+    }
+    if (limits_.count_only) return go_on();
+    for (const SplitKind kind : kinds(frame)) {
+      std::vector<const NodeList*> chosen(group_.size());
+      if (!combine(frame, kind, children, 0, &chosen)) return false;
+    }
+    return go_on();
+  }
+
+  std::vector<SplitKind> kinds(const Frame& frame) const {
+    std::vector<SplitKind> result = {SplitKind::kSequential};
+    if (group_.size() == 1) return result;
+    const bool has_collective =
+        std::any_of(frame.complete.begin(), frame.complete.end(),
+                    [](const std::vector<CollectiveNode>& list) { return !list.empty(); });
+    if (frame.has_steps && !has_collective) result.push_back(SplitKind::kPipeline);
+    if (group_.internal.empty()) result.push_back(SplitKind::kParallel);
+    return result;
+  }
+
+  bool combine(const Frame& frame, SplitKind kind, const std::vector<std::vector<Child>>& children,
+               std::size_t e, std::vector<const NodeList*>* chosen) {
+    if (e == children.size()) {
+      consider(assemble(frame, kind, *chosen));
+      return go_on();
+    }
+    for (const Child& child : children[e]) {
+      (*chosen)[e] = child.nodes.get();
+      if (!combine(frame, kind, children, e + 1, chosen)) return false;
+    }
+    return true;
+  }
+
+  NodeList assemble(const Frame& frame, SplitKind kind,
+                    const std::vector<const NodeList*>& nests) const {
+    NodeList nodes = frame.nodes;
+    if (group_.size() == 1) {
+      nodes.insert(nodes.end(), nests[0]->begin(), nests[0]->end());
+      return nodes;
+    }
+    SplitNode split;
+    split.kind = kind;
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      split.children.push_back(*nests[e]);
+      for (const CollectiveNode& collective : frame.complete[e])
+        split.children.push_back({{collective}});
+    }
+    nodes.push_back({std::move(split)});
+    return nodes;
+  }
+
+  /// Prices a mapping of the group, and keeps it if nothing known is better in every way.
+  void consider(const NodeList& nodes) {
+    ++result_.priced;
+    if (limits_.count_only) return;
+    const Mapping mapping = below_root(root_of(problem_, {&group_}), {nodes});
+    const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
+    if (!priced) return;
+    GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes)};
+    add_to_front(&result_.front, std::move(found), [](const GroupMapping& m) {
+      return std::vector<double>{m.cost.energy_j, m.cost.leak_w, m.cost.policy_s, m.cost.overlap_s};
+    });
+  }
+
+  // ---- nests of one Einsum below a frame -------------------------------------------------------
+
+  NestRequest request_below(const Frame& frame, std::size_t e) const {
+    NestRequest request;
+    request.einsum = group_.einsum(e);
+    request.written_as = EinsumId(e);
+    request.compute = computes_[e];
+    request.home = frame.home;
+    request.tiles = frame.tiles[e];
+    request.held = frame.held[e];
+    request.first = frame.first[e];
+    return request;
+  }
+
+  /// The nests that no other one beats below this frame, each Einsum on its own: what stands beside
+  /// it in the split changes neither the order of their prices nor what they reserve.
+  std::vector<Child> all_children(const Frame& frame, std::size_t e) {
+    std::vector<Child> front;
+    const NodeList above = nodes_for(frame.nodes, e);
+    for_each_nest(problem_, request_below(frame, e), Effort::kAll, [&](const NodeList& nodes) {
+      ++result_.priced;
+      if (limits_.count_only) return go_on();
+      if (auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kByComponent))
+        add_to_front(&front, Child{std::make_shared<const NodeList>(nodes), std::move(*priced)},
+                     [](const Child& child) { return child.price.criteria; });
+      return go_on();
+    });
+    return front;
+  }
+
+  /// The nest that is best by the objective below loops that leave it the same tiles, wherever they
+  /// are spread.
+  std::vector<Child> likely_children(const Frame& frame, std::size_t e) {
+    std::vector<std::int64_t> key = {static_cast<std::int64_t>(e), computes_[e],
+                                     static_cast<std::int64_t>(frame.home.index()),
+                                     static_cast<std::int64_t>(frame.first[e])};
+    key.insert(key.end(), frame.tiles[e].begin(), frame.tiles[e].end());
+    for (const TensorMask held : frame.held[e]) key.push_back(static_cast<std::int64_t>(held));
+    const auto [at, is_new] = likely_.try_emplace(key);
+    if (!is_new && !at->second.empty()) return at->second;
+    const NodeList above = nodes_for(frame.nodes, e);
+    double best = 0;
+    for_each_nest(problem_, request_below(frame, e), Effort::kLikely, [&](const NodeList& nodes) {
+      ++result_.priced;
+      const auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kTotals);
+      if (!priced) return go_on();
+      const double value = objective_value(options_.objectives.front(), priced->cost.total_j(),
+                                           priced->cost.latency_s());
+      if (!at->second.empty() && value >= best) return go_on();
+      best = value;
+      at->second = {Child{std::make_shared<const NodeList>(nodes), *priced}};
+      return go_on();
+    });
+    return at->second;
+  }
+
+  /// The frame's nodes as one Einsum alone sees them.
+  NodeList nodes_for(const NodeList& frame, std::size_t e) const {
+    NodeList nodes;
+    const BoundEinsum& bound = problem_[group_.einsum(e)];
+    for (const Node& node : frame) {
+      if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
+        StorageNode own = *storage;
+        std::erase_if(own.tensors,
+                      [&](TensorId tensor) { return bound.local_tensor[tensor.index()] < 0; });
+        if (!own.tensors.empty()) nodes.push_back({own});
+      } else {
+        nodes.push_back(node);
+      }
+    }
+    return nodes;
+  }
+
+  std::optional<PricedPart> price_alone(const NodeList& above,
+                                        const std::vector<CollectiveNode>& complete, std::size_t e,
+                                        const NodeList& nest, Account account) {
+    NodeList nodes = above;
+    if (complete.empty()) {
+      nodes.insert(nodes.end(), nest.begin(), nest.end());
+    } else {
+      SplitNode split;
+      split.children.push_back(nest);
+      for (const CollectiveNode& collective : complete) split.children.push_back({{collective}});
+      nodes.push_back({std::move(split)});
+    }
+    name_only_einsum(&nodes);
+    const Mapping mapping = below_root(root_of(problem_, {&alone_[e]}), {std::move(nodes)});
+    return price_part(alone_slices_[e], mapping, options_.policy, account);
+  }
+
+  /// In the slice of one Einsum there is no other.
+  static void name_only_einsum(NodeList* nodes) {
+    for (Node& node : *nodes) {
+      if (auto* compute = std::get_if<ComputeNode>(&node.kind)) compute->einsum = EinsumId(0);
+      if (auto* split = std::get_if<SplitNode>(&node.kind))
+        for (NodeList& child : split->children) name_only_einsum(&child);
+    }
+  }
+
+  const BoundProblem& problem_;
+  const Group& group_;
+  const std::vector<ComponentId>& homes_;
+  const MapperOptions& options_;
+  GroupLimits limits_;
+  BoundProblem slice_;
+  std::vector<Group> alone_;                ///< per Einsum
+  std::vector<BoundProblem> alone_slices_;  ///< per Einsum
+  std::vector<std::uint32_t> computes_;     ///< per Einsum
+  std::map<std::vector<std::int64_t>, std::vector<Child>> likely_;
+  GroupResult result_;
+};
+
+void add_offset(NodeList* nodes, std::size_t offset) {
+  for (Node& node : *nodes) {
+    if (auto* compute = std::get_if<ComputeNode>(&node.kind))
+      compute->einsum = EinsumId(compute->einsum.index() + offset);
+    if (auto* split = std::get_if<SplitNode>(&node.kind))
+      for (NodeList& child : split->children) add_offset(&child, offset);
+  }
+}
+
+}  // namespace
+
+GroupResult search_group(const BoundProblem& problem, const Group& group,
+                         const std::vector<ComponentId>& homes, const MapperOptions& options,
+                         const GroupLimits& limits) {
+  return GroupSearch(problem, group, homes, options, limits).run();
+}
+
+Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,
+                      const std::vector<const NodeList*>& parts) {
+  std::vector<NodeList> lists;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    add_offset(&lists.emplace_back(*parts[g]), groups[g]->first);
+  return below_root(root_of(problem, groups), std::move(lists));
+}
+
+}  // namespace sluice::compound

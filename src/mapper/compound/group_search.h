@@ -1,0 +1,44 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "frame_walker.h"
+#include "part_cost.h"
+#include "sluice/mapper/mapper.h"
+
+namespace sluice::compound {
+
+/// One way of mapping a group: what follows the root's node of the outermost memory.
+struct GroupMapping {
+  PartCost cost;
+  std::shared_ptr<const NodeList> nodes;  ///< Einsum ids count from the group's first
+};
+
+struct GroupResult {
+  std::vector<GroupMapping> front;  ///< none of them is worse than another in every way
+  bool is_complete = true;          ///< the whole space of the group has been looked at
+  double priced = 0;
+};
+
+/// How far a search of one group goes.
+struct GroupLimits {
+  Effort effort = Effort::kLikely;
+  double most_priced = 1e300;                 ///< mappings; then the search is not complete
+  bool count_only = false;                    ///< prices nothing
+  const std::atomic<bool>* cancel = nullptr;  ///< may be null
+};
+
+/// The best mappings of a group under a policy. `home_path`: an Einsum alone is searched like a
+/// group with a home among these memories (Effort::kLikely).
+GroupResult search_group(const BoundProblem& problem, const Group& group,
+                         const std::vector<ComponentId>& homes, const MapperOptions& options,
+                         const GroupLimits& limits);
+
+/// A whole mapping of groups one after the other: the outermost memory's node, then their nodes,
+/// whose Einsum ids count from each group's first.
+Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,
+                      const std::vector<const NodeList*>& parts);
+
+}  // namespace sluice::compound

@@ -1,0 +1,425 @@
+#include "nest_walker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sluice/support/error.h"
+
+namespace sluice::compound {
+namespace {
+
+/// A loop of a nest before it is written: trips over a variable of the Einsum.
+struct Steps {
+  std::size_t variable = 0;
+  std::int64_t trips = 1;
+};
+
+struct Dimension {
+  ComponentId component;
+  std::uint32_t index = 0;
+  std::size_t variable = 0;
+  std::int64_t trips = 1;
+};
+
+class NestWalker {
+ public:
+  NestWalker(const BoundProblem& problem, const NestRequest& request, Effort effort,
+             const std::function<bool(const NodeList&)>& visit)
+      : problem_(problem),
+        request_(request),
+        bound_(problem[request.einsum]),
+        compute_(bound_.computes[request.compute]),
+        effort_(effort),
+        visit_(visit),
+        tiles_(request.tiles),
+        held_(request.held) {
+    const int home = compute_.depth[request.home.index()];
+    for (std::size_t p = static_cast<std::size_t>(home) + 1; p < compute_.path.size(); ++p) {
+      const ComponentId id = compute_.path[p];
+      below_.push_back(id);
+      for (std::uint32_t d = 0; d < bound_.components[id.index()].spatial.size(); ++d)
+        dimensions_.push_back({id, d});
+    }
+    spatial_.assign(tiles_.size(), 1);
+  }
+
+  bool run() {
+    append_storage(bound_, request_.first, request_.home, &nodes_);
+    return effort_ == Effort::kAll ? spread_all(0) : spread_likely(dimensions_.size());
+  }
+
+ private:
+  // ---- spatial loops ---------------------------------------------------------------------------
+
+  bool may_unroll(const Dimension& dimension, std::size_t variable) const {
+    const TensorMask reuse =
+        bound_.components[dimension.component.index()].spatial[dimension.index].reuse;
+    for (std::size_t t = 0; t < bound_.tensors.size(); ++t)
+      if ((reuse >> t & 1) && bound_.relevance[t][variable] != Relevance::kIrrelevant) return false;
+    return true;
+  }
+
+  std::int64_t fanout(const Dimension& dimension) const {
+    return bound_.components[dimension.component.index()].spatial[dimension.index].fanout;
+  }
+
+  bool with_trips(Dimension* dimension, std::size_t variable, std::int64_t trips,
+                  const std::function<bool()>& next) {
+    dimension->variable = variable;
+    dimension->trips = trips;
+    spatial_[variable] *= trips;
+    const bool go_on = next();
+    spatial_[variable] /= trips;
+    dimension->trips = 1;
+    return go_on;
+  }
+
+  bool spread_all(std::size_t d) {
+    if (d == dimensions_.size()) return start();
+    Dimension& dimension = dimensions_[d];
+    if (!spread_all(d + 1)) return false;
+    for (std::size_t v = 0; v < tiles_.size(); ++v) {
+      if (!may_unroll(dimension, v)) continue;
+      for (const std::int64_t trips : divisors_of(tiles_[v] / spatial_[v]))
+        if (trips > 1 && trips <= fanout(dimension) &&
+            !with_trips(&dimension, v, trips, [&] { return spread_all(d + 1); }))
+          return false;
+    }
+    return true;
+  }
+
+  /// Innermost dimension first, each as full as one variable makes it; of dimensions side by side
+  /// that are equal, one order.
+  bool spread_likely(std::size_t d) {
+    if (d == 0) return start();
+    Dimension& dimension = dimensions_[d - 1];
+    bool any = false;
+    std::size_t first = 0;
+    if (d < dimensions_.size() && dimensions_[d].component == dimension.component &&
+        fanout(dimensions_[d]) == fanout(dimension) && dimensions_[d].trips > 1 &&
+        reuse_of(dimensions_[d]) == reuse_of(dimension))
+      first = dimensions_[d].variable;
+    for (std::size_t v = first; v < tiles_.size(); ++v) {
+      if (!may_unroll(dimension, v)) continue;
+      std::int64_t trips = 1;
+      for (const std::int64_t divisor : divisors_of(tiles_[v] / spatial_[v]))
+        if (divisor <= fanout(dimension)) trips = divisor;
+      if (trips == 1) continue;
+      any = true;
+      if (!with_trips(&dimension, v, trips, [&] { return spread_likely(d - 1); })) return false;
+    }
+    return any || spread_likely(d - 1);
+  }
+
+  TensorMask reuse_of(const Dimension& dimension) const {
+    return bound_.components[dimension.component.index()].spatial[dimension.index].reuse;
+  }
+
+  bool start() {
+    left_ = tiles_;
+    for (std::size_t v = 0; v < left_.size(); ++v) left_[v] /= spatial_[v];
+    return descend(0, {});
+  }
+
+  void write_spatial(ComponentId component) {
+    for (const Dimension& dimension : dimensions_) {
+      if (dimension.component != component || dimension.trips == 1) continue;
+      SpatialNode node;
+      node.variables = {variable_id(dimension.variable)};
+      tiles_[dimension.variable] /= dimension.trips;
+      node.tile_shape = tiles_[dimension.variable];
+      node.component = component;
+      node.dimension = dimension.index;
+      nodes_.push_back({node});
+    }
+  }
+
+  // ---- memories and temporal loops -------------------------------------------------------------
+
+  RankVariableId variable_id(std::size_t variable) const {
+    return problem_.workload[request_.einsum].iteration_space[variable].variable;
+  }
+
+  /// From place `b` of the path on; `pending`: components since the last memory that fan out.
+  bool descend(std::size_t b, std::vector<ComponentId> pending) {
+    const ComponentId id = below_[b];
+    if (!bound_.components[id.index()].spatial.empty()) pending.push_back(id);
+    if (b + 1 == below_.size()) return finish(pending);
+    if (!problem_.arch[id].is_memory() || !bound_.components[id.index()].enabled)
+      return descend(b + 1, std::move(pending));
+    const Result<KeepSets> sets = keep_sets(problem_, request_.einsum, id, held_);
+    SLUICE_CHECK(sets.has_value(), "keep sets were checked when the problem was bound");
+    for (TensorMask subset = sets->may;; subset = (subset - 1) & sets->may) {
+      const TensorMask kept = sets->must | subset;
+      held_[id.index()] = kept;
+      const bool go_on = kept == 0 ? descend(b + 1, pending) : segment(b, pending, kept);
+      held_[id.index()] = 0;
+      if (!go_on) return false;
+      if (subset == 0 || effort_ == Effort::kLikely) break;
+    }
+    return true;
+  }
+
+  bool has_array(ComponentId id) const {
+    const auto* container = std::get_if<Container>(&problem_.arch[id].kind);
+    return container && container->array;
+  }
+
+  /// The spatial loops of `pending`, temporal loops and the node of the memory at place `b`.
+  bool segment(std::size_t b, const std::vector<ComponentId>& pending, TensorMask kept) {
+    const std::size_t n_nodes = nodes_.size();
+    const std::vector<std::int64_t> tiles = tiles_;
+    const auto array = std::find_if(pending.begin(), pending.end(),
+                                    [this](ComponentId id) { return has_array(id); });
+    for (auto at = pending.begin(); at != array; ++at) write_spatial(*at);
+    const bool go_on = choose_steps(kept, below_[b], [&](const std::vector<Steps>& steps) {
+      return for_each_order(steps, [&](const std::vector<Steps>& ordered) {
+        return place(b, kept, {array, pending.end()}, ordered);
+      });
+    });
+    nodes_.resize(n_nodes);
+    tiles_ = tiles;
+    return go_on;
+  }
+
+  bool place(std::size_t b, TensorMask kept, const std::vector<ComponentId>& array,
+             const std::vector<Steps>& steps) {
+    const TensorMask free = steps.empty() || !array.empty() ? 0 : kept;
+    if (effort_ == Effort::kLikely)
+      return place_resident(b, kept, array, steps, free & untouched_by(steps));
+    for (TensorMask resident = free;; resident = (resident - 1) & free) {
+      if (!place_resident(b, kept, array, steps, resident)) return false;
+      if (resident == 0) return true;
+    }
+  }
+
+  TensorMask untouched_by(const std::vector<Steps>& steps) const {
+    TensorMask result = 0;
+    for (std::size_t t = 0; t < bound_.tensors.size(); ++t)
+      if (std::all_of(steps.begin(), steps.end(), [&](const Steps& step) {
+            return bound_.relevance[t][step.variable] == Relevance::kIrrelevant;
+          }))
+        result |= TensorMask{1} << t;
+    return result;
+  }
+
+  bool place_resident(std::size_t b, TensorMask kept, const std::vector<ComponentId>& array,
+                      const std::vector<Steps>& steps, TensorMask resident) {
+    const std::size_t n_nodes = nodes_.size();
+    const std::vector<std::int64_t> tiles = tiles_;
+    append_storage(bound_, resident, below_[b], &nodes_);
+    write_steps(steps);
+    for (ComponentId id : array) write_spatial(id);
+    append_storage(bound_, kept & ~resident, below_[b], &nodes_);
+    const bool go_on = descend(b + 1, {});
+    unwrite_steps(steps);
+    tiles_ = tiles;
+    nodes_.resize(n_nodes);
+    return go_on;
+  }
+
+  void write_steps(const std::vector<Steps>& steps) {
+    for (const Steps& step : steps) {
+      tiles_[step.variable] /= step.trips;
+      left_[step.variable] /= step.trips;
+      TemporalNode node;
+      node.variables = {variable_id(step.variable)};
+      node.tile_shape = tiles_[step.variable];
+      nodes_.push_back({node});
+    }
+  }
+
+  void unwrite_steps(const std::vector<Steps>& steps) {
+    for (const Steps& step : steps) left_[step.variable] *= step.trips;
+  }
+
+  /// What is left, then the compute.
+  bool finish(const std::vector<ComponentId>& pending) {
+    const std::size_t n_nodes = nodes_.size();
+    const std::vector<std::int64_t> tiles = tiles_;
+    for (ComponentId id : pending) write_spatial(id);
+    std::vector<Steps> rest;
+    for (std::size_t v : in_order_of_reduction())
+      if (left_[v] > 1) rest.push_back({v, left_[v]});
+    const auto write = [&](const std::vector<Steps>& ordered) {
+      const std::size_t n_before = nodes_.size();
+      const std::vector<std::int64_t> before = tiles_;
+      write_steps(ordered);
+      nodes_.push_back({ComputeNode{request_.written_as, compute_.component}});
+      const bool go_on = visit_(nodes_);
+      unwrite_steps(ordered);
+      tiles_ = before;
+      nodes_.resize(n_before);
+      return go_on;
+    };
+    const bool go_on = effort_ == Effort::kLikely ? write(rest) : for_each_order(rest, write);
+    tiles_ = tiles;
+    nodes_.resize(n_nodes);
+    return go_on;
+  }
+
+  /// Variables of the output first: sums stay where they are.
+  std::vector<std::size_t> in_order_of_reduction() const {
+    std::vector<std::size_t> order;
+    const auto output = static_cast<std::size_t>(bound_.accesses.back().tensor);
+    for (const bool reduced : {false, true})
+      for (std::size_t v = 0; v < tiles_.size(); ++v)
+        if ((bound_.relevance[output][v] == Relevance::kIrrelevant) == reduced) order.push_back(v);
+    return order;
+  }
+
+  template <class Visit>
+  bool choose_steps(TensorMask kept, ComponentId memory, const Visit& visit) {
+    std::vector<Steps> chosen;
+    std::vector<std::int64_t> inner = left_;
+    return choose_step(0, kept, memory, &chosen, &inner, visit);
+  }
+
+  template <class Visit>
+  bool choose_step(std::size_t v, TensorMask kept, ComponentId memory, std::vector<Steps>* chosen,
+                   std::vector<std::int64_t>* inner, const Visit& visit) {
+    if (v == left_.size())
+      return (effort_ == Effort::kAll || is_likely(kept, memory, *chosen, *inner)) ? visit(*chosen)
+                                                                                   : true;
+    if (effort_ == Effort::kLikely && !(touched(kept) >> v & 1))
+      return choose_step(v + 1, kept, memory, chosen, inner, visit);
+    for (const std::int64_t trips : divisors_of(left_[v])) {
+      (*inner)[v] = left_[v] / trips;
+      if (trips > 1) chosen->push_back({v, trips});
+      const bool go_on = choose_step(v + 1, kept, memory, chosen, inner, visit);
+      if (trips > 1) chosen->pop_back();
+      (*inner)[v] = left_[v];
+      if (!go_on) return false;
+    }
+    return true;
+  }
+
+  std::uint64_t touched(TensorMask tensors) const {
+    std::uint64_t result = 0;
+    for (std::size_t t = 0; t < bound_.tensors.size(); ++t)
+      for (std::size_t v = 0; (tensors >> t & 1) && v < tiles_.size(); ++v)
+        if (bound_.relevance[t][v] != Relevance::kIrrelevant) result |= std::uint64_t{1} << v;
+    return result;
+  }
+
+  /// The memory is as full as it can be: the tiles fit, and none of the loops can have fewer steps.
+  bool is_likely(TensorMask kept, ComponentId memory, const std::vector<Steps>& chosen,
+                 const std::vector<std::int64_t>& inner) const {
+    std::vector<std::int64_t> tiles = inner;
+    for (std::size_t v = 0; v < tiles.size(); ++v) tiles[v] *= spatial_below(memory, v);
+    const double size = bound_.components[memory.index()].size_bits;
+    if (held_bits(problem_, request_.einsum, memory, kept, tiles) > size) return false;
+    for (const Steps& step : chosen) {
+      const std::vector<std::int64_t> all = divisors_of(left_[step.variable]);
+      const auto at = std::find(all.begin(), all.end(), step.trips);
+      const std::int64_t fewer = *(at - 1);
+      std::vector<std::int64_t> larger = tiles;
+      larger[step.variable] = larger[step.variable] * step.trips / fewer;
+      if (held_bits(problem_, request_.einsum, memory, kept, larger) <= size) return false;
+    }
+    return true;
+  }
+
+  std::int64_t spatial_below(ComponentId memory, std::size_t variable) const {
+    std::int64_t result = 1;
+    for (const Dimension& dimension : dimensions_)
+      if (dimension.trips > 1 && dimension.variable == variable &&
+          compute_.depth[dimension.component.index()] > compute_.depth[memory.index()])
+        result *= dimension.trips;
+    return result;
+  }
+
+  /// All orders of the loops; likely: each loop innermost once, the others as they come.
+  template <class Visit>
+  bool for_each_order(const std::vector<Steps>& steps, const Visit& visit) const {
+    if (effort_ == Effort::kLikely) {
+      if (steps.empty()) return visit(steps);
+      for (std::size_t last = 0; last < steps.size(); ++last) {
+        std::vector<Steps> ordered = steps;
+        std::rotate(ordered.begin() + static_cast<std::ptrdiff_t>(last),
+                    ordered.begin() + static_cast<std::ptrdiff_t>(last) + 1, ordered.end());
+        if (!visit(ordered)) return false;
+      }
+      return true;
+    }
+    std::vector<Steps> ordered = steps;  // ascending by variable
+    const auto before = [](const Steps& a, const Steps& b) { return a.variable < b.variable; };
+    std::sort(ordered.begin(), ordered.end(), before);
+    do {
+      if (!visit(ordered)) return false;
+    } while (std::next_permutation(ordered.begin(), ordered.end(), before));
+    return true;
+  }
+
+  const BoundProblem& problem_;
+  const NestRequest& request_;
+  const BoundEinsum& bound_;
+  const BoundCompute& compute_;
+  Effort effort_;
+  const std::function<bool(const NodeList&)>& visit_;
+  std::vector<ComponentId> below_;     ///< the path below `home`, the compute last
+  std::vector<Dimension> dimensions_;  ///< of what stands there, with the loop each has been given
+  std::vector<std::int64_t> spatial_;  ///< per variable: product of those loops
+  std::vector<std::int64_t> left_;     ///< per variable: steps that no temporal loop takes yet
+  std::vector<std::int64_t> tiles_;    ///< per variable: the tile at the current place
+  std::vector<TensorMask> held_;
+  NodeList nodes_;
+};
+
+}  // namespace
+
+bool for_each_nest(const BoundProblem& problem, const NestRequest& request, Effort effort,
+                   const std::function<bool(const NodeList&)>& visit) {
+  return NestWalker(problem, request, effort, visit).run();
+}
+
+std::int64_t box_of(const BoundAccess& access, const std::vector<std::int64_t>& tiles) {
+  std::int64_t values = 1;
+  for (const BoundIndex& index : access.index) {
+    std::int64_t extent = 1 + index.slack;
+    for (const BoundTerm& term : index.terms)
+      extent += std::abs(term.coefficient) * (tiles[static_cast<std::size_t>(term.variable)] - 1);
+    values *= extent;
+  }
+  return values;
+}
+
+double held_bits(const BoundProblem& problem, EinsumId einsum, ComponentId memory,
+                 TensorMask tensors, const std::vector<std::int64_t>& tiles) {
+  const BoundEinsum& bound = problem[einsum];
+  const BoundComponent& component = bound.components[memory.index()];
+  const bool twice = std::get<Memory>(problem.arch[memory].kind).buffering == Buffering::kDouble;
+  double bits = 0;
+  for (std::size_t t = 0; t < bound.tensors.size(); ++t) {
+    if (!(tensors >> t & 1)) continue;
+    std::int64_t values = 0;
+    for (const BoundAccess& access : bound.accesses)
+      if (static_cast<std::size_t>(access.tensor) == t)
+        values = std::max(values, box_of(access, tiles));
+    bits += static_cast<double>(values) * component.bits_per_value[t];
+  }
+  return twice ? 2 * bits : bits;
+}
+
+std::vector<std::int64_t> divisors_of(std::int64_t value) {
+  std::vector<std::int64_t> small, large;
+  for (std::int64_t d = 1; d * d <= value; ++d) {
+    if (value % d != 0) continue;
+    small.push_back(d);
+    if (d != value / d) large.push_back(value / d);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+void append_storage(const BoundEinsum& einsum, TensorMask tensors, ComponentId memory,
+                    NodeList* nodes) {
+  if (tensors == 0) return;
+  StorageNode node;
+  node.component = memory;
+  for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
+    if (tensors >> t & 1) node.tensors.push_back(einsum.tensors[t]);
+  nodes->push_back({node});
+}
+
+}  // namespace sluice::compound

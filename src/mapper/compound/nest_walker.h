@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+#include "sluice/model/binding.h"
+
+namespace sluice::compound {
+
+/// How much of a space is looked at: all of it, or what is likely to be good (docs/mappers.md).
+enum class Effort : std::uint8_t { kAll, kLikely };
+
+/// What the loops above leave to one Einsum.
+struct NestRequest {
+  EinsumId einsum;
+  EinsumId written_as;              ///< id of the Einsum in the nodes that are made
+  std::uint32_t compute = 0;        ///< index into BoundEinsum::computes
+  ComponentId home;                 ///< the innermost memory that the loops above have passed
+  std::vector<std::int64_t> tiles;  ///< per variable of the Einsum
+  std::vector<TensorMask> held;     ///< per ComponentId: what memories down to `home` hold
+  TensorMask first = 0;             ///< held in `home` by a node that is the nest's first
+};
+
+/// Calls `visit(nodes)` for every nest, compute included, until it returns false. Returns false if
+/// it did.
+bool for_each_nest(const BoundProblem& problem, const NestRequest& request, Effort effort,
+                   const std::function<bool(const NodeList&)>& visit);
+
+/// Values of a tile that an access touches: the box around them.
+std::int64_t box_of(const BoundAccess& access, const std::vector<std::int64_t>& tiles);
+
+/// Bits that a memory reserves for tiles of these tensors of one Einsum, double buffers included.
+double held_bits(const BoundProblem& problem, EinsumId einsum, ComponentId memory,
+                 TensorMask tensors, const std::vector<std::int64_t>& tiles);
+
+std::vector<std::int64_t> divisors_of(std::int64_t value);  ///< ascending, 1 included
+
+/// One Storage node of these tensors of an Einsum (nothing for none).
+void append_storage(const BoundEinsum& einsum, TensorMask tensors, ComponentId memory,
+                    NodeList* nodes);
+
+}  // namespace sluice::compound

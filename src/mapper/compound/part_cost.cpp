@@ -1,0 +1,33 @@
+#include "part_cost.h"
+
+#include <algorithm>
+
+#include "sluice/model/evaluate.h"
+
+namespace sluice::compound {
+
+PartCost PartCost::operator+(const PartCost& other) const {
+  return {energy_j + other.energy_j, std::max(leak_w, other.leak_w), policy_s + other.policy_s,
+          overlap_s + other.overlap_s};
+}
+
+std::optional<PricedPart> price_part(const BoundProblem& problem, const Mapping& mapping,
+                                     LatencyPolicy policy, Account account) {
+  auto totals = evaluate_additive(problem, mapping, policy, account == Account::kByComponent);
+  if (!totals) return std::nullopt;
+  PricedPart part;
+  part.cost = {totals->dynamic_j, totals->leak_w, totals->policy_s, totals->overlap_s};
+  part.criteria = {totals->dynamic_j, totals->leak_w, totals->policy_s, totals->overlap_s};
+  if (account == Account::kByComponent)
+    for (const std::vector<double>& more : {totals->peak_bits, totals->busy_s})
+      part.criteria.insert(part.criteria.end(), more.begin(), more.end());
+  return part;
+}
+
+bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] > b[i]) return false;
+  return true;
+}
+
+}  // namespace sluice::compound

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+#include "sluice/model/binding.h"
+#include "sluice/model/latency_policy.h"
+
+namespace sluice::compound {
+
+/// What a part of a mapping adds to the whole: parts under a sequential split add up.
+struct PartCost {
+  double energy_j = 0;   ///< without leakage
+  double leak_w = 0;     ///< leakage per second of latency
+  double policy_s = 0;   ///< latency by the policy, before it is compared with `overlap`
+  double overlap_s = 0;  ///< policy `overlap`
+
+  double latency_s() const { return policy_s > overlap_s ? policy_s : overlap_s; }
+  double total_j() const { return energy_j + leak_w * latency_s(); }
+  PartCost operator+(const PartCost& other) const;
+};
+
+/// A part and what decides whether another one can be left out for it: none of its criteria is
+/// larger.
+struct PricedPart {
+  PartCost cost;
+  std::vector<double> criteria;  ///< energy, latencies; busy times and peaks where asked for
+};
+
+/// How much of a part's account its criteria need.
+enum class Account : bool { kTotals, kByComponent };
+
+/// Nothing: illegal.
+std::optional<PricedPart> price_part(const BoundProblem& problem, const Mapping& mapping,
+                                     LatencyPolicy policy, Account account);
+
+/// Whether no criterion of `a` is larger than that of `b`.
+bool dominates(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace sluice::compound

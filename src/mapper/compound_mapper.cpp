@@ -1,0 +1,185 @@
+#include "sluice/mapper/compound_mapper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "compound/cut.h"
+#include "fused/constraint_rules.h"
+#include "parallel.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice {
+namespace {
+
+using compound::CutMapping;
+using compound::Effort;
+using compound::SearchedGroup;
+
+constexpr double kMostPriced = 1e5;  ///< partial mappings of a complete search, without a budget
+
+class CompoundSearch {
+ public:
+  CompoundSearch(const BoundProblem& problem, const MapperOptions& options,
+                 const MapperControl& control)
+      : problem_(problem), options_(options), control_(control) {
+    std::vector<std::uint32_t> computes(problem.einsums.size(), 0);
+    compound::Group everything;
+    everything.end = problem.einsums.size();
+    homes_ = compound::homes_of(problem, everything, computes);
+  }
+
+  tl::expected<MapperResult, NoMapping> run() {
+    find_groups();
+    const double limit = options_.budget_evaluations.value_or(kMostPriced);
+    is_complete_ = count(limit) <= limit;
+    if (is_complete_) search(Effort::kAll);
+    if (!is_complete_) search(Effort::kLikely);
+    return finish(compound::best_cuts(groups_, problem_.einsums.size(), options_));
+  }
+
+ private:
+  void find_groups() {
+    const std::size_t n = problem_.einsums.size();
+    for (std::size_t first = 0; first < n; ++first)
+      for (std::size_t end = first + 1; end <= n; ++end)
+        if (auto group = compound::make_group(problem_, first, end))
+          groups_.push_back({std::move(*group), {}});
+  }
+
+  compound::GroupLimits limits(Effort effort) const {
+    compound::GroupLimits limits;
+    limits.effort = effort;
+    limits.cancel = control_.cancel;
+    return limits;
+  }
+
+  /// Partial mappings that a complete search would price, as far as `limit`.
+  double count(double limit) const {
+    double counted = 0;
+    for (const SearchedGroup& searched : groups_) {
+      compound::GroupLimits own = limits(Effort::kAll);
+      own.most_priced = limit - counted;
+      own.count_only = true;
+      counted += compound::search_group(problem_, searched.group, homes_, options_, own).priced;
+      if (counted > limit) break;
+    }
+    return counted;
+  }
+
+  void search(Effort effort) {
+    std::atomic<std::size_t> done{0};
+    // Long groups take longest: they come first.
+    std::stable_sort(groups_.begin(), groups_.end(),
+                     [](const auto& a, const auto& b) { return a.group.size() > b.group.size(); });
+    parallel_for(options_.threads, groups_.size(), [&](std::size_t g) {
+      groups_[g].result =
+          compound::search_group(problem_, groups_[g].group, homes_, options_, limits(effort));
+      if (control_.progress)
+        control_.progress("groups of Einsums",
+                          static_cast<double>(++done) / static_cast<double>(groups_.size()));
+    });
+    for (const SearchedGroup& searched : groups_) is_complete_ &= searched.result.is_complete;
+  }
+
+  double priced() const {
+    double all = 0;
+    for (const SearchedGroup& searched : groups_) all += searched.result.priced;
+    return all;
+  }
+
+  tl::expected<MapperResult, NoMapping> finish(const std::vector<CutMapping>& cuts) const {
+    MapperResult result;
+    result.cancelled = is_cancelled(control_.cancel);
+    const bool is_front = options_.objectives.size() > 1 || options_.resource_usage;
+    const auto most = static_cast<std::size_t>(options_.top);
+    for (const CutMapping& cut : cuts) {
+      if (!is_front && result.mappings.size() == most) break;
+      MappedResult mapped;
+      std::vector<const compound::Group*> groups;
+      std::vector<const NodeList*> parts;
+      for (std::size_t i = 0; i < cut.groups.size(); ++i) {
+        groups.push_back(&cut.groups[i]->group);
+        parts.push_back(cut.parts[i]->nodes.get());
+      }
+      mapped.mapping = compound::whole_mapping(problem_, groups, parts);
+      // Only what the outermost memory holds can be too much of the whole.
+      auto cost = evaluate(problem_, mapped.mapping, options_.policy);
+      if (!cost) continue;
+      mapped.cost = std::move(*cost);
+      result.mappings.push_back(std::move(mapped));
+    }
+    if (result.mappings.empty() && !result.cancelled) return tl::make_unexpected(nothing());
+    result.guarantee = guarantee(result);
+    result.search.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    result.search.threads = options_.threads;
+    result.search.mappings_evaluated = result.search.mappings_considered = priced();
+    result.search.distinct_einsums = problem_.einsums.size();
+    return result;
+  }
+
+  /// Whether parts add up: not where Einsums are repeated in different numbers, or leak at
+  /// different rates.
+  bool parts_add_up() const {
+    const Workload& workload = problem_.workload;
+    for (const Einsum& einsum : workload.einsums)
+      if (einsum.n_instances != workload.einsums.front().n_instances) return false;
+    return std::none_of(problem_.arch.components.begin(), problem_.arch.components.end(),
+                        [](const Component& c) { return c.power_gated && c.leak_power_w > 0; });
+  }
+
+  Guarantee guarantee(const MapperResult& result) const {
+    Guarantee guarantee;
+    guarantee.space = fmt::format("groups of consecutive Einsums with collectives, policy {}",
+                                  latency_policy_name(options_.policy));
+    if (result.cancelled) return guarantee;
+    if (is_complete_ && parts_add_up()) {
+      guarantee.kind = GuaranteeKind::kOptimal;
+      return guarantee;
+    }
+    guarantee.kind = GuaranteeKind::kGap;
+    guarantee.bound = objective_bound(options_.objectives.front(), concurrent_bounds(problem_));
+    return guarantee;
+  }
+
+  NoMapping nothing() const {
+    NoMapping no;
+    no.proven = is_complete_;
+    for (const SearchedGroup& searched : groups_) {
+      if (searched.group.size() != 1 || !searched.result.front.empty()) continue;
+      no.einsum = searched.group.einsum(0);
+      no.reason = fmt::format("none of {:.0f} mappings of the Einsum {} alone is legal",
+                              searched.result.priced, problem_.workload[*no.einsum].name);
+    }
+    if (no.reason.empty())
+      no.reason = fmt::format("none of {:.0f} mappings that were tried is legal", priced());
+    no.nearest_relaxation = "larger memories, or fewer constraints";
+    return no;
+  }
+
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const BoundProblem& problem_;
+  const MapperOptions& options_;
+  const MapperControl& control_;
+  std::vector<ComponentId> homes_;
+  std::vector<SearchedGroup> groups_;
+  bool is_complete_ = false;
+};
+
+}  // namespace
+
+std::string CompoundMapper::description() const {
+  return "groups of Einsums spread over clusters and cores, with collectives (COMET), under every "
+         "latency policy; optimal in small spaces";
+}
+
+tl::expected<MapperResult, NoMapping> CompoundMapper::map(const BoundProblem& problem,
+                                                          const MapperOptions& options,
+                                                          const MapperControl& control) const {
+  return CompoundSearch(problem, options, control).run();
+}
+
+}  // namespace sluice
