@@ -33,6 +33,10 @@ class Operation:
     def intermediates(self):
         return [name for name, _, _ in self.einsums[:-1]]
 
+    def kept(self):
+        """What a core has in OB, tile by tile, beside the product."""
+        return [*self.intermediates(), *self.parameters(), self.output]
+
 
 SOFTMAX = Operation("gemm_softmax", [
     ("SM_max", ["C"], "max"),
@@ -84,33 +88,51 @@ class Product:
 def gemm_in_a_core(machine, product, rows, columns, inner):
     """Loops below the node of the product in OB for a tile of rows x columns, `inner` summed: its left side in IB, the
     right one in WB, weight-stationary arrays with the sum along their rows; the other dimension of the grid takes the sum
-    or the rows."""
-    for grid in (product.inner, product.row):
-        k_tile = largest(divisors(inner), machine.buffer_values)
+    or the rows. Where both sides come in several tiles, either waits for the other."""
+    k_tile = largest(divisors(inner), machine.buffer_values)
+    n_tile = largest(divisors(columns), machine.buffer_values // k_tile)
+    while n_tile is None or n_tile < min(columns, 32) and k_tile > 32:
+        k_tile //= 2
         n_tile = largest(divisors(columns), machine.buffer_values // k_tile)
-        while n_tile is None or n_tile < min(columns, 32) and k_tile > 32:
-            k_tile //= 2
-            n_tile = largest(divisors(columns), machine.buffer_values // k_tile)
-        m_tile = largest(divisors(rows), machine.buffer_values // k_tile)
-        whole = {product.row: rows, product.column: columns, product.inner: inner}
-        left = {product.row: m_tile, product.column: n_tile, product.inner: k_tile}
-        nodes = [temporal(variable, tile) for variable, tile in left.items() if tile < whole[variable]]
-        nodes += [storage([product.left], "IB"), storage([product.right], "WB")]
-        array_rows = largest(divisors(k_tile), 32)
-        # The grid outside the arrays, as far as whole arrays can be taken.
-        spare = {product.column: n_tile // largest(divisors(n_tile), 32)}
-        spare[grid] = k_tile // array_rows if grid == product.inner else m_tile
-        for variable, dimension in ((product.column, "ax"), (grid, "ay")):
-            loops, left[variable], _ = spread(variable, left[variable], [("Grid", dimension, min(8, spare[variable]))])
-            nodes += loops
-        over = {variable: largest(divisors(left[variable]), 32) for variable in (product.column, product.inner)}
-        nodes += [temporal(variable, tile) for variable, tile in over.items() if tile < left[variable]]
-        for variable, dimension in ((product.inner, "rows"), (product.column, "cols")):
-            nodes += spread(variable, over[variable], [("Array", dimension, over[variable])])[0]
-        nodes.append(storage([product.right], "Register"))
-        yield nodes + steps([(product.row, left[product.row])]) + [compute(product.out, "PE")]
-        if k_tile == array_rows or rows == 1:
-            return
+    m_tile = largest(divisors(rows), machine.buffer_values // k_tile)
+    whole = {product.row: rows, product.column: columns, product.inner: inner}
+    tile = {product.row: m_tile, product.column: n_tile, product.inner: k_tile}
+    for above in buffers(product, whole, tile):
+        for grid in (product.inner, product.row):
+            yield above + in_the_arrays(product, grid, dict(tile))
+            if rows == 1 or k_tile <= 32:
+                break
+
+
+def buffers(product, whole, tile):
+    """Loops over tiles of IB and WB: the weights stay while rows pass, or the rows while weights pass. What is the same in
+    all of the steps above stays from one to the next."""
+
+    def loops(variables):
+        return [temporal(v, tile[v]) for v in variables if tile[v] < whole[v]]
+
+    row, column, inner = product.row, product.column, product.inner
+    left, right = storage([product.left], "IB", incremental=True), storage([product.right], "WB", incremental=True)
+    yield [*loops([column, inner]), right, *loops([row]), left]
+    if loops([row]) and loops([column, inner]):
+        yield [*loops([row, inner]), left, *loops([column]), right]
+
+
+def in_the_arrays(product, grid, left):
+    """A tile of IB and WB on the grid of arrays."""
+    # The grid outside the arrays, as far as whole arrays can be taken.
+    spare = {product.column: left[product.column] // largest(divisors(left[product.column]), 32)}
+    spare[grid] = left[product.inner] // largest(divisors(left[product.inner]), 32) if grid == product.inner else left[grid]
+    nodes = []
+    for variable, dimension in ((product.column, "ax"), (grid, "ay")):
+        loops, left[variable], _ = spread(variable, left[variable], [("Grid", dimension, min(8, spare[variable]))])
+        nodes += loops
+    over = {variable: largest(divisors(left[variable]), 32) for variable in (product.column, product.inner)}
+    nodes += [temporal(variable, tile) for variable, tile in over.items() if tile < left[variable]]
+    for variable, dimension in ((product.inner, "rows"), (product.column, "cols")):
+        nodes += spread(variable, over[variable], [("Array", dimension, over[variable])])[0]
+    nodes.append(storage([product.right], "Register"))
+    return nodes + steps([(product.row, left[product.row])]) + [compute(product.out, "PE")]
 
 
 def on_simd(einsum, m, n, column="n"):
@@ -124,11 +146,8 @@ REDUCED = {"SM_max", "SM_sum", "LN_sum", "LN_var"}
 
 def distributed_children(operation, m, n, over, column):
     """What follows the GEMM, on every core, with the all-reduces of its row sums."""
-    for name, inputs, reduction in operation.einsums:
-        fetched = [tensor for tensor in inputs if tensor in PARAMETERS]
-        if name == operation.output:
-            fetched.append(name)
-        yield ([storage(fetched, "OB")] if fetched else []) + on_simd(name, m, n, column)
+    for name, _, reduction in operation.einsums:
+        yield on_simd(name, m, n, column)
         if reduction and over:
             yield collective("all_reduce", name, "OB", over, operation=reduction)
 
@@ -154,7 +173,7 @@ def fused_gemm_dist(operation, machine, M, N, K):
         for resident in (True, False):
             weights = ["B", *operation.parameters()]
             for gemm in gemm_in_a_core(machine, Product(column=column), m, n, K):
-                kept = ["C", *operation.intermediates()]
+                kept = ["C", *operation.kept()]
                 children = [gemm, *distributed_children(operation, m, n, over, column)]
                 nodes = [storage(["A", *weights, operation.output], "DRAM"), *clusters]
                 outer = [storage(weights, "GB")] if resident else []
@@ -172,7 +191,7 @@ def fused_gemm_single(operation, machine, M, N, K):
         for gemm in gemm_in_a_core(machine, Product(), m, n, K):
             made = [*clusters, storage(["B"], "GB", incremental=True), storage(["A"], "GB"), *cores, storage(["C"], "OB"), *gemm]
             single = [storage([operation.output, *operation.parameters()], "GB")]
-            single += [storage(["C", *operation.intermediates(), operation.output, *operation.parameters()], "OB")]
+            single += [storage(["C", *operation.kept()], "OB")]
             single += [sequential([on_simd(name, m, N) for name, _, _ in operation.einsums])]
             children = [made, collective("gather", "C", "OB", over), single]
             nodes = [storage(["A", "B", operation.output, *operation.parameters()], "DRAM")]
@@ -195,7 +214,7 @@ def tail_alone(operation, layout, M):
         moved = ["C", operation.output]
         yield [*clusters, *([storage(operation.parameters(), "GB")] if operation.parameters() else []),
                *([temporal("m", m)] if m < M else []), storage(moved, "GB"), *cores,
-               storage(["C", *operation.intermediates()], "OB"), sequential(children)]  # fmt: skip
+               storage(["C", *operation.kept()], "OB"), sequential(children)]  # fmt: skip
 
 
 def einsum_alone(name, inputs, machine, M, N):
@@ -213,8 +232,8 @@ def einsum_alone(name, inputs, machine, M, N):
             tile_m = below[1] if variable == "m" else m
             tile_n = N if variable == "m" else below[1]
             sizes = [("m", tile_m)] if rows_only else [("m", tile_m), ("n", tile_n)]
-            yield [*clusters, *loop, storage(tensors, "GB"), *below[0], storage(tensors, "OB"), *steps(sizes),
-                   compute(name, "SIMD")]  # fmt: skip
+            yield [*clusters, *loop, storage(tensors, "GB"), *below[0], storage(tensors, "OB"),
+                   sequential([steps(sizes) + [compute(name, "SIMD")]])]  # fmt: skip
 
 
 def unfused_parts(operation, machine, M, N, K):
