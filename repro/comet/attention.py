@@ -1,6 +1,9 @@
 """The paper's mappings of self-attention (Section V-D2) as templates: unfused (score, softmax and context one after the
-other), partially fused (score with softmax), flash (all of it, block by block of the keys). Rows are spread over clusters and
-cores where there are enough of them, else the columns, with all-reduces of the row sums."""
+other), partially fused (score with softmax), flash (all of it, block by block of the keys). Clusters and cores each
+take a part of the rows or of the columns (keys); where they take columns, row sums need all-reduces."""
+
+from dataclasses import dataclass
+from itertools import chain, product
 
 from loop_trees import collective, compute, divisors, sequential, spread, steps, storage, temporal
 from templates import HERE, Product, gemm_in_a_core
@@ -15,53 +18,76 @@ def loop(variable, tile, size):
     return [temporal(variable, tile)] if tile < size else []
 
 
-def split_rows_or_columns(machine, rows, row, columns, column):
-    """Layouts: which variable is spread, the loops over clusters and cores, what a cluster has of rows, and a core of
-    rows per row tile and of columns."""
-    for variable, size in ((row, rows), (column, columns)):
-        clusters, in_cluster, over_clusters = spread(variable, size, machine.cluster)
-        cores, _, over_cores = spread(variable, in_cluster, machine.core)
-        if over_clusters or over_cores:
-            yield variable, clusters, in_cluster, over_clusters + over_cores
+@dataclass
+class Layout:
+    """Clusters and cores: the loops over clusters, what a cluster has of rows and columns, which variable its cores take."""
+
+    machine: object
+    clusters: list
+    rows: int
+    columns: int
+    core_variable: str
+    column: str
+    over_clusters: list
+
+    def in_a_core(self, rows):
+        """Of a tile of a cluster's rows: the loops over cores, a core's rows and columns, the dimensions over columns."""
+        by_columns = self.core_variable == self.column
+        cores, left, over = spread(self.core_variable, self.columns if by_columns else rows, self.machine.core)
+        if by_columns:
+            return cores, rows, left, self.over_clusters + over
+        return cores, left, self.columns, self.over_clusters
+
+
+def layouts(machine, rows, row, columns, column):
+    for of_clusters, of_cores in product((row, column), repeat=2):
+        by_columns = of_clusters == column
+        clusters, left, over = spread(of_clusters, columns if by_columns else rows, machine.cluster)
+        layout = Layout(machine, clusters, rows if by_columns else left, left if by_columns else columns, of_cores, column,
+                        over if by_columns else [])  # fmt: skip
+        if clusters and layout.in_a_core(layout.rows)[0]:
+            yield layout
 
 
 def product_alone(product, machine, rows, columns, inner):
-    for variable, clusters, in_cluster, _ in split_rows_or_columns(machine, rows, product.row, columns, product.column):
-        by_rows = variable == product.row
-        here = in_cluster if by_rows else rows
-        for tile in divisors(here):
-            cores, left, _ = spread(variable, tile if by_rows else in_cluster, machine.core)
-            core_rows, core_columns = (left, columns) if by_rows else (tile, left)
+    for layout in layouts(machine, rows, product.row, columns, product.column):
+        for tile in divisors(layout.rows):
+            cores, core_rows, core_columns, _ = layout.in_a_core(tile)
             for gemm in gemm_in_a_core(machine, product, core_rows, core_columns, inner):
-                yield [*clusters, storage([product.right], "GB"), *loop(product.row, tile, here),
+                yield [*layout.clusters, storage([product.right], "GB"), *loop(product.row, tile, layout.rows),
                        storage([product.left, product.out], "GB"), *cores, storage([product.out], "OB"), *gemm]  # fmt: skip
+
+
+def on_simd(name, rows, columns):
+    return steps([("m", rows), ("n", columns)]) + [compute(name, "SIMD")]
 
 
 def softmax(rows, columns, over):
     for name, reduction in SOFTMAX:
-        sizes = [("m", rows), ("n", columns)]
-        yield ([storage(["SM"], "OB")] if name == "SM" else []) + steps(sizes) + [compute(name, "SIMD")]
+        yield on_simd(name, rows, columns)
         if reduction and over:
             yield collective("all_reduce", name, "OB", over, operation=reduction)
 
 
-def softmax_alone(machine, M, N, score=None, K=1):
-    """Softmax from DRAM to DRAM; with the score before it if that is given."""
-    for variable, clusters, in_cluster, over in split_rows_or_columns(machine, M, "m", N, "n"):
-        by_rows = variable == "m"
-        here = in_cluster if by_rows else M
-        for tile in divisors(here):
-            cores, left, _ = spread(variable, tile if by_rows else in_cluster, machine.core)
-            rows, columns = (left, N) if by_rows else (tile, left)
-            tail = list(softmax(rows, columns, [] if by_rows else over))
-            kept = ["SM_max", "SM_diff", "SM_exp", "SM_sum"]
-            if score is None:
-                yield [*clusters, *loop("m", tile, here), storage(["QK", "SM"], "GB"), *cores, storage(["QK", *kept], "OB"),
-                       sequential(tail)]  # fmt: skip
-                continue
-            for gemm in gemm_in_a_core(machine, score, rows, columns, K):
-                yield [*clusters, storage(["KT"], "GB"), *loop("m", tile, here), storage(["Q", "SM"], "GB"), *cores,
-                       storage(["QK", *kept], "OB"), sequential([gemm, *tail])]  # fmt: skip
+def softmax_alone(machine, M, N):
+    """Softmax from DRAM to DRAM; QK is loaded once, as QKL."""
+    for layout in layouts(machine, M, "m", N, "n"):
+        for tile in divisors(layout.rows):
+            cores, rows, columns, over = layout.in_a_core(tile)
+            kept = ["QK", "QKL", "SM_max", "SM_diff", "SM_exp", "SM_sum", "SM"]
+            yield [*layout.clusters, *loop("m", tile, layout.rows), storage(["QK", "SM"], "GB"), *cores, storage(kept, "OB"),
+                   sequential([on_simd("QKL", rows, columns), *softmax(rows, columns, over)])]  # fmt: skip
+
+
+def softmax_of_scores(machine, M, N, K):
+    """Score and softmax fused."""
+    for layout in layouts(machine, M, "m", N, "n"):
+        for tile in divisors(layout.rows):
+            cores, rows, columns, over = layout.in_a_core(tile)
+            kept = ["QK", "SM_max", "SM_diff", "SM_exp", "SM_sum", "SM"]
+            for gemm in gemm_in_a_core(machine, SCORE, rows, columns, K):
+                yield [*layout.clusters, storage(["KT"], "GB"), *loop("m", tile, layout.rows), storage(["Q", "SM"], "GB"),
+                       *cores, storage(kept, "OB"), sequential([gemm, *softmax(rows, columns, over)])]  # fmt: skip
 
 
 def unfused_parts(machine, M, K, N, L):
@@ -71,24 +97,25 @@ def unfused_parts(machine, M, K, N, L):
 
 
 def partially_fused_parts(machine, M, K, N, L):
-    yield list(softmax_alone(machine, M, N, SCORE, K))
+    yield list(softmax_of_scores(machine, M, N, K))
     yield list(product_alone(CONTEXT, machine, M, L, N))
 
 
 KEPT = {"unfused": ["Q", "KT", "QK", "SM", "V", "AV"], "partially_fused": ["Q", "KT", "SM", "V", "AV"]}
 PARTS = {"unfused": unfused_parts, "partially_fused": partially_fused_parts}
+WORKLOADS = {"unfused": HERE / "attention_loaded.yaml", "partially_fused": "self_attention"}
 STATES = ["RM", "RD", "RNV"]
 OF_A_BLOCK = ["QK", "LM", "SD", "SLN", "SLD", "SLNV", "PRM"]
 
 
-def block(machine, rows, keys, K, L, over):
+def block(machine, rows, keys, K, L, over, stay=False):
     """Einsums of one block of keys in a core."""
     row = steps([("m", rows)])
     key = steps([("m", rows), ("p", keys)])
     wide = steps([("m", rows), ("l", L)])
-    scores = list(gemm_in_a_core(machine, Product("QK", "Q", "KT", "m", "p", "k"), rows, keys, K))
-    contexts = list(gemm_in_a_core(machine, Product("SLNV", "SLN", "V", "m", "l", "p"), rows, L, keys))
-    for score, context in {0: (scores[0], contexts[0]), 1: (scores[-1], contexts[-1])}.values():
+    scores = list(gemm_in_a_core(machine, Product("QK", "Q", "KT", "m", "p", "k"), rows, keys, K, stay))
+    contexts = list(gemm_in_a_core(machine, Product("SLNV", "SLN", "V", "m", "l", "p"), rows, L, keys, stay))
+    for score, context in zip_ends(scores, contexts):
         yield [
             score,
             key + [compute("LM", "SIMD")],
@@ -104,6 +131,12 @@ def block(machine, rows, keys, K, L, over):
         ]
 
 
+def zip_ends(some, others):
+    """Choices of two lists side by side, the shorter one repeated from its start."""
+    for i in range(max(len(some), len(others))):
+        yield some[i % len(some)], others[i % len(others)]
+
+
 def flash_by_rows(machine, M, K, N, L, keys):
     """Workload flash_self_attention: every core has rows of its own, and all keys pass by, block by block."""
     clusters, in_cluster, _ = spread("m", M, machine.cluster)
@@ -111,34 +144,43 @@ def flash_by_rows(machine, M, K, N, L, keys):
     for tile in divisors(in_cluster):
         cores, rows, _ = spread("m", tile, machine.core)
         for children in block(machine, rows, keys, K, L, []):
-            last = [storage(["AV"], "OB"), *steps([("m", rows), ("l", L)]), compute("AV", "SIMD")]
-            for resident in (True, False):
-                above, below = (["KT", "V"], []) if resident else ([], ["KT", "V"])
+            last = [*steps([("m", rows), ("l", L)]), compute("AV", "SIMD")]
+            for above, below in ((["KT", "V"], []), (["KT"], ["V"]), ([], ["KT", "V"])):
                 yield [storage(["Q", "KT", "V", "AV"], "DRAM"), *clusters, *([storage(above, "GB")] if above else []),
-                       *loop("m", tile, in_cluster), storage(["Q", "AV", *below], "GB"), *cores, storage(STATES, "OB"),
+                       *loop("m", tile, in_cluster), storage(["Q", "AV", *below], "GB"), *cores,
+                       storage([*STATES, "AV"], "OB"),
                        sequential([[*loop("i", 1, blocks), storage(OF_A_BLOCK, "OB"), sequential(children)], last])]  # fmt: skip
 
 
-def flash_by_groups(machine, M, K, N, L, keys):
-    """Workload flash_distributed: every core has its group of the keys; `keys` in a block and core."""
-    groups = groups_of(machine, N)
-    blocks = N // (groups * keys)
-    clusters, left, over_clusters = spread("g", groups, machine.cluster)
+def flash_by_groups(machine, M, K, N, L, clusters_take, blocks):
+    """Workload flash_distributed: every core of a cluster has its group of the keys; clusters have groups, too, or rows."""
+    groups = groups_of(machine, N, clusters_take)
+    keys = N // (groups * blocks)
+    if clusters_take == "g":
+        clusters, left, over_clusters = spread("g", groups, machine.cluster)
+        around, inside, in_cluster = [], clusters, M
+    else:
+        around, in_cluster, over_clusters = spread("m", M, machine.cluster)
+        inside, left, over_clusters = [], groups, []
     cores, _, over_cores = spread("g", left, machine.core)
     over = over_clusters + over_cores
-    for rows in divisors(M):
-        for children in block(machine, rows, keys, K, L, over):
+    for rows in divisors(in_cluster):
+        blocks_of_keys = [block(machine, rows, keys, K, L, over, stay) for stay in {False, blocks == 1}]
+        for children in chain(*blocks_of_keys):
             totals = [steps([("m", rows)]) + [compute("DEN", "SIMD")], steps([("m", rows), ("l", L)]) + [compute("NUM", "SIMD")]]
-            made = [*clusters, storage(["Q", "KT", "V"], "GB"), *cores, storage([*STATES, "DEN", "NUM"], "OB"),
-                    sequential([[*loop("i", 1, blocks), storage(OF_A_BLOCK, "OB"), sequential(children)], *totals])]  # fmt: skip
-            last = [storage(["AV"], "GB"), storage(["DEN", "NUM", "AV"], "OB"), *steps([("m", rows), ("l", L)]),
-                    compute("AV", "SIMD")]  # fmt: skip
+            in_cores = [*cores, storage([*STATES, "DEN", "NUM"], "OB"),
+                        sequential([[*loop("i", 1, blocks), storage(OF_A_BLOCK, "OB"), sequential(children)], *totals])]  # fmt: skip
+            last = [storage(["AV"], "GB"), storage(["DEN", "NUM", "AV"], "OB"),
+                    sequential([[*steps([("m", rows), ("l", L)]), compute("AV", "SIMD")]])]  # fmt: skip
             sums = [collective("all_reduce", name, "OB", over, operation="sum") for name in ("DEN", "NUM")]
-            yield [storage(["Q", "KT", "V", "AV"], "DRAM"), *loop("m", rows, M), sequential([made, *sums, last])]
+            for kept in (["KT", "V"], ["KT"]):
+                made = [*inside, storage(kept, "GB", incremental=True), storage(["Q", "V"][: 3 - len(kept)], "GB"), *in_cores]
+                yield [storage(["Q", "KT", "V", "AV"], "DRAM"), *around, *loop("m", rows, in_cluster),
+                       sequential([made, *sums, last])]  # fmt: skip
 
 
-def groups_of(machine, N):
-    _, left, _ = spread("n", N, machine.cluster + machine.core)
+def groups_of(machine, N, clusters_take):
+    _, left, _ = spread("n", N, machine.core + (machine.cluster if clusters_take == "g" else []))
     return N // left
 
 
@@ -148,16 +190,17 @@ def flash(machine, M, K, N, L):
     for _, _, fanout in machine.cluster + machine.core:
         instances *= fanout
     if M >= instances:
-        for keys in (64, 128, 256, 512, 1024):
-            if N % keys == 0:
+        for keys in divisors(N):
+            if keys >= 64:
                 variables = {"BLOCK": keys, "N_BLOCKS": N // keys}
                 yield "flash_self_attention", variables, list(flash_by_rows(machine, M, K, N, L, keys))
-    groups = groups_of(machine, N)
-    for blocks in (1, 2, 4):
-        if N % (groups * blocks) == 0:
-            variables = {"G": groups, "N_BLOCKS": blocks}
-            mappings = list(flash_by_groups(machine, M, K, N, L, N // (groups * blocks)))
-            yield HERE / "flash_distributed.yaml", variables, mappings
+    for clusters_take in ("g", "m") if M > 1 else ("g",):
+        groups = groups_of(machine, N, clusters_take)
+        for blocks in (1, 2, 4):
+            if N % (groups * blocks) == 0:
+                variables = {"G": groups, "N_BLOCKS": blocks}
+                mappings = list(flash_by_groups(machine, M, K, N, L, clusters_take, blocks))
+                yield HERE / "flash_distributed.yaml", variables, mappings
 
 
 def in_turn(template, parts):

@@ -9,11 +9,12 @@ from loop_trees import to_yaml
 
 
 class Sluice:
-    def __init__(self, program):
+    def __init__(self, program, policy="staged"):
         self.program = program
+        self.policy = policy
 
     def _run(self, problem, arguments, text=None):
-        command = [self.program, "evaluate", *map(str, problem), "--latency", "staged", *arguments]
+        command = [self.program, "evaluate", *map(str, problem), "--latency", self.policy, *arguments]
         done = subprocess.run(command, input=text, capture_output=True, text=True)
         if done.returncode == 2 or not done.stdout:
             raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr[:2000]}{done.stdout[:2000]}")

@@ -15,12 +15,13 @@ PARAMETERS = {"LN_gain", "LN_bias"}
 TEMPLATES = ["unfused", "fused_dist", "fused_gemm_single", "fused_gemm_dist"]
 
 
+@dataclass(frozen=True)
 class Operation:
-    """What follows the GEMM: Einsums in order, each its name, its inputs and what it reduces with, if it does."""
+    """What follows the GEMM: Einsums in order, each its name, its inputs and what it is all-reduced with, if it is."""
 
-    def __init__(self, workload, einsums):
-        self.workload = workload
-        self.einsums = einsums
+    name: str
+    einsums: list
+    grouped: bool = False  # distributed: the columns in groups, one a core, so that each works out a row's scalars for itself
 
     @property
     def output(self):
@@ -37,6 +38,21 @@ class Operation:
         """What a core has in OB, tile by tile, beside the product."""
         return [*self.intermediates(), *self.parameters(), self.output]
 
+    def loaded(self):
+        """The same with a load of the product before it (two Einsums read the product)."""
+        return Operation(self.name, [("CL", ["C"], None), *self.einsums], self.grouped)
+
+    def workload(self, template, machine, N):
+        """The workload in which a template is a mapping, and its variables beside M, N, K."""
+        loads = template == "fused_dist"
+        if self.grouped and template in DISTRIBUTED:
+            return HERE / GROUPED[self.name], {"G": groups(machine, N), "LOADED": loads}
+        return (HERE / "softmax_loaded.yaml" if loads else LIBRARY[self.name]), {}
+
+
+DISTRIBUTED = ("fused_dist", "fused_gemm_dist")
+LIBRARY = {"gemm_softmax": "gemm_softmax", "gemm_softmax_wide": "gemm_softmax", "gemm_layernorm": "gemm_layernorm"}
+GROUPED = {"gemm_softmax_wide": "softmax_wide.yaml", "gemm_layernorm": "layernorm_distributed.yaml"}
 
 SOFTMAX = Operation("gemm_softmax", [
     ("SM_max", ["C"], "max"),
@@ -45,6 +61,15 @@ SOFTMAX = Operation("gemm_softmax", [
     ("SM_sum", ["SM_exp"], "sum"),
     ("SM", ["SM_exp", "SM_sum"], None),
 ])  # fmt: skip
+WIDE = Operation("gemm_softmax_wide", [
+    ("SM_most", ["C"], "max"),
+    ("SM_max", ["SM_most"], None),
+    ("SM_diff", ["C", "SM_max"], None),
+    ("SM_exp", ["SM_diff"], None),
+    ("SM_total", ["SM_exp"], "sum"),
+    ("SM_sum", ["SM_total"], None),
+    ("SM", ["SM_exp", "SM_sum"], None),
+], grouped=True)  # fmt: skip
 LAYERNORM = Operation("gemm_layernorm", [
     ("LN_sum", ["C"], "sum"),
     ("LN_mean", ["LN_sum"], None),
@@ -55,7 +80,7 @@ LAYERNORM = Operation("gemm_layernorm", [
     ("LN_norm", ["LN_centred", "LN_scale"], None),
     ("LN_gained", ["LN_norm", "LN_gain"], None),
     ("LN", ["LN_gained", "LN_bias"], None),
-])  # fmt: skip
+], grouped=True)  # fmt: skip
 ROW_TENSORS = {"SM_max", "SM_sum", "LN_sum", "LN_mean", "LN_var", "LN_scale"}  # without n
 
 
@@ -85,10 +110,11 @@ class Product:
     inner: str = "k"
 
 
-def gemm_in_a_core(machine, product, rows, columns, inner):
+def gemm_in_a_core(machine, product, rows, columns, inner, stay=True):
     """Loops below the node of the product in OB for a tile of rows x columns, `inner` summed: its left side in IB, the
     right one in WB, weight-stationary arrays with the sum along their rows; the other dimension of the grid takes the sum
-    or the rows. Where both sides come in several tiles, either waits for the other."""
+    or the rows. Where both sides come in several tiles, either waits for the other. With `stay` the tiles of IB and WB are
+    kept for the next step of the loops above, and take their room all the time."""
     k_tile = largest(divisors(inner), machine.buffer_values)
     n_tile = largest(divisors(columns), machine.buffer_values // k_tile)
     while n_tile is None or n_tile < min(columns, 32) and k_tile > 32:
@@ -97,24 +123,25 @@ def gemm_in_a_core(machine, product, rows, columns, inner):
     m_tile = largest(divisors(rows), machine.buffer_values // k_tile)
     whole = {product.row: rows, product.column: columns, product.inner: inner}
     tile = {product.row: m_tile, product.column: n_tile, product.inner: k_tile}
-    for above in buffers(product, whole, tile):
+    for above in buffers(product, whole, tile, stay):
         for grid in (product.inner, product.row):
             yield above + in_the_arrays(product, grid, dict(tile))
             if rows == 1 or k_tile <= 32:
                 break
 
 
-def buffers(product, whole, tile):
-    """Loops over tiles of IB and WB: the weights stay while rows pass, or the rows while weights pass. What is the same in
-    all of the steps above stays from one to the next."""
+def buffers(product, whole, tile, stay):
+    """Loops over tiles of IB and WB: the weights stay while rows pass, or the rows while weights pass."""
 
     def loops(variables):
         return [temporal(v, tile[v]) for v in variables if tile[v] < whole[v]]
 
     row, column, inner = product.row, product.column, product.inner
-    left, right = storage([product.left], "IB", incremental=True), storage([product.right], "WB", incremental=True)
-    yield [*loops([column, inner]), right, *loops([row]), left]
-    if loops([row]) and loops([column, inner]):
+    marks = {"incremental": True} if stay else {}
+    left, right = storage([product.left], "IB", **marks), storage([product.right], "WB", **marks)
+    if not loops([column]) or loops([row]):
+        yield [*loops([column, inner]), right, *loops([row]), left]
+    if loops([column]):
         yield [*loops([row, inner]), left, *loops([column]), right]
 
 
@@ -154,11 +181,11 @@ def distributed_children(operation, m, n, over, column):
 
 def distribution(operation, machine, N):
     """Loops that spread the columns over clusters and cores, what is left for a core, the names of the dimensions and of
-    the variable within a core. Layer norm has groups of columns, one a core, so that every core has its own mean."""
-    variable, size = ("g", groups(machine, N)) if operation is LAYERNORM else ("n", N)
+    the variable within a core."""
+    variable, size = ("g", groups(machine, N)) if operation.grouped else ("n", N)
     clusters, left, over_clusters = spread(variable, size, machine.cluster)
     cores, left, over_cores = spread(variable, left, machine.core)
-    column, n = ("p", N // size) if operation is LAYERNORM else ("n", left)
+    column, n = ("p", N // size) if operation.grouped else ("n", left)
     return clusters, cores, n, over_clusters + over_cores, column
 
 
@@ -246,7 +273,7 @@ def unfused_parts(operation, machine, M, N, K):
 def fused_dist_parts(operation, machine, M, N, K):
     layout = distribution(operation, machine, N)
     yield list(gemm_alone(layout, machine, M, K))
-    yield list(tail_alone(operation, layout, M))
+    yield list(tail_alone(operation.loaded(), layout, M))
 
 
 def kept_in_dram(operation, template):

@@ -2,7 +2,8 @@
 
 import statistics
 
-from searches import HERE, STOCHASTIC, edp, percent_off, pyplot, save, write_csv
+from searches import HERE, STOCHASTIC, edp, percent_off
+from tables_and_plots import pyplot, save, write_csv
 
 
 def run(sluice, options):

@@ -2,7 +2,8 @@
 
 import statistics
 
-from searches import STOCHASTIC, edp, pyplot, save, write_csv
+from searches import STOCHASTIC, edp
+from tables_and_plots import pyplot, save, write_csv
 
 WITHIN = 1.05
 

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 
-from searches import HERE, pyplot, save, write_csv
+from searches import HERE
+from tables_and_plots import pyplot, save, write_csv
 
 CLASSES = ["weights", "K, V", "other intermediates", "input, output"]
 # What the paper does not print, one at a time: does the ratio at the longest sequence move?

@@ -1,0 +1,125 @@
+"""What has been found: the best mapping of each template and case, and where its time and energy go."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import attention
+from cases import repriced, search, search_attention
+from templates import DISTRIBUTED as SPREAD
+from templates import LAYERNORM, SOFTMAX, TEMPLATES, WIDE
+
+SINGLE, DISTRIBUTED = "fused_gemm_single", "fused_gemm_dist"
+TEXT = WIDE.name  # the variant comet_text
+FUSED = ["fused_dist", SINGLE, DISTRIBUTED]
+
+
+@dataclass
+class Results:
+    found: dict  # workload, case, template: Found
+    parts: dict  # the same: latency and energy by part
+
+    def cases(self, workload):
+        return sorted({case for name, case, _ in self.found if name == workload})
+
+    def gains(self, workload, template, quantity="latency_s"):
+        """Unfused over template, for every case in which the template fits."""
+        for case in self.cases(workload):
+            one, other = self.found[workload, case, "unfused"], self.found[workload, case, template]
+            if other.latency_s is not None:
+                yield case, getattr(one, quantity) / getattr(other, quantity)
+
+    def best_gain(self, workload, templates=FUSED):
+        """Of the fastest fused template of each case, the geometric mean."""
+        gains = [dict(self.gains(workload, template)) for template in templates]
+        return geometric_mean(max(gain.get(case, 0) for gain in gains) for case in self.cases(workload))
+
+    def means(self):
+        return [
+            self.best_gain(SOFTMAX.name),
+            self.best_gain(TEXT),
+            self.best_gain(LAYERNORM.name),
+            geometric_mean(gain for _, gain in self.gains("self_attention", "flash")),
+            geometric_mean(gain for _, gain in self.gains("self_attention", "flash", "energy_j")),
+        ]
+
+
+MEANS = {  # of Results.means: title, what the paper says
+    "GEMM-Softmax, latency": 1.42,
+    "GEMM-Softmax, all-reduces of M x N values, latency": 1.42,
+    "GEMM-LayerNorm, latency": 3.46,
+    "flash attention, latency": 1.82,
+    "flash attention, energy": 1.54,
+}
+
+
+def geometric_mean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def side_by_side(function, arguments):
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda one: function(*one), arguments))
+
+
+def search_all(sluice, cases, attentions, variations):
+    keys = [(operation, case, template) for operation in (SOFTMAX, LAYERNORM) for case in cases for template in TEMPLATES]
+    keys += [(WIDE, case, template) for case in cases for template in SPREAD]
+    best = side_by_side(lambda *key: search(sluice, *key, variations), keys)
+    found = {(operation.name, case, template): one for (operation, case, template), one in zip(keys, best)}
+    for case in cases:
+        for template in TEMPLATES:  # what has no all-reduce is the same
+            found.setdefault((TEXT, case, template), found[SOFTMAX.name, case, template])
+    keys = [(case, template) for case in attentions for template in attention.TEMPLATES]
+    best = side_by_side(lambda *key: search_attention(sluice, *key, variations), keys)
+    found.update({("self_attention", *key): one for key, one in zip(keys, best)})
+    return found
+
+
+def reprice_all(sluice, found, variations):
+    """The same search among each template's fastest mappings, for another machine."""
+    once = {id(one): one for one in found.values()}
+    again = dict(zip(once, side_by_side(lambda one: repriced(sluice, one, variations), [(one,) for one in once.values()])))
+    return {key: again[id(one)] for key, one in found.items()}
+
+
+def with_parts(sluice, found):
+    keys = [key for key, best in found.items() if best.nodes]
+    parts = side_by_side(lambda key: breakdown(sluice.detail(found[key].problem, found[key].nodes)), [(key,) for key in keys])
+    return Results(found, dict(zip(keys, parts)))
+
+
+def breakdown(priced):
+    """Latency by part and energy by component of a mapping."""
+    latency = {name.removesuffix("_s"): seconds for name, seconds in priced["breakdown"].items()}
+    implicit = min(latency["optional_stall"], waiting_for_networks(priced["latency"]))
+    latency["optional_stall"] -= implicit
+    energy = {}
+    for row in priced["energy"]:
+        energy[row["component"]] = energy.get(row["component"], 0) + row["energy_j"]
+    return {"latency": {**latency, "implicit_collectives": implicit}, "energy": energy}
+
+
+def waiting_for_networks(rows):
+    """Seconds by which networks are busy longer than anything else, Einsum by Einsum: implicit collectives."""
+    seconds = 0
+    for einsum in {row["einsum"] for row in rows}:
+        mine = [row for row in rows if row["einsum"] == einsum]
+        networks = [row["latency_s"] for row in mine if row["component"].endswith("Mesh")]
+        others = [row["latency_s"] for row in mine if not row["component"].endswith("Mesh")]
+        seconds += max(0, max(networks, default=0) - max(others, default=0))
+    return seconds
+
+
+def with_energies(results, factors):
+    """The same mappings where a component's energies are multiplied."""
+    parts = {
+        key: {**part, "energy": {name: joules * factors.get(name, 1) for name, joules in part["energy"].items()}}
+        for key, part in results.parts.items()
+    }
+    found = {
+        key: replace(one, energy_j=sum(parts[key]["energy"].values())) if key in parts else one
+        for key, one in results.found.items()
+    }
+    return Results(found, parts)
