@@ -147,9 +147,25 @@ class GroupSearch {
     if (limits_.count_only) return go_on();
     for (const SplitKind kind : kinds(frame)) {
       std::vector<const NodeList*> chosen(group_.size());
-      if (!combine(frame, kind, children, 0, &chosen)) return false;
+      if (limits_.effort == Effort::kLikely)
+        combine_until_legal(frame, kind, children);
+      else if (!combine(frame, kind, children, 0, &chosen))
+        return false;
     }
     return go_on();
+  }
+
+  /// The best nest of each Einsum; where they do not fit side by side, ones that need less room.
+  void combine_until_legal(const Frame& frame, SplitKind kind,
+                           const std::vector<std::vector<Child>>& children) {
+    std::size_t most = 0;
+    for (const std::vector<Child>& child : children) most = std::max(most, child.size());
+    for (std::size_t rank = 0; rank < most; ++rank) {
+      std::vector<const NodeList*> chosen;
+      for (const std::vector<Child>& child : children)
+        chosen.push_back(child[std::min(rank, child.size() - 1)].nodes.get());
+      if (consider(assemble(frame, kind, chosen))) return;
+    }
   }
 
   std::vector<SplitKind> kinds(const Frame& frame) const {
@@ -195,16 +211,18 @@ class GroupSearch {
   }
 
   /// Prices a mapping of the group, and keeps it if nothing known is better in every way.
-  void consider(const NodeList& nodes) {
+  /// False: it is illegal.
+  bool consider(const NodeList& nodes) {
     ++result_.priced;
-    if (limits_.count_only) return;
+    if (limits_.count_only) return true;
     const Mapping mapping = below_root(root_of(problem_, {&group_}), {nodes});
     const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
-    if (!priced) return;
+    if (!priced) return false;
     GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes)};
     add_to_front(&result_.front, std::move(found), [](const GroupMapping& m) {
       return std::vector<double>{m.cost.energy_j, m.cost.leak_w, m.cost.policy_s, m.cost.overlap_s};
     });
+    return true;
   }
 
   // ---- nests of one Einsum below a frame -------------------------------------------------------
@@ -237,30 +255,58 @@ class GroupSearch {
     return front;
   }
 
-  /// The nest that is best by the objective below loops that leave it the same tiles, wherever they
-  /// are spread.
-  std::vector<Child> likely_children(const Frame& frame, std::size_t e) {
+  /// Nests that are good by the objective below loops that leave the Einsum the same tiles, the
+  /// best one first; the others take less of the memories below home.
+  const std::vector<Child>& likely_children(const Frame& frame, std::size_t e) {
     std::vector<std::int64_t> key = {static_cast<std::int64_t>(e), computes_[e],
                                      static_cast<std::int64_t>(frame.home.index()),
                                      static_cast<std::int64_t>(frame.first[e])};
     key.insert(key.end(), frame.tiles[e].begin(), frame.tiles[e].end());
     for (const TensorMask held : frame.held[e]) key.push_back(static_cast<std::int64_t>(held));
     const auto [at, is_new] = likely_.try_emplace(key);
-    if (!is_new && !at->second.empty()) return at->second;
+    std::vector<Child>& front = at->second;
+    if (!is_new && !front.empty()) return front;
     const NodeList above = nodes_for(frame.nodes, e);
-    double best = 0;
-    for_each_nest(problem_, request_below(frame, e), Effort::kLikely, [&](const NodeList& nodes) {
+    NestRequest request = request_below(frame, e);
+    request.halves = has_neighbours_below(frame.home, e);
+    for_each_nest(problem_, request, Effort::kLikely, [&](const NodeList& nodes) {
       ++result_.priced;
-      const auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kTotals);
+      auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kTotals);
       if (!priced) return go_on();
       const double value = objective_value(options_.objectives.front(), priced->cost.total_j(),
                                            priced->cost.latency_s());
-      if (!at->second.empty() && value >= best) return go_on();
-      best = value;
-      at->second = {Child{std::make_shared<const NodeList>(nodes), *priced}};
+      priced->criteria = {value, room_below(frame.home, e, *priced)};
+      add_to_front(&front, Child{std::make_shared<const NodeList>(nodes), std::move(*priced)},
+                   [](const Child& child) { return child.price.criteria; });
       return go_on();
     });
-    return at->second;
+    std::sort(front.begin(), front.end(),
+              [](const Child& a, const Child& b) { return a.price.criteria < b.price.criteria; });
+    if (front.size() > kMostLikely) front.resize(kMostLikely);
+    return front;
+  }
+
+  /// Whether other Einsums of the group use memories below home on this one's way.
+  bool has_neighbours_below(ComponentId home, std::size_t e) const {
+    const BoundCompute& compute = problem_[group_.einsum(e)].computes[computes_[e]];
+    if (compute.path.size() < 2 || compute.path[compute.path.size() - 2] == home) return false;
+    for (std::size_t other = 0; other < group_.size(); ++other)
+      if (other != e &&
+          problem_[group_.einsum(other)].computes[computes_[other]].component == compute.component)
+        return true;
+    return false;
+  }
+
+  /// The largest share that the nest takes of a memory below home.
+  double room_below(ComponentId home, std::size_t e, const PricedPart& priced) const {
+    const BoundEinsum& bound = problem_[group_.einsum(e)];
+    const BoundCompute& compute = bound.computes[computes_[e]];
+    double share = 0;
+    for (ComponentId id : compute.path)
+      if (compute.depth[id.index()] > compute.depth[home.index()] && problem_.arch[id].is_memory())
+        share =
+            std::max(share, priced.peak_bits[id.index()] / bound.components[id.index()].size_bits);
+    return share;
   }
 
   /// The frame's nodes as one Einsum alone sees them.
@@ -305,6 +351,8 @@ class GroupSearch {
         for (NodeList& child : split->children) name_only_einsum(&child);
     }
   }
+
+  static constexpr std::size_t kMostLikely = 4;  ///< nests of one Einsum below one frame
 
   const BoundProblem& problem_;
   const Group& group_;

@@ -302,22 +302,27 @@ class NestWalker {
     return result;
   }
 
-  /// The memory is as full as it can be: the tiles fit, and none of the loops can have fewer steps.
+  /// The memory (or half of it) is as full as it can be: the tiles fit, and none of the loops can
+  /// have fewer steps.
   bool is_likely(TensorMask kept, ComponentId memory, const std::vector<Steps>& chosen,
                  const std::vector<std::int64_t>& inner) const {
     std::vector<std::int64_t> tiles = inner;
     for (std::size_t v = 0; v < tiles.size(); ++v) tiles[v] *= spatial_below(memory, v);
     const double size = bound_.components[memory.index()].size_bits;
+    return fills(kept, memory, size, chosen, tiles) ||
+           (request_.halves && fills(kept, memory, size / 2, chosen, tiles));
+  }
+
+  bool fills(TensorMask kept, ComponentId memory, double size, const std::vector<Steps>& chosen,
+             const std::vector<std::int64_t>& tiles) const {
     if (held_bits(problem_, request_.einsum, memory, kept, tiles) > size) return false;
-    for (const Steps& step : chosen) {
+    return std::all_of(chosen.begin(), chosen.end(), [&](const Steps& step) {
       const std::vector<std::int64_t> all = divisors_of(left_[step.variable]);
-      const auto at = std::find(all.begin(), all.end(), step.trips);
-      const std::int64_t fewer = *(at - 1);
+      const std::int64_t fewer = *(std::find(all.begin(), all.end(), step.trips) - 1);
       std::vector<std::int64_t> larger = tiles;
       larger[step.variable] = larger[step.variable] * step.trips / fewer;
-      if (held_bits(problem_, request_.einsum, memory, kept, larger) <= size) return false;
-    }
-    return true;
+      return held_bits(problem_, request_.einsum, memory, kept, larger) > size;
+    });
   }
 
   std::int64_t spatial_below(ComponentId memory, std::size_t variable) const {

@@ -21,6 +21,7 @@ struct NestRequest {
   std::vector<std::int64_t> tiles;  ///< per variable of the Einsum
   std::vector<TensorMask> held;     ///< per ComponentId: what memories down to `home` hold
   TensorMask first = 0;             ///< held in `home` by a node that is the nest's first
+  bool halves = false;              ///< likely nests that fill half of their memories, too
 };
 
 /// Calls `visit(nodes)` for every nest, compute included, until it returns false. Returns false if

@@ -21,6 +21,7 @@ std::optional<PricedPart> price_part(const BoundProblem& problem, const Mapping&
   if (account == Account::kByComponent)
     for (const std::vector<double>& more : {totals->peak_bits, totals->busy_s})
       part.criteria.insert(part.criteria.end(), more.begin(), more.end());
+  part.peak_bits = std::move(totals->peak_bits);
   return part;
 }
 

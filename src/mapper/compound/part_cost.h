@@ -25,7 +25,8 @@ struct PartCost {
 /// larger.
 struct PricedPart {
   PartCost cost;
-  std::vector<double> criteria;  ///< energy, latencies; busy times and peaks where asked for
+  std::vector<double> criteria;   ///< energy, latencies; busy times and peaks where asked for
+  std::vector<double> peak_bits;  ///< per ComponentId
 };
 
 /// How much of a part's account its criteria need.
