@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "compound/cut.h"
 #include "fused/constraint_rules.h"
@@ -46,7 +47,12 @@ class CompoundSearch {
     for (std::size_t first = 0; first < n; ++first)
       for (std::size_t end = first + 1; end <= n; ++end)
         if (auto group = compound::make_group(problem_, first, end))
-          groups_.push_back({std::move(*group), {}});
+          groups_.emplace_back().group = std::move(*group);
+    for (SearchedGroup& searched : groups_)
+      searched.bounds = concurrent_bounds(compound::slice(problem_, searched.group));
+    // Long groups first: what they cost tells which short ones can be left out.
+    std::stable_sort(groups_.begin(), groups_.end(),
+                     [](const auto& a, const auto& b) { return a.group.size() > b.group.size(); });
   }
 
   compound::GroupLimits limits(Effort effort) const {
@@ -70,18 +76,37 @@ class CompoundSearch {
   }
 
   void search(Effort effort) {
-    std::atomic<std::size_t> done{0};
-    // Long groups take longest: they come first.
-    std::stable_sort(groups_.begin(), groups_.end(),
-                     [](const auto& a, const auto& b) { return a.group.size() > b.group.size(); });
-    parallel_for(options_.threads, groups_.size(), [&](std::size_t g) {
-      groups_[g].result =
-          compound::search_group(problem_, groups_[g].group, homes_, options_, limits(effort));
+    for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
+      while (end < groups_.size() && groups_[end].group.size() == groups_[begin].group.size())
+        ++end;
+      const double known = best_known();
+      const std::vector<double> bounds =
+          compound::bounds_with(groups_, problem_.einsums.size(), options_);
+      parallel_for(options_.threads, end - begin, [&](std::size_t i) {
+        if (bounds[begin + i] <= known) search_one(&groups_[begin + i], effort);
+      });
       if (control_.progress)
         control_.progress("groups of Einsums",
-                          static_cast<double>(++done) / static_cast<double>(groups_.size()));
-    });
+                          static_cast<double>(end) / static_cast<double>(groups_.size()));
+    }
     for (const SearchedGroup& searched : groups_) is_complete_ &= searched.result.is_complete;
+  }
+
+  void search_one(SearchedGroup* searched, Effort effort) const {
+    searched->result =
+        compound::search_group(problem_, searched->group, homes_, options_, limits(effort));
+    searched->is_searched = true;
+  }
+
+  /// The objective of the best mapping of the groups searched so far; infinite where fronts are
+  /// wanted, to which every group may add.
+  double best_known() const {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    if (options_.objectives.size() > 1 || options_.resource_usage || options_.top > 1) return kNone;
+    const auto cuts = compound::best_cuts(groups_, problem_.einsums.size(), options_);
+    if (cuts.empty()) return kNone;
+    return objective_value(options_.objectives.front(), cuts.front().cost.total_j(),
+                           cuts.front().cost.latency_s());
   }
 
   double priced() const {

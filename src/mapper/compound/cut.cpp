@@ -1,6 +1,7 @@
 #include "cut.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "sluice/mapper/objective_value.h"
@@ -33,7 +34,58 @@ void add(std::vector<CutMapping>* front, CutMapping next, const MapperOptions& o
   front->push_back(std::move(next));
 }
 
+/// Σ over the groups of the cheapest way to cover the Einsums before each one, and from it on.
+struct Cover {
+  std::vector<double> before, from;
+};
+
+Cover cheapest_cover(const std::vector<SearchedGroup>& groups, const std::vector<double>& price,
+                     std::size_t n_einsums) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  Cover cover{std::vector<double>(n_einsums + 1, kNone), std::vector<double>(n_einsums + 1, kNone)};
+  cover.before[0] = cover.from[n_einsums] = 0;
+  for (std::size_t at = 1; at <= n_einsums; ++at)
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const Group& group = groups[g].group;
+      if (group.end == at)
+        cover.before[at] = std::min(cover.before[at], cover.before[group.first] + price[g]);
+    }
+  for (std::size_t at = n_einsums; at-- > 0;)
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const Group& group = groups[g].group;
+      if (group.first == at)
+        cover.from[at] = std::min(cover.from[at], cover.from[group.end] + price[g]);
+    }
+  return cover;
+}
+
 }  // namespace
+
+std::vector<double> bounds_with(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
+                                const MapperOptions& options) {
+  std::vector<double> energy, latency, result;
+  for (const SearchedGroup& searched : groups) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    energy.push_back(searched.is_searched ? kNone : searched.bounds.energy_floor_j);
+    latency.push_back(searched.is_searched
+                          ? kNone
+                          : std::max(searched.bounds.compute_s, searched.bounds.memory_s));
+    for (const GroupMapping& found : searched.result.front) {
+      energy.back() = std::min(energy.back(), found.cost.energy_j);
+      latency.back() = std::min(latency.back(), found.cost.latency_s());
+    }
+  }
+  const Cover energies = cheapest_cover(groups, energy, n_einsums);
+  const Cover latencies = cheapest_cover(groups, latency, n_einsums);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Group& group = groups[g].group;
+    result.push_back(
+        objective_value(options.objectives.front(),
+                        energies.before[group.first] + energy[g] + energies.from[group.end],
+                        latencies.before[group.first] + latency[g] + latencies.from[group.end]));
+  }
+  return result;
+}
 
 std::vector<CutMapping> best_cuts(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
                                   const MapperOptions& options) {

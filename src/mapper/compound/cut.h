@@ -6,9 +6,11 @@
 
 namespace sluice::compound {
 
-/// A group of consecutive Einsums that has been searched.
+/// A group of consecutive Einsums, and what its search has found.
 struct SearchedGroup {
   Group group;
+  CostBounds bounds;  ///< of every mapping of the group
+  bool is_searched = false;
   GroupResult result;
 };
 
@@ -23,5 +25,10 @@ struct CutMapping {
 /// part of a best one; best first by the first objective, then energy, then latency.
 std::vector<CutMapping> best_cuts(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
                                   const MapperOptions& options);
+
+/// Per group: what no mapping that has it as one of its groups beats, as the first objective.
+/// Groups that have been searched count as what was found.
+std::vector<double> bounds_with(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
+                                const MapperOptions& options);
 
 }  // namespace sluice::compound

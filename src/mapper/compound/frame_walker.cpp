@@ -195,28 +195,50 @@ class FrameWalker {
   bool hold(std::size_t l, const std::vector<TensorId>& held) {
     const bool is_home = l + 1 == levels_.size();
     const std::size_t memory = levels_[l].memory.index();
-    std::vector<TensorId> above;  // external tensors that stand in the frame
-    frame_.first.assign(group_.size(), 0);
-    for (TensorId tensor : held) {
-      std::size_t n_users = 0, user = 0;
-      for (std::size_t e = 0; e < group_.size(); ++e)
-        if (bound(e).local_tensor[tensor.index()] >= 0) {
-          ++n_users;
-          user = e;
-        }
-      if (is_home && n_users == 1 && group_.size() > 1)
-        frame_.first[user] |= local(user, {tensor});
-      else
-        above.push_back(tensor);
-    }
     for (std::size_t e = 0; e < group_.size(); ++e) {
       frame_.held[e][memory] = local(e, held);
       if (is_home) frame_.held[e][memory] |= local(e, group_.internal);
     }
-    const bool go_on =
-        above.empty() && !is_home && held.empty() ? next_level(l) : choose_steps(l, above, 0, {});
+    const bool go_on = is_home && group_.size() > 1 ? choose_first(l, held) : enclose(l, held);
     for (std::size_t e = 0; e < group_.size(); ++e) frame_.held[e][memory] = 0;
     return go_on;
+  }
+
+  /// Of the tensors at home that one Einsum alone uses: which stand first in its child, and which
+  /// in the frame. Likely: all of them here or all of them there.
+  bool choose_first(std::size_t l, const std::vector<TensorId>& held) {
+    std::vector<TensorId> lone;
+    std::vector<TensorId> shared;
+    for (TensorId tensor : held) (n_users(tensor) == 1 ? lone : shared).push_back(tensor);
+    SLUICE_CHECK(lone.size() < 32, "too many tensors in one memory");
+    const std::uint32_t all = (std::uint32_t{1} << lone.size()) - 1;
+    for (std::uint32_t subset = all;; subset = (subset - 1) & all) {
+      std::vector<TensorId> above = shared;
+      frame_.first.assign(group_.size(), 0);
+      for (std::size_t i = 0; i < lone.size(); ++i) {
+        if (!(subset >> i & 1)) above.push_back(lone[i]);
+        for (std::size_t e = 0; (subset >> i & 1) && e < group_.size(); ++e)
+          frame_.first[e] |= local(e, {lone[i]});
+      }
+      if (!enclose(l, above)) return false;
+      if (subset == 0) return true;
+      if (effort_ == Effort::kLikely) subset = 1;
+    }
+  }
+
+  std::size_t n_users(TensorId tensor) const {
+    std::size_t users = 0;
+    for (std::size_t e = 0; e < group_.size(); ++e)
+      users += bound(e).local_tensor[tensor.index()] >= 0 ? 1 : 0;
+    return users;
+  }
+
+  /// Loops and nodes of a level. Likely frames have no loops where nothing is held.
+  bool enclose(std::size_t l, const std::vector<TensorId>& above) {
+    const bool is_home = l + 1 == levels_.size();
+    if (!is_home || group_.size() == 1) frame_.first.assign(group_.size(), 0);
+    if (effort_ == Effort::kLikely && above.empty() && !is_home) return next_level(l);
+    return choose_steps(l, above, 0, {});
   }
 
   // ---- temporal loops --------------------------------------------------------------------------

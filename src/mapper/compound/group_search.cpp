@@ -260,7 +260,7 @@ class GroupSearch {
   const std::vector<Child>& likely_children(const Frame& frame, std::size_t e) {
     std::vector<std::int64_t> key = {static_cast<std::int64_t>(e), computes_[e],
                                      static_cast<std::int64_t>(frame.home.index()),
-                                     static_cast<std::int64_t>(frame.first[e])};
+                                     static_cast<std::int64_t>(frame.first[e]), frame.has_steps};
     key.insert(key.end(), frame.tiles[e].begin(), frame.tiles[e].end());
     for (const TensorMask held : frame.held[e]) key.push_back(static_cast<std::int64_t>(held));
     const auto [at, is_new] = likely_.try_emplace(key);
@@ -269,21 +269,47 @@ class GroupSearch {
     const NodeList above = nodes_for(frame.nodes, e);
     NestRequest request = request_below(frame, e);
     request.halves = has_neighbours_below(frame.home, e);
-    for_each_nest(problem_, request, Effort::kLikely, [&](const NodeList& nodes) {
+    const auto add = [&](const NodeList& nodes) {
       ++result_.priced;
       auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kTotals);
-      if (!priced) return go_on();
+      if (!priced) return;
       const double value = objective_value(options_.objectives.front(), priced->cost.total_j(),
                                            priced->cost.latency_s());
       priced->criteria = {value, room_below(frame.home, e, *priced)};
       add_to_front(&front, Child{std::make_shared<const NodeList>(nodes), std::move(*priced)},
                    [](const Child& child) { return child.price.criteria; });
+    };
+    for_each_nest(problem_, request, Effort::kLikely, [&](const NodeList& nodes) {
+      add(nodes);
+      if (frame.has_steps)
+        if (const auto kept = with_tiles_that_stay(nodes, frame.home)) add(*kept);
       return go_on();
     });
     std::sort(front.begin(), front.end(),
               [](const Child& a, const Child& b) { return a.price.criteria < b.price.criteria; });
     if (front.size() > kMostLikely) front.resize(kMostLikely);
     return front;
+  }
+
+  /// The outermost nodes below home keep their tiles for the next step of the frame. Nothing where
+  /// there are none.
+  std::optional<NodeList> with_tiles_that_stay(const NodeList& nodes, ComponentId home) const {
+    NodeList result = nodes;
+    std::vector<TensorId> seen;
+    bool any = false;
+    for (Node& node : result) {
+      auto* storage = std::get_if<StorageNode>(&node.kind);
+      if (storage == nullptr || storage->component == home) continue;
+      const bool is_first =
+          std::none_of(storage->tensors.begin(), storage->tensors.end(), [&](TensorId tensor) {
+            return std::find(seen.begin(), seen.end(), tensor) != seen.end();
+          });
+      seen.insert(seen.end(), storage->tensors.begin(), storage->tensors.end());
+      storage->incremental = is_first;
+      any |= is_first;
+    }
+    if (!any) return std::nullopt;
+    return result;
   }
 
   /// Whether other Einsums of the group use memories below home on this one's way.

@@ -30,8 +30,8 @@ struct GroupLimits {
   const std::atomic<bool>* cancel = nullptr;  ///< may be null
 };
 
-/// The best mappings of a group under a policy. `home_path`: an Einsum alone is searched like a
-/// group with a home among these memories (Effort::kLikely).
+/// The best mappings of a group under a policy. `homes`: an Einsum alone is searched like a group
+/// with a home among these memories (Effort::kLikely).
 GroupResult search_group(const BoundProblem& problem, const Group& group,
                          const std::vector<ComponentId>& homes, const MapperOptions& options,
                          const GroupLimits& limits);
