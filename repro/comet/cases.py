@@ -32,9 +32,10 @@ class Found:
     energy_j: float | None = None
     tried: int = 0
     legal: int = 0
+    choice: tuple = ()  # which of the template's mappings: places in its lists
     nodes: list = field(default_factory=list, repr=False)
     problem: list = field(default_factory=list, repr=False)
-    short_list: list = field(default_factory=list, repr=False)  # the fastest (latency, problem, nodes)
+    short_list: list = field(default_factory=list, repr=False)  # the fastest: cost, problem, nodes
     row_tiles: set = field(default_factory=set, repr=False)  # of the legal mappings: rows at a time
 
     @property
@@ -63,41 +64,75 @@ def set_variables(variables):
     return [part for name, value in variables.items() for part in ("--set", f"{name}={value}")]
 
 
-def search(sluice, operation, case, template, variations=None):
-    """Every choice of the template, priced; of several parts one after the other, each part's best on its own."""
-    sizes, machine = shape_of("gemm", case), machine_of(case)
-    shape = [sizes[name] for name in "MNK"]
-    workload, more = operation.workload(template, machine, sizes["N"])
-    problem = arguments(workload, case, {**sizes, **more, **(variations or {})})
-    found = Found(template)
+def gemm_problem(operation, case, template, variations):
+    sizes = shape_of("gemm", case)
+    workload, more = operation.workload(template, machine_of(case), sizes["N"])
+    return arguments(workload, case, {**sizes, **more, **(variations or {})})
+
+
+def gemm_choices(operation, case, template):
+    """Of a template: its mappings, or the choices for each of its parts."""
+    sizes = shape_of("gemm", case)
+    choices = (templates.WHOLE | templates.PARTS)[template]
+    return list(choices(operation, machine_of(case), *(sizes[name] for name in "MNK")))
+
+
+def search(sluice, operation, case, template, variations=None, only=None):
+    """Every choice of the template, priced; of several parts one after the other, each part's best on its own. `only`:
+    that choice alone."""
+    problem = gemm_problem(operation, case, template, variations)
+    choices = gemm_choices(operation, case, template)
     if template in templates.WHOLE:
-        mappings = list(templates.WHOLE[template](operation, machine, *shape))
-        consider(found, problem, mappings, sluice.price(problem, mappings))
-    else:
-        parts = templates.PARTS[template](operation, machine, *shape)
-        in_turn = lambda chosen: templates.in_turn(operation, template, chosen)  # noqa: E731
-        one_part_at_a_time(sluice, found, problem, parts, in_turn)
-    return found
+        return search_whole(sluice, template, [(problem, choices)])
+    return search_parts(sluice, template, problem, choices, lambda chosen: templates.in_turn(operation, template, chosen), only)
 
 
-def search_attention(sluice, case, template, variations=None):
+def search_attention(sluice, case, template, variations=None, only=None):
     sizes, machine = shape_of("attn", case), machine_of(case)
     shape = [sizes[name] for name in "MKNL"]
     variables = {**sizes, **(variations or {})}
-    found = Found(template)
     if template == "flash":
-        for workload, more, mappings in attention.flash(machine, *shape):
-            problem = arguments(workload, case, {**variables, **more})
-            consider(found, problem, mappings, sluice.price(problem, mappings))
-    else:
-        parts = attention.PARTS[template](machine, *shape)
-        problem = arguments(attention.WORKLOADS[template], case, variables)
-        one_part_at_a_time(sluice, found, problem, parts, lambda chosen: attention.in_turn(template, chosen))
+        groups = [(arguments(workload, case, {**variables, **more}), mappings)
+                  for workload, more, mappings in attention.flash(machine, *shape)]  # fmt: skip
+        return search_whole(sluice, template, groups, only)
+    parts = list(attention.PARTS[template](machine, *shape))
+    problem = arguments(attention.WORKLOADS[template], case, variables)
+    return search_parts(sluice, template, problem, parts, lambda chosen: attention.in_turn(template, chosen), only)
+
+
+def search_whole(sluice, template, groups, only=None):
+    found = Found(template)
+    for g, (problem, mappings) in enumerate(groups):
+        places = [(g, i) for i in range(len(mappings)) if only in (None, (g, i))]
+        consider(found, sluice, problem, places, [mappings[i] for _, i in places])
     return found
 
 
-def consider(found, problem, mappings, results):
-    """Takes the fastest of some mappings, if it is faster than what has been found."""
+def search_parts(sluice, template, problem, parts, in_turn, only=None):
+    """Parts that follow each other: the best choice of one beside the others' best so far, again and again until nothing
+    changes. Starts from the first choices, the smallest tiles."""
+    found = Found(template)
+    mapping_of = lambda places: in_turn([choices[i] for choices, i in zip(parts, places)])  # noqa: E731
+    if only is not None:
+        consider(found, sluice, problem, [only], [mapping_of(only)])
+        return found
+    chosen = (0,) * len(parts)
+    changed = True
+    while changed:
+        changed = False
+        for p, choices in enumerate(parts):
+            places = [(*chosen[:p], i, *chosen[p + 1 :]) for i in range(len(choices))]
+            best = consider(found, sluice, problem, places, [mapping_of(one) for one in places])
+            if best is not None and choices[best] != choices[chosen[p]]:
+                chosen, changed = places[best], True
+    return found
+
+
+def consider(found, sluice, problem, places, mappings):
+    """Takes the fastest of some mappings, if it is faster than what has been found. Index of the fastest."""
+    if not mappings:
+        return None
+    results = sluice.price(problem, mappings)
     found.tried += len(results)
     best = best_of(results)
     for nodes, result in zip(mappings, results):
@@ -107,40 +142,30 @@ def consider(found, problem, mappings, results):
         elif not is_out_of_memory(result):
             why = [v["message"] for v in result["violations"] if v["kind"] != "capacity"]
             raise RuntimeError(f"{problem} {found.template}: {why[0]}")
-    if best is not None and (found.latency_s is None or results[best]["latency_s"] < found.latency_s):
-        found.latency_s, found.energy_j = results[best]["latency_s"], results[best]["energy_j"]
-        found.nodes, found.problem = mappings[best], problem
-    legal = [(r["latency_s"], problem, nodes) for r, nodes in zip(results, mappings) if r["status"] == "ok"]
+    if best is not None and (found.latency_s is None or cost_of(results[best]) < (found.latency_s, found.energy_j)):
+        found.latency_s, found.energy_j = cost_of(results[best])
+        found.nodes, found.problem, found.choice = mappings[best], problem, places[best]
+    legal = [(cost_of(r), problem, nodes) for r, nodes in zip(results, mappings) if r["status"] == "ok"]
     found.short_list = heapq.nsmallest(SHORT_LIST, without_twins(found.short_list + legal), key=lambda one: one[0])
     return best
 
 
+def cost_of(result):
+    """What is minimised: latency, of equally fast ones energy."""
+    return result["latency_s"], result["energy_j"]
+
+
 def without_twins(priced):
     seen = []
-    for latency, problem, nodes in sorted(priced, key=lambda one: one[0]):
-        if not any(latency == other and nodes == others for other, _, others in seen[-SHORT_LIST:]):
-            seen.append((latency, problem, nodes))
+    for cost, problem, nodes in sorted(priced, key=lambda one: one[0]):
+        if not any(cost == other and nodes == others for other, _, others in seen[-SHORT_LIST:]):
+            seen.append((cost, problem, nodes))
     return seen
 
 
 def row_tile(nodes):
     """Rows at a time: the tile of the outermost loop over them; None where all pass at once."""
     return next((n["tile_shape"] for n in nodes if n["node"] == "Temporal" and n["rank_variable"] == "m"), None)
-
-
-def one_part_at_a_time(sluice, found, problem, parts, in_turn):
-    """Parts that follow each other: the best choice of one beside the others' best so far, again and again until nothing
-    changes. Starts from the first choices, the smallest tiles."""
-    parts = [list(choices) for choices in parts]
-    chosen = [choices[0] for choices in parts]
-    changed = True
-    while changed:
-        changed = False
-        for i, choices in enumerate(parts):
-            mappings = [in_turn([*chosen[:i], choice, *chosen[i + 1 :]]) for choice in choices]
-            best = consider(found, problem, mappings, sluice.price(problem, mappings))
-            if best is not None and choices[best] != chosen[i]:
-                chosen[i], changed = choices[best], True
 
 
 def repriced(sluice, found, variations):
@@ -158,7 +183,7 @@ def repriced(sluice, found, variations):
         results = sluice.price(problem, mappings)
         legal = [i for i, result in enumerate(results) if result["status"] == "ok"]
         for i in legal:
-            if again.latency_s is None or results[i]["latency_s"] < again.latency_s:
-                again.latency_s, again.energy_j = results[i]["latency_s"], results[i]["energy_j"]
+            if again.latency_s is None or cost_of(results[i]) < (again.latency_s, again.energy_j):
+                again.latency_s, again.energy_j = cost_of(results[i])
                 again.nodes, again.problem = mappings[i], problem
     return again

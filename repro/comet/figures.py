@@ -18,17 +18,18 @@ LATENCY = ["compute", "simd", "compulsory_stall", "optional_stall", "collectives
 ENERGY = ["DRAM", "ClusterMesh", "CoreMesh", "GB", "OB", "IB", "WB", "Register", "PE", "SIMD"]
 
 
+CASES = {"figures10_11.csv": GEMMS, "figure12.csv": ATTENTION, "comet_text.csv": [TEXT]}  # a row each case and template
+
+
 def number(value):
     return "" if value is None else f"{value:.6g}"
 
 
 def write_tables(results, folder):
-    gemms = [(w, c, t) for w, c, t in results.found if w in GEMMS]
-    ends = [key for key in gemms if key[2] in (SINGLE, DISTRIBUTED)]
+    ends = [key for key in results.found if key[0] in GEMMS and key[2] in (SINGLE, DISTRIBUTED)]
     _write_cases(results, ends, folder / "figure7.csv")
-    _write_cases(results, gemms, folder / "figures10_11.csv")
-    _write_cases(results, [key for key in results.found if key[0] in ATTENTION], folder / "figure12.csv")
-    _write_cases(results, [key for key in results.found if key[0] == TEXT], folder / "comet_text.csv")
+    for name, workloads in CASES.items():
+        _write_cases(results, [key for key in results.found if key[0] in workloads], folder / name)
     for figures, (workloads, templates) in STACKED.items():
         for figure, kind, unit in zip(figures, ("latency", "energy"), ("seconds", "joules")):
             rows = [
@@ -46,9 +47,10 @@ def _write_cases(results, keys, path):
         best, unfused = results.found[workload, case, template], results.found[workload, case, "unfused"]
         over = lambda quantity: getattr(best, quantity) / getattr(unfused, quantity) if best.legal else None  # noqa: E731
         rows.append([workload, case, template, number(best.latency_s), number(best.energy_j), number(over("latency_s")),
-                     number(over("energy_j")), best.row_tile() or "all", best.tried, best.legal])  # fmt: skip
+                     number(over("energy_j")), best.row_tile() or "all", best.tried, best.legal,
+                     " ".join(map(str, best.choice))])  # fmt: skip
     header = ["workload", "case", "template", "latency_s", "energy_j", "latency_over_unfused", "energy_over_unfused",
-              "outer_rows_at_a_time", "mappings_tried", "mappings_in_memory"]  # fmt: skip
+              "outer_rows_at_a_time", "mappings_tried", "mappings_in_memory", "choice"]  # fmt: skip
     write_csv(path, header, rows)
 
 
@@ -67,7 +69,7 @@ def plot(results, folder):
 
 
 def _draw(plots, workloads, path, paint):
-    figure, axes = plots.subplots(len(workloads), 1, figsize=(11, 3.3 * len(workloads) + 0.4), squeeze=False)
+    figure, axes = plots.subplots(len(workloads), 1, figsize=(13, 3.3 * len(workloads) + 0.4), squeeze=False)
     for axis, workload in zip(axes[:, 0], workloads):
         paint(axis, workload)
     save(figure, path)
@@ -111,7 +113,8 @@ def _bars(axis, results, workload, templates, quantity):
         for place, height in zip(places, heights):
             if height == 0:
                 axis.text(place, 0.02, "out of memory", rotation=90, fontsize=7, ha="center")
-    axis.set_xticks(range(len(cases)), cases, fontsize=9)
+    prefix = "Attn" if workload in ATTENTION else "GEMM"
+    axis.set_xticks(range(len(cases)), [f"{prefix}{case}" for case in cases], fontsize=8)
     axis.set_ylabel(f"{quantity.split('_')[0]} / unfused")
     axis.set_title(workload, fontsize=10)
     axis.axhline(1, color="black", linewidth=0.5)

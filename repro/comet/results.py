@@ -63,17 +63,19 @@ def side_by_side(function, arguments):
         return list(pool.map(lambda one: function(*one), arguments))
 
 
-def search_all(sluice, cases, attentions, variations):
+def search_all(sluice, cases, attentions, variations, chosen=None):
+    """The best mapping of each template. `chosen`: (workload, case, template): that choice alone."""
+    chosen = chosen or {}
     keys = [(operation, case, template) for operation in (SOFTMAX, LAYERNORM) for case in cases for template in TEMPLATES]
     keys += [(WIDE, case, template) for case in cases for template in SPREAD]
-    best = side_by_side(lambda *key: search(sluice, *key, variations), keys)
-    found = {(operation.name, case, template): one for (operation, case, template), one in zip(keys, best)}
+    one = lambda op, case, t: search(sluice, op, case, t, variations, chosen.get((op.name, case, t)))  # noqa: E731
+    found = {(operation.name, case, template): best for (operation, case, template), best in zip(keys, side_by_side(one, keys))}
     for case in cases:
         for template in TEMPLATES:  # what has no all-reduce is the same
             found.setdefault((TEXT, case, template), found[SOFTMAX.name, case, template])
     keys = [(case, template) for case in attentions for template in attention.TEMPLATES]
-    best = side_by_side(lambda *key: search_attention(sluice, *key, variations), keys)
-    found.update({("self_attention", *key): one for key, one in zip(keys, best)})
+    one = lambda c, t: search_attention(sluice, c, t, variations, chosen.get(("self_attention", c, t)))  # noqa: E731
+    found.update({("self_attention", *key): best for key, best in zip(keys, side_by_side(one, keys))})
     return found
 
 

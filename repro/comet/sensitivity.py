@@ -5,6 +5,7 @@ from tables_and_plots import pyplot, save, write_csv
 
 TIMES = {  # variables of the architectures (and of the workloads)
     "SIMD lanes 32": {"LANES": 32},
+    "SIMD lanes 64": {"LANES": 64},
     "SIMD lanes 128": {"LANES": 128},
     "SIMD lanes 512": {"LANES": 512},
     "clock 500 MHz": {"CLOCK": "500 MHz"},
@@ -18,6 +19,8 @@ TIMES = {  # variables of the architectures (and of the workloads)
     "t_enq 0": {"QUEUE_LATENCY": "0 ns"},
     "link bandwidth half": {"LINK_BANDWIDTH": {"edge": "32 GB/s", "cloud": "256 GB/s"}},
     "link bandwidth twice": {"LINK_BANDWIDTH": {"edge": "128 GB/s", "cloud": "1024 GB/s"}},
+    "meshes ten times as fast": {"ROUTER_LATENCY": "0.5 ns", "QUEUE_LATENCY": "0.2 ns",
+                                 "LINK_BANDWIDTH": {"edge": "640 GB/s", "cloud": "5120 GB/s"}},  # fmt: skip
     "8 bits a value": {"BITS": 8},
     "32 bits a value": {"BITS": 32},
 }

@@ -106,11 +106,13 @@ def _plot(rows, path):
     figure, axes = plots.subplots(2, 2, figsize=(9, 8))
     for row, name in zip(axes, COMPARED):
         mine = [list(map(float, values[2:])) for values in rows if values[0] == name]
-        for axis, first, what in ((row[0], 2, "energy, J"), (row[1], 0, "latency, s")):
-            x, y = [values[first] for values in mine], [values[first + 1] for values in mine]
+        for axis, first, unit, factor in ((row[0], 2, "energy, mJ", 1e3), (row[1], 0, "latency, us", 1e6)):
+            x, y = ([factor * values[column] for values in mine] for column in (first, first + 1))
             axis.scatter(x, y, s=6)
             axis.plot([min(x), max(x)], [min(x), max(x)], color="black", linewidth=0.6)
-            axis.set(xscale="log", yscale="log", xlabel=f"overlap: {what}", ylabel=f"staged: {what}")
+            axis.set(xlabel=f"overlap: {unit}", ylabel=f"staged: {unit}")
             axis.set_title("one GEMM (Timeloop)" if name == "timeloop" else "two fused GEMMs (TileFlow)", fontsize=10)
+            if name == "timeloop":
+                axis.set(xscale="log", yscale="log")
     save(figure, path)
     plots.close(figure)
