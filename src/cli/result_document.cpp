@@ -400,6 +400,7 @@ Json to_document(const RunResult& result) {
                    {"status", status_name(result.status)},
                    {"workload", problem ? text_or_null(problem->workload.name) : Json(nullptr)},
                    {"arch", problem ? text_or_null(problem->arch.name) : Json(nullptr)},
+                   {"mapper", result.options ? Json(result.options->mapper) : Json(nullptr)},
                    {"objective", objective_to_json(result.options)},
                    {"latency_policy", latency_policy_name(result.latency)},
                    {"seed", result.options ? Json(result.options->seed) : Json(nullptr)},

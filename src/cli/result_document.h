@@ -37,6 +37,7 @@ struct RunResult {
   std::optional<BoundProblem> problem;   ///< none if the specs could not be read
   std::vector<NumberSource> sources;     ///< of the architecture's numbers
   std::optional<MapperOptions> options;  ///< commands that search
+  std::string mapper_reason;             ///< why this mapper, where nobody chose one; may be empty
   LatencyPolicy latency = LatencyPolicy::kOverlap;
   std::vector<MappingOutcome> outcomes;
   std::optional<Guarantee> guarantee;

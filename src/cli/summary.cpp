@@ -38,6 +38,10 @@ class Summary {
 
   std::string text() {
     title();
+    if (!result_.mapper_reason.empty())
+      line(inked(console_, Ink::kDim,
+                 fmt::format("searched by the mapper {}: {}", result_.options->mapper,
+                             result_.mapper_reason)));
     if (result_.no_mapping) no_mapping();
     if (result_.status == RunStatus::kInterrupted && result_.outcomes.empty())
       line(inked(console_, Ink::kYellow, "interrupted before a mapping was found"));

@@ -2,6 +2,7 @@
 
 #include "sampling/chains.h"
 #include "sluice/mapper/sampling_mappers.h"
+#include "sluice/mapper/selection.h"
 
 namespace sluice {
 namespace {
@@ -19,7 +20,7 @@ std::string AnnealMapper::description() const {
 tl::expected<MapperResult, NoMapping> AnnealMapper::map(const BoundProblem& problem,
                                                         const MapperOptions& options,
                                                         const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem))
+  if (auto no = refused_request(*this, problem, options))
     return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   const auto accept = [](double now, double next, double progress, sampling::RandomSource& random) {

@@ -10,6 +10,7 @@
 #include "fused/constraint_rules.h"
 #include "parallel.h"
 #include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/selection.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice {
@@ -204,6 +205,8 @@ std::string CompoundMapper::description() const {
 tl::expected<MapperResult, NoMapping> CompoundMapper::map(const BoundProblem& problem,
                                                           const MapperOptions& options,
                                                           const MapperControl& control) const {
+  if (auto no = refused_request(*this, problem, options))
+    return tl::make_unexpected(std::move(*no));
   return CompoundSearch(problem, options, control).run();
 }
 

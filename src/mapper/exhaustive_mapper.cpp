@@ -8,7 +8,9 @@
 #include "fused/trip_choices.h"
 #include "sampling/sampling_run.h"
 #include "sampling/trip_walk.h"
+#include "sluice/mapper/fused_mapper.h"
 #include "sluice/mapper/sampling_mappers.h"
+#include "sluice/mapper/selection.h"
 
 namespace sluice {
 namespace {
@@ -152,13 +154,19 @@ class ExhaustiveSearch {
   std::vector<Genome> waiting_;
 };
 
+/// Templates are redundant under the prices that `fused` knows; under others all of them count.
+MapperOptions with_all_templates(const BoundProblem& problem, MapperOptions options) {
+  if (FusedMapper().unpriced(problem, options)) options.pruning.redundant_templates = false;
+  return options;
+}
+
 NoMapping too_large(const std::string& what) {
   NoMapping no;
   no.proven = false;
   no.reason = "the mapper exhaustive visits every mapping, and " + what;
   no.nearest_relaxation =
       "--budget 1e9evals or --budget 60s to visit a part of them, a smaller --max-fused-loops, "
-      "constraints, or --mapper fused";
+      "constraints, or another --mapper";
   return no;
 }
 
@@ -171,10 +179,11 @@ std::string ExhaustiveMapper::description() const {
 tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& problem,
                                                             const MapperOptions& options,
                                                             const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem))
+  if (auto no = refused_request(*this, problem, options))
     return tl::make_unexpected(std::move(*no));
   const bool limited = options.budget_seconds || options.budget_evaluations;
-  sampling::SamplingRun run(problem, options, control);
+  const MapperOptions own = with_all_templates(problem, options);
+  sampling::SamplingRun run(problem, own, control);
   if (!limited) run.record().set_budget(std::numeric_limits<double>::infinity());
   ExhaustiveSearch search(&run);
   if (!search.list_choices()) {

@@ -1,7 +1,7 @@
 #include "sluice/mapper/fused_mapper.h"
 
-#include "fused/constraint_rules.h"
 #include "fused/search.h"
+#include "sluice/mapper/selection.h"
 
 namespace sluice {
 namespace {
@@ -38,7 +38,7 @@ std::optional<UnpricedPart> FusedMapper::unpriced(const BoundProblem& problem,
 tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& problem,
                                                        const MapperOptions& options,
                                                        const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem))
+  if (auto no = refused_request(*this, problem, options))
     return tl::make_unexpected(std::move(*no));
   auto found = fused::Search(problem, options, control).run();
   if (found || !control.known_objective || is_cancelled(control.cancel)) return found;

@@ -3,6 +3,7 @@
 #include "sampling/moves.h"
 #include "sampling/sampling_run.h"
 #include "sluice/mapper/sampling_mappers.h"
+#include "sluice/mapper/selection.h"
 
 namespace sluice {
 namespace {
@@ -87,7 +88,7 @@ std::string GeneticMapper::description() const {
 tl::expected<MapperResult, NoMapping> GeneticMapper::map(const BoundProblem& problem,
                                                          const MapperOptions& options,
                                                          const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem))
+  if (auto no = refused_request(*this, problem, options))
     return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   Evolution(&run).search();

@@ -1,5 +1,6 @@
 #include "sampling/chains.h"
 #include "sluice/mapper/sampling_mappers.h"
+#include "sluice/mapper/selection.h"
 
 namespace sluice {
 
@@ -10,7 +11,7 @@ std::string IterativeMapper::description() const {
 tl::expected<MapperResult, NoMapping> IterativeMapper::map(const BoundProblem& problem,
                                                            const MapperOptions& options,
                                                            const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem))
+  if (auto no = refused_request(*this, problem, options))
     return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   constexpr std::size_t kPatiencePerEinsum = 500;

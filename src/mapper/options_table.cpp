@@ -319,10 +319,12 @@ std::string searched_space(const MapperOptions& options) {
   std::string factors = "perfect factors";
   if (options.imperfect_factors != ImperfectFactors::kNone)
     factors = "imperfect factors of " + imperfect_factors_text(options) + " outermost loops";
-  return fmt::format("no recomputation, {}{}, max_fused_loops={} ({} a rank){}", factors,
+  const bool overlaps = options.policy == LatencyPolicy::kOverlap;
+  return fmt::format("no recomputation, {}{}, max_fused_loops={} ({} a rank){}{}", factors,
                      options.row_fusion ? ", row by row" : "", limit_text(options.max_fused_loops),
                      limit_text(options.max_fused_loops_per_rank),
-                     options.constraints == Constraints{} ? "" : ", within the constraints");
+                     options.constraints == Constraints{} ? "" : ", within the constraints",
+                     overlaps ? "" : ", latency " + latency_policy_name(options.policy));
 }
 
 const std::vector<ObjectiveInfo>& objective_table() {

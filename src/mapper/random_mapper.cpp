@@ -1,5 +1,6 @@
 #include "sampling/sampling_run.h"
 #include "sluice/mapper/sampling_mappers.h"
+#include "sluice/mapper/selection.h"
 
 namespace sluice {
 
@@ -10,7 +11,7 @@ std::string RandomMapper::description() const {
 tl::expected<MapperResult, NoMapping> RandomMapper::map(const BoundProblem& problem,
                                                         const MapperOptions& options,
                                                         const MapperControl& control) const {
-  if (auto no = fused::refused_request(*this, options, problem))
+  if (auto no = refused_request(*this, problem, options))
     return tl::make_unexpected(std::move(*no));
   constexpr std::size_t kBatch = 64;
   sampling::SamplingRun run(problem, options, control);

@@ -3,32 +3,82 @@
 #include <fmt/format.h>
 
 #include "sluice/mapper/registry.h"
+#include "sluice/support/error.h"
 
 namespace sluice {
+namespace {
 
-std::vector<const Mapper*> mappers_that_price(const BoundProblem& problem,
-                                              const MapperOptions& options) {
-  std::vector<const Mapper*> able;
-  for (const Mapper* mapper : mappers())
-    if (!mapper->unpriced(problem, options)) able.push_back(mapper);
-  return able;
+NoMapping refusal(std::string reason, std::string relaxation) {
+  NoMapping no;
+  no.reason = std::move(reason);
+  no.nearest_relaxation = std::move(relaxation);
+  no.proven = false;  // nothing was searched
+  return no;
 }
 
-std::optional<NoMapping> refused_as_unpriced(const Mapper& mapper, const BoundProblem& problem,
-                                             const MapperOptions& options) {
-  const auto part = mapper.unpriced(problem, options);
-  if (!part) return std::nullopt;
-  std::vector<std::string> able;
-  for (const Mapper* other : mappers_that_price(problem, options)) able.push_back(other->name());
-  NoMapping no;
-  no.proven = false;
-  no.reason =
-      fmt::format("the mapper {} does not know {}: {}", mapper.name(), part->what, part->where);
-  no.nearest_relaxation = fmt::format(
-      "take a mapper that does (--mapper {}); or search with {} and price the mapping found as it "
-      "is: sluice evaluate",
-      fmt::join(able, ", "), part->without);
+std::optional<NoMapping> refused_options(const Mapper& mapper, const MapperOptions& options) {
+  const bool is_larger = options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion;
+  if (is_larger && !mapper.knows_larger_spaces())
+    return refusal("the mapper " + mapper.name() + " knows perfect factors without row_fusion only",
+                   "leave out imperfect_factors and row_fusion");
+  if (options.epsilon > 0 && options.objectives.size() > 1)
+    return refusal("an epsilon is for one objective, and there are several",
+                   "leave out epsilon, or all objectives but one");
+  return std::nullopt;
+}
+
+std::optional<NoMapping> refused_constraints(const Mapper& mapper, const Workload& workload,
+                                             const Constraints& constraints) {
+  for (const ScheduleConstraint& c : constraints.schedules) {
+    if (c.kind == SplitKind::kSequential || mapper.makes_concurrent_splits()) continue;
+    return refusal("the constraint " + c.name + " asks for a split of the kind " +
+                       split_name(c.kind) + "; the mapper " + mapper.name() +
+                       " makes sequential ones only",
+                   "leave out " + c.name);
+  }
+  if (constraints.collectives.empty() || mapper.makes_collectives()) return std::nullopt;
+  const CollectiveConstraint& c = constraints.collectives.front();
+  NoMapping no =
+      refusal("the constraint " + c.name + " is about a collective on " + workload[c.tensor].name +
+                  "; the mapper " + mapper.name() + " makes no collectives",
+              "leave out " + c.name);
+  no.tensors = {c.tensor};
   return no;
+}
+
+std::optional<NoMapping> refused_alone(const Mapper& mapper, const BoundProblem& problem,
+                                       const MapperOptions& options) {
+  if (const auto part = mapper.unpriced(problem, options))
+    return refusal(
+        fmt::format("the mapper {} does not know {}: {}", mapper.name(), part->what, part->where),
+        fmt::format("search with {}, and price the mapping found as it is: sluice evaluate",
+                    part->without));
+  if (auto no = refused_options(mapper, options)) return no;
+  return refused_constraints(mapper, problem.workload, options.constraints);
+}
+
+}  // namespace
+
+std::optional<NoMapping> refused_request(const Mapper& mapper, const BoundProblem& problem,
+                                         const MapperOptions& options) {
+  auto no = refused_alone(mapper, problem, options);
+  if (!no) return std::nullopt;
+  std::vector<std::string> able;
+  for (const Mapper* other : mappers())
+    if (!refused_alone(*other, problem, options)) able.push_back(other->name());
+  if (!able.empty())
+    no->nearest_relaxation =
+        fmt::format("another mapper ({}); or {}", fmt::join(able, ", "), no->nearest_relaxation);
+  return no;
+}
+
+MapperChoice default_mapper(const BoundProblem& problem, const MapperOptions& options) {
+  const Mapper* fused = find_mapper("fused");
+  SLUICE_CHECK(fused != nullptr, "the mapper fused is always there");
+  const auto no = refused_alone(*fused, problem, options);
+  const Mapper* compound = find_mapper("compound");
+  if (!no || compound == nullptr || refused_alone(*compound, problem, options)) return {fused, ""};
+  return {compound, no->reason};
 }
 
 }  // namespace sluice

@@ -193,15 +193,28 @@ TEST(Map, RefusesToVisitALargeSpaceWithoutABudget) {
 
 TEST(Map, SaysThatItDoesNotKnowNetworksThatCost) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"map", folder.write("meshed.yaml", meshed("600"))});
+  const ProgramRun run =
+      sluice({"map", folder.write("meshed.yaml", meshed("600")), "--mapper", "fused"});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know networks"));
-  EXPECT_THAT(run.out, HasSubstr("exhaustive, random, anneal"));
+  EXPECT_THAT(run.out, HasSubstr("compound, exhaustive, random, anneal"));
+}
+
+TEST(Map, TakesCompoundWhereNobodyChoseAMapperAndFusedCannotPrice) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("meshed.yaml", meshed("600"));
+  const ProgramRun run = sluice({"map", file});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("searched by the mapper compound: the mapper fused does not know "
+                                 "networks that cost energy or time"));
+  EXPECT_EQ(nlohmann::json::parse(sluice({"map", file, "--json"}).out)["mapper"], "compound");
 }
 
 TEST(Map, SaysThatItDoesNotKnowTheCyclesOfArrays) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"map", "matmul", folder.write("array.yaml", R"(arch:
+  const ProgramRun run =
+      sluice({"map", "matmul", folder.write("array.yaml", R"(mapper: {mapper: fused}
+arch:
   nodes:
   - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Container {name: Array, array: {kind: systolic, dataflow: ws, rows: r, cols: c}, spatial: [{name: r, fanout: 2}, {name: c, fanout: 2}]}

@@ -13,6 +13,8 @@ class CompoundMapper : public Mapper {
  public:
   std::string name() const override { return "compound"; }
   std::string description() const override;
+  bool makes_collectives() const override { return true; }
+  bool makes_concurrent_splits() const override { return true; }
   tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
                                             const MapperOptions& options,
                                             const MapperControl& control) const override;

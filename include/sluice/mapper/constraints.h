@@ -70,7 +70,8 @@ struct ScheduleConstraint {
   friend bool operator==(const ScheduleConstraint&, const ScheduleConstraint&) = default;
 };
 
-/// How a tensor may be exchanged between instances. An empty list leaves that choice free.
+/// A tensor is exchanged between instances by collectives, one at least and all like this. An empty
+/// list leaves that choice free; `auto` is an algorithm of its own.
 struct CollectiveConstraint {
   std::string name;
   TensorId tensor;

@@ -140,8 +140,11 @@ class Mapper {
   virtual std::string description() const = 0;
   /// Whether it searches what `imperfect_factors` and `row_fusion` add to the space.
   virtual bool knows_larger_spaces() const { return false; }
+  /// Whether its space has collectives, and pipelined and parallel splits.
+  virtual bool makes_collectives() const { return false; }
+  virtual bool makes_concurrent_splits() const { return false; }
   /// What it cannot price; nothing where it prices all that the model does. It refuses to search
-  /// where there is something (refused_as_unpriced).
+  /// where there is something (refused_request).
   virtual std::optional<UnpricedPart> unpriced(const BoundProblem& problem,
                                                const MapperOptions& options) const {
     (void)problem, (void)options;

@@ -11,6 +11,7 @@
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
+#include "sluice/mapper/selection.h"
 #include "sluice/support/error.h"
 
 namespace sluice::cli {
@@ -37,10 +38,6 @@ MapperOptions options_of(const MapArguments& arguments, const Specs& specs) {
   if (specs.constraints) options.constraints = *specs.constraints;
   if (options.explore_einsum_orders && (options.objectives.size() > 1 || options.resource_usage))
     mistakes.push_back(error_without_place("--einsum-orders explore needs exactly one objective"));
-  if (options.mapper == "fused" && options.budget_evaluations)
-    mistakes.push_back(error_without_place(
-        "--budget: the mapper fused prices what its proof needs; give it a time "
-        "such as 60s instead of evals"));
   if (!mistakes.empty()) throw Failure(ExitCode::kBadInput, mistakes);
   return options;
 }
@@ -53,6 +50,26 @@ const Mapper& mapper_or_fail(const std::string& name) {
   throw Failure(ExitCode::kBadInput, fmt::format("there is no mapper `{}`", name),
                 nearest.empty() ? fmt::format("mappers: {}", fmt::join(names, ", "))
                                 : fmt::format("did you mean `{}`?", nearest));
+}
+
+/// The mapper that was chosen, or the one that fits where nobody chose.
+const Mapper& mapper_of(const MapArguments& arguments, const Specs& specs, RunResult& result) {
+  MapperOptions& options = *result.options;
+  const bool is_chosen =
+      arguments.options.contains("mapper") || specs.mapper_options.contains("mapper");
+  const Mapper* mapper = &mapper_or_fail(options.mapper);
+  if (!is_chosen) {
+    const MapperChoice choice = default_mapper(*result.problem, options);
+    mapper = choice.mapper;
+    result.mapper_reason = choice.reason;
+    options.mapper = mapper->name();
+  }
+  if (options.mapper == "fused" && options.budget_evaluations)
+    throw Failure(ExitCode::kBadInput,
+                  "--budget: the mapper fused prices what its proof needs; give it a time such as "
+                  "60s instead of evals",
+                  "");
+  return *mapper;
 }
 
 void take_over(MapperResult&& found, RunResult& result) {
@@ -114,13 +131,14 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   result.diagnostics = specs.warnings;
   result.options = options_of(arguments, specs);
   result.latency = result.options->policy;
-  const Mapper& mapper = mapper_or_fail(result.options->mapper);
+  mapper_or_fail(result.options->mapper);
   result.problem = bind_or_fail(specs);
   result.sources = specs.sources;
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));
   require_energies(result.problem->arch);
+  const Mapper& mapper = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
   search(mapper, arguments, console, result);
   console.log.note(fmt::format("searched: {}", status_name(result.status)));

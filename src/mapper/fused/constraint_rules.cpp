@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "sluice/mapper/selection.h"
-
 namespace sluice::fused {
 namespace {
 
@@ -55,41 +53,6 @@ std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumS
     rules.push_back(std::move(rule));
   }
   return rules;
-}
-
-std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptions& options,
-                                         const BoundProblem& problem) {
-  if (auto refused = refused_as_unpriced(mapper, problem, options)) return refused;
-  NoMapping no;
-  const bool is_larger = options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion;
-  if (is_larger && !mapper.knows_larger_spaces()) {
-    no.reason = "the mapper " + mapper.name() + " knows perfect factors without row_fusion only";
-    no.nearest_relaxation = "leave out imperfect_factors and row_fusion, or take the mapper fused";
-    no.proven = false;
-    return no;
-  }
-  if (options.epsilon > 0 && options.objectives.size() > 1) {
-    no.reason = "an epsilon is for one objective, and there are several";
-    no.nearest_relaxation = "leave out epsilon, or all objectives but one";
-    no.proven = false;
-    return no;
-  }
-  for (const ScheduleConstraint& c : options.constraints.schedules) {
-    if (c.kind == SplitKind::kSequential) continue;
-    no.reason = "the constraint " + c.name + " asks for a split of the kind " + split_name(c.kind) +
-                "; the mapper " + mapper.name() + " makes sequential ones only";
-    no.nearest_relaxation = "leave out " + c.name;
-    return no;
-  }
-  for (const CollectiveConstraint& c : options.constraints.collectives) {
-    no.reason = "the constraint " + c.name + " is about a collective on " +
-                problem.workload[c.tensor].name + "; the mapper " + mapper.name() +
-                " makes no collectives";
-    no.tensors = {c.tensor};
-    no.nearest_relaxation = "leave out " + c.name;
-    return no;
-  }
-  return std::nullopt;
 }
 
 }  // namespace sluice::fused

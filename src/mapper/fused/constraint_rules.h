@@ -27,10 +27,4 @@ std::vector<TileRule> tile_rules(const Constraints& constraints, const EinsumSha
 std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumShape& shape,
                                    const SlotGroups& groups);
 
-/// Why a mapper of this space cannot do at all what is asked for: a constraint wants another split
-/// than a sequential one, or a collective, an option something that it does not know, or its prices
-/// leave out a part of the machine. Nothing if it can.
-std::optional<NoMapping> refused_request(const Mapper& mapper, const MapperOptions& options,
-                                         const BoundProblem& problem);
-
 }  // namespace sluice::fused

@@ -114,7 +114,8 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
         tile = fused::tile_inside(tile, trips[l]);
     if (tile < rule.minimum || tile > rule.maximum) return false;
   }
-  return fused::steps_together(problem_, shape, templ, trips) && !fused::is_redundant(templ, trips);
+  if (options_.pruning.redundant_templates && fused::is_redundant(templ, trips)) return false;
+  return fused::steps_together(problem_, shape, templ, trips);
 }
 
 ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "sluice/mapper/fused_mapper.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
@@ -106,8 +107,11 @@ tl::expected<MapperResult, NoMapping> SearchRecord::finish(const std::string& sp
     no.proven = optimal;
     no.reason = optimal ? "no mapping of the whole space is legal"
                         : fmt::format("none of {} mappings that were tried is legal", evaluations_);
+    const bool fused_prices = !FusedMapper().unpriced(space_.problem(), space_.options());
     no.nearest_relaxation = optimal ? "larger memories, or fewer constraints"
-                                    : "a larger --budget, or --mapper fused, which proves its no";
+                            : fused_prices
+                                ? "a larger --budget, or --mapper fused, which proves its no"
+                                : "a larger --budget";
     return tl::make_unexpected(std::move(no));
   }
   for (const Found& found : found_) {

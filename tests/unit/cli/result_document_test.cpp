@@ -23,8 +23,8 @@ using Keys = std::vector<std::string>;
 TEST(ResultDocument, HasTheKeysOfItsSchema) {
   const Json document = to_document(small_result());
   EXPECT_EQ(keys_of(document), (Keys{"schema", "sluice", "command", "status", "workload", "arch",
-                                     "objective", "latency_policy", "seed", "guarantee", "mappings",
-                                     "sources", "search", "diagnostics"}));
+                                     "mapper", "objective", "latency_policy", "seed", "guarantee",
+                                     "mappings", "sources", "search", "diagnostics"}));
   EXPECT_EQ(document["schema"], "sluice.result/1");
   EXPECT_EQ(keys_of(document["guarantee"]),
             (Keys{"kind", "space", "orders_explored", "epsilon", "bound", "found_over_bound"}));

@@ -45,6 +45,14 @@ TEST(Summary, SaysThePolicyOfASearchAndHowFarItsGapIs) {
                               "that no mapping can beat in: all there is"));
 }
 
+TEST(Summary, SaysWhichMapperItTookWhereNobodyChose) {
+  RunResult result = testing::small_result();
+  result.options->mapper = "compound";
+  result.mapper_reason = "fused does not know networks that cost energy or time: Mesh";
+  EXPECT_THAT(summary_text(plain_console(), result),
+              HasSubstr("searched by the mapper compound: fused does not know networks"));
+}
+
 TEST(Summary, HasColoursOnlyWhereTheConsoleHas) {
   Console console = plain_console();
   EXPECT_THAT(summary_text(console, testing::small_result()), Not(HasSubstr("\x1b")));

@@ -31,7 +31,7 @@ std::optional<NoMapping> refused(const char* mapper, const BoundProblem& problem
                                  LatencyPolicy policy = LatencyPolicy::kOverlap) {
   MapperOptions options;
   options.policy = policy;
-  return refused_as_unpriced(*find_mapper(mapper), problem, options);
+  return refused_request(*find_mapper(mapper), problem, options);
 }
 
 TEST(Selection, FusedKnowsFreeNetworksOnly) {
@@ -60,6 +60,32 @@ TEST(Selection, FusedKnowsThePolicyOverlapOnly) {
     EXPECT_TRUE(refused("fused", {}, policy));
     EXPECT_FALSE(refused("anneal", {}, policy));
   }
+}
+
+TEST(Selection, RefusesConstraintsThatTheSpaceOfAMapperDoesNotHave) {
+  BoundProblem problem;
+  problem.workload.tensors.resize(1);
+  problem.workload.tensors[0].name = "T";
+  MapperOptions options;
+  options.constraints.collectives.push_back({"gathered", TensorId(0), {}, {}, {}});
+  const auto no = refused_request(*find_mapper("iterative"), problem, options);
+  ASSERT_TRUE(no);
+  EXPECT_EQ(no->reason,
+            "the constraint gathered is about a collective on T; the mapper iterative makes no "
+            "collectives");
+  EXPECT_THAT(no->nearest_relaxation, HasSubstr("leave out gathered"));
+}
+
+TEST(Selection, TakesFusedWhereItCan) {
+  const MapperChoice choice = default_mapper({}, {});
+  EXPECT_EQ(choice.mapper->name(), "fused");
+  EXPECT_EQ(choice.reason, "");
+}
+
+TEST(Selection, TakesCompoundWhereFusedCannotPrice) {
+  const MapperChoice choice = default_mapper(problem_with(mesh(1e-12)), {});
+  EXPECT_EQ(choice.mapper->name(), "compound");
+  EXPECT_THAT(choice.reason, HasSubstr("networks that cost energy or time: Mesh"));
 }
 
 TEST(ObjectiveBound, IsTheFloorOfEnergyTheRooflineOfLatencyAndTheirProduct) {

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+#include "sluice/model/binding.h"
+
+namespace sluice {
+
+/// A storage node on the way to an Einsum that serves it, of those tensors that the Einsum uses.
+struct WalkedStorage {
+  ComponentId component;
+  std::vector<TensorId> tensors;
+  std::vector<std::int64_t> tiles;  ///< per place in the Einsum's iteration space: largest tile
+};
+
+/// A loop on the way to an Einsum that takes several steps for it.
+struct WalkedLoop {
+  RankVariableId variable;               ///< as the Einsum knows it
+  std::optional<ComponentId> component;  ///< spatial: whose fanout
+  std::uint32_t dimension = 0;           ///< spatial: which dimension of it
+};
+
+struct WalkedStep {
+  std::optional<WalkedStorage> storage;  ///< a storage node, else a loop
+  WalkedLoop loop;
+};
+
+/// What stands on the way from the root to an Einsum's compute, outermost first.
+struct EinsumWalk {
+  EinsumId einsum;
+  ComponentId compute;
+  std::vector<WalkedStep> steps;
+  std::vector<const SplitNode*> splits;
+};
+
+/// The ways to all Einsums of a mapping, in order of execution.
+std::vector<EinsumWalk> walks_of(const Workload& workload, const Mapping& mapping);
+
+}  // namespace sluice
