@@ -196,8 +196,28 @@ class CollectiveChecker {
         return refuse("the loop over " + variable_name(*loop) + " of the dimension " +
                       node_.over[i] + " gives the participants different tiles of it.");
       }
+      for (EinsumId reader : problem_.roles.consumers[node_.tensor.index()])
+        if (!check_copies(reader, i)) return false;
     }
     return true;
+  }
+
+  /// Only the participants have a copy in the end.
+  bool check_copies(EinsumId reader, std::size_t dimension) {
+    const int place = tree_.place_of[reader.index()];
+    if (place < 0) return true;  // reported
+    const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
+    std::int64_t readers = 1;
+    for (const Node* node : flat_.loops_above) {
+      const NestLoop* loop = loop_at_node(tree_, nest, node);
+      if (loop && loop->spatial &&
+          FannedDimension{loop->component, loop->dimension} == over_[dimension])
+        readers = checked_multiply(readers, loop->trips);
+    }
+    if (readers <= used(over_[dimension])) return true;
+    return refuse("the Einsum " + report_.name(reader) + " uses " + std::to_string(readers) +
+                  " instances of " + node_.over[dimension] + "; " +
+                  std::to_string(used(over_[dimension])) + " take part.");
   }
 
   // --- from one layout to another

@@ -332,8 +332,9 @@ class Flattener {
     depth_ -= concurrent ? 1 : 0;
   }
 
-  /// Its steps are the temporal loops right above it (spatial ones take no time), up to the next
-  /// storage node or split; the storage nodes below them are the ones that it holds.
+  /// Its steps are the temporal loops right above it (spatial ones and those of one step take no
+  /// time), up to the next storage node or split; the storage nodes below them are the ones that it
+  /// holds.
   void add_concurrent(const Node& node, const SplitNode& split, Interval interval,
                       std::size_t list_items) {
     ConcurrentSplit& flat = tree_.concurrent.emplace_back();
@@ -351,7 +352,7 @@ class Flattener {
         continue;
       }
       const StackLoop& loop = loops_[items_[i].index];
-      if (loop.spatial) continue;
+      if (loop.spatial || loop.trivial) continue;
       has_loops = true;
       flat.steps.push_back(loop.node);
     }

@@ -108,13 +108,13 @@ class SharingChecker {
 
   /// One in which the producer makes the tensor and the holder reads it in several steps, unless
   /// the first one makes all that the holder fetches then; what the producer keeps itself comes
-  /// back after all steps of both.
+  /// back after all steps of both. Instances take no steps: all have made it before any reads it.
   const NestLoop* shared_loop_below(const NestStorage& storage, const Nest& holder,
                                     const Nest& other, const Nest* maker) const {
     for (auto l = holder.loops_begin + static_cast<std::uint32_t>(storage.loops_above);
          l < holder.loops_end; ++l) {
       const NestLoop* shared = loop_at_node(tree_, other, tree_.loops[l].node);
-      if (!shared) continue;
+      if (!shared || tree_.loops[l].spatial) continue;
       const bool either = shared->trips > 1 || tree_.loops[l].trips > 1;
       const bool both = shared->trips > 1 && tree_.loops[l].trips > 1;
       if (maker == &holder ? either : both && !makes_all_at_once(storage, holder, *maker, *shared))
@@ -191,6 +191,7 @@ class SharingChecker {
           consumer, tensor);
       return;
     }
+    const NestLoop* slicing = nullptr;
     for (auto l = consumer.loops_begin; l < consumer.loops_end; ++l) {
       const NestLoop& reading = tree_.loops[l];
       const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
@@ -198,17 +199,61 @@ class SharingChecker {
       if (walks_alike(tensor, producer, *writing, consumer, reading)) {
         check_slices(tensor, producer, consumer, *writing, reading);
         check_instances(tensor, producer, consumer, reading);
+        if (slicing && walks_rank_of(tensor, consumer, *slicing, reading))
+          report_other_slices(tensor, producer, consumer, *slicing, reading);
         continue;
       }
       if (is_spread_reduction(problem_, tree_, tensor, reading.node) ||
-          is_moved_between(problem_, tree_, consumer, tensor, reading))
+          is_moved_between(problem_, tree_, consumer, tensor, reading)) {
+        if (indexes(tensor, consumer, reading)) slicing = &reading;
         continue;
+      }
       add(ViolationKind::kDependency, reading.node,
           "The Einsum " + report_.name(consumer.einsum) + " needs all of " + report_.name(tensor) +
               " in each step of a loop that it shares with the Einsum " +
               report_.name(producer.einsum) + "; the loop must walk the same rank of it in both.",
           consumer, tensor);
     }
+  }
+
+  /// Whether the reader's access to the tensor depends on a loop of it.
+  bool indexes(TensorId tensor, const Nest& consumer, const NestLoop& loop) const {
+    const BoundEinsum& reader = problem_[consumer.einsum];
+    const int local = reader.local_tensor[tensor.index()];
+    return reader.relevance[static_cast<std::size_t>(local)]
+                           [static_cast<std::size_t>(loop.variable)] != Relevance::kIrrelevant;
+  }
+
+  /// Whether two loops of the reader walk one rank of the tensor.
+  bool walks_rank_of(TensorId tensor, const Nest& consumer, const NestLoop& a,
+                     const NestLoop& b) const {
+    const auto& space = problem_.workload[consumer.einsum].iteration_space;
+    for (const TensorAccess& access : problem_.workload[consumer.einsum].accesses) {
+      if (access.tensor != tensor || access.is_output) continue;
+      for (const AffineExpression& index : access.projection)
+        if (index.coefficient_of(space[static_cast<std::size_t>(a.variable)].variable) != 0 &&
+            index.coefficient_of(space[static_cast<std::size_t>(b.variable)].variable) != 0)
+          return true;
+    }
+    return false;
+  }
+
+  /// Instances that each make a part of all slices cannot read only their own ones step by step:
+  /// in one step all of them make the same slice.
+  void report_other_slices(TensorId tensor, const Nest& producer, const Nest& consumer,
+                           const NestLoop& slicing, const NestLoop& reading) {
+    const auto name_of = [&](const NestLoop& loop) {
+      return report_.name(problem_.workload[consumer.einsum]
+                              .iteration_space[static_cast<std::size_t>(loop.variable)]
+                              .variable);
+    };
+    add(ViolationKind::kDependency, reading.node,
+        "The Einsum " + report_.name(consumer.einsum) + " reads other slices of " +
+            report_.name(tensor) + " in each instance of a loop over " + name_of(slicing) +
+            ", in which the Einsum " + report_.name(producer.einsum) +
+            " makes a part of all of them; the loop over " + name_of(reading) +
+            " below it brings one slice to all instances at a time.",
+        consumer, tensor);
   }
 
   /// Slice by slice the reader may be behind the producer in time, but never ahead of it.

@@ -99,6 +99,9 @@ class Machinery {
       bool takes_part = false, has_instances = false;
       for (std::size_t d = 0; d < arch_[component].spatial.size(); ++d) {
         takes_part = takes_part || is_over({component, d});
+        if (extent({component, d}, lanes) > arch_[component].spatial[d].fanout)
+          trouble = fmt::format("it reaches instances of {} that do not exist",
+                                arch_[component].spatial[d].name);
         has_instances = has_instances || extent({component, d}, lanes) > 1;
       }
       has_begun = has_begun || takes_part;
@@ -183,14 +186,14 @@ std::string fastest_algorithm(const CollectiveRequest& request, Reduction op,
   return best;
 }
 
-void CollectiveUses::add(EinsumId maker, TensorId tensor, const CollectiveTeam& team,
+void CollectiveUses::add(EinsumId maker, const CollectiveNode& node, const CollectiveTeam& team,
                          const CollectiveRun& run) {
   for (std::size_t n = 0; n < team.networks.size(); ++n) {
     if (run.networks[n].volume_bits == 0) continue;
-    Use& use = uses_[{maker, team.networks[n], tensor}];
+    Use& use = uses_[{maker, team.networks[n], node.tensor}];
     use.volume_bits += run.networks[n].volume_bits;
     use.bit_hops += run.networks[n].bit_hops;
-    use.hops[team.key] += run.networks[n].latency_hops;
+    use.hops[&node][team.key] += run.networks[n].latency_hops;
   }
 }
 
@@ -199,15 +202,19 @@ std::vector<NetworkCount> CollectiveUses::totals(const Workload& workload) const
   for (const auto& [what, use] : uses_) {
     const auto& [einsum, network, tensor] = what;
     const double times = static_cast<double>(workload.n_instances * workload[einsum].n_instances);
-    std::int64_t most = 0;
-    for (const auto& [team, hops] : use.hops) most = std::max(most, hops);
+    std::int64_t latency_hops = 0;
+    for (const auto& [node, teams] : use.hops) {
+      std::int64_t most = 0;
+      for (const auto& [team, hops] : teams) most = std::max(most, hops);
+      latency_hops += most;
+    }
     NetworkCount& row = rows.emplace_back();
     row.einsum = einsum;
     row.component = network;
     row.tensor = tensor;
     row.volume_bits = use.volume_bits * times;
     row.bit_hops = use.bit_hops * times;
-    row.latency_hops = static_cast<double>(most) * times;
+    row.latency_hops = static_cast<double>(latency_hops) * times;
     row.implicit = false;
   }
   return rows;

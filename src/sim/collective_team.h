@@ -37,13 +37,16 @@ std::string fastest_algorithm(const CollectiveRequest& request, Reduction op,
 /// What collectives put on networks over the run.
 class CollectiveUses {
  public:
-  void add(EinsumId maker, TensorId tensor, const CollectiveTeam& team, const CollectiveRun& run);
+  /// The node must stay where it is until the totals are made.
+  void add(EinsumId maker, const CollectiveNode& node, const CollectiveTeam& team,
+           const CollectiveRun& run);
   std::vector<NetworkCount> totals(const Workload& workload) const;
 
  private:
   struct Use {
     double volume_bits = 0, bit_hops = 0;
-    std::map<std::vector<std::int64_t>, std::int64_t> hops;  ///< per team: they run side by side
+    /// Per collective and team: teams run side by side, collectives one after the other.
+    std::map<const CollectiveNode*, std::map<std::vector<std::int64_t>, std::int64_t>> hops;
   };
   std::map<std::tuple<EinsumId, ComponentId, TensorId>, Use> uses_;
 };

@@ -197,10 +197,11 @@ Machine::Above Machine::Above::below_loop(bool has_steps, bool is_spatial) const
   Above below = *this;
   ++below.n_loops;
   if (!has_steps) return below;
-  below.open.clear();
   below.unreserved.clear();
+  if (is_spatial) return below;
+  below.open.clear();
   below.open_from = below.n_loops;
-  below.is_below_loop = is_below_loop || !is_spatial;
+  below.is_below_loop = true;
   return below;
 }
 

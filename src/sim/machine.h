@@ -51,7 +51,8 @@ class Machine {
     std::size_t n_loops = 0;              ///< of all kinds
     std::size_t open_from = 0;  ///< storages below fewer loops than these are not in `open`
 
-    /// Below a loop. What stands above one of several steps waits for the loop to end.
+    /// Below a loop. What stands above one of several steps waits for the loop to end; instances
+    /// take no steps, all are done with a child before the next one.
     Above below_loop(bool has_steps, bool is_spatial) const;
   };
 

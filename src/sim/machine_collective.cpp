@@ -56,6 +56,10 @@ void Machine::collect(const CollectiveStep& item, const Lanes& all_lanes) {
     complain("what stands above its split is shared out or moved");
     return;
   }
+  if (!node.root.empty()) {
+    complain("it has no root");
+    return;
+  }
   std::vector<ComponentId> way = path_to(arch_, path.compute);
   way.erase(std::find(way.begin(), way.end(), node.src) + 1, way.end());
   for (CollectiveTeam& team : teams_of(node, arch_, way, first_dimension_, lanes)) {
@@ -108,7 +112,7 @@ void Machine::collect_team(const CollectiveNode& node, EinsumId maker, const Lin
   }
   // Everyone has everything now: it no longer matters who made it.
   for (Element element : points) makers_[node.tensor.index()].erase(element);
-  collective_uses_.add(maker, node.tensor, team, run);
+  collective_uses_.add(maker, node, team, run);
   count_collective(node, maker, request, run);
   record_collective(node, maker, team, points, run.total.volume_bits / request.bits_per_value);
 }

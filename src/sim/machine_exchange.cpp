@@ -16,6 +16,10 @@ bool comes_from_root(CollectiveType type) {
   return type == CollectiveType::kBroadcast || type == CollectiveType::kScatter;
 }
 
+bool is_rooted(CollectiveType type) {
+  return comes_from_root(type) || type == CollectiveType::kGather;
+}
+
 /// Blocks of equal size, one after the other; nothing where sizes differ.
 std::optional<Points> joined(const std::vector<Points>& blocks) {
   Points all;
@@ -123,13 +127,20 @@ void Machine::exchange(const CollectiveStep& item, const SplitItem& split, const
     return complain("the Einsum that makes the tensor reduces otherwise");
   if (!is_equal_on_all(node.type) && is_made_in_parts(exchange))
     return complain("several instances hold a part of the same sum, and it adds up nothing");
+  if (!is_rooted(node.type) && !node.root.empty()) return complain("it has no root");
   for (const auto& [dimension, coordinate] : node.root)
     if (coordinate != 0) return complain("its root is not instance 0");
   for (const Held& taker : exchange.takers) reserve(*taker.storage, taker.lanes, is_below_loop);
   taken_[node.tensor] = {exchange.takers, is_below_loop};
   brought_[node.tensor].clear();
+  std::set<InstancePlace> reached;
   for (CollectiveTeam& team : teams_of_exchange(exchange)) {
     if (!team.trouble.empty()) return complain(team.trouble);
+    std::set<InstancePlace> ends;
+    for (const Lane* lane : team.lanes) ends.insert(instance_of(node.dst, lane->place));
+    for (const InstancePlace& end : ends)
+      if (!reached.insert(end).second)
+        return complain("several groups of instances end in one memory");
     exchange_in_team(exchange, team);
   }
   check_brought(exchange);
@@ -266,7 +277,7 @@ void Machine::exchange_in_team(const Exchange& exchange, const CollectiveTeam& t
       bring(exchange, team.lanes[rank]->place,
             (*order)[static_cast<std::size_t>(what.first)][static_cast<std::size_t>(what.second)],
             value);
-  collective_uses_.add(exchange.maker, node.tensor, team, run);
+  collective_uses_.add(exchange.maker, node, team, run);
   count_collective(node, exchange.maker, request, run);
   record_collective(node, exchange.maker, team, given.front(),
                     run.total.volume_bits / request.bits_per_value);

@@ -1,4 +1,5 @@
-// sluice_fuzz_triples [--cases N] [--seed S] [--seconds T] [--keep-going] [--concurrent]
+// sluice_fuzz_triples [--cases N] [--seed S] [--seconds T] [--keep-going]
+//                     [--concurrent|--collectives]
 // Compares the analytic model with the executor on random (workload, architecture, mapping)
 // triples. At a difference it prints the simplest triple that still shows it, as YAML, and ends
 // with status 1.
@@ -20,19 +21,26 @@ struct Arguments {
   std::uint64_t cases = 10'000;
   std::uint64_t seed = 1;
   double seconds = std::numeric_limits<double>::infinity();
-  bool keep_going = false;  ///< report every difference, unshrunk
-  bool print = false;       ///< only print the triples
-  bool concurrent = false;  ///< with most of their splits pipelined or parallel
+  bool keep_going = false;   ///< report every difference, unshrunk
+  bool print = false;        ///< only print the triples
+  bool concurrent = false;   ///< with most of their splits pipelined or parallel
+  bool collectives = false;  ///< all of them with collectives
 };
+
+bool* flag_named(const std::string& name, Arguments& arguments) {
+  if (name == "--keep-going") return &arguments.keep_going;
+  if (name == "--print") return &arguments.print;
+  if (name == "--concurrent") return &arguments.concurrent;
+  if (name == "--collectives") return &arguments.collectives;
+  return nullptr;
+}
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (name == "--keep-going" || name == "--print" || name == "--concurrent") {
-      (name == "--print"        ? arguments.print
-       : name == "--concurrent" ? arguments.concurrent
-                                : arguments.keep_going) = true;
+    if (bool* flag = flag_named(name, arguments)) {
+      *flag = true;
       continue;
     }
     if (i + 1 == argc) {
@@ -67,7 +75,9 @@ bool is_unpriced(const std::vector<sluice::Violation>& violations) {
 /// One case; false where the two differ.
 bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
   using namespace sluice::triples;
-  const Triple triple = arguments.concurrent ? concurrent_triple(seed) : random_triple(seed);
+  const Triple triple = arguments.collectives  ? collective_triple(seed)
+                        : arguments.concurrent ? concurrent_triple(seed)
+                                               : random_triple(seed);
   if (arguments.print) fmt::print("# seed {}\n{}---\n", seed, to_yaml(triple));
   std::string why;
   const auto loaded = load(triple, &why);
@@ -78,6 +88,7 @@ bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
   const auto model = sluice::evaluate(loaded->problem, loaded->mapping);
   if (model) ++tally.legal;
   if (!model && is_unpriced(model.error())) ++tally.unpriced;
+  if (!model && arguments.print) fmt::print("# illegal: {}\n", model.error().front().message);
   const auto found = differences(*loaded);
   if (found.empty()) return true;
   fmt::print("# seed {}: {}\n", seed, found[0]);

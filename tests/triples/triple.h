@@ -15,10 +15,10 @@ namespace sluice::triples {
 /// print as one YAML file.
 
 struct NodeSpec {
-  enum class Kind { kStorage, kTemporal, kSpatial, kSequential, kCompute };
+  enum class Kind { kStorage, kTemporal, kSpatial, kSequential, kCompute, kCollective };
   Kind kind = Kind::kStorage;
   std::vector<std::string> names;  ///< tensors; rank variables; the Einsum
-  std::string component;           ///< storage, spatial loop, compute
+  std::string component;           ///< storage, spatial loop, compute; a collective's source
   std::string dimension;           ///< spatial loop
   std::int64_t tile = 1;           ///< loops
   std::int64_t first_tile = 0;     ///< temporal loops: 0 where not stated
@@ -26,6 +26,8 @@ struct NodeSpec {
   std::vector<std::string> einsums;  ///< storage: whom it serves; empty: everybody
   std::string split = "Sequential";  ///< kSequential: its tag
   std::vector<std::vector<NodeSpec>> children;
+  std::string type, op, destination, algorithm, root;  ///< collective; empty: not given
+  std::vector<std::string> over;                       ///< collective
 };
 
 struct DimensionSpec {
@@ -46,6 +48,8 @@ struct ComponentSpec {
   std::string topology;                                      ///< network
   bool enters_at_edge = false, is_packed = false;            ///< network
   bool frees_returning_sums = false, frees_repeats = false;  ///< network
+  int channel_width = 0, link_bandwidth = 1;                 ///< network; a width of 0: not given
+  int router_latency = 0, queue_latency = 0;                 ///< network
   std::string enabled;                                       ///< compute
   bool by_kind = false;                                      ///< compute: actions by operation kind
   bool in_fork = false;                                      ///< on a branch of its own
@@ -86,6 +90,9 @@ Triple random_triple(std::uint64_t seed);
 
 /// The triple of one seed without incremental storages, most of its splits pipelined or parallel.
 Triple concurrent_triple(std::uint64_t seed);
+
+/// The triple of one seed with collectives.
+Triple collective_triple(std::uint64_t seed);
 
 /// Where model and executor differ on a triple; empty where they agree.
 std::vector<std::string> differences(const LoadedTriple& triple);

@@ -22,8 +22,19 @@ std::string spatial_text(const std::vector<DimensionSpec>& spatial) {
 std::string compute_actions(bool by_kind) {
   if (!by_kind) return "{name: compute, energy: 1, throughput: 1}";
   std::string text;
-  for (const char* kind : {"mul_add", "add", "sub", "mul", "div", "max", "exp", "copy"})
+  for (const char* kind : {"mul_add", "add", "sub", "mul", "div", "max", "min", "exp", "copy"})
     text += fmt::format("{}{{name: {}, energy: 1, throughput: 1}}", text.empty() ? "" : ", ", kind);
+  return text;
+}
+
+std::string times_text(const ComponentSpec& network) {
+  std::string text;
+  const auto add = [&](const char* name, int value) {
+    if (value != 0) text += fmt::format(", {}: {}", name, value);
+  };
+  add("channel_width", network.channel_width);
+  add("router_latency", network.router_latency);
+  add("queue_latency", network.queue_latency);
   return text;
 }
 
@@ -47,11 +58,11 @@ std::string component_text(const ComponentSpec& c) {
           c.name, c.direction, bits, spatial);
     case ComponentSpec::Kind::kNetwork:
       return fmt::format(
-          "!Network {{name: {}, topology: {}{}{}{}{}, link_bandwidth: 1, hop_energy: 1}}", c.name,
-          c.topology, c.enters_at_edge ? ", entry: edge" : "",
+          "!Network {{name: {}, topology: {}{}{}{}{}{}, link_bandwidth: {}, hop_energy: 1}}",
+          c.name, c.topology, c.enters_at_edge ? ", entry: edge" : "",
           c.is_packed ? ", layout: packed" : "",
           c.frees_returning_sums ? ", returning_sums: free" : "",
-          c.frees_repeats ? ", repeated_values: free" : "");
+          c.frees_repeats ? ", repeated_values: free" : "", times_text(c), c.link_bandwidth);
     case ComponentSpec::Kind::kContainer:
       return fmt::format("!Container {{name: {}{}}}", c.name, spatial);
     case ComponentSpec::Kind::kCompute:
@@ -60,6 +71,20 @@ std::string component_text(const ComponentSpec& c) {
                          spatial, compute_actions(c.by_kind));
   }
   return {};
+}
+
+std::string collective_text(const NodeSpec& node) {
+  std::string text =
+      fmt::format("!Collective {{type: {}, tensor: {}, src: {}, over: [{}]", node.type,
+                  node.names[0], node.component, fmt::join(node.over, ", "));
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format(", {}: {}", name, value);
+  };
+  add("op", node.op);
+  add("dst", node.destination);
+  add("root", node.root);
+  add("algorithm", node.algorithm);
+  return text + "}";
 }
 
 std::string node_text(const NodeSpec& node) {
@@ -86,6 +111,8 @@ std::string node_text(const NodeSpec& node) {
       return fmt::format("!Compute {{einsum: {}, component: {}}}", node.names[0], node.component);
     case NodeSpec::Kind::kSequential:
       return "!" + node.split;
+    case NodeSpec::Kind::kCollective:
+      return collective_text(node);
   }
   return {};
 }
@@ -96,6 +123,10 @@ void add_nodes(const std::vector<NodeSpec>& nodes, const std::string& indent, st
     if (node.kind != NodeSpec::Kind::kSequential) continue;
     text += indent + "  nodes:\n";
     for (const std::vector<NodeSpec>& child : node.children) {
+      if (child.size() == 1 && child[0].kind == NodeSpec::Kind::kCollective) {
+        add_nodes(child, indent + "  ", text);
+        continue;
+      }
       text += indent + "  - !Nested\n" + indent + "    nodes:\n";
       add_nodes(child, indent + "    ", text);
     }
