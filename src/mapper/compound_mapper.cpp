@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compound/cut.h"
+#include "compound/group_constraints.h"
 #include "fused/constraint_rules.h"
 #include "parallel.h"
 #include "sluice/mapper/objective_value.h"
@@ -21,6 +22,8 @@ using compound::Effort;
 using compound::SearchedGroup;
 
 constexpr double kMostPriced = 1e5;  ///< partial mappings of a complete search, without a budget
+constexpr double kMostLikely = 5e4;  ///< of one group, where the search is not complete
+constexpr std::size_t kLongestGroup = 16;  ///< Einsums
 
 class CompoundSearch {
  public:
@@ -36,7 +39,7 @@ class CompoundSearch {
   tl::expected<MapperResult, NoMapping> run() {
     find_groups();
     const double limit = options_.budget_evaluations.value_or(kMostPriced);
-    is_complete_ = count(limit) <= limit;
+    is_complete_ = !is_cut_short_ && count(limit) <= limit;
     if (is_complete_) search(Effort::kAll);
     if (!is_complete_) search(Effort::kLikely);
     return finish(compound::best_cuts(groups_, problem_.einsums.size(), options_));
@@ -45,20 +48,35 @@ class CompoundSearch {
  private:
   void find_groups() {
     const std::size_t n = problem_.einsums.size();
+    for (std::size_t e = 0; e < n; ++e) {
+      compound::Group alone;
+      alone.first = e;
+      alone.end = e + 1;
+      alone_.push_back(compound::slice(problem_, alone));
+    }
+    is_cut_short_ = n > kLongestGroup;
     for (std::size_t first = 0; first < n; ++first)
-      for (std::size_t end = first + 1; end <= n; ++end)
-        if (auto group = compound::make_group(problem_, first, end))
+      for (std::size_t end = first + 1; end <= std::min(n, first + kLongestGroup); ++end)
+        if (auto group = compound::make_group(problem_, first, end);
+            group && compound::may_keep(options_.constraints, problem_, *group))
           groups_.emplace_back().group = std::move(*group);
-    for (SearchedGroup& searched : groups_)
-      searched.bounds = concurrent_bounds(compound::slice(problem_, searched.group));
+    for (SearchedGroup& searched : groups_) {
+      searched.slice = compound::slice(problem_, searched.group);
+      searched.bounds = concurrent_bounds(searched.slice);
+    }
     // Long groups first: what they cost tells which short ones can be left out.
     std::stable_sort(groups_.begin(), groups_.end(),
                      [](const auto& a, const auto& b) { return a.group.size() > b.group.size(); });
   }
 
+  compound::GroupProblem problem_of(const SearchedGroup& searched) const {
+    return {problem_, searched.group, searched.slice, alone_, homes_};
+  }
+
   compound::GroupLimits limits(Effort effort) const {
     compound::GroupLimits limits;
     limits.effort = effort;
+    if (effort == Effort::kLikely) limits.most_priced = kMostLikely;
     limits.cancel = control_.cancel;
     return limits;
   }
@@ -70,7 +88,7 @@ class CompoundSearch {
       compound::GroupLimits own = limits(Effort::kAll);
       own.most_priced = limit - counted;
       own.count_only = true;
-      counted += compound::search_group(problem_, searched.group, homes_, options_, own).priced;
+      counted += compound::search_group(problem_of(searched), options_, own).priced;
       if (counted > limit) break;
     }
     return counted;
@@ -94,8 +112,7 @@ class CompoundSearch {
   }
 
   void search_one(SearchedGroup* searched, Effort effort) const {
-    searched->result =
-        compound::search_group(problem_, searched->group, homes_, options_, limits(effort));
+    searched->result = compound::search_group(problem_of(*searched), options_, limits(effort));
     searched->is_searched = true;
   }
 
@@ -191,7 +208,9 @@ class CompoundSearch {
   const MapperOptions& options_;
   const MapperControl& control_;
   std::vector<ComponentId> homes_;
+  std::vector<BoundProblem> alone_;  ///< per Einsum
   std::vector<SearchedGroup> groups_;
+  bool is_cut_short_ = false;  ///< longer groups than those in `groups_` are not looked at
   bool is_complete_ = false;
 };
 

@@ -9,7 +9,8 @@ namespace sluice::compound {
 /// A group of consecutive Einsums, and what its search has found.
 struct SearchedGroup {
   Group group;
-  CostBounds bounds;  ///< of every mapping of the group
+  BoundProblem slice;  ///< the group as a problem of its own
+  CostBounds bounds;   ///< of every mapping of the group
   bool is_searched = false;
   GroupResult result;
 };

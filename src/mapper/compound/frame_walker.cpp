@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "group_constraints.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -9,10 +10,14 @@ namespace {
 
 class FrameWalker {
  public:
-  FrameWalker(const BoundProblem& problem, const Group& group,
+  FrameWalker(const BoundProblem& problem, const Constraints& constraints, const Group& group,
               const std::vector<std::uint32_t>& computes, ComponentId home, Effort effort,
               const std::function<bool(const Frame&)>& visit)
-      : problem_(problem), group_(group), effort_(effort), visit_(visit) {
+      : problem_(problem),
+        constraints_(constraints),
+        group_(group),
+        effort_(effort),
+        visit_(visit) {
     const BoundCompute& compute = problem[group.einsum(0)].computes[computes[0]];
     networks_ = compute.networks;
     outermost_ = outermost_memory(problem, group.einsum(0), computes[0]);
@@ -46,6 +51,8 @@ class FrameWalker {
   struct Level {
     std::vector<Dimension> dimensions;  ///< between the memory above and `memory`
     ComponentId memory;
+    std::size_t most_loops = 1;  ///< likely frames: temporal loops at this level
+    bool has_room = false;       ///< likely frames: some tiles of so many loops have
   };
   struct Steps {
     std::size_t loop_class = 0;
@@ -74,6 +81,9 @@ class FrameWalker {
     const LoopClass& loop = group_.classes[c];
     if (!loop.spatial || (!loop.reduced.empty() && !has_network(dimension.component))) return false;
     for (std::size_t e = 0; e < group_.size(); ++e) {
+      if (!may_unroll(constraints_, group_.einsum(e), dimension.component, dimension.index,
+                      *loop.variable[e]))
+        return false;
       const TensorMask reuse =
           bound(e).components[dimension.component.index()].spatial[dimension.index].reuse;
       const auto v = static_cast<std::size_t>(bound(e).local_variable[loop.variable[e]->index()]);
@@ -150,11 +160,9 @@ class FrameWalker {
     const ComponentId memory = levels_[l].memory;
     const bool is_home = l + 1 == levels_.size();
     std::vector<KeepSets> sets;
-    for (std::size_t e = 0; e < group_.size(); ++e) {
-      const Result<KeepSets> own = keep_sets(problem_, group_.einsum(e), memory, frame_.held[e]);
-      SLUICE_CHECK(own.has_value(), "keep sets were checked when the problem was bound");
-      sets.push_back(*own);
-    }
+    for (std::size_t e = 0; e < group_.size(); ++e)
+      sets.push_back(
+          allowed_sets(problem_, constraints_, group_.einsum(e), memory, frame_.held[e]));
     const auto asked = [&](TensorId tensor, bool all_of) {
       bool any = false, all = true;
       for (std::size_t e = 0; e < group_.size(); ++e) {
@@ -237,8 +245,16 @@ class FrameWalker {
   bool enclose(std::size_t l, const std::vector<TensorId>& above) {
     const bool is_home = l + 1 == levels_.size();
     if (!is_home || group_.size() == 1) frame_.first.assign(group_.size(), 0);
-    if (effort_ == Effort::kLikely && above.empty() && !is_home) return next_level(l);
-    return choose_steps(l, above, 0, {});
+    if (effort_ == Effort::kAll) return choose_steps(l, above, 0, {});
+    if (above.empty() && !is_home) return next_level(l);
+    // One loop a level where that is enough for the tiles to have room, else more.
+    for (Level& level = levels_[l]; level.most_loops <= group_.classes.size(); ++level.most_loops) {
+      level.has_room = false;
+      if (!choose_steps(l, above, 0, {})) return false;
+      if (level.has_room) break;
+    }
+    levels_[l].most_loops = 1;
+    return true;
   }
 
   // ---- temporal loops --------------------------------------------------------------------------
@@ -248,7 +264,9 @@ class FrameWalker {
     if (c == group_.classes.size()) return order_steps(l, held, chosen);
     if (!choose_steps(l, held, c + 1, chosen)) return false;
     if (!group_.classes[c].temporal) return true;
-    if (effort_ == Effort::kLikely && (!chosen.empty() || !indexes_outputs(c))) return true;
+    const std::size_t most = levels_[l].most_loops;
+    if (effort_ == Effort::kLikely && (chosen.size() == most || (most == 1 && !indexes_outputs(c))))
+      return true;
     for (const std::int64_t trips : divisors_of(tiles_[c])) {
       if (trips == 1) continue;
       std::vector<Steps> longer = chosen;
@@ -337,7 +355,8 @@ class FrameWalker {
     if (l + 1 == levels_.size())
       inner.insert(inner.end(), group_.internal.begin(), group_.internal.end());
     append(inner, memory);
-    const bool go_on = next_level(l);
+    const bool fits = effort_ == Effort::kAll || is_likely(l, resident, tiles, inner, steps);
+    const bool go_on = fits ? next_level(l) : true;
     frame_.nodes.resize(n_nodes);
     tiles_ = tiles;
     frame_.has_steps = had_steps;
@@ -347,35 +366,58 @@ class FrameWalker {
   bool next_level(std::size_t l) {
     if (l + 1 < levels_.size()) return spread(l + 1, 0);
     set_tiles();
-    if (effort_ == Effort::kLikely && !fits()) return true;
     set_collectives();
     return visit_(frame_);
   }
 
-  void set_tiles() {
-    frame_.tiles.clear();
-    for (std::size_t e = 0; e < group_.size(); ++e) {
-      std::vector<std::int64_t>& own = frame_.tiles.emplace_back();
-      for (const VariableRange& range : problem_.workload[group_.einsum(e)].iteration_space)
-        own.push_back(range.size);
-      for (std::size_t c = 0; c < group_.classes.size(); ++c)
-        if (const auto& variable = group_.classes[c].variable[e])
-          own[static_cast<std::size_t>(bound(e).local_variable[variable->index()])] = tiles_[c];
-    }
+  /// The Einsum's tiles below loops that leave these tiles of the classes.
+  std::vector<std::int64_t> tiles_of(std::size_t e,
+                                     const std::vector<std::int64_t>& of_classes) const {
+    std::vector<std::int64_t> own;
+    for (const VariableRange& range : problem_.workload[group_.einsum(e)].iteration_space)
+      own.push_back(range.size);
+    for (std::size_t c = 0; c < group_.classes.size(); ++c)
+      if (const auto& variable = group_.classes[c].variable[e])
+        own[static_cast<std::size_t>(bound(e).local_variable[variable->index()])] = of_classes[c];
+    return own;
   }
 
-  /// Whether the internal tensors and the largest first node of a child have room at home.
-  bool fits() const {
-    double bits = 0;
-    for (TensorId tensor : group_.internal) {
-      double most = 0;
-      for (std::size_t e = 0; e < group_.size(); ++e)
-        if (bound(e).local_tensor[tensor.index()] >= 0)
-          most = std::max(most, held_bits(problem_, group_.einsum(e), frame_.home,
-                                          local(e, {tensor}), frame_.tiles[e]));
-      bits = std::max(bits, most);
+  void set_tiles() {
+    frame_.tiles.clear();
+    for (std::size_t e = 0; e < group_.size(); ++e) frame_.tiles.push_back(tiles_of(e, tiles_));
+  }
+
+  /// The tiles have room; of several loops none can have fewer steps.
+  bool is_likely(std::size_t l, const std::vector<TensorId>& resident,
+                 const std::vector<std::int64_t>& above, const std::vector<TensorId>& others,
+                 const std::vector<Steps>& steps) {
+    Level& level = levels_[l];
+    if (!has_room(level.memory, resident, above, others)) return false;
+    level.has_room = true;
+    if (steps.size() < 2) return true;
+    return std::none_of(steps.begin(), steps.end(), [&](const Steps& step) {
+      const std::vector<std::int64_t> all = divisors_of(above[step.loop_class]);
+      const std::int64_t fewer = *(std::find(all.begin(), all.end(), step.trips) - 1);
+      const std::int64_t tile = tiles_[step.loop_class];
+      tiles_[step.loop_class] = above[step.loop_class] / fewer;
+      const bool could = has_room(level.memory, resident, above, others);
+      tiles_[step.loop_class] = tile;
+      return could;
+    });
+  }
+
+  /// Whether each Einsum's tensors alone have room in a memory: those that stay with the tiles
+  /// above its loops, the others with those below.
+  bool has_room(ComponentId memory, const std::vector<TensorId>& resident,
+                const std::vector<std::int64_t>& above, const std::vector<TensorId>& others) const {
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      const EinsumId einsum = group_.einsum(e);
+      const double bits =
+          held_bits(problem_, einsum, memory, local(e, resident), tiles_of(e, above)) +
+          held_bits(problem_, einsum, memory, local(e, others), tiles_of(e, tiles_));
+      if (bits > bound(e).components[memory.index()].size_bits) return false;
     }
-    return bits <= bound(0).components[frame_.home.index()].size_bits;
+    return true;
   }
 
   void set_collectives() {
@@ -398,6 +440,7 @@ class FrameWalker {
   }
 
   const BoundProblem& problem_;
+  const Constraints& constraints_;
   const Group& group_;
   Effort effort_;
   const std::function<bool(const Frame&)>& visit_;
@@ -410,12 +453,6 @@ class FrameWalker {
 };
 
 }  // namespace
-
-ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute) {
-  for (ComponentId id : problem[einsum].computes[compute].path)
-    if (problem.arch[id].is_memory()) return id;
-  fail_internal_check("outermost_memory", __FILE__, __LINE__, "a compute below no memory");
-}
 
 std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& group,
                                   const std::vector<std::uint32_t>& computes) {
@@ -433,10 +470,10 @@ std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& grou
   return homes;
 }
 
-bool for_each_frame(const BoundProblem& problem, const Group& group,
+bool for_each_frame(const BoundProblem& problem, const Constraints& constraints, const Group& group,
                     const std::vector<std::uint32_t>& computes, ComponentId home, Effort effort,
                     const std::function<bool(const Frame&)>& visit) {
-  return FrameWalker(problem, group, computes, home, effort, visit).run();
+  return FrameWalker(problem, constraints, group, computes, home, effort, visit).run();
 }
 
 }  // namespace sluice::compound

@@ -24,12 +24,9 @@ struct Frame {
 std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& group,
                                   const std::vector<std::uint32_t>& computes);
 
-/// The outermost memory on the way to the Einsums' computes.
-ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute);
-
 /// Calls `visit` for every frame until it returns false; returns false if it did. `computes`: per
 /// Einsum of the group, index into BoundEinsum::computes.
-bool for_each_frame(const BoundProblem& problem, const Group& group,
+bool for_each_frame(const BoundProblem& problem, const Constraints& constraints, const Group& group,
                     const std::vector<std::uint32_t>& computes, ComponentId home, Effort effort,
                     const std::function<bool(const Frame&)>& visit);
 

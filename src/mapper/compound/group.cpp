@@ -132,6 +132,27 @@ class ClassFinder {
   std::vector<std::size_t> leader_;
 };
 
+/// Whether the outermost memory may (must) keep a tensor for an Einsum.
+struct OutermostKeep {
+  bool may = false, must = false;
+};
+
+OutermostKeep outermost_keep(const BoundProblem& problem, EinsumId einsum, TensorId tensor) {
+  const std::vector<TensorMask> nothing(problem.arch.components.size(), 0);
+  const KeepSets sets = *keep_sets(problem, einsum, outermost_memory(problem, einsum, 0), nothing);
+  const int t = problem[einsum].local_tensor[tensor.index()];
+  return {((sets.must | sets.may) >> t & 1) != 0, (sets.must >> t & 1) != 0};
+}
+
+bool outermost_agrees(const BoundProblem& problem, const Group& group) {
+  for (std::size_t e = 0; e < group.size(); ++e)
+    for (TensorId tensor : problem[group.einsum(e)].tensors) {
+      const OutermostKeep keep = outermost_keep(problem, group.einsum(e), tensor);
+      if (group.is_internal(tensor) ? keep.must : !keep.may) return false;
+    }
+  return true;
+}
+
 }  // namespace
 
 bool Group::is_internal(TensorId tensor) const { return contains(internal, tensor); }
@@ -156,8 +177,15 @@ std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, 
       if (made && n_readers > 0 && outside > 0) return std::nullopt;
       (internal ? group.internal : group.external).push_back(tensor);
     }
+  if (!outermost_agrees(problem, group)) return std::nullopt;
   group.classes = ClassFinder(problem.workload, group).classes();
   return group;
+}
+
+ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute) {
+  for (ComponentId id : problem[einsum].computes[compute].path)
+    if (problem.arch[id].is_memory()) return id;
+  fail_internal_check("outermost_memory", __FILE__, __LINE__, "a compute below no memory");
 }
 
 BoundProblem slice(const BoundProblem& problem, const Group& group) {

@@ -31,7 +31,11 @@ struct Group {
   bool is_internal(TensorId tensor) const;
 };
 
-/// Nothing: a tensor that others outside need is made and read in it, so it is not in the space.
+/// The outermost memory on the way to one of an Einsum's computes.
+ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute);
+
+/// Nothing: a tensor that others outside need is made and read in it, or the outermost memory must
+/// keep an internal tensor or may not keep an external one; so it is not in the space.
 std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, std::size_t end);
 
 /// The Einsums of a group as a workload of their own: the same tensors, ranks and variables;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "group_constraints.h"
+#include "mapper/constraint_check.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
@@ -53,24 +55,25 @@ Mapping below_root(StorageNode root, std::vector<NodeList> lists) {
 
 class GroupSearch {
  public:
-  GroupSearch(const BoundProblem& problem, const Group& group,
-              const std::vector<ComponentId>& homes, const MapperOptions& options,
-              const GroupLimits& limits)
-      : problem_(problem),
-        group_(group),
-        homes_(homes),
+  GroupSearch(const GroupProblem& problem, const MapperOptions& options, const GroupLimits& limits)
+      : problem_(problem.whole),
+        group_(problem.group),
+        homes_(problem.homes),
         options_(options),
         limits_(limits),
-        slice_(slice(problem, group)) {
-    for (std::size_t e = 0; e < group.size(); ++e) {
+        slice_(problem.slice),
+        alone_slices_(problem.alone),
+        constraints_(constraints_on(options.constraints, problem.group)) {
+    for (std::size_t e = 0; e < group_.size(); ++e) {
       Group& alone = alone_.emplace_back();
-      alone.first = group.first + e;
+      alone.first = group_.first + e;
       alone.end = alone.first + 1;
       // What others make comes from the outermost memory: the same for all of its nests.
-      for (TensorId tensor : problem[alone.einsum(0)].tensors)
-        if (!group.is_internal(tensor) || problem.roles.producer[tensor.index()] != alone.einsum(0))
+      for (TensorId tensor : problem_[alone.einsum(0)].tensors)
+        if (!group_.is_internal(tensor) ||
+            problem_.roles.producer[tensor.index()] != alone.einsum(0))
           alone.external.push_back(tensor);
-      alone_slices_.push_back(slice(problem, alone));
+      alone_constraints_.push_back(constraints_alone(options.constraints, alone.einsum(0)));
     }
   }
 
@@ -106,7 +109,7 @@ class GroupSearch {
     for (ComponentId home : homes_of(problem_, group_, computes_)) {
       if (group_.size() == 1 && std::find(homes_.begin(), homes_.end(), home) == homes_.end())
         continue;
-      if (!for_each_frame(problem_, group_, computes_, home, limits_.effort,
+      if (!for_each_frame(problem_, options_.constraints, group_, computes_, home, limits_.effort,
                           [this](const Frame& frame) { return search_frame(frame); }))
         return false;
     }
@@ -117,6 +120,7 @@ class GroupSearch {
   bool search_nest() {
     NestRequest request;
     request.einsum = group_.einsum(0);
+    request.constraints = &options_.constraints;
     request.compute = computes_[0];
     request.home = outermost_memory(problem_, request.einsum, request.compute);
     request.written_as = EinsumId(0);
@@ -217,7 +221,7 @@ class GroupSearch {
     if (limits_.count_only) return true;
     const Mapping mapping = below_root(root_of(problem_, {&group_}), {nodes});
     const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
-    if (!priced) return false;
+    if (!priced || !constraint_violations(constraints_, slice_, mapping).empty()) return false;
     GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes)};
     add_to_front(&result_.front, std::move(found), [](const GroupMapping& m) {
       return std::vector<double>{m.cost.energy_j, m.cost.leak_w, m.cost.policy_s, m.cost.overlap_s};
@@ -230,6 +234,7 @@ class GroupSearch {
   NestRequest request_below(const Frame& frame, std::size_t e) const {
     NestRequest request;
     request.einsum = group_.einsum(e);
+    request.constraints = &options_.constraints;
     request.written_as = EinsumId(e);
     request.compute = computes_[e];
     request.home = frame.home;
@@ -366,7 +371,12 @@ class GroupSearch {
     }
     name_only_einsum(&nodes);
     const Mapping mapping = below_root(root_of(problem_, {&alone_[e]}), {std::move(nodes)});
-    return price_part(alone_slices_[e], mapping, options_.policy, account);
+    auto priced = price_part(alone_slices_[group_.first + e], mapping, options_.policy, account);
+    if (priced &&
+        !constraint_violations(alone_constraints_[e], alone_slices_[group_.first + e], mapping)
+             .empty())
+      return std::nullopt;
+    return priced;
   }
 
   /// In the slice of one Einsum there is no other.
@@ -385,10 +395,12 @@ class GroupSearch {
   const std::vector<ComponentId>& homes_;
   const MapperOptions& options_;
   GroupLimits limits_;
-  BoundProblem slice_;
-  std::vector<Group> alone_;                ///< per Einsum
-  std::vector<BoundProblem> alone_slices_;  ///< per Einsum
-  std::vector<std::uint32_t> computes_;     ///< per Einsum
+  const BoundProblem& slice_;
+  const std::vector<BoundProblem>& alone_slices_;  ///< per Einsum of the whole problem
+  Constraints constraints_;                        ///< of the slice
+  std::vector<Group> alone_;                       ///< per Einsum
+  std::vector<Constraints> alone_constraints_;     ///< per Einsum
+  std::vector<std::uint32_t> computes_;            ///< per Einsum
   std::map<std::vector<std::int64_t>, std::vector<Child>> likely_;
   GroupResult result_;
 };
@@ -404,10 +416,9 @@ void add_offset(NodeList* nodes, std::size_t offset) {
 
 }  // namespace
 
-GroupResult search_group(const BoundProblem& problem, const Group& group,
-                         const std::vector<ComponentId>& homes, const MapperOptions& options,
+GroupResult search_group(const GroupProblem& problem, const MapperOptions& options,
                          const GroupLimits& limits) {
-  return GroupSearch(problem, group, homes, options, limits).run();
+  return GroupSearch(problem, options, limits).run();
 }
 
 Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,

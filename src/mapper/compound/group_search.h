@@ -30,10 +30,18 @@ struct GroupLimits {
   const std::atomic<bool>* cancel = nullptr;  ///< may be null
 };
 
-/// The best mappings of a group under a policy. `homes`: an Einsum alone is searched like a group
-/// with a home among these memories (Effort::kLikely).
-GroupResult search_group(const BoundProblem& problem, const Group& group,
-                         const std::vector<ComponentId>& homes, const MapperOptions& options,
+/// What the search of a group is given.
+struct GroupProblem {
+  const BoundProblem& whole;
+  const Group& group;
+  const BoundProblem& slice;               ///< slice() of the group
+  const std::vector<BoundProblem>& alone;  ///< per Einsum of the whole: slice() of it alone
+  /// Effort::kLikely: an Einsum alone is searched like a group with a home among these memories.
+  const std::vector<ComponentId>& homes;
+};
+
+/// The best mappings of a group under a policy.
+GroupResult search_group(const GroupProblem& problem, const MapperOptions& options,
                          const GroupLimits& limits);
 
 /// A whole mapping of groups one after the other: the outermost memory's node, then their nodes,

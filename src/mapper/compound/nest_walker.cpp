@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sluice/support/error.h"
+#include "group_constraints.h"
 
 namespace sluice::compound {
 namespace {
@@ -51,7 +51,10 @@ class NestWalker {
  private:
   // ---- spatial loops ---------------------------------------------------------------------------
 
-  bool may_unroll(const Dimension& dimension, std::size_t variable) const {
+  bool may_take(const Dimension& dimension, std::size_t variable) const {
+    if (!may_unroll(*request_.constraints, request_.einsum, dimension.component, dimension.index,
+                    variable_id(variable)))
+      return false;
     const TensorMask reuse =
         bound_.components[dimension.component.index()].spatial[dimension.index].reuse;
     for (std::size_t t = 0; t < bound_.tensors.size(); ++t)
@@ -79,7 +82,7 @@ class NestWalker {
     Dimension& dimension = dimensions_[d];
     if (!spread_all(d + 1)) return false;
     for (std::size_t v = 0; v < tiles_.size(); ++v) {
-      if (!may_unroll(dimension, v)) continue;
+      if (!may_take(dimension, v)) continue;
       for (const std::int64_t trips : divisors_of(tiles_[v] / spatial_[v]))
         if (trips > 1 && trips <= fanout(dimension) &&
             !with_trips(&dimension, v, trips, [&] { return spread_all(d + 1); }))
@@ -100,7 +103,7 @@ class NestWalker {
         reuse_of(dimensions_[d]) == reuse_of(dimension))
       first = dimensions_[d].variable;
     for (std::size_t v = first; v < tiles_.size(); ++v) {
-      if (!may_unroll(dimension, v)) continue;
+      if (!may_take(dimension, v)) continue;
       std::int64_t trips = 1;
       for (const std::int64_t divisor : divisors_of(tiles_[v] / spatial_[v]))
         if (divisor <= fanout(dimension)) trips = divisor;
@@ -147,10 +150,9 @@ class NestWalker {
     if (b + 1 == below_.size()) return finish(pending);
     if (!problem_.arch[id].is_memory() || !bound_.components[id.index()].enabled)
       return descend(b + 1, std::move(pending));
-    const Result<KeepSets> sets = keep_sets(problem_, request_.einsum, id, held_);
-    SLUICE_CHECK(sets.has_value(), "keep sets were checked when the problem was bound");
-    for (TensorMask subset = sets->may;; subset = (subset - 1) & sets->may) {
-      const TensorMask kept = sets->must | subset;
+    const KeepSets sets = allowed_sets(problem_, *request_.constraints, request_.einsum, id, held_);
+    for (TensorMask subset = sets.may;; subset = (subset - 1) & sets.may) {
+      const TensorMask kept = sets.must | subset;
       held_[id.index()] = kept;
       const bool go_on = kept == 0 ? descend(b + 1, pending) : segment(b, pending, kept);
       held_[id.index()] = 0;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "sluice/mapper/constraints.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
 
@@ -22,6 +23,7 @@ struct NestRequest {
   std::vector<TensorMask> held;     ///< per ComponentId: what memories down to `home` hold
   TensorMask first = 0;             ///< held in `home` by a node that is the nest's first
   bool halves = false;              ///< likely nests that fill half of their memories, too
+  const Constraints* constraints;   ///< ids as in the problem
 };
 
 /// Calls `visit(nodes)` for every nest, compute included, until it returns false. Returns false if

@@ -1,0 +1,108 @@
+#include "group_constraints.h"
+
+#include <algorithm>
+
+#include "sluice/support/error.h"
+
+namespace sluice::compound {
+namespace {
+
+template <class Item>
+bool contains(const std::vector<Item>& items, const Item& item) {
+  return std::find(items.begin(), items.end(), item) != items.end();
+}
+
+bool is_in(const Group& group, EinsumId einsum) {
+  return einsum.index() >= group.first && einsum.index() < group.end;
+}
+
+/// Those about all Einsums or one between `first` and `end`, whose ids count from `first` then.
+template <class Constraint>
+void keep_between(std::size_t first, std::size_t end, std::vector<Constraint>* constraints) {
+  std::erase_if(*constraints, [&](const Constraint& c) {
+    return c.einsum && (c.einsum->index() < first || c.einsum->index() >= end);
+  });
+  for (Constraint& c : *constraints)
+    if (c.einsum) c.einsum = EinsumId(c.einsum->index() - first);
+}
+
+Constraints between(const Constraints& constraints, std::size_t first, std::size_t end) {
+  Constraints own = constraints;
+  keep_between(first, end, &own.storage);
+  keep_between(first, end, &own.tiles);
+  keep_between(first, end, &own.spatial);
+  keep_between(first, end, &own.loop_orders);
+  return own;
+}
+
+}  // namespace
+
+bool may_keep(const Constraints& constraints, const BoundProblem& problem, const Group& group) {
+  for (const FusionConstraint& c : constraints.fusion) {
+    const bool used = group.is_internal(c.tensor) || contains(group.external, c.tensor);
+    if (used && problem.roles.is_intermediate(c.tensor) && c.fused != group.is_internal(c.tensor))
+      return false;
+  }
+  for (const ScheduleConstraint& c : constraints.schedules) {
+    const auto inside = std::count_if(c.einsums.begin(), c.einsums.end(),
+                                      [&](EinsumId e) { return is_in(group, e); });
+    const bool apart = inside > 0 && inside < static_cast<std::ptrdiff_t>(c.einsums.size());
+    if (apart && c.kind != SplitKind::kSequential) return false;
+  }
+  return true;
+}
+
+Constraints constraints_on(const Constraints& constraints, const Group& group) {
+  Constraints own = between(constraints, group.first, group.end);
+  std::erase_if(own.fusion,
+                [&](const FusionConstraint& c) { return !group.is_internal(c.tensor); });
+  std::erase_if(own.collectives, [&](const CollectiveConstraint& c) {
+    return !group.is_internal(c.tensor) && !contains(group.external, c.tensor);
+  });
+  std::erase_if(own.schedules, [&](const ScheduleConstraint& c) {
+    return !std::all_of(c.einsums.begin(), c.einsums.end(),
+                        [&](EinsumId e) { return is_in(group, e); });
+  });
+  for (ScheduleConstraint& c : own.schedules)
+    for (EinsumId& einsum : c.einsums) einsum = EinsumId(einsum.index() - group.first);
+  return own;
+}
+
+Constraints constraints_alone(const Constraints& constraints, EinsumId einsum) {
+  Constraints own = between(constraints, einsum.index(), einsum.index() + 1);
+  own.fusion.clear();
+  own.collectives.clear();
+  own.schedules.clear();
+  return own;
+}
+
+KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraints, EinsumId einsum,
+                      ComponentId memory, const std::vector<TensorMask>& held) {
+  const Result<KeepSets> sets = keep_sets(problem, einsum, memory, held);
+  SLUICE_CHECK(sets.has_value(), "keep sets were checked when the problem was bound");
+  KeepSets result = *sets;
+  for (const StorageConstraint& c : constraints.storage) {
+    if (c.memory != memory || (c.einsum && *c.einsum != einsum)) continue;
+    for (std::size_t t = 0; t < problem[einsum].tensors.size(); ++t) {
+      const TensorMask bit = TensorMask{1} << t;
+      if (contains(c.keep, problem[einsum].tensors[t])) result.must |= bit;
+      if (contains(c.forbid, problem[einsum].tensors[t])) {
+        result.must &= ~bit;
+        result.may &= ~bit;
+      }
+    }
+  }
+  result.may &= ~result.must;
+  return result;
+}
+
+bool may_unroll(const Constraints& constraints, EinsumId einsum, ComponentId component,
+                std::uint32_t dimension, RankVariableId variable) {
+  return std::none_of(
+      constraints.spatial.begin(), constraints.spatial.end(), [&](const SpatialConstraint& c) {
+        return c.component == component && c.dimension == dimension &&
+               (!c.einsum || *c.einsum == einsum) && !contains(c.variables, variable);
+      });
+}
+
+}  // namespace sluice::compound

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "group.h"
+#include "sluice/mapper/constraints.h"
+
+namespace sluice::compound {
+
+/// Whether mappings of the group can keep the constraints on fusion and on splits: what must be
+/// exchanged on chip is internal, what must not is external, Einsums that ask for a split of their
+/// own kind are together.
+bool may_keep(const Constraints& constraints, const BoundProblem& problem, const Group& group);
+
+/// The constraints on the group's Einsums and internal tensors; Einsum ids count from its first.
+Constraints constraints_on(const Constraints& constraints, const Group& group);
+
+/// The constraints on one Einsum's nest, as those of a workload of this Einsum alone.
+Constraints constraints_alone(const Constraints& constraints, EinsumId einsum);
+
+/// keep_sets(), with what the constraints force into the memory or out of it.
+KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraints, EinsumId einsum,
+                      ComponentId memory, const std::vector<TensorMask>& held);
+
+/// Whether constraints let a dimension unroll this variable of the Einsum.
+bool may_unroll(const Constraints& constraints, EinsumId einsum, ComponentId component,
+                std::uint32_t dimension, RankVariableId variable);
+
+}  // namespace sluice::compound
