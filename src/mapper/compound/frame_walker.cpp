@@ -308,23 +308,26 @@ class FrameWalker {
   bool choose_resident(std::size_t l, const std::vector<TensorId>& held,
                        const std::vector<Steps>& steps) {
     if (steps.empty()) return place(l, {}, steps, held);
+    if (effort_ == Effort::kLikely) {
+      std::vector<TensorId> resident, others;
+      for (TensorId tensor : held)
+        (is_moved(tensor, steps) ? others : resident).push_back(tensor);
+      return place(l, resident, steps, others);
+    }
     SLUICE_CHECK(held.size() < 32, "too many tensors in one memory");
     const std::uint32_t all = (std::uint32_t{1} << held.size()) - 1;
     for (std::uint32_t subset = all;; subset = (subset - 1) & all) {
       std::vector<TensorId> resident, others;
-      bool is_likely = true;
-      for (std::size_t i = 0; i < held.size(); ++i) {
-        const bool stays = subset >> i & 1;
-        (stays ? resident : others).push_back(held[i]);
-        const bool touched = std::any_of(steps.begin(), steps.end(), [&](const Steps& step) {
-          return is_touched(held[i], step.loop_class);
-        });
-        is_likely &= stays != touched;
-      }
-      if ((effort_ == Effort::kAll || is_likely) && !place(l, resident, steps, others))
-        return false;
+      for (std::size_t i = 0; i < held.size(); ++i)
+        (subset >> i & 1 ? resident : others).push_back(held[i]);
+      if (!place(l, resident, steps, others)) return false;
       if (subset == 0) return true;
     }
+  }
+
+  bool is_moved(TensorId tensor, const std::vector<Steps>& steps) const {
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const Steps& step) { return is_touched(tensor, step.loop_class); });
   }
 
   void append(const std::vector<TensorId>& tensors, ComponentId memory) {
