@@ -310,8 +310,7 @@ class FrameWalker {
     if (steps.empty()) return place(l, {}, steps, held);
     if (effort_ == Effort::kLikely) {
       std::vector<TensorId> resident, others;
-      for (TensorId tensor : held)
-        (is_moved(tensor, steps) ? others : resident).push_back(tensor);
+      for (TensorId tensor : held) (is_moved(tensor, steps) ? others : resident).push_back(tensor);
       return place(l, resident, steps, others);
     }
     SLUICE_CHECK(held.size() < 32, "too many tensors in one memory");
