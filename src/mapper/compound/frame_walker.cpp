@@ -412,11 +412,12 @@ class FrameWalker {
   /// above its loops, the others with those below.
   bool has_room(ComponentId memory, const std::vector<TensorId>& resident,
                 const std::vector<std::int64_t>& above, const std::vector<TensorId>& others) const {
+    const bool below_steps = frame_.has_steps;
     for (std::size_t e = 0; e < group_.size(); ++e) {
       const EinsumId einsum = group_.einsum(e);
       const double bits =
-          held_bits(problem_, einsum, memory, local(e, resident), tiles_of(e, above)) +
-          held_bits(problem_, einsum, memory, local(e, others), tiles_of(e, tiles_));
+          held_bits(problem_, einsum, memory, local(e, resident), tiles_of(e, above), false) +
+          held_bits(problem_, einsum, memory, local(e, others), tiles_of(e, tiles_), below_steps);
       if (bits > bound(e).components[memory.index()].size_bits) return false;
     }
     return true;

@@ -241,6 +241,7 @@ class GroupSearch {
     request.tiles = frame.tiles[e];
     request.held = frame.held[e];
     request.first = frame.first[e];
+    request.has_steps = frame.has_steps;
     return request;
   }
 

@@ -221,6 +221,7 @@ class NestWalker {
   }
 
   void write_steps(const std::vector<Steps>& steps) {
+    n_steps_ += steps.size();
     for (const Steps& step : steps) {
       tiles_[step.variable] /= step.trips;
       left_[step.variable] /= step.trips;
@@ -232,6 +233,7 @@ class NestWalker {
   }
 
   void unwrite_steps(const std::vector<Steps>& steps) {
+    n_steps_ -= steps.size();
     for (const Steps& step : steps) left_[step.variable] *= step.trips;
   }
 
@@ -317,13 +319,18 @@ class NestWalker {
 
   bool fills(TensorMask kept, ComponentId memory, double size, const std::vector<Steps>& chosen,
              const std::vector<std::int64_t>& tiles) const {
-    if (held_bits(problem_, request_.einsum, memory, kept, tiles) > size) return false;
+    const bool below_steps = request_.has_steps || n_steps_ > 0;
+    if (held_bits(problem_, request_.einsum, memory, kept, tiles, below_steps || !chosen.empty()) >
+        size)
+      return false;
     return std::all_of(chosen.begin(), chosen.end(), [&](const Steps& step) {
       const std::vector<std::int64_t> all = divisors_of(left_[step.variable]);
       const std::int64_t fewer = *(std::find(all.begin(), all.end(), step.trips) - 1);
       std::vector<std::int64_t> larger = tiles;
       larger[step.variable] = larger[step.variable] * step.trips / fewer;
-      return held_bits(problem_, request_.einsum, memory, kept, larger) > size;
+      const bool is_last = fewer == 1 && chosen.size() == 1;
+      return held_bits(problem_, request_.einsum, memory, kept, larger, below_steps || !is_last) >
+             size;
     });
   }
 
@@ -370,6 +377,7 @@ class NestWalker {
   std::vector<std::int64_t> left_;     ///< per variable: steps that no temporal loop takes yet
   std::vector<std::int64_t> tiles_;    ///< per variable: the tile at the current place
   std::vector<TensorMask> held_;
+  std::size_t n_steps_ = 0;  ///< temporal loops written
   NodeList nodes_;
 };
 
@@ -392,10 +400,11 @@ std::int64_t box_of(const BoundAccess& access, const std::vector<std::int64_t>& 
 }
 
 double held_bits(const BoundProblem& problem, EinsumId einsum, ComponentId memory,
-                 TensorMask tensors, const std::vector<std::int64_t>& tiles) {
+                 TensorMask tensors, const std::vector<std::int64_t>& tiles, bool below_steps) {
   const BoundEinsum& bound = problem[einsum];
   const BoundComponent& component = bound.components[memory.index()];
-  const bool twice = std::get<Memory>(problem.arch[memory].kind).buffering == Buffering::kDouble;
+  const bool twice =
+      below_steps && std::get<Memory>(problem.arch[memory].kind).buffering == Buffering::kDouble;
   double bits = 0;
   for (std::size_t t = 0; t < bound.tensors.size(); ++t) {
     if (!(tensors >> t & 1)) continue;

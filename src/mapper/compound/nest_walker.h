@@ -22,6 +22,7 @@ struct NestRequest {
   std::vector<std::int64_t> tiles;  ///< per variable of the Einsum
   std::vector<TensorMask> held;     ///< per ComponentId: what memories down to `home` hold
   TensorMask first = 0;             ///< held in `home` by a node that is the nest's first
+  bool has_steps = false;           ///< a temporal loop stands above
   bool halves = false;              ///< likely nests that fill half of their memories, too
   const Constraints* constraints;   ///< ids as in the problem
 };
@@ -34,9 +35,10 @@ bool for_each_nest(const BoundProblem& problem, const NestRequest& request, Effo
 /// Values of a tile that an access touches: the box around them.
 std::int64_t box_of(const BoundAccess& access, const std::vector<std::int64_t>& tiles);
 
-/// Bits that a memory reserves for tiles of these tensors of one Einsum, double buffers included.
+/// Bits that a memory reserves for tiles of these tensors of one Einsum; below temporal loops a
+/// double-buffered memory takes twice as much.
 double held_bits(const BoundProblem& problem, EinsumId einsum, ComponentId memory,
-                 TensorMask tensors, const std::vector<std::int64_t>& tiles);
+                 TensorMask tensors, const std::vector<std::int64_t>& tiles, bool below_steps);
 
 std::vector<std::int64_t> divisors_of(std::int64_t value);  ///< ascending, 1 included
 
