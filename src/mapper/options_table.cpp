@@ -222,7 +222,8 @@ std::vector<MapperOption> make_table() {
   using Options = MapperOptions;
   using Text = std::string;
   return {
-      {"mapper", "choice", "a name that `sluice list mappers` shows", "Search method",
+      {"mapper", "choice", "a name that `sluice list mappers` shows",
+       "Search method; where none is given and fused cannot do what is asked, compound",
        [](Options& o, const Text& t) -> SetResult {
          o.mapper = t;
          return {};

@@ -45,15 +45,9 @@ std::vector<Pmapping> undominated(const BoundProblem& problem, std::vector<Pmapp
 /// good.
 class JoinWalk {
  public:
-  JoinWalk(const BoundProblem& problem, LatencyPolicy policy,
-           const std::vector<std::vector<Pmapping>>& nests, const EnumerationLimits& limits,
-           std::int64_t evaluations, Enumeration& out)
-      : problem_(problem),
-        policy_(policy),
-        nests_(nests),
-        limits_(limits),
-        evaluations_(evaluations),
-        out_(out) {
+  JoinWalk(const BoundProblem& problem, const std::vector<std::vector<Pmapping>>& nests,
+           const EnumerationLimits& limits, std::int64_t evaluations, Enumeration& out)
+      : problem_(problem), nests_(nests), limits_(limits), evaluations_(evaluations), out_(out) {
     signature_.resize(problem.workload.tensors.size());
     for (std::size_t e = 0; e < nests.size(); ++e) index_nests(e);
   }
@@ -123,16 +117,14 @@ class JoinWalk {
       return;
     }
     ++out_.full_mappings;
-    const auto cost = evaluate(problem_, *mapping, policy_);
+    const auto cost = evaluate(problem_, *mapping);
     if (!cost) {
       report_refusal(*mapping, cost.error());
       return;
     }
     ++out_.valid_mappings;
-    if (policy_ == LatencyPolicy::kOverlap) {
-      check_additive(*mapping, *cost);
-      check_execution(*mapping, *cost);
-    }
+    check_additive(*mapping, *cost);
+    check_execution(*mapping, *cost);
     remember(*mapping, *cost);
   }
 
@@ -187,7 +179,6 @@ class JoinWalk {
   }
 
   const BoundProblem& problem_;
-  const LatencyPolicy policy_;
   const std::vector<std::vector<Pmapping>>& nests_;
   const EnumerationLimits& limits_;
   std::int64_t evaluations_;
@@ -244,7 +235,7 @@ Enumeration enumerate(const BoundProblem& problem, const MapperOptions& options,
     result.candidates.push_back(static_cast<std::int64_t>(priced.size()));
     nests.push_back(std::move(priced));
   }
-  JoinWalk(problem, options.policy, nests, limits, evaluations, result).run();
+  JoinWalk(problem, nests, limits, evaluations, result).run();
   return result;
 }
 

@@ -21,7 +21,6 @@ struct EnumerationLimits {
   /// Run so many full mappings literally, spread over the enumeration.
   std::int64_t executions = 0;
   /// Keep every nest of an Einsum, not only those that no exchangeable one beats in everything.
-  /// Needed under other policies than `overlap`, whose latencies do not add up.
   bool keep_dominated_nests = false;
 };
 
