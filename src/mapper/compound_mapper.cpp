@@ -178,8 +178,7 @@ class CompoundSearch {
     Guarantee guarantee;
     guarantee.space = fmt::format("groups of consecutive Einsums with collectives, policy {}",
                                   latency_policy_name(options_.policy));
-    if (result.cancelled) return guarantee;
-    if (is_complete_ && parts_add_up()) {
+    if (!result.cancelled && is_complete_ && parts_add_up()) {
       guarantee.kind = GuaranteeKind::kOptimal;
       return guarantee;
     }

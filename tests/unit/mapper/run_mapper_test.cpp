@@ -11,7 +11,8 @@ namespace {
 /// A mapper that searches until it is told to stop, then says whether it had found something.
 class Endless final : public Mapper {
  public:
-  explicit Endless(bool finds) : finds_(finds) {}
+  explicit Endless(bool finds, GuaranteeKind kind = GuaranteeKind::kOptimal)
+      : finds_(finds), kind_(kind) {}
   std::string name() const override { return "endless"; }
   std::string description() const override { return "never ends by itself"; }
   tl::expected<MapperResult, NoMapping> map(const BoundProblem&, const MapperOptions&,
@@ -19,13 +20,14 @@ class Endless final : public Mapper {
     while (!control.cancel->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     MapperResult result;
     result.cancelled = true;
-    result.guarantee.kind = GuaranteeKind::kOptimal;
+    result.guarantee.kind = kind_;
     if (finds_) result.mappings.emplace_back();
     return result;
   }
 
  private:
   bool finds_;
+  GuaranteeKind kind_;
 };
 
 MapperOptions budget_of(double seconds) {
@@ -39,6 +41,12 @@ TEST(RunMapper, StopsWhenTheBudgetIsOverAndDropsTheGuarantee) {
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->cancelled);
   EXPECT_EQ(result->guarantee.kind, GuaranteeKind::kNone);
+}
+
+TEST(RunMapper, KeepsABoundWhenTheBudgetIsOver) {
+  const auto result = run_mapper(Endless(true, GuaranteeKind::kGap), {}, budget_of(0.05), {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->guarantee.kind, GuaranteeKind::kGap);
 }
 
 TEST(RunMapper, SaysSoWhenTheBudgetWasTooSmallToFindAnything) {
