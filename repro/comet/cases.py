@@ -1,6 +1,5 @@
 """The paper's cases: which workload, architecture and shape, and the best mapping of each template for it."""
 
-import heapq
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,7 +12,6 @@ from evaluation import best_of, is_out_of_memory
 GEMMS = range(1, 13)
 ATTENTIONS = range(1, 13)
 SHAPES = Path(__file__).parents[2] / "library" / "shapes"
-SHORT_LIST = 12
 
 
 @cache
@@ -35,7 +33,6 @@ class Found:
     choice: tuple = ()  # which of the template's mappings: places in its lists
     nodes: list = field(default_factory=list, repr=False)
     problem: list = field(default_factory=list, repr=False)
-    short_list: list = field(default_factory=list, repr=False)  # the fastest: cost, problem, nodes
     row_tiles: set = field(default_factory=set, repr=False)  # of the legal mappings: rows at a time
 
     @property
@@ -145,8 +142,6 @@ def consider(found, sluice, problem, places, mappings):
     if best is not None and (found.latency_s is None or cost_of(results[best]) < (found.latency_s, found.energy_j)):
         found.latency_s, found.energy_j = cost_of(results[best])
         found.nodes, found.problem, found.choice = mappings[best], problem, places[best]
-    legal = [(cost_of(r), problem, nodes) for r, nodes in zip(results, mappings) if r["status"] == "ok"]
-    found.short_list = heapq.nsmallest(SHORT_LIST, without_twins(found.short_list + legal), key=lambda one: one[0])
     return best
 
 
@@ -155,35 +150,6 @@ def cost_of(result):
     return result["latency_s"], result["energy_j"]
 
 
-def without_twins(priced):
-    seen = []
-    for cost, problem, nodes in sorted(priced, key=lambda one: one[0]):
-        if not any(cost == other and nodes == others for other, _, others in seen[-SHORT_LIST:]):
-            seen.append((cost, problem, nodes))
-    return seen
-
-
 def row_tile(nodes):
     """Rows at a time: the tile of the outermost loop over them; None where all pass at once."""
     return next((n["tile_shape"] for n in nodes if n["node"] == "Temporal" and n["rank_variable"] == "m"), None)
-
-
-def repriced(sluice, found, variations):
-    """The best of a short list on another machine."""
-    again = Found(found.template, tried=found.tried, legal=found.legal, row_tiles=found.row_tiles)
-    problems = []
-    for _, problem, _ in found.short_list:
-        if problem not in problems:
-            problems.append(problem)
-    for known in problems:
-        platform = "cloud" if "comet_cloud" in known else "edge"
-        here = {name: value[platform] if isinstance(value, dict) else value for name, value in variations.items()}
-        problem = [*known, *set_variables(here)]
-        mappings = [nodes for _, one, nodes in found.short_list if one == known]
-        results = sluice.price(problem, mappings)
-        legal = [i for i, result in enumerate(results) if result["status"] == "ok"]
-        for i in legal:
-            if again.latency_s is None or cost_of(results[i]) < (again.latency_s, again.energy_j):
-                again.latency_s, again.energy_j = cost_of(results[i])
-                again.nodes, again.problem = mappings[i], problem
-    return again

@@ -9,7 +9,7 @@ import figures
 import sensitivity
 import validation
 from cases import ATTENTIONS, GEMMS
-from claims import REASONS, judged, write_claims
+from claims import judged, reason_of, write_claims
 from evaluation import Sluice
 from results import search_all, with_parts
 
@@ -42,7 +42,7 @@ def main():
     if options.sensitivity:
         others = dict(sensitivity.variants(sluice, base))
         sensitivity.write(base, others, options.output)
-    rows = [(claim, "yes" if claim.holds else "no", REASONS.get(claim.claim, "")) for claim in validated]
+    rows = [(claim, "yes" if claim.holds else "no", "" if claim.holds else reason_of(claim)) for claim in validated]
     write_claims([*rows, *judged(base, others)], options.output / "claims.csv")
 
 

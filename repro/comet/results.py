@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import attention
-from cases import repriced, search, search_attention
+from cases import search, search_attention, set_variables
 from templates import DISTRIBUTED as SPREAD
 from templates import LAYERNORM, SOFTMAX, TEMPLATES, WIDE
 
@@ -79,17 +79,24 @@ def search_all(sluice, cases, attentions, variations, chosen=None):
     return found
 
 
-def reprice_all(sluice, found, variations):
-    """The same search among each template's fastest mappings, for another machine."""
-    once = {id(one): one for one in found.values()}
-    again = dict(zip(once, side_by_side(lambda one: repriced(sluice, one, variations), [(one,) for one in once.values()])))
-    return {key: again[id(one)] for key, one in found.items()}
-
-
 def with_parts(sluice, found):
-    keys = [key for key, best in found.items() if best.nodes]
-    parts = side_by_side(lambda key: breakdown(sluice.detail(found[key].problem, found[key].nodes)), [(key,) for key in keys])
-    return Results(found, dict(zip(keys, parts)))
+    """With the breakdowns of all mappings."""
+    return priced_again(sluice, found, {})
+
+
+def priced_again(sluice, found, variations):
+    """The same mappings on a machine with other variables (a map: one value for either platform)."""
+
+    def again(best):
+        platform = "cloud" if "comet_cloud" in best.problem else "edge"
+        here = {name: value[platform] if isinstance(value, dict) else value for name, value in variations.items()}
+        priced = sluice.detail([*best.problem, *set_variables(here)], best.nodes)
+        return replace(best, latency_s=priced["latency_s"], energy_j=priced["energy_j"]), breakdown(priced)
+
+    once = {id(best): best for best in found.values() if best.nodes}
+    pairs = dict(zip(once, side_by_side(again, [(best,) for best in once.values()])))
+    fits = {key: pairs[id(best)] for key, best in found.items() if id(best) in pairs}
+    return Results({**found, **{key: best for key, (best, _) in fits.items()}}, {key: parts for key, (_, parts) in fits.items()})
 
 
 def breakdown(priced):
