@@ -106,6 +106,8 @@ class FrameWalker {
     const Dimension dimension = levels_[l].dimensions[d];
     const bool all = effort_ == Effort::kAll;
     if (all && !spread(l, d + 1)) return false;
+    // Likely frames: a container is used as far as it goes, or one instance of it.
+    if (!all && is_first_of_container(l, d) && !spread(l, end_of_container(l, d))) return false;
     bool any = false;
     for (std::size_t c = first_class(l, d); c < group_.classes.size(); ++c) {
       if (!may_spread(c, dimension)) continue;
@@ -118,7 +120,19 @@ class FrameWalker {
         if (!spread_over(l, d, c, n)) return false;
       }
     }
-    return all || any || spread(l, d + 1);
+    return all || any || is_first_of_container(l, d) || spread(l, d + 1);
+  }
+
+  bool is_first_of_container(std::size_t l, std::size_t d) const {
+    const std::vector<Dimension>& dimensions = levels_[l].dimensions;
+    return d == 0 || dimensions[d].component != dimensions[d - 1].component;
+  }
+
+  std::size_t end_of_container(std::size_t l, std::size_t d) const {
+    const std::vector<Dimension>& dimensions = levels_[l].dimensions;
+    std::size_t end = d;
+    while (end < dimensions.size() && dimensions[end].component == dimensions[d].component) ++end;
+    return end;
   }
 
   /// Likely frames: equal dimensions of one container take their classes in ascending order.

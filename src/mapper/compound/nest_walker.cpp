@@ -14,6 +14,12 @@ struct Steps {
   std::int64_t trips = 1;
 };
 
+/// What a memory holds.
+struct Held {
+  ComponentId memory;
+  TensorMask tensors = 0;
+};
+
 struct Dimension {
   ComponentId component;
   std::uint32_t index = 0;
@@ -41,6 +47,7 @@ class NestWalker {
         dimensions_.push_back({id, d});
     }
     spatial_.assign(tiles_.size(), 1);
+    if (effort == Effort::kLikely) find_likely_held();
   }
 
   bool run() {
@@ -104,14 +111,52 @@ class NestWalker {
       first = dimensions_[d].variable;
     for (std::size_t v = first; v < tiles_.size(); ++v) {
       if (!may_take(dimension, v)) continue;
-      std::int64_t trips = 1;
-      for (const std::int64_t divisor : divisors_of(tiles_[v] / spatial_[v]))
-        if (divisor <= fanout(dimension)) trips = divisor;
-      if (trips == 1) continue;
-      any = true;
-      if (!with_trips(&dimension, v, trips, [&] { return spread_likely(d - 1); })) return false;
+      for (const std::int64_t trips : likely_trips(dimension, v)) {
+        any = true;
+        if (!with_trips(&dimension, v, trips, [&] { return spread_likely(d - 1); })) return false;
+      }
     }
     return any || spread_likely(d - 1);
+  }
+
+  /// As many as there is room for in the memories above, and as many if they need half of it.
+  std::vector<std::int64_t> likely_trips(const Dimension& dimension, std::size_t v) {
+    std::int64_t most = 1, most_in_half = 1;
+    for (const std::int64_t divisor : divisors_of(tiles_[v] / spatial_[v])) {
+      if (divisor > fanout(dimension)) break;
+      spatial_[v] *= divisor;
+      if (have_room_above(dimension, 1)) most = divisor;
+      if (have_room_above(dimension, 2)) most_in_half = divisor;
+      spatial_[v] /= divisor;
+    }
+    std::vector<std::int64_t> result;
+    if (most > 1) result.push_back(most);
+    if (most_in_half > 1 && most_in_half < most) result.push_back(most_in_half);
+    return result;
+  }
+
+  /// Whether the tiles that the spatial loops alone make fit into one `parts`-th of each memory
+  /// between home and a dimension.
+  bool have_room_above(const Dimension& dimension, int parts) const {
+    for (const Held& held : likely_held_) {
+      if (compute_.depth[held.memory.index()] > compute_.depth[dimension.component.index()]) break;
+      if (held_bits(problem_, request_.einsum, held.memory, held.tensors, spatial_, false) * parts >
+          bound_.components[held.memory.index()].size_bits)
+        return false;
+    }
+    return true;
+  }
+
+  /// What the memories below home hold in likely nests: all that they may.
+  void find_likely_held() {
+    std::vector<TensorMask> held = held_;
+    for (ComponentId id : below_) {
+      if (!problem_.arch[id].is_memory() || !bound_.components[id.index()].enabled) continue;
+      const KeepSets sets =
+          allowed_sets(problem_, *request_.constraints, request_.einsum, id, held);
+      held[id.index()] = sets.must | sets.may;
+      if (held[id.index()] != 0) likely_held_.push_back({id, held[id.index()]});
+    }
   }
 
   TensorMask reuse_of(const Dimension& dimension) const {
@@ -372,6 +417,7 @@ class NestWalker {
   Effort effort_;
   const std::function<bool(const NodeList&)>& visit_;
   std::vector<ComponentId> below_;     ///< the path below `home`, the compute last
+  std::vector<Held> likely_held_;      ///< outermost first
   std::vector<Dimension> dimensions_;  ///< of what stands there, with the loop each has been given
   std::vector<std::int64_t> spatial_;  ///< per variable: product of those loops
   std::vector<std::int64_t> left_;     ///< per variable: steps that no temporal loop takes yet
