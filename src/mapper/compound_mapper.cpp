@@ -22,7 +22,7 @@ using compound::Effort;
 using compound::SearchedGroup;
 
 constexpr double kMostPriced = 1e5;  ///< partial mappings of a complete search, without a budget
-constexpr double kMostLikely = 5e4;  ///< of one group, where the search is not complete
+constexpr double kMostLikely = 1e5;  ///< of one group, where the search is not complete
 constexpr std::size_t kLongestGroup = 16;  ///< Einsums
 
 class CompoundSearch {
@@ -33,7 +33,8 @@ class CompoundSearch {
     std::vector<std::uint32_t> computes(problem.einsums.size(), 0);
     compound::Group everything;
     everything.end = problem.einsums.size();
-    homes_ = compound::homes_of(problem, everything, computes);
+    homes_ = compound::homes_of(problem, everything, computes,
+                                compound::outermost_memory(problem, EinsumId(0), 0));
   }
 
   tl::expected<MapperResult, NoMapping> run() {

@@ -11,18 +11,20 @@ namespace {
 class FrameWalker {
  public:
   FrameWalker(const BoundProblem& problem, const Constraints& constraints, const Group& group,
-              const std::vector<std::uint32_t>& computes, ComponentId home, Effort effort,
-              const std::function<bool(const Frame&)>& visit)
+              const std::vector<std::uint32_t>& computes, const FrameStart& start, ComponentId home,
+              Effort effort, const std::function<bool(const Frame&)>& visit)
       : problem_(problem),
         constraints_(constraints),
         group_(group),
+        at_home_(start.at_home),
         effort_(effort),
-        visit_(visit) {
+        visit_(visit),
+        tiles_(start.tiles),
+        spread_over_(start.spread) {
     const BoundCompute& compute = problem[group.einsum(0)].computes[computes[0]];
     networks_ = compute.networks;
-    outermost_ = outermost_memory(problem, group.einsum(0), computes[0]);
     Level level;
-    const int above = compute.depth[outermost_.index()], last = compute.depth[home.index()];
+    const int above = compute.depth[start.from.index()], last = compute.depth[home.index()];
     for (int depth = above + 1; depth <= last; ++depth) {
       const ComponentId id = compute.path[static_cast<std::size_t>(depth)];
       for (std::uint32_t d = 0; d < problem.arch[id].spatial.size(); ++d)
@@ -33,12 +35,9 @@ class FrameWalker {
       level = {};
     }
     frame_.home = home;
-    tiles_.resize(group.classes.size());
-    for (std::size_t c = 0; c < tiles_.size(); ++c) tiles_[c] = group.classes[c].size;
-    spread_over_.resize(group.classes.size());
-    frame_.held.assign(group.size(), std::vector<TensorMask>(problem.arch.components.size(), 0));
-    for (std::size_t e = 0; e < group.size(); ++e)
-      frame_.held[e][outermost_.index()] = local(e, group.external);
+    frame_.held = start.held;
+    frame_.nodes = start.nodes;
+    frame_.has_steps = start.has_steps;
   }
 
   bool run() { return spread(0, 0); }
@@ -106,26 +105,18 @@ class FrameWalker {
     const Dimension dimension = levels_[l].dimensions[d];
     const bool all = effort_ == Effort::kAll;
     if (all && !spread(l, d + 1)) return false;
-    // Likely frames: a container is used as far as it goes, or one instance of it.
-    if (!all && is_first_of_container(l, d) && !spread(l, end_of_container(l, d))) return false;
-    bool any = false;
+    // Likely frames: some of a container's dimensions, from the first on, as far as they go.
+    if (!all && !spread(l, end_of_container(l, d))) return false;
     for (std::size_t c = first_class(l, d); c < group_.classes.size(); ++c) {
       if (!may_spread(c, dimension)) continue;
       std::vector<std::int64_t> trips;
       for (const std::int64_t divisor : divisors_of(tiles_[c]))
         if (divisor > 1 && divisor <= fanout(dimension)) trips.push_back(divisor);
       if (!all && trips.size() > 1) trips.erase(trips.begin(), trips.end() - 1);
-      for (const std::int64_t n : trips) {
-        any = true;
+      for (const std::int64_t n : trips)
         if (!spread_over(l, d, c, n)) return false;
-      }
     }
-    return all || any || is_first_of_container(l, d) || spread(l, d + 1);
-  }
-
-  bool is_first_of_container(std::size_t l, std::size_t d) const {
-    const std::vector<Dimension>& dimensions = levels_[l].dimensions;
-    return d == 0 || dimensions[d].component != dimensions[d - 1].component;
+    return true;
   }
 
   std::size_t end_of_container(std::size_t l, std::size_t d) const {
@@ -187,8 +178,11 @@ class FrameWalker {
       }
       return all_of ? all : any;
     };
-    for (TensorId tensor : group_.internal)
-      if (is_home ? !asked(tensor, true) : asked(tensor, false)) return false;
+    for (TensorId tensor : group_.internal) {
+      const bool stays =
+          is_home && std::find(at_home_.begin(), at_home_.end(), tensor) != at_home_.end();
+      if (stays ? !asked(tensor, true) : asked(tensor, false)) return false;
+    }
     for (TensorId tensor : group_.external) {
       if (asked(tensor, false) && !asked(tensor, true)) return false;
       if (asked(tensor, false))
@@ -219,7 +213,7 @@ class FrameWalker {
     const std::size_t memory = levels_[l].memory.index();
     for (std::size_t e = 0; e < group_.size(); ++e) {
       frame_.held[e][memory] = local(e, held);
-      if (is_home) frame_.held[e][memory] |= local(e, group_.internal);
+      if (is_home) frame_.held[e][memory] |= local(e, at_home_);
     }
     const bool go_on = is_home && group_.size() > 1 ? choose_first(l, held) : enclose(l, held);
     for (std::size_t e = 0; e < group_.size(); ++e) frame_.held[e][memory] = 0;
@@ -368,8 +362,7 @@ class FrameWalker {
       frame_.has_steps = true;
     }
     std::vector<TensorId> inner = others;
-    if (l + 1 == levels_.size())
-      inner.insert(inner.end(), group_.internal.begin(), group_.internal.end());
+    if (l + 1 == levels_.size()) inner.insert(inner.end(), at_home_.begin(), at_home_.end());
     append(inner, memory);
     const bool fits = effort_ == Effort::kAll || is_likely(l, resident, tiles, inner, steps);
     const bool go_on = fits ? next_level(l) : true;
@@ -383,6 +376,7 @@ class FrameWalker {
     if (l + 1 < levels_.size()) return spread(l + 1, 0);
     set_tiles();
     set_collectives();
+    frame_.spread = spread_over_;
     return visit_(frame_);
   }
 
@@ -448,7 +442,8 @@ class FrameWalker {
         if (std::find(reduced.begin(), reduced.end(), made) != reduced.end())
           node.over.insert(node.over.end(), spread_over_[c].begin(), spread_over_[c].end());
       }
-      if (node.over.empty()) continue;
+      const bool is_here = std::find(at_home_.begin(), at_home_.end(), made) != at_home_.end();
+      if (node.over.empty() || !is_here) continue;
       node.tensor = made;
       node.op = einsum.expression.reduction;
       node.src = node.dst = frame_.home;
@@ -459,10 +454,10 @@ class FrameWalker {
   const BoundProblem& problem_;
   const Constraints& constraints_;
   const Group& group_;
+  const std::vector<TensorId>& at_home_;
   Effort effort_;
   const std::function<bool(const Frame&)>& visit_;
   std::vector<PathNetwork> networks_;
-  ComponentId outermost_;
   std::vector<Level> levels_;
   Frame frame_;
   std::vector<std::int64_t> tiles_;                    ///< per class
@@ -471,13 +466,55 @@ class FrameWalker {
 
 }  // namespace
 
+FrameStart outermost_start(const BoundProblem& problem, const Group& group,
+                           const std::vector<std::uint32_t>& computes) {
+  FrameStart start;
+  start.from = outermost_memory(problem, group.einsum(0), computes[0]);
+  start.at_home = group.internal;
+  for (const LoopClass& found : group.classes) start.tiles.push_back(found.size);
+  start.spread.resize(group.classes.size());
+  for (std::size_t e = 0; e < group.size(); ++e) {
+    auto& held = start.held.emplace_back(problem.arch.components.size(), 0);
+    for (TensorId tensor : group.external) {
+      const int t = problem[group.einsum(e)].local_tensor[tensor.index()];
+      if (t >= 0) held[start.from.index()] |= TensorMask{1} << t;
+    }
+  }
+  return start;
+}
+
+FrameStart start_below(const BoundProblem& problem, const Group& group, const Group& outer,
+                       const Frame& frame, std::size_t first) {
+  FrameStart start;
+  start.from = frame.home;
+  start.at_home = group.internal;
+  start.nodes = frame.nodes;
+  start.has_steps = frame.has_steps;
+  start.spread.resize(group.classes.size());
+  for (std::size_t e = 0; e < group.size(); ++e) {
+    start.held.push_back(frame.held[first + e]);
+    append_storage(problem[group.einsum(e)], frame.first[first + e], frame.home, &start.nodes);
+  }
+  for (std::size_t c = 0; c < group.classes.size(); ++c) {
+    const auto& variables = group.classes[c].variable;
+    const auto at = std::find_if(variables.begin(), variables.end(),
+                                 [](const auto& variable) { return variable.has_value(); });
+    const auto e = static_cast<std::size_t>(at - variables.begin());
+    start.tiles.push_back(frame.tiles[first + e][static_cast<std::size_t>(
+        problem[group.einsum(e)].local_variable[(*at)->index()])]);
+    for (std::size_t o = 0; o < outer.classes.size(); ++o)
+      if (outer.classes[o].variable[first + e] == *at) start.spread[c] = frame.spread[o];
+  }
+  return start;
+}
+
 std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& group,
-                                  const std::vector<std::uint32_t>& computes) {
+                                  const std::vector<std::uint32_t>& computes, ComponentId from) {
   const BoundCompute& first = problem[group.einsum(0)].computes[computes[0]];
-  const ComponentId outermost = outermost_memory(problem, group.einsum(0), computes[0]);
   std::vector<ComponentId> homes;
   for (ComponentId id : first.path) {
-    if (id == outermost || !problem.arch[id].is_memory()) continue;
+    if (first.depth[id.index()] <= first.depth[from.index()] || !problem.arch[id].is_memory())
+      continue;
     bool everywhere = true;
     for (std::size_t e = 0; e < group.size(); ++e)
       everywhere &= problem[group.einsum(e)].computes[computes[e]].depth[id.index()] >= 0 &&
@@ -488,9 +525,10 @@ std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& grou
 }
 
 bool for_each_frame(const BoundProblem& problem, const Constraints& constraints, const Group& group,
-                    const std::vector<std::uint32_t>& computes, ComponentId home, Effort effort,
+                    const std::vector<std::uint32_t>& computes, const FrameStart& start,
+                    ComponentId home, Effort effort,
                     const std::function<bool(const Frame&)>& visit) {
-  return FrameWalker(problem, constraints, group, computes, home, effort, visit).run();
+  return FrameWalker(problem, constraints, group, computes, start, home, effort, visit).run();
 }
 
 }  // namespace sluice::compound

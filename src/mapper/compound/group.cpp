@@ -182,6 +182,25 @@ std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, 
   return group;
 }
 
+Group block_of(const BoundProblem& problem, const Group& outer, std::size_t first,
+               std::size_t end) {
+  Group block;
+  block.first = outer.first + first;
+  block.end = outer.first + end;
+  const auto inside = [&](EinsumId e) { return e.index() >= block.first && e.index() < block.end; };
+  for (std::size_t e = 0; e < block.size(); ++e)
+    for (TensorId tensor : problem[block.einsum(e)].tensors) {
+      if (contains(block.internal, tensor) || contains(block.external, tensor)) continue;
+      const auto& producer = problem.roles.producer[tensor.index()];
+      const auto& consumers = problem.roles.consumers[tensor.index()];
+      const bool internal = outer.is_internal(tensor) && producer && inside(*producer) &&
+                            std::all_of(consumers.begin(), consumers.end(), inside);
+      (internal ? block.internal : block.external).push_back(tensor);
+    }
+  block.classes = ClassFinder(problem.workload, block).classes();
+  return block;
+}
+
 ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute) {
   for (ComponentId id : problem[einsum].computes[compute].path)
     if (problem.arch[id].is_memory()) return id;

@@ -38,6 +38,10 @@ ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::
 /// keep an internal tensor or may not keep an external one; so it is not in the space.
 std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, std::size_t end);
 
+/// Einsums `first` to `end - 1` of a group as a group inside it: internal is what no other Einsum
+/// uses.
+Group block_of(const BoundProblem& problem, const Group& outer, std::size_t first, std::size_t end);
+
 /// The Einsums of a group as a workload of their own: the same tensors, ranks and variables;
 /// Einsum ids count from `first`.
 BoundProblem slice(const BoundProblem& problem, const Group& group);

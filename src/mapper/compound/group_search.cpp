@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "group_constraints.h"
 #include "mapper/constraint_check.h"
@@ -53,6 +54,15 @@ Mapping below_root(StorageNode root, std::vector<NodeList> lists) {
   return mapping;
 }
 
+void add_offset(NodeList* nodes, std::size_t offset) {
+  for (Node& node : *nodes) {
+    if (auto* compute = std::get_if<ComputeNode>(&node.kind))
+      compute->einsum = EinsumId(compute->einsum.index() + offset);
+    if (auto* split = std::get_if<SplitNode>(&node.kind))
+      for (NodeList& child : split->children) add_offset(&child, offset);
+  }
+}
+
 class GroupSearch {
  public:
   GroupSearch(const GroupProblem& problem, const MapperOptions& options, const GroupLimits& limits)
@@ -63,7 +73,9 @@ class GroupSearch {
         limits_(limits),
         slice_(problem.slice),
         alone_slices_(problem.alone),
-        constraints_(constraints_on(options.constraints, problem.group)) {
+        constraints_(constraints_on(options.constraints, problem.group)),
+        rooted_(problem.group) {
+    for (std::size_t e = 0; e < group_.size(); ++e) single_.push_back({e, e + 1});
     for (std::size_t e = 0; e < group_.size(); ++e) {
       Group& alone = alone_.emplace_back();
       alone.first = group_.first + e;
@@ -106,14 +118,163 @@ class GroupSearch {
 
   bool search_below_homes() {
     if (group_.size() == 1 && limits_.effort == Effort::kAll) return search_nest();
-    for (ComponentId home : homes_of(problem_, group_, computes_)) {
+    const FrameStart start = outermost_start(problem_, group_, computes_);
+    const std::vector<ComponentId> homes = homes_of(problem_, group_, computes_, start.from);
+    for (ComponentId home : homes) {
       if (group_.size() == 1 && std::find(homes_.begin(), homes_.end(), home) == homes_.end())
         continue;
-      if (!for_each_frame(problem_, options_.constraints, group_, computes_, home, limits_.effort,
-                          [this](const Frame& frame) { return search_frame(frame); }))
-        return false;
+      if (!search_below(start, home)) return false;
     }
+    for (ComponentId home : homes)
+      if (limits_.effort == Effort::kLikely && !search_blocks(start, home)) return false;
     return true;
+  }
+
+  bool search_below(const FrameStart& start, ComponentId home) {
+    return for_each_frame(problem_, options_.constraints, group_, computes_, start, home,
+                          limits_.effort,
+                          [this](const Frame& frame) { return search_frame(frame); });
+  }
+
+  // ---- frames within frames --------------------------------------------------------------------
+
+  /// Consecutive Einsums first .. end - 1 of the group under a frame of their own.
+  struct Block {
+    std::size_t first = 0, end = 0;
+    std::size_t size() const { return end - first; }
+  };
+  struct BlockSearch {
+    Group group;
+    BoundProblem slice;
+    std::unique_ptr<GroupSearch> search;
+  };
+  using BlockKey = std::pair<std::vector<std::int64_t>, std::vector<std::vector<std::string>>>;
+
+  /// Runs of Einsums on one compute, if that is a cut of the group.
+  std::vector<Block> runs() const {
+    std::vector<Block> blocks;
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      const bool goes_on =
+          e > 0 && problem_[group_.einsum(e)].computes[computes_[e]].component ==
+                       problem_[group_.einsum(e - 1)].computes[computes_[e - 1]].component;
+      if (!goes_on) blocks.push_back({e, e});
+      blocks.back().end = e + 1;
+    }
+    return blocks;
+  }
+
+  /// Frames whose home holds only what runs of Einsums on different computes exchange; what a run
+  /// keeps for itself has a home further in.
+  bool search_blocks(const FrameStart& start, ComponentId home) {
+    const std::vector<Block> blocks = runs();
+    if (blocks.size() < 2 || blocks.size() == group_.size()) return true;
+    FrameStart outer = start;
+    for (const Block& block : blocks) {
+      if (block.size() == 1) continue;
+      BlockSearch& inner = block_search(block);
+      if (homes_of(problem_, inner.group, inner.search->computes_, home).empty()) return true;
+      for (TensorId tensor : inner.group.internal) std::erase(outer.at_home, tensor);
+    }
+    return for_each_frame(problem_, options_.constraints, group_, computes_, outer, home,
+                          limits_.effort,
+                          [&](const Frame& frame) { return search_block_frame(frame, blocks); });
+  }
+
+  BlockSearch& block_search(const Block& block) {
+    std::unique_ptr<BlockSearch>& found = blocks_[{block.first, block.end}];
+    if (!found) {
+      found = std::make_unique<BlockSearch>();
+      found->group = block_of(problem_, group_, block.first, block.end);
+      found->slice = slice(problem_, found->group);
+      found->search = std::make_unique<GroupSearch>(
+          GroupProblem{problem_, found->group, found->slice, alone_slices_, homes_}, options_,
+          limits_);
+      // What other blocks read stays where the frame around has it.
+      std::erase_if(found->search->rooted_.external, [&](TensorId tensor) {
+        const auto& producer = problem_.roles.producer[tensor.index()];
+        return group_.is_internal(tensor) && producer && producer->index() >= found->group.first &&
+               producer->index() < found->group.end;
+      });
+    }
+    found->search->computes_.assign(computes_.begin() + static_cast<std::ptrdiff_t>(block.first),
+                                    computes_.begin() + static_cast<std::ptrdiff_t>(block.end));
+    return *found;
+  }
+
+  bool search_block_frame(const Frame& frame, const std::vector<Block>& blocks) {
+    std::vector<std::vector<Child>> children;
+    for (const Block& block : blocks) {
+      children.push_back(block.size() == 1 ? likely_children(frame, block.first)
+                                           : block_children(frame, block));
+      if (children.back().empty()) return go_on();
+    }
+    combine_until_legal(frame, SplitKind::kSequential, children, blocks);
+    return go_on();
+  }
+
+  /// The best frame of a block below this one, by the objective.
+  const std::vector<Child>& block_children(const Frame& frame, const Block& block) {
+    static const std::vector<Child> kNone;
+    for (std::size_t e = block.first; e < block.end; ++e)
+      if (!frame.complete[e].empty()) return kNone;
+    BlockSearch& inner = block_search(block);
+    FrameStart start = start_below(problem_, inner.group, group_, frame, block.first);
+    BlockKey key{{static_cast<std::int64_t>(block.first), frame.has_steps}, start.spread};
+    key.first.push_back(static_cast<std::int64_t>(frame.home.index()));
+    for (std::size_t e = block.first; e < block.end; ++e) {
+      key.first.insert(key.first.end(), frame.tiles[e].begin(), frame.tiles[e].end());
+      key.first.push_back(static_cast<std::int64_t>(frame.first[e]));
+      for (const TensorMask held : frame.held[e])
+        key.first.push_back(static_cast<std::int64_t>(held));
+    }
+    const auto [at, is_new] = block_children_.try_emplace(std::move(key));
+    if (is_new) at->second = inner.search->children_below(std::move(start), frame.nodes.size());
+    result_.priced += std::exchange(inner.search->result_.priced, 0);
+    return at->second;
+  }
+
+  /// Of a block: the best of its frames below `start`; nodes from number `first_node` on are its
+  /// own.
+  std::vector<Child> children_below(FrameStart start, std::size_t first_node) {
+    NodeList outer(start.nodes.begin(),
+                   start.nodes.begin() + static_cast<std::ptrdiff_t>(first_node));
+    outer = used_nodes(outer);
+    const std::size_t n_outer = outer.size();
+    outer.insert(outer.end(), start.nodes.begin() + static_cast<std::ptrdiff_t>(first_node),
+                 start.nodes.end());
+    start.nodes = std::move(outer);
+    result_.front.clear();
+    for (ComponentId home : homes_of(problem_, group_, computes_, start.from))
+      if (!search_below(start, home)) break;
+    const auto value = [this](const GroupMapping& m) {
+      return objective_value(options_.objectives.front(), m.cost.total_j(), m.cost.latency_s());
+    };
+    const auto best = std::min_element(
+        result_.front.begin(), result_.front.end(),
+        [&](const GroupMapping& a, const GroupMapping& b) { return value(a) < value(b); });
+    if (best == result_.front.end()) return {};
+    Child child;
+    child.nodes = std::make_shared<const NodeList>(
+        best->nodes->begin() + static_cast<std::ptrdiff_t>(n_outer), best->nodes->end());
+    return {std::move(child)};
+  }
+
+  /// A frame's nodes with the tensors that the group uses.
+  NodeList used_nodes(const NodeList& frame) const {
+    NodeList nodes;
+    for (const Node& node : frame) {
+      Node own = node;
+      if (auto* storage = std::get_if<StorageNode>(&own.kind)) {
+        std::erase_if(storage->tensors, [&](TensorId tensor) {
+          for (std::size_t e = 0; e < group_.size(); ++e)
+            if (problem_[group_.einsum(e)].local_tensor[tensor.index()] >= 0) return false;
+          return true;
+        });
+        if (storage->tensors.empty()) continue;
+      }
+      nodes.push_back(std::move(own));
+    }
+    return nodes;
   }
 
   /// An Einsum alone: everything below the outermost memory is its own.
@@ -152,7 +313,7 @@ class GroupSearch {
     for (const SplitKind kind : kinds(frame)) {
       std::vector<const NodeList*> chosen(group_.size());
       if (limits_.effort == Effort::kLikely)
-        combine_until_legal(frame, kind, children);
+        combine_until_legal(frame, kind, children, single_);
       else if (!combine(frame, kind, children, 0, &chosen))
         return false;
     }
@@ -161,14 +322,15 @@ class GroupSearch {
 
   /// The best nest of each Einsum; where they do not fit side by side, ones that need less room.
   void combine_until_legal(const Frame& frame, SplitKind kind,
-                           const std::vector<std::vector<Child>>& children) {
+                           const std::vector<std::vector<Child>>& children,
+                           const std::vector<Block>& blocks) {
     std::size_t most = 0;
     for (const std::vector<Child>& child : children) most = std::max(most, child.size());
     for (std::size_t rank = 0; rank < most; ++rank) {
       std::vector<const NodeList*> chosen;
       for (const std::vector<Child>& child : children)
         chosen.push_back(child[std::min(rank, child.size() - 1)].nodes.get());
-      if (consider(assemble(frame, kind, chosen))) return;
+      if (consider(assemble(frame, kind, chosen, blocks))) return;
     }
   }
 
@@ -186,7 +348,7 @@ class GroupSearch {
   bool combine(const Frame& frame, SplitKind kind, const std::vector<std::vector<Child>>& children,
                std::size_t e, std::vector<const NodeList*>* chosen) {
     if (e == children.size()) {
-      consider(assemble(frame, kind, *chosen));
+      consider(assemble(frame, kind, *chosen, single_));
       return go_on();
     }
     for (const Child& child : children[e]) {
@@ -196,8 +358,9 @@ class GroupSearch {
     return true;
   }
 
-  NodeList assemble(const Frame& frame, SplitKind kind,
-                    const std::vector<const NodeList*>& nests) const {
+  /// The frame with one child for each block.
+  NodeList assemble(const Frame& frame, SplitKind kind, const std::vector<const NodeList*>& nests,
+                    const std::vector<Block>& blocks) const {
     NodeList nodes = frame.nodes;
     if (group_.size() == 1) {
       nodes.insert(nodes.end(), nests[0]->begin(), nests[0]->end());
@@ -205,10 +368,12 @@ class GroupSearch {
     }
     SplitNode split;
     split.kind = kind;
-    for (std::size_t e = 0; e < group_.size(); ++e) {
-      split.children.push_back(*nests[e]);
-      for (const CollectiveNode& collective : frame.complete[e])
-        split.children.push_back({{collective}});
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      split.children.push_back(*nests[b]);
+      if (blocks[b].size() > 1) add_offset(&split.children.back(), blocks[b].first);
+      for (std::size_t e = blocks[b].first; e < blocks[b].end; ++e)
+        for (const CollectiveNode& collective : frame.complete[e])
+          split.children.push_back({{collective}});
     }
     nodes.push_back({std::move(split)});
     return nodes;
@@ -219,7 +384,7 @@ class GroupSearch {
   bool consider(const NodeList& nodes) {
     ++result_.priced;
     if (limits_.count_only) return true;
-    const Mapping mapping = below_root(root_of(problem_, {&group_}), {nodes});
+    const Mapping mapping = below_root(root_of(problem_, {&rooted_}), {nodes});
     const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
     if (!priced || !constraint_violations(constraints_, slice_, mapping).empty()) return false;
     GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes)};
@@ -287,10 +452,12 @@ class GroupSearch {
     };
     for_each_nest(problem_, request, Effort::kLikely, [&](const NodeList& nodes) {
       add(nodes);
-      if (frame.has_steps)
-        if (const auto kept = with_tiles_that_stay(nodes, frame.home)) add(*kept);
       return go_on();
     });
+    const std::vector<Child> plain = front;
+    for (const Child& child : plain)
+      if (const auto kept = with_tiles_that_stay(*child.nodes, frame.home); frame.has_steps && kept)
+        add(*kept);
     std::sort(front.begin(), front.end(),
               [](const Child& a, const Child& b) { return a.price.criteria < b.price.criteria; });
     if (front.size() > kMostLikely) front.resize(kMostLikely);
@@ -399,21 +566,16 @@ class GroupSearch {
   const BoundProblem& slice_;
   const std::vector<BoundProblem>& alone_slices_;  ///< per Einsum of the whole problem
   Constraints constraints_;                        ///< of the slice
-  std::vector<Group> alone_;                       ///< per Einsum
-  std::vector<Constraints> alone_constraints_;     ///< per Einsum
-  std::vector<std::uint32_t> computes_;            ///< per Einsum
+  Group rooted_;                                   ///< the group; external is what its root holds
+  std::vector<Block> single_;                      ///< each Einsum on its own
+  std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<BlockSearch>> blocks_;
+  std::map<BlockKey, std::vector<Child>> block_children_;
+  std::vector<Group> alone_;                    ///< per Einsum
+  std::vector<Constraints> alone_constraints_;  ///< per Einsum
+  std::vector<std::uint32_t> computes_;         ///< per Einsum
   std::map<std::vector<std::int64_t>, std::vector<Child>> likely_;
   GroupResult result_;
 };
-
-void add_offset(NodeList* nodes, std::size_t offset) {
-  for (Node& node : *nodes) {
-    if (auto* compute = std::get_if<ComputeNode>(&node.kind))
-      compute->einsum = EinsumId(compute->einsum.index() + offset);
-    if (auto* split = std::get_if<SplitNode>(&node.kind))
-      for (NodeList& child : split->children) add_offset(&child, offset);
-  }
-}
 
 }  // namespace
 
