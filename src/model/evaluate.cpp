@@ -105,8 +105,21 @@ std::vector<Violation> take_capacity(std::vector<Violation>& all) {
   return capacity;
 }
 
-/// The same counts, timed by another policy than `overlap`.
-NestPricer price_timed(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+/// Energies, and the latency of a policy; `breakdown` adds up to it (none under `overlap`).
+struct TimedPrice {
+  LatencyBreakdown breakdown;
+  double latency_s = 0;
+  NestPricer pricer;
+};
+
+TimedPrice price_as_overlap(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
+  NestPricer pricer = price_overlapped(problem, tree, rows);
+  const double latency_s = pricer.latency_s();
+  return {{}, latency_s, std::move(pricer)};
+}
+
+/// The same counts, timed by another policy than `overlap`. `rows` may be null.
+TimedPrice price_timed(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                        LatencyPolicy policy, Cost* rows) {
   std::vector<NestTraffic> traffic(tree.nests.size());
   const std::vector<CollectivePlan> collectives = plans_of(problem, tree);
@@ -115,15 +128,16 @@ NestPricer price_timed(const BoundProblem& problem, const Mapping& mapping, cons
     count_traffic(problem, tree, tree.nests[n], true, &traffic[n]);
     overlapped.add(tree.nests[n], traffic[n], collectives);
   }
-  rows->breakdown = policy == LatencyPolicy::kPipeline
-                        ? pipeline_latency(problem, tree, traffic)
-                        : staged_latency(problem, mapping, tree, traffic, collectives, overlapped);
-  for (const LatencyPart& part : rows->breakdown) rows->latency_s += part.seconds;
+  LatencyBreakdown breakdown =
+      policy == LatencyPolicy::kPipeline
+          ? pipeline_latency(problem, tree, traffic)
+          : staged_latency(problem, mapping, tree, traffic, collectives, overlapped);
+  const double latency_s = total_seconds(breakdown);
   const double sequential_s = overlapped.sequential_latency_s();
-  NestPricer pricer(problem, tree, rows, sequential_s > 0 ? rows->latency_s / sequential_s : 1);
+  NestPricer pricer(problem, tree, rows, sequential_s > 0 ? latency_s / sequential_s : 1);
   for (std::size_t n = 0; n < tree.nests.size(); ++n)
     pricer.add(tree.nests[n], traffic[n], collectives);
-  return pricer;
+  return {std::move(breakdown), latency_s, std::move(pricer)};
 }
 
 Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
@@ -132,11 +146,13 @@ Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTr
   cost.energy.reserve(2 * tree.storages.size() +
                       tree.nests.size() * (problem.arch.components.size() + 4));
   cost.latency.reserve(tree.nests.size() * problem.arch.components.size());
-  const bool overlaps = policy == LatencyPolicy::kOverlap;
-  const NestPricer pricer = overlaps ? price_overlapped(problem, tree, &cost)
-                                     : price_timed(problem, mapping, tree, policy, &cost);
+  TimedPrice price = policy == LatencyPolicy::kOverlap
+                         ? price_as_overlap(problem, tree, &cost)
+                         : price_timed(problem, mapping, tree, policy, &cost);
+  const NestPricer& pricer = price.pricer;
   cost.energy_j = pricer.energy_j();
-  if (overlaps) cost.latency_s = pricer.latency_s();
+  cost.latency_s = price.latency_s;
+  cost.breakdown = std::move(price.breakdown);
   cost.leak_energy_j = pricer.leak_energy_j();
   cost.unpriced_merge_values = pricer.merge_values();
   cost.padding_values = pricer.padding_values();
@@ -200,13 +216,10 @@ std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Map
   if (report.has(ViolationKind::kUnsupportedNode)) return std::nullopt;
   Occupancy occupancy = check_capacities(problem, tree, report);
   if (!report.empty()) return std::nullopt;
-  if (policy == LatencyPolicy::kOverlap) {
-    const NestPricer pricer = price_overlapped(problem, tree, nullptr);
-    return CostTotals{pricer.energy_j(), pricer.latency_s(), std::move(occupancy.peak_bits)};
-  }
-  Cost rows;
-  const double energy_j = price_timed(problem, mapping, tree, policy, &rows).energy_j();
-  return CostTotals{energy_j, rows.latency_s, std::move(occupancy.peak_bits)};
+  const TimedPrice price = policy == LatencyPolicy::kOverlap
+                               ? price_as_overlap(problem, tree, nullptr)
+                               : price_timed(problem, mapping, tree, policy, nullptr);
+  return CostTotals{price.pricer.energy_j(), price.latency_s, std::move(occupancy.peak_bits)};
 }
 
 std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,

@@ -60,24 +60,14 @@ class Batch {
   }
 
   bool price_legal(const Mapping& mapping, std::size_t number) {
-    double energy_j = 0, latency_s = 0;
-    if (policy_ == LatencyPolicy::kOverlap) {
-      const auto totals = evaluate_totals(problem_, mapping);
-      if (!totals) return false;
-      energy_j = totals->energy_j;
-      latency_s = totals->latency_s;
-    } else {
-      const auto cost = evaluate(problem_, mapping, policy_);
-      if (!cost) return false;
-      energy_j = cost->energy_j;
-      latency_s = cost->latency_s;
-    }
+    const auto totals = evaluate_totals(problem_, mapping, policy_);
+    if (!totals) return false;
     const auto& clock_hz = problem_.arch.clock_hz;
     fmt::format_to(std::back_inserter(text_),
                    R"({{"line":{},"status":"ok","energy_j":{},"latency_s":{},"latency_cycles":{}}})"
                    "\n",
-                   number, number_text(energy_j), number_text(latency_s),
-                   clock_hz ? number_text(latency_s * *clock_hz) : "null");
+                   number, number_text(totals->energy_j), number_text(totals->latency_s),
+                   clock_hz ? number_text(totals->latency_s * *clock_hz) : "null");
     return true;
   }
 
