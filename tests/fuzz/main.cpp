@@ -11,6 +11,7 @@
 #include <string>
 
 #include "oracle/compare.h"
+#include "oracle/compound_compare.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
@@ -18,7 +19,7 @@
 namespace {
 
 constexpr const char* kHelp =
-    R"(sluice_fuzz: the fused mapper against brute force on random problems.
+    R"(sluice_fuzz: a mapper against brute force on random problems: `fused`, or `compound`.
 At the first difference it prints the simplest problem that still shows it, as YAML, and ends with
 status 1.
   --cases N         how many problems (default 1000)
@@ -29,6 +30,8 @@ status 1.
   --extras LIST     which kinds of special input to draw, of tolls, behaviours, free_orders,
                     inner_persistent, double_variables, recurrences, cycles, normalisations; or none
                     (default: all)
+  --compound        the mapper `compound` on small cascades on clusters and cores (of the options, it
+                    knows --cases, --seed, --seconds, --evaluations and --keep-going)
   --occupancy       compare the fronts with peak occupancies too
   --keep-going      report every difference, not made simpler
   --execute N       run N mappings of each problem literally and compare them with the model
@@ -41,6 +44,7 @@ struct Arguments {
   double seconds = std::numeric_limits<double>::infinity();
   bool keep_going = false;
   bool occupancy = false;
+  bool compound = false;
   sluice::oracle::Extras extras = sluice::oracle::kAllExtras;
   std::string problem;
   sluice::oracle::EnumerationLimits limits = {.max_nests = 60'000, .max_evaluations = 4'000};
@@ -83,6 +87,8 @@ void read_switch(Arguments& arguments, const std::string& name) {
     arguments.keep_going = true;
   } else if (name == "--occupancy") {
     arguments.occupancy = true;
+  } else if (name == "--compound") {
+    arguments.compound = true;
   } else {
     fmt::print("{}", kHelp);
     std::exit(0);
@@ -118,8 +124,8 @@ Arguments parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    const bool is_switch =
-        name == "--keep-going" || name == "--occupancy" || name == "--help" || name == "-h";
+    const bool is_switch = name == "--keep-going" || name == "--occupancy" ||
+                           name == "--compound" || name == "--help" || name == "-h";
     if (is_switch) {
       read_switch(arguments, name);
     } else if (i + 1 == argc) {
@@ -157,6 +163,21 @@ bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint6
   std::fflush(stdout);
   const auto simplest = shrink(mapper, drawn.spec, *found, arguments.limits, seed);
   fmt::print("{}# {}\n", to_yaml(simplest.spec), simplest.difference);
+  return false;
+}
+
+/// One random case of the compound space; true where the mapper and the referee agree.
+bool agrees_on_compound(const sluice::Mapper& mapper, const Arguments& arguments,
+                        std::uint64_t seed, std::int64_t* mappings,
+                        sluice::oracle::CompoundTally& tally) {
+  using namespace sluice::oracle;
+  const CompoundCase drawn = random_compound_case(seed, arguments.limits.max_evaluations);
+  *mappings += drawn.truth.mappings;
+  const auto found = compound_difference(mapper, drawn, tally);
+  if (!found) return true;
+  fmt::print(
+      "# seed {}: {}\n", seed,
+      arguments.keep_going ? found->substr(0, found->find('\n')) : *found + "\n" + drawn.yaml);
   return false;
 }
 
@@ -201,7 +222,8 @@ int compare_file(const sluice::Mapper& mapper, const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   const Arguments arguments = parse(argc, argv);
-  const sluice::Mapper* mapper = sluice::find_mapper("fused");
+  const sluice::Mapper* mapper = sluice::find_mapper(arguments.compound ? "compound" : "fused");
+  if (mapper == nullptr) refuse("this build has no such mapper");
   if (!arguments.problem.empty()) return compare_file(*mapper, arguments);
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] {
@@ -210,14 +232,20 @@ int main(int argc, char** argv) {
   std::uint64_t done = 0;
   std::uint64_t differing = 0;
   std::int64_t full_mappings = 0;
+  sluice::oracle::CompoundTally tally;
   while (done < arguments.cases && elapsed() < arguments.seconds) {
     const std::uint64_t seed = arguments.seed + done++;
-    if (agrees(*mapper, arguments, seed, &full_mappings)) continue;
+    if (arguments.compound ? agrees_on_compound(*mapper, arguments, seed, &full_mappings, tally)
+                           : agrees(*mapper, arguments, seed, &full_mappings))
+      continue;
     ++differing;
     std::fflush(stdout);
     if (!arguments.keep_going) break;
   }
   fmt::print("# {} cases from seed {}, {} full mappings, {:.0f} s: {} differ\n", done,
              arguments.seed, full_mappings, elapsed(), differing);
+  if (arguments.compound)
+    fmt::print("# searches: {} optimal, {} gap, {} proven to have no mapping\n", tally.optimal,
+               tally.gap, tally.nothing);
   return differing == 0 ? 0 : 1;
 }

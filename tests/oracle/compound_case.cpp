@@ -24,7 +24,11 @@ class CascadeDice {
   CascadeDice(Dice& dice, int attempt) : dice_(dice), attempt_(attempt) {}
 
   std::string draw() {
-    const int count = dice_.one_of({1, 2, 2, 2, 3, 3, 3, 4});
+    const int drawn = dice_.one_of({1, 2, 2, 2, 3, 3, 3, 4});
+    const int count = std::min(drawn, attempt_ < 12   ? 4
+                                      : attempt_ < 18 ? 3
+                                      : attempt_ < 24 ? 2
+                                                      : 1);
     if (dice_.chance(40))
       softmax_like(count);
     else
@@ -39,7 +43,7 @@ class CascadeDice {
   std::string sizes() {
     std::vector<std::string> all;
     int primes = 0;  // few: every factor multiplies the space
-    const int most = attempt_ < 4 ? 4 : attempt_ < 10 ? 3 : 2;
+    const int most = attempt_ < 4 ? 4 : attempt_ < 8 ? 3 : attempt_ < 14 ? 2 : 1;
     for (char rank : ranks_) {
       int size = dice_.one_of({1, 2, 2, 2, 2, 3, 4, 4});
       if (single_row_) size = rank == 'M' ? 1 : rank == 'N' ? dice_.one_of({2, 4, 4}) : size;
@@ -175,7 +179,7 @@ class MachineDice {
 
   std::string draw() {
     std::string text = "arch:\n  nodes:\n" + outermost();
-    const int levels = attempt_ > 12 ? 1 : dice_.one_of({1, 2, 2, 2});
+    const int levels = attempt_ > 8 ? 1 : dice_.one_of({1, 2, 2, 2});
     if (levels == 2) {
       text += fan("Cluster", dice_.chance(25) ? "cx,cy" : "cx");
       text += memory("GB");

@@ -20,6 +20,7 @@ namespace {
 struct Frame {
   NodeList nodes;
   std::vector<LeftOver> left;  ///< per Einsum of the group
+  std::vector<TensorId> home;  ///< external tensors that stand at home in it
   bool has_temporal = false;
   std::map<std::size_t, std::vector<std::string>> spatial;  ///< dimensions over each class
 };
@@ -102,8 +103,10 @@ class FrameWalk {
         Frame longer = frame;
         append_storage(longer.nodes, resident, id);
         std::vector<TensorId> others = without(held, resident);
-        if (id == home_)
+        if (id == home_) {
+          longer.home = held;
           others.insert(others.end(), tensors_.internal.begin(), tensors_.internal.end());
+        }
         loops(place, longer, std::vector<bool>(classes_.size()), !resident.empty(), others);
       }
     }
@@ -138,8 +141,8 @@ class FrameWalk {
   }
 
   /// The external tensors that stand in the frame at a memory: the ones that some Einsum must keep
-  /// there, and those that some may. At home, those of one Einsum alone stand in its child. False:
-  /// the memory stands above the home and must keep an internal tensor.
+  /// there, and those that some may. At home, those of one Einsum alone may stand in its child
+  /// instead. False: the memory stands above the home and must keep an internal tensor.
   bool external_keeping(ComponentId memory, std::vector<TensorId>& must,
                         std::vector<TensorId>& may) const {
     for (std::size_t e = begin_; e < end_; ++e) {
@@ -147,13 +150,17 @@ class FrameWalk {
       for (TensorId tensor : tensors_.internal)
         if (memory != home_ && contains(keeps.must, tensor)) return false;
       for (TensorId tensor : tensors_.external) {
-        if (memory == home_ && users_of(tensor) == 1) continue;
-        if (contains(keeps.must, tensor) && !contains(must, tensor)) must.push_back(tensor);
-        if (contains(keeps.may, tensor) && !contains(may, tensor)) may.push_back(tensor);
+        const bool in_child = memory == home_ && users_of(tensor) == 1;
+        if (contains(keeps.must, tensor)) add_once(in_child ? may : must, tensor);
+        if (contains(keeps.may, tensor)) add_once(may, tensor);
       }
     }
     may = without(may, must);
     return true;
+  }
+
+  static void add_once(std::vector<TensorId>& tensors, TensorId tensor) {
+    if (!contains(tensors, tensor)) tensors.push_back(tensor);
   }
 
   int users_of(TensorId tensor) const {
@@ -230,12 +237,13 @@ class FrameWalk {
 
   // --- below the frame ---------------------------------------------------------------------------
 
-  /// The nests of one Einsum below the home, its own external tensors of the home first.
+  /// The nests of one Einsum below the home, first those of its own external tensors that stand at
+  /// home, but not in the frame.
   std::vector<NodeList> children_of(std::size_t e, const Frame& frame) const {
     const Keeping keeps = keeping(problem_, EinsumId(e), home_);
     std::vector<TensorId> must, may;
     for (TensorId tensor : tensors_.external) {
-      if (users_of(tensor) != 1) continue;
+      if (users_of(tensor) != 1 || contains(frame.home, tensor)) continue;
       if (contains(keeps.must, tensor)) must.push_back(tensor);
       if (contains(keeps.may, tensor)) may.push_back(tensor);
     }

@@ -1,7 +1,6 @@
 #include "oracle/compound_group.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "oracle/compound_frame.h"
 #include "sluice/support/error.h"
@@ -17,25 +16,37 @@ void add_once(std::vector<TensorId>& tensors, TensorId tensor) {
   if (!contains(tensors, tensor)) tensors.push_back(tensor);
 }
 
-/// Representatives of the classes: two variables that index one rank of one tensor have the same.
-std::vector<std::size_t> representatives(const Workload& workload, std::size_t begin,
-                                         std::size_t end) {
-  std::vector<std::size_t> same(workload.rank_variables.size());
-  std::iota(same.begin(), same.end(), 0);
-  const auto join = [&](RankVariableId a, RankVariableId b) {
-    const std::size_t from = same[a.index()], to = same[b.index()];
-    std::replace(same.begin(), same.end(), from, to);
+/// A variable of one Einsum.
+struct Member {
+  std::size_t einsum;
+  RankVariableId variable;
+  std::size_t label;  ///< of its class
+};
+
+/// Gives two members one label where they index one rank of one tensor.
+void label_classes(const Workload& workload, std::vector<Member>& members) {
+  const auto label_of = [&](std::size_t einsum, RankVariableId variable) {
+    for (const Member& member : members)
+      if (member.einsum == einsum && member.variable == variable) return member.label;
+    return members.size();
   };
-  for (std::size_t e = begin; e < end; ++e)
-    for (std::size_t f = begin; f < end; ++f)
-      for (const TensorAccess& a : workload.einsums[e].accesses)
-        for (const TensorAccess& b : workload.einsums[f].accesses) {
-          if (a.tensor != b.tensor) continue;
-          for (std::size_t rank = 0; rank < a.projection.size(); ++rank)
-            if (a.projection[rank].is_plain_variable() && b.projection[rank].is_plain_variable())
-              join(a.projection[rank].terms[0].variable, b.projection[rank].terms[0].variable);
-        }
-  return same;
+  const auto join = [&](std::size_t from, std::size_t to) {
+    for (Member& member : members)
+      if (member.label == from) member.label = to;
+  };
+  for (const Member& first : members)
+    for (const Member& second : members)
+      for (const TensorAccess& a : workload.einsums[first.einsum].accesses)
+        for (const TensorAccess& b : workload.einsums[second.einsum].accesses)
+          for (std::size_t rank = 0; a.tensor == b.tensor && rank < a.projection.size(); ++rank) {
+            const bool both = a.projection[rank].is_plain_variable() &&
+                              b.projection[rank].is_plain_variable() &&
+                              a.projection[rank].terms[0].variable == first.variable &&
+                              b.projection[rank].terms[0].variable == second.variable;
+            if (both)
+              join(label_of(first.einsum, first.variable),
+                   label_of(second.einsum, second.variable));
+          }
 }
 
 }  // namespace
@@ -63,24 +74,31 @@ GroupTensors tensors_of_group(const BoundProblem& problem, std::size_t begin, st
 
 std::vector<VariableClass> classes_of_group(const Workload& workload, std::size_t begin,
                                             std::size_t end) {
-  const std::vector<std::size_t> same = representatives(workload, begin, end);
+  std::vector<Member> members;
+  for (std::size_t e = begin; e < end; ++e)
+    for (const VariableRange& range : workload.einsums[e].iteration_space)
+      members.push_back({e, range.variable, members.size()});
+  label_classes(workload, members);
   std::vector<VariableClass> classes;
-  for (std::size_t representative = 0; representative < same.size(); ++representative) {
+  for (std::size_t label = 0; label < members.size(); ++label) {
     VariableClass one;
-    for (std::size_t v = 0; v < same.size(); ++v) {
-      const RankVariableId variable(v);
-      const bool used =
-          std::any_of(workload.einsums.begin() + static_cast<std::ptrdiff_t>(begin),
-                      workload.einsums.begin() + static_cast<std::ptrdiff_t>(end),
-                      [&](const Einsum& einsum) { return uses_variable(einsum, variable); });
-      if (used && same[v] == representative) one.variables.push_back(variable);
-    }
+    for (std::size_t v = 0; v < workload.rank_variables.size(); ++v)
+      for (const Member& member : members)
+        if (member.label == label && member.variable == RankVariableId(v)) {
+          one.variables.push_back(member.variable);
+          break;
+        }
     if (one.variables.empty()) continue;
-    for (std::size_t e = begin; e < end; ++e)
-      one.usable &=
-          std::count_if(one.variables.begin(), one.variables.end(), [&](RankVariableId variable) {
-            return uses_variable(workload.einsums[e], variable);
-          }) <= 1;
+    for (std::size_t e = begin; e < end; ++e) {
+      std::size_t own = 0, moved = 0;
+      for (const Member& member : members) {
+        if (member.einsum != e) continue;
+        own += member.label == label ? 1 : 0;
+        moved +=
+            std::count(one.variables.begin(), one.variables.end(), member.variable) > 0 ? 1 : 0;
+      }
+      one.usable &= own <= 1 && own == moved;
+    }
     classes.push_back(one);
   }
   return classes;

@@ -15,10 +15,13 @@ struct GroupTensors {
 };
 GroupTensors tensors_of_group(const BoundProblem& problem, std::size_t begin, std::size_t end);
 
-/// Variables that index the same ranks of the same tensors, transitively.
+/// Variables of the group's Einsums that index the same ranks of the same tensors, transitively. An
+/// equal name alone does not make two Einsums' variables one.
 struct VariableClass {
   std::vector<RankVariableId> variables;  ///< ascending
-  bool usable = true;                     ///< no Einsum of the group has two of them
+  /// No Einsum of the group has two of them, and none has one that is in another class there: a
+  /// loop over the class would move it, too.
+  bool usable = true;
 };
 std::vector<VariableClass> classes_of_group(const Workload& workload, std::size_t begin,
                                             std::size_t end);

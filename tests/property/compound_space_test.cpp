@@ -58,15 +58,15 @@ TEST(CompoundSpace, OfOneEinsumHasEveryNestOnce) {
 
 TEST(CompoundSpace, OfTwoEinsumsHasEveryCutHomeFrameAndSplit) {
   // Two groups: 12 nests each (see above), 144 mappings.
-  // One group, T at home in OB: A and S belong to one Einsum each and may stand in its child or
-  // not, 2 ways a child, 4 together. The frame has no loop: Sequential; or m: Sequential or
-  // Pipeline.
+  // One group, T at home in OB. Without a loop in the frame A and S are, each, not in OB, in their
+  // child, or in the frame: 9 ways, Sequential. With m in the frame they may also be resident: 16
+  // ways, Sequential or Pipeline. Together 41.
   const std::string workload =
       "workload: {rank_sizes: {M: 2}, bits_per_value: {All: 1}, einsums: [\"T[m] = exp(A[m])\", "
       "\"S[m] = exp(T[m])\"]}";
   const BoundProblem problem = oracle::bind_compound(workload + machine(""));
   const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap, kMost);
-  EXPECT_EQ(truth.mappings, 12 * 12 + 3 * 4);
+  EXPECT_EQ(truth.mappings, 12 * 12 + 3 * 3 + 4 * 4 * 2);
   EXPECT_EQ(truth.legal, truth.mappings);
   // Fused: A and S pass DRAM, T is written and read in OB; 4 operations, one after another.
   EXPECT_EQ(best_value(truth, Objective::kEnergy), 2 * 10 + 2 * 10 + 2 + 2 + 4);
@@ -111,13 +111,15 @@ TEST(CompoundSpace, ReductionsAreSpreadOverNetworksOnly) {
 }
 
 TEST(CompoundSpace, OfRandomCasesIsPricedWithoutSurprises) {
-  // What evaluate may refuse: a loop of the frame over variables that some Einsum does not use.
+  // What evaluate may refuse: a loop of the frame over variables that some Einsum does not use; an
+  // all_reduce across a container without a network over which something else is spread.
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const oracle::CompoundCase drawn = oracle::random_compound_case(seed, 1'000);
     EXPECT_LE(drawn.truth.mappings, 1'000);
     EXPECT_EQ(drawn.truth.legal > 0, drawn.truth.of(Objective::kEnergy).has_value());
     for (const auto& [message, mapping] : drawn.truth.refusals)
-      EXPECT_NE(message.find(" repeats the Einsum "), std::string::npos)
+      EXPECT_TRUE(message.find(" repeats the Einsum ") != std::string::npos ||
+                  message.find("its messages have no way") != std::string::npos)
           << message << "\n"
           << drawn.yaml << to_yaml(mapping, drawn.problem.workload, drawn.problem.arch);
   }
