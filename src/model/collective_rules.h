@@ -12,6 +12,10 @@ struct FannedDimension {
   friend bool operator==(const FannedDimension&, const FannedDimension&) = default;
 };
 
+/// Instances in one dimension that the first `n_loops` loops of a nest use.
+std::int64_t instances_in(const FlatTree& tree, const Nest& nest, int n_loops,
+                          FannedDimension dimension);
+
 /// Instances that take part in one dimension: those that the maker's loops above what it holds use,
 /// or those of a reader, if more.
 std::int64_t instances_used(const FlatTree& tree, const FlatCollective& flat, const Nest& maker,

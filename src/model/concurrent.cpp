@@ -12,11 +12,8 @@ double latency_of(const FlatTree& tree, const std::vector<NestTime>& times, int 
                   int depth) {
   double latency_s = 0;
   for (int n = begin; n < end;) {
-    const auto split = std::find_if(
-        tree.concurrent.begin(), tree.concurrent.end(), [&](const ConcurrentSplit& candidate) {
-          return candidate.depth == depth && candidate.begin == n && candidate.end > n;
-        });
-    if (split == tree.concurrent.end()) {
+    const ConcurrentSplit* split = tree.concurrent_split_at(n, depth);
+    if (!split) {
       latency_s += times[static_cast<std::size_t>(n++)].latency_s;
       continue;
     }

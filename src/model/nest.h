@@ -125,6 +125,14 @@ struct FlatTree {
   const std::int64_t* tiles_at(const NestStorage& storage) const {
     return tile_sizes.data() + storage.tiles;
   }
+
+  /// The pipelined or parallel split whose first compute stands at `place`, below `depth` such
+  /// splits; null where there is none.
+  const ConcurrentSplit* concurrent_split_at(int place, int depth) const {
+    for (const ConcurrentSplit& split : concurrent)
+      if (split.depth == depth && split.begin == place && split.end > place) return &split;
+    return nullptr;
+  }
 };
 
 }  // namespace sluice

@@ -155,7 +155,7 @@ class CapacityCheck {
   std::vector<Load> loads_of(int begin, int end, int depth) {
     std::vector<Load> most(n_components_);
     for (int n = begin; n < end;) {
-      const ConcurrentSplit* split = split_at(n, depth);
+      const ConcurrentSplit* split = tree_.concurrent_split_at(n, depth);
       std::vector<Load> now(n_components_);
       for (std::uint32_t index : analysis_.live_at(static_cast<std::size_t>(n)))
         if (analysis_.concurrency(index) == depth)
@@ -174,12 +174,6 @@ class CapacityCheck {
       n = split ? split->end : n + 1;
     }
     return most;
-  }
-
-  const ConcurrentSplit* split_at(int place, int depth) const {
-    for (const ConcurrentSplit& split : tree_.concurrent)
-      if (split.depth == depth && split.begin == place && split.end > place) return &split;
-    return nullptr;
   }
 
   const BoundProblem& problem_;

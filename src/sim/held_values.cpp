@@ -1,5 +1,7 @@
 #include "held_values.h"
 
+#include <utility>
+
 #include "moved_tiles.h"
 
 namespace sluice::sim {
@@ -43,19 +45,20 @@ Points HeldValues::move(const Instance& instance, Tile& tile, const Box& box) {
                                                   holder.n_loops);
     fresh = slides ? without(points, tile.points) : points;
   }
-  if (holder.returns) {  // only what an earlier tile has given
+  if (holder.returns) {  // only what an earlier tile has given that has moved on since
     Holder giver = holder;
     giver.returns = false;
-    const std::map<Element, Box>& given = tiles_[{giver, instance.second}].given;
+    const Tile& gave = tiles_[{giver, instance.second}];
+    const bool is_still_there = (gave.box == box ? gave.before : gave.ranges) == ranges;
     std::erase_if(fresh, [&](Element element) {
-      const auto first = given.find(element);
-      return first == given.end() || first->second == box;
+      const auto first = gave.given.find(element);
+      return is_still_there || first == gave.given.end() || first->second == box;
     });
   } else if (holder.is_output) {
     for (const Element element : points) tile.given.try_emplace(element, box);
   }
   tile.box = box;
-  tile.ranges = std::move(ranges);
+  tile.before = std::exchange(tile.ranges, std::move(ranges));
   tile.points = std::move(points);
   return fresh;
 }

@@ -35,6 +35,7 @@ class HeldValues {
   struct Tile {
     Box box;                       ///< of the iteration space
     std::vector<IndexBox> ranges;  ///< of the tensor
+    std::vector<IndexBox> before;  ///< of the tile before this one
     Points points;
     std::map<Element, Box> given;  ///< results, with the box that gave them first
   };

@@ -1,4 +1,4 @@
-// Mappings with collectives on which model and executor once differed (as in
+// Mappings with collectives or networks on which model and executor once differed (as in
 // settled_differences_test.cpp).
 #include "settled_differences.h"
 
@@ -182,6 +182,36 @@ TEST(SettledDifferences, ARootAndInstancesThatAreNotThere) {
   EXPECT_TRUE(with("3", "").legal);
   EXPECT_FALSE(with("3", ", root: {x: 0}").legal);
   EXPECT_FALSE(with("4", "").legal);
+}
+
+// What stands right behind the network keeps its tile of Y, 2 of the 4 sums, in both steps over r:
+// they go up once, over one link each, and never come back down.
+TEST(SettledDifferences, SumsThatAreStillBehindTheNetworkDoNotReturn) {
+  const std::string arch = R"(
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Network {name: Net, topology: bus, repeated_values: free, link_bandwidth: 1, hop_energy: 1}
+  - !Container {name: PE, spatial: [{name: x, fanout: 2}]}
+  - !Memory {name: RF, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping:
+  nodes:
+)";
+  const Settled found(workload_of("\"Y[p] = X[p,r] * W[r]\"", "P: 4, R: 2"), R"(
+  - !Storage {tensors: [X, W, Y], component: DRAM}
+  - !Temporal {rank_variable: r, tile_shape: 1}
+  - !Spatial {rank_variable: p, tile_shape: 2, component: PE, name: x}
+  - !Temporal {rank_variable: p, tile_shape: 1}
+  - !Storage {tensors: [Y], component: RF}
+  - !Compute {einsum: Y, component: MAC}
+)",
+                      arch);
+  ASSERT_TRUE(found.legal);
+  double bit_hops = 0;
+  for (const NetworkRow& row : found.cost.networks)
+    if (found.loaded.problem.workload[row.tensor].name == "Y") bit_hops += row.bit_hops;
+  EXPECT_EQ(bit_hops, 4 * 8);
 }
 
 }  // namespace
