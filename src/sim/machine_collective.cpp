@@ -93,7 +93,8 @@ void Machine::collect_team(const CollectiveNode& node, EinsumId maker, const Lin
       if (!cell || !cell->is_made)
         complain(ComplaintKind::kAbsentValue,
                  points_.name(node.tensor, element) + " is not there when it begins");
-      part.push_back(cell && cell->is_made ? cell->value : 0);
+      if (!cell) return;  // its storage is closed: nothing to write to either
+      part.push_back(cell->is_made ? cell->value : 0);
     }
   }
   CollectiveRequest request{node.type, team.group, static_cast<std::int64_t>(points.size()), 0, 0};
