@@ -529,9 +529,9 @@ class GroupSearch {
                                         const std::vector<CollectiveNode>& complete, std::size_t e,
                                         const NodeList& nest, Account account) {
     NodeList nodes = above;
-    if (complete.empty()) {
+    if (group_.size() == 1) {
       nodes.insert(nodes.end(), nest.begin(), nest.end());
-    } else {
+    } else {  // below a split, as in the group: its nodes and the frame's are different stages
       SplitNode split;
       split.children.push_back(nest);
       for (const CollectiveNode& collective : complete) split.children.push_back({{collective}});
