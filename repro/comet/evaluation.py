@@ -1,4 +1,4 @@
-"""Prices mappings with `sluice evaluate`: many in a batch, one in detail."""
+"""Prices mappings with `sluice evaluate`, many in a batch, one in detail; searches with `sluice map`."""
 
 import json
 import subprocess
@@ -13,8 +13,8 @@ class Sluice:
         self.program = program
         self.policy = policy
 
-    def _run(self, problem, arguments, text=None):
-        command = [self.program, "evaluate", *map(str, problem), "--latency", self.policy, *arguments]
+    def _run(self, problem, arguments, text=None, task="evaluate"):
+        command = [self.program, task, *map(str, problem), "--latency", self.policy, *arguments]
         done = subprocess.run(command, input=text, capture_output=True, text=True)
         if done.returncode == 2 or not done.stdout:
             raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr[:2000]}{done.stdout[:2000]}")
@@ -35,6 +35,11 @@ class Sluice:
             path = Path(folder) / "mapping.yaml"
             path.write_text(to_yaml(nodes))
             return json.loads(self._run([*problem[:2], path, *problem[2:]], ["--json"]))["mappings"][0]
+
+    def map(self, problem, mapper, arguments=()):
+        """The result document of a search for the least latency."""
+        searched = ["--mapper", mapper, "--objective", "latency", "--threads", "2", *arguments, "--json"]
+        return json.loads(self._run(problem, searched, task="map"))
 
 
 def is_out_of_memory(result):

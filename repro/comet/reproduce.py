@@ -6,6 +6,7 @@ from pathlib import Path
 
 import check
 import figures
+import search
 import sensitivity
 import validation
 from cases import ATTENTIONS, GEMMS
@@ -24,6 +25,7 @@ def main():
     parser.add_argument("--sensitivity", action="store_true",
                         help="also with what the paper leaves open set otherwise; claims that this turns are explained")  # fmt: skip
     parser.add_argument("--check", action="store_true", help="do the claims come out as published in results/? (exit 1: no)")
+    parser.add_argument("--search", action="store_true", help="only: what sluice finds by itself, beside the best templates in results/")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     sluice = Sluice(options.sluice)
@@ -32,6 +34,9 @@ def main():
         differences = list(check.differences(sluice, variations, options.output))
         print("\n".join(differences) or "all claims come out as published")
         sys.exit(1 if differences else 0)
+    if options.search:
+        search.compare(sluice, search.ALL, variations, options.output)
+        return
     cases = [1, 8] if options.quick else list(GEMMS)
     attentions = [2, 4] if options.quick else list(ATTENTIONS)
     validated = validation.run(options.sluice, options.output, every=64 if options.quick else 1)
@@ -42,6 +47,8 @@ def main():
     if options.sensitivity:
         others = dict(sensitivity.variants(sluice, base))
         sensitivity.write(base, others, options.output)
+    if options.quick:
+        search.compare(sluice, search.SMALL, variations, options.output, budget=100)
     rows = [(claim, "yes" if claim.holds else "no", "" if claim.holds else reason_of(claim)) for claim in validated]
     write_claims([*rows, *judged(base, others)], options.output / "claims.csv")
 
