@@ -22,7 +22,8 @@ using compound::Effort;
 using compound::SearchedGroup;
 
 constexpr double kMostPriced = 1e5;  ///< partial mappings of a complete search, without a budget
-constexpr double kMostLikely = 1e5;  ///< of one group, where the search is not complete
+constexpr double kMostLikely = 1.2e6;  ///< of all groups, where the search is not complete
+constexpr double kLeastLikely = 2e3;   ///< of one of them
 constexpr std::size_t kLongestGroup = 16;  ///< Einsums
 
 class CompoundSearch {
@@ -77,7 +78,9 @@ class CompoundSearch {
   compound::GroupLimits limits(Effort effort) const {
     compound::GroupLimits limits;
     limits.effort = effort;
-    if (effort == Effort::kLikely) limits.most_priced = kMostLikely;
+    if (effort == Effort::kLikely)
+      limits.most_priced =
+          std::max(kLeastLikely, kMostLikely / static_cast<double>(groups_.size()));
     limits.cancel = control_.cancel;
     return limits;
   }

@@ -119,7 +119,9 @@ class GroupSearch {
   bool search_below_homes() {
     if (group_.size() == 1 && limits_.effort == Effort::kAll) return search_nest();
     const FrameStart start = outermost_start(problem_, group_, computes_);
-    const std::vector<ComponentId> homes = homes_of(problem_, group_, computes_, start.from);
+    std::vector<ComponentId> homes = homes_of(problem_, group_, computes_, start.from);
+    // Further in first: most often best, and there may not be time for all.
+    std::reverse(homes.begin(), homes.end());
     for (ComponentId home : homes) {
       if (group_.size() == 1 && std::find(homes_.begin(), homes_.end(), home) == homes_.end())
         continue;
