@@ -210,7 +210,7 @@ class GroupSearch {
                                            : block_children(frame, block));
       if (children.back().empty()) return go_on();
     }
-    combine_until_legal(frame, SplitKind::kSequential, children, blocks);
+    combine_likely(frame, SplitKind::kSequential, children, blocks);
     return go_on();
   }
 
@@ -315,7 +315,7 @@ class GroupSearch {
     for (const SplitKind kind : kinds(frame)) {
       std::vector<const NodeList*> chosen(group_.size());
       if (limits_.effort == Effort::kLikely)
-        combine_until_legal(frame, kind, children, single_);
+        combine_likely(frame, kind, children, single_);
       else if (!combine(frame, kind, children, 0, &chosen))
         return false;
     }
@@ -323,7 +323,20 @@ class GroupSearch {
   }
 
   /// The best nest of each Einsum; where they do not fit side by side, ones that need less room.
-  void combine_until_legal(const Frame& frame, SplitKind kind,
+  void combine_likely(const Frame& frame, SplitKind kind, std::vector<std::vector<Child>> children,
+                      const std::vector<Block>& blocks) {
+    if (combine_until_legal(frame, kind, children, blocks)) return;
+    bool any = false;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (blocks[b].size() > 1 || !has_neighbours_below(frame.home, blocks[b].first)) continue;
+      const std::vector<Child>& smaller = likely_children(frame, blocks[b].first, true);
+      any |= !smaller.empty();
+      if (!smaller.empty()) children[b] = smaller;
+    }
+    if (any) combine_until_legal(frame, kind, children, blocks);
+  }
+
+  bool combine_until_legal(const Frame& frame, SplitKind kind,
                            const std::vector<std::vector<Child>>& children,
                            const std::vector<Block>& blocks) {
     std::size_t most = 0;
@@ -332,8 +345,9 @@ class GroupSearch {
       std::vector<const NodeList*> chosen;
       for (const std::vector<Child>& child : children)
         chosen.push_back(child[std::min(rank, child.size() - 1)].nodes.get());
-      if (consider(assemble(frame, kind, chosen, blocks))) return;
+      if (consider(assemble(frame, kind, chosen, blocks))) return true;
     }
+    return false;
   }
 
   std::vector<SplitKind> kinds(const Frame& frame) const {
@@ -430,10 +444,12 @@ class GroupSearch {
 
   /// Nests that are good by the objective below loops that leave the Einsum the same tiles, the
   /// best one first; the others take less of the memories below home.
-  const std::vector<Child>& likely_children(const Frame& frame, std::size_t e) {
+  const std::vector<Child>& likely_children(const Frame& frame, std::size_t e,
+                                            bool halves = false) {
     std::vector<std::int64_t> key = {static_cast<std::int64_t>(e), computes_[e],
                                      static_cast<std::int64_t>(frame.home.index()),
-                                     static_cast<std::int64_t>(frame.first[e]), frame.has_steps};
+                                     static_cast<std::int64_t>(frame.first[e]), frame.has_steps,
+                                     halves};
     key.insert(key.end(), frame.tiles[e].begin(), frame.tiles[e].end());
     for (const TensorMask held : frame.held[e]) key.push_back(static_cast<std::int64_t>(held));
     const auto [at, is_new] = likely_.try_emplace(key);
@@ -441,7 +457,7 @@ class GroupSearch {
     if (!is_new && !front.empty()) return front;
     const NodeList above = nodes_for(frame.nodes, e);
     NestRequest request = request_below(frame, e);
-    request.halves = has_neighbours_below(frame.home, e);
+    request.halves = halves;
     const auto add = [&](const NodeList& nodes) {
       ++result_.priced;
       auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kTotals);
