@@ -11,7 +11,8 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kMostMappings = 3'000;
-/// Cases that are known to differ: faults of the mapper that are still there
+/// Cases that are known to differ: on some networks the model's hops depend on the order of the
+/// tensors of one storage node, and mapper and referee write them in different orders
 /// (tests/oracle/README.md).
 constexpr std::uint64_t kOpen[] = {40624, 41747};
 
