@@ -21,7 +21,7 @@ using compound::CutMapping;
 using compound::Effort;
 using compound::SearchedGroup;
 
-constexpr double kMostPriced = 1e5;  ///< partial mappings of a complete search, without a budget
+constexpr double kMostPriced = 1e5;    ///< partial mappings of a complete search, without a budget
 constexpr double kMostLikely = 1.2e6;  ///< of all groups, where the search is not complete
 constexpr double kLeastLikely = 2e3;   ///< of one of them
 constexpr std::size_t kLongestGroup = 16;  ///< Einsums

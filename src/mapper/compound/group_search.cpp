@@ -446,9 +446,11 @@ class GroupSearch {
   /// best one first; the others take less of the memories below home.
   const std::vector<Child>& likely_children(const Frame& frame, std::size_t e,
                                             bool halves = false) {
-    std::vector<std::int64_t> key = {static_cast<std::int64_t>(e), computes_[e],
+    std::vector<std::int64_t> key = {static_cast<std::int64_t>(e),
+                                     computes_[e],
                                      static_cast<std::int64_t>(frame.home.index()),
-                                     static_cast<std::int64_t>(frame.first[e]), frame.has_steps,
+                                     static_cast<std::int64_t>(frame.first[e]),
+                                     frame.has_steps,
                                      halves};
     key.insert(key.end(), frame.tiles[e].begin(), frame.tiles[e].end());
     for (const TensorMask held : frame.held[e]) key.push_back(static_cast<std::int64_t>(held));
