@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "compound/cut.h"
 #include "compound/group_constraints.h"
-#include "fused/constraint_rules.h"
+#include "mapper/constraint_check.h"
 #include "parallel.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/selection.h"
@@ -21,9 +22,10 @@ using compound::CutMapping;
 using compound::Effort;
 using compound::SearchedGroup;
 
-constexpr double kMostPriced = 1e5;    ///< partial mappings of a complete search, without a budget
-constexpr double kMostLikely = 1.2e6;  ///< of all groups, where the search is not complete
-constexpr double kLeastLikely = 2e3;   ///< of one of them
+constexpr double kMostPriced = 1e5;   ///< partial mappings of a complete search, without a budget
+constexpr double kMostProducts = 10;  ///< more of them with whole groups, whose number is not known
+constexpr double kMostLikely = 1.2e6;      ///< of all groups, where the search is not complete
+constexpr double kLeastLikely = 2e3;       ///< of one of them
 constexpr std::size_t kLongestGroup = 16;  ///< Einsums
 
 class CompoundSearch {
@@ -43,7 +45,7 @@ class CompoundSearch {
     const double limit = options_.budget_evaluations.value_or(kMostPriced);
     is_complete_ = !is_cut_short_ && count(limit) <= limit;
     if (is_complete_) search(Effort::kAll);
-    if (!is_complete_) search(Effort::kLikely);
+    if (!is_complete_ && !is_cancelled(control_.cancel)) search(Effort::kLikely);
     return finish(compound::best_cuts(groups_, problem_.einsums.size(), options_));
   }
 
@@ -80,7 +82,10 @@ class CompoundSearch {
     limits.effort = effort;
     if (effort == Effort::kLikely)
       limits.most_priced =
-          std::max(kLeastLikely, kMostLikely / static_cast<double>(groups_.size()));
+          std::min(options_.budget_evaluations.value_or(kMostLikely),
+                   std::max(kLeastLikely, kMostLikely / static_cast<double>(groups_.size())));
+    else
+      limits.most_priced = kMostProducts * options_.budget_evaluations.value_or(kMostPriced);
     limits.cancel = control_.cancel;
     return limits;
   }
@@ -124,11 +129,11 @@ class CompoundSearch {
   /// wanted, to which every group may add.
   double best_known() const {
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    if (options_.objectives.size() > 1 || options_.resource_usage || options_.top > 1) return kNone;
-    const auto cuts = compound::best_cuts(groups_, problem_.einsums.size(), options_);
-    if (cuts.empty()) return kNone;
-    return objective_value(options_.objectives.front(), cuts.front().cost.total_j(),
-                           cuts.front().cost.latency_s());
+    if (options_.objectives.size() > 1 || options_.top > 1) return kNone;
+    for (const CutMapping& cut : compound::best_cuts(groups_, problem_.einsums.size(), options_))
+      if (const auto cost = evaluate(problem_, mapping_of(cut), options_.policy))
+        return objective_value(options_.objectives.front(), *cost);
+    return kNone;
   }
 
   double priced() const {
@@ -137,26 +142,61 @@ class CompoundSearch {
     return all;
   }
 
-  tl::expected<MapperResult, NoMapping> finish(const std::vector<CutMapping>& cuts) const {
+  Mapping mapping_of(const CutMapping& cut) const {
+    std::vector<const compound::Group*> groups;
+    std::vector<const NodeList*> parts;
+    for (std::size_t i = 0; i < cut.groups.size(); ++i) {
+      groups.push_back(&cut.groups[i]->group);
+      parts.push_back(cut.parts[i]->nodes.get());
+    }
+    return compound::whole_mapping(problem_, groups, parts);
+  }
+
+  static bool is_near(double a, double b) {
+    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+  }
+
+  std::vector<double> objectives_of(const Cost& cost) const {
+    std::vector<double> values;
+    for (const Objective objective : options_.objectives)
+      values.push_back(objective_value(objective, cost));
+    return values;
+  }
+
+  bool is_dominated(const std::vector<MappedResult>& mappings, const Cost& cost) const {
+    return std::any_of(mappings.begin(), mappings.end(), [&](const MappedResult& other) {
+      return compound::dominates(objectives_of(other.cost), objectives_of(cost));
+    });
+  }
+
+  void drop_dominated(std::vector<MappedResult>* mappings, const Cost& cost) const {
+    if (is_dominated(*mappings, cost)) return;
+    std::erase_if(*mappings, [&](const MappedResult& other) {
+      return compound::dominates(objectives_of(cost), objectives_of(other.cost));
+    });
+  }
+
+  tl::expected<MapperResult, NoMapping> finish(const std::vector<CutMapping>& cuts) {
     MapperResult result;
     result.cancelled = is_cancelled(control_.cancel);
-    const bool is_front = options_.objectives.size() > 1 || options_.resource_usage;
+    const bool is_front = options_.objectives.size() > 1;
     const auto most = static_cast<std::size_t>(options_.top);
     for (const CutMapping& cut : cuts) {
       if (!is_front && result.mappings.size() == most) break;
       MappedResult mapped;
-      std::vector<const compound::Group*> groups;
-      std::vector<const NodeList*> parts;
-      for (std::size_t i = 0; i < cut.groups.size(); ++i) {
-        groups.push_back(&cut.groups[i]->group);
-        parts.push_back(cut.parts[i]->nodes.get());
-      }
-      mapped.mapping = compound::whole_mapping(problem_, groups, parts);
-      // Only what the outermost memory holds can be too much of the whole.
+      mapped.mapping = mapping_of(cut);
       auto cost = evaluate(problem_, mapped.mapping, options_.policy);
-      if (!cost) continue;
+      if (!cost || !constraint_violations(options_.constraints, problem_, mapped.mapping).empty()) {
+        is_complete_ = false;  // what was left out for it might have been legal
+        continue;
+      }
+      // A part alone was priced as something else than in the whole.
+      is_complete_ &= is_near(cost->latency_s, cut.cost.latency_s()) &&
+                      is_near(cost->energy_j, cut.cost.total_j());
       mapped.cost = std::move(*cost);
-      result.mappings.push_back(std::move(mapped));
+      if (is_front) drop_dominated(&result.mappings, mapped.cost);
+      if (!is_front || !is_dominated(result.mappings, mapped.cost))
+        result.mappings.push_back(std::move(mapped));
     }
     if (result.mappings.empty() && !result.cancelled) return tl::make_unexpected(nothing());
     result.guarantee = guarantee(result);
@@ -169,8 +209,9 @@ class CompoundSearch {
   }
 
   /// Whether parts add up: not where Einsums are repeated in different numbers, or leak at
-  /// different rates.
+  /// different rates, or stand in one tile pipeline.
   bool parts_add_up() const {
+    if (options_.policy == LatencyPolicy::kPipeline) return false;
     const Workload& workload = problem_.workload;
     for (const Einsum& einsum : workload.einsums)
       if (einsum.n_instances != workload.einsums.front().n_instances) return false;
@@ -182,6 +223,7 @@ class CompoundSearch {
     Guarantee guarantee;
     guarantee.space = fmt::format("groups of consecutive Einsums with collectives, policy {}",
                                   latency_policy_name(options_.policy));
+    if (options_.top > 1) guarantee.space += "; of several mappings the first alone";
     if (!result.cancelled && is_complete_ && parts_add_up()) {
       guarantee.kind = GuaranteeKind::kOptimal;
       return guarantee;
@@ -222,6 +264,18 @@ class CompoundSearch {
 std::string CompoundMapper::description() const {
   return "groups of Einsums spread over clusters and cores, with collectives (COMET), under every "
          "latency policy; optimal in small spaces";
+}
+
+std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem,
+                                                     const MapperOptions& options) const {
+  for (const Component& component : problem.arch.components)
+    if (component.is_toll())
+      return UnpricedPart{"tolls", component.name, "an architecture without " + component.name};
+  if (options.resource_usage)
+    return UnpricedPart{"peak occupancies as criteria", "resource_usage", "objectives alone"};
+  if (options.max_fused_loops != kUnlimitedLoops)
+    return UnpricedPart{"limits of shared loops", "max_fused_loops", "any number of them"};
+  return std::nullopt;
 }
 
 tl::expected<MapperResult, NoMapping> CompoundMapper::map(const BoundProblem& problem,

@@ -150,6 +150,8 @@ MapperOutcome map_in_all_orders(const Mapper& mapper, const BoundProblem& proble
     if (is_cancelled(control.cancel)) break;
     MapperOutcome next = map_in_order(mapper, problem, orders[i], options, control);
     if (!next) continue;
+    if (best && next->guarantee.kind != best->guarantee.kind)
+      next->guarantee.kind = best->guarantee.kind = GuaranteeKind::kNone;
     if (best) add_statistics(best->search, next->search);
     const bool is_better =
         !best || best->mappings.empty() ||

@@ -249,8 +249,8 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   if (policy == LatencyPolicy::kStaged)
     totals.policy_s =
         total_seconds(stage_times(problem, mapping, tree, traffic, collectives, pricer));
-  if (policy == LatencyPolicy::kPipeline)
-    totals.policy_s = total_seconds(pipeline_latency(problem, tree, traffic));
+  if (policy == LatencyPolicy::kPipeline)  // never compared with `overlap`
+    totals.policy_s = totals.overlap_s = total_seconds(pipeline_latency(problem, tree, traffic));
   totals.peak_bits = std::move(occupancy.peak_bits);
   if (!by_component) return totals;
   totals.busy_s.assign(problem.arch.components.size(), 0);

@@ -15,6 +15,8 @@ class CompoundMapper : public Mapper {
   std::string description() const override;
   bool makes_collectives() const override { return true; }
   bool makes_concurrent_splits() const override { return true; }
+  std::optional<UnpricedPart> unpriced(const BoundProblem& problem,
+                                       const MapperOptions& options) const override;
   tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
                                             const MapperOptions& options,
                                             const MapperControl& control) const override;

@@ -14,8 +14,6 @@ std::vector<double> criteria(const PartCost& cost, const MapperOptions& options)
   const bool single = options.objectives.size() == 1;
   if (single && options.objectives[0] == Objective::kLatency && options.top == 1)
     return {cost.policy_s, cost.overlap_s};
-  if (single && options.objectives[0] == Objective::kEnergy && options.top == 1 && cost.leak_w == 0)
-    return {cost.energy_j};
   return {cost.energy_j, cost.policy_s, cost.overlap_s};
 }
 
@@ -63,26 +61,29 @@ Cover cheapest_cover(const std::vector<SearchedGroup>& groups, const std::vector
 
 std::vector<double> bounds_with(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
                                 const MapperOptions& options) {
-  std::vector<double> energy, latency, result;
+  std::vector<double> energy, policy, overlap, result;
   for (const SearchedGroup& searched : groups) {
     constexpr double kNone = std::numeric_limits<double>::infinity();
     energy.push_back(searched.is_searched ? kNone : searched.bounds.energy_floor_j);
-    latency.push_back(searched.is_searched
+    policy.push_back(searched.is_searched ? kNone : 0);
+    overlap.push_back(searched.is_searched
                           ? kNone
                           : std::max(searched.bounds.compute_s, searched.bounds.memory_s));
     for (const GroupMapping& found : searched.result.front) {
       energy.back() = std::min(energy.back(), found.cost.energy_j);
-      latency.back() = std::min(latency.back(), found.cost.latency_s());
+      policy.back() = std::min(policy.back(), found.cost.policy_s);
+      overlap.back() = std::min(overlap.back(), found.cost.overlap_s);
     }
   }
   const Cover energies = cheapest_cover(groups, energy, n_einsums);
-  const Cover latencies = cheapest_cover(groups, latency, n_einsums);
+  const Cover policies = cheapest_cover(groups, policy, n_einsums);
+  const Cover overlaps = cheapest_cover(groups, overlap, n_einsums);
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const Group& group = groups[g].group;
-    result.push_back(
-        objective_value(options.objectives.front(),
-                        energies.before[group.first] + energy[g] + energies.from[group.end],
-                        latencies.before[group.first] + latency[g] + latencies.from[group.end]));
+    const auto with = [&](const Cover& cover, const std::vector<double>& own) {
+      return cover.before[groups[g].group.first] + own[g] + cover.from[groups[g].group.end];
+    };
+    result.push_back(objective_value(options.objectives.front(), with(energies, energy),
+                                     std::max(with(policies, policy), with(overlaps, overlap))));
   }
   return result;
 }

@@ -196,9 +196,9 @@ class FrameWalker {
   bool choose_held(std::size_t l) {
     std::vector<TensorId> must, may;
     if (!agree(l, &must, &may)) return true;
-    SLUICE_CHECK(may.size() < 32, "too many optional tensors in one memory");
-    const std::uint32_t all = (std::uint32_t{1} << may.size()) - 1;
-    for (std::uint32_t subset = all;; subset = (subset - 1) & all) {
+    SLUICE_CHECK(may.size() < 64, "too many optional tensors in one memory");
+    const std::uint64_t all = (std::uint64_t{1} << may.size()) - 1;
+    for (std::uint64_t subset = all;; subset = (subset - 1) & all) {
       std::vector<TensorId> held = must;
       for (std::size_t i = 0; i < may.size(); ++i)
         if (subset >> i & 1) held.push_back(may[i]);
@@ -226,9 +226,9 @@ class FrameWalker {
     std::vector<TensorId> lone;
     std::vector<TensorId> shared;
     for (TensorId tensor : held) (n_users(tensor) == 1 ? lone : shared).push_back(tensor);
-    SLUICE_CHECK(lone.size() < 32, "too many tensors in one memory");
-    const std::uint32_t all = (std::uint32_t{1} << lone.size()) - 1;
-    for (std::uint32_t subset = all;; subset = (subset - 1) & all) {
+    SLUICE_CHECK(lone.size() < 64, "too many tensors in one memory");
+    const std::uint64_t all = (std::uint64_t{1} << lone.size()) - 1;
+    for (std::uint64_t subset = all;; subset = (subset - 1) & all) {
       std::vector<TensorId> above = shared;
       frame_.first.assign(group_.size(), 0);
       for (std::size_t i = 0; i < lone.size(); ++i) {
@@ -321,9 +321,9 @@ class FrameWalker {
       for (TensorId tensor : held) (is_moved(tensor, steps) ? others : resident).push_back(tensor);
       return place(l, resident, steps, others);
     }
-    SLUICE_CHECK(held.size() < 32, "too many tensors in one memory");
-    const std::uint32_t all = (std::uint32_t{1} << held.size()) - 1;
-    for (std::uint32_t subset = all;; subset = (subset - 1) & all) {
+    SLUICE_CHECK(held.size() < 64, "too many tensors in one memory");
+    const std::uint64_t all = (std::uint64_t{1} << held.size()) - 1;
+    for (std::uint64_t subset = all;; subset = (subset - 1) & all) {
       std::vector<TensorId> resident, others;
       for (std::size_t i = 0; i < held.size(); ++i)
         (subset >> i & 1 ? resident : others).push_back(held[i]);

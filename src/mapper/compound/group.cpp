@@ -145,6 +145,12 @@ OutermostKeep outermost_keep(const BoundProblem& problem, EinsumId einsum, Tenso
 }
 
 bool outermost_agrees(const BoundProblem& problem, const Group& group) {
+  const ComponentId outermost = outermost_memory(problem, EinsumId(0), 0);
+  for (std::size_t e = 0; e < group.size(); ++e)
+    for (std::uint32_t c = 0; c < problem[group.einsum(e)].computes.size(); ++c)
+      if (outermost_memory(problem, group.einsum(e), c) != outermost ||
+          !problem[group.einsum(e)].components[outermost.index()].enabled)
+        return false;
   for (std::size_t e = 0; e < group.size(); ++e)
     for (TensorId tensor : problem[group.einsum(e)].tensors) {
       const OutermostKeep keep = outermost_keep(problem, group.einsum(e), tensor);

@@ -230,6 +230,7 @@ class GroupSearch {
         key.first.push_back(static_cast<std::int64_t>(held));
     }
     const auto [at, is_new] = block_children_.try_emplace(std::move(key));
+    inner.search->limits_.most_priced = limits_.most_priced - result_.priced;
     if (is_new) at->second = inner.search->children_below(std::move(start), frame.nodes.size());
     result_.priced += std::exchange(inner.search->result_.priced, 0);
     return at->second;
@@ -352,7 +353,7 @@ class GroupSearch {
 
   std::vector<SplitKind> kinds(const Frame& frame) const {
     std::vector<SplitKind> result = {SplitKind::kSequential};
-    if (group_.size() == 1) return result;
+    if (group_.size() == 1 || problem_.holds_unlike_boxes) return result;
     const bool has_collective =
         std::any_of(frame.complete.begin(), frame.complete.end(),
                     [](const std::vector<CollectiveNode>& list) { return !list.empty(); });

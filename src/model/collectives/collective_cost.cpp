@@ -118,12 +118,15 @@ class PriceKey {
     add(request.bits_per_value);
     add(request.root);
     add(memory_bandwidth);
+    add(request.group.networks.size());
     for (const CollectiveNetwork& network : request.group.networks) add_network(network);
+    add(request.group.over.size());
     for (const CollectiveDimension& dimension : request.group.over) {
       add(dimension.network);
       add(dimension.dimension);
       add(dimension.participants);
     }
+    add(request.group.standing_at.size());
     for (const std::vector<std::int64_t>& standing : request.group.standing_at) add_list(standing);
     key_ += algorithm;
   }
