@@ -26,6 +26,7 @@ constexpr double kMostPriced = 1e5;   ///< partial mappings of a complete search
 constexpr double kMostProducts = 10;  ///< more of them with whole groups, whose number is not known
 constexpr double kMostLikely = 1.2e6;      ///< of all groups, where the search is not complete
 constexpr double kLeastLikely = 2e3;       ///< of one of them
+constexpr std::size_t kMostHomes = 2;      ///< of an Einsum alone, where it is not complete
 constexpr std::size_t kLongestGroup = 16;  ///< Einsums
 
 class CompoundSearch {
@@ -38,6 +39,7 @@ class CompoundSearch {
     everything.end = problem.einsums.size();
     homes_ = compound::homes_of(problem, everything, computes,
                                 compound::outermost_memory(problem, EinsumId(0), 0));
+    if (homes_.size() > kMostHomes) homes_.resize(kMostHomes);
   }
 
   tl::expected<MapperResult, NoMapping> run() {
@@ -80,10 +82,11 @@ class CompoundSearch {
   compound::GroupLimits limits(Effort effort) const {
     compound::GroupLimits limits;
     limits.effort = effort;
+    const auto n_groups = static_cast<double>(groups_.size());
     if (effort == Effort::kLikely)
-      limits.most_priced =
-          std::min(options_.budget_evaluations.value_or(kMostLikely),
-                   std::max(kLeastLikely, kMostLikely / static_cast<double>(groups_.size())));
+      limits.most_priced = options_.budget_evaluations
+                               ? *options_.budget_evaluations / n_groups
+                               : std::max(kLeastLikely, kMostLikely / n_groups);
     else
       limits.most_priced = kMostProducts * options_.budget_evaluations.value_or(kMostPriced);
     limits.cancel = control_.cancel;
@@ -95,7 +98,7 @@ class CompoundSearch {
     double counted = 0;
     for (const SearchedGroup& searched : groups_) {
       compound::GroupLimits own = limits(Effort::kAll);
-      own.most_priced = limit - counted;
+      own.most_priced = limit - counted + 1;
       own.count_only = true;
       counted += compound::search_group(problem_of(searched), options_, own).priced;
       if (counted > limit) break;
@@ -233,6 +236,17 @@ class CompoundSearch {
     return guarantee;
   }
 
+  std::string constraint_names() const {
+    std::string names;
+    const auto add = [&names](const auto& list) {
+      for (const auto& c : list) names += (names.empty() ? "" : ", ") + c.name;
+    };
+    const Constraints& all = options_.constraints;
+    add(all.storage), add(all.tiles), add(all.spatial), add(all.fusion);
+    add(all.loop_orders), add(all.schedules), add(all.collectives);
+    return names;
+  }
+
   NoMapping nothing() const {
     NoMapping no;
     no.proven = is_complete_;
@@ -241,6 +255,13 @@ class CompoundSearch {
       no.einsum = searched.group.einsum(0);
       no.reason = fmt::format("none of {:.0f} mappings of the Einsum {} alone is legal",
                               searched.result.priced, problem_.workload[*no.einsum].name);
+    }
+    const std::string constraints = constraint_names();
+    if (!constraints.empty()) {
+      no.reason = fmt::format("none of {:.0f} mappings that were tried keeps all constraints ({})",
+                              priced(), constraints);
+      no.nearest_relaxation = "leave out or loosen one of " + constraints;
+      return no;
     }
     if (no.reason.empty())
       no.reason = fmt::format("none of {:.0f} mappings that were tried is legal", priced());

@@ -62,21 +62,36 @@ TensorValues values_of(const Workload& workload, const sim::PointMap& points,
   return values;
 }
 
-/// A memory's smallest capacity over the Einsums (it may depend on their tensors).
-double capacity(const Workload& workload, sim::Facts& facts, ComponentId memory) {
+void collect_computes(const NodeList& nodes, std::vector<ComputeNode>* computes) {
+  for (const Node& node : nodes) {
+    if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) computes->push_back(*compute);
+    if (const auto* split = std::get_if<SplitNode>(&node.kind))
+      for (const NodeList& child : split->children) collect_computes(child, computes);
+  }
+}
+
+/// A memory's smallest capacity (it may depend on an Einsum's tensors) over the Einsums whose
+/// computes stand below it.
+double capacity(const Arch& arch, const std::vector<ComputeNode>& computes, sim::Facts& facts,
+                ComponentId memory) {
   double bits = std::numeric_limits<double>::infinity();
-  for (std::size_t e = 0; e < workload.einsums.size(); ++e)
-    bits = std::min(bits, facts.capacity_bits(EinsumId(e), memory));
+  for (const ComputeNode& compute : computes) {
+    const std::vector<ComponentId> path = path_to(arch, compute.component);
+    if (std::find(path.begin(), path.end(), memory) != path.end())
+      bits = std::min(bits, facts.capacity_bits(compute.einsum, memory));
+  }
   return bits;
 }
 
-void add_occupancy(const Workload& workload, const Arch& arch, const sim::Machine& machine,
+void add_occupancy(const Mapping& mapping, const Arch& arch, const sim::Machine& machine,
                    sim::Facts& facts, Execution& execution, sim::Complaints& complaints) {
+  std::vector<ComputeNode> computes;
+  collect_computes(mapping.nodes, &computes);
   for (std::size_t c = 0; c < arch.components.size(); ++c) {
     const ComponentId memory(c);
     if (!arch[memory].is_memory()) continue;
     const double peak = machine.reservations().peak_bits(memory);
-    const double bits = capacity(workload, facts, memory);
+    const double bits = capacity(arch, computes, facts, memory);
     execution.occupancy.push_back({memory, peak, bits, !machine.has_uneven_parts()});
     if (peak > bits)
       complaints.add(ComplaintKind::kCapacity,
@@ -152,7 +167,7 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   machine.run();
   add_counts(workload, machine, execution);
   execution.networks = machine.network_counts();
-  add_occupancy(workload, arch, machine, facts, execution, complaints);
+  add_occupancy(mapping, arch, machine, facts, execution, complaints);
   execution.merge_values = machine.merge_values();
   execution.padding_values = machine.padding_values();
   execution.compute_steps = machine.compute_steps();

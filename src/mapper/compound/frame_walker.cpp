@@ -446,6 +446,8 @@ class FrameWalker {
       if (node.over.empty() || !is_here) continue;
       node.tensor = made;
       node.op = einsum.expression.reduction;
+      for (const CollectiveConstraint& c : constraints_.collectives)
+        if (c.tensor == made && !c.algorithms.empty()) node.algorithm = c.algorithms.front();
       node.src = node.dst = frame_.home;
       frame_.complete[e].push_back(std::move(node));
     }

@@ -122,6 +122,8 @@ class GroupSearch {
     std::vector<ComponentId> homes = homes_of(problem_, group_, computes_, start.from);
     // Further in first: most often best, and there may not be time for all.
     std::reverse(homes.begin(), homes.end());
+    if (limits_.effort == Effort::kLikely)
+      std::erase_if(homes, [&](ComponentId home) { return !could_be_home(home); });
     for (ComponentId home : homes) {
       if (group_.size() == 1 && std::find(homes_.begin(), homes_.end(), home) == homes_.end())
         continue;
@@ -129,6 +131,20 @@ class GroupSearch {
     }
     for (ComponentId home : homes)
       if (limits_.effort == Effort::kLikely && !search_blocks(start, home)) return false;
+    return true;
+  }
+
+  /// Whether a memory may keep all internal tensors, as far as that does not depend on others.
+  bool could_be_home(ComponentId home) const {
+    for (std::size_t e = 0; e < group_.size(); ++e) {
+      std::vector<TensorMask> held(problem_.arch.components.size(), 0);
+      const KeepSets sets =
+          allowed_sets(problem_, options_.constraints, group_.einsum(e), home, held);
+      for (TensorId tensor : group_.internal) {
+        const int t = problem_[group_.einsum(e)].local_tensor[tensor.index()];
+        if (t >= 0 && !((sets.must | sets.may) >> t & 1)) return false;
+      }
+    }
     return true;
   }
 
