@@ -118,25 +118,39 @@ TimedPrice price_as_overlap(const BoundProblem& problem, const FlatTree& tree, C
   return {{}, latency_s, std::move(pricer)};
 }
 
+/// The counts of every nest, priced under `overlap`.
+struct CountedNests {
+  std::vector<NestTraffic> traffic;
+  std::vector<CollectivePlan> collectives;
+  NestPricer overlapped;
+};
+
+/// `detailed`: as count_traffic has it. `rows` may be null.
+CountedNests count_nests(const BoundProblem& problem, const FlatTree& tree, bool detailed,
+                         Cost* rows) {
+  CountedNests counted{std::vector<NestTraffic>(tree.nests.size()), plans_of(problem, tree),
+                       NestPricer(problem, tree, rows)};
+  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
+    count_traffic(problem, tree, tree.nests[n], detailed, &counted.traffic[n]);
+    counted.overlapped.add(tree.nests[n], counted.traffic[n], counted.collectives);
+  }
+  return counted;
+}
+
 /// The same counts, timed by another policy than `overlap`. `rows` may be null.
 TimedPrice price_timed(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                        LatencyPolicy policy, Cost* rows) {
-  std::vector<NestTraffic> traffic(tree.nests.size());
-  const std::vector<CollectivePlan> collectives = plans_of(problem, tree);
-  NestPricer overlapped(problem, tree, nullptr);
-  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
-    count_traffic(problem, tree, tree.nests[n], true, &traffic[n]);
-    overlapped.add(tree.nests[n], traffic[n], collectives);
-  }
+  const CountedNests counted = count_nests(problem, tree, true, nullptr);
   LatencyBreakdown breakdown =
       policy == LatencyPolicy::kPipeline
-          ? pipeline_latency(problem, tree, traffic)
-          : staged_latency(problem, mapping, tree, traffic, collectives, overlapped);
+          ? pipeline_latency(problem, tree, counted.traffic)
+          : staged_latency(problem, mapping, tree, counted.traffic, counted.collectives,
+                           counted.overlapped);
   const double latency_s = total_seconds(breakdown);
-  const double sequential_s = overlapped.sequential_latency_s();
+  const double sequential_s = counted.overlapped.sequential_latency_s();
   NestPricer pricer(problem, tree, rows, sequential_s > 0 ? latency_s / sequential_s : 1);
   for (std::size_t n = 0; n < tree.nests.size(); ++n)
-    pricer.add(tree.nests[n], traffic[n], collectives);
+    pricer.add(tree.nests[n], counted.traffic[n], counted.collectives);
   return {std::move(breakdown), latency_s, std::move(pricer)};
 }
 
@@ -177,6 +191,24 @@ void refuse_in_tile_pipeline(const FlatTree& tree, ViolationReport& report) {
                    " split; overlap and staged can.");
 }
 
+struct LegalTree {
+  FlatTree tree;
+  Occupancy occupancy;
+};
+
+/// Nothing for a mapping that is illegal or that the policy cannot price.
+std::optional<LegalTree> take_apart_legal(const BoundProblem& problem, const Mapping& mapping,
+                                          LatencyPolicy policy) {
+  ViolationReport report(problem, mapping);
+  FlatTree tree = take_apart(problem, mapping, report);
+  check_legality(problem, tree, report);
+  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
+  if (report.has(ViolationKind::kUnsupportedNode)) return std::nullopt;
+  Occupancy occupancy = check_capacities(problem, tree, report);
+  if (!report.empty()) return std::nullopt;
+  return LegalTree{std::move(tree), std::move(occupancy)};
+}
+
 }  // namespace
 
 tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
@@ -209,37 +241,25 @@ tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
 
 std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping,
                                           LatencyPolicy policy) {
-  ViolationReport report(problem, mapping);
-  FlatTree tree = take_apart(problem, mapping, report);
-  check_legality(problem, tree, report);
-  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
-  if (report.has(ViolationKind::kUnsupportedNode)) return std::nullopt;
-  Occupancy occupancy = check_capacities(problem, tree, report);
-  if (!report.empty()) return std::nullopt;
+  auto legal = take_apart_legal(problem, mapping, policy);
+  if (!legal) return std::nullopt;
+  const FlatTree& tree = legal->tree;
   const TimedPrice price = policy == LatencyPolicy::kOverlap
                                ? price_as_overlap(problem, tree, nullptr)
                                : price_timed(problem, mapping, tree, policy, nullptr);
-  return CostTotals{price.pricer.energy_j(), price.latency_s, std::move(occupancy.peak_bits)};
+  return CostTotals{price.pricer.energy_j(), price.latency_s, std::move(legal->occupancy.peak_bits)};
 }
 
 std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,
                                                 LatencyPolicy policy, bool by_component) {
-  ViolationReport report(problem, mapping);
-  FlatTree tree = take_apart(problem, mapping, report);
-  check_legality(problem, tree, report);
-  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
-  if (report.has(ViolationKind::kUnsupportedNode)) return std::nullopt;
-  Occupancy occupancy = check_capacities(problem, tree, report);
-  if (!report.empty()) return std::nullopt;
+  auto legal = take_apart_legal(problem, mapping, policy);
+  if (!legal) return std::nullopt;
+  const FlatTree& tree = legal->tree;
   Cost rows;
-  std::vector<NestTraffic> traffic(tree.nests.size());
-  const std::vector<CollectivePlan> collectives = plans_of(problem, tree);
-  const bool overlaps = policy == LatencyPolicy::kOverlap;
-  NestPricer pricer(problem, tree, by_component ? &rows : nullptr);
-  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
-    count_traffic(problem, tree, tree.nests[n], by_component || !overlaps, &traffic[n]);
-    pricer.add(tree.nests[n], traffic[n], collectives);
-  }
+  const CountedNests counted =
+      count_nests(problem, tree, by_component || policy != LatencyPolicy::kOverlap,
+                  by_component ? &rows : nullptr);
+  const NestPricer& pricer = counted.overlapped;
   AdditiveTotals totals;
   totals.dynamic_j = pricer.energy_j() - pricer.leak_energy_j();
   const double sequential_s = pricer.sequential_latency_s();
@@ -248,10 +268,11 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   totals.policy_s = totals.overlap_s;
   if (policy == LatencyPolicy::kStaged)
     totals.policy_s =
-        total_seconds(stage_times(problem, mapping, tree, traffic, collectives, pricer));
+        total_seconds(stage_times(problem, mapping, tree, counted.traffic, counted.collectives,
+                                  pricer));
   if (policy == LatencyPolicy::kPipeline)  // never compared with `overlap`
-    totals.policy_s = totals.overlap_s = total_seconds(pipeline_latency(problem, tree, traffic));
-  totals.peak_bits = std::move(occupancy.peak_bits);
+    totals.policy_s = totals.overlap_s = total_seconds(pipeline_latency(problem, tree, counted.traffic));
+  totals.peak_bits = std::move(legal->occupancy.peak_bits);
   if (!by_component) return totals;
   totals.busy_s.assign(problem.arch.components.size(), 0);
   for (const LatencyRow& row : rows.latency) totals.busy_s[row.component.index()] += row.latency_s;
