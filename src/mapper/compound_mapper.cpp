@@ -9,7 +9,9 @@
 
 #include "compound/cut.h"
 #include "compound/group_constraints.h"
+#include "compound/part_tree.h"
 #include "mapper/constraint_check.h"
+#include "mapper/dominance.h"
 #include "parallel.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/selection.h"
@@ -166,19 +168,6 @@ class CompoundSearch {
     return values;
   }
 
-  bool is_dominated(const std::vector<MappedResult>& mappings, const Cost& cost) const {
-    return std::any_of(mappings.begin(), mappings.end(), [&](const MappedResult& other) {
-      return compound::dominates(objectives_of(other.cost), objectives_of(cost));
-    });
-  }
-
-  void drop_dominated(std::vector<MappedResult>* mappings, const Cost& cost) const {
-    if (is_dominated(*mappings, cost)) return;
-    std::erase_if(*mappings, [&](const MappedResult& other) {
-      return compound::dominates(objectives_of(cost), objectives_of(other.cost));
-    });
-  }
-
   tl::expected<MapperResult, NoMapping> finish(const std::vector<CutMapping>& cuts) {
     MapperResult result;
     result.cancelled = is_cancelled(control_.cancel);
@@ -197,8 +186,10 @@ class CompoundSearch {
       is_complete_ &= is_near(cost->latency_s, cut.cost.latency_s()) &&
                       is_near(cost->energy_j, cut.cost.total_j());
       mapped.cost = std::move(*cost);
-      if (is_front) drop_dominated(&result.mappings, mapped.cost);
-      if (!is_front || !is_dominated(result.mappings, mapped.cost))
+      if (is_front)
+        add_to_front(&result.mappings, std::move(mapped),
+                     [this](const MappedResult& m) { return objectives_of(m.cost); });
+      else
         result.mappings.push_back(std::move(mapped));
     }
     if (result.mappings.empty() && !result.cancelled) return tl::make_unexpected(nothing());

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "mapper/contains.h"
 #include "mapper/einsum_walk.h"
 
 namespace sluice {
 namespace {
-
-template <class Item>
-bool contains(const std::vector<Item>& items, const Item& item) {
-  return std::find(items.begin(), items.end(), item) != items.end();
-}
 
 void collect(const NodeList& nodes, std::vector<const CollectiveNode*>& collectives) {
   for (const Node& node : nodes) {
@@ -180,6 +176,7 @@ class ConstraintCheck {
 std::vector<std::string> constraint_violations(const Constraints& constraints,
                                                const BoundProblem& problem,
                                                const Mapping& mapping) {
+  if (constraints == Constraints{}) return {};  // searches ask for every mapping
   if (constraints == Constraints{}) return {};
   return ConstraintCheck(problem, mapping).violations(constraints);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mapper/contains.h"
 #include "sluice/mapping/loop_tiles.h"
 
 namespace sluice {
@@ -14,10 +15,6 @@ void collect_einsums(const NodeList& nodes, std::vector<EinsumId>& einsums) {
     else if (const auto* split = std::get_if<SplitNode>(&node.kind))
       for (const NodeList& child : split->children) collect_einsums(child, einsums);
   }
-}
-
-bool contains(const std::vector<EinsumId>& einsums, EinsumId einsum) {
-  return std::find(einsums.begin(), einsums.end(), einsum) != einsums.end();
 }
 
 class TreeWalker {

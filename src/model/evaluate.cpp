@@ -141,11 +141,10 @@ CountedNests count_nests(const BoundProblem& problem, const FlatTree& tree, bool
 TimedPrice price_timed(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                        LatencyPolicy policy, Cost* rows) {
   const CountedNests counted = count_nests(problem, tree, true, nullptr);
-  LatencyBreakdown breakdown =
-      policy == LatencyPolicy::kPipeline
-          ? pipeline_latency(problem, tree, counted.traffic)
-          : staged_latency(problem, mapping, tree, counted.traffic, counted.collectives,
-                           counted.overlapped);
+  LatencyBreakdown breakdown = policy == LatencyPolicy::kPipeline
+                                   ? pipeline_latency(problem, tree, counted.traffic)
+                                   : staged_latency(problem, mapping, tree, counted.traffic,
+                                                    counted.collectives, counted.overlapped);
   const double latency_s = total_seconds(breakdown);
   const double sequential_s = counted.overlapped.sequential_latency_s();
   NestPricer pricer(problem, tree, rows, sequential_s > 0 ? latency_s / sequential_s : 1);
@@ -247,7 +246,8 @@ std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Map
   const TimedPrice price = policy == LatencyPolicy::kOverlap
                                ? price_as_overlap(problem, tree, nullptr)
                                : price_timed(problem, mapping, tree, policy, nullptr);
-  return CostTotals{price.pricer.energy_j(), price.latency_s, std::move(legal->occupancy.peak_bits)};
+  return CostTotals{price.pricer.energy_j(), price.latency_s,
+                    std::move(legal->occupancy.peak_bits)};
 }
 
 std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,
@@ -267,11 +267,11 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   totals.overlap_s = pricer.latency_s();
   totals.policy_s = totals.overlap_s;
   if (policy == LatencyPolicy::kStaged)
-    totals.policy_s =
-        total_seconds(stage_times(problem, mapping, tree, counted.traffic, counted.collectives,
-                                  pricer));
+    totals.policy_s = total_seconds(
+        stage_times(problem, mapping, tree, counted.traffic, counted.collectives, pricer));
   if (policy == LatencyPolicy::kPipeline)  // never compared with `overlap`
-    totals.policy_s = totals.overlap_s = total_seconds(pipeline_latency(problem, tree, counted.traffic));
+    totals.policy_s = totals.overlap_s =
+        total_seconds(pipeline_latency(problem, tree, counted.traffic));
   totals.peak_bits = std::move(legal->occupancy.peak_bits);
   if (!by_component) return totals;
   totals.busy_s.assign(problem.arch.components.size(), 0);

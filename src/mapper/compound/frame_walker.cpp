@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "group_constraints.h"
+#include "mapper/contains.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -79,16 +80,11 @@ class FrameWalker {
   bool may_spread(std::size_t c, const Dimension& dimension) const {
     const LoopClass& loop = group_.classes[c];
     if (!loop.spatial || (!loop.reduced.empty() && !has_network(dimension.component))) return false;
-    for (std::size_t e = 0; e < group_.size(); ++e) {
-      if (!may_unroll(constraints_, group_.einsum(e), dimension.component, dimension.index,
-                      *loop.variable[e]))
+    for (std::size_t e = 0; e < group_.size(); ++e)
+      if (!may_unroll(problem_, constraints_, group_.einsum(e), dimension.component,
+                      dimension.index,
+                      static_cast<std::size_t>(bound(e).local_variable[loop.variable[e]->index()])))
         return false;
-      const TensorMask reuse =
-          bound(e).components[dimension.component.index()].spatial[dimension.index].reuse;
-      const auto v = static_cast<std::size_t>(bound(e).local_variable[loop.variable[e]->index()]);
-      for (std::size_t t = 0; t < bound(e).tensors.size(); ++t)
-        if ((reuse >> t & 1) && bound(e).relevance[t][v] != Relevance::kIrrelevant) return false;
-    }
     return true;
   }
 
@@ -179,8 +175,7 @@ class FrameWalker {
       return all_of ? all : any;
     };
     for (TensorId tensor : group_.internal) {
-      const bool stays =
-          is_home && std::find(at_home_.begin(), at_home_.end(), tensor) != at_home_.end();
+      const bool stays = is_home && contains(at_home_, tensor);
       if (stays ? !asked(tensor, true) : asked(tensor, false)) return false;
     }
     for (TensorId tensor : group_.external) {
@@ -439,11 +434,10 @@ class FrameWalker {
       CollectiveNode node;
       for (std::size_t c = 0; c < group_.classes.size(); ++c) {
         const auto& reduced = group_.classes[c].reduced;
-        if (std::find(reduced.begin(), reduced.end(), made) != reduced.end())
+        if (contains(reduced, made))
           node.over.insert(node.over.end(), spread_over_[c].begin(), spread_over_[c].end());
       }
-      const bool is_here = std::find(at_home_.begin(), at_home_.end(), made) != at_home_.end();
-      if (node.over.empty() || !is_here) continue;
+      if (node.over.empty() || !contains(at_home_, made)) continue;
       node.tensor = made;
       node.op = einsum.expression.reduction;
       for (const CollectiveConstraint& c : constraints_.collectives)

@@ -4,14 +4,11 @@
 #include <map>
 #include <numeric>
 
+#include "mapper/contains.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
 namespace {
-
-bool contains(const std::vector<TensorId>& list, TensorId tensor) {
-  return std::find(list.begin(), list.end(), tensor) != list.end();
-}
 
 /// Finds which variables of the group's Einsums walk the same rank.
 class ClassFinder {
@@ -72,9 +69,7 @@ class ClassFinder {
       const Member& member = members_[m];
       if (result.variable[member.einsum] || member.size != result.size) return std::nullopt;
       result.variable[member.einsum] = member.variable;
-      if (std::find(result.variables.begin(), result.variables.end(), member.variable) ==
-          result.variables.end())
-        result.variables.push_back(member.variable);
+      if (!contains(result.variables, member.variable)) result.variables.push_back(member.variable);
     }
     if (result.size == 1 || !order_variables(&result)) return std::nullopt;
     find_uses(&result);
@@ -167,7 +162,7 @@ std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, 
   Group group;
   group.first = first;
   group.end = end;
-  const auto inside = [&](EinsumId e) { return e.index() >= first && e.index() < end; };
+  const auto inside = [&](EinsumId e) { return group.has(e); };
   for (std::size_t e = first; e < end; ++e)
     for (TensorId tensor : problem[EinsumId(e)].tensors) {
       if (contains(group.internal, tensor) || contains(group.external, tensor)) continue;
@@ -193,7 +188,7 @@ Group block_of(const BoundProblem& problem, const Group& outer, std::size_t firs
   Group block;
   block.first = outer.first + first;
   block.end = outer.first + end;
-  const auto inside = [&](EinsumId e) { return e.index() >= block.first && e.index() < block.end; };
+  const auto inside = [&](EinsumId e) { return block.has(e); };
   for (std::size_t e = 0; e < block.size(); ++e)
     for (TensorId tensor : problem[block.einsum(e)].tensors) {
       if (contains(block.internal, tensor) || contains(block.external, tensor)) continue;

@@ -28,6 +28,7 @@ struct Group {
 
   std::size_t size() const { return end - first; }
   EinsumId einsum(std::size_t i) const { return EinsumId(first + i); }
+  bool has(EinsumId einsum) const { return einsum.index() >= first && einsum.index() < end; }
   bool is_internal(TensorId tensor) const;
 };
 

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 
+#include "mapper/contains.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
 namespace {
-
-template <class Item>
-bool contains(const std::vector<Item>& items, const Item& item) {
-  return std::find(items.begin(), items.end(), item) != items.end();
-}
-
-bool is_in(const Group& group, EinsumId einsum) {
-  return einsum.index() >= group.first && einsum.index() < group.end;
-}
 
 /// Those about all Einsums or one between `first` and `end`, whose ids count from `first` then.
 template <class Constraint>
@@ -44,8 +36,8 @@ bool may_keep(const Constraints& constraints, const BoundProblem& problem, const
       return false;
   }
   for (const ScheduleConstraint& c : constraints.schedules) {
-    const auto inside = std::count_if(c.einsums.begin(), c.einsums.end(),
-                                      [&](EinsumId e) { return is_in(group, e); });
+    const auto inside =
+        std::count_if(c.einsums.begin(), c.einsums.end(), [&](EinsumId e) { return group.has(e); });
     const bool apart = inside > 0 && inside < static_cast<std::ptrdiff_t>(c.einsums.size());
     if (apart && c.kind != SplitKind::kSequential) return false;
   }
@@ -61,7 +53,7 @@ Constraints constraints_on(const Constraints& constraints, const Group& group) {
   });
   std::erase_if(own.schedules, [&](const ScheduleConstraint& c) {
     return !std::all_of(c.einsums.begin(), c.einsums.end(),
-                        [&](EinsumId e) { return is_in(group, e); });
+                        [&](EinsumId e) { return group.has(e); });
   });
   for (ScheduleConstraint& c : own.schedules)
     for (EinsumId& einsum : c.einsums) einsum = EinsumId(einsum.index() - group.first);
@@ -96,13 +88,18 @@ KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraint
   return result;
 }
 
-bool may_unroll(const Constraints& constraints, EinsumId einsum, ComponentId component,
-                std::uint32_t dimension, RankVariableId variable) {
-  return std::none_of(
-      constraints.spatial.begin(), constraints.spatial.end(), [&](const SpatialConstraint& c) {
-        return c.component == component && c.dimension == dimension &&
-               (!c.einsum || *c.einsum == einsum) && !contains(c.variables, variable);
-      });
+bool may_unroll(const BoundProblem& problem, const Constraints& constraints, EinsumId einsum,
+                ComponentId component, std::uint32_t dimension, std::size_t variable) {
+  const RankVariableId id = problem.workload[einsum].iteration_space[variable].variable;
+  for (const SpatialConstraint& c : constraints.spatial)
+    if (c.component == component && c.dimension == dimension &&
+        (!c.einsum || *c.einsum == einsum) && !contains(c.variables, id))
+      return false;
+  const BoundEinsum& bound = problem[einsum];
+  const TensorMask reuse = bound.components[component.index()].spatial[dimension].reuse;
+  for (std::size_t t = 0; t < bound.tensors.size(); ++t)
+    if ((reuse >> t & 1) && bound.relevance[t][variable] != Relevance::kIrrelevant) return false;
+  return true;
 }
 
 }  // namespace sluice::compound

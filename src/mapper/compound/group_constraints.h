@@ -20,8 +20,9 @@ Constraints constraints_alone(const Constraints& constraints, EinsumId einsum);
 KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraints, EinsumId einsum,
                       ComponentId memory, const std::vector<TensorMask>& held);
 
-/// Whether constraints let a dimension unroll this variable of the Einsum.
-bool may_unroll(const Constraints& constraints, EinsumId einsum, ComponentId component,
-                std::uint32_t dimension, RankVariableId variable);
+/// Whether constraints and the dimension's `reuse` let it unroll this variable of the Einsum (index
+/// into its iteration space).
+bool may_unroll(const BoundProblem& problem, const Constraints& constraints, EinsumId einsum,
+                ComponentId component, std::uint32_t dimension, std::size_t variable);
 
 }  // namespace sluice::compound

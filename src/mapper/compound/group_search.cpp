@@ -6,8 +6,10 @@
 
 #include "group_constraints.h"
 #include "mapper/constraint_check.h"
+#include "mapper/contains.h"
+#include "mapper/dominance.h"
+#include "part_tree.h"
 #include "sluice/mapper/objective_value.h"
-#include "sluice/support/error.h"
 
 namespace sluice::compound {
 namespace {
@@ -17,51 +19,6 @@ struct Child {
   std::shared_ptr<const NodeList> nodes;
   PricedPart price;
 };
-
-/// Adds to a front; keeps what no other one dominates.
-template <class Entry, class Criteria>
-void add_to_front(std::vector<Entry>* front, Entry entry, const Criteria& criteria) {
-  for (const Entry& other : *front)
-    if (dominates(criteria(other), criteria(entry))) return;
-  std::erase_if(*front,
-                [&](const Entry& other) { return dominates(criteria(entry), criteria(other)); });
-  front->push_back(std::move(entry));
-}
-
-/// The node of the outermost memory: what the groups exchange through it.
-StorageNode root_of(const BoundProblem& problem, const std::vector<const Group*>& groups) {
-  StorageNode root;
-  root.component = outermost_memory(problem, groups.front()->einsum(0), 0);
-  for (const Group* group : groups)
-    for (TensorId tensor : group->external)
-      if (std::find(root.tensors.begin(), root.tensors.end(), tensor) == root.tensors.end())
-        root.tensors.push_back(tensor);
-  std::sort(root.tensors.begin(), root.tensors.end());
-  return root;
-}
-
-Mapping below_root(StorageNode root, std::vector<NodeList> lists) {
-  Mapping mapping;
-  if (!root.tensors.empty()) mapping.nodes.push_back({std::move(root)});
-  if (lists.size() == 1) {
-    mapping.nodes.insert(mapping.nodes.end(), std::make_move_iterator(lists[0].begin()),
-                         std::make_move_iterator(lists[0].end()));
-  } else {
-    SplitNode split;
-    split.children = std::move(lists);
-    mapping.nodes.push_back({std::move(split)});
-  }
-  return mapping;
-}
-
-void add_offset(NodeList* nodes, std::size_t offset) {
-  for (Node& node : *nodes) {
-    if (auto* compute = std::get_if<ComputeNode>(&node.kind))
-      compute->einsum = EinsumId(compute->einsum.index() + offset);
-    if (auto* split = std::get_if<SplitNode>(&node.kind))
-      for (NodeList& child : split->children) add_offset(&child, offset);
-  }
-}
 
 class GroupSearch {
  public:
@@ -74,10 +31,10 @@ class GroupSearch {
         slice_(problem.slice),
         alone_slices_(problem.alone),
         constraints_(constraints_on(options.constraints, problem.group)),
-        rooted_(problem.group) {
-    for (std::size_t e = 0; e < group_.size(); ++e) single_.push_back({e, e + 1});
+        root_(root_of(problem.whole, {&problem.group})) {
     for (std::size_t e = 0; e < group_.size(); ++e) {
-      Group& alone = alone_.emplace_back();
+      single_.push_back({e, e + 1});
+      Group alone;
       alone.first = group_.first + e;
       alone.end = alone.first + 1;
       // What others make comes from the outermost memory: the same for all of its nests.
@@ -85,6 +42,7 @@ class GroupSearch {
         if (!group_.is_internal(tensor) ||
             problem_.roles.producer[tensor.index()] != alone.einsum(0))
           alone.external.push_back(tensor);
+      alone_roots_.push_back(root_of(problem_, {&alone}));
       alone_constraints_.push_back(constraints_alone(options.constraints, alone.einsum(0)));
     }
   }
@@ -125,8 +83,7 @@ class GroupSearch {
     if (limits_.effort == Effort::kLikely)
       std::erase_if(homes, [&](ComponentId home) { return !could_be_home(home); });
     for (ComponentId home : homes) {
-      if (group_.size() == 1 && std::find(homes_.begin(), homes_.end(), home) == homes_.end())
-        continue;
+      if (group_.size() == 1 && !contains(homes_, home)) continue;
       if (!search_below(start, home)) return false;
     }
     for (ComponentId home : homes)
@@ -208,10 +165,9 @@ class GroupSearch {
           GroupProblem{problem_, found->group, found->slice, alone_slices_, homes_}, options_,
           limits_);
       // What other blocks read stays where the frame around has it.
-      std::erase_if(found->search->rooted_.external, [&](TensorId tensor) {
+      std::erase_if(found->search->root_.tensors, [&](TensorId tensor) {
         const auto& producer = problem_.roles.producer[tensor.index()];
-        return group_.is_internal(tensor) && producer && producer->index() >= found->group.first &&
-               producer->index() < found->group.end;
+        return group_.is_internal(tensor) && producer && found->group.has(*producer);
       });
     }
     found->search->computes_.assign(computes_.begin() + static_cast<std::ptrdiff_t>(block.first),
@@ -257,7 +213,11 @@ class GroupSearch {
   std::vector<Child> children_below(FrameStart start, std::size_t first_node) {
     NodeList outer(start.nodes.begin(),
                    start.nodes.begin() + static_cast<std::ptrdiff_t>(first_node));
-    outer = used_nodes(outer);
+    outer = nodes_using(outer, [this](TensorId tensor) {
+      for (std::size_t e = 0; e < group_.size(); ++e)
+        if (uses(e, tensor)) return true;
+      return false;
+    });
     const std::size_t n_outer = outer.size();
     outer.insert(outer.end(), start.nodes.begin() + static_cast<std::ptrdiff_t>(first_node),
                  start.nodes.end());
@@ -278,22 +238,8 @@ class GroupSearch {
     return {std::move(child)};
   }
 
-  /// A frame's nodes with the tensors that the group uses.
-  NodeList used_nodes(const NodeList& frame) const {
-    NodeList nodes;
-    for (const Node& node : frame) {
-      Node own = node;
-      if (auto* storage = std::get_if<StorageNode>(&own.kind)) {
-        std::erase_if(storage->tensors, [&](TensorId tensor) {
-          for (std::size_t e = 0; e < group_.size(); ++e)
-            if (problem_[group_.einsum(e)].local_tensor[tensor.index()] >= 0) return false;
-          return true;
-        });
-        if (storage->tensors.empty()) continue;
-      }
-      nodes.push_back(std::move(own));
-    }
-    return nodes;
+  bool uses(std::size_t e, TensorId tensor) const {
+    return problem_[group_.einsum(e)].local_tensor[tensor.index()] >= 0;
   }
 
   /// An Einsum alone: everything below the outermost memory is its own.
@@ -417,7 +363,7 @@ class GroupSearch {
   bool consider(const NodeList& nodes) {
     ++result_.priced;
     if (limits_.count_only) return true;
-    const Mapping mapping = below_root(root_of(problem_, {&rooted_}), {nodes});
+    const Mapping mapping = below_root(root_, {nodes});
     const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
     if (!priced || !constraint_violations(constraints_, slice_, mapping).empty()) return false;
     GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes)};
@@ -547,19 +493,7 @@ class GroupSearch {
 
   /// The frame's nodes as one Einsum alone sees them.
   NodeList nodes_for(const NodeList& frame, std::size_t e) const {
-    NodeList nodes;
-    const BoundEinsum& bound = problem_[group_.einsum(e)];
-    for (const Node& node : frame) {
-      if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
-        StorageNode own = *storage;
-        std::erase_if(own.tensors,
-                      [&](TensorId tensor) { return bound.local_tensor[tensor.index()] < 0; });
-        if (!own.tensors.empty()) nodes.push_back({own});
-      } else {
-        nodes.push_back(node);
-      }
-    }
-    return nodes;
+    return nodes_using(frame, [&](TensorId tensor) { return uses(e, tensor); });
   }
 
   std::optional<PricedPart> price_alone(const NodeList& above,
@@ -574,23 +508,15 @@ class GroupSearch {
       for (const CollectiveNode& collective : complete) split.children.push_back({{collective}});
       nodes.push_back({std::move(split)});
     }
-    name_only_einsum(&nodes);
-    const Mapping mapping = below_root(root_of(problem_, {&alone_[e]}), {std::move(nodes)});
+    // In the slice of one Einsum there is no other.
+    for_each_compute(&nodes, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
+    const Mapping mapping = below_root(alone_roots_[e], {std::move(nodes)});
     auto priced = price_part(alone_slices_[group_.first + e], mapping, options_.policy, account);
     if (priced &&
         !constraint_violations(alone_constraints_[e], alone_slices_[group_.first + e], mapping)
              .empty())
       return std::nullopt;
     return priced;
-  }
-
-  /// In the slice of one Einsum there is no other.
-  static void name_only_einsum(NodeList* nodes) {
-    for (Node& node : *nodes) {
-      if (auto* compute = std::get_if<ComputeNode>(&node.kind)) compute->einsum = EinsumId(0);
-      if (auto* split = std::get_if<SplitNode>(&node.kind))
-        for (NodeList& child : split->children) name_only_einsum(&child);
-    }
   }
 
   static constexpr std::size_t kMostLikely = 4;  ///< nests of one Einsum below one frame
@@ -603,11 +529,11 @@ class GroupSearch {
   const BoundProblem& slice_;
   const std::vector<BoundProblem>& alone_slices_;  ///< per Einsum of the whole problem
   Constraints constraints_;                        ///< of the slice
-  Group rooted_;                                   ///< the group; external is what its root holds
+  StorageNode root_;                               ///< of the outermost memory
   std::vector<Block> single_;                      ///< each Einsum on its own
   std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<BlockSearch>> blocks_;
   std::map<BlockKey, std::vector<Child>> block_children_;
-  std::vector<Group> alone_;                    ///< per Einsum
+  std::vector<StorageNode> alone_roots_;        ///< per Einsum, of it alone
   std::vector<Constraints> alone_constraints_;  ///< per Einsum
   std::vector<std::uint32_t> computes_;         ///< per Einsum
   std::map<std::vector<std::int64_t>, std::vector<Child>> likely_;
@@ -619,14 +545,6 @@ class GroupSearch {
 GroupResult search_group(const GroupProblem& problem, const MapperOptions& options,
                          const GroupLimits& limits) {
   return GroupSearch(problem, options, limits).run();
-}
-
-Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,
-                      const std::vector<const NodeList*>& parts) {
-  std::vector<NodeList> lists;
-  for (std::size_t g = 0; g < groups.size(); ++g)
-    add_offset(&lists.emplace_back(*parts[g]), groups[g]->first);
-  return below_root(root_of(problem, groups), std::move(lists));
 }
 
 }  // namespace sluice::compound

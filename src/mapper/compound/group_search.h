@@ -44,9 +44,4 @@ struct GroupProblem {
 GroupResult search_group(const GroupProblem& problem, const MapperOptions& options,
                          const GroupLimits& limits);
 
-/// A whole mapping of groups one after the other: the outermost memory's node, then their nodes,
-/// whose Einsum ids count from each group's first.
-Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,
-                      const std::vector<const NodeList*>& parts);
-
 }  // namespace sluice::compound

@@ -59,14 +59,8 @@ class NestWalker {
   // ---- spatial loops ---------------------------------------------------------------------------
 
   bool may_take(const Dimension& dimension, std::size_t variable) const {
-    if (!may_unroll(*request_.constraints, request_.einsum, dimension.component, dimension.index,
-                    variable_id(variable)))
-      return false;
-    const TensorMask reuse =
-        bound_.components[dimension.component.index()].spatial[dimension.index].reuse;
-    for (std::size_t t = 0; t < bound_.tensors.size(); ++t)
-      if ((reuse >> t & 1) && bound_.relevance[t][variable] != Relevance::kIrrelevant) return false;
-    return true;
+    return may_unroll(problem_, *request_.constraints, request_.einsum, dimension.component,
+                      dimension.index, variable);
   }
 
   std::int64_t fanout(const Dimension& dimension) const {

@@ -25,10 +25,4 @@ std::optional<PricedPart> price_part(const BoundProblem& problem, const Mapping&
   return part;
 }
 
-bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i] > b[i]) return false;
-  return true;
-}
-
 }  // namespace sluice::compound

@@ -36,7 +36,4 @@ enum class Account : bool { kTotals, kByComponent };
 std::optional<PricedPart> price_part(const BoundProblem& problem, const Mapping& mapping,
                                      LatencyPolicy policy, Account account);
 
-/// Whether no criterion of `a` is larger than that of `b`.
-bool dominates(const std::vector<double>& a, const std::vector<double>& b);
-
 }  // namespace sluice::compound

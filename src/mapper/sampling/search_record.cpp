@@ -5,20 +5,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "mapper/dominance.h"
 #include "sluice/mapper/fused_mapper.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
 namespace sluice::sampling {
-namespace {
-
-bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i] > b[i]) return false;
-  return true;
-}
-
-}  // namespace
 
 SearchRecord::SearchRecord(const MapSpace& space, const MapperControl& control,
                            std::chrono::steady_clock::time_point start)

@@ -1,0 +1,69 @@
+#include "part_tree.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "mapper/contains.h"
+
+namespace sluice::compound {
+
+StorageNode root_of(const BoundProblem& problem, const std::vector<const Group*>& groups) {
+  StorageNode root;
+  root.component = outermost_memory(problem, groups.front()->einsum(0), 0);
+  for (const Group* group : groups)
+    for (TensorId tensor : group->external)
+      if (!contains(root.tensors, tensor)) root.tensors.push_back(tensor);
+  std::sort(root.tensors.begin(), root.tensors.end());
+  return root;
+}
+
+Mapping below_root(StorageNode root, std::vector<NodeList> lists) {
+  Mapping mapping;
+  if (!root.tensors.empty()) mapping.nodes.push_back({std::move(root)});
+  if (lists.size() == 1) {
+    mapping.nodes.insert(mapping.nodes.end(), std::make_move_iterator(lists[0].begin()),
+                         std::make_move_iterator(lists[0].end()));
+  } else {
+    SplitNode split;
+    split.children = std::move(lists);
+    mapping.nodes.push_back({std::move(split)});
+  }
+  return mapping;
+}
+
+Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,
+                      const std::vector<const NodeList*>& parts) {
+  std::vector<NodeList> lists;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    add_offset(&lists.emplace_back(*parts[g]), groups[g]->first);
+  return below_root(root_of(problem, groups), std::move(lists));
+}
+
+void for_each_compute(NodeList* nodes, const std::function<void(ComputeNode&)>& visit) {
+  for (Node& node : *nodes) {
+    if (auto* compute = std::get_if<ComputeNode>(&node.kind)) visit(*compute);
+    if (auto* split = std::get_if<SplitNode>(&node.kind))
+      for (NodeList& child : split->children) for_each_compute(&child, visit);
+  }
+}
+
+void add_offset(NodeList* nodes, std::size_t offset) {
+  for_each_compute(nodes, [offset](ComputeNode& compute) {
+    compute.einsum = EinsumId(compute.einsum.index() + offset);
+  });
+}
+
+NodeList nodes_using(const NodeList& frame, const std::function<bool(TensorId)>& is_used) {
+  NodeList nodes;
+  for (const Node& node : frame) {
+    Node own = node;
+    if (auto* storage = std::get_if<StorageNode>(&own.kind)) {
+      std::erase_if(storage->tensors, [&](TensorId tensor) { return !is_used(tensor); });
+      if (storage->tensors.empty()) continue;
+    }
+    nodes.push_back(std::move(own));
+  }
+  return nodes;
+}
+
+}  // namespace sluice::compound
