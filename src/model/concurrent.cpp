@@ -52,6 +52,7 @@ class ConcurrencyChecker {
       check_backings(TensorId(t));
     }
     check_copies();
+    check_collectives();
     check_windows();
     if (problem_.holds_unlike_boxes)
       add(ViolationKind::kUnsupportedNode,
@@ -138,6 +139,29 @@ class ConcurrencyChecker {
         add(ViolationKind::kUnsupportedNode, "The model cannot price the copy " +
                                                  report_.name(einsum) + " below " +
                                                  a_split(*split_.split) + ".");
+    }
+  }
+
+  /// A collective works on the step of the child before it, which must be there then.
+  void check_collectives() {
+    if (split_.split->kind != SplitKind::kPipeline || split_.n_steps == 1) return;
+    for (const FlatCollective& flat : tree_.collectives) {
+      if (flat.split_begin != split_.begin || flat.split_end != split_.end) continue;
+      const TensorId tensor = flat.collective->tensor;
+      const std::size_t stage = static_cast<std::size_t>(split_.stage_of(flat.place - 1));
+      bool used = false;
+      for (int place = split_.stages[stage]; place < split_.stage_end(stage); ++place) {
+        const EinsumId einsum = tree_.nests[static_cast<std::size_t>(place)].einsum;
+        used |= problem_[einsum].local_tensor[tensor.index()] >= 0;
+      }
+      if (used) continue;
+      report_
+          .add(ViolationKind::kCollective, flat.node,
+               "The " + collective_name(flat.collective->type) + " of " + report_.name(tensor) +
+                   " stands in a pipelined split behind a child that does not use " +
+                   report_.name(tensor) +
+                   ", whose steps are others; put it right behind the child that makes it.")
+          .tensors = {tensor};
     }
   }
 
