@@ -41,8 +41,18 @@ class Machinery {
   std::int64_t rank_of(const Lane& lane) const {
     std::int64_t rank = 0;
     for (std::size_t i = 0; i < over.size(); ++i)
-      rank = rank * extents[i] + coordinate(lane, over[i]);
+      rank = rank * extents[i] + coordinate(lane, over[i]) - origin(lane, over[i]);
     return rank;
+  }
+  /// Where a lane's instances begin in the dimensions of every container.
+  std::vector<std::vector<std::int64_t>> origin_of(const Lane& lane) const {
+    std::vector<std::vector<std::int64_t>> origins;
+    for (ComponentId container : containers) {
+      origins.emplace_back();
+      for (std::size_t d = 0; d < arch_[container].spatial.size(); ++d)
+        origins.back().push_back(origin(lane, {container, d}));
+    }
+    return origins;
   }
   CollectiveGroup group_of(const Lane& lane) const {
     CollectiveGroup group;
@@ -59,7 +69,8 @@ class Machinery {
     for (std::size_t i = 0; i < over.size(); ++i) {
       const auto at = std::find(containers.begin(), containers.end(), over[i].component);
       group.over.push_back({static_cast<std::size_t>(at - containers.begin()),
-                            static_cast<std::uint32_t>(over[i].index), extents[i]});
+                            static_cast<std::uint32_t>(over[i].index), extents[i],
+                            origin(lane, over[i])});
     }
     return group;
   }
@@ -70,6 +81,10 @@ class Machinery {
   std::string trouble;
 
  private:
+  std::int64_t origin(const Lane& lane, const Dimension& dimension) const {
+    return lane.origin(first_dimension_[dimension.component.index()] + dimension.index);
+  }
+  /// The instances from the first one to the last one in use.
   std::int64_t extent(const Dimension& dimension, const std::vector<Lane>& lanes) const {
     std::int64_t most = 0;
     for (const Lane& lane : lanes) most = std::max(most, coordinate(lane, dimension) + 1);
@@ -82,7 +97,8 @@ class Machinery {
       for (std::size_t d = 0; d < arch_[component].spatial.size(); ++d) {
         if (arch_[component].spatial[d].name != name) continue;
         over.push_back({component, d});
-        extents.push_back(extent(over.back(), lanes));
+        extents.push_back(extent(over.back(), lanes) -
+                          (lanes.empty() ? 0 : origin(lanes.front(), over.back())));
         if (extents.back() < 2)
           trouble = fmt::format("only one instance of the dimension {} takes part", name);
         return;
@@ -128,7 +144,7 @@ std::vector<CollectiveTeam> teams_of(const CollectiveNode& node, const Arch& arc
                                      const std::vector<std::size_t>& first_dimension,
                                      const std::vector<Lane>& lanes) {
   const Machinery machinery(node, arch, way, first_dimension, lanes);
-  if (!machinery.trouble.empty()) return {CollectiveTeam{{}, {}, {}, {}, machinery.trouble}};
+  if (!machinery.trouble.empty()) return {CollectiveTeam{{}, {}, {}, {}, {}, machinery.trouble}};
   std::size_t participants = 1;
   for (std::int64_t extent : machinery.extents) participants *= static_cast<std::size_t>(extent);
   std::map<std::vector<std::int64_t>, CollectiveTeam> teams;
@@ -140,6 +156,7 @@ std::vector<CollectiveTeam> teams_of(const CollectiveNode& node, const Arch& arc
       team.key = key;
       team.group = machinery.group_of(lane);
       team.networks = machinery.networks;
+      team.origin = machinery.origin_of(lane);
     }
     const Lane*& place = team.lanes[static_cast<std::size_t>(machinery.rank_of(lane))];
     if (place) team.trouble = "several instances share one part of it";
@@ -188,12 +205,18 @@ std::string fastest_algorithm(const CollectiveRequest& request, Reduction op,
 
 void CollectiveUses::add(EinsumId maker, const CollectiveNode& node, const CollectiveTeam& team,
                          const CollectiveRun& run) {
-  for (std::size_t n = 0; n < team.networks.size(); ++n) {
+  add(maker, node.tensor, &node, team.networks, team.key, run);
+}
+
+void CollectiveUses::add(EinsumId maker, TensorId tensor, const CollectiveNode* node,
+                         const std::vector<ComponentId>& networks,
+                         const std::vector<std::int64_t>& key, const CollectiveRun& run) {
+  for (std::size_t n = 0; n < networks.size(); ++n) {
     if (run.networks[n].volume_bits == 0) continue;
-    Use& use = uses_[{maker, team.networks[n], node.tensor}];
+    Use& use = uses_[{maker, networks[n], tensor}];
     use.volume_bits += run.networks[n].volume_bits;
     use.bit_hops += run.networks[n].bit_hops;
-    use.hops[&node][team.key] += run.networks[n].latency_hops;
+    use.hops[node][key] += run.networks[n].latency_hops;
   }
 }
 

@@ -19,7 +19,9 @@ struct CollectiveTeam {
   std::vector<std::int64_t> key;   ///< coordinates in the dimensions that are not in `over`
   CollectiveGroup group;
   std::vector<ComponentId> networks;  ///< of the group
-  std::string trouble;                ///< why they cannot come together; else empty
+  /// Where the participants' instances begin, as `standing_at` of the group.
+  std::vector<std::vector<std::int64_t>> origin;
+  std::string trouble;  ///< why they cannot come together; else empty
 };
 
 /// Sorts lanes into teams. `way`: from the outermost component to the memory that holds the tensor;
@@ -40,12 +42,21 @@ class CollectiveUses {
   /// The node must stay where it is until the totals are made.
   void add(EinsumId maker, const CollectiveNode& node, const CollectiveTeam& team,
            const CollectiveRun& run);
+  /// The same of a forwarded tensor, in one of the groups that work side by side.
+  void add_forward(EinsumId maker, TensorId tensor, const std::vector<ComponentId>& networks,
+                   const std::vector<std::int64_t>& group, const CollectiveRun& run) {
+    add(maker, tensor, nullptr, networks, group, run);
+  }
   std::vector<NetworkCount> totals(const Workload& workload) const;
 
  private:
+  void add(EinsumId maker, TensorId tensor, const CollectiveNode* node,
+           const std::vector<ComponentId>& networks, const std::vector<std::int64_t>& key,
+           const CollectiveRun& run);
   struct Use {
     double volume_bits = 0, bit_hops = 0;
-    /// Per collective and team: teams run side by side, collectives one after the other.
+    /// Per collective (none: forwarded) and team: teams run side by side, collectives one after the
+    /// other.
     std::map<const CollectiveNode*, std::map<std::vector<std::int64_t>, std::int64_t>> hops;
   };
   std::map<std::tuple<EinsumId, ComponentId, TensorId>, Use> uses_;

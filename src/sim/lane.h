@@ -17,6 +17,14 @@ struct Lane {
   std::vector<std::int64_t> turns;  ///< its share of each spatial loop above, outermost first
   std::vector<std::size_t> ids;     ///< ids[d]: number of the instance as seen by d spatial loops
   InstancePlace place;              ///< physical coordinates
+  /// Per dimension (as in `place`) that a split above shares out: its child's instances.
+  std::map<std::size_t, Range> regions;
+
+  /// Where its instances of a dimension begin.
+  std::int64_t origin(std::size_t dimension) const {
+    const auto region = regions.find(dimension);
+    return region == regions.end() ? 0 : region->second.begin;
+  }
 };
 
 struct Cell {

@@ -157,15 +157,23 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
   Above below = above;
   if (storage.exchange == StorageItem::Exchange::kTakes) {
     open_taking(storage, lanes);
+  } else if (storage.exchange == StorageItem::Exchange::kReceives) {
+    open_receiving(storage, lanes);
   } else if (storage.is_backing) {
     open_backing(storage, lanes);
   } else {
     open_for_einsums(storage, lanes);
     below.open.push_back({&storage, &lanes});
   }
-  const bool is_kept = storage.incremental && above.is_below_loop;
+  const bool stays = storage.stays_in && !is_forever(storage);
+  const bool is_kept =
+      stays || storage.is_forwarded() || (storage.incremental && above.is_below_loop);
   const bool split_reserves = !is_kept && reaches_split(body, index + 1, lanes);
-  if (is_kept)
+  if (stays)
+    keep(storage, lanes, 1, false, *parts_[*storage.stays_in]);
+  else if (storage.is_forwarded())
+    ;  // the split keeps it
+  else if (is_kept)
     keep_reserved(storage, lanes);
   else if (split_reserves)
     below.unreserved.push_back({&storage, &lanes, storage.exchange != StorageItem::Exchange::kTakes,
@@ -271,14 +279,19 @@ Machine::Lanes Machine::lanes_of_instances(const LoopItem& loop, const Lanes& la
       if (instance.boxes.empty()) continue;
       instance.turns.push_back(static_cast<std::int64_t>(turn));
       instance.ids.push_back(numbers_.of(instance.turns));
-      instance.place[dimension] =
-          instance.place[dimension] * static_cast<std::int64_t>(most) + instance.turns.back();
-      if (instance.place[dimension] >= fanout)
+      const auto region = instance.regions.find(dimension);
+      const bool is_shared_out = region != instance.regions.end();
+      const Range own = is_shared_out ? region->second : Range{0, fanout};
+      std::int64_t& place = instance.place[dimension];
+      place =
+          own.begin + (place - own.begin) * static_cast<std::int64_t>(most) + instance.turns.back();
+      if (place >= own.end())
         complaints_.add(
             ComplaintKind::kStructure,
-            fmt::format("A spatial loop spreads over more than the {} instances of {}.{}.", fanout,
-                        arch_[loop.component].name,
-                        arch_[loop.component].spatial[loop.dimension].name));
+            fmt::format("A spatial loop spreads over more than the {} instances of {}.{}{}.",
+                        own.size, arch_[loop.component].name,
+                        arch_[loop.component].spatial[loop.dimension].name,
+                        is_shared_out ? " that are the share of its child" : ""));
       inside.push_back(std::move(instance));
     }
   }

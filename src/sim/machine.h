@@ -97,13 +97,26 @@ class Machine {
   struct Parts {
     std::vector<ReservationTable> branches;
     std::map<const StorageItem*, TilesInFlight> tiles;
+    /// Of storages that a child holds as long as the split runs: bits.
+    std::map<const StorageItem*, std::map<MemoryInstance, double>> kept;
+  };
+  /// A tensor that goes from one child of a pipelined split to later ones.
+  struct Forward {
+    TensorId tensor;
+    ComponentId memory;
+    EinsumId maker;
+    const StorageItem* sender = nullptr;
+    std::size_t from = 0;                                               ///< branch
+    std::vector<std::pair<const StorageItem*, std::size_t>> receivers;  ///< and their branches
   };
   void walk_pipeline(const Body& body, const Lanes& lanes, const Above& above);
   void find_steps(const Body& body, std::size_t index, Step step, std::deque<Step>& steps);
   std::vector<Branch> branches_of(const SplitItem& split);
   void run_concurrently(const SplitItem& split, std::deque<Step>& steps, const Above& above);
-  void run_branch(const std::vector<Branch>& branches, std::size_t branch, const Step& step,
-                  std::size_t number, Parts& parts);
+  void run_branch(const SplitItem& split, const std::vector<Branch>& branches, std::size_t branch,
+                  const Step& step, std::size_t number, Parts& parts);
+  Lanes lanes_in_region(const SplitItem& split, const Branch& branch, std::size_t number,
+                        const Lanes& lanes);
   static bool is_used(const std::vector<Branch>& branches, std::size_t begin, std::size_t end,
                       const StorageItem& storage);
   void end_tiles(const std::vector<Branch>& branches, std::size_t branch, const Step& step,
@@ -113,6 +126,31 @@ class Machine {
   void end_tile(const StorageItem& storage, const Lanes& lanes, std::size_t number, Parts& parts);
   std::map<MemoryInstance, double> tiles_of_step(const StorageItem& storage, const Lanes& lanes);
   void reserve_parts(const Parts& parts);
+  void keep(const StorageItem& storage, const Lanes& lanes, double tiles, bool is_double,
+            Parts& parts);
+
+  /// Messages of one step between the instances of one memory.
+  struct Delivery {
+    std::vector<ComponentId> networks;
+    std::vector<std::int64_t> longest;  ///< per network, the links of the longest route
+    CollectiveRun run;
+    std::int64_t values = 0, instances = 0;  ///< that are sent, and that get some
+  };
+  std::vector<Forward> forwards_of(const SplitItem& split, const std::vector<Branch>& branches);
+  void forward(const SplitItem& split, const Forward& forward, const std::vector<Branch>& branches,
+               const Step& step, std::size_t number);
+  Lanes lanes_of_forwarded(const SplitItem& split, const std::vector<Branch>& branches,
+                           std::size_t branch, const Step& step, const StorageItem& storage);
+  std::map<Element, double> send_to(const Forward& forward, const Lanes& makers, const Lane& taker,
+                                    std::size_t n_common, Points missing, Delivery& delivery);
+  void deliver(const Forward& forward, const Lane& from, const Lane& to, std::int64_t values,
+               Delivery& delivery);
+  void end_delivery(const Forward& forward, const std::vector<std::int64_t>& key,
+                    const Delivery& delivery);
+  void keep_forwarded(const SplitItem& split, const Forward& forward,
+                      const std::vector<Branch>& branches, const std::deque<Step>& steps,
+                      Parts& parts);
+  void open_receiving(const StorageItem& storage, const Lanes& lanes);
   void note_moments(EinsumId einsum, const Lanes& lanes);
   void check_moments(EinsumId reader, TensorId tensor, Element element);
 
@@ -152,7 +190,8 @@ class Machine {
   void close_taking(const StorageItem& storage);
   void collect_team(const CollectiveNode& node, EinsumId maker, const Link& backing,
                     const CollectiveTeam& team);
-  std::string algorithm_of(const CollectiveNode& node, EinsumId maker, CollectiveRequest request);
+  std::string algorithm_of(const CollectiveNode& node, EinsumId maker, const CollectiveTeam& team,
+                           CollectiveRequest request);
   void count_collective(const CollectiveNode& node, EinsumId maker,
                         const CollectiveRequest& request, const CollectiveRun& run);
   void record_collective(const CollectiveNode& node, EinsumId maker, const CollectiveTeam& team,
@@ -165,6 +204,7 @@ class Machine {
 
   void open_backing(const StorageItem& storage, const Lanes& lanes);
   void open_for_einsums(const StorageItem& storage, const Lanes& lanes);
+  bool stays_open(const StorageItem& storage, EinsumId einsum, const Box& box, Buffer& buffer);
   void close_for(const StorageItem& storage, EinsumId einsum, const Lanes& lanes);
   std::size_t link_of(const StorageItem& storage, EinsumId einsum) const;
   void drain_parties(const StorageItem& storage, EinsumId einsum, std::vector<Party> parties);
@@ -275,6 +315,13 @@ class Machine {
   std::set<TensorId> given_;  ///< whose maker's storage is reserved until the collective
   Lanes participants_;        ///< of the collective that runs
   ReservationTable* reserved_ = &reservations_;  ///< where what is reserved now is noted
+  /// Of the pipelined and parallel splits around, outermost first.
+  std::vector<Parts*> parts_;
+  /// Per storage of a reader: the step that its child works on, and per step and instance what was
+  /// forwarded to it.
+  std::map<const StorageItem*, std::size_t> step_of_;
+  std::map<std::tuple<const StorageItem*, std::size_t, std::size_t>, std::map<Element, double>>
+      forwarded_;
   /// When something is made: the slots of the pipelined and parallel splits around, outermost
   /// first.
   struct Moment {

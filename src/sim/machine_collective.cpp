@@ -99,7 +99,7 @@ void Machine::collect_team(const CollectiveNode& node, EinsumId maker, const Lin
   }
   CollectiveRequest request{node.type, team.group, static_cast<std::int64_t>(points.size()), 0, 0};
   request.bits_per_value = facts_.bits_per_value(maker, team.networks.front(), node.tensor);
-  const std::string algorithm = algorithm_of(node, maker, request);
+  const std::string algorithm = algorithm_of(node, maker, team, request);
   if (!can_perform(request, algorithm)) {
     complain(ComplaintKind::kStructure, "the algorithm " + algorithm + " cannot be performed here");
     return;
@@ -118,12 +118,12 @@ void Machine::collect_team(const CollectiveNode& node, EinsumId maker, const Lin
   record_collective(node, maker, team, points, run.total.volume_bits / request.bits_per_value);
 }
 
-/// All teams use the algorithm that is best for the one whose others stand at node 0.
+/// All teams use the algorithm that is best for the one whose others stand at node 0 (of their
+/// region).
 std::string Machine::algorithm_of(const CollectiveNode& node, EinsumId maker,
-                                  CollectiveRequest request) {
+                                  const CollectiveTeam& team, CollectiveRequest request) {
   if (node.algorithm != "auto") return node.algorithm;
-  for (std::vector<std::int64_t>& standing : request.group.standing_at)
-    std::fill(standing.begin(), standing.end(), 0);
+  request.group.standing_at = team.origin;
   const auto bandwidth = [&](ComponentId memory, const char* action) {
     return bandwidth_of(arch_, memory, action, facts_.bits_per_value(maker, memory, node.tensor));
   };

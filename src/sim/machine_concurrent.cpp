@@ -67,20 +67,32 @@ void Machine::run_concurrently(const SplitItem& split, std::deque<Step>& steps,
   const auto last_runs = runs_;
   for (const OpenStorage& open : above.unreserved)
     if (open.reserves) reserve(*open.storage, *open.lanes, above.is_below_loop);
+  const std::vector<Forward> forwards = forwards_of(split, branches);
   Parts parts;
   parts.branches.resize(branches.size());
+  parts_.push_back(&parts);
   moments_.push_back({++concurrent_runs_, 0, 0});
   for (std::size_t slot = 0; slot < steps.size() + lag * branches.size(); ++slot) {
     const auto works = [&](std::size_t b) {
       return slot >= lag * b && slot - lag * b < steps.size();
     };
     moments_.back().slot = slot;
-    for (std::size_t b = branches.size(); b-- > 0;)
-      if (works(b)) run_branch(branches, b, steps[slot - lag * b], slot - lag * b, parts);
+    for (std::size_t b = branches.size(); b-- > 0;) {
+      if (!works(b)) continue;
+      for (const Forward& tensor : forwards)
+        for (const auto& [storage, branch] : tensor.receivers)
+          if (branch == b) step_of_[storage] = slot - lag * b;
+      run_branch(split, branches, b, steps[slot - lag * b], slot - lag * b, parts);
+    }
+    for (const Forward& tensor : forwards)
+      if (works(tensor.from))
+        forward(split, tensor, branches, steps[slot - lag * tensor.from], slot - lag * tensor.from);
     for (std::size_t b = 0; b < branches.size(); ++b)
       if (works(b)) end_tiles(branches, b, steps[slot - lag * b], slot - lag * b, parts);
   }
   moments_.pop_back();
+  parts_.pop_back();
+  for (const Forward& tensor : forwards) keep_forwarded(split, tensor, branches, steps, parts);
   reserve_parts(parts);
   for (const OpenStorage& open : above.unreserved)
     if (open.releases) release_open(open, above.is_below_loop);
@@ -97,8 +109,24 @@ bool Machine::is_used(const std::vector<Branch>& branches, std::size_t begin, st
                      [&](const Branch& branch) { return uses(*branch.child, storage); });
 }
 
-void Machine::run_branch(const std::vector<Branch>& branches, std::size_t branch, const Step& step,
-                         std::size_t number, Parts& parts) {
+/// The lanes of a child, each in the first instance of the child's region.
+Machine::Lanes Machine::lanes_in_region(const SplitItem& split, const Branch& branch,
+                                        std::size_t number, const Lanes& lanes) {
+  Lanes inside = lanes_of(*branch.child, lanes);
+  if (!split.shared_out) return inside;
+  const auto& [component, dimension] = *split.shared_out;
+  const std::size_t place = first_dimension_[component.index()] + dimension;
+  Range region{0, split.shares.at(number)};
+  for (std::size_t before = 0; before < number; ++before) region.begin += split.shares[before];
+  for (Lane& lane : inside) {
+    lane.regions[place] = region;
+    lane.place[place] = region.begin;
+  }
+  return inside;
+}
+
+void Machine::run_branch(const SplitItem& split, const std::vector<Branch>& branches,
+                         std::size_t branch, const Step& step, std::size_t number, Parts& parts) {
   const Body& child = *branches[branch].child;
   moments_.back().branch = branch;
   loop_steps_ = step.loop_steps;
@@ -115,7 +143,7 @@ void Machine::run_branch(const std::vector<Branch>& branches, std::size_t branch
     above.open.push_back({storage, &lanes});
   }
   ReservationTable* const outside = std::exchange(reserved_, &parts.branches[branch]);
-  walk_child(child, lanes_of(child, step.lanes), above);
+  walk_child(child, lanes_in_region(split, branches[branch], branch, step.lanes), above);
   for (const CollectiveStep& collective : branches[branch].collectives)
     collect(collective, step.lanes);
   reserved_ = outside;
@@ -189,11 +217,24 @@ void Machine::reserve_parts(const Parts& parts) {
       most[where] = std::max(most[where], number * tiles.largest.at(where));
     for (const auto& [where, bits] : most) sums[where] += bits;
   }
+  for (const auto& [storage, kept] : parts.kept)
+    for (const auto& [where, bits] : kept) sums[where] += bits;
   const std::size_t owner = program_.n_storages + concurrent_runs_;
   for (const auto& [where, bits] : sums)
     if (bits > 0) reserved_->reserve(where.first, where.second, owner, bits);
   for (const auto& [where, bits] : sums)
     if (bits > 0) reserved_->release(where.first, where.second, owner, bits);
+}
+
+/// A child holds so many tiles of a storage as long as the split runs.
+void Machine::keep(const StorageItem& storage, const Lanes& lanes, double tiles, bool is_double,
+                   Parts& parts) {
+  for (const Lane& lane : lanes) {
+    const double bits = tiles * reserved_bits(storage, lane, is_double);
+    double& kept =
+        parts.kept[&storage][{storage.component, instance_of(storage.component, lane.place)}];
+    kept = std::max(kept, bits);
+  }
 }
 
 void Machine::note_moments(EinsumId einsum, const Lanes& lanes) {

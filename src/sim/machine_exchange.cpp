@@ -66,9 +66,11 @@ void Machine::find_lanes(const Body& body, std::size_t index, const Lanes& lanes
       find_lanes(body, index + 1, lanes_in_step(lanes, schedules, 0), storage, found);
     }
   } else if (const auto* split = std::get_if<SplitItem>(&item)) {
-    if (split->kind == SplitKind::kSequential)
-      for (const Body& child : split->children)
-        find_lanes(child, 0, lanes_of(child, lanes), storage, found);
+    const std::vector<Branch> branches = branches_of(*split);
+    if (split->kind == SplitKind::kSequential || storage.is_forwarded())
+      for (std::size_t b = 0; b < branches.size(); ++b)
+        find_lanes(*branches[b].child, 0, lanes_in_region(*split, branches[b], b, lanes), storage,
+                   found);
   } else {
     find_lanes(body, index + 1, lanes, storage, found);
   }
@@ -266,7 +268,7 @@ void Machine::exchange_in_team(const Exchange& exchange, const CollectiveTeam& t
                             0, 0};
   request.bits_per_value =
       facts_.bits_per_value(exchange.maker, team.networks.front(), node.tensor);
-  const std::string algorithm = algorithm_of(node, exchange.maker, request);
+  const std::string algorithm = algorithm_of(node, exchange.maker, team, request);
   if (!can_perform(request, algorithm))
     return complain(ComplaintKind::kStructure,
                     "the algorithm " + algorithm + " cannot be performed here");

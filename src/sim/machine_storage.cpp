@@ -59,11 +59,12 @@ void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
       const std::size_t link = link_of(storage, einsum);
       if (!fresh.empty()) give_back(einsum, storage.tensor, link + 1, link, &instance);
     }
-    const bool gives = storage.exchange == StorageItem::Exchange::kGives;
+    const bool gives = storage.exchange != StorageItem::Exchange::kNone;
     if (!gives) send_off(storage.tensor, buffer, without(buffer.points, tile));
     buffer.move_to(std::move(tile));
     bring_in(storage, lane, buffer, fresh);
-    // What a collective takes away are results only once it has brought them to the readers.
+    // What a collective takes away are results only once it has brought them to the readers; what
+    // is forwarded, when it leaves.
     if (!gives) resting_[{&storage, lane.ids.back()}] = &buffer;
   }
 }
@@ -117,7 +118,10 @@ void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
       const Einsum& of = workload_[einsum];
       if (storage.served.count(einsum) == 0 || of.is_copy_operation) continue;
       Buffer& buffer = buffers_.at(storage, einsum, lane.ids.back());
-      const std::size_t run = storage.slides_over ? runs_[*storage.slides_over] : 0;
+      if (storage.stays_in && stays_open(storage, einsum, box, buffer)) continue;
+      const std::size_t run = storage.slides_over ? runs_[*storage.slides_over]
+                              : storage.stays_in  ? moments_[*storage.stays_in].run
+                                                  : 0;
       if (!storage.slides_over || buffer.run != run) buffer = Buffer{};
       buffer.run = run;
       Points wanted = points_.touched(of, storage.tensor, false, box);
@@ -129,6 +133,18 @@ void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
       buffer.is_open = true;
       buffer.is_filled = false;
     }
+}
+
+/// Whether a resident storage still holds what was brought when its pipeline began to run.
+bool Machine::stays_open(const StorageItem& storage, EinsumId einsum, const Box& box,
+                         Buffer& buffer) {
+  if (buffer.run != moments_[*storage.stays_in].run) return false;
+  if (points_.touched(workload_[einsum], storage.tensor, false, box) != buffer.window)
+    complaints_.add(ComplaintKind::kStructure,
+                    fmt::format("{} is resident in {}, and its tile moves while the pipeline runs.",
+                                workload_[storage.tensor].name, arch_[storage.component].name));
+  buffer.is_open = true;
+  return true;
 }
 
 /// Drains what an Einsum has made in a storage, and ends its service.

@@ -89,6 +89,7 @@ struct Sinking {
   const Workload& workload;
   const PlacedList& list;
   std::vector<bool> one_trip;
+  bool residents_stay = false;
 
   Sight sight(std::size_t storage_index, std::size_t i) const {
     const auto& storage = std::get<StorageNode>(list.nodes[storage_index].kind);
@@ -114,8 +115,9 @@ struct Sinking {
 
   void sink(std::size_t index, Place& place) const {
     place.before = index;
-    if (place.is_backing || std::get<StorageNode>(list.nodes[index].kind).incremental) return;
-    const bool sliding = std::get<StorageNode>(list.nodes[index].kind).sliding;
+    const auto& storage = std::get<StorageNode>(list.nodes[index].kind);
+    if (place.is_backing || storage.incremental || (storage.resident && residents_stay)) return;
+    const bool sliding = storage.sliding;
     if (sliding) place.slides_over = window_above(index);
     if (place.slides_over) return;
     for (std::size_t i = index + 1; i < list.nodes.size(); ++i) {
@@ -254,12 +256,13 @@ Tiles enter_loop(const Workload& workload, LoopItem& loop, const Tiles& tiles) {
 }
 
 PlacedList place(const Workload& workload, const Arch& arch, const NodeList& written,
-                 const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles) {
+                 const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles,
+                 bool residents_stay) {
   PlacedList list;
   list.nodes = one_tensor_each(written);
   list.places.resize(list.nodes.size());
   list.einsums = einsums_in(list.nodes);
-  Sinking sinking{workload, list, {}};
+  Sinking sinking{workload, list, {}, residents_stay};
   Tiles inside = tiles;
   for (std::size_t i = 0; i < list.nodes.size(); ++i) {
     std::optional<LoopItem> loop = as_loop(list.nodes[i]);

@@ -45,8 +45,10 @@ struct PlacedList {
 };
 
 /// Places the storages of a list (model.md, "Normal form"). `held`: memories' storages above it.
-/// `tiles`: those of the Einsums in the list.
+/// `tiles`: those of the Einsums in the list. `residents_stay`: resident nodes stay where they are
+/// written.
 PlacedList place(const Workload& workload, const Arch& arch, const NodeList& written,
-                 const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles);
+                 const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles,
+                 bool residents_stay);
 
 }  // namespace sluice::sim

@@ -18,7 +18,8 @@ class BodyMaker {
     Body body;
     const EinsumSet below = einsums_in(written);
     tiles = tiles_of(workload_, tiles, below);
-    const PlacedList placed = place(workload_, arch_, written, held, tiles);
+    const PlacedList placed =
+        place(workload_, arch_, written, held, tiles, around_.pipeline.has_value());
     body.einsums = placed.einsums;
     std::vector<std::size_t> loop_of_node(placed.nodes.size());
     for (const std::size_t index : placed.order)
@@ -56,6 +57,8 @@ class BodyMaker {
       LoopItem loop = *as_loop(node);
       loop.id = loop_of_node[index];
       tiles = enter_loop(workload_, loop, tiles);
+      ++around_.n_loops;
+      around_.is_interrupted = around_.is_interrupted || (!loop.is_spatial && !loop.has_one_step);
       body.items.emplace_back(std::move(loop));
     }
   }
@@ -72,6 +75,11 @@ class BodyMaker {
     item.incremental = storage.incremental && !place.is_backing && !item.is_toll;
     item.served = place.served;
     item.exchange = exchange_of(item);
+    if (item.is_forwarded()) item.own_loops = around_.n_loops - forwarded_.at(item.tensor);
+    if (item.resident && !item.is_toll) {
+      item.stays_in = around_.pipeline;
+      item.is_interrupted = around_.pipeline && around_.is_interrupted;
+    }
     return item;
   }
 
@@ -79,10 +87,51 @@ class BodyMaker {
                  const std::vector<std::pair<TensorId, EinsumSet>>& held, const Tiles& tiles) {
     SplitItem item;
     item.kind = split.kind;
+    item.over = split.over.value_or("");
+    if (split.over) item.shared_out = dimension_named(*split.over, split);
+    item.shares = split.shares;
+    item.forwards = split.forward;
     note_exchanges(split, held);
-    for (const NodeList& child : split.children) item.children.push_back(make(child, held, tiles));
+    for (const auto& [tensor, memory] : split.forward) forwarded_[tensor] = around_.n_loops;
+    const Around outside = around_;
+    if (split.kind == SplitKind::kPipeline && first_step(body, body.items.size())) {
+      around_.pipeline = around_.n_concurrent;
+      around_.is_interrupted = false;
+    }
+    if (split.kind != SplitKind::kSequential) ++around_.n_concurrent;
+    for (const NodeList& child : split.children) {
+      const Around before = around_;
+      item.children.push_back(make(child, held, tiles));
+      around_ = before;
+    }
+    around_ = outside;
     hoist_common_backing(body, item);
     body.items.emplace_back(std::move(item));
+  }
+
+  /// The one dimension of this name on the way to every compute of a split.
+  std::optional<std::pair<ComponentId, std::uint32_t>> dimension_named(
+      const std::string& name, const SplitNode& split) const {
+    std::set<std::pair<ComponentId, std::uint32_t>> found;
+    std::vector<std::vector<ComponentId>> ways;
+    for (const NodeList& child : split.children) add_ways(child, ways);
+    for (const std::vector<ComponentId>& way : ways)
+      for (ComponentId component : way)
+        for (std::uint32_t d = 0; d < arch_[component].spatial.size(); ++d)
+          if (arch_[component].spatial[d].name == name) found.insert({component, d});
+    if (found.size() != 1) return std::nullopt;
+    for (const std::vector<ComponentId>& way : ways)
+      if (std::find(way.begin(), way.end(), found.begin()->first) == way.end()) return std::nullopt;
+    return *found.begin();
+  }
+
+  void add_ways(const NodeList& list, std::vector<std::vector<ComponentId>>& ways) const {
+    for (const Node& node : list) {
+      if (const auto* compute = std::get_if<ComputeNode>(&node.kind))
+        ways.push_back(path_to(arch_, compute->component));
+      if (const auto* split = std::get_if<SplitNode>(&node.kind))
+        for (const NodeList& child : split->children) add_ways(child, ways);
+    }
   }
 
   /// The steps of a pipelined split: the loops right above it (and above storages), if one of them
@@ -90,7 +139,11 @@ class BodyMaker {
   static std::optional<std::size_t> find_steps(const Body& body) {
     const auto* split = body.items.empty() ? nullptr : std::get_if<SplitItem>(&body.items.back());
     if (!split || split->kind != SplitKind::kPipeline) return std::nullopt;
-    std::size_t begin = body.items.size() - 1;
+    return first_step(body, body.items.size() - 1);
+  }
+  /// The same of a split that stands behind the first `end` items.
+  static std::optional<std::size_t> first_step(const Body& body, std::size_t end) {
+    std::size_t begin = end;
     bool has_steps = false;
     for (std::size_t i = begin; i-- > 0;) {
       const auto* loop = std::get_if<LoopItem>(&body.items[i]);
@@ -127,10 +180,13 @@ class BodyMaker {
   }
 
   StorageItem::Exchange exchange_of(const StorageItem& storage) const {
-    if (!storage.is_backing || exchanged_.count(storage.tensor) == 0)
+    const bool is_forwarded = forwarded_.count(storage.tensor) > 0;
+    if (!storage.is_backing || (exchanged_.count(storage.tensor) == 0 && !is_forwarded))
       return StorageItem::Exchange::kNone;
-    return storage.served.count(*maker_of(storage.tensor)) > 0 ? StorageItem::Exchange::kGives
-                                                               : StorageItem::Exchange::kTakes;
+    const auto maker = maker_of(storage.tensor);
+    if (maker && storage.served.count(*maker) > 0)
+      return is_forwarded ? StorageItem::Exchange::kSends : StorageItem::Exchange::kGives;
+    return is_forwarded ? StorageItem::Exchange::kReceives : StorageItem::Exchange::kTakes;
   }
 
   /// Backing storages of one tensor in one memory at the head of several children (or above the
@@ -223,6 +279,15 @@ class BodyMaker {
   std::size_t n_loops_ = 0;
   std::vector<CollectiveNode> collectives_;
   std::set<TensorId> exchanged_;
+  std::map<TensorId, std::size_t> forwarded_;  ///< with the loops above the split that forwards it
+  /// What stands around the list that is made.
+  struct Around {
+    std::size_t n_loops = 0;
+    std::size_t n_concurrent = 0;         ///< splits whose children run at the same time
+    std::optional<std::size_t> pipeline;  ///< of several steps, the innermost: its `n_concurrent`
+    bool is_interrupted = false;          ///< a loop of several steps between that and the list
+  };
+  Around around_;
   bool exchanges_at_the_same_time_ = false;
 };
 

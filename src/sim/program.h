@@ -28,9 +28,19 @@ struct StorageItem {
   bool incremental = false;  ///< keeps its tile from visit to visit and fetches what is new in it
   EinsumSet served;
   std::optional<std::size_t> slides_over;  ///< id of the loop whose new points alone it fetches
-  /// Of a tensor that a collective brings from its maker's instances to those of its readers.
-  enum class Exchange : std::uint8_t { kNone, kGives, kTakes };
+  /// Of a tensor that goes from its maker's instances to those of its readers: by a collective
+  /// (gives, takes), or forwarded by a pipelined split (sends, receives).
+  enum class Exchange : std::uint8_t { kNone, kGives, kTakes, kSends, kReceives };
   Exchange exchange = Exchange::kNone;
+  std::size_t own_loops = 0;  ///< forwarded tensors: loops between the split and this storage
+  /// Resident in a child of a pipelined split of several steps: how many splits whose children run
+  /// at the same time stand above that pipeline. It keeps its tile as long as the pipeline runs.
+  std::optional<std::size_t> stays_in;
+  bool is_interrupted = false;  ///< such a one below a loop of several steps of that child
+
+  bool is_forwarded() const {
+    return exchange == Exchange::kSends || exchange == Exchange::kReceives;
+  }
 
   /// Grows with the order in which the storages on an Einsum's way are written.
   std::size_t order_as_written(EinsumId einsum) const {
@@ -55,6 +65,11 @@ struct Body;
 struct SplitItem {
   SplitKind kind = SplitKind::kSequential;
   std::vector<Body> children;
+  /// `over` as written, and the dimension of that name; none where there is not exactly one.
+  std::string over;
+  std::optional<std::pair<ComponentId, std::uint32_t>> shared_out;
+  std::vector<std::int64_t> shares;                        ///< instances of each child
+  std::vector<std::pair<TensorId, ComponentId>> forwards;  ///< and through which memory
 };
 
 struct ComputeItem {
@@ -116,8 +131,8 @@ std::optional<RankVariableId> walked(const LoopItem& loop, const Einsum& einsum)
 /// Whether a collective on the tensor brings together what the instances of a spatial loop have.
 bool is_collected(const Program& program, const Arch& arch, TensorId tensor, const LoopItem& loop);
 
-/// Makes the program. Nodes that cannot be executed (shared tiles, parts of the instances for the
-/// children of a split) are left out: `check_supported` complains about them first.
+/// Makes the program. Nodes that cannot be executed (shared tiles) are left out: `check_supported`
+/// complains about them first.
 Program make_program(const Workload& workload, const Arch& arch, const Mapping& mapping);
 
 }  // namespace sluice::sim

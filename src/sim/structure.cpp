@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "placing.h"
+#include "split_rules.h"
 
 namespace sluice::sim {
 namespace {
@@ -101,7 +102,11 @@ class PathCheck {
 
   /// A loop above a backing storage repeats or scatters what it holds unless it walks the tensor.
   void check_loops_above(TensorId tensor, const Link& backing) {
-    for (std::size_t i = 0; i < backing.loop_depth; ++i) {
+    // What is forwarded to a reader's own loops may come to several of their instances.
+    const std::size_t own = backing.storage->exchange == StorageItem::Exchange::kReceives
+                                ? backing.storage->own_loops
+                                : 0;
+    for (std::size_t i = 0; i < backing.loop_depth - own; ++i) {
       const LoopItem& loop = *path_.loops[i];
       const auto variable = walked(loop, einsum_);
       if (!variable || !has_steps(i)) continue;
@@ -262,8 +267,6 @@ void check_split(const Workload& workload, const SplitNode& split, Complaints& c
     complaints.add(ComplaintKind::kUnsupported, fmt::format("A {} split {} cannot be executed yet.",
                                                             split_name(split.kind), what));
   };
-  if (split.over || !split.shares.empty()) complain("whose children share out the instances");
-  if (!split.forward.empty()) complain("that forwards tensors");
   for (const NodeList& child : split.children)
     for_each_node(child, [&](const Node& node) {
       const auto* compute = std::get_if<ComputeNode>(&node.kind);
@@ -322,6 +325,7 @@ void check_structure(const Workload& workload, const Arch& arch, const Mapping& 
                      fmt::format("The Einsum {} has {} computes.", name, computed[e]));
   }
   check_useful(workload, arch, program.root, complaints);
+  check_splits(workload, arch, program, facts.roles(), complaints);
   for (const auto& [einsum, path] : program.paths)
     PathCheck(workload, arch, program, einsum, path, facts, complaints).run();
   for (std::size_t maker = 0; maker < order.size(); ++maker)

@@ -6,8 +6,8 @@
 
 namespace sluice::sim {
 
-/// Nodes that cannot be executed yet: pipelined and parallel splits that share out instances,
-/// forward tensors or stand beside incremental storages or above copies; shared tiles.
+/// Nodes that cannot be executed yet: pipelined and parallel splits beside incremental storages or
+/// above copies; shared tiles.
 void check_supported(const Workload& workload, const Mapping& mapping, Complaints& complaints);
 
 /// What must hold before a program can run at all: every Einsum has one compute that takes it,

@@ -94,6 +94,8 @@ Wires::Stretch Wires::stretch_of(ComponentId network, const Journey& journey, bo
     stretch.fanned = *fanned;
     for (const SpatialDimension& dimension : arch_[*fanned].spatial)
       stretch.fanouts.push_back(dimension.fanout);
+    for (std::size_t c = 0; c < fanned->index(); ++c)
+      stretch.first_dimension += arch_.components[c].spatial.size();
   }
   for (std::size_t d = 0; d < journey.inner_depth; ++d)
     stretch.above.push_back(d < journey.outer_depth ||
@@ -150,6 +152,8 @@ Wires::Address Wires::address_of(const Stretch& stretch, const Journey& journey,
       address.node[d] = number % stretch.fanouts[d];
       number /= stretch.fanouts[d];
     }
+  for (std::size_t d = 0; d < stretch.fanouts.size(); ++d)
+    address.node[d] += party.lane->origin(stretch.first_dimension + d);
   for (const Key* key : {&address.instance, &address.node})
     address.holder.insert(address.holder.end(), key->begin(), key->end());
   return address;

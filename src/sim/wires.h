@@ -66,8 +66,9 @@ class Wires {
     const Network* kind = nullptr;
     std::optional<ComponentId> fanned;  ///< whose instances it links
     std::vector<std::int64_t> fanouts;
-    std::vector<bool> above;       ///< per spatial loop: stands above the network
-    std::optional<Holder> holder;  ///< where repeated values are free
+    std::size_t first_dimension = 0;  ///< of `fanned`: its first place in InstancePlace
+    std::vector<bool> above;          ///< per spatial loop: stands above the network
+    std::optional<Holder> holder;     ///< where repeated values are free
   };
   /// Where a party's message enters a network, and which node it goes to.
   struct Address {

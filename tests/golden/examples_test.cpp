@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-/// The signature mappings: fusion, collectives, a pipeline, rotation; a gather.
+/// The signature mappings: fusion, collectives, a pipeline, rotation; a gather; regions.
 class Example : public ::testing::TestWithParam<const char*> {};
 
 std::string print(const Specs& specs) {
@@ -36,7 +36,7 @@ TEST_P(Example, ParsesPrintsAndReadsBack) {
 INSTANTIATE_TEST_SUITE_P(All, Example,
                          ::testing::Values("1_fused_attention", "2_distributed_softmax",
                                            "3_pipelined_layers", "4_compute_shift",
-                                           "5_gathered_softmax"),
+                                           "5_gathered_softmax", "6_forwarded_layers"),
                          [](const auto& entry) { return std::string("number_") + entry.param; });
 
 }  // namespace

@@ -21,7 +21,8 @@ struct CollectiveNetwork {
 struct CollectiveDimension {
   std::size_t network = 0;        ///< index into CollectiveGroup::networks
   std::uint32_t dimension = 0;    ///< index into its fanouts
-  std::int64_t participants = 1;  ///< coordinates 0 … participants − 1 take part
+  std::int64_t participants = 1;  ///< coordinates `first` … `first` + participants − 1 take part
+  std::int64_t first = 0;
 };
 
 /// Who takes part in a collective, and over which wires (docs/collectives.md). Participants are

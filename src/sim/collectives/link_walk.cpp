@@ -71,7 +71,8 @@ std::vector<NodePlace> place_of_rank(const CollectiveGroup& group, int rank) {
     places[n].resize(group.networks[n].fanouts.size(), 0);
   std::int64_t rest = rank;
   for (auto dimension = group.over.rbegin(); dimension != group.over.rend(); ++dimension) {
-    places[dimension->network][dimension->dimension] = rest % dimension->participants;
+    places[dimension->network][dimension->dimension] =
+        dimension->first + rest % dimension->participants;
     rest /= dimension->participants;
   }
   return places;
