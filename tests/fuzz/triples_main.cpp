@@ -1,5 +1,5 @@
 // sluice_fuzz_triples [--cases N] [--seed S] [--seconds T] [--keep-going]
-//                     [--concurrent|--collectives]
+//                     [--concurrent|--collectives|--regions]
 // Compares the analytic model with the executor on random (workload, architecture, mapping)
 // triples. At a difference it prints the simplest triple that still shows it, as YAML, and ends
 // with status 1.
@@ -13,6 +13,7 @@
 #include <string>
 
 #include "sluice/model/evaluate.h"
+#include "sluice/sim/execute.h"
 #include "triples/triple.h"
 
 namespace {
@@ -25,6 +26,7 @@ struct Arguments {
   bool print = false;        ///< only print the triples
   bool concurrent = false;   ///< with most of their splits pipelined or parallel
   bool collectives = false;  ///< all of them with collectives
+  bool regions = false;      ///< all of them with regions, forwarded tensors or resident nodes
 };
 
 bool* flag_named(const std::string& name, Arguments& arguments) {
@@ -32,6 +34,7 @@ bool* flag_named(const std::string& name, Arguments& arguments) {
   if (name == "--print") return &arguments.print;
   if (name == "--concurrent") return &arguments.concurrent;
   if (name == "--collectives") return &arguments.collectives;
+  if (name == "--regions") return &arguments.regions;
   return nullptr;
 }
 
@@ -72,11 +75,18 @@ bool is_unpriced(const std::vector<sluice::Violation>& violations) {
   });
 }
 
+void print_run(const sluice::triples::LoadedTriple& triple) {
+  const sluice::Execution run =
+      sluice::execute(triple.problem.workload, triple.problem.arch, triple.mapping);
+  fmt::print("# executed: {}\n", run.is_legal() ? "legal" : run.complaints.front().message);
+}
+
 /// One case; false where the two differ.
 bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
   using namespace sluice::triples;
   const Triple triple = arguments.collectives  ? collective_triple(seed)
                         : arguments.concurrent ? concurrent_triple(seed)
+                        : arguments.regions    ? region_triple(seed)
                                                : random_triple(seed);
   if (arguments.print) fmt::print("# seed {}\n{}---\n", seed, to_yaml(triple));
   std::string why;
@@ -89,6 +99,7 @@ bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
   if (model) ++tally.legal;
   if (!model && is_unpriced(model.error())) ++tally.unpriced;
   if (!model && arguments.print) fmt::print("# illegal: {}\n", model.error().front().message);
+  if (arguments.print) print_run(*loaded);
   const auto found = differences(*loaded);
   if (found.empty()) return true;
   fmt::print("# seed {}: {}\n", seed, found[0]);

@@ -37,6 +37,13 @@ bool draw_in_place_collectives(Dice& dice, Triple& triple, const Workload& workl
 /// Collectives that bring a tensor from one layout to another; false as above.
 bool draw_exchanges(Dice& dice, Triple& triple, const Workload& workload);
 
+/// A pipelined or parallel split whose children have regions of the elements, forward tensors or
+/// keep resident nodes. False where the workload has one Einsum.
+bool draw_regions(Dice& dice, Triple& triple, const Workload& workload);
+
+/// All of a triple in one child of such a split, beside an Einsum of its own.
+void put_in_region(Dice& dice, Triple& triple);
+
 /// Nodes that keep their tile from visit to visit.
 void draw_incremental(Dice& dice, Triple& triple);
 

@@ -55,4 +55,30 @@ Triple collective_triple(std::uint64_t seed) {
   }
 }
 
+Triple region_triple(std::uint64_t seed) {
+  Dice dice(seed ^ 0x5E6105E6105ULL);
+  if (dice.chance(30)) {
+    Triple triple = dice.chance(40)   ? collective_triple(seed)
+                    : dice.chance(30) ? concurrent_triple(seed)
+                                      : plain_triple(seed);
+    put_in_region(dice, triple);
+    return triple;
+  }
+  while (true) {
+    Triple triple;
+    const Purpose purpose = dice.chance(75) ? Purpose::kCollectives : Purpose::kAny;
+    draw_workload(dice, triple, purpose);
+    const auto workload = workload_of(triple);
+    if (!workload) continue;
+    draw_arch(dice, triple, purpose);
+    if (!draw_regions(dice, triple, *workload)) continue;
+    draw_networks(dice, triple, Purpose::kCollectives);
+    for (ComponentSpec& component : triple.components) {
+      component.is_packed = component.is_packed && dice.chance(4);
+      component.frees_repeats = component.frees_repeats && dice.chance(50);
+    }
+    return triple;
+  }
+}
+
 }  // namespace sluice::triples

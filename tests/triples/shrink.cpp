@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 
 #include "triples/triple.h"
@@ -20,6 +21,22 @@ std::vector<NodeSpec>* list_number(Triple& triple, std::size_t number) {
   return number < lists.size() ? lists[number] : nullptr;
 }
 
+bool is_collective(const std::vector<NodeSpec>& child) {
+  return child.size() == 1 && child[0].kind == NodeSpec::Kind::kCollective;
+}
+
+/// And its share.
+void remove_child(NodeSpec& split, std::size_t child) {
+  if (!is_collective(split.children[child])) {
+    const auto share =
+        std::count_if(split.children.begin(), split.children.begin() + static_cast<long>(child),
+                      [](const auto& other) { return !is_collective(other); });
+    if (share < static_cast<long>(split.shares.size()))
+      split.shares.erase(split.shares.begin() + share);
+  }
+  split.children.erase(split.children.begin() + static_cast<long>(child));
+}
+
 void remove_computes(std::vector<NodeSpec>& nodes, const std::string& einsum) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].kind == NodeSpec::Kind::kSequential) {
@@ -28,7 +45,7 @@ void remove_computes(std::vector<NodeSpec>& nodes, const std::string& einsum) {
         const auto& child = nodes[i].children[c];
         const bool works = !child.empty() && (child.back().kind == NodeSpec::Kind::kCompute ||
                                               child.back().kind == NodeSpec::Kind::kSequential);
-        if (!works) nodes[i].children.erase(nodes[i].children.begin() + static_cast<long>(c));
+        if (!works) remove_child(nodes[i], c);
       }
       if (nodes[i].children.size() == 1) {
         const std::vector<NodeSpec> only = nodes[i].children[0];
@@ -61,6 +78,8 @@ void remove_unknown_tensors(Triple& triple) {
     for (NodeSpec& node : *list)
       if (node.kind == NodeSpec::Kind::kStorage)
         std::erase_if(node.names, [&](const std::string& t) { return !is_known(t); });
+    for (NodeSpec& node : *list)
+      std::erase_if(node.forward, [&](const auto& forward) { return !is_known(forward.first); });
     std::erase_if(*list, [](const NodeSpec& node) {
       return node.kind == NodeSpec::Kind::kStorage && node.names.empty();
     });
@@ -75,6 +94,29 @@ bool remove_einsum(Triple& triple, std::size_t e) {
   return true;
 }
 
+void add_split_edits(const NodeSpec& split, std::size_t l, std::size_t i,
+                     std::vector<Edit>& edits) {
+  if (!split.shared_out.empty())
+    edits.emplace_back([l, i](Triple& t) {
+      NodeSpec& plain = (*list_number(t, l))[i];
+      plain.shared_out.clear();
+      plain.shares.clear();
+      return true;
+    });
+  for (std::size_t f = 0; f < split.forward.size(); ++f)
+    edits.emplace_back([l, i, f](Triple& t) {
+      auto& forward = (*list_number(t, l))[i].forward;
+      forward.erase(forward.begin() + static_cast<long>(f));
+      return true;
+    });
+  for (std::size_t s = 0; s < split.shares.size(); ++s)
+    if (split.shares[s] > 1)
+      edits.emplace_back([l, i, s](Triple& t) {
+        --(*list_number(t, l))[i].shares[s];
+        return true;
+      });
+}
+
 void add_node_edits(const Triple& triple, std::vector<Edit>& edits) {
   Triple copy = triple;
   std::vector<std::vector<NodeSpec>*> lists;
@@ -82,6 +124,7 @@ void add_node_edits(const Triple& triple, std::vector<Edit>& edits) {
   for (std::size_t l = 0; l < lists.size(); ++l)
     for (std::size_t i = 0; i < lists[l]->size(); ++i) {
       const NodeSpec& node = (*lists[l])[i];
+      if (node.kind == NodeSpec::Kind::kSequential) add_split_edits(node, l, i, edits);
       if (node.kind == NodeSpec::Kind::kCompute || node.kind == NodeSpec::Kind::kSequential)
         continue;
       edits.emplace_back([l, i](Triple& t) {
@@ -106,10 +149,11 @@ void add_node_edits(const Triple& triple, std::vector<Edit>& edits) {
           (*list_number(t, l))[i].incremental = false;
           return true;
         });
-      if (node.sliding || node.persistent || node.first_tile || !node.einsums.empty())
+      if (node.sliding || node.persistent || node.resident || node.first_tile ||
+          !node.einsums.empty())
         edits.emplace_back([l, i](Triple& t) {
           NodeSpec& plain = (*list_number(t, l))[i];
-          plain.sliding = plain.persistent = false;
+          plain.sliding = plain.persistent = plain.resident = false;
           plain.first_tile = 0;
           plain.einsums.clear();
           return true;

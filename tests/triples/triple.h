@@ -22,12 +22,15 @@ struct NodeSpec {
   std::string dimension;           ///< spatial loop
   std::int64_t tile = 1;           ///< loops
   std::int64_t first_tile = 0;     ///< temporal loops: 0 where not stated
-  bool sliding = false, persistent = false, incremental = false;  ///< storage
+  bool sliding = false, persistent = false, incremental = false, resident = false;  ///< storage
   std::vector<std::string> einsums;  ///< storage: whom it serves; empty: everybody
   std::string split = "Sequential";  ///< kSequential: its tag
   std::vector<std::vector<NodeSpec>> children;
-  std::string type, op, destination, algorithm, root;  ///< collective; empty: not given
-  std::vector<std::string> over;                       ///< collective
+  std::string shared_out;                                    ///< split: `over`; empty: not given
+  std::vector<std::int64_t> shares;                          ///< split
+  std::vector<std::pair<std::string, std::string>> forward;  ///< split: tensor, memory
+  std::string type, op, destination, algorithm, root;        ///< collective; empty: not given
+  std::vector<std::string> over;                             ///< collective
 };
 
 struct DimensionSpec {
@@ -93,6 +96,10 @@ Triple concurrent_triple(std::uint64_t seed);
 
 /// The triple of one seed with collectives.
 Triple collective_triple(std::uint64_t seed);
+
+/// The triple of one seed with pipelined and parallel splits whose children have regions, forward
+/// tensors or keep resident nodes.
+Triple region_triple(std::uint64_t seed);
 
 /// Where model and executor differ on a triple; empty where they agree.
 std::vector<std::string> differences(const LoadedTriple& triple);

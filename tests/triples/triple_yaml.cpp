@@ -96,6 +96,7 @@ std::string node_text(const NodeSpec& node) {
       if (node.sliding) text += ", sliding: true";
       if (node.incremental) text += ", incremental: true";
       if (node.persistent) text += ", persistent: true";
+      if (node.resident) text += ", resident: true";
       if (!node.einsums.empty())
         text += fmt::format(", einsums: [{}]", fmt::join(node.einsums, ", "));
       return text + "}";
@@ -121,6 +122,13 @@ void add_nodes(const std::vector<NodeSpec>& nodes, const std::string& indent, st
   for (const NodeSpec& node : nodes) {
     text += indent + "- " + node_text(node) + "\n";
     if (node.kind != NodeSpec::Kind::kSequential) continue;
+    if (!node.shared_out.empty()) text += indent + "  over: " + node.shared_out + "\n";
+    if (!node.shares.empty())
+      text += fmt::format("{}  shares: [{}]\n", indent, fmt::join(node.shares, ", "));
+    std::string forward;
+    for (const auto& [tensor, memory] : node.forward)
+      forward += (forward.empty() ? "" : ", ") + tensor + ": " + memory;
+    if (!forward.empty()) text += indent + "  forward: {" + forward + "}\n";
     text += indent + "  nodes:\n";
     for (const std::vector<NodeSpec>& child : node.children) {
       if (child.size() == 1 && child[0].kind == NodeSpec::Kind::kCollective) {
