@@ -24,6 +24,14 @@ std::string two_products(const std::string& sizes) {
   return workload_of("\"T[m,n] = A[m,k] * B[k,n]\", \"U[m,l] = T[m,n] * V[n,l]\"", sizes);
 }
 
+/// Children that walk the rows of m themselves.
+std::string in_rows(std::string children) {
+  const std::string loop = "nodes: [";
+  for (std::size_t at = 0; (at = children.find(loop, at)) != std::string::npos; at += loop.size())
+    children.insert(at + loop.size(), "!Temporal {rank_variable: [m], tile_shape: 1}, ");
+  return children;
+}
+
 double latency_hops(const Settled& found, const std::string& network) {
   double hops = 0;
   for (const NetworkRow& row : found.cost.networks)
@@ -212,6 +220,41 @@ mapping:
   for (const NetworkRow& row : found.cost.networks)
     if (found.loaded.problem.workload[row.tensor].name == "Y") bit_hops += row.bit_hops;
   EXPECT_EQ(bit_hops, 4 * 8);
+}
+
+// Seeds 22,047,374 and 20,084,662. In a pipeline a collective works on the step of the child before
+// it. Behind a child that knows nothing of its tensor nobody holds the step's tile for it any more
+// (the executor looked for it in vain, the model priced it).
+TEST(SettledDifferences, ACollectiveInAPipelineFollowsAChildThatUsesItsTensor) {
+  const std::string t =
+      "    - !Nested {nodes: [!Temporal {rank_variable: [n], tile_shape: 1}, "
+      "!Compute {einsum: T, component: MAC}]}\n";
+  const std::string u =
+      "    - !Nested {nodes: [!Temporal {rank_variable: [n], tile_shape: 1}, "
+      "!Compute {einsum: U, component: MAC}]}\n";
+  const std::string w =
+      "    - !Nested {nodes: [!Temporal {rank_variable: [n], tile_shape: 1}, "
+      "!Compute {einsum: W, component: MAC}]}\n";
+  const std::string sum =
+      "    - !Collective {type: all_reduce, tensor: U, src: RF, over: [y], op: sum}\n";
+  const auto with = [&](const std::string& children, int tile) {
+    return Settled(workload_of("\"T[m,n] = A[m,k] * B[k,n]\", \"U[m,l] = T[m,n] * V[n,l]\", "
+                               "\"W[m,n] = exp(T[m,n])\"",
+                               "M: 2, N: 4, K: 1, L: 1"),
+                   "  - !Storage {tensors: [A, B, V, W], component: DRAM}\n"
+                   "  - !Temporal {rank_variable: [m], tile_shape: " +
+                       std::to_string(tile) +
+                       "}\n"
+                       "  - !Spatial {rank_variable: [n], tile_shape: 2, component: PE, name: y}\n"
+                       "  - !Storage {tensors: [T, U], component: RF}\n"
+                       "  - !Pipeline\n    nodes:\n" +
+                       (tile == 1 ? children : in_rows(children)),
+                   kClusters);
+  };
+  EXPECT_FALSE(with(t + u + w + sum, 1).legal);
+  EXPECT_TRUE(with(t + u + sum + w, 1).legal);
+  // A pipeline of one step is a sequential split.
+  EXPECT_TRUE(with(t + u + w + sum, 2).legal);
 }
 
 }  // namespace

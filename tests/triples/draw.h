@@ -10,8 +10,9 @@ namespace sluice::triples {
 
 /// The parts of a random triple, in the order in which they are drawn.
 
-/// One of some thirty small workloads. For collectives: sizes that divide, and minima.
-enum class Purpose { kAny, kCollectives };
+/// One of some thirty small workloads. For collectives: sizes that divide, and minima; for regions:
+/// also rows of several batches.
+enum class Purpose { kAny, kCollectives, kRegions };
 void draw_workload(Dice& dice, Triple& triple, Purpose purpose = Purpose::kAny);
 
 /// What is copied has one width.

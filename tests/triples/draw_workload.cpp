@@ -12,6 +12,7 @@ struct WorkloadForm {
   std::vector<std::string> bounds;
   int weight = 1;
   int collective_weight = 1;  ///< among those that collectives are drawn for
+  int region_weight = 0;      ///< the same of regions, beside those of collectives
 };
 
 const std::vector<WorkloadForm>& workload_forms() {
@@ -105,7 +106,32 @@ const std::vector<WorkloadForm>& workload_forms() {
       {{"U[m,n] = T[m,n]", "W[m,n] = T[m,n]", "V[m] = U[m,n] * W[m,n]"}, {"M", "N"}, {}, 2},
       {{"T[m,n] = A[m,n] * B[n]", "U[n,m] = T[M:n,N:m]"}, {"M", "N"}, {}, 1},
       {{"P[m] = X[m] * F[m]", "Q[m,n] = X[m] * G[n]"}, {"M", "N"}, {}, 1},
-      {{"T[m] = A[m,k] * B[k]", "U[m] = T[m] + A[m,k]"}, {"M", "K"}, {}, 1}};
+      {{"T[m] = A[m,k] * B[k]", "U[m] = T[m] + A[m,k]"}, {"M", "K"}, {}, 1},
+      // Rows of several batches, all of which are read.
+      {{"T[n,p] = X[n,XP:p+r] * W[r]", "Y[n,q] = T[n,P:q+s] * V[s]"},
+       {"N", "Q"},
+       {"0 <= r < 2", "0 <= s < 3"},
+       0,
+       0,
+       5},
+      {{"T[n,c,p] = X[n,XP:p+r] * W[r,c]", "Y[n,q] = T[n,c,P:2*q+s] * V[c,s]"},
+       {"N", "C", "Q"},
+       {"0 <= r < 2", "0 <= s < 2"},
+       0,
+       0,
+       4},
+      {{"T[n,p] = X[n,XP:p+r] * W[r]", "U[n,p] = exp(T[n,p])", "Y[n,q] = U[n,P:q+s] * V[s]"},
+       {"N", "Q"},
+       {"0 <= r < 2", "0 <= s < 3"},
+       0,
+       0,
+       4},
+      {{"T[n,i] = X[n,i] * U[i]", "Y[n,i] = T[n,I:i+r-1] * W[r]"},
+       {"N", "I"},
+       {"0 <= r < 3"},
+       0,
+       0,
+       4}};
   return forms;
 }
 
@@ -113,7 +139,7 @@ std::string output_name(const std::string& einsum) { return einsum.substr(0, ein
 
 /// Of collectives: sizes that several instances share evenly.
 std::vector<std::int64_t> sizes_for(bool is_large, Purpose purpose) {
-  if (purpose == Purpose::kCollectives)
+  if (purpose != Purpose::kAny)
     return is_large ? std::vector<std::int64_t>{2, 2, 3, 4, 4, 6}
                     : std::vector<std::int64_t>{2, 3, 4, 4, 6, 8};
   return is_large ? std::vector<std::int64_t>{1, 2, 2, 3, 4}
@@ -136,10 +162,12 @@ bool has_copies(const Triple& triple) {
 void draw_workload(Dice& dice, Triple& triple, Purpose purpose) {
   std::vector<const WorkloadForm*> drawn;
   for (const WorkloadForm& form : workload_forms())
-    drawn.insert(
-        drawn.end(),
-        static_cast<std::size_t>(purpose == Purpose::kAny ? form.weight : form.collective_weight),
-        &form);
+    drawn.insert(drawn.end(),
+                 static_cast<std::size_t>(purpose == Purpose::kAny ? form.weight
+                                          : purpose == Purpose::kCollectives
+                                              ? form.collective_weight
+                                              : form.collective_weight + form.region_weight),
+                 &form);
   const WorkloadForm& form = *dice.any(drawn);
   const std::vector<std::int64_t> sizes =
       sizes_for(form.einsums.size() + form.ranks.size() > 5, purpose);
@@ -150,7 +178,7 @@ void draw_workload(Dice& dice, Triple& triple, Purpose purpose) {
   triple.bounds = form.bounds;
   for (const std::string& text : form.einsums)
     triple.einsums.push_back({text, output_name(text), false, dice.chance(4) ? 2 : 1});
-  if (purpose == Purpose::kCollectives && dice.chance(30)) turn_maxima_into_minima(triple);
+  if (purpose != Purpose::kAny && dice.chance(30)) turn_maxima_into_minima(triple);
   for (EinsumSpec& einsum : triple.einsums)
     if (einsum.text == einsum.name + "[m,n] = T[m,n]") einsum.is_copy = dice.chance(80);
   if (form.einsums[0].starts_with("R[i+1") && dice.chance(50)) triple.initial = "R: -inf";

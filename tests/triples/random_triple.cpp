@@ -66,7 +66,7 @@ Triple region_triple(std::uint64_t seed) {
   }
   while (true) {
     Triple triple;
-    const Purpose purpose = dice.chance(75) ? Purpose::kCollectives : Purpose::kAny;
+    const Purpose purpose = dice.chance(80) ? Purpose::kRegions : Purpose::kAny;
     draw_workload(dice, triple, purpose);
     const auto workload = workload_of(triple);
     if (!workload) continue;
