@@ -266,9 +266,14 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   totals.leak_w = sequential_s > 0 ? pricer.leak_energy_j() / sequential_s : 0;
   totals.overlap_s = pricer.latency_s();
   totals.policy_s = totals.overlap_s;
-  if (policy == LatencyPolicy::kStaged)
-    totals.policy_s = total_seconds(
-        stage_times(problem, mapping, tree, counted.traffic, counted.collectives, pricer));
+  if (policy == LatencyPolicy::kStaged) {
+    const StageTotals stages =
+        stage_totals(problem, mapping, tree, counted.traffic, counted.collectives, pricer);
+    totals.policy_s = stages.seconds;
+    totals.windows = stages.windows;
+    totals.window_s = stages.window_s;
+    totals.stall_s = stages.stall_s;
+  }
   if (policy == LatencyPolicy::kPipeline)  // never compared with `overlap`
     totals.policy_s = totals.overlap_s =
         total_seconds(pipeline_latency(problem, tree, counted.traffic));
@@ -277,6 +282,17 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   totals.busy_s.assign(problem.arch.components.size(), 0);
   for (const LatencyRow& row : rows.latency) totals.busy_s[row.component.index()] += row.latency_s;
   return totals;
+}
+
+double unchecked_overlap_s(const BoundProblem& problem, const Mapping& mapping) {
+  ViolationReport report(problem, mapping);
+  const FlatTree tree = take_apart(problem, mapping, report);
+  if (tree.nests.empty() || report.has(ViolationKind::kUnsupportedNode)) return 0;
+  for (const FlatCollective& flat : tree.collectives) {
+    const Nest* maker = nest_of_maker(problem, tree, flat.collective->tensor);
+    if (!maker || !plan_collective(problem, tree, flat, *maker)) return 0;
+  }
+  return count_nests(problem, tree, false, nullptr).overlapped.latency_s();
 }
 
 }  // namespace sluice

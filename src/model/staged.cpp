@@ -1,9 +1,7 @@
 #include "model/staged.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 
 #include "model/pricing.h"
 #include "model/transfer_times.h"
@@ -35,13 +33,16 @@ class Transfers {
   using Pair = std::pair<ComponentId, std::optional<ComponentId>>;
 
   void fill(const Pair& pair, double parent_s, double child_s, double setup_s) {
-    add(parent_s, child_s, setup_s, &in_[pair]);
+    add(parent_s, child_s, setup_s, &of(pair, &in_));
   }
   void drain(const Pair& pair, double parent_s, double child_s, double setup_s) {
-    add(parent_s, child_s, setup_s, &out_[pair]);
+    add(parent_s, child_s, setup_s, &of(pair, &out_));
   }
   /// The memory's reads and writes take turns.
-  void share_port(ComponentId parent) { shared_.insert(parent); }
+  void share_port(ComponentId parent) {
+    if (std::find(shared_.begin(), shared_.end(), parent) == shared_.end())
+      shared_.push_back(parent);
+  }
 
   double in_s() const { return longest(in_, std::nullopt); }
   double out_s() const { return longest(out_, std::nullopt); }
@@ -58,20 +59,27 @@ class Transfers {
     double parent_s = 0, child_s = 0, setup_s = 0;
     double seconds() const { return std::max(parent_s, child_s) + setup_s; }
   };
+  using Pairs = std::vector<std::pair<Pair, Ends>>;
+
+  static Ends& of(const Pair& pair, Pairs* pairs) {
+    for (auto& [other, ends] : *pairs)
+      if (other == pair) return ends;
+    return pairs->emplace_back(pair, Ends{}).second;
+  }
   static void add(double parent_s, double child_s, double setup_s, Ends* ends) {
     ends->parent_s += parent_s;
     ends->child_s += child_s;
     ends->setup_s = std::max(ends->setup_s, setup_s);
   }
-  static double longest(const std::map<Pair, Ends>& pairs, std::optional<ComponentId> parent) {
+  static double longest(const Pairs& pairs, std::optional<ComponentId> parent) {
     double seconds = 0;
     for (const auto& [pair, ends] : pairs)
       if (!parent || pair.first == *parent) seconds = std::max(seconds, ends.seconds());
     return seconds;
   }
 
-  std::map<Pair, Ends> in_, out_;
-  std::set<ComponentId> shared_;
+  Pairs in_, out_;
+  std::vector<ComponentId> shared_;
 };
 
 /// Eq. 2: n windows of what stands below, the first fill and the last drain, and in every step but
@@ -84,10 +92,19 @@ Times stage_of(double n, const Times& window, const Transfers& transfers) {
   return result;
 }
 
+/// A list of nodes: the root's, or that of a split's child.
+struct ListPlace {
+  std::size_t splits = 0;            ///< above it
+  int parent = -1;                   ///< list of the split above
+  std::size_t child = 0;             ///< which one of that split
+  const SplitNode* split = nullptr;  ///< at its end
+};
+
 /// Where the parts of one nest stand among the splits of the tree.
 struct Branch {
-  std::vector<std::size_t> children;  ///< which child of each split on the way to the compute
-  std::vector<std::size_t> loops;     ///< per loop: splits above
+  std::vector<std::size_t> children;     ///< which child of each split on the way to the compute
+  std::vector<const SplitNode*> splits;  ///< these splits
+  std::vector<std::size_t> loops;        ///< per loop: splits above
   std::vector<std::size_t> storages;  ///< per storage: splits above the place where it takes effect
 };
 
@@ -102,40 +119,58 @@ class StageTree {
         collectives_(collectives),
         times_(times) {
     find_splits(mapping.nodes, {});
+    std::sort(list_of_.begin(), list_of_.end());
     for (const Nest& nest : tree.nests) branches_.push_back(branch_of(nest));
     repeats_ = common_repeats();
   }
 
-  Times run() const {
+  Times run() {
     Times result;
     result.add(list(0, tree_.nests.size(), 0, {0, 1}, false), repeats_);
     return result;
   }
+  /// After run(): how often the children of the outermost split run, and how long each time.
+  double windows() const { return windows_; }
+  double window_s() const { return window_s_; }
+  double window_stall_s() const { return window_stall_s_; }
 
  private:
   // ---- the tree ------------------------------------------------------------------------------
 
-  void find_splits(const NodeList& nodes, const std::vector<std::size_t>& children) {
+  void find_splits(const NodeList& nodes, const ListPlace& place) {
+    const auto list = static_cast<int>(lists_.size());
+    lists_.push_back(place);
     for (const Node& node : nodes) {
-      children_of_[&node] = children;
+      list_of_.emplace_back(&node, list);
       const auto* split = std::get_if<SplitNode>(&node.kind);
-      if (split) split_below_[children] = split;
-      for (std::size_t c = 0; split != nullptr && c < split->children.size(); ++c) {
-        std::vector<std::size_t> inner = children;
-        inner.push_back(c);
-        find_splits(split->children[c], inner);
-      }
+      if (split == nullptr) continue;
+      lists_[static_cast<std::size_t>(list)].split = split;
+      for (std::size_t c = 0; c < split->children.size(); ++c)
+        find_splits(split->children[c], {place.splits + 1, list, c, nullptr});
     }
   }
 
+  const ListPlace& list_of(const Node* node) const {
+    const auto at = std::lower_bound(list_of_.begin(), list_of_.end(), std::pair{node, -1});
+    return lists_[static_cast<std::size_t>(at->second)];
+  }
+  std::size_t splits_above(const Node* node) const { return list_of(node).splits; }
+
   Branch branch_of(const Nest& nest) const {
     Branch branch;
-    branch.children = children_of_.at(nest.node);
+    const ListPlace* list = &list_of(nest.node);
+    branch.children.resize(list->splits);
+    branch.splits.resize(list->splits);
+    while (list->parent >= 0) {
+      branch.children[list->splits - 1] = list->child;
+      list = &lists_[static_cast<std::size_t>(list->parent)];
+      branch.splits[list->splits] = list->split;
+    }
     for (std::uint32_t l = nest.loops_begin; l < nest.loops_end; ++l)
-      branch.loops.push_back(children_of_.at(tree_.loops[l].node).size());
+      branch.loops.push_back(splits_above(tree_.loops[l].node));
     for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s) {
       const NestStorage& storage = tree_.storages[s];
-      std::size_t splits = children_of_.at(tree_.entries[storage.entry].node).size();
+      std::size_t splits = splits_above(tree_.entries[storage.entry].node);
       if (storage.loops_above > 0)
         splits = std::max(splits, branch.loops[static_cast<std::size_t>(storage.loops_above) - 1]);
       branch.storages.push_back(splits);
@@ -199,8 +234,7 @@ class StageTree {
 
   /// What nests [first, end) do at a place of the list below `splits` splits; `inside`: also below
   /// the storage nodes right there.
-  Times list(std::size_t first, std::size_t end, std::size_t splits, Place place,
-             bool inside) const {
+  Times list(std::size_t first, std::size_t end, std::size_t splits, Place place, bool inside) {
     double n = 1;
     std::size_t last = place.loops;
     if (inside || !has_storage(first, end, splits, last)) {
@@ -222,7 +256,7 @@ class StageTree {
   /// n times what follows the last loop of a list: a compute, or the children of a split (eq. 5).
   /// `all_steps`: of this and all loops outside.
   Times innermost(std::size_t first, std::size_t end, std::size_t splits, double n,
-                  double all_steps) const {
+                  double all_steps) {
     const std::vector<std::size_t>& path = branches_[first].children;
     if (path.size() == splits) return leaf(first, n, all_steps);
     Children children;
@@ -241,16 +275,17 @@ class StageTree {
     }
     const auto concurrent = std::find_if(
         tree_.concurrent.begin(), tree_.concurrent.end(), [&](const ConcurrentSplit& split) {
-          return split.split == split_at(path, splits) && split.runs_side_by_side();
+          return split.split == branches_[first].splits[splits] && split.runs_side_by_side();
         });
-    result.add(concurrent == tree_.concurrent.end() ? one_after_the_other(children)
-                                                    : side_by_side(children, all_steps),
-               n);
+    const Times window = concurrent == tree_.concurrent.end() ? one_after_the_other(children)
+                                                              : side_by_side(children, all_steps);
+    if (splits == 0) {
+      windows_ = all_steps * repeats_;
+      window_s_ = window.total();
+      window_stall_s_ = window.optional_s;
+    }
+    result.add(window, n);
     return result;
-  }
-
-  const SplitNode* split_at(const std::vector<std::size_t>& path, std::size_t splits) const {
-    return split_below_.at({path.begin(), path.begin() + static_cast<std::ptrdiff_t>(splits)});
   }
 
   /// The children of a split with their nests.
@@ -294,8 +329,7 @@ class StageTree {
     double seconds = 0;
     for (const CollectivePlan& plan : collectives_) {
       const auto maker = static_cast<std::size_t>(plan.maker - tree_.nests.data());
-      if (maker < begin || maker >= end || children_of_.at(plan.flat->node).size() != splits)
-        continue;
+      if (maker < begin || maker >= end || splits_above(plan.flat->node) != splits) continue;
       seconds += price_plan(plan).latency_s / static_cast<double>(plan.executions) *
                  repetitions(problem_, *plan.maker) / repeats_;
     }
@@ -382,10 +416,11 @@ class StageTree {
   const std::vector<NestTraffic>& traffic_;
   const std::vector<CollectivePlan>& collectives_;
   const std::vector<NestTime>& times_;  ///< per nest, where children run side by side
-  std::map<std::vector<std::size_t>, const SplitNode*> split_below_;  ///< by the way to it
-  std::map<const Node*, std::vector<std::size_t>> children_of_;  ///< splits on the way to a node
-  std::vector<Branch> branches_;                                 ///< per nest
+  std::vector<ListPlace> lists_;
+  std::vector<std::pair<const Node*, int>> list_of_;  ///< by node: index into lists_
+  std::vector<Branch> branches_;                      ///< per nest
   double repeats_ = 1;
+  double windows_ = 0, window_s_ = 0, window_stall_s_ = 0;
 };
 
 }  // namespace
@@ -402,6 +437,16 @@ LatencyBreakdown stage_times(const BoundProblem& problem, const Mapping& mapping
           {"optional_stall", times.optional_s},
           {"collectives", times.collectives_s},
           {"conflicts", times.conflicts_s}};
+}
+
+StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+                         const std::vector<NestTraffic>& traffic,
+                         const std::vector<CollectivePlan>& collectives,
+                         const NestPricer& overlapped) {
+  StageTree stages(problem, mapping, tree, traffic, collectives, overlapped.times());
+  const Times times = stages.run();
+  return {times.total(), stages.windows(), stages.window_s(),
+          times.optional_s - stages.windows() * stages.window_stall_s()};
 }
 
 double total_seconds(const LatencyBreakdown& breakdown) {

@@ -24,6 +24,18 @@ LatencyBreakdown stage_times(const BoundProblem& problem, const Mapping& mapping
                              const std::vector<CollectivePlan>& collectives,
                              const NestPricer& overlapped);
 
+/// The sum of stage_times, and what the children of the outermost split take of it.
+struct StageTotals {
+  double seconds = 0;
+  double windows = 0;   ///< how often the children run; 0 without a split
+  double window_s = 0;  ///< how long each time, without fills and drains of the stages around
+  double stall_s = 0;   ///< optional stalls of the stages around
+};
+StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+                         const std::vector<NestTraffic>& traffic,
+                         const std::vector<CollectivePlan>& collectives,
+                         const NestPricer& overlapped);
+
 /// Seconds of all parts.
 double total_seconds(const LatencyBreakdown& breakdown);
 

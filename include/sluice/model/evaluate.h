@@ -38,10 +38,14 @@ std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Map
 /// Parts of a price of which each adds up over the branches of a sequential split. Under `staged`
 /// the latency is the larger one of `policy_s` and `overlap_s` of the whole mapping.
 struct AdditiveTotals {
-  double dynamic_j = 0;           ///< energy without leakage
-  double leak_w = 0;              ///< leakage per second of latency
-  double policy_s = 0;            ///< the policy's own latency
-  double overlap_s = 0;           ///< latency under `overlap`
+  double dynamic_j = 0;  ///< energy without leakage
+  double leak_w = 0;     ///< leakage per second of latency
+  double policy_s = 0;   ///< the policy's own latency
+  double overlap_s = 0;  ///< latency under `overlap`
+  /// Policy `staged`: how often the children of the outermost split run (0 without one), and how
+  /// long each time; the rest of policy_s are fills and drains around them.
+  double windows = 0, window_s = 0;
+  double stall_s = 0;  ///< of this rest, optional stalls
   std::vector<double> peak_bits;  ///< per ComponentId
   std::vector<double> busy_s;     ///< per ComponentId, where asked for
 };
@@ -49,6 +53,10 @@ struct AdditiveTotals {
 /// Nothing for an illegal mapping. `by_component`: with `busy_s`.
 std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,
                                                 LatencyPolicy policy, bool by_component = false);
+
+/// Latency under `overlap` of a part of a mapping (one Einsum with what it sees of the nodes around)
+/// that need not be legal on its own: nothing is checked. For bounds; 0 where it cannot be priced.
+double unchecked_overlap_s(const BoundProblem& problem, const Mapping& mapping);
 
 /// Where a mapping keeps a tensor in a memory against `keep`, `may_keep` or `back`. These rules
 /// bound the mappers' space; a mapping that breaks them can still be priced, so evaluate does not

@@ -38,7 +38,7 @@ class FrameWalker {
     frame_.home = home;
     frame_.held = start.held;
     frame_.nodes = start.nodes;
-    frame_.has_steps = start.has_steps;
+    frame_.steps = start.steps;
   }
 
   bool run() { return spread(0, 0); }
@@ -345,7 +345,7 @@ class FrameWalker {
              const std::vector<TensorId>& others) {
     const std::size_t n_nodes = frame_.nodes.size();
     const std::vector<std::int64_t> tiles = tiles_;
-    const bool had_steps = frame_.has_steps;
+    const double steps_above = frame_.steps;
     const ComponentId memory = levels_[l].memory;
     append(resident, memory);
     for (const Steps& step : steps) {
@@ -354,7 +354,7 @@ class FrameWalker {
       node.variables = group_.classes[step.loop_class].variables;
       node.tile_shape = tiles_[step.loop_class];
       frame_.nodes.push_back({node});
-      frame_.has_steps = true;
+      frame_.steps *= static_cast<double>(step.trips);
     }
     std::vector<TensorId> inner = others;
     if (l + 1 == levels_.size()) inner.insert(inner.end(), at_home_.begin(), at_home_.end());
@@ -363,7 +363,7 @@ class FrameWalker {
     const bool go_on = fits ? next_level(l) : true;
     frame_.nodes.resize(n_nodes);
     tiles_ = tiles;
-    frame_.has_steps = had_steps;
+    frame_.steps = steps_above;
     return go_on;
   }
 
@@ -415,7 +415,7 @@ class FrameWalker {
   /// above its loops, the others with those below.
   bool has_room(ComponentId memory, const std::vector<TensorId>& resident,
                 const std::vector<std::int64_t>& above, const std::vector<TensorId>& others) const {
-    const bool below_steps = frame_.has_steps;
+    const bool below_steps = frame_.has_steps();
     for (std::size_t e = 0; e < group_.size(); ++e) {
       const EinsumId einsum = group_.einsum(e);
       const double bits =
@@ -485,7 +485,7 @@ FrameStart start_below(const BoundProblem& problem, const Group& group, const Gr
   start.from = frame.home;
   start.at_home = group.internal;
   start.nodes = frame.nodes;
-  start.has_steps = frame.has_steps;
+  start.steps = frame.steps;
   start.spread.resize(group.classes.size());
   for (std::size_t e = 0; e < group.size(); ++e) {
     start.held.push_back(frame.held[first + e]);

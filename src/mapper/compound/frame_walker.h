@@ -12,7 +12,8 @@ namespace sluice::compound {
 struct Frame {
   NodeList nodes;  ///< below the root's node of the outermost memory
   ComponentId home;
-  bool has_steps = false;                             ///< a temporal loop
+  double steps = 1;                                   ///< of its temporal loops
+  bool has_steps() const { return steps > 1; }
   std::vector<std::vector<std::int64_t>> tiles;       ///< per Einsum and variable
   std::vector<std::vector<TensorMask>> held;          ///< per Einsum and ComponentId
   std::vector<TensorMask> first;                      ///< per Einsum: NestRequest::first
@@ -28,7 +29,7 @@ struct FrameStart {
   std::vector<std::vector<std::string>> spread;  ///< per class: dimensions of loops above
   std::vector<std::vector<TensorMask>> held;     ///< per Einsum and ComponentId
   NodeList nodes;                                ///< of the frames above
-  bool has_steps = false;
+  double steps = 1;                              ///< of their temporal loops
 };
 
 /// Below the outermost memory, with all internal tensors at home.

@@ -1,23 +1,27 @@
 #include "group_search.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "group_constraints.h"
 #include "mapper/constraint_check.h"
 #include "mapper/contains.h"
 #include "mapper/dominance.h"
+#include "overlap_bound.h"
 #include "part_tree.h"
 #include "sluice/mapper/objective_value.h"
 
 namespace sluice::compound {
 namespace {
 
-/// A nest of one Einsum, with its price below one frame.
+/// A nest of one Einsum, with its price below one frame, or a block's nodes.
 struct Child {
   std::shared_ptr<const NodeList> nodes;
   PricedPart price;
+  double window_s = 0;  ///< likely ones, policy `staged`: its latency in one step of the frame
 };
 
 class GroupSearch {
@@ -180,7 +184,8 @@ class GroupSearch {
     for (const Block& block : blocks) {
       children.push_back(block.size() == 1 ? likely_children(frame, block.first)
                                            : block_children(frame, block));
-      if (children.back().empty()) return go_on();
+      if (children.back().empty() || is_beaten(frame, SplitKind::kSequential, children))
+        return go_on();
     }
     combine_likely(frame, SplitKind::kSequential, children, blocks);
     return go_on();
@@ -193,7 +198,7 @@ class GroupSearch {
       if (!frame.complete[e].empty()) return kNone;
     BlockSearch& inner = block_search(block);
     FrameStart start = start_below(problem_, inner.group, group_, frame, block.first);
-    BlockKey key{{static_cast<std::int64_t>(block.first), frame.has_steps}, start.spread};
+    BlockKey key{{static_cast<std::int64_t>(block.first), frame.has_steps()}, start.spread};
     key.first.push_back(static_cast<std::int64_t>(frame.home.index()));
     for (std::size_t e = block.first; e < block.end; ++e) {
       key.first.insert(key.first.end(), frame.tiles[e].begin(), frame.tiles[e].end());
@@ -235,6 +240,7 @@ class GroupSearch {
     Child child;
     child.nodes = std::make_shared<const NodeList>(
         best->nodes->begin() + static_cast<std::ptrdiff_t>(n_outer), best->nodes->end());
+    child.window_s = best->inside_s / start.steps;
     return {std::move(child)};
   }
 
@@ -273,9 +279,11 @@ class GroupSearch {
       children.push_back(limits_.effort == Effort::kAll ? all_children(frame, e)
                                                         : likely_children(frame, e));
       if (!limits_.count_only && children.back().empty()) return go_on();
+      if (is_beaten(frame, SplitKind::kPipeline, children)) return go_on();
     }
     if (limits_.count_only) return go_on();
     for (const SplitKind kind : kinds(frame)) {
+      if (is_beaten(frame, kind, children)) continue;
       std::vector<const NodeList*> chosen(group_.size());
       if (limits_.effort == Effort::kLikely)
         combine_likely(frame, kind, children, single_);
@@ -299,6 +307,41 @@ class GroupSearch {
     if (any) combine_until_legal(frame, kind, children, blocks);
   }
 
+  /// Likely mappings for latency under `staged`: whether the children alone, without the frame's
+  /// fills and drains, already take as long as a known mapping.
+  bool is_beaten(const Frame& frame, SplitKind kind,
+                 const std::vector<std::vector<Child>>& children) const {
+    const double known_s = known_latency_s();
+    if (known_s == kNone || options_.policy != LatencyPolicy::kStaged) return false;
+    double window_s = 0;
+    for (const std::vector<Child>& child : children)
+      window_s = kind == SplitKind::kSequential ? window_s + child.front().window_s
+                                                : std::max(window_s, child.front().window_s);
+    return frame.steps * window_s > known_s;
+  }
+
+  /// As above: whether all Einsums, each on its own under `overlap`, do.
+  bool is_beaten(const NodeList& nodes) {
+    const double known_s = known_latency_s();
+    if (known_s == kNone || group_.size() == 1 || problem_.holds_unlike_boxes ||
+        options_.policy == LatencyPolicy::kPipeline)
+      return false;
+    if (!bound_) bound_.emplace(problem_, group_, alone_slices_, root_);
+    const double before = bound_->priced();
+    const double least_s = bound_->latency_s(nodes, known_s);
+    result_.priced += bound_->priced() - before;
+    return least_s > known_s;
+  }
+
+  /// The shortest latency known where only this is asked for in a likely search.
+  double known_latency_s() const {
+    double known_s = kNone;
+    if (limits_.effort == Effort::kLikely && options_.objectives == std::vector{Objective::kLatency})
+      for (const GroupMapping& known : result_.front)
+        known_s = std::min(known_s, known.cost.latency_s());
+    return known_s;
+  }
+
   bool combine_until_legal(const Frame& frame, SplitKind kind,
                            const std::vector<std::vector<Child>>& children,
                            const std::vector<Block>& blocks) {
@@ -319,7 +362,7 @@ class GroupSearch {
     const bool has_collective =
         std::any_of(frame.complete.begin(), frame.complete.end(),
                     [](const std::vector<CollectiveNode>& list) { return !list.empty(); });
-    if (frame.has_steps && !has_collective) result.push_back(SplitKind::kPipeline);
+    if (frame.has_steps() && !has_collective) result.push_back(SplitKind::kPipeline);
     if (group_.internal.empty()) result.push_back(SplitKind::kParallel);
     return result;
   }
@@ -361,12 +404,14 @@ class GroupSearch {
   /// Prices a mapping of the group, and keeps it if nothing known is better in every way.
   /// False: it is illegal.
   bool consider(const NodeList& nodes) {
+    if (is_beaten(nodes)) return true;
     ++result_.priced;
     if (limits_.count_only) return true;
     const Mapping mapping = below_root(root_, {nodes});
     const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
     if (!priced || !constraint_violations(constraints_, slice_, mapping).empty()) return false;
-    GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes)};
+    GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes),
+                       priced->windows * priced->window_s};
     add_to_front(&result_.front, std::move(found), [](const GroupMapping& m) {
       return std::vector<double>{m.cost.energy_j, m.cost.leak_w, m.cost.policy_s, m.cost.overlap_s};
     });
@@ -385,7 +430,7 @@ class GroupSearch {
     request.tiles = frame.tiles[e];
     request.held = frame.held[e];
     request.first = frame.first[e];
-    request.has_steps = frame.has_steps;
+    request.has_steps = frame.has_steps();
     return request;
   }
 
@@ -413,7 +458,7 @@ class GroupSearch {
                                      computes_[e],
                                      static_cast<std::int64_t>(frame.home.index()),
                                      static_cast<std::int64_t>(frame.first[e]),
-                                     frame.has_steps,
+                                     frame.has_steps(),
                                      halves};
     key.insert(key.end(), frame.tiles[e].begin(), frame.tiles[e].end());
     for (const TensorMask held : frame.held[e]) key.push_back(static_cast<std::int64_t>(held));
@@ -430,7 +475,9 @@ class GroupSearch {
       const double value = objective_value(options_.objectives.front(), priced->cost.total_j(),
                                            priced->cost.latency_s());
       priced->criteria = {value, room_below(frame.home, e, *priced)};
-      add_to_front(&front, Child{std::make_shared<const NodeList>(nodes), std::move(*priced)},
+      const double window_s = priced->windows * priced->window_s / frame.steps;
+      add_to_front(&front,
+                   Child{std::make_shared<const NodeList>(nodes), std::move(*priced), window_s},
                    [](const Child& child) { return child.price.criteria; });
     };
     for_each_nest(problem_, request, Effort::kLikely, [&](const NodeList& nodes) {
@@ -439,7 +486,7 @@ class GroupSearch {
     });
     const std::vector<Child> plain = front;
     for (const Child& child : plain)
-      if (const auto kept = with_tiles_that_stay(*child.nodes, frame.home); frame.has_steps && kept)
+      if (const auto kept = with_tiles_that_stay(*child.nodes, frame.home); frame.has_steps() && kept)
         add(*kept);
     std::sort(front.begin(), front.end(),
               [](const Child& a, const Child& b) { return a.price.criteria < b.price.criteria; });
@@ -519,6 +566,7 @@ class GroupSearch {
     return priced;
   }
 
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
   static constexpr std::size_t kMostLikely = 4;  ///< nests of one Einsum below one frame
 
   const BoundProblem& problem_;
@@ -530,6 +578,7 @@ class GroupSearch {
   const std::vector<BoundProblem>& alone_slices_;  ///< per Einsum of the whole problem
   Constraints constraints_;                        ///< of the slice
   StorageNode root_;                               ///< of the outermost memory
+  std::optional<OverlapBound> bound_;
   std::vector<Block> single_;                      ///< each Einsum on its own
   std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<BlockSearch>> blocks_;
   std::map<BlockKey, std::vector<Child>> block_children_;

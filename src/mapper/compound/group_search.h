@@ -14,6 +14,7 @@ namespace sluice::compound {
 struct GroupMapping {
   PartCost cost;
   std::shared_ptr<const NodeList> nodes;  ///< Einsum ids count from the group's first
+  double inside_s = 0;  ///< policy `staged`: what the children of its outermost split take
 };
 
 struct GroupResult {

@@ -22,6 +22,9 @@ std::optional<PricedPart> price_part(const BoundProblem& problem, const Mapping&
     for (const std::vector<double>& more : {totals->peak_bits, totals->busy_s})
       part.criteria.insert(part.criteria.end(), more.begin(), more.end());
   part.peak_bits = std::move(totals->peak_bits);
+  part.windows = totals->windows;
+  part.window_s = totals->window_s;
+  part.stall_s = totals->stall_s;
   return part;
 }
 
