@@ -32,7 +32,12 @@ std::pair<std::size_t, std::size_t> branch_of(const SplitNode& split, EinsumId e
 
 OverlapBound::OverlapBound(const BoundProblem& problem, const Group& group,
                            const std::vector<BoundProblem>& alone, const StorageNode& root)
-    : problem_(problem), group_(group), alone_(alone), roots_(group.size(), root) {
+    : problem_(problem),
+      group_(group),
+      alone_(alone),
+      roots_(group.size(), root),
+      now_s_(group.size(), 0),
+      last_s_(group.size(), 0) {
   for (std::size_t e = 0; e < group.size(); ++e)
     std::erase_if(roots_[e].tensors, [&](TensorId tensor) { return !uses(e, tensor); });
 }
@@ -42,43 +47,49 @@ bool OverlapBound::uses(std::size_t e, TensorId tensor) const {
 }
 
 double OverlapBound::latency_s(const NodeList& nodes, double enough_s) {
-  whole_ = &nodes;
-  const double known_s = below(nodes, enough_s, false);
-  return known_s > enough_s ? known_s : below(nodes, enough_s, true);
+  std::vector<Known::iterator> unknown;
+  for (std::size_t e = 0; e < group_.size(); ++e) {
+    Key key = {static_cast<std::int64_t>(e)};
+    look(e, nodes, &key);
+    const auto [at, is_new] = known_.try_emplace(std::move(key), kUnknown);
+    now_s_[e] = std::max(at->second, 0.0);
+    if (at->second == kUnknown) unknown.push_back(at);
+  }
+  // First what took longest last time: it may be enough.
+  const auto einsum_of = [](const Known::iterator& at) {
+    return static_cast<std::size_t>(at->first.front());
+  };
+  std::sort(unknown.begin(), unknown.end(), [&](const auto& a, const auto& b) {
+    return last_s_[einsum_of(a)] > last_s_[einsum_of(b)];
+  });
+  double latency_s = below(nodes);
+  for (const Known::iterator& at : unknown) {
+    if (latency_s > enough_s) break;
+    const std::size_t e = einsum_of(at);
+    at->second = now_s_[e] = last_s_[e] = price(e, nodes);
+    latency_s = below(nodes);
+  }
+  return latency_s;
 }
 
-/// Parts whose price is not known count 0 where they are not to be priced.
-double OverlapBound::below(const NodeList& nodes, double enough_s, bool price) {
-  const Node& last = nodes.back();
-  if (const auto* compute = std::get_if<ComputeNode>(&last.kind))
-    return of_einsum(compute->einsum.index(), price);
-  const auto& split = std::get<SplitNode>(last.kind);
-  double sum_s = 0, longest_s = 0;
+double OverlapBound::below(const NodeList& nodes) const {
+  if (const auto* compute = std::get_if<ComputeNode>(&nodes.back().kind))
+    return now_s_[compute->einsum.index()];
+  const auto& split = std::get<SplitNode>(nodes.back().kind);
+  double latency_s = 0;
   for (const NodeList& child : split.children) {
     if (std::holds_alternative<CollectiveNode>(child.front().kind)) continue;
-    const double child_s = below(child, enough_s, price);
-    sum_s += child_s;
-    longest_s = std::max(longest_s, child_s);
-    const double so_far_s = split.kind == SplitKind::kSequential ? sum_s : longest_s;
-    if (so_far_s > enough_s) return so_far_s;
+    latency_s = split.kind == SplitKind::kSequential ? latency_s + below(child)
+                                                     : std::max(latency_s, below(child));
   }
-  return split.kind == SplitKind::kSequential ? sum_s : longest_s;
+  return latency_s;
 }
 
-double OverlapBound::of_einsum(std::size_t e, bool price) {
-  Key key = {static_cast<std::int64_t>(e)};
-  look(e, *whole_, &key);
-  if (!price) {
-    const auto at = known_.find(key);
-    return at == known_.end() ? 0 : at->second;
-  }
-  const auto [at, is_new] = known_.try_emplace(std::move(key), 0);
-  if (!is_new) return at->second;
-  NodeList nodes = seen_by(e, *whole_);
-  for_each_compute(&nodes, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
-  at->second =
-      unchecked_overlap_s(alone_[group_.first + e], below_root(roots_[e], {std::move(nodes)}));
-  return at->second;
+double OverlapBound::price(std::size_t e, const NodeList& nodes) {
+  ++priced_;
+  NodeList seen = seen_by(e, nodes);
+  for_each_compute(&seen, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
+  return unchecked_overlap_s(alone_[group_.first + e], below_root(roots_[e], {std::move(seen)}));
 }
 
 /// Appends to a key what tells apart the mappings that an Einsum sees.

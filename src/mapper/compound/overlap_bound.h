@@ -18,17 +18,19 @@ class OverlapBound {
   OverlapBound(const BoundProblem& problem, const Group& group,
                const std::vector<BoundProblem>& alone, const StorageNode& root);
 
-  /// Seconds, of a mapping as GroupMapping has it; may stop adding up where they exceed `enough_s`.
+  /// Seconds, of a mapping as GroupMapping has it; may be less where they exceed `enough_s`.
   double latency_s(const NodeList& nodes, double enough_s);
 
   /// Parts that were priced.
-  double priced() const { return static_cast<double>(known_.size()); }
+  double priced() const { return priced_; }
 
  private:
-  using Key = std::vector<std::int64_t>;
+  using Key = std::vector<std::int64_t>;  ///< number of the Einsum, then what it sees
+  using Known = std::map<Key, double>;
+  static constexpr double kUnknown = -1;
 
-  double below(const NodeList& nodes, double enough_s, bool price);
-  double of_einsum(std::size_t e, bool price);
+  double below(const NodeList& nodes) const;
+  double price(std::size_t e, const NodeList& nodes);
   void look(std::size_t e, const NodeList& nodes, Key* key) const;
   NodeList seen_by(std::size_t e, const NodeList& nodes) const;
   bool uses(std::size_t e, TensorId tensor) const;
@@ -37,8 +39,10 @@ class OverlapBound {
   const Group& group_;
   const std::vector<BoundProblem>& alone_;
   std::vector<StorageNode> roots_;  ///< per Einsum: of what it uses
-  const NodeList* whole_ = nullptr;
-  std::map<Key, double> known_;
+  Known known_;
+  std::vector<double> now_s_;   ///< per Einsum: in the mapping looked at; 0 where not known
+  std::vector<double> last_s_;  ///< per Einsum: when it was priced last
+  double priced_ = 0;
 };
 
 }  // namespace sluice::compound
