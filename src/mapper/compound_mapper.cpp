@@ -10,6 +10,7 @@
 #include "compound/cut.h"
 #include "compound/group_constraints.h"
 #include "compound/part_tree.h"
+#include "compound/polish.h"
 #include "mapper/constraint_check.h"
 #include "mapper/dominance.h"
 #include "parallel.h"
@@ -28,7 +29,10 @@ constexpr double kMostPriced = 1e5;   ///< partial mappings of a complete search
 constexpr double kMostProducts = 10;  ///< more of them with whole groups, whose number is not known
 constexpr double kMostLikely = 1.2e6;      ///< of all groups, where the search is not complete
 constexpr double kLeastLikely = 2e3;       ///< of one of them
+constexpr double kMostPolished = 3e3;      ///< neighbours of a group's mapping
+constexpr std::size_t kPolished = 8;       ///< mappings of a group
 constexpr std::size_t kMostHomes = 2;      ///< of an Einsum alone, where it is not complete
+constexpr std::size_t kLeastAtOnce = 3;    ///< groups searched before others are compared with them
 constexpr std::size_t kLongestGroup = 16;  ///< Einsums
 
 class CompoundSearch {
@@ -110,7 +114,8 @@ class CompoundSearch {
 
   void search(Effort effort) {
     for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
-      while (end < groups_.size() && groups_[end].group.size() == groups_[begin].group.size())
+      while (end < groups_.size() && (end - begin < kLeastAtOnce ||
+                                      groups_[end].group.size() == groups_[end - 1].group.size()))
         ++end;
       const double known = best_known();
       const std::vector<double> bounds =
@@ -128,6 +133,44 @@ class CompoundSearch {
   void search_one(SearchedGroup* searched, Effort effort) const {
     searched->result = compound::search_group(problem_of(*searched), options_, limits(effort));
     searched->is_searched = true;
+    if (effort == Effort::kLikely && options_.objectives.size() == 1) polish(searched);
+  }
+
+  /// Adds the best neighbours of a group's best mappings to its front.
+  void polish(SearchedGroup* searched) const {
+    compound::GroupResult& result = searched->result;
+    const StorageNode root = compound::root_of(problem_, {&searched->group});
+    const Constraints constraints = compound::constraints_on(options_.constraints, searched->group);
+    const auto priced = [&](const NodeList& nodes) -> std::optional<compound::PartCost> {
+      const Mapping part = compound::below_root(root, {nodes});
+      const auto found =
+          compound::price_part(searched->slice, part, options_.policy, compound::Account::kTotals);
+      if (!found || !constraint_violations(constraints, searched->slice, part).empty())
+        return std::nullopt;
+      return found->cost;
+    };
+    std::vector<compound::GroupMapping> best = result.front;
+    std::stable_sort(best.begin(), best.end(), [this](const auto& a, const auto& b) {
+      return worth(a.cost) < worth(b.cost);
+    });
+    for (std::size_t i = 0; i < std::min(best.size(), kPolished); ++i) {
+      compound::Polished polished = compound::polish(
+          searched->slice.workload, *best[i].nodes,
+          [&](const NodeList& nodes) -> compound::Worth {
+            const auto cost = priced(nodes);
+            return cost ? compound::Worth(worth(*cost)) : std::nullopt;
+          },
+          kMostPolished, control_.cancel);
+      result.priced += polished.priced;
+      if (const auto cost = polished.nodes.empty() ? std::nullopt : priced(polished.nodes))
+        compound::add_mapping(&result.front,
+                              {*cost, std::make_shared<const NodeList>(std::move(polished.nodes))});
+    }
+  }
+
+  std::vector<double> worth(const compound::PartCost& cost) const {
+    return {objective_value(options_.objectives.front(), cost.total_j(), cost.latency_s()),
+            cost.total_j(), cost.latency_s()};
   }
 
   /// The objective of the best mapping of the groups searched so far; infinite where fronts are

@@ -1,6 +1,7 @@
 #include "model/network_routes.h"
 
 #include <algorithm>
+#include <map>
 
 #include "model/network_packed.h"
 #include "sluice/support/checked.h"
@@ -221,11 +222,31 @@ std::vector<std::int64_t> doubled_entry(const Network& network,
   return entry;
 }
 
-Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
-                 const std::vector<RouteLoop>& loops) {
+namespace {
+
+Routes find_routes(const Network& network, const std::vector<std::int64_t>& fanouts,
+                   const std::vector<RouteLoop>& loops) {
   if (network.layout == NodeLayout::kPacked && !fills_dimensions(fanouts, loops))
     return packed_routes(network, fanouts, loops, nullptr);
   return routes_over(network, fanouts, lines_of(fanouts, loops, nullptr));
+}
+
+}  // namespace
+
+Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
+                 const std::vector<RouteLoop>& loops) {
+  // A search asks for the same few routes again and again.
+  constexpr std::size_t kMostRemembered = 4096;
+  thread_local std::map<std::vector<std::int64_t>, Routes> remembered;
+  thread_local std::vector<std::int64_t> key;
+  key = {static_cast<std::int64_t>(network.topology), static_cast<std::int64_t>(network.entry),
+         static_cast<std::int64_t>(network.layout), static_cast<std::int64_t>(fanouts.size())};
+  key.insert(key.end(), fanouts.begin(), fanouts.end());
+  for (const RouteLoop& loop : loops)
+    key.insert(key.end(), {static_cast<std::int64_t>(loop.dimension), loop.trips, loop.distinct});
+  if (const auto known = remembered.find(key); known != remembered.end()) return known->second;
+  if (remembered.size() == kMostRemembered) remembered.clear();
+  return remembered.emplace(key, find_routes(network, fanouts, loops)).first->second;
 }
 
 Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& fanouts,

@@ -45,7 +45,7 @@ struct AdditiveTotals {
   /// Policy `staged`: how often the children of the outermost split run (0 without one), and how
   /// long each time; the rest of policy_s are fills and drains around them.
   double windows = 0, window_s = 0;
-  double stall_s = 0;  ///< of this rest, optional stalls
+  double stall_s = 0;             ///< of this rest, optional stalls
   std::vector<double> peak_bits;  ///< per ComponentId
   std::vector<double> busy_s;     ///< per ComponentId, where asked for
 };
@@ -54,8 +54,9 @@ struct AdditiveTotals {
 std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,
                                                 LatencyPolicy policy, bool by_component = false);
 
-/// Latency under `overlap` of a part of a mapping (one Einsum with what it sees of the nodes around)
-/// that need not be legal on its own: nothing is checked. For bounds; 0 where it cannot be priced.
+/// Latency under `overlap` of a part of a mapping (one Einsum with what it sees of the nodes
+/// around) that need not be legal on its own: nothing is checked. For bounds; 0 where it cannot be
+/// priced.
 double unchecked_overlap_s(const BoundProblem& problem, const Mapping& mapping);
 
 /// Where a mapping keeps a tensor in a memory against `keep`, `may_keep` or `back`. These rules

@@ -12,7 +12,7 @@ namespace sluice::compound {
 struct Frame {
   NodeList nodes;  ///< below the root's node of the outermost memory
   ComponentId home;
-  double steps = 1;                                   ///< of its temporal loops
+  double steps = 1;  ///< of its temporal loops
   bool has_steps() const { return steps > 1; }
   std::vector<std::vector<std::int64_t>> tiles;       ///< per Einsum and variable
   std::vector<std::vector<TensorMask>> held;          ///< per Einsum and ComponentId

@@ -336,7 +336,8 @@ class GroupSearch {
   /// The shortest latency known where only this is asked for in a likely search.
   double known_latency_s() const {
     double known_s = kNone;
-    if (limits_.effort == Effort::kLikely && options_.objectives == std::vector{Objective::kLatency})
+    if (limits_.effort == Effort::kLikely &&
+        options_.objectives == std::vector{Objective::kLatency})
       for (const GroupMapping& known : result_.front)
         known_s = std::min(known_s, known.cost.latency_s());
     return known_s;
@@ -410,11 +411,8 @@ class GroupSearch {
     const Mapping mapping = below_root(root_, {nodes});
     const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
     if (!priced || !constraint_violations(constraints_, slice_, mapping).empty()) return false;
-    GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes),
-                       priced->windows * priced->window_s};
-    add_to_front(&result_.front, std::move(found), [](const GroupMapping& m) {
-      return std::vector<double>{m.cost.energy_j, m.cost.leak_w, m.cost.policy_s, m.cost.overlap_s};
-    });
+    add_mapping(&result_.front, {priced->cost, std::make_shared<const NodeList>(nodes),
+                                 priced->windows * priced->window_s});
     return true;
   }
 
@@ -486,7 +484,8 @@ class GroupSearch {
     });
     const std::vector<Child> plain = front;
     for (const Child& child : plain)
-      if (const auto kept = with_tiles_that_stay(*child.nodes, frame.home); frame.has_steps() && kept)
+      if (const auto kept = with_tiles_that_stay(*child.nodes, frame.home);
+          frame.has_steps() && kept)
         add(*kept);
     std::sort(front.begin(), front.end(),
               [](const Child& a, const Child& b) { return a.price.criteria < b.price.criteria; });
@@ -579,7 +578,7 @@ class GroupSearch {
   Constraints constraints_;                        ///< of the slice
   StorageNode root_;                               ///< of the outermost memory
   std::optional<OverlapBound> bound_;
-  std::vector<Block> single_;                      ///< each Einsum on its own
+  std::vector<Block> single_;  ///< each Einsum on its own
   std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<BlockSearch>> blocks_;
   std::map<BlockKey, std::vector<Child>> block_children_;
   std::vector<StorageNode> alone_roots_;        ///< per Einsum, of it alone
@@ -590,6 +589,12 @@ class GroupSearch {
 };
 
 }  // namespace
+
+void add_mapping(std::vector<GroupMapping>* front, GroupMapping mapping) {
+  add_to_front(front, std::move(mapping), [](const GroupMapping& m) {
+    return std::vector<double>{m.cost.energy_j, m.cost.leak_w, m.cost.policy_s, m.cost.overlap_s};
+  });
+}
 
 GroupResult search_group(const GroupProblem& problem, const MapperOptions& options,
                          const GroupLimits& limits) {

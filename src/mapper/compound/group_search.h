@@ -17,6 +17,9 @@ struct GroupMapping {
   double inside_s = 0;  ///< policy `staged`: what the children of its outermost split take
 };
 
+/// Adds to a front, unless one that is there is no worse in any way.
+void add_mapping(std::vector<GroupMapping>* front, GroupMapping mapping);
+
 struct GroupResult {
   std::vector<GroupMapping> front;  ///< none of them is worse than another in every way
   bool is_complete = true;          ///< the whole space of the group has been looked at

@@ -113,7 +113,8 @@ class NestWalker {
     return any || spread_likely(d - 1);
   }
 
-  /// As many as there is room for in the memories above, and as many if they need half of it.
+  /// As many as there is room for in the memories above, and as many (perhaps one, that is no loop)
+  /// if they need half of it: a double-buffered memory below further loops has no more.
   std::vector<std::int64_t> likely_trips(const Dimension& dimension, std::size_t v) {
     std::int64_t most = 1, most_in_half = 1;
     for (const std::int64_t divisor : divisors_of(tiles_[v] / spatial_[v])) {
@@ -125,7 +126,7 @@ class NestWalker {
     }
     std::vector<std::int64_t> result;
     if (most > 1) result.push_back(most);
-    if (most_in_half > 1 && most_in_half < most) result.push_back(most_in_half);
+    if (most_in_half < most) result.push_back(most_in_half);
     return result;
   }
 

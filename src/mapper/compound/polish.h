@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sluice/mapping/mapping.h"
+#include "sluice/workload/workload.h"
+
+namespace sluice::compound {
+
+/// Less is better, the first number first; nothing: illegal.
+using Worth = std::optional<std::vector<double>>;
+
+struct Polished {
+  NodeList nodes;
+  double priced = 0;
+};
+
+/// Looks at the neighbours of a mapping and goes to any that is better, until none is, or
+/// `most_priced` have been tried. Neighbours have one prime factor of a temporal loop moved to
+/// another place of its list, two nodes that follow each other exchanged, or a storage node's tile
+/// kept for the next visit (`incremental`) or not. Spatial loops and what each memory holds stay.
+Polished polish(const Workload& workload, const NodeList& nodes,
+                const std::function<Worth(const NodeList&)>& worth, double most_priced,
+                const std::atomic<bool>* cancel);
+
+}  // namespace sluice::compound
