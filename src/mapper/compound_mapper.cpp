@@ -12,6 +12,7 @@
 #include "compound/part_tree.h"
 #include "compound/polish.h"
 #include "mapper/constraint_check.h"
+#include "mapper/contains.h"
 #include "mapper/dominance.h"
 #include "parallel.h"
 #include "sluice/mapper/objective_value.h"
@@ -53,7 +54,10 @@ class CompoundSearch {
     const double limit = options_.budget_evaluations.value_or(kMostPriced);
     is_complete_ = !is_cut_short_ && count(limit) <= limit;
     if (is_complete_) search(Effort::kAll);
-    if (!is_complete_ && !is_cancelled(control_.cancel)) search(Effort::kLikely);
+    if (!is_complete_ && !is_cancelled(control_.cancel)) {
+      search(Effort::kLikely);
+      polish();
+    }
     return finish(compound::best_cuts(groups_, problem_.einsums.size(), options_));
   }
 
@@ -133,10 +137,22 @@ class CompoundSearch {
   void search_one(SearchedGroup* searched, Effort effort) const {
     searched->result = compound::search_group(problem_of(*searched), options_, limits(effort));
     searched->is_searched = true;
-    if (effort == Effort::kLikely && options_.objectives.size() == 1) polish(searched);
   }
 
-  /// Adds the best neighbours of a group's best mappings to its front.
+  /// Looks at neighbours of what was found, for the groups of the best cut and the largest one.
+  void polish() {
+    if (options_.objectives.size() > 1 || groups_.empty()) return;
+    std::vector<const SearchedGroup*> worth_it = {&groups_.front()};
+    const auto cuts = compound::best_cuts(groups_, problem_.einsums.size(), options_);
+    if (!cuts.empty())
+      worth_it.insert(worth_it.end(), cuts.front().groups.begin(), cuts.front().groups.end());
+    parallel_for(options_.threads, groups_.size(), [&](std::size_t g) {
+      if (contains(worth_it, static_cast<const SearchedGroup*>(&groups_[g]))) polish(&groups_[g]);
+    });
+  }
+
+  /// Adds the best neighbours of a group's best mappings, of each way of spreading it one, to its
+  /// front.
   void polish(SearchedGroup* searched) const {
     compound::GroupResult& result = searched->result;
     const StorageNode root = compound::root_of(problem_, {&searched->group});
@@ -149,7 +165,8 @@ class CompoundSearch {
         return std::nullopt;
       return found->cost;
     };
-    std::vector<compound::GroupMapping> best = result.front;
+    std::vector<compound::GroupMapping> best;
+    for (const auto& [spread, mapping] : result.by_spread) best.push_back(mapping);
     std::stable_sort(best.begin(), best.end(), [this](const auto& a, const auto& b) {
       return worth(a.cost) < worth(b.cost);
     });

@@ -307,6 +307,18 @@ class GroupSearch {
     if (any) combine_until_legal(frame, kind, children, blocks);
   }
 
+  void keep_by_spread(const GroupMapping& found) {
+    std::vector<std::pair<ComponentId, std::uint32_t>> spread;
+    for (const Node& node : *found.nodes)
+      if (const auto* loop = std::get_if<SpatialNode>(&node.kind))
+        spread.emplace_back(loop->component, loop->dimension);
+    const auto value = [this](const GroupMapping& m) {
+      return objective_value(options_.objectives.front(), m.cost.total_j(), m.cost.latency_s());
+    };
+    const auto [at, is_new] = result_.by_spread.try_emplace(std::move(spread), found);
+    if (!is_new && value(found) < value(at->second)) at->second = found;
+  }
+
   /// Likely mappings for latency under `staged`: whether the children alone, without the frame's
   /// fills and drains, already take as long as a known mapping.
   bool is_beaten(const Frame& frame, SplitKind kind,
@@ -411,8 +423,10 @@ class GroupSearch {
     const Mapping mapping = below_root(root_, {nodes});
     const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
     if (!priced || !constraint_violations(constraints_, slice_, mapping).empty()) return false;
-    add_mapping(&result_.front, {priced->cost, std::make_shared<const NodeList>(nodes),
-                                 priced->windows * priced->window_s});
+    GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes),
+                       priced->windows * priced->window_s};
+    keep_by_spread(found);
+    add_mapping(&result_.front, std::move(found));
     return true;
   }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "frame_walker.h"
@@ -22,7 +24,10 @@ void add_mapping(std::vector<GroupMapping>* front, GroupMapping mapping);
 
 struct GroupResult {
   std::vector<GroupMapping> front;  ///< none of them is worse than another in every way
-  bool is_complete = true;          ///< the whole space of the group has been looked at
+  /// The best one by the first objective of each way of spreading the frame over instances: the
+  /// spatial dimensions, as (component, dimension).
+  std::map<std::vector<std::pair<ComponentId, std::uint32_t>>, GroupMapping> by_spread;
+  bool is_complete = true;  ///< the whole space of the group has been looked at
   double priced = 0;
 };
 

@@ -65,7 +65,7 @@ NodeList nodes_of(const std::vector<Step>& steps, Tiles tiles) {
       nodes.push_back(step.node);
       continue;
     }
-    if (step.trips == 1 && is_temporal(step.node)) continue;
+    if (step.trips == 1) continue;
     const std::int64_t tile = tiles.at(variables->front()) / step.trips;
     for (RankVariableId variable : *variables) tiles[variable] = tile;
     const bool goes_on = is_temporal(step.node) && !nodes.empty() && is_temporal(nodes.back()) &&
@@ -184,14 +184,15 @@ class Polisher {
     const auto steps = has_first_tiles(*list) ? std::nullopt : steps_of(*list, &inner);
     if (!steps) return false;
     for (std::size_t from = 0; from < steps->size(); ++from) {
-      if (!is_temporal((*steps)[from].node)) continue;
+      const auto* variables = variables_of((*steps)[from].node);
+      if (variables == nullptr) continue;
       for (const std::int64_t prime : primes_of((*steps)[from].trips))
         for (std::size_t to = 0; to < steps->size(); ++to) {
           if (to == from || to == from + 1) continue;
           std::vector<Step> changed = *steps;
           changed[from].trips /= prime;
           changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(to),
-                         Step{(*steps)[from].node, prime});
+                         Step{{TemporalNode{*variables, 1, std::nullopt}}, prime});
           if (take(list, nodes_of(changed, tiles))) return true;
         }
     }
