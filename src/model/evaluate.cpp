@@ -284,15 +284,17 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   return totals;
 }
 
-double unchecked_overlap_s(const BoundProblem& problem, const Mapping& mapping) {
+PartTime unchecked_overlap(const BoundProblem& problem, const Mapping& mapping) {
   ViolationReport report(problem, mapping);
   const FlatTree tree = take_apart(problem, mapping, report);
-  if (tree.nests.empty() || report.has(ViolationKind::kUnsupportedNode)) return 0;
+  if (tree.nests.size() != 1 || report.has(ViolationKind::kUnsupportedNode)) return {};
   for (const FlatCollective& flat : tree.collectives) {
     const Nest* maker = nest_of_maker(problem, tree, flat.collective->tensor);
-    if (!maker || !plan_collective(problem, tree, flat, *maker)) return 0;
+    if (!maker || !plan_collective(problem, tree, flat, *maker)) return {};
   }
-  return count_nests(problem, tree, false, nullptr).overlapped.latency_s();
+  const NestPricer pricer = count_nests(problem, tree, false, nullptr).overlapped;
+  return {pricer.sequential_latency_s(),
+          pricer.times().empty() ? std::vector<double>{} : pricer.times().front().busy_s};
 }
 
 }  // namespace sluice

@@ -54,10 +54,15 @@ struct AdditiveTotals {
 std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,
                                                 LatencyPolicy policy, bool by_component = false);
 
-/// Latency under `overlap` of a part of a mapping (one Einsum with what it sees of the nodes
-/// around) that need not be legal on its own: nothing is checked. For bounds; 0 where it cannot be
-/// priced.
-double unchecked_overlap_s(const BoundProblem& problem, const Mapping& mapping);
+/// A part of a mapping under `overlap`.
+struct PartTime {
+  double latency_s = 0;
+  std::vector<double> busy_s;  ///< per ComponentId, below a pipelined or parallel split; else none
+};
+
+/// One Einsum with what it sees of the nodes around, which need not be legal on its own: nothing is
+/// checked. For bounds; nothing takes time where it cannot be priced.
+PartTime unchecked_overlap(const BoundProblem& problem, const Mapping& mapping);
 
 /// Where a mapping keeps a tensor in a memory against `keep`, `may_keep` or `back`. These rules
 /// bound the mappers' space; a mapping that breaks them can still be priced, so evaluate does not

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "part_tree.h"
-#include "sluice/model/evaluate.h"
 
 namespace sluice::compound {
 namespace {
@@ -36,7 +35,7 @@ OverlapBound::OverlapBound(const BoundProblem& problem, const Group& group,
       group_(group),
       alone_(alone),
       roots_(group.size(), root),
-      now_s_(group.size(), 0),
+      now_(group.size(), nullptr),
       last_s_(group.size(), 0) {
   for (std::size_t e = 0; e < group.size(); ++e)
     std::erase_if(roots_[e].tensors, [&](TensorId tensor) { return !uses(e, tensor); });
@@ -51,9 +50,9 @@ double OverlapBound::latency_s(const NodeList& nodes, double enough_s) {
   for (std::size_t e = 0; e < group_.size(); ++e) {
     Key key = {static_cast<std::int64_t>(e)};
     look(e, nodes, &key);
-    const auto [at, is_new] = known_.try_emplace(std::move(key), kUnknown);
-    now_s_[e] = std::max(at->second, 0.0);
-    if (at->second == kUnknown) unknown.push_back(at);
+    const auto [at, is_new] = known_.try_emplace(std::move(key), std::nullopt);
+    now_[e] = at->second ? &*at->second : nullptr;
+    if (!now_[e]) unknown.push_back(at);
   }
   // First what took longest last time: it may be enough.
   const auto einsum_of = [](const Known::iterator& at) {
@@ -62,34 +61,44 @@ double OverlapBound::latency_s(const NodeList& nodes, double enough_s) {
   std::sort(unknown.begin(), unknown.end(), [&](const auto& a, const auto& b) {
     return last_s_[einsum_of(a)] > last_s_[einsum_of(b)];
   });
-  double latency_s = below(nodes);
+  double latency_s = below(nodes).latency_s;
   for (const Known::iterator& at : unknown) {
     if (latency_s > enough_s) break;
     const std::size_t e = einsum_of(at);
-    at->second = now_s_[e] = last_s_[e] = price(e, nodes);
-    latency_s = below(nodes);
+    at->second = price(e, nodes);
+    now_[e] = &*at->second;
+    last_s_[e] = now_[e]->latency_s;
+    latency_s = below(nodes).latency_s;
   }
   return latency_s;
 }
 
-double OverlapBound::below(const NodeList& nodes) const {
-  if (const auto* compute = std::get_if<ComputeNode>(&nodes.back().kind))
-    return now_s_[compute->einsum.index()];
+PartTime OverlapBound::below(const NodeList& nodes) const {
+  if (const auto* compute = std::get_if<ComputeNode>(&nodes.back().kind)) {
+    const PartTime* now = now_[compute->einsum.index()];
+    return now ? *now : PartTime{};
+  }
   const auto& split = std::get<SplitNode>(nodes.back().kind);
-  double latency_s = 0;
+  const bool is_sequential = split.kind == SplitKind::kSequential;
+  PartTime all;
   for (const NodeList& child : split.children) {
     if (std::holds_alternative<CollectiveNode>(child.front().kind)) continue;
-    latency_s = split.kind == SplitKind::kSequential ? latency_s + below(child)
-                                                     : std::max(latency_s, below(child));
+    const PartTime part = below(child);
+    all.latency_s = is_sequential ? all.latency_s + part.latency_s
+                                  : std::max(all.latency_s, part.latency_s);
+    all.busy_s.resize(std::max(all.busy_s.size(), part.busy_s.size()), 0);
+    for (std::size_t c = 0; c < part.busy_s.size(); ++c) all.busy_s[c] += part.busy_s[c];
   }
-  return latency_s;
+  for (const double busy_s : all.busy_s)
+    if (!is_sequential) all.latency_s = std::max(all.latency_s, busy_s);
+  return all;
 }
 
-double OverlapBound::price(std::size_t e, const NodeList& nodes) {
+PartTime OverlapBound::price(std::size_t e, const NodeList& nodes) {
   ++priced_;
   NodeList seen = seen_by(e, nodes);
   for_each_compute(&seen, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
-  return unchecked_overlap_s(alone_[group_.first + e], below_root(roots_[e], {std::move(seen)}));
+  return unchecked_overlap(alone_[group_.first + e], below_root(roots_[e], {std::move(seen)}));
 }
 
 /// Appends to a key what tells apart the mappings that an Einsum sees.
@@ -122,6 +131,7 @@ NodeList OverlapBound::seen_by(std::size_t e, const NodeList& nodes) const {
   if (auto* split = seen.empty() ? nullptr : std::get_if<SplitNode>(&seen.back().kind)) {
     const auto [begin, end] = branch_of(*split, EinsumId(e));
     SplitNode own;
+    own.kind = SplitKind::kParallel;  // the same latency, and busy times
     own.children.push_back(seen_by(e, split->children[begin]));
     own.children.insert(own.children.end(),
                         split->children.begin() + static_cast<std::ptrdiff_t>(begin) + 1,

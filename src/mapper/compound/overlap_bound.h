@@ -2,16 +2,18 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "group.h"
 #include "sluice/mapping/mapping.h"
+#include "sluice/model/evaluate.h"
 
 namespace sluice::compound {
 
 /// What a mapping of a group takes at least under `overlap`, and so under `staged`, too: each
 /// Einsum's own latency below what it sees of the mapping, added up under sequential splits; side
-/// by side the slowest child counts. What an Einsum sees is priced once.
+/// by side the slowest child counts, or the component that all of them keep busy longest. What an Einsum sees is priced once.
 class OverlapBound {
  public:
   /// `alone`: per Einsum of the whole problem its slice(); `root`: of the outermost memory.
@@ -26,11 +28,10 @@ class OverlapBound {
 
  private:
   using Key = std::vector<std::int64_t>;  ///< number of the Einsum, then what it sees
-  using Known = std::map<Key, double>;
-  static constexpr double kUnknown = -1;
+  using Known = std::map<Key, std::optional<PartTime>>;
 
-  double below(const NodeList& nodes) const;
-  double price(std::size_t e, const NodeList& nodes);
+  PartTime below(const NodeList& nodes) const;
+  PartTime price(std::size_t e, const NodeList& nodes);
   void look(std::size_t e, const NodeList& nodes, Key* key) const;
   NodeList seen_by(std::size_t e, const NodeList& nodes) const;
   bool uses(std::size_t e, TensorId tensor) const;
@@ -40,8 +41,8 @@ class OverlapBound {
   const std::vector<BoundProblem>& alone_;
   std::vector<StorageNode> roots_;  ///< per Einsum: of what it uses
   Known known_;
-  std::vector<double> now_s_;   ///< per Einsum: in the mapping looked at; 0 where not known
-  std::vector<double> last_s_;  ///< per Einsum: when it was priced last
+  std::vector<const PartTime*> now_;  ///< per Einsum: in the mapping looked at; null: not known
+  std::vector<double> last_s_;        ///< per Einsum: when it was priced last
   double priced_ = 0;
 };
 
