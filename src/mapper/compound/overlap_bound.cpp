@@ -84,8 +84,8 @@ PartTime OverlapBound::below(const NodeList& nodes) const {
   for (const NodeList& child : split.children) {
     if (std::holds_alternative<CollectiveNode>(child.front().kind)) continue;
     const PartTime part = below(child);
-    all.latency_s = is_sequential ? all.latency_s + part.latency_s
-                                  : std::max(all.latency_s, part.latency_s);
+    all.latency_s =
+        is_sequential ? all.latency_s + part.latency_s : std::max(all.latency_s, part.latency_s);
     all.busy_s.resize(std::max(all.busy_s.size(), part.busy_s.size()), 0);
     for (std::size_t c = 0; c < part.busy_s.size(); ++c) all.busy_s[c] += part.busy_s[c];
   }

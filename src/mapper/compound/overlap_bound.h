@@ -13,7 +13,8 @@ namespace sluice::compound {
 
 /// What a mapping of a group takes at least under `overlap`, and so under `staged`, too: each
 /// Einsum's own latency below what it sees of the mapping, added up under sequential splits; side
-/// by side the slowest child counts, or the component that all of them keep busy longest. What an Einsum sees is priced once.
+/// by side the slowest child counts, or the component that all of them keep busy longest. What an
+/// Einsum sees is priced once.
 class OverlapBound {
  public:
   /// `alone`: per Einsum of the whole problem its slice(); `root`: of the outermost memory.

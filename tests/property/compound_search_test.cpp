@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "mapper/compound/group.h"
+#include "mapper/compound/overlap_bound.h"
+#include "mapper/compound/part_tree.h"
+#include "mapper/compound/polish.h"
+#include "sluice/frontend/load.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice::compound {
+namespace {
+
+constexpr const char* kProblem = R"yaml(
+workload:
+  rank_sizes: {M: 4, K: 2, N: 4}
+  bits_per_value: {All: 8}
+  einsums:
+  - "T[m,n] = A[m,k] * B[k,n]"
+  - "U[m,n] = exp(T[m,n])"
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 8, bits_per_action: 8, throughput: 1}, {name: write, energy: 8, bits_per_action: 8, throughput: 1}]}
+  - !Memory {name: GB, size: inf, actions: [{name: read, energy: 1, bits_per_action: 8, throughput: 8}, {name: write, energy: 1, bits_per_action: 8, throughput: 8}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 4}, {name: exp, energy: 1, throughput: 2}]}
+)yaml";
+
+Specs specs_with(const std::string& mapping) {
+  auto specs = load_specs_from_text({{"problem.yaml", kProblem + mapping}}, {});
+  if (!specs) throw std::runtime_error(to_string(specs.error()));
+  return std::move(*specs);
+}
+
+/// What follows the root's node.
+NodeList below_root_of(const Specs& specs) {
+  return {specs.mappings.front().nodes.begin() + 1, specs.mappings.front().nodes.end()};
+}
+
+std::string fused(const std::string& kind) {
+  return R"yaml(
+mapping:
+  nodes:
+  - !Storage {tensors: [A, B, U], component: DRAM}
+  - !Temporal {rank_variable: m, tile_shape: 2}
+  - !Storage {tensors: [T], component: GB}
+  - !)yaml" +
+         kind +
+         R"yaml(
+    nodes:
+    - !Nested
+      nodes:
+      - !Temporal {rank_variable: m, tile_shape: 1}
+      - !Temporal {rank_variable: n, tile_shape: 1}
+      - !Temporal {rank_variable: k, tile_shape: 1}
+      - !Compute {einsum: T, component: MAC}
+    - !Nested
+      nodes:
+      - !Storage {tensors: [U], component: GB}
+      - !Temporal {rank_variable: m, tile_shape: 1}
+      - !Temporal {rank_variable: n, tile_shape: 1}
+      - !Compute {einsum: U, component: MAC}
+)yaml";
+}
+
+double bound_of(const Specs& specs, const BoundProblem& problem, double enough_s) {
+  const auto group = make_group(problem, 0, 2);
+  EXPECT_TRUE(group.has_value());
+  std::vector<BoundProblem> alone;
+  for (std::size_t e = 0; e < 2; ++e) {
+    Group one;
+    one.first = e;
+    one.end = e + 1;
+    alone.push_back(slice(problem, one));
+  }
+  OverlapBound bound(problem, *group, alone, root_of(problem, {&*group}));
+  const double once = bound.latency_s(below_root_of(specs), enough_s);
+  EXPECT_EQ(bound.latency_s(below_root_of(specs), enough_s), once);
+  return once;
+}
+
+// T: 32 points read A and B from DRAM, 64 s. U: its 16 values go back to DRAM, 16 s.
+TEST(OverlapBound, AddsUpUnderASequentialSplit) {
+  const Specs specs = specs_with(fused("Sequential"));
+  const BoundProblem problem = *bind(*specs.workload, *specs.arch);
+  const auto cost = evaluate(problem, specs.mappings.front());
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_DOUBLE_EQ(cost->latency_s, 64 + 16);
+  EXPECT_DOUBLE_EQ(bound_of(specs, problem, 1e9), cost->latency_s);
+  EXPECT_GT(bound_of(specs, problem, 10), 10) << "enough is enough";
+}
+
+// Both use DRAM: 80 s of it, longer than the slower one takes alone.
+TEST(OverlapBound, OfAPipelineIsWhatItsChildrenNeedTogether) {
+  const Specs specs = specs_with(fused("Pipeline"));
+  const BoundProblem problem = *bind(*specs.workload, *specs.arch);
+  const auto cost = evaluate(problem, specs.mappings.front());
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_DOUBLE_EQ(cost->latency_s, 80);
+  EXPECT_DOUBLE_EQ(bound_of(specs, problem, 1e9), 80);
+}
+
+// A stands below a loop over n that does not index it: 4 fills of 8 values. With the loop below it
+// there is one.
+TEST(Polish, MovesALoopBelowANodeThatItDoesNotIndex) {
+  const Specs specs = specs_with(R"yaml(
+mapping:
+  nodes:
+  - !Storage {tensors: [A, B, T, U], component: DRAM}
+  - !Sequential
+    nodes:
+    - !Nested
+      nodes:
+      - !Temporal {rank_variable: n, tile_shape: 1}
+      - !Storage {tensors: [A], component: GB}
+      - !Temporal {rank_variable: m, tile_shape: 1}
+      - !Temporal {rank_variable: k, tile_shape: 1}
+      - !Compute {einsum: T, component: MAC}
+    - !Nested
+      nodes:
+      - !Temporal {rank_variable: m, tile_shape: 1}
+      - !Temporal {rank_variable: n, tile_shape: 1}
+      - !Compute {einsum: U, component: MAC}
+)yaml");
+  const BoundProblem problem = *bind(*specs.workload, *specs.arch);
+  const StorageNode root = std::get<StorageNode>(specs.mappings.front().nodes.front().kind);
+  const auto read_of_a = [&](const NodeList& nodes) {
+    const auto cost = evaluate(problem, below_root(root, {nodes}));
+    EXPECT_TRUE(cost.has_value());
+    double values = 0;
+    for (const EnergyRow& row : cost->energy)
+      if (row.tensor && (*specs.workload)[*row.tensor].name == "A" &&
+          (*specs.arch)[row.component].name == "DRAM")
+        values += row.count.value_or(0);
+    return values;
+  };
+  EXPECT_EQ(read_of_a(below_root_of(specs)), 32);
+  const Polished polished = polish(
+      *specs.workload, below_root_of(specs),
+      [&](const NodeList& nodes) -> Worth {
+        const auto cost = evaluate_totals(problem, below_root(root, {nodes}));
+        return cost ? Worth(std::vector{cost->energy_j}) : std::nullopt;
+      },
+      1000, nullptr);
+  ASSERT_FALSE(polished.nodes.empty());
+  EXPECT_EQ(read_of_a(polished.nodes), 8);
+  EXPECT_LE(polished.priced, 1000);
+}
+
+TEST(Polish, GivesBackWhatItGotWhereNothingMayBePriced) {
+  const Specs specs = specs_with(fused("Sequential"));
+  const NodeList nodes = below_root_of(specs);
+  const Polished polished = polish(
+      *specs.workload, nodes, [](const NodeList&) { return Worth(std::vector{1.0}); }, 0, nullptr);
+  EXPECT_EQ(polished.nodes, nodes);
+  EXPECT_EQ(polished.priced, 0);
+}
+
+}  // namespace
+}  // namespace sluice::compound
