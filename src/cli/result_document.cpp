@@ -75,7 +75,7 @@ Json collective_times(const Cost& cost, const BoundProblem& problem) {
   for (const CollectiveRow& row : cost.collectives)
     rows.push_back({{"einsum", problem.workload[row.einsum].name},
                     {"tensor", problem.workload[row.tensor].name},
-                    {"type", collective_name(row.type)},
+                    {"type", row.type},
                     {"component", problem.arch[row.memory].name},
                     {"over", row.over},
                     {"algorithm", row.algorithm},

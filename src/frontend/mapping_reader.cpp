@@ -253,15 +253,28 @@ class MappingReader {
     SplitNode node = split(map, kind);
     node.over = names_.dimension_name(map.optional("over"));
     const YamlNode* shares = map.optional("shares");
-    if (shares == nullptr) return node;
+    if (shares == nullptr) {
+      if (const YamlNode* over = map.node().find("over"))
+        context_.error(*over, "'over' needs 'shares', the instances that each child has",
+                       "shares: [one number for each child]");
+      return node;
+    }
     for (const YamlPointer& item : shares->items)
       if (const auto share = read_integer(context_, item.get(), "a share", 1))
         node.shares.push_back(*share);
-    if (!shares->is_sequence() || shares->items.size() != node.children.size())
-      context_.error(*shares, fmt::format("shares must be a list of {} numbers, one for each child",
-                                          node.children.size()));
+    const auto children =
+        std::count_if(node.children.begin(), node.children.end(), [](const NodeList& child) {
+          return child.size() != 1 || !std::holds_alternative<CollectiveNode>(child.front().kind);
+        });
+    if (!shares->is_sequence() || shares->items.size() != static_cast<std::size_t>(children))
+      context_.error(
+          *shares, fmt::format("shares must be a list of {} numbers, one for each child", children),
+          children < static_cast<std::ptrdiff_t>(node.children.size())
+              ? "a !Collective is no child that has a share"
+              : "");
     if (map.node().find("over") == nullptr)
-      context_.error(*shares, "'shares' needs 'over', the spatial dimension that is divided");
+      context_.error(*shares, "'shares' needs 'over', the spatial dimension that is divided",
+                     "over: name of a spatial dimension");
     return node;
   }
 

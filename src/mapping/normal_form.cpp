@@ -48,14 +48,18 @@ class Normaliser {
     const LoopTiles tiles_outside = tiles_;
     while (sink_one(list, below, held)) {
     }
-    mark_trivial(list);
+    const std::vector<bool> trivial = mark_trivial(list);
     for (const Node& node : list)
       if (const StorageNode* storage = std::get_if<StorageNode>(&node.kind))
         if (arch_[storage->component].is_memory())
           held.push_back({storage->tensors[0], served(*storage, below)});
     for (Node& node : list)
-      if (SplitNode* split = std::get_if<SplitNode>(&node.kind))
+      if (SplitNode* split = std::get_if<SplitNode>(&node.kind)) {
+        const bool outside = in_pipeline_;
+        in_pipeline_ |= split->kind == SplitKind::kPipeline && has_steps(list, trivial);
         for (NodeList& child : split->children) child = normalise(child, held);
+        in_pipeline_ = outside;
+      }
     tiles_ = tiles_outside;
     return list;
   }
@@ -87,6 +91,12 @@ class Normaliser {
       if (named && find_access(workload_[einsum], storage.tensors[0])) result.insert(einsum);
     }
     return result;
+  }
+
+  static bool has_steps(const NodeList& list, const std::vector<bool>& trivial) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (std::holds_alternative<TemporalNode>(list[i].kind) && !trivial[i]) return true;
+    return false;
   }
 
   static bool meet(const EinsumSet& a, const EinsumSet& b) {
@@ -150,7 +160,8 @@ class Normaliser {
             return outer.tensor == storage->tensors[0] && meet(outer.served, mine);
           });
       if (is_memory) above.push_back({storage->tensors[0], mine});
-      places[i] = placement_of(list, i, backing, [&](std::size_t j) {
+      const bool stays = backing || (storage->resident && in_pipeline_);
+      places[i] = placement_of(list, i, stays, [&](std::size_t j) {
         return passage(list, j, *storage, mine, below, trivial[j]);
       });
     }
@@ -199,7 +210,8 @@ class Normaliser {
 
   const Workload& workload_;
   const Arch& arch_;
-  LoopTiles tiles_;  ///< of the Einsums on the way down
+  LoopTiles tiles_;           ///< of the Einsums on the way down
+  bool in_pipeline_ = false;  ///< below a pipelined split with steps: resident nodes stay
 };
 
 }  // namespace

@@ -24,6 +24,9 @@ struct Place {
   int n_loops = 0;                        ///< loops above it
   int slides_over = -1;
   bool incremental = false;
+  int steps_begin = 0, steps_end = 0;  ///< loops in whose steps it is not filled again
+
+  bool stays_in(int l) const { return steps_begin <= l && l < steps_end; }
 };
 
 /// Which loops count how often.
@@ -91,7 +94,8 @@ class AccessCounter {
   }
   Place storage_place(std::uint32_t s) const {
     if (s == kComputeLevel) return {};
-    return {s, storage(s).loops_above, storage(s).slides_over, storage(s).incremental};
+    const NestStorage& at = storage(s);
+    return {s, at.loops_above, at.slides_over, at.incremental, at.steps_begin, at.steps_end};
   }
 
   /// False for a toll on the other way only.
@@ -128,6 +132,7 @@ class AccessCounter {
     const NestLoop& loop = loops_[l];
     const Relevance relevance = access_.relevance[static_cast<std::size_t>(loop.variable)];
     if (!loop.spatial) {
+      if (child.stays_in(l)) return LoopEffect::kOnce;
       if (mode.first_visit && relevance != Relevance::kRelevant) return LoopEffect::kOnce;
       return l == child.slides_over ? LoopEffect::kSlide : LoopEffect::kEvery;
     }
@@ -233,7 +238,7 @@ class AccessCounter {
 
   /// Both sides of a transfer, its parent's first.
   std::pair<Moves, Moves> moves(const Place& parent, const Place& child, Value volume) {
-    if (!nest_.perfect || child.incremental)
+    if (!nest_.perfect || child.incremental || child.steps_end > child.steps_begin)
       return {uneven_moves(child, volume, parent.n_loops),
               uneven_moves(child, volume, child.n_loops)};
     Moves above = outside_products(parent);
@@ -311,7 +316,8 @@ class AccessCounter {
     const std::vector<int>& depth = nest_.compute->depth;
     const ComponentId component = place.storage == kComputeLevel ? nest_.compute->component
                                                                  : storage(place.storage).component;
-    return {depth[component.index()], place.n_loops, place.slides_over};
+    return {depth[component.index()], place.n_loops, place.slides_over, place.steps_begin,
+            place.steps_end};
   }
 
   /// Of the values that move from `parent` to `child`, those inside the tensor's ranks.

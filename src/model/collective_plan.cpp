@@ -45,6 +45,13 @@ class Planner {
     return instances_used(tree_, flat_, maker_, dimension);
   }
 
+  /// Where the instances of the child of a split begin that has a part of the dimension.
+  std::int64_t first(FannedDimension dimension) const {
+    const Region* region =
+        tree_.region_of(tree_.place(maker_), dimension.component, dimension.dimension);
+    return region ? region->first : 0;
+  }
+
   template <class Function>
   void for_each_loop_above(Function function) const {
     for (const Node* node : flat_.maker_loops)
@@ -67,7 +74,7 @@ class Planner {
       bool takes_part = false, has_instances = false;
       for (std::uint32_t d = 0; d < spatial(id).size(); ++d) {
         takes_part |= is_over({id, d});
-        has_instances |= used({id, d}) > 1;
+        has_instances |= used({id, d}) > 1 || first({id, d}) > 0;
       }
       below_first |= takes_part;
       if (!below_first) {
@@ -96,7 +103,8 @@ class Planner {
       const auto network = static_cast<std::size_t>(
           std::find(containers_.begin(), containers_.end(), dimension.component) -
           containers_.begin());
-      plan_.request.group.over.push_back({network, dimension.dimension, used(dimension)});
+      plan_.request.group.over.push_back(
+          {network, dimension.dimension, used(dimension), first(dimension)});
     }
   }
 
@@ -106,6 +114,10 @@ class Planner {
     for (const CollectiveNetwork& network : plan_.request.group.networks)
       plan_.standings.front().emplace_back(network.fanouts.size(), 0);
     for (std::size_t n = 0; n < containers_.size(); ++n)
+      for (std::uint32_t d = 0; d < spatial(containers_[n]).size(); ++d)
+        plan_.standings.front()[n][d] = first({containers_[n], d});
+    plan_.request.group.standing_at = plan_.standings.front();
+    for (std::size_t n = 0; n < containers_.size(); ++n)
       for (std::uint32_t d = 0; d < spatial(containers_[n]).size(); ++d) {
         if (is_over({containers_[n], d})) continue;
         const std::int64_t extent = used({containers_[n], d});
@@ -113,7 +125,7 @@ class Planner {
         for (std::int64_t at = 1; at < extent; ++at)
           for (std::size_t s = 0; s < known; ++s) {
             plan_.standings.push_back(plan_.standings[s]);
-            plan_.standings.back()[n][d] = at;
+            plan_.standings.back()[n][d] = first({containers_[n], d}) + at;
           }
       }
   }

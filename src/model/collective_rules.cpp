@@ -5,6 +5,7 @@
 #include "model/collective_plan.h"
 #include "model/collective_subject.h"
 #include "model/finish_nests.h"
+#include "model/forward.h"
 #include "model/sharing.h"
 #include "sluice/support/checked.h"
 
@@ -321,7 +322,8 @@ void check_collectives(const BoundProblem& problem, const FlatTree& tree, Violat
   for (const FlatCollective& flat : tree.collectives)
     CollectiveChecker(problem, tree, report, flat).check();
   for (const Nest& nest : tree.nests)
-    if (nest.compute) check_completeness(problem, tree, nest, report);
+    if (nest.compute && !forward_of(tree, problem.workload[nest.einsum].output().tensor))
+      check_completeness(problem, tree, nest, report);
 }
 
 }  // namespace sluice

@@ -4,12 +4,15 @@
 #include <string>
 
 #include "model/collective_rules.h"
+#include "model/forward.h"
+#include "model/regions.h"
+#include "model/windows.h"
 
 namespace sluice {
 namespace {
 
-double latency_of(const FlatTree& tree, const std::vector<NestTime>& times, int begin, int end,
-                  int depth) {
+double latency_of(const Arch& arch, const FlatTree& tree, const std::vector<NestTime>& times,
+                  int begin, int end, int depth) {
   double latency_s = 0;
   for (int n = begin; n < end;) {
     const ConcurrentSplit* split = tree.concurrent_split_at(n, depth);
@@ -17,20 +20,18 @@ double latency_of(const FlatTree& tree, const std::vector<NestTime>& times, int 
       latency_s += times[static_cast<std::size_t>(n++)].latency_s;
       continue;
     }
-    double longest_s = 0, sum_s = 0;
-    std::vector<double> busy_s(times.front().busy_s.size(), 0);
+    double longest_s = 0, sum_s = 0, busiest_s = 0;
     for (std::size_t c = 0; c < split->stages.size(); ++c) {
       const double child_s =
-          latency_of(tree, times, split->stages[c], split->stage_end(c), depth + 1);
+          latency_of(arch, tree, times, split->stages[c], split->stage_end(c), depth + 1);
       longest_s = std::max(longest_s, child_s);
       sum_s += child_s;
     }
-    for (; n < split->end; ++n)
-      for (std::size_t c = 0; c < busy_s.size(); ++c)
-        busy_s[c] += times[static_cast<std::size_t>(n)].busy_s[c];
-    latency_s += split->runs_side_by_side()
-                     ? std::max(longest_s, *std::max_element(busy_s.begin(), busy_s.end()))
-                     : sum_s;
+    for (std::size_t c = 0; c < times.front().busy_s.size(); ++c)
+      busiest_s = std::max(busiest_s,
+                           busy_seconds(arch, tree, times, n, split->end, depth, ComponentId(c)));
+    latency_s += split->runs_side_by_side() ? std::max(longest_s, busiest_s) : sum_s;
+    n = split->end;
   }
   return latency_s;
 }
@@ -54,7 +55,7 @@ class ConcurrencyChecker {
     check_copies();
     check_collectives();
     check_windows();
-    if (problem_.holds_unlike_boxes)
+    if (problem_.holds_unlike_boxes && !rows_match())
       add(ViolationKind::kUnsupportedNode,
           "The model cannot price " + a_split(*split_.split) +
               " in a workload whose Einsums touch different parts of a tensor (borders, windows, "
@@ -105,7 +106,9 @@ class ConcurrencyChecker {
     for (const TensorAccess& read : problem_.workload[reader].accesses) {
       if (read.tensor != tensor || read.is_output) continue;
       for (std::size_t r = 0; r < read.projection.size(); ++r)
-        if (read.projection[r].constant < written.projection[r].constant) return true;
+        if (read.projection[r].terms.size() < 2 &&
+            read.projection[r].constant < written.projection[r].constant)
+          return true;
     }
     return false;
   }
@@ -113,6 +116,7 @@ class ConcurrencyChecker {
   /// What is reserved in several branches, or brought by a collective, must not reach out of the
   /// split, nor stand in several of its children.
   void check_backings(TensorId tensor) {
+    if (forward_of(tree_, tensor)) return;
     std::vector<const TreeEntry*> backing;
     for (const TreeEntry& entry : tree_.entries)
       if (entry.backing && entry.tensor == tensor && entry.last_user >= 0)
@@ -165,6 +169,15 @@ class ConcurrencyChecker {
     }
   }
 
+  /// Whether all Einsums touch the same values of each tensor, if through windows, and share no
+  /// loop that moves one.
+  bool rows_match() const {
+    for (std::size_t t = 0; t < problem_.workload.tensors.size(); ++t)
+      if (!touched_alike(problem_, TensorId(t)) || moves_window(problem_, tree_, TensorId(t)))
+        return false;
+    return true;
+  }
+
   /// Rows that stay from step to step would have to be in several steps' tiles.
   void check_windows() {
     for (int place = split_.begin; place < split_.end; ++place) {
@@ -200,8 +213,32 @@ class ConcurrencyChecker {
 
 }  // namespace
 
-double concurrent_latency(const FlatTree& tree, const std::vector<NestTime>& times) {
-  return latency_of(tree, times, 0, static_cast<int>(times.size()), 0);
+double busy_seconds(const Arch& arch, const FlatTree& tree, const std::vector<NestTime>& times,
+                    int begin, int end, int depth, ComponentId component) {
+  double busy_s = 0;
+  for (int n = begin; n < end;) {
+    const ConcurrentSplit* split =
+        tree.regions.empty() ? nullptr : tree.concurrent_split_at(n, depth);
+    if (!split) {
+      busy_s += times[static_cast<std::size_t>(n++)].busy_s[component.index()];
+      continue;
+    }
+    double children_s = 0;
+    const bool divided = is_divided(arch, *split, component);
+    for (std::size_t s = 0; s < split->stages.size(); ++s) {
+      const double child_s = busy_seconds(arch, tree, times, split->stages[s], split->stage_end(s),
+                                          depth + 1, component);
+      children_s = divided ? std::max(children_s, child_s) : children_s + child_s;
+    }
+    busy_s += children_s;
+    n = split->end;
+  }
+  return busy_s;
+}
+
+double concurrent_latency(const Arch& arch, const FlatTree& tree,
+                          const std::vector<NestTime>& times) {
+  return latency_of(arch, tree, times, 0, static_cast<int>(times.size()), 0);
 }
 
 void check_concurrent(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {

@@ -16,7 +16,13 @@ struct NestTime {
 /// Latency under `overlap` of a tree with pipelined or parallel splits: children of other splits
 /// follow each other; of these, the slowest child, or the component that all of them together keep
 /// busy longest.
-double concurrent_latency(const FlatTree& tree, const std::vector<NestTime>& times);
+double concurrent_latency(const Arch& arch, const FlatTree& tree,
+                          const std::vector<NestTime>& times);
+
+/// What a component is busy while nests [begin, end), below `depth` concurrent splits, run: of a
+/// split that shares out its instances among its children, the most of any of them.
+double busy_seconds(const Arch& arch, const FlatTree& tree, const std::vector<NestTime>& times,
+                    int begin, int end, int depth, ComponentId component);
 
 /// Reports what pipelined and parallel splits cannot have between their children.
 void check_concurrent(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report);

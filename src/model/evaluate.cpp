@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/collective_plan.h"
-#include "model/collective_rules.h"
 #include "model/finish_nests.h"
 #include "model/flatten.h"
 #include "model/legality.h"
 #include "model/occupancy.h"
 #include "model/pipeline.h"
 #include "model/pricing.h"
+#include "model/regions.h"
 #include "model/row_tiles.h"
 #include "model/sharing.h"
+#include "model/shipment.h"
 #include "model/staged.h"
 #include "model/traffic.h"
 
@@ -21,28 +21,21 @@ namespace {
 
 FlatTree take_apart(const BoundProblem& problem, const Mapping& mapping, ViolationReport& report) {
   FlatTree tree = flatten(problem, mapping, report);
+  find_regions(problem, tree, report);
   derive_row_tiles(problem, tree, report);
   finish_nests(problem, tree, report);
   return tree;
-}
-
-std::vector<CollectivePlan> plans_of(const BoundProblem& problem, const FlatTree& tree) {
-  std::vector<CollectivePlan> plans;
-  for (const FlatCollective& flat : tree.collectives)
-    plans.push_back(*plan_collective(problem, tree, flat,
-                                     *nest_of_maker(problem, tree, flat.collective->tensor)));
-  return plans;
 }
 
 /// Counts and prices every nest of a legal mapping. `rows` may be null.
 NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows,
                  double leak_factor = 1) {
   NestPricer pricer(problem, tree, rows, leak_factor);
-  const std::vector<CollectivePlan> collectives = plans_of(problem, tree);
+  const std::vector<Shipment> shipments = shipments_of(problem, tree);
   NestTraffic traffic;
   for (const Nest& nest : tree.nests) {
     count_traffic(problem, tree, nest, rows != nullptr, &traffic);
-    pricer.add(nest, traffic, collectives);
+    pricer.add(nest, traffic, shipments);
   }
   return pricer;
 }
@@ -121,18 +114,18 @@ TimedPrice price_as_overlap(const BoundProblem& problem, const FlatTree& tree, C
 /// The counts of every nest, priced under `overlap`.
 struct CountedNests {
   std::vector<NestTraffic> traffic;
-  std::vector<CollectivePlan> collectives;
+  std::vector<Shipment> shipments;
   NestPricer overlapped;
 };
 
 /// `detailed`: as count_traffic has it. `rows` may be null.
 CountedNests count_nests(const BoundProblem& problem, const FlatTree& tree, bool detailed,
                          Cost* rows) {
-  CountedNests counted{std::vector<NestTraffic>(tree.nests.size()), plans_of(problem, tree),
+  CountedNests counted{std::vector<NestTraffic>(tree.nests.size()), shipments_of(problem, tree),
                        NestPricer(problem, tree, rows)};
   for (std::size_t n = 0; n < tree.nests.size(); ++n) {
     count_traffic(problem, tree, tree.nests[n], detailed, &counted.traffic[n]);
-    counted.overlapped.add(tree.nests[n], counted.traffic[n], counted.collectives);
+    counted.overlapped.add(tree.nests[n], counted.traffic[n], counted.shipments);
   }
   return counted;
 }
@@ -144,12 +137,12 @@ TimedPrice price_timed(const BoundProblem& problem, const Mapping& mapping, cons
   LatencyBreakdown breakdown = policy == LatencyPolicy::kPipeline
                                    ? pipeline_latency(problem, tree, counted.traffic)
                                    : staged_latency(problem, mapping, tree, counted.traffic,
-                                                    counted.collectives, counted.overlapped);
+                                                    counted.shipments, counted.overlapped);
   const double latency_s = total_seconds(breakdown);
   const double sequential_s = counted.overlapped.sequential_latency_s();
   NestPricer pricer(problem, tree, rows, sequential_s > 0 ? latency_s / sequential_s : 1);
   for (std::size_t n = 0; n < tree.nests.size(); ++n)
-    pricer.add(tree.nests[n], counted.traffic[n], counted.collectives);
+    pricer.add(tree.nests[n], counted.traffic[n], counted.shipments);
   return {std::move(breakdown), latency_s, std::move(pricer)};
 }
 
@@ -268,7 +261,7 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   totals.policy_s = totals.overlap_s;
   if (policy == LatencyPolicy::kStaged) {
     const StageTotals stages =
-        stage_totals(problem, mapping, tree, counted.traffic, counted.collectives, pricer);
+        stage_totals(problem, mapping, tree, counted.traffic, counted.shipments, pricer);
     totals.policy_s = stages.seconds;
     totals.windows = stages.windows;
     totals.window_s = stages.window_s;

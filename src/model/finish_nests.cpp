@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "model/resident.h"
 #include "sluice/mapping/loop_tiles.h"
 #include "sluice/support/checked.h"
 
@@ -78,6 +79,24 @@ class NestFinisher {
     }
   }
 
+  /// A reader of a forwarded tensor has a tile for each step in flight since its maker's.
+  void forwarded_copies() {
+    for (const FlatForward& forward : tree_.forwards) {
+      const ConcurrentSplit& split = tree_.concurrent[forward.split];
+      if (forward.maker < 0 || !split.has(forward.maker)) continue;
+      const int made = split.stage_of(forward.maker);
+      for (int reader : forward.readers) {
+        if (!split.has(reader)) continue;
+        const Nest& nest = tree_.nests[static_cast<std::size_t>(reader)];
+        for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
+          if (TreeEntry& entry = tree_.entries[tree_.storages[s].entry];
+              entry.tensor == forward.tensor && entry.forwarded)
+            entry.copies = static_cast<int>(
+                std::min<std::int64_t>(split.stage_of(reader) - made + 1, split.n_steps));
+      }
+    }
+  }
+
  private:
   void note_tiles(std::uint32_t storage) {
     tree_.storages[storage].tiles = static_cast<std::uint32_t>(tree_.tile_sizes.size());
@@ -117,8 +136,9 @@ class NestFinisher {
     std::int64_t volume = 0;
     for (const BoundAccess& access : einsum.held)
       if (access.tensor == storage.tensor)
-        volume = checked_add(volume, entry.backing ? backing_volume(access, tree_.tiles_at(storage))
-                                                   : tile_volume(access, tree_.tiles_at(storage)));
+        volume = checked_add(volume, entry.backing && !entry.forwarded
+                                         ? backing_volume(access, tree_.tiles_at(storage))
+                                         : tile_volume(access, tree_.tiles_at(storage)));
     const double bits =
         static_cast<double>(volume) * einsum.components[storage.component.index()]
                                           .bits_per_value[static_cast<std::size_t>(storage.tensor)];
@@ -199,6 +219,8 @@ void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& 
   for (Nest& nest : tree.nests) finisher.finish(nest);
   finisher.double_buffers();
   finisher.copies();
+  finisher.forwarded_copies();
+  find_residents(tree);
 }
 
 }  // namespace sluice

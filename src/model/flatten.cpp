@@ -75,6 +75,7 @@ class Flattener {
     tree_.nests.reserve(static_cast<std::size_t>(n_computes_));
     walk(mapping.nodes);
     for (FlatCollective& flat : tree_.collectives) find_ends(flat);
+    for (FlatForward& forward : tree_.forwards) find_ends(forward);
   }
 
  private:
@@ -115,10 +116,7 @@ class Flattener {
     place = n_computes_++;
     einsum_at_.push_back(compute.einsum);
   }
-  void number_node(const Node& node, const SplitNode& split) {
-    if (split.over || !split.shares.empty())
-      unsupported(node, "a split that divides a spatial dimension among its children (`over`)");
-    if (!split.forward.empty()) unsupported(node, "`forward` of a pipelined split");
+  void number_node(const Node&, const SplitNode& split) {
     for (const NodeList& child : split.children) number(child);
   }
 
@@ -228,7 +226,8 @@ class Flattener {
       for (std::size_t later = k + 1; later < storage.tensors.size() && !blocked; ++later)
         blocked = serve_together(storage, tensor, storage, storage.tensors[later], interval);
       if (!blocked) {
-        place = placement_of(list, index, entry.backing, [&](std::size_t i) {
+        const bool stays = entry.backing || (storage.resident && pipelines_ > 0);
+        place = placement_of(list, index, stays, [&](std::size_t i) {
           return passage(list[i], trivial_[trivial_begin + i] != 0, storage, tensor, interval);
         });
       }
@@ -318,6 +317,8 @@ class Flattener {
     const std::size_t index = tree_.concurrent.size();
     if (concurrent) add_concurrent(node, split, interval, list_items);
     depth_ += concurrent ? 1 : 0;
+    const int pipelines = pipelines_;
+    pipelines_ += concurrent && !tree_.concurrent[index].steps.empty() ? 1 : 0;
     for (const NodeList& child : split.children) {
       const Interval below = intervals_[next_interval_];
       levels_[level] = concurrent ? Level{true, interval.begin, interval.end}
@@ -330,6 +331,7 @@ class Flattener {
       walk(child);
     }
     depth_ -= concurrent ? 1 : 0;
+    pipelines_ = pipelines;
   }
 
   /// Its steps are the temporal loops right above it (spatial ones and those of one step take no
@@ -343,6 +345,10 @@ class Flattener {
     flat.depth = depth_;
     flat.begin = interval.begin;
     flat.end = interval.end;
+    for (const StackLoop& loop : loops_) flat.loops_above.push_back(loop.node);
+    for (const StackStorage& storage : storages_) flat.held_above.push_back(storage.entry);
+    for (const auto& [tensor, memory] : split.forward)
+      tree_.forwards.push_back({tensor, memory, tree_.concurrent.size() - 1, -1, {}});
     if (split.kind != SplitKind::kPipeline) return;
     bool has_loops = false;
     for (std::size_t i = items_.size(); i-- > list_items;) {
@@ -418,6 +424,32 @@ class Flattener {
       entry.first_user = std::min(entry.first_user, place);
       entry.last_user = std::max(entry.last_user, place);
     }
+  }
+
+  /// Who makes and who reads what a pipelined split forwards; each has a reservation of its own,
+  /// which is there as long as its child of the split runs.
+  void find_ends(FlatForward& forward) {
+    const std::optional<EinsumId> maker = problem_.roles.producer[forward.tensor.index()];
+    if (maker) forward.maker = tree_.place_of[maker->index()];
+    for (EinsumId reader : problem_.roles.consumers[forward.tensor.index()])
+      if (const int place = tree_.place_of[reader.index()]; place >= 0)
+        forward.readers.push_back(place);
+    const ConcurrentSplit& split = tree_.concurrent[forward.split];
+    const auto hold = [&](int place) {
+      if (place < 0 || !split.has(place)) return;
+      const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
+      for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
+        TreeEntry& entry = tree_.entries[tree_.storages[s].entry];
+        if (entry.tensor != forward.tensor || !entry.backing || entry.concurrency <= split.depth)
+          continue;
+        entry.first_user = entry.forwarded ? std::min(entry.first_user, place) : place;
+        entry.last_user = entry.forwarded ? std::max(entry.last_user, place) : place;
+        entry.forwarded = true;
+        stay(split, place, entry);
+      }
+    };
+    hold(forward.maker);
+    for (int reader : forward.readers) hold(reader);
   }
 
   /// A loop of one step does nothing; it must not change what a node means.
@@ -561,6 +593,7 @@ class Flattener {
   FlatTree& tree_;
   int n_computes_ = 0;
   int depth_ = 0;                             ///< concurrent splits on the way down
+  int pipelines_ = 0;                         ///< those that are pipelined, with steps
   std::size_t n_loops_ = 0, n_storages_ = 0;  ///< in the text, tensors counted one by one
   std::vector<char> is_memory_;               ///< per component
   std::vector<EinsumId> einsum_at_;           ///< per place

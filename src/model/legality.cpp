@@ -7,6 +7,9 @@
 #include "model/collective_rules.h"
 #include "model/concurrent.h"
 #include "model/finish_nests.h"
+#include "model/forward.h"
+#include "model/regions.h"
+#include "model/resident.h"
 #include "model/sharing.h"
 #include "model/windows.h"
 #include "sluice/support/checked.h"
@@ -174,7 +177,8 @@ class NestChecker {
              steps_are_apart(problem_, tree_, *nest_, loop, tensor, true)))
           continue;
         if (is_spread_reduction(problem_, tree_, einsum_->tensors[t], loop.node) ||
-            is_moved_between(problem_, tree_, *nest_, einsum_->tensors[t], loop))
+            is_moved_between(problem_, tree_, *nest_, einsum_->tensors[t], loop) ||
+            is_forwarded_below(tree_, einsum_->tensors[t], loop))
           continue;
         add(ViolationKind::kRecomputation, *backed_at_[t],
             "The loop over " + variable_name(loop) + " stands above the backing storage of " +
@@ -291,13 +295,14 @@ class NestChecker {
       if (l < index && other.trips > 1) return;
       used = checked_multiply(used, other.trips);
     }
-    const std::int64_t fanout = bound_dimension(loop).fanout;
-    if (used <= fanout) return;
+    const Region* region = tree_.region_of(tree_.place(*nest_), loop.component, loop.dimension);
+    const std::int64_t most = region ? region->share : bound_dimension(loop).fanout;
+    if (used <= most) return;
     add(ViolationKind::kFanout, loop.node,
         "The Einsum " + einsum_name() + " spreads over " +
             with_thousands(static_cast<double>(used)) + " instances in the dimension " +
-            dimension_name(loop) + "; there are " + with_thousands(static_cast<double>(fanout)) +
-            ".")
+            dimension_name(loop) + (region ? "; the share of its child is " : "; there are ") +
+            with_thousands(static_cast<double>(most)) + ".")
         .component = loop.component;
   }
 
@@ -328,6 +333,9 @@ void check_legality(const BoundProblem& problem, const FlatTree& tree, Violation
   check_sharing(problem, tree, report);
   check_collectives(problem, tree, report);
   check_concurrent(problem, tree, report);
+  check_regions(problem, tree, report);
+  check_residents(problem, tree, report);
+  check_forwards(problem, tree, report);
 }
 
 }  // namespace sluice

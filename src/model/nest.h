@@ -32,8 +32,11 @@ struct NestStorage {
   int loops_above = 0;       ///< number of the nest's loops above it
   int slides_over = -1;      ///< index of the loop whose new rows alone it refetches
   bool incremental = false;  ///< fetches only what its last tile did not hold
-  std::uint32_t entry = 0;   ///< index into FlatTree::entries
-  std::uint32_t tiles = 0;   ///< where its tile sizes start in FlatTree::tile_sizes
+  /// Resident in a pipelined split: the loops [begin, end) are its steps, in which it is not filled
+  /// again.
+  int steps_begin = 0, steps_end = 0;
+  std::uint32_t entry = 0;  ///< index into FlatTree::entries
+  std::uint32_t tiles = 0;  ///< where its tile sizes start in FlatTree::tile_sizes
 };
 
 /// A storage node of one tensor in the tree: one reservation.
@@ -52,6 +55,9 @@ struct TreeEntry {
   int sent_at = -1;         ///< place of the collective that brings what it holds elsewhere
   int received_at = -1;     ///< place of the collective that brings it
   const Node* kept_during = nullptr;  ///< incremental: the outermost loop of several steps above it
+  bool forwarded = false;             ///< each branch has its own
+  /// Forwarded or resident: the computes of the pipeline's child in which it is there all the time.
+  int stays_from = 0, stays_until = 0;
 };
 
 /// Everything on the way from the root to one compute.
@@ -92,9 +98,12 @@ struct ConcurrentSplit {
   int begin = 0, end = 0;  ///< computes
   std::vector<int>
       stages;  ///< first compute of each child (a collective belongs to the one before)
-  std::vector<const Node*> steps;   ///< pipelined: the temporal loops right above
-  std::vector<std::uint32_t> held;  ///< entries between these loops and the split
-  std::int64_t n_steps = 1;         ///< pipelined: of the loops; with one, nothing overlaps
+  std::vector<const Node*> steps;         ///< pipelined: the temporal loops right above
+  std::vector<std::uint32_t> held;        ///< entries between these loops and the split
+  std::vector<const Node*> loops_above;   ///< all, outermost first
+  std::vector<std::uint32_t> held_above;  ///< entries of all storage nodes above
+  std::optional<ComponentId> divided;     ///< whose instances its children share out (`over`)
+  std::int64_t n_steps = 1;               ///< pipelined: of the loops; with one, nothing overlaps
 
   /// The child of a compute.
   int stage_of(int place) const {
@@ -109,6 +118,33 @@ struct ConcurrentSplit {
   }
 };
 
+/// A tensor that a pipelined split forwards from the instances of its maker to those of its
+/// readers.
+struct FlatForward {
+  TensorId tensor;
+  ComponentId memory;
+  std::size_t split = 0;     ///< index into FlatTree::concurrent
+  int maker = -1;            ///< place; -1 where none makes it
+  std::vector<int> readers;  ///< places
+};
+
+/// The part of a spatial dimension that a child of a split has (`over`, `shares`).
+struct Region {
+  int begin = 0, end = 0;  ///< computes
+  ComponentId component;
+  std::uint32_t dimension = 0;
+  std::int64_t first = 0;  ///< instance
+  std::int64_t share = 1;
+};
+
+/// What is there as long as a child of a split runs.
+inline void stay(const ConcurrentSplit& split, int place, TreeEntry& entry) {
+  const auto stage = static_cast<std::size_t>(split.stage_of(place));
+  entry.stays_from = split.stages[stage];
+  entry.stays_until = split.stage_end(stage);
+  entry.concurrency = split.depth + 1;
+}
+
 /// A mapping taken apart: nests of the computes in order of execution, and the reservations.
 struct FlatTree {
   std::vector<Nest> nests;
@@ -120,11 +156,23 @@ struct FlatTree {
   std::vector<FlatCollective> collectives;  ///< in order of execution
   std::vector<ConcurrentSplit> concurrent;  ///< outer ones before those inside
   std::vector<int> place_of;                ///< per EinsumId: index into nests, -1 if not mapped
+  std::vector<FlatForward> forwards;
+  std::vector<Region> regions;
 
   /// Largest tile of each variable at a storage.
   const std::int64_t* tiles_at(const NestStorage& storage) const {
     return tile_sizes.data() + storage.tiles;
   }
+
+  /// The part of a dimension in which a compute's loops over it work; null where they have all.
+  const Region* region_of(int place, ComponentId component, std::uint32_t dimension) const {
+    for (const Region& region : regions)
+      if (region.begin <= place && place < region.end && region.component == component &&
+          region.dimension == dimension)
+        return &region;
+    return nullptr;
+  }
+  int place(const Nest& nest) const { return static_cast<int>(&nest - nests.data()); }
 
   /// The pipelined or parallel split whose first compute stands at `place`, below `depth` such
   /// splits; null where there is none.

@@ -114,9 +114,11 @@ LineRoutes over_a_bus(const Line& line) {
 /// `steps` may be null; else the distinct loops stand at these steps and only move the base.
 std::vector<Line> lines_of(const std::vector<std::int64_t>& fanouts,
                            const std::vector<RouteLoop>& loops,
-                           const std::vector<std::int64_t>* steps) {
+                           const std::vector<std::int64_t>* steps,
+                           const std::vector<std::int64_t>& first) {
   std::vector<Line> lines(fanouts.size());
   for (std::size_t d = 0; d < fanouts.size(); ++d) lines[d].length = fanouts[d];
+  for (std::size_t d = 0; d < first.size(); ++d) lines[d].base = first[d];
   std::vector<std::int64_t> stride(fanouts.size(), 1);
   for (std::size_t l = loops.size(); l-- > 0;) {
     const RouteLoop& loop = loops[l];
@@ -225,16 +227,16 @@ std::vector<std::int64_t> doubled_entry(const Network& network,
 namespace {
 
 Routes find_routes(const Network& network, const std::vector<std::int64_t>& fanouts,
-                   const std::vector<RouteLoop>& loops) {
+                   const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& first) {
   if (network.layout == NodeLayout::kPacked && !fills_dimensions(fanouts, loops))
     return packed_routes(network, fanouts, loops, nullptr);
-  return routes_over(network, fanouts, lines_of(fanouts, loops, nullptr));
+  return routes_over(network, fanouts, lines_of(fanouts, loops, nullptr, first));
 }
 
 }  // namespace
 
 Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
-                 const std::vector<RouteLoop>& loops) {
+                 const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& first) {
   // A search asks for the same few routes again and again.
   constexpr std::size_t kMostRemembered = 4096;
   thread_local std::map<std::vector<std::int64_t>, Routes> remembered;
@@ -242,19 +244,21 @@ Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanout
   key = {static_cast<std::int64_t>(network.topology), static_cast<std::int64_t>(network.entry),
          static_cast<std::int64_t>(network.layout), static_cast<std::int64_t>(fanouts.size())};
   key.insert(key.end(), fanouts.begin(), fanouts.end());
+  key.push_back(static_cast<std::int64_t>(first.size()));
+  key.insert(key.end(), first.begin(), first.end());
   for (const RouteLoop& loop : loops)
     key.insert(key.end(), {static_cast<std::int64_t>(loop.dimension), loop.trips, loop.distinct});
   if (const auto known = remembered.find(key); known != remembered.end()) return known->second;
   if (remembered.size() == kMostRemembered) remembered.clear();
-  return remembered.emplace(key, find_routes(network, fanouts, loops)).first->second;
+  return remembered.emplace(key, find_routes(network, fanouts, loops, first)).first->second;
 }
 
 Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& fanouts,
-                       const std::vector<RouteLoop>& loops,
-                       const std::vector<std::int64_t>& steps) {
+                       const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& steps,
+                       const std::vector<std::int64_t>& first) {
   if (network.layout == NodeLayout::kPacked && !fills_dimensions(fanouts, loops))
     return packed_routes(network, fanouts, loops, &steps);
-  return routes_over(network, fanouts, lines_of(fanouts, loops, &steps));
+  return routes_over(network, fanouts, lines_of(fanouts, loops, &steps, first));
 }
 
 }  // namespace sluice

@@ -35,12 +35,14 @@ struct Routes {
 std::vector<std::int64_t> doubled_entry(const Network& network,
                                         const std::vector<std::int64_t>& fanouts);
 
-/// `fanouts`: extents of the network's dimensions. Loops use coordinates from 0 upwards.
+/// `fanouts`: extents of the network's dimensions. Loops use coordinates from `first` upwards
+/// (empty: from 0; else no packed layout).
 Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
-                 const std::vector<RouteLoop>& loops);
+                 const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& first = {});
 
 /// The routes of one group: `steps[l]` is the step of each distinct loop.
 Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& fanouts,
-                       const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& steps);
+                       const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& steps,
+                       const std::vector<std::int64_t>& first = {});
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/finish_nests.h"
+#include "model/regions.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -13,6 +14,7 @@ struct NetworkCounter::Crossing {
   const PathNetwork& network;
   const Network& kind;
   std::vector<std::int64_t> fanouts;
+  std::vector<std::int64_t> first;  ///< node where the loops begin, per dimension; empty: node 0
   std::vector<RouteLoop> route_loops;
   std::vector<int> nest_loops;   ///< index of each route loop in the nest
   std::optional<Transfer> held;  ///< repeated values are free: the transfer that pays hops
@@ -26,10 +28,12 @@ void NetworkCounter::add(const Transfer& transfer) {
 
 void NetworkCounter::cross(const PathNetwork& network, const Transfer& transfer) {
   const Network& kind = std::get<Network>(problem_.arch[network.network].kind);
-  Crossing crossing{transfer, network, kind, {}, {}, {}, {}};
-  if (network.fanned)
+  Crossing crossing{transfer, network, kind, {}, {}, {}, {}, {}};
+  if (network.fanned) {
     for (const BoundSpatial& dimension : einsum_.components[network.fanned->index()].spatial)
       crossing.fanouts.push_back(dimension.fanout);
+    crossing.first = first_instance(tree_, nest_, *network.fanned, crossing.fanouts.size());
+  }
   for (int l = transfer.parent.n_loops; l < transfer.child.n_loops; ++l) {
     const NestLoop& loop = loops_[l];
     if (!loop.spatial || loop.trips == 1 || loop.component != network.fanned) continue;
@@ -122,7 +126,8 @@ std::int64_t NetworkCounter::moved(const Crossing& crossing, const Transfer& tra
 /// Every group of nodes takes the same number of values.
 void NetworkCounter::book_whole(const Crossing& crossing, bool first_visits, std::int64_t sign,
                                 std::vector<std::int64_t>& loads, NetworkTraffic& record) const {
-  const Routes routes = routes_of(crossing.kind, crossing.fanouts, crossing.route_loops);
+  const Routes routes =
+      routes_of(crossing.kind, crossing.fanouts, crossing.route_loops, crossing.first);
   const std::int64_t all = sign * moved(crossing, crossing.transfer, first_visits, false);
   const std::int64_t unit = sign * moved(crossing, crossing.transfer, first_visits, true);
   const std::int64_t hopping =
@@ -148,8 +153,8 @@ void NetworkCounter::book_groups(const Crossing& crossing, bool first_visits, st
     if (crossing.route_loops[r].distinct) all[l] = unit[l] = LoopEffect::kAt;
   }
   for (;;) {
-    const Routes routes =
-        routes_of_group(crossing.kind, crossing.fanouts, crossing.route_loops, group);
+    const Routes routes = routes_of_group(crossing.kind, crossing.fanouts, crossing.route_loops,
+                                          group, crossing.first);
     const auto sum = [&](const std::vector<LoopEffect>& effects) {
       return sign * visit_sum(loops_, effects.data(), transfer.child.n_loops, *transfer.access,
                               ranges, nest_steps.data());
@@ -183,7 +188,9 @@ std::vector<LoopEffect> NetworkCounter::effects(const Crossing& crossing, const 
     const Relevance seen = transfer.access->relevance[static_cast<std::size_t>(loop.variable)];
     LoopEffect effect = LoopEffect::kEvery;
     if (!loop.spatial) {
-      if (first_visits && seen != Relevance::kRelevant)
+      if (transfer.child.steps_begin <= l && l < transfer.child.steps_end)
+        effect = LoopEffect::kOnce;
+      else if (first_visits && seen != Relevance::kRelevant)
         effect = LoopEffect::kOnce;
       else if (l == transfer.child.slides_over)
         effect = LoopEffect::kSlide;

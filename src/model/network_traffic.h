@@ -28,6 +28,7 @@ struct TransferEnd {
   int depth = 0;    ///< place of its component on the path of the compute
   int n_loops = 0;  ///< loops above it
   int slides_over = -1;
+  int steps_begin = 0, steps_end = 0;  ///< loops in whose steps nothing moves again
 };
 
 /// A transfer of one access's tiles, `volume` values each where all tiles are whole.
@@ -48,6 +49,7 @@ class NetworkCounter {
                  std::vector<NetworkTraffic>& result)
       : problem_(problem),
         einsum_(problem[nest.einsum]),
+        tree_(tree),
         nest_(nest),
         loops_(tree.loops.data() + nest.loops_begin),
         result_(result) {}
@@ -74,6 +76,7 @@ class NetworkCounter {
 
   const BoundProblem& problem_;
   const BoundEinsum& einsum_;
+  const FlatTree& tree_;
   const Nest& nest_;
   const NestLoop* loops_;
   std::vector<NetworkTraffic>& result_;

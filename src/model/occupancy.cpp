@@ -7,6 +7,7 @@
 
 #include "model/finish_nests.h"
 #include "model/held_boxes.h"
+#include "model/regions.h"
 #include "model/reservations.h"
 
 namespace sluice {
@@ -156,18 +157,24 @@ class CapacityCheck {
     std::vector<Load> most(n_components_);
     for (int n = begin; n < end;) {
       const ConcurrentSplit* split = tree_.concurrent_split_at(n, depth);
-      std::vector<Load> now(n_components_);
+      std::vector<Load> now(n_components_), largest(n_components_);  // that of one child alone
       for (std::uint32_t index : analysis_.live_at(static_cast<std::size_t>(n)))
         if (analysis_.concurrency(index) == depth)
           now[analysis_.entry_of(index).component.index()].bits += analysis_.bits(index);
       for (std::size_t s = 0; split && s < split->stages.size(); ++s) {
         const std::vector<Load> child = loads_of(split->stages[s], split->stage_end(s), depth + 1);
         for (std::size_t c = 0; c < n_components_; ++c) {
+          if (is_divided(problem_.arch, *split, ComponentId(c))) {
+            if (largest[c].nests.empty() || child[c].bits > largest[c].bits) largest[c] = child[c];
+            continue;
+          }
           now[c].bits += child[c].bits;
           now[c].nests.insert(now[c].nests.end(), child[c].nests.begin(), child[c].nests.end());
         }
       }
       for (std::size_t c = 0; c < n_components_; ++c) {
+        now[c].bits += largest[c].bits;
+        now[c].nests.insert(now[c].nests.end(), largest[c].nests.begin(), largest[c].nests.end());
         if (!split) now[c].nests = {static_cast<std::size_t>(n)};
         if (most[c].nests.empty() || now[c].bits > most[c].bits) most[c] = std::move(now[c]);
       }

@@ -46,7 +46,7 @@ NestPricer::NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* 
 }
 
 void NestPricer::add(const Nest& nest, const NestTraffic& traffic,
-                     const std::vector<CollectivePlan>& collectives) {
+                     const std::vector<Shipment>& shipments) {
   if (rows_) first_row_ = rows_->energy.size();
   std::fill(unit_calls_.begin(), unit_calls_.end(), 0.0);
   std::fill(used_.begin(), used_.end(), 0);
@@ -68,8 +68,8 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic,
     if (!times_.empty()) times_.back().busy_s[c] = busy;
     if (rows_) rows_->latency.push_back({nest.einsum, ComponentId(c), busy});
   }
-  for (const CollectivePlan& plan : collectives)
-    if (plan.maker == &nest) latency_s += add_collective(nest, plan);
+  for (const Shipment& sent : shipments)
+    if (sent.maker == &nest) latency_s += add_shipment(nest, sent);
   if (!times_.empty()) times_.back().latency_s = latency_s;
   add_leakage(nest, latency_s);
   latency_s_ += latency_s;
@@ -153,24 +153,24 @@ void NestPricer::add_network(const Nest& nest, const NetworkTraffic& traffic) {
 }
 
 /// Reads and writes at both ends, links in between, one operation for every two values combined.
-double NestPricer::add_collective(const Nest& nest, const CollectivePlan& plan) {
+double NestPricer::add_shipment(const Nest& nest, const Shipment& sent) {
   const BoundEinsum& einsum = problem_[nest.einsum];
-  const CollectiveCharge charge = price_plan(plan);
-  const CollectiveNode& node = *plan.flat->collective;
-  const auto t = static_cast<std::size_t>(plan.tensor);
+  const CollectiveCharge& charge = sent.charge;
+  const auto t = static_cast<std::size_t>(sent.tensor);
+  const TensorId tensor = einsum.tensors[t];
   const auto access = [&](ComponentId memory, int index) {
     if (index < 0) return;
     const Action& action = problem_.arch[memory].actions[static_cast<std::size_t>(index)];
     const double width = einsum.components[memory.index()].bits_per_value[t];
     const double values = charge.values * instances_;
     const double actions = values * width / bits_moved_by(action, width);
-    add_actions({memory, nest.einsum, node.tensor, action.name, values, values * width, actions,
+    add_actions({memory, nest.einsum, tensor, action.name, values, values * width, actions,
                  actions * action.energy_j});
   };
-  access(node.src, einsum.components[node.src.index()].read_action);
-  access(node.dst, einsum.components[node.dst.index()].write_action);
-  if (plan.combiner) {
-    const auto& [compute, index] = *plan.combiner;
+  access(sent.src, einsum.components[sent.src.index()].read_action);
+  access(sent.dst, einsum.components[sent.dst.index()].write_action);
+  if (sent.combiner) {
+    const auto& [compute, index] = *sent.combiner;
     const Action& action = problem_.arch[compute].actions[index];
     const double calls = charge.combined * instances_;
     used_[compute.index()] = 1;
@@ -183,16 +183,15 @@ double NestPricer::add_collective(const Nest& nest, const CollectivePlan& plan) 
     const double bits = crossed.volume_bits * instances_;
     const double actions = crossed.bit_hops * instances_ / network.bits_per_hop_energy;
     used_[crossed.network.index()] = 1;
-    add_actions({crossed.network, nest.einsum, node.tensor, collective_name(node.type),
-                 bits / plan.request.bits_per_value, bits, actions,
-                 actions * network.hop_energy_j});
+    add_actions({crossed.network, nest.einsum, tensor, sent.type, bits / sent.bits_per_value, bits,
+                 actions, actions * network.hop_energy_j});
     if (rows_)
-      rows_->networks.push_back({crossed.network, nest.einsum, node.tensor, false, bits,
+      rows_->networks.push_back({crossed.network, nest.einsum, tensor, false, bits,
                                  crossed.bit_hops * instances_, crossed.latency_hops * instances_});
   }
   const double latency_s = charge.latency_s * instances_;
   if (rows_)
-    rows_->collectives.push_back({nest.einsum, node.tensor, node.type, node.src, node.over,
+    rows_->collectives.push_back({nest.einsum, tensor, sent.type, sent.src, sent.over,
                                   charge.algorithm, charge.combined * instances_, latency_s});
   return latency_s;
 }

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "model/collective_plan.h"
 #include "model/concurrent.h"
+#include "model/shipment.h"
 #include "model/traffic.h"
 #include "sluice/model/cost.h"
 
@@ -23,14 +23,14 @@ class NestPricer {
   NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows, double leak_factor = 1);
 
   /// Adds one Einsum's energy, latency and leakage to the totals (and its rows to the Cost).
-  /// `collectives`: of the tensor that it makes; their time comes after everything else.
+  /// `shipments`: of the tensor that it makes; their time comes after everything else.
   void add(const Nest& nest, const NestTraffic& traffic,
-           const std::vector<CollectivePlan>& collectives = {});
+           const std::vector<Shipment>& shipments = {});
 
   double energy_j() const { return energy_j_; }
   /// Under `overlap`, with the tree's pipelined and parallel splits.
   double latency_s() const {
-    return tree_.concurrent.empty() ? latency_s_ : concurrent_latency(tree_, times_);
+    return tree_.concurrent.empty() ? latency_s_ : concurrent_latency(problem_.arch, tree_, times_);
   }
   /// As if the Einsums followed each other.
   double sequential_latency_s() const { return latency_s_; }
@@ -47,7 +47,7 @@ class NestPricer {
   void add_network(const Nest& nest, const NetworkTraffic& traffic);
   void add_compute(const Nest& nest, const NestTraffic& traffic);
   /// Adds energy and rows; returns the time.
-  double add_collective(const Nest& nest, const CollectivePlan& plan);
+  double add_shipment(const Nest& nest, const Shipment& sent);
   /// Adds actions to the Einsum's row of this component, tensor and action, or makes it.
   void add_actions(const EnergyRow& row);
   double network_seconds(std::size_t component) const;

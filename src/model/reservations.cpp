@@ -14,6 +14,8 @@ Reservations::Reservations(const BoundProblem& problem, const FlatTree& tree)
       persistent_.push_back(r);
   for (std::uint32_t e = 0; e < tree.entries.size(); ++e)
     if (tree.entries[e].kept_during) kept_.push_back(e);
+  for (std::uint32_t e = 0; e < tree.entries.size(); ++e)
+    if (tree.entries[e].stays_until > tree.entries[e].stays_from) staying_.push_back(e);
 }
 
 const std::vector<std::uint32_t>& Reservations::live_at(std::size_t nest_index) {
@@ -22,6 +24,9 @@ const std::vector<std::uint32_t>& Reservations::live_at(std::size_t nest_index) 
   live(nest.live_begin, nest.live_end, place, place);
   for (std::uint32_t entry : kept_)
     if (loop_at_node(tree_, nest, tree_.entries[entry].kept_during)) add(entry);
+  for (std::uint32_t entry : staying_)
+    if (tree_.entries[entry].stays_from <= place && place < tree_.entries[entry].stays_until)
+      add(entry);
   return live_;
 }
 
@@ -126,7 +131,7 @@ void Reservations::find_spreads() {
   std::vector<std::uint32_t> first_entry(problem_.workload.tensors.size(), kNone);
   for (std::uint32_t e = 0; e < tree_.entries.size(); ++e) {
     const TreeEntry& entry = tree_.entries[e];
-    if (!entry.backing) continue;
+    if (!entry.backing || entry.forwarded) continue;
     if (entry.sent_at >= 0) {
       make_spread(e);
       spreads_.back().last_user = entry.sent_at;

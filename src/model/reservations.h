@@ -57,6 +57,7 @@ class Reservations {
   const FlatTree& tree_;
   std::vector<std::uint32_t> persistent_;  ///< reservations
   std::vector<std::uint32_t> kept_;        ///< incremental ones: they live between visits, too
+  std::vector<std::uint32_t> staying_;     ///< as long as a child of a pipelined split runs
   std::vector<Spread> spreads_;
   std::vector<std::uint32_t> spread_of_;  ///< per entry: index into `spreads_`, or kNone
   /// per reservation: one that stands for all copies of the same values in the same memory; empty

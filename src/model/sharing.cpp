@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/collective_rules.h"
+#include "model/forward.h"
 #include "model/windows.h"
 
 namespace sluice {
@@ -25,7 +26,8 @@ class SharingChecker {
       if (!nest) continue;
       if (producer && nest_of(*producer) && consumer != *producer)
         check_pair(tensor, *nest_of(*producer), *nest);
-      if (first && first != nest && !mover_of(tree_, tensor)) check_backing(tensor, *first, *nest);
+      if (first && first != nest && !mover_of(tree_, tensor) && !forward_of(tree_, tensor))
+        check_backing(tensor, *first, *nest);
       if (!first) first = nest;
     }
   }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "model/pricing.h"
+#include "model/regions.h"
 #include "model/transfer_times.h"
 
 namespace sluice {
@@ -111,13 +112,9 @@ struct Branch {
 class StageTree {
  public:
   StageTree(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
-            const std::vector<NestTraffic>& traffic, const std::vector<CollectivePlan>& collectives,
+            const std::vector<NestTraffic>& traffic, const std::vector<Shipment>& shipments,
             const std::vector<NestTime>& times)
-      : problem_(problem),
-        tree_(tree),
-        traffic_(traffic),
-        collectives_(collectives),
-        times_(times) {
+      : problem_(problem), tree_(tree), traffic_(traffic), shipments_(shipments), times_(times) {
     find_splits(mapping.nodes, {});
     std::sort(list_of_.begin(), list_of_.end());
     for (const Nest& nest : tree.nests) branches_.push_back(branch_of(nest));
@@ -277,8 +274,9 @@ class StageTree {
         tree_.concurrent.begin(), tree_.concurrent.end(), [&](const ConcurrentSplit& split) {
           return split.split == branches_[first].splits[splits] && split.runs_side_by_side();
         });
-    const Times window = concurrent == tree_.concurrent.end() ? one_after_the_other(children)
-                                                              : side_by_side(children, all_steps);
+    const Times window = concurrent == tree_.concurrent.end()
+                             ? one_after_the_other(children)
+                             : side_by_side(*concurrent, children, all_steps);
     if (splits == 0) {
       windows_ = all_steps * repeats_;
       window_s_ = window.total();
@@ -303,17 +301,20 @@ class StageTree {
 
   /// The longest child (eq. 5), and where several use a memory (or anything else), what they need
   /// of it together beyond that (eq. 6 and 7).
-  Times side_by_side(const Children& children, double all_steps) const {
+  Times side_by_side(const ConcurrentSplit& split, const Children& children,
+                     double all_steps) const {
     Times result;
     for (const Child& child : children)
       if (child.times.total() > result.total()) result = child.times;
     double conflict_s = 0;
     for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
+      if (is_divided(problem_.arch, split, ComponentId(c))) continue;
       double together_s = 0;
       int users = 0;
       for (const Child& child : children) {
-        double busy_s = 0;
-        for (std::size_t n = child.begin; n < child.end; ++n) busy_s += times_[n].busy_s[c];
+        const double busy_s =
+            busy_seconds(problem_.arch, tree_, times_, static_cast<int>(child.begin),
+                         static_cast<int>(child.end), split.depth + 1, ComponentId(c));
         together_s += busy_s / (all_steps * repeats_);
         users += busy_s > 0;
       }
@@ -324,14 +325,15 @@ class StageTree {
   }
 
   /// Once what the collectives on tensors that nests [begin, end) make take (eq. 4), children of a
-  /// split that is number `splits` on their way.
+  /// split that is number `splits` on their way, and what that split forwards of them.
   double collectives_of(std::size_t begin, std::size_t end, std::size_t splits) const {
     double seconds = 0;
-    for (const CollectivePlan& plan : collectives_) {
-      const auto maker = static_cast<std::size_t>(plan.maker - tree_.nests.data());
-      if (maker < begin || maker >= end || splits_above(plan.flat->node) != splits) continue;
-      seconds += price_plan(plan).latency_s / static_cast<double>(plan.executions) *
-                 repetitions(problem_, *plan.maker) / repeats_;
+    for (const Shipment& sent : shipments_) {
+      const auto maker = static_cast<std::size_t>(sent.maker - tree_.nests.data());
+      const std::size_t below = splits_above(sent.node) + (sent.forwarded ? 1 : 0);
+      if (maker < begin || maker >= end || below != splits) continue;
+      seconds += sent.charge.latency_s / static_cast<double>(sent.executions) *
+                 repetitions(problem_, *sent.maker) / repeats_;
     }
     return seconds;
   }
@@ -414,7 +416,7 @@ class StageTree {
   const BoundProblem& problem_;
   const FlatTree& tree_;
   const std::vector<NestTraffic>& traffic_;
-  const std::vector<CollectivePlan>& collectives_;
+  const std::vector<Shipment>& shipments_;
   const std::vector<NestTime>& times_;  ///< per nest, where children run side by side
   std::vector<ListPlace> lists_;
   std::vector<std::pair<const Node*, int>> list_of_;  ///< by node: index into lists_
@@ -427,10 +429,9 @@ class StageTree {
 
 LatencyBreakdown stage_times(const BoundProblem& problem, const Mapping& mapping,
                              const FlatTree& tree, const std::vector<NestTraffic>& traffic,
-                             const std::vector<CollectivePlan>& collectives,
-                             const NestPricer& overlapped) {
+                             const std::vector<Shipment>& shipments, const NestPricer& overlapped) {
   const Times times =
-      StageTree(problem, mapping, tree, traffic, collectives, overlapped.times()).run();
+      StageTree(problem, mapping, tree, traffic, shipments, overlapped.times()).run();
   return {{"compute", times.compute_s},
           {"simd", times.simd_s},
           {"compulsory_stall", times.compulsory_s},
@@ -457,9 +458,9 @@ double total_seconds(const LatencyBreakdown& breakdown) {
 
 LatencyBreakdown staged_latency(const BoundProblem& problem, const Mapping& mapping,
                                 const FlatTree& tree, const std::vector<NestTraffic>& traffic,
-                                const std::vector<CollectivePlan>& collectives,
+                                const std::vector<Shipment>& shipments,
                                 const NestPricer& overlapped) {
-  LatencyBreakdown parts = stage_times(problem, mapping, tree, traffic, collectives, overlapped);
+  LatencyBreakdown parts = stage_times(problem, mapping, tree, traffic, shipments, overlapped);
   const auto optional = std::find_if(parts.begin(), parts.end(), [](const LatencyPart& part) {
     return part.name == "optional_stall";
   });

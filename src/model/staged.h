@@ -14,15 +14,14 @@ namespace sluice {
 /// takes longer, what is missing counts as optional stall.
 LatencyBreakdown staged_latency(const BoundProblem& problem, const Mapping& mapping,
                                 const FlatTree& tree, const std::vector<NestTraffic>& traffic,
-                                const std::vector<CollectivePlan>& collectives,
+                                const std::vector<Shipment>& shipments,
                                 const NestPricer& overlapped);
 
 /// As staged_latency, without what `overlap` takes longer: adds up over the children of a
 /// sequential split.
 LatencyBreakdown stage_times(const BoundProblem& problem, const Mapping& mapping,
                              const FlatTree& tree, const std::vector<NestTraffic>& traffic,
-                             const std::vector<CollectivePlan>& collectives,
-                             const NestPricer& overlapped);
+                             const std::vector<Shipment>& shipments, const NestPricer& overlapped);
 
 /// The sum of stage_times, and what the children of the outermost split take of it.
 struct StageTotals {

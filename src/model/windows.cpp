@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <utility>
+#include <vector>
+
+#include "model/sharing.h"
 
 namespace sluice {
 namespace {
@@ -106,6 +110,52 @@ bool covers_moved_ranks(const BoundProblem& problem, const FlatTree& tree, const
     }
   }
   return true;
+}
+
+bool touched_alike(const BoundProblem& problem, TensorId tensor) {
+  using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  std::optional<Box> first;
+  for (const Einsum& einsum : problem.workload.einsums)
+    for (const TensorAccess& access : einsum.accesses) {
+      if (access.tensor != tensor) continue;
+      Box box;
+      for (std::size_t r = 0; r < access.projection.size(); ++r) {
+        std::int64_t low = access.projection[r].constant, high = low;
+        for (const AffineTerm& term : access.projection[r].terms)
+          for (const VariableRange& range : einsum.iteration_space) {
+            if (range.variable != term.variable) continue;
+            const std::int64_t a = term.coefficient * range.minimum;
+            const std::int64_t b = term.coefficient * (range.minimum + range.size - 1);
+            low += std::min(a, b);
+            high += std::max(a, b);
+          }
+        const std::int64_t size = problem.workload[problem.workload[tensor].ranks[r]].size;
+        box.emplace_back(std::max<std::int64_t>(low, 0), std::min(high, size - 1));
+      }
+      if (first && *first != box) return false;
+      first = std::move(box);
+    }
+  return true;
+}
+
+bool moves_window(const BoundProblem& problem, const FlatTree& tree, TensorId tensor) {
+  for (const Nest& nest : tree.nests) {
+    const int local = problem[nest.einsum].local_tensor[tensor.index()];
+    if (local < 0) continue;
+    for (auto l = nest.loops_begin; l < nest.loops_end; ++l) {
+      const NestLoop& loop = tree.loops[l];
+      if (problem[nest.einsum].relevance[static_cast<std::size_t>(local)][static_cast<std::size_t>(
+              loop.variable)] != Relevance::kPartial)
+        continue;
+      for (const Nest& other : tree.nests) {
+        const NestLoop* shared = loop_at_node(tree, other, loop.node);
+        if (&other != &nest && shared && (loop.trips > 1 || shared->trips > 1) &&
+            problem[other.einsum].local_tensor[tensor.index()] >= 0)
+          return true;
+      }
+    }
+  }
+  return false;
 }
 
 }  // namespace sluice

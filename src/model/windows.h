@@ -16,4 +16,10 @@ bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Ne
 bool covers_moved_ranks(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
                         const NestLoop& loop, const NestStorage& storage);
 
+/// Whether all Einsums touch the same range of every rank of a tensor, what lies outside left out.
+bool touched_alike(const BoundProblem& problem, TensorId tensor);
+
+/// Whether a loop of several steps that two users of a tensor share moves it through a window.
+bool moves_window(const BoundProblem& problem, const FlatTree& tree, TensorId tensor);
+
 }  // namespace sluice

@@ -56,4 +56,8 @@ CollectiveCounts count_collective(const CollectiveRequest& request, const std::s
 CollectiveCost price_collective(const CollectiveRequest& request, const std::string& algorithm,
                                 double memory_bandwidth);
 
+/// Eq. 1 to 4 for messages that are counted already, on the request's networks; no algorithm.
+CollectiveCost price_messages(const CollectiveRequest& request, const CollectiveCounts& counts,
+                              double memory_bandwidth);
+
 }  // namespace sluice

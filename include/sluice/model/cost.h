@@ -45,12 +45,13 @@ struct NetworkRow {
   friend bool operator==(const NetworkRow&, const NetworkRow&) = default;
 };
 
-/// A collective of the mapping: its time is part of the latency of the Einsum that made the tensor,
-/// after everything that `LatencyRow`s say (docs/collectives.md).
+/// A collective of the mapping, or what a pipelined split forwards: its time is part of the latency
+/// of the Einsum that made the tensor, after everything that `LatencyRow`s say
+/// (docs/collectives.md).
 struct CollectiveRow {
   EinsumId einsum;
   TensorId tensor;
-  CollectiveType type = CollectiveType::kAllReduce;
+  std::string type;  ///< as in spec files, `all_reduce` …, or `forward`
   ComponentId memory;
   std::vector<std::string> over;
   std::string algorithm;       ///< that performs it; never `auto`

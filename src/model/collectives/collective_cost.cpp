@@ -27,9 +27,11 @@ std::optional<std::string> why_bad_request(const CollectiveRequest& request) {
   for (const CollectiveDimension& dimension : group.over) {
     const std::int64_t fanout =
         group.networks.at(dimension.network).fanouts.at(dimension.dimension);
-    if (dimension.participants < 1 || dimension.participants > fanout)
-      return fmt::format("{} participants in a dimension of {} instances.", dimension.participants,
-                         fanout);
+    if (dimension.participants < 1 || dimension.first < 0 ||
+        dimension.participants > fanout - dimension.first)
+      return fmt::format(
+          "{} participants{} in a dimension of {} instances.", dimension.participants,
+          dimension.first ? fmt::format(" from {} on", dimension.first) : "", fanout);
     participants = checked_multiply(participants, dimension.participants);
   }
   if (has_root(request.type) && (request.root < 0 || request.root >= participants))
@@ -55,11 +57,19 @@ std::optional<std::string> why_not(const CollectiveRequest& request,
 
 CollectiveCost price(const CollectiveRequest& request, const CollectiveAlgorithm& algorithm,
                      double memory_bandwidth) {
-  CollectiveCost cost;
-  cost.algorithm = algorithm.name();
   CollectiveTally tally(request);
   algorithm.count(tally);
-  cost.counts = tally.counts();
+  CollectiveCost cost = price_messages(request, tally.counts(), memory_bandwidth);
+  cost.algorithm = algorithm.name();
+  return cost;
+}
+
+}  // namespace
+
+CollectiveCost price_messages(const CollectiveRequest& request, const CollectiveCounts& counts,
+                              double memory_bandwidth) {
+  CollectiveCost cost;
+  cost.counts = counts;
   double bandwidth = memory_bandwidth;
   for (std::size_t n = 0; n < cost.counts.networks.size(); ++n) {
     const CollectiveQuantities& crossed = cost.counts.networks[n];
@@ -75,8 +85,6 @@ CollectiveCost price(const CollectiveRequest& request, const CollectiveAlgorithm
     cost.memory_latency_s = cost.counts.total.volume_bits / bandwidth;
   return cost;
 }
-
-}  // namespace
 
 std::vector<std::string> collective_algorithms() {
   std::vector<std::string> names;
@@ -125,6 +133,7 @@ class PriceKey {
       add(dimension.network);
       add(dimension.dimension);
       add(dimension.participants);
+      add(dimension.first);
     }
     add(request.group.standing_at.size());
     for (const std::vector<std::int64_t>& standing : request.group.standing_at) add_list(standing);

@@ -27,7 +27,8 @@ CollectiveTally::Node CollectiveTally::node_of(std::int64_t rank) const {
   std::int64_t stride = 1;
   for (std::size_t d = group.over.size(); d-- > 0;) {
     const CollectiveDimension& dimension = group.over[d];
-    node[dimension.network][dimension.dimension] = rank / stride % dimension.participants;
+    node[dimension.network][dimension.dimension] =
+        dimension.first + rank / stride % dimension.participants;
     stride *= dimension.participants;
   }
   return node;
@@ -49,8 +50,13 @@ void CollectiveTally::find_route(const Node& from, const Node& to) {
 
 void CollectiveTally::send(std::int64_t from, std::int64_t to, std::int64_t values,
                            Arrival arrival) {
+  send(nodes_[static_cast<std::size_t>(from)], nodes_[static_cast<std::size_t>(to)], values,
+       arrival);
+}
+
+void CollectiveTally::send(const Node& from, const Node& to, std::int64_t values, Arrival arrival) {
   if (values == 0) return;
-  find_route(nodes_[static_cast<std::size_t>(from)], nodes_[static_cast<std::size_t>(to)]);
+  find_route(from, to);
   const auto add = [values](Values& sum, std::int64_t hops) {
     sum.values = checked_add(sum.values, values);
     sum.value_hops = checked_add(sum.value_hops, checked_multiply(values, hops));

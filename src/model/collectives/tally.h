@@ -20,6 +20,9 @@ class CollectiveTally {
   /// A message of the current step; none where `values` is 0.
   void send(std::int64_t from, std::int64_t to, std::int64_t values,
             Arrival arrival = Arrival::kStored);
+  using Node = std::vector<std::vector<std::int64_t>>;  ///< coordinates per network
+  void send(const Node& from, const Node& to, std::int64_t values,
+            Arrival arrival = Arrival::kStored);
   void end_step();
 
   CollectiveCounts counts() const;
@@ -28,7 +31,6 @@ class CollectiveTally {
   struct Values {
     std::int64_t latency_hops = 0, values = 0, value_hops = 0;
   };
-  using Node = std::vector<std::vector<std::int64_t>>;  ///< coordinates per network
 
   Node node_of(std::int64_t rank) const;
   void find_route(const Node& from, const Node& to);

@@ -111,14 +111,8 @@ TEST_F(Illegal, AComputeThatDoesNotAcceptTheEinsum) {
 TEST_F(Illegal, NodesThatCannotBePricedYet) {
   Node shared = all;
   std::get<StorageNode>(shared.kind).shared_by = 2;
-  SplitNode pipeline;
-  pipeline.kind = SplitKind::kPipeline;
-  pipeline.over = "x";
-  pipeline.children = {loops({})};
-  EXPECT_EQ(why({shared, Node{pipeline}}),
-            "The model cannot price `shared_by` (a tile shared by peers) of A, B, C yet.\n"
-            "The model cannot price a split that divides a spatial dimension among its "
-            "children (`over`) yet.\n");
+  EXPECT_EQ(why(loops({shared})),
+            "The model cannot price `shared_by` (a tile shared by peers) of A, B, C yet.\n");
 }
 
 TEST_F(Illegal, EveryMistakeIsReported) {
