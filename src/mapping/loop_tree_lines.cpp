@@ -136,8 +136,15 @@ class Describer {
 
   void add(const SplitNode& node, const Tiles& tiles, DrawingBranch& out) const {
     out.split = how_children_run(node.kind);
-    if (node.kind != SplitKind::kSequential)
-      append({"children", {out.split}, out.split, false}, out);
+    if (node.kind != SplitKind::kSequential) {
+      DrawingLine line{"children", {out.split}, out.split, false};
+      if (node.over)
+        line.items.push_back(fmt::format("{} of {}", fmt::join(node.shares, " + "), *node.over));
+      for (const auto& [tensor, memory] : node.forward)
+        line.items.push_back(
+            fmt::format("{} forwarded in {}", workload_[tensor].name, arch_[memory].name));
+      append(std::move(line), out);
+    }
     for (const NodeList& child : node.children) {
       out.children.push_back(branch(child, {tiles.loops, einsums_below(child)}));
       const auto& names = out.children.back().einsums;

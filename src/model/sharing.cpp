@@ -405,6 +405,9 @@ class SharingChecker {
   std::string missing_between(TensorId tensor, const Nest& a, const NestStorage& left,
                               const Nest& b, const NestStorage& right) const {
     if (problem_.roles.producer[tensor.index()] != a.einsum) return "";
+    if (left.component == right.component && stand_in_a_pipeline(a, b))
+      return " Missing in their pipelined split: forward: {" + report_.name(tensor) + ": " +
+             report_.name(left.component) + "}.";
     std::vector<std::string> over;
     const auto layout = [&](const Nest& nest, const NestStorage& backing, const Nest& other) {
       std::string found;  // what spatial loops of this branch alone make of the tensor
@@ -431,6 +434,16 @@ class SharingChecker {
            (made == "copies" ? ", op: " + reduction_name(reduction) : "") +
            ", src: " + report_.name(left.component) + ", dst: " + report_.name(right.component) +
            ", over: [" + joined(over) + "]}.";
+  }
+
+  /// Whether one follows the other in a pipelined split.
+  bool stand_in_a_pipeline(const Nest& a, const Nest& b) const {
+    const int before = tree_.place(a), after = tree_.place(b);
+    return std::any_of(tree_.concurrent.begin(), tree_.concurrent.end(),
+                       [&](const ConcurrentSplit& split) {
+                         return split.split->kind == SplitKind::kPipeline && split.has(before) &&
+                                split.has(after) && split.stage_of(before) < split.stage_of(after);
+                       });
   }
 
   static std::string joined(const std::vector<std::string>& names) {

@@ -280,6 +280,12 @@ TEST_F(Forward, NeedsANetworkBetweenItsEnds) {
             "The forward of T to GB: its messages have no way: there is no !Network above Node.\n");
 }
 
+TEST_F(Forward, IsNamedWhereItIsMissing) {
+  SplitNode without = split({maker(), reader()});
+  without.forward.clear();
+  EXPECT_THAT(why_split(without), HasSubstr("Missing in their pipelined split: forward: {T: GB}."));
+}
+
 TEST_F(Forward, SumsMustBeWhole) {
   w = WorkloadBuilder({{"m", 4}, {"n", 4}, {"k", 2}}, 1)
           .einsum("T[m,n] = A[m,n,k]")
