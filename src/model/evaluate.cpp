@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/collective_rules.h"
 #include "model/finish_nests.h"
 #include "model/flatten.h"
 #include "model/legality.h"
@@ -280,7 +281,9 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
 PartTime unchecked_overlap(const BoundProblem& problem, const Mapping& mapping) {
   ViolationReport report(problem, mapping);
   const FlatTree tree = take_apart(problem, mapping, report);
-  if (tree.nests.size() != 1 || report.has(ViolationKind::kUnsupportedNode)) return {};
+  if (tree.nests.size() != 1 || !tree.forwards.empty() ||
+      report.has(ViolationKind::kUnsupportedNode))
+    return {};
   for (const FlatCollective& flat : tree.collectives) {
     const Nest* maker = nest_of_maker(problem, tree, flat.collective->tensor);
     if (!maker || !plan_collective(problem, tree, flat, *maker)) return {};

@@ -442,9 +442,8 @@ LatencyBreakdown stage_times(const BoundProblem& problem, const Mapping& mapping
 
 StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                          const std::vector<NestTraffic>& traffic,
-                         const std::vector<CollectivePlan>& collectives,
-                         const NestPricer& overlapped) {
-  StageTree stages(problem, mapping, tree, traffic, collectives, overlapped.times());
+                         const std::vector<Shipment>& shipments, const NestPricer& overlapped) {
+  StageTree stages(problem, mapping, tree, traffic, shipments, overlapped.times());
   const Times times = stages.run();
   return {times.total(), stages.windows(), stages.window_s(),
           times.optional_s - stages.windows() * stages.window_stall_s()};

@@ -32,8 +32,7 @@ struct StageTotals {
 };
 StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                          const std::vector<NestTraffic>& traffic,
-                         const std::vector<CollectivePlan>& collectives,
-                         const NestPricer& overlapped);
+                         const std::vector<Shipment>& shipments, const NestPricer& overlapped);
 
 /// Seconds of all parts.
 double total_seconds(const LatencyBreakdown& breakdown);

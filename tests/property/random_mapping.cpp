@@ -118,8 +118,10 @@ class MappingMaker {
       node.children.push_back(random_.chance(20) && !dimensions_.empty() ? NodeList{{collective()}}
                                                                          : nodes(depth + 1));
     if (node.kind != SplitKind::kSequential && !dimensions_.empty() && random_.chance(50)) {
-      node.over = random_.any(dimensions_);
-      for (std::int64_t i = 0; i < n; ++i) node.shares.push_back(random_.pick(1, 4));
+      for (const NodeList& child : node.children)
+        if (child.size() != 1 || !std::holds_alternative<CollectiveNode>(child.front().kind))
+          node.shares.push_back(random_.pick(1, 4));
+      if (!node.shares.empty()) node.over = random_.any(dimensions_);
     }
     if (node.kind == SplitKind::kPipeline && random_.chance(50))
       node.forward.emplace_back(tensor(), random_.any(memories_));
