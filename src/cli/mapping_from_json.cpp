@@ -175,9 +175,29 @@ SpatialNode MappingFromJson::spatial(const Value& value) const {
 }
 
 SplitNode MappingFromJson::split(const Value& value, SplitKind kind, const Leaves& leaves) const {
-  check_keys(value, {"node", "nodes"});
+  if (kind == SplitKind::kSequential) check_keys(value, {"node", "nodes"});
+  if (kind == SplitKind::kParallel) check_keys(value, {"node", "nodes", "over", "shares"});
+  if (kind == SplitKind::kPipeline)
+    check_keys(value, {"node", "nodes", "over", "shares", "forward"});
   SplitNode split;
   split.kind = kind;
+  if (value.contains("over") != value.contains("shares"))
+    fail("`over` and `shares` need each other");
+  if (value.contains("over")) {
+    split.over = text(value, "over");
+    if (!value["shares"].is_array()) fail("`shares` must be a list of whole numbers");
+    for (const Value& share : value["shares"]) {
+      if (!share.is_number_unsigned() || share.get<std::uint64_t>() > INT32_MAX || share == 0)
+        fail("`shares` must be a list of whole numbers from 1 on");
+      split.shares.push_back(share.get<std::int64_t>());
+    }
+  }
+  if (value.contains("forward")) {
+    if (!value["forward"].is_object()) fail("`forward` names a memory for each tensor");
+    for (const auto& item : value["forward"].items())
+      split.forward.emplace_back(look_up(tensors_, Value(item.key()), "tensor"),
+                                 look_up(components_, item.value(), "component"));
+  }
   for (const Value& child : member(value, "nodes")) {
     if (!child.is_object() || text(child, "node") != "Nested")
       fail("below a split stand nodes Nested");

@@ -70,6 +70,28 @@ TEST_F(Lines, ReadsWhatThePlainReaderReads) {
   }
 }
 
+std::string pipeline(const std::string& keys) {
+  return R"({"nodes":[)" + kBacking + R"(,{"node":"Pipeline",)" + keys +
+         R"("nodes":[{"node":"Nested","nodes":[)" + kY + R"(]},{"node":"Nested","nodes":[)" + kZ +
+         "]}]}]}";
+}
+
+TEST_F(Lines, ReadsRegionsAndForwards) {
+  const std::string line = pipeline(R"("over":"x","shares":[3,1],"forward":{"Y":"DRAM"},)");
+  expect_alike(line);
+  const Mapping mapping = lines.read(line);
+  const auto& split = std::get<SplitNode>(mapping.nodes.at(1).kind);
+  EXPECT_EQ(split.over, "x");
+  EXPECT_EQ(split.shares, (std::vector<std::int64_t>{3, 1}));
+  ASSERT_EQ(split.forward.size(), 1U);
+  EXPECT_EQ((*specs.workload)[split.forward[0].first].name, "Y");
+  for (const char* wrong : {R"("over":"x",)", R"("shares":[2],)", R"("over":"x","shares":[0,1],)",
+                            R"("over":"x","shares":3,)", R"("forward":["Y"],)"}) {
+    expect_alike(pipeline(wrong));
+    EXPECT_THROW(lines.read(pipeline(wrong)), std::exception) << wrong;
+  }
+}
+
 TEST_F(Lines, SaysWhatIsWrongWithTheLineItself) {
   for (const std::string& line :
        {std::string("3"), std::string("[0]"), std::string("{}"), std::string(R"({"nodes":3})"),
