@@ -115,12 +115,13 @@ void add_routes(const Routes& routes, std::int64_t all, std::int64_t unit, std::
 /// Values of a transfer that enter the network, or its busiest instance; all tiles are whole.
 std::int64_t NetworkCounter::moved(const Crossing& crossing, const Transfer& transfer,
                                    bool first_visits, bool busiest) const {
-  std::vector<LoopEffect> counted = effects(crossing, transfer, first_visits, busiest);
-  if (!transfer.refetched || first_visits)
-    return checked_multiply(transfer.volume, whole_product(counted));
-  for (std::size_t l = 0; l < counted.size(); ++l)
-    if (!loops_[l].spatial) counted[l] = LoopEffect::kOnce;
-  return checked_multiply(transfer.refetched->values, whole_product(counted));
+  const bool is_whole = !transfer.refetched || first_visits;
+  std::int64_t values = is_whole ? transfer.volume : transfer.refetched->values;
+  for (int l = 0; l < transfer.child.n_loops; ++l)
+    if ((is_whole || loops_[l].spatial) &&
+        effect(crossing, transfer, first_visits, busiest, l) == LoopEffect::kEvery)
+      values = checked_multiply(values, loops_[l].trips);
+  return values;
 }
 
 /// Every group of nodes takes the same number of values.
@@ -183,48 +184,47 @@ void NetworkCounter::book_groups(const Crossing& crossing, bool first_visits, st
 std::vector<LoopEffect> NetworkCounter::effects(const Crossing& crossing, const Transfer& transfer,
                                                 bool first_visits, bool busiest) const {
   std::vector<LoopEffect> effects;
-  for (int l = 0; l < transfer.child.n_loops; ++l) {
-    const NestLoop& loop = loops_[l];
-    const Relevance seen = transfer.access->relevance[static_cast<std::size_t>(loop.variable)];
-    LoopEffect effect = LoopEffect::kEvery;
-    if (!loop.spatial) {
-      if (transfer.child.steps_begin <= l && l < transfer.child.steps_end)
-        effect = LoopEffect::kOnce;
-      else if (first_visits && seen != Relevance::kRelevant)
-        effect = LoopEffect::kOnce;
-      else if (l == transfer.child.slides_over)
-        effect = LoopEffect::kSlide;
-    } else if (l >= transfer.parent.n_loops && loop.component == crossing.network.fanned) {
-      effect = LoopEffect::kOnce;
-    } else if (l < transfer.parent.n_loops ||
-               nest_.compute->depth[loop.component.index()] < crossing.network.depth) {
-      effect = busiest ? LoopEffect::kOnce : LoopEffect::kEvery;  // a network for each instance
-    } else if (seen == Relevance::kIrrelevant) {
-      const BoundSpatial& inner =
-          einsum_.components[loop.component.index()].spatial[loop.dimension];
-      if ((inner.may_reuse >> transfer.access->tensor) & 1) effect = LoopEffect::kOnce;
-    }
-    effects.push_back(effect);
-  }
+  for (int l = 0; l < transfer.child.n_loops; ++l)
+    effects.push_back(effect(crossing, transfer, first_visits, busiest, l));
   return effects;
+}
+
+LoopEffect NetworkCounter::effect(const Crossing& crossing, const Transfer& transfer,
+                                  bool first_visits, bool busiest, int l) const {
+  const NestLoop& loop = loops_[l];
+  const Relevance seen = transfer.access->relevance[static_cast<std::size_t>(loop.variable)];
+  if (!loop.spatial) {
+    const bool stays = transfer.child.steps_begin <= l && l < transfer.child.steps_end;
+    if (stays || (first_visits && seen != Relevance::kRelevant)) return LoopEffect::kOnce;
+    return l == transfer.child.slides_over ? LoopEffect::kSlide : LoopEffect::kEvery;
+  }
+  if (l >= transfer.parent.n_loops && loop.component == crossing.network.fanned)
+    return LoopEffect::kOnce;
+  if (l < transfer.parent.n_loops ||
+      nest_.compute->depth[loop.component.index()] < crossing.network.depth)
+    return busiest ? LoopEffect::kOnce : LoopEffect::kEvery;  // a network for each instance
+  if (seen != Relevance::kIrrelevant) return LoopEffect::kEvery;
+  const BoundSpatial& inner = einsum_.components[loop.component.index()].spatial[loop.dimension];
+  return (inner.may_reuse >> transfer.access->tensor) & 1 ? LoopEffect::kOnce : LoopEffect::kEvery;
 }
 
 /// Transfers of the busiest network one after another.
 std::int64_t NetworkCounter::steps(const Crossing& crossing, bool first_visits) const {
-  if (crossing.transfer.refetched && !first_visits) return crossing.transfer.refetched->visits;
-  std::vector<LoopEffect> counted = effects(crossing, crossing.transfer, first_visits, true);
+  const Transfer& transfer = crossing.transfer;
+  if (transfer.refetched && !first_visits) return transfer.refetched->visits;
+  if (nest_.perfect) {
+    std::int64_t steps = 1;
+    for (int l = 0; l < transfer.child.n_loops; ++l)
+      if (!loops_[l].spatial &&
+          effect(crossing, transfer, first_visits, true, l) == LoopEffect::kEvery)
+        steps = checked_multiply(steps, loops_[l].trips);
+    return steps;
+  }
+  std::vector<LoopEffect> counted = effects(crossing, transfer, first_visits, true);
   for (std::size_t l = 0; l < counted.size(); ++l)
     if (loops_[l].spatial) counted[l] = LoopEffect::kOnce;
-  if (nest_.perfect) return whole_product(counted);
-  return visit_sum(loops_, counted.data(), crossing.transfer.child.n_loops, BoundAccess{},
+  return visit_sum(loops_, counted.data(), transfer.child.n_loops, BoundAccess{},
                    problem_.workload[nest_.einsum].iteration_space);
-}
-
-std::int64_t NetworkCounter::whole_product(const std::vector<LoopEffect>& effects) const {
-  std::int64_t product = 1;
-  for (std::size_t l = 0; l < effects.size(); ++l)
-    if (effects[l] == LoopEffect::kEvery) product = checked_multiply(product, loops_[l].trips);
-  return product;
 }
 
 }  // namespace sluice

@@ -70,8 +70,9 @@ class NetworkCounter {
                    std::vector<std::int64_t>& loads, NetworkTraffic& record) const;
   std::vector<LoopEffect> effects(const Crossing& crossing, const Transfer& transfer,
                                   bool first_visits, bool busiest) const;
+  LoopEffect effect(const Crossing& crossing, const Transfer& transfer, bool first_visits,
+                    bool busiest, int l) const;
   std::int64_t steps(const Crossing& crossing, bool first_visits) const;
-  std::int64_t whole_product(const std::vector<LoopEffect>& effects) const;
   NetworkTraffic& record_of(ComponentId network, int tensor);
 
   const BoundProblem& problem_;

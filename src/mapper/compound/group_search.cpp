@@ -335,7 +335,7 @@ class GroupSearch {
   /// As above: whether all Einsums, each on its own under `overlap`, do.
   bool is_beaten(const NodeList& nodes) {
     const double known_s = known_latency_s();
-    if (known_s == kNone || group_.size() == 1 || problem_.holds_unlike_boxes ||
+    if (known_s == kNone || problem_.holds_unlike_boxes ||
         options_.policy == LatencyPolicy::kPipeline)
       return false;
     if (!bound_) bound_.emplace(problem_, group_, alone_slices_, root_);

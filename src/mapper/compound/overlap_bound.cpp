@@ -127,17 +127,19 @@ void OverlapBound::look(std::size_t e, const NodeList& nodes, Key* key) const {
 }
 
 NodeList OverlapBound::seen_by(std::size_t e, const NodeList& nodes) const {
-  NodeList seen = nodes_using(nodes, [&](TensorId tensor) { return uses(e, tensor); });
-  if (auto* split = seen.empty() ? nullptr : std::get_if<SplitNode>(&seen.back().kind)) {
-    const auto [begin, end] = branch_of(*split, EinsumId(e));
-    SplitNode own;
-    own.kind = SplitKind::kParallel;  // the same latency, and busy times
-    own.children.push_back(seen_by(e, split->children[begin]));
-    own.children.insert(own.children.end(),
-                        split->children.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
-                        split->children.begin() + static_cast<std::ptrdiff_t>(end));
-    seen.back().kind = std::move(own);
-  }
+  const auto* split = std::get_if<SplitNode>(&nodes.back().kind);
+  NodeList seen = nodes_using(nodes.begin(), nodes.end() - (split ? 1 : 0),
+                              [&](TensorId tensor) { return uses(e, tensor); });
+  if (!split) return seen;
+  const auto [begin, end] = branch_of(*split, EinsumId(e));
+  SplitNode own;
+  own.kind = SplitKind::kParallel;  // the same latency, and busy times
+  own.children.reserve(end - begin);
+  own.children.push_back(seen_by(e, split->children[begin]));
+  own.children.insert(own.children.end(),
+                      split->children.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
+                      split->children.begin() + static_cast<std::ptrdiff_t>(end));
+  seen.push_back({std::move(own)});
   return seen;
 }
 

@@ -53,17 +53,23 @@ void add_offset(NodeList* nodes, std::size_t offset) {
   });
 }
 
-NodeList nodes_using(const NodeList& frame, const std::function<bool(TensorId)>& is_used) {
+NodeList nodes_using(NodeList::const_iterator begin, NodeList::const_iterator end,
+                     const std::function<bool(TensorId)>& is_used) {
   NodeList nodes;
-  for (const Node& node : frame) {
-    Node own = node;
-    if (auto* storage = std::get_if<StorageNode>(&own.kind)) {
-      std::erase_if(storage->tensors, [&](TensorId tensor) { return !is_used(tensor); });
-      if (storage->tensors.empty()) continue;
-    }
-    nodes.push_back(std::move(own));
+  nodes.reserve(static_cast<std::size_t>(end - begin) + 1);
+  for (auto node = begin; node != end; ++node) {
+    const auto* storage = std::get_if<StorageNode>(&node->kind);
+    if (storage && std::none_of(storage->tensors.begin(), storage->tensors.end(), is_used))
+      continue;
+    nodes.push_back(*node);
+    if (auto* own = std::get_if<StorageNode>(&nodes.back().kind))
+      std::erase_if(own->tensors, [&](TensorId tensor) { return !is_used(tensor); });
   }
   return nodes;
+}
+
+NodeList nodes_using(const NodeList& frame, const std::function<bool(TensorId)>& is_used) {
+  return nodes_using(frame.begin(), frame.end(), is_used);
 }
 
 }  // namespace sluice::compound

@@ -26,5 +26,7 @@ void add_offset(NodeList* nodes, std::size_t offset);
 
 /// The nodes of a frame with those tensors for which `is_used`; none without a tensor.
 NodeList nodes_using(const NodeList& frame, const std::function<bool(TensorId)>& is_used);
+NodeList nodes_using(NodeList::const_iterator begin, NodeList::const_iterator end,
+                     const std::function<bool(TensorId)>& is_used);
 
 }  // namespace sluice::compound
