@@ -28,12 +28,11 @@ using compound::SearchedGroup;
 
 constexpr double kMostPriced = 1e5;   ///< partial mappings of a complete search, without a budget
 constexpr double kMostProducts = 10;  ///< more of them with whole groups, whose number is not known
-constexpr double kMostLikely = 1.2e6;      ///< of all groups, where the search is not complete
-constexpr double kLeastLikely = 2e3;       ///< of one of them
+constexpr double kMostLikely = 6e5;   ///< of all groups, where the search is not complete
+constexpr double kLeastLikely = 2e3;  ///< of one of them
 constexpr double kMostPolished = 3e3;      ///< neighbours of a group's mapping
 constexpr std::size_t kPolished = 8;       ///< mappings of a group
 constexpr std::size_t kMostHomes = 2;      ///< of an Einsum alone, where it is not complete
-constexpr std::size_t kLeastAtOnce = 3;    ///< groups searched before others are compared with them
 constexpr std::size_t kLongestGroup = 16;  ///< Einsums
 
 class CompoundSearch {
@@ -118,9 +117,7 @@ class CompoundSearch {
 
   void search(Effort effort) {
     for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
-      while (end < groups_.size() && (end - begin < kLeastAtOnce ||
-                                      groups_[end].group.size() == groups_[end - 1].group.size()))
-        ++end;
+      end = end_of_round(begin);
       const double known = best_known();
       const std::vector<double> bounds =
           compound::bounds_with(groups_, problem_.einsums.size(), options_);
@@ -132,6 +129,16 @@ class CompoundSearch {
                           static_cast<double>(end) / static_cast<double>(groups_.size()));
     }
     for (const SearchedGroup& searched : groups_) is_complete_ &= searched.result.is_complete;
+  }
+
+  /// Groups of two lengths at a time: what they cost tells which shorter ones can be left out.
+  std::size_t end_of_round(std::size_t begin) const {
+    std::size_t end = begin;
+    for (int length = 0; length < 2 && end < groups_.size(); ++length) {
+      const std::size_t size = groups_[end].group.size();
+      while (end < groups_.size() && groups_[end].group.size() == size) ++end;
+    }
+    return end;
   }
 
   void search_one(SearchedGroup* searched, Effort effort) const {
