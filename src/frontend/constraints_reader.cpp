@@ -9,7 +9,6 @@
 #include "frontend/mapping_words.h"
 #include "frontend/name_resolver.h"
 #include "frontend/values.h"
-#include "sluice/model/collective_cost.h"
 
 namespace sluice {
 namespace {
@@ -133,15 +132,8 @@ class ConstraintsReader {
     }
     c.over = names_.dimension_names(map.optional("over"));
     c.algorithms = read_names(context_, map.optional("algorithms"), "an algorithm");
-    check_algorithms(c, map.optional("algorithms"));
-  }
-
-  void check_algorithms(const CollectiveConstraint& c, const YamlNode* list) {
-    const std::vector<std::string> known = collective_algorithms();
-    for (const std::string& name : c.algorithms)
-      if (name != "auto" && std::find(known.begin(), known.end(), name) == known.end())
-        context_.error(*list, fmt::format("there is no collective algorithm {}", name),
-                       fmt::format("auto, {}", fmt::join(known, ", ")));
+    if (const YamlNode* list = map.optional("algorithms"))
+      check_algorithms(context_, *list, c.algorithms);
   }
 
   ReadContext& context_;

@@ -173,8 +173,9 @@ class MappingReader {
     node.dst = names_.memory(map.optional("dst")).value_or(node.src);
     node.over = names_.dimension_names(map.required("over"));
     if (const YamlNode* root = map.optional("root")) node.root = root_coordinates(*root, node.over);
-    node.algorithm =
-        read_name(context_, map.optional("algorithm"), "an algorithm").value_or("auto");
+    const YamlNode* algorithm = map.optional("algorithm");
+    node.algorithm = read_name(context_, algorithm, "an algorithm").value_or("auto");
+    if (algorithm) check_algorithms(context_, *algorithm, {node.algorithm});
     check_reduction(map.node(), node);
     return {node};
   }
@@ -192,7 +193,13 @@ class MappingReader {
   std::vector<std::pair<std::string, std::int64_t>> root_coordinates(
       const YamlNode& node, const std::vector<std::string>& over) {
     std::vector<std::pair<std::string, std::int64_t>> root;
-    if (!MapReader(context_, node, "root").is_map()) return root;
+    if (!node.is_map()) {
+      std::vector<std::string> zeros;
+      for (const std::string& dimension : over) zeros.push_back(dimension + ": 0");
+      context_.error(node, "root must be a map with the coordinates of one instance",
+                     fmt::format("root: {{{}}}", fmt::join(zeros, ", ")));
+      return root;
+    }
     for (const YamlEntry& entry : node.entries) {
       if (std::find(over.begin(), over.end(), entry.key->text) == over.end())
         context_.error(*entry.key,

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "frontend/values.h"
 #include "sluice/mapping/mapping.h"
 
@@ -21,5 +24,9 @@ inline constexpr NamedValue<Reduction> kReductions[] = {{"sum", Reduction::kSum}
 inline constexpr NamedValue<SplitKind> kSplitKinds[] = {{"sequential", SplitKind::kSequential},
                                                         {"pipeline", SplitKind::kPipeline},
                                                         {"parallel", SplitKind::kParallel}};
+
+/// Complains about names of collective algorithms that do not exist.
+void check_algorithms(ReadContext& context, const YamlNode& place,
+                      const std::vector<std::string>& names);
 
 }  // namespace sluice
