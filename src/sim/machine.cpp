@@ -166,19 +166,17 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
     below.open.push_back({&storage, &lanes});
   }
   const bool stays = storage.stays_in && !is_forever(storage);
-  const bool is_kept =
-      stays || storage.is_forwarded() || (storage.incremental && above.is_below_loop);
+  const bool is_incremental = storage.incremental && above.is_below_loop;
+  const bool is_kept = stays || is_incremental || storage.is_forwarded();  // by others, or for long
   const bool split_reserves = !is_kept && reaches_split(body, index + 1, lanes);
   if (stays)
     keep(storage, lanes, 1, false, *parts_[*storage.stays_in]);
-  else if (storage.is_forwarded())
-    ;  // the split keeps it
-  else if (is_kept)
+  else if (is_incremental)
     keep_reserved(storage, lanes);
   else if (split_reserves)
     below.unreserved.push_back({&storage, &lanes, storage.exchange != StorageItem::Exchange::kTakes,
                                 storage.exchange != StorageItem::Exchange::kGives});
-  else if (storage.exchange != StorageItem::Exchange::kTakes)
+  else if (!is_kept && storage.exchange != StorageItem::Exchange::kTakes)
     reserve(storage, lanes, above.is_below_loop);
   if (storage.exchange == StorageItem::Exchange::kGives) given_.insert(storage.tensor);
   walk(body, index + 1, lanes, below);

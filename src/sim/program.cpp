@@ -248,13 +248,17 @@ class BodyMaker {
     return found;
   }
 
+  /// Those that `backing_at_head` finds.
   static void take_out(Body& body, const std::pair<TensorId, ComponentId>& what,
                        std::optional<StorageItem>& whole) {
     for (std::size_t i = 0; i < body.items.size(); ++i) {
+      const auto* loop = std::get_if<LoopItem>(&body.items[i]);
+      if (loop && loop->has_one_step) continue;
       if (auto* split = std::get_if<SplitItem>(&body.items[i]))
         for (Body& child : split->children) take_out(child, what, whole);
       const auto* storage = std::get_if<StorageItem>(&body.items[i]);
-      if (!storage || !storage->is_backing || storage->tensor != what.first ||
+      if (!storage || (storage->is_toll && storage->tensor == what.first)) return;
+      if (!storage->is_backing || storage->tensor != what.first ||
           storage->component != what.second || storage->exchange != StorageItem::Exchange::kNone)
         continue;
       if (!whole) whole = *storage;

@@ -445,5 +445,32 @@ TEST(SettledDifferences, TheLargestTilesNeedNotMeet) {
   EXPECT_EQ(found.peak_bits("GB"), (9 + 5) * 8);
 }
 
+// Seed 22,117,572. U's branch holds T row by row: that is a storage of its own, which nobody fills,
+// and not the one at the head of the other branches.
+TEST(SettledDifferences, ALoopAboveABranchesOwnNodeMakesItAnother) {
+  const auto with = [](const std::string& head, const std::string& rows) {
+    return Settled(workload_of("\"T[m] = A[m] * B[m]\", \"U[m] = exp(T[m])\", \"V[m] = exp(T[m])\"",
+                               "M: 3"),
+                   R"(
+  - !Storage {tensors: [A, B, U, V], component: DRAM}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested
+      nodes:
+      - !Sequential
+        nodes:
+        - !Nested {nodes: [)" +
+                       head + R"(!Storage {tensors: [T], component: GB}, )" + rows +
+                       R"(!Compute {einsum: U, component: MAC}]}
+        - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: V, component: MAC}]}
+)")
+        .legal;
+  };
+  const std::string loop = "!Temporal {rank_variable: m, tile_shape: 1}, ";
+  EXPECT_TRUE(with("", loop));
+  EXPECT_FALSE(with(loop, ""));
+}
+
 }  // namespace
 }  // namespace sluice::settled
