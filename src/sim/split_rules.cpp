@@ -45,6 +45,8 @@ class SplitCheck {
         around.loops.push_back(loop);
       } else if (const auto* split = std::get_if<SplitItem>(&body.items[i])) {
         check_split(body, *split, around);
+      } else if (const auto* collective = std::get_if<CollectiveStep>(&body.items[i])) {
+        check_ends(program_.collectives[collective->id], around);
       }
     }
   }
@@ -88,6 +90,14 @@ class SplitCheck {
       if (body.steps_begin) inside.child = &child;
       check(child, inside);
     }
+  }
+
+  /// One end has a place in the region, the other one has not.
+  void check_ends(const CollectiveNode& node, const Around& around) {
+    for (const auto& [container, dimension] : around.shared_out)
+      if (std::min(node.src, node.dst) < container && container < std::max(node.src, node.dst))
+        unsupported("The {} of {} into or out of the region of {} that its child has",
+                    collective_name(node.type), name(node.tensor), name(container));
   }
 
   /// In a pipeline a collective works on the step of the child before it.

@@ -326,5 +326,24 @@ TEST(RegionMapping, AResidentTileIsFilledOnceAVisit) {
   EXPECT_EQ(two.count("T", "DRAM", "B", "read"), 2 * 4);
 }
 
+// Random triples with regions, forwarded tensors and resident nodes.
+TEST(RegionMapping, RandomTriplesAgreeWithTheModel) {
+  const testing::RandomCases cases = testing::random_cases(1500);
+  std::int64_t legal = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const triples::Triple triple = triples::region_triple(seed);
+    const auto loaded = triples::load(triple, nullptr);
+    ASSERT_TRUE(loaded) << seed;
+    if (evaluate(loaded->problem, loaded->mapping)) ++legal;
+    const std::vector<std::string> differing = triples::differences(*loaded);
+    ASSERT_TRUE(differing.empty()) << "seed " << seed << ": " << differing.front() << "\n"
+                                   << triples::to_yaml(triples::shrink(triple));
+  }
+  if (cases.count >= 100) {
+    EXPECT_GT(legal, cases.count / 8);
+  }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -191,6 +191,16 @@ std::vector<BrokenModel> make_models() {
   misreads("runs branches backwards", for_nodes<SplitNode>([](SplitNode& s) {
              std::reverse(s.children.begin(), s.children.end());
            }));
+  misreads("gives every child all instances", for_nodes<SplitNode>([](SplitNode& s) {
+             s.over.reset();
+             s.shares.clear();
+           }));
+  misreads("takes regions in the wrong order", for_nodes<SplitNode>([](SplitNode& s) {
+             std::reverse(s.shares.begin(), s.shares.end());
+           }));
+  misreads("forwards nothing", for_nodes<SplitNode>([](SplitNode& s) { s.forward.clear(); }));
+  misreads("fills resident storages in every step",
+           for_nodes<StorageNode>([](StorageNode& s) { s.resident = false; }));
   misreads("reserves double buffers once",
            for_memories([](Memory& m) { m.buffering = Buffering::kSingle; }));
   misreads("reserves single buffers twice",

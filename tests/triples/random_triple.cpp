@@ -24,6 +24,7 @@ Triple plain_triple(std::uint64_t seed) {
 
 Triple random_triple(std::uint64_t seed) {
   if (Dice(seed ^ 0xC011EC71FEULL).chance(13)) return collective_triple(seed);
+  if (Dice(seed ^ 0x5E61055EEDULL).chance(8)) return region_triple(seed);
   Triple triple = plain_triple(seed);
   if (triple.einsums.size() > 1 && Dice(seed ^ 0x9191919191ULL).chance(12))
     make_concurrent(triple, seed);
