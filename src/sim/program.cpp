@@ -265,6 +265,7 @@ class BodyMaker {
       whole->is_hoisted = true;
       whole->served.insert(storage->served.begin(), storage->served.end());
       whole->persistent = whole->persistent || storage->persistent;
+      if (storage->stays_in) whole->stays_in = storage->stays_in;
       for (EinsumId einsum : storage->served)
         whole->ids_as_written[einsum] = storage->order_as_written(einsum);
       body.items.erase(body.items.begin() + static_cast<std::ptrdiff_t>(i));

@@ -256,6 +256,8 @@ class SplitCheck {
   void check_resident(const StorageItem& storage, const Around& around) {
     const std::string what =
         fmt::format("{} is resident in {}", name(storage.tensor), name(storage.component));
+    // Its tile moves with the steps, or is made anew in each of them.
+    if (storage.is_backing) illegal("{}, and that is where it comes from.", what);
     if (storage.is_interrupted)
       illegal("{} below a loop of several steps of its child: it would not be filled once.", what);
     for (const LoopItem* loop : around.steps)

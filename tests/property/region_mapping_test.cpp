@@ -326,6 +326,36 @@ TEST(RegionMapping, AResidentTileIsFilledOnceAVisit) {
   EXPECT_EQ(two.count("T", "DRAM", "B", "read"), 2 * 4);
 }
 
+// Seed 31,014,002. The two nodes of T are one storage, at the head of both children: the step loop
+// moves it, wherever it was written.
+TEST(RegionMapping, ABackingNodeIsNotResident) {
+  const auto with = [](const std::string& mark) {
+    return answer_for(
+        R"yaml(
+workload: {rank_sizes: {N: 2, M: 3}, bits_per_value: {All: 8}, einsums: ["T[n,m] = X[n,m] * W[m]", "Y[n,m] = exp(T[n,m])"]}
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: GB, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping:
+  nodes:
+  - !Storage {tensors: [X, W, Y], component: DRAM}
+  - !Temporal {rank_variable: n, tile_shape: 1}
+  - !Pipeline
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [T], component: GB}, !Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [T], component: GB)yaml" +
+        mark +
+        R"yaml(}, !Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)yaml");
+  };
+  EXPECT_EQ(with("").complaint(), "");
+  EXPECT_EQ(with(", resident: true").complaint(),
+            "T is resident in GB, and that is where it comes from.");
+  EXPECT_EQ(with(", resident: true").differences(), std::vector<std::string>{});
+}
+
 // Random triples with regions, forwarded tensors and resident nodes.
 TEST(RegionMapping, RandomTriplesAgreeWithTheModel) {
   const testing::RandomCases cases = testing::random_cases(1500);

@@ -45,6 +45,10 @@ bool draw_regions(Dice& dice, Triple& triple, const Workload& workload);
 /// All of a triple in one child of such a split, beside an Einsum of its own.
 void put_in_region(Dice& dice, Triple& triple);
 
+/// Regions for the children of the outermost split that is pipelined or parallel, collectives among
+/// them included.
+void share_out(Dice& dice, Triple& triple);
+
 /// Nodes that keep their tile from visit to visit.
 void draw_incremental(Dice& dice, Triple& triple);
 

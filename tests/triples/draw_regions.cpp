@@ -279,6 +279,27 @@ bool draw_regions(Dice& dice, Triple& triple, const Workload& workload) {
   return RegionDraw(dice, triple, workload).run();
 }
 
+void share_out(Dice& dice, Triple& triple) {
+  std::vector<NodeSpec>* list = &triple.nodes;
+  while (!list->empty() && list->back().kind == NodeSpec::Kind::kSequential &&
+         list->back().split == "Sequential")
+    list =
+        &list->back().children[static_cast<std::size_t>(dice.below(list->back().children.size()))];
+  if (list->empty() || list->back().kind != NodeSpec::Kind::kSequential) return;
+  NodeSpec& split = list->back();
+  const auto children = static_cast<std::size_t>(std::count_if(
+      split.children.begin(), split.children.end(), [](const std::vector<NodeSpec>& child) {
+        return child.size() != 1 || child[0].kind != NodeSpec::Kind::kCollective;
+      }));
+  if (children == 0) return;
+  split.shared_out = dice.text_of({"x", "y"});
+  DimensionSpec& dimension = dimension_of(triple, split.shared_out);
+  split.shares =
+      draw_shares(dice, children, dimension.fanout * static_cast<std::int64_t>(children - 1));
+  dimension.fanout *= static_cast<int>(children);
+  dimension.fanout += static_cast<int>(children);
+}
+
 void put_in_region(Dice& dice, Triple& triple) {
   clear_incremental(triple.nodes);
   triple.persistent.clear();

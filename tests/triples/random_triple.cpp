@@ -58,6 +58,12 @@ Triple collective_triple(std::uint64_t seed) {
 
 Triple region_triple(std::uint64_t seed) {
   Dice dice(seed ^ 0x5E6105E6105ULL);
+  if (dice.chance(10)) {
+    Triple triple = dice.chance(80) ? collective_triple(seed) : plain_triple(seed);
+    make_concurrent(triple, seed);
+    share_out(dice, triple);
+    return triple;
+  }
   if (dice.chance(30)) {
     Triple triple = dice.chance(40)   ? collective_triple(seed)
                     : dice.chance(30) ? concurrent_triple(seed)
