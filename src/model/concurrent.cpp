@@ -146,9 +146,9 @@ class ConcurrencyChecker {
     }
   }
 
-  /// A collective works on the step of the child before it, which must be there then.
+  /// A collective belongs to the child before it, and runs beside the others, or on another step.
   void check_collectives() {
-    if (split_.split->kind != SplitKind::kPipeline || split_.n_steps == 1) return;
+    if (!split_.runs_side_by_side()) return;
     for (const FlatCollective& flat : tree_.collectives) {
       if (flat.split_begin != split_.begin || flat.split_end != split_.end) continue;
       const TensorId tensor = flat.collective->tensor;
@@ -162,9 +162,10 @@ class ConcurrencyChecker {
       report_
           .add(ViolationKind::kCollective, flat.node,
                "The " + collective_name(flat.collective->type) + " of " + report_.name(tensor) +
-                   " stands in a pipelined split behind a child that does not use " +
+                   " stands in " + a_split(*split_.split) + " behind a child that does not use " +
                    report_.name(tensor) +
-                   ", whose steps are others; put it right behind the child that makes it.")
+                   ", and so runs beside the one that makes it, or on another step; put it right "
+                   "behind the child that makes it.")
           .tensors = {tensor};
     }
   }

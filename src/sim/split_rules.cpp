@@ -78,8 +78,8 @@ class SplitCheck {
       check_forward(tensor, memory, children, around);
     Around inside = around;
     if (split.shared_out) inside.shared_out.push_back(*split.shared_out);
+    if (body.steps_begin || split.kind == SplitKind::kParallel) check_collectives(split);
     if (body.steps_begin) {
-      check_collectives(split);
       inside.steps.clear();
       for (std::size_t i = *body.steps_begin; i < body.items.size(); ++i)
         if (const auto* loop = std::get_if<LoopItem>(&body.items[i]); loop && has_steps(*loop))
@@ -100,7 +100,8 @@ class SplitCheck {
                     collective_name(node.type), name(node.tensor), name(container));
   }
 
-  /// In a pipeline a collective works on the step of the child before it.
+  /// A collective belongs to the child before it: in a pipeline it works on that one's step, beside
+  /// parallel children it runs in the same slot.
   void check_collectives(const SplitItem& split) {
     const Body* before = nullptr;
     for (const Body& child : split.children) {
@@ -116,8 +117,8 @@ class SplitCheck {
           });
       if (!is_used)
         illegal(
-            "The {} of {} stands in a pipeline behind a child that does not use {}; it works on "
-            "the step of the child before it: put it right behind the child that makes {}.",
+            "The {} of {} belongs to the child before it, which runs beside the others or on "
+            "another step and does not use {}: put it right behind the child that makes {}.",
             collective_name(node.type), name(node.tensor), name(node.tensor), name(node.tensor));
     }
   }

@@ -40,6 +40,35 @@ double latency_hops(const Settled& found, const std::string& network) {
   return hops;
 }
 
+// Seed 40,005,193: U's sums are completed behind W, which runs beside U: nothing is there yet.
+TEST(SettledDifferences, CollectivesOfParallelChildrenFollowTheirMaker) {
+  const auto with = [](const std::string& behind_u, const std::string& behind_w) {
+    return Settled(workload_of("\"T[m,n] = A[m,k] * B[k,n]\", \"U[m,l] = T[m,n] * V[n,l]\", "
+                               "\"W[m,n] = exp(T[m,n])\"",
+                               "M: 1, N: 4, K: 1, L: 1"),
+                   R"(
+  - !Storage {tensors: [A, V, B, W], component: DRAM}
+  - !Spatial {rank_variable: n, tile_shape: 2, component: GB, name: g}
+  - !Storage {tensors: [T, U], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: n, tile_shape: 1}, !Compute {einsum: T, component: MAC}]}
+    - !Nested
+      nodes:
+      - !Parallel
+        nodes:
+        - !Nested {nodes: [!Temporal {rank_variable: n, tile_shape: 1}, !Compute {einsum: U, component: MAC}]}
+)" + behind_u + R"(
+        - !Nested {nodes: [!Temporal {rank_variable: n, tile_shape: 1}, !Compute {einsum: W, component: MAC}]}
+)" + behind_w,
+                   kClusters);
+  };
+  const std::string reduce =
+      "        - !Collective {type: all_reduce, tensor: U, src: GB, over: [g], op: sum}\n";
+  EXPECT_TRUE(with(reduce, "").legal);
+  EXPECT_FALSE(with("", reduce).legal);
+}
+
 // Both instances of g make a part of every row of T, U reads row 0 in one and row 1 in the other.
 // Below the loop over m both make (and reduce) row 0 first: instance 1 has no row 1 then.
 TEST(SettledDifferences, InstancesThatSumSliceBySliceReadNoSlicesOfTheirOwn) {
