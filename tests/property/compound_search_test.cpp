@@ -75,8 +75,8 @@ double bound_of(const Specs& specs, const BoundProblem& problem, double enough_s
     alone.push_back(slice(problem, one));
   }
   OverlapBound bound(problem, *group, alone, root_of(problem, {&*group}));
-  const double once = bound.latency_s(below_root_of(specs), enough_s);
-  EXPECT_EQ(bound.latency_s(below_root_of(specs), enough_s), once);
+  const double once = bound.latency_s(below_root_of(specs), 2, enough_s);
+  EXPECT_EQ(bound.latency_s(below_root_of(specs), 2, enough_s), once);
   return once;
 }
 

@@ -276,6 +276,9 @@ class GroupSearch {
   bool search_frame(const Frame& frame) {
     std::vector<std::vector<Child>> children;
     for (std::size_t e = 0; e < group_.size(); ++e) {
+      if (e > 0 && !likely_.contains(key_below(frame, e, false)) && is_beaten(frame, children)) {
+        return go_on();
+      }
       children.push_back(limits_.effort == Effort::kAll ? all_children(frame, e)
                                                         : likely_children(frame, e));
       if (!limits_.count_only && children.back().empty()) return go_on();
@@ -332,15 +335,27 @@ class GroupSearch {
     return frame.steps * window_s > known_s;
   }
 
+  /// As below, of the first Einsums alone, before nests of the next one are looked for.
+  bool is_beaten(const Frame& frame, const std::vector<std::vector<Child>>& children) {
+    if (known_latency_s() == kNone) return false;
+    std::vector<const NodeList*> chosen;
+    for (const std::vector<Child>& child : children) chosen.push_back(child.front().nodes.get());
+    const std::vector<Block> first(single_.begin(),
+                                   single_.begin() + static_cast<std::ptrdiff_t>(chosen.size()));
+    return is_beaten(assemble(frame, kinds(frame).back(), chosen, first), chosen.size());
+  }
+
   /// As above: whether all Einsums, each on its own under `overlap`, do.
-  bool is_beaten(const NodeList& nodes) {
+  bool is_beaten(const NodeList& nodes) { return is_beaten(nodes, group_.size()); }
+
+  bool is_beaten(const NodeList& nodes, std::size_t n_einsums) {
     const double known_s = known_latency_s();
     if (known_s == kNone || problem_.holds_unlike_boxes ||
         options_.policy == LatencyPolicy::kPipeline)
       return false;
     if (!bound_) bound_.emplace(problem_, group_, alone_slices_, root_);
     const double before = bound_->priced();
-    const double least_s = bound_->latency_s(nodes, known_s);
+    const double least_s = bound_->latency_s(nodes, n_einsums, known_s);
     result_.priced += bound_->priced() - before;
     return least_s > known_s;
   }
@@ -462,10 +477,8 @@ class GroupSearch {
     return front;
   }
 
-  /// Nests that are good by the objective below loops that leave the Einsum the same tiles, the
-  /// best one first; the others take less of the memories below home.
-  const std::vector<Child>& likely_children(const Frame& frame, std::size_t e,
-                                            bool halves = false) {
+  /// What tells apart the likely nests of an Einsum below frames.
+  std::vector<std::int64_t> key_below(const Frame& frame, std::size_t e, bool halves) const {
     std::vector<std::int64_t> key = {static_cast<std::int64_t>(e),
                                      computes_[e],
                                      static_cast<std::int64_t>(frame.home.index()),
@@ -474,7 +487,14 @@ class GroupSearch {
                                      halves};
     key.insert(key.end(), frame.tiles[e].begin(), frame.tiles[e].end());
     for (const TensorMask held : frame.held[e]) key.push_back(static_cast<std::int64_t>(held));
-    const auto [at, is_new] = likely_.try_emplace(key);
+    return key;
+  }
+
+  /// Nests that are good by the objective below loops that leave the Einsum the same tiles, the
+  /// best one first; the others take less of the memories below home.
+  const std::vector<Child>& likely_children(const Frame& frame, std::size_t e,
+                                            bool halves = false) {
+    const auto [at, is_new] = likely_.try_emplace(key_below(frame, e, halves));
     std::vector<Child>& front = at->second;
     if (!is_new && !front.empty()) return front;
     const NodeList above = nodes_for(frame.nodes, e);

@@ -45,9 +45,9 @@ bool OverlapBound::uses(std::size_t e, TensorId tensor) const {
   return problem_[group_.einsum(e)].local_tensor[tensor.index()] >= 0;
 }
 
-double OverlapBound::latency_s(const NodeList& nodes, double enough_s) {
+double OverlapBound::latency_s(const NodeList& nodes, std::size_t n_einsums, double enough_s) {
   std::vector<Known::iterator> unknown;
-  for (std::size_t e = 0; e < group_.size(); ++e) {
+  for (std::size_t e = 0; e < n_einsums; ++e) {
     Key key = {static_cast<std::int64_t>(e)};
     look(e, nodes, &key);
     const auto [at, is_new] = known_.try_emplace(std::move(key), std::nullopt);

@@ -21,8 +21,9 @@ class OverlapBound {
   OverlapBound(const BoundProblem& problem, const Group& group,
                const std::vector<BoundProblem>& alone, const StorageNode& root);
 
-  /// Seconds, of a mapping as GroupMapping has it; may be less where they exceed `enough_s`.
-  double latency_s(const NodeList& nodes, double enough_s);
+  /// Seconds, of a mapping of the group's first Einsums as GroupMapping has it; may be less where
+  /// they exceed `enough_s`.
+  double latency_s(const NodeList& nodes, std::size_t n_einsums, double enough_s);
 
   /// Parts that were priced.
   double priced() const { return priced_; }
