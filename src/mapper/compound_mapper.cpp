@@ -177,6 +177,10 @@ class CompoundSearch {
     std::stable_sort(best.begin(), best.end(), [this](const auto& a, const auto& b) {
       return worth(a.cost) < worth(b.cost);
     });
+    const double most = std::min(kMostPolished, options_.budget_evaluations
+                                                    ? *options_.budget_evaluations / kPolished /
+                                                          static_cast<double>(groups_.size())
+                                                    : kMostPolished);
     for (std::size_t i = 0; i < std::min(best.size(), kPolished); ++i) {
       compound::Polished polished = compound::polish(
           searched->slice.workload, *best[i].nodes,
@@ -184,7 +188,7 @@ class CompoundSearch {
             const auto cost = priced(nodes);
             return cost ? compound::Worth(worth(*cost)) : std::nullopt;
           },
-          kMostPolished, control_.cancel);
+          most, control_.cancel);
       result.priced += polished.priced;
       if (const auto cost = polished.nodes.empty() ? std::nullopt : priced(polished.nodes))
         compound::add_mapping(&result.front,

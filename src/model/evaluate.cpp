@@ -266,7 +266,6 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
     totals.policy_s = stages.seconds;
     totals.windows = stages.windows;
     totals.window_s = stages.window_s;
-    totals.stall_s = stages.stall_s;
   }
   if (policy == LatencyPolicy::kPipeline)  // never compared with `overlap`
     totals.policy_s = totals.overlap_s =

@@ -129,7 +129,6 @@ class StageTree {
   /// After run(): how often the children of the outermost split run, and how long each time.
   double windows() const { return windows_; }
   double window_s() const { return window_s_; }
-  double window_stall_s() const { return window_stall_s_; }
 
  private:
   // ---- the tree ------------------------------------------------------------------------------
@@ -280,7 +279,6 @@ class StageTree {
     if (splits == 0) {
       windows_ = all_steps * repeats_;
       window_s_ = window.total();
-      window_stall_s_ = window.optional_s;
     }
     result.add(window, n);
     return result;
@@ -348,10 +346,13 @@ class StageTree {
     const StorageTraffic& mine = traffic_[n].storages[s];
     const Transfers::Pair pair{tree_.storages[nest.storages_begin + *parent].component,
                                storage.component};
+    double unfilled = 1;  // steps for one in which a resident node is filled
+    for (int l = storage.steps_begin; l < storage.steps_end; ++l)
+      unfilled *= static_cast<double>(loop(nest, static_cast<std::size_t>(l)).trips);
     if (mine.unit_filled > 0)
       transfers->fill(pair, times.action_s(*parent, true, mine.parent_sent) / steps,
                       times.action_s(s, false, mine.unit_filled) / steps,
-                      times.setup_s(*parent, true) + times.setup_s(s, false));
+                      (times.setup_s(*parent, true) + times.setup_s(s, false)) / unfilled);
     if (mine.unit_drained > 0)
       transfers->drain(pair, times.action_s(*parent, false, mine.parent_received) / steps,
                        times.action_s(s, true, mine.unit_drained) / steps,
@@ -422,7 +423,7 @@ class StageTree {
   std::vector<std::pair<const Node*, int>> list_of_;  ///< by node: index into lists_
   std::vector<Branch> branches_;                      ///< per nest
   double repeats_ = 1;
-  double windows_ = 0, window_s_ = 0, window_stall_s_ = 0;
+  double windows_ = 0, window_s_ = 0;
 };
 
 }  // namespace
@@ -444,9 +445,8 @@ StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, co
                          const std::vector<NestTraffic>& traffic,
                          const std::vector<Shipment>& shipments, const NestPricer& overlapped) {
   StageTree stages(problem, mapping, tree, traffic, shipments, overlapped.times());
-  const Times times = stages.run();
-  return {times.total(), stages.windows(), stages.window_s(),
-          times.optional_s - stages.windows() * stages.window_stall_s()};
+  const double seconds = stages.run().total();
+  return {seconds, stages.windows(), stages.window_s()};
 }
 
 double total_seconds(const LatencyBreakdown& breakdown) {

@@ -28,7 +28,6 @@ struct StageTotals {
   double seconds = 0;
   double windows = 0;   ///< how often the children run; 0 without a split
   double window_s = 0;  ///< how long each time, without fills and drains of the stages around
-  double stall_s = 0;   ///< optional stalls of the stages around
 };
 StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                          const std::vector<NestTraffic>& traffic,

@@ -175,6 +175,7 @@ class Machine {
                   const StorageItem& storage, Lanes& found);
   Held held_below(const SplitItem& split, const StorageItem& storage, const Lanes& lanes);
   std::vector<const StorageItem*> takers_of(TensorId tensor) const;
+  bool spreads_beside(const CollectiveNode& node, EinsumId einsum, EinsumId other) const;
   bool is_made_in_parts(const Exchange& exchange) const;
   std::vector<CollectiveTeam> teams_of_exchange(const Exchange& exchange);
   const Lane* lane_at(const Held& held, const InstancePlace& place) const;
@@ -232,8 +233,8 @@ class Machine {
   /// Where a copy takes its values from, what they pass, and where they end.
   struct CopyWay {
     Link from, to;
-    std::vector<const StorageItem*> between;
-    std::size_t end = 0;  ///< order in which the last of the two is written
+    std::vector<const Link*> between;  ///< from outside in
+    std::size_t end = 0;               ///< order in which the last of the two is written
   };
   void copy(EinsumId einsum, const Lane& lane);
   CopyWay copy_way(EinsumId einsum) const;

@@ -231,17 +231,22 @@ void Machine::carry_copied(EinsumId einsum, const Lanes& lanes) {
   const ComponentId from = way.from.storage->component;
   const ComponentId to = way.to.storage->component;
   if (from == to) return;
-  const Link& outer = from < to ? way.from : way.to;
-  const Link& inner = from < to ? way.to : way.from;
-  const std::size_t depth = std::max(outer.spatial_depth, inner.spatial_depth);
+  std::vector<const Link*> stops = {from < to ? &way.from : &way.to};
+  for (const Link* link : way.between)
+    if (!link->storage->is_toll) stops.push_back(link);
+  stops.push_back(from < to ? &way.to : &way.from);
   const TensorId tensor = of.accesses.front().tensor;
   std::vector<Party> parties;
   for (const Lane& lane : lanes)
     parties.push_back({&lane, points_.touched(of, tensor, false, lane.boxes.at(einsum)), {}});
-  transfers_.copy_over_networks(
-      {einsum, tensor, outer.storage->component, inner.storage->component, outer.spatial_depth,
-       depth, std::vector<bool>(depth, false), false, 0},
-      parties, visits_[inner.storage->id]);
+  for (std::size_t s = 0; s + 1 < stops.size(); ++s) {
+    const Link &outer = *stops[s], &inner = *stops[s + 1];
+    const std::size_t depth = std::max(outer.spatial_depth, inner.spatial_depth);
+    transfers_.copy_over_networks(
+        {einsum, tensor, outer.storage->component, inner.storage->component, outer.spatial_depth,
+         depth, std::vector<bool>(depth, false), false, 0},
+        parties, visits_[inner.storage->id]);
+  }
 }
 
 Machine::CopyWay Machine::copy_way(EinsumId einsum) const {
@@ -259,7 +264,7 @@ Machine::CopyWay Machine::copy_way(EinsumId einsum) const {
     if (std::min(from, to) < link.storage->component &&
         link.storage->component < std::max(from, to) &&
         link.storage->order_as_written(einsum) < way.end)
-      way.between.push_back(link.storage);
+      way.between.push_back(&link);
   return way;
 }
 
@@ -272,7 +277,8 @@ void Machine::count_copied(EinsumId einsum, TensorId input, TensorId output, con
                           facts_.bits_per_value(einsum, component, width_of));
   };
   count(from, input, "read");
-  for (const StorageItem* storage : way.between) {
+  for (const Link* link : way.between) {
+    const StorageItem* storage = link->storage;
     if (!storage->is_toll) count(storage->component, storage->tensor, "write");
     if (!storage->is_toll || passes(storage->component, from < to))
       count(storage->component, storage->tensor, "read");

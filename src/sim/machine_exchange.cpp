@@ -125,6 +125,11 @@ void Machine::exchange(const CollectiveStep& item, const SplitItem& split, const
       return complain(
           "a reader's node does not stand at its destination, directly below its "
           "split");
+  for (const StorageItem* taker : takers) {
+    const EinsumId reader = *taker->served.begin();
+    if (spreads_beside(node, maker, reader) || spreads_beside(node, reader, maker))
+      return complain("a spatial loop that 'over' does not name stands at one of its ends alone");
+  }
   if (is_equal_on_all(node.type) && workload_[maker].expression.reduction != *node.op)
     return complain("the Einsum that makes the tensor reduces otherwise");
   if (!is_equal_on_all(node.type) && is_made_in_parts(exchange))
@@ -147,6 +152,22 @@ void Machine::exchange(const CollectiveStep& item, const SplitItem& split, const
   }
   check_brought(exchange);
   if (given_.erase(node.tensor) > 0) release(*link.storage, exchange.giver.lanes, is_below_loop);
+}
+
+/// Whether a spatial loop above the exchanged tensor's node of one Einsum, but not of the other one
+/// (so not above their split), is over a dimension that takes no part.
+bool Machine::spreads_beside(const CollectiveNode& node, EinsumId einsum, EinsumId other) const {
+  const Path& path = program_.paths.at(einsum);
+  const std::vector<const LoopItem*>& elsewhere = program_.paths.at(other).spatial;
+  for (std::size_t d = 0; d < path.links.at(node.tensor).front().spatial_depth; ++d) {
+    const LoopItem& loop = *path.spatial[d];
+    const std::string& name = arch_[loop.component].spatial[loop.dimension].name;
+    const bool is_shared = std::find(elsewhere.begin(), elsewhere.end(), &loop) != elsewhere.end();
+    if (!loop.has_one_step && !is_shared &&
+        std::find(node.over.begin(), node.over.end(), name) == node.over.end())
+      return true;
+  }
+  return false;
 }
 
 /// Whether several instances of the maker work on the same value.

@@ -13,7 +13,9 @@ bool Machine::exists_for(const StorageItem& storage, EinsumId einsum) const {
   if (storage.served.count(einsum) == 0) return false;
   if (!workload_[einsum].is_copy_operation || storage.is_backing) return true;
   const CopyWay way = copy_way(einsum);
-  if (std::find(way.between.begin(), way.between.end(), &storage) != way.between.end()) return true;
+  if (std::any_of(way.between.begin(), way.between.end(),
+                  [&](const Link* link) { return link->storage == &storage; }))
+    return true;
   return storage.component == std::max(way.from.storage->component, way.to.storage->component) &&
          storage.order_as_written(einsum) < way.end;
 }

@@ -45,7 +45,6 @@ struct AdditiveTotals {
   /// Policy `staged`: how often the children of the outermost split run (0 without one), and how
   /// long each time; the rest of policy_s are fills and drains around them.
   double windows = 0, window_s = 0;
-  double stall_s = 0;             ///< of this rest, optional stalls
   std::vector<double> peak_bits;  ///< per ComponentId
   std::vector<double> busy_s;     ///< per ComponentId, where asked for
 };

@@ -323,15 +323,19 @@ class GroupSearch {
   }
 
   /// Likely mappings for latency under `staged`: whether the children alone, without the frame's
-  /// fills and drains, already take as long as a known mapping.
+  /// fills and drains, already take longer than a known mapping. (As they did below the first frame
+  /// that left them these tiles.)
   bool is_beaten(const Frame& frame, SplitKind kind,
                  const std::vector<std::vector<Child>>& children) const {
     const double known_s = known_latency_s();
     if (known_s == kNone || options_.policy != LatencyPolicy::kStaged) return false;
     double window_s = 0;
-    for (const std::vector<Child>& child : children)
-      window_s = kind == SplitKind::kSequential ? window_s + child.front().window_s
-                                                : std::max(window_s, child.front().window_s);
+    for (const std::vector<Child>& list : children) {
+      double shortest_s = kNone;
+      for (const Child& child : list) shortest_s = std::min(shortest_s, child.window_s);
+      window_s =
+          kind == SplitKind::kSequential ? window_s + shortest_s : std::max(window_s, shortest_s);
+    }
     return frame.steps * window_s > known_s;
   }
 
@@ -484,6 +488,7 @@ class GroupSearch {
                                      static_cast<std::int64_t>(frame.home.index()),
                                      static_cast<std::int64_t>(frame.first[e]),
                                      frame.has_steps(),
+                                     static_cast<std::int64_t>(frame.complete[e].size()),
                                      halves};
     key.insert(key.end(), frame.tiles[e].begin(), frame.tiles[e].end());
     for (const TensorMask held : frame.held[e]) key.push_back(static_cast<std::int64_t>(held));

@@ -101,7 +101,8 @@ PartTime OverlapBound::price(std::size_t e, const NodeList& nodes) {
   return unchecked_overlap(alone_[group_.first + e], below_root(roots_[e], {std::move(seen)}));
 }
 
-/// Appends to a key what tells apart the mappings that an Einsum sees.
+/// Appends to a key what tells apart the mappings of one search that an Einsum sees (collectives
+/// follow from loops and home there).
 void OverlapBound::look(std::size_t e, const NodeList& nodes, Key* key) const {
   const auto add = [key](auto... values) {
     (key->push_back(static_cast<std::int64_t>(values)), ...);

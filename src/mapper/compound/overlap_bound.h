@@ -11,10 +11,11 @@
 
 namespace sluice::compound {
 
-/// What a mapping of a group takes at least under `overlap`, and so under `staged`, too: each
-/// Einsum's own latency below what it sees of the mapping, added up under sequential splits; side
-/// by side the slowest child counts, or the component that all of them keep busy longest. What an
-/// Einsum sees is priced once.
+/// What a mapping of a group takes under `overlap`, and so at least under `staged`: each Einsum's
+/// own latency below what it sees of the mapping, added up under sequential splits; side by side
+/// the slowest child counts, or the component that all of them keep busy longest. What an Einsum
+/// sees is priced once. For likely searches alone: where a tensor that it does not use keeps a node
+/// from sinking below a loop, its own latency is another one than in the group.
 class OverlapBound {
  public:
   /// `alone`: per Einsum of the whole problem its slice(); `root`: of the outermost memory.

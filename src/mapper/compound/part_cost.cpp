@@ -24,7 +24,6 @@ std::optional<PricedPart> price_part(const BoundProblem& problem, const Mapping&
   part.peak_bits = std::move(totals->peak_bits);
   part.windows = totals->windows;
   part.window_s = totals->window_s;
-  part.stall_s = totals->stall_s;
   return part;
 }
 

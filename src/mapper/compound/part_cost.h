@@ -29,7 +29,6 @@ struct PricedPart {
   std::vector<double> peak_bits;  ///< per ComponentId
   double windows = 0;             ///< of the outermost split: how often its children run
   double window_s = 0;            ///< policy `staged`: how long each time
-  double stall_s = 0;             ///< policy `staged`: optional stalls around it
 };
 
 /// How much of a part's account its criteria need.

@@ -188,7 +188,7 @@ class Polisher {
       if (variables == nullptr) continue;
       for (const std::int64_t prime : primes_of((*steps)[from].trips))
         for (std::size_t to = 0; to < steps->size(); ++to) {
-          if (to == from || to == from + 1) continue;
+          if (is_temporal((*steps)[from].node) && (to == from || to == from + 1)) continue;
           std::vector<Step> changed = *steps;
           changed[from].trips /= prime;
           changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(to),
