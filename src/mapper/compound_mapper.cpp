@@ -28,8 +28,8 @@ using compound::SearchedGroup;
 
 constexpr double kMostPriced = 1e5;   ///< partial mappings of a complete search, without a budget
 constexpr double kMostProducts = 10;  ///< more of them with whole groups, whose number is not known
-constexpr double kMostLikely = 8e5;   ///< of all groups, where the search is not complete
-constexpr double kLeastLikely = 2e3;  ///< of one of them
+constexpr double kMostLikely = 2.4e5;      ///< of all groups, where the search is not complete
+constexpr double kLeastLikely = 2e3;       ///< of one of them
 constexpr double kMostPolished = 3e3;      ///< neighbours of a group's mapping
 constexpr std::size_t kPolished = 8;       ///< mappings of a group
 constexpr std::size_t kMostHomes = 2;      ///< of an Einsum alone, where it is not complete

@@ -49,7 +49,7 @@ class ForwardChecker {
   }
   bool refuse(const std::string& why) { return add(ViolationKind::kCollective, why); }
   bool cannot_price(const std::string& what) {
-    return add(ViolationKind::kUnsupportedNode, "the model cannot price " + what + " yet.");
+    return add(ViolationKind::kUnsupportedNode, "the model cannot price yet " + what + ".");
   }
   std::string einsum_at(int place) const {
     return "the Einsum " + report_.name(tree_.nests[static_cast<std::size_t>(place)].einsum);

@@ -39,8 +39,13 @@ Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem
     const auto cost = evaluate(problem, specs.mappings[i]);
     if (cost) continue;
     for (const Violation& violation : cost.error()) {
-      const Diagnostic mistake =
+      Diagnostic mistake =
           error_without_place(fmt::format("mapping {} is illegal: {}", i + 1, violation.message));
+      if (const NodePlace* place =
+              place_of(specs.mappings[i], specs.mapping_places[i], violation.node_path)) {
+        mistake.location = place->location;
+        mistake.source_line = place->source_line;
+      }
       if (std::find(mistakes.begin(), mistakes.end(), mistake) == mistakes.end())
         mistakes.push_back(mistake);
     }
