@@ -185,9 +185,15 @@ class CollectiveChecker : CollectiveSubject {
     std::int64_t readers = 1;
     for (const Node* node : flat_.loops_above) {
       const NestLoop* loop = loop_at_node(tree_, nest, node);
-      if (loop && loop->spatial &&
-          FannedDimension{loop->component, loop->dimension} == over_[dimension])
-        readers = checked_multiply(readers, loop->trips);
+      if (!loop || !loop->spatial ||
+          FannedDimension{loop->component, loop->dimension} != over_[dimension])
+        continue;
+      if (loop->first > 0 || loop->trips * loop->tile != loop->enclosing)
+        return add(ViolationKind::kUnsupportedNode,
+                   "the loop over " + variable_name(nest, *loop) + " of the Einsum " +
+                       report_.name(reader) +
+                       " above it does not divide evenly; the model cannot price that.");
+      readers = checked_multiply(readers, loop->trips);
     }
     if (readers <= used(over_[dimension])) return true;
     return refuse("the Einsum " + report_.name(reader) + " uses " + std::to_string(readers) +

@@ -146,16 +146,32 @@ class NestChecker {
   /// Which values repeat is counted for whole tiles of one Einsum only.
   void check_networks() {
     const bool alone = tree_.nests.size() == 1;
-    if (nest_->perfect && alone) return;
-    for (const PathNetwork& network : nest_->compute->networks)
-      if (std::get<Network>(problem_.arch[network.network].kind).repeated_values ==
+    for (const PathNetwork& network : nest_->compute->networks) {
+      if (std::get<Network>(problem_.arch[network.network].kind).repeated_values !=
           RepeatedValues::kFree)
-        add(ViolationKind::kUnsupportedNode, nest_->node,
-            "The model cannot price " + report_.name(network.network) +
-                " with repeated_values: free: " +
-                (alone ? "a loop does not divide evenly, or a node slides."
-                       : "the mapping has several Einsums."))
-            .component = network.network;
+        continue;
+      std::string why;
+      if (!alone)
+        why = "the mapping has several Einsums.";
+      else if (!nest_->perfect)
+        why = "a loop does not divide evenly, or a node slides.";
+      else if (has_idle_loop_over(network))
+        why = "a spatial loop over its instances takes one step; leave it out.";
+      else
+        continue;
+      add(ViolationKind::kUnsupportedNode, nest_->node,
+          "The model cannot price " + report_.name(network.network) +
+              " with repeated_values: free: " + why)
+          .component = network.network;
+    }
+  }
+
+  bool has_idle_loop_over(const PathNetwork& network) const {
+    for (auto l = nest_->loops_begin; l < nest_->loops_end; ++l) {
+      const NestLoop& loop = tree_.loops[l];
+      if (loop.spatial && loop.trips == 1 && loop.component == network.fanned) return true;
+    }
+    return false;
   }
 
   void check_backings() {

@@ -193,7 +193,7 @@ class SharingChecker {
           consumer, tensor);
       return;
     }
-    const NestLoop* slicing = nullptr;
+    std::vector<const NestLoop*> slicing;
     for (auto l = consumer.loops_begin; l < consumer.loops_end; ++l) {
       const NestLoop& reading = tree_.loops[l];
       const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
@@ -201,13 +201,14 @@ class SharingChecker {
       if (walks_alike(tensor, producer, *writing, consumer, reading)) {
         check_slices(tensor, producer, consumer, *writing, reading);
         check_instances(tensor, producer, consumer, reading);
-        if (slicing && walks_rank_of(tensor, consumer, *slicing, reading))
-          report_other_slices(tensor, producer, consumer, *slicing, reading);
+        for (const NestLoop* other : slicing)
+          if (walks_rank_of(tensor, consumer, *other, reading))
+            report_other_slices(tensor, producer, consumer, *other, reading);
         continue;
       }
       if (is_spread_reduction(problem_, tree_, tensor, reading.node) ||
           is_moved_between(problem_, tree_, consumer, tensor, reading)) {
-        if (indexes(tensor, consumer, reading)) slicing = &reading;
+        if (reading.trips > 1 && indexes(tensor, consumer, reading)) slicing.push_back(&reading);
         continue;
       }
       add(ViolationKind::kDependency, reading.node,
@@ -326,6 +327,18 @@ class SharingChecker {
     return true;
   }
 
+  /// Whether a collective completes in every step the sums that a spatial loop spreads.
+  bool is_completed(TensorId tensor, const NestLoop& loop) const {
+    return std::any_of(
+        tree_.collectives.begin(), tree_.collectives.end(), [&](const FlatCollective& flat) {
+          const std::vector<std::string>& over = flat.collective->over;
+          return loop.spatial && !flat.moves && flat.collective->tensor == tensor &&
+                 std::find(over.begin(), over.end(),
+                           problem_.arch[loop.component].spatial[loop.dimension].name) !=
+                     over.end();
+        });
+  }
+
   /// The steps of a recurrence follow each other: they cannot be spread over instances, and each
   /// needs all of the sums of the one before.
   void check_steps_in_time(TensorId tensor, const Nest& nest) {
@@ -335,7 +348,8 @@ class SharingChecker {
     for (auto l = nest.loops_begin; variable && l < nest.loops_end; ++l) {
       const NestLoop& loop = tree_.loops[l];
       const int local = problem_[nest.einsum].local_variable[variable->index()];
-      if (loop.trips > 1 && sums_over(nest, loop) && has_steps_below(nest, l, local))
+      if (loop.trips > 1 && sums_over(nest, loop) && has_steps_below(nest, l, local) &&
+          !is_completed(tensor, loop))
         add(ViolationKind::kDependency, loop.node,
             "The Einsum " + report_.name(nest.einsum) + " reads " + report_.name(tensor) +
                 " of the step before; a loop over what it sums stands above the loop over " +

@@ -232,8 +232,7 @@ void Machine::carry_copied(EinsumId einsum, const Lanes& lanes) {
   const ComponentId to = way.to.storage->component;
   if (from == to) return;
   std::vector<const Link*> stops = {from < to ? &way.from : &way.to};
-  for (const Link* link : way.between)
-    if (!link->storage->is_toll) stops.push_back(link);
+  stops.insert(stops.end(), way.between.begin(), way.between.end());
   stops.push_back(from < to ? &way.to : &way.from);
   const TensorId tensor = of.accesses.front().tensor;
   std::vector<Party> parties;

@@ -69,6 +69,53 @@ TEST(SettledDifferences, CollectivesOfParallelChildrenFollowTheirMaker) {
   EXPECT_FALSE(with("", reduce).legal);
 }
 
+// Seed 50,065,999: U reads rows of its own in each instance of x; that it also walks (one step of)
+// n over y must not hide it. Below the loop over m all instances make one row at a time.
+TEST(SettledDifferences, InstancesOfTwoDimensionsReadNoSlicesOfTheirOwn) {
+  const Settled found(two_products("M: 4, N: 1, K: 4, L: 1"), R"(
+  - !Storage {tensors: [A, B, V, U], component: DRAM}
+  - !Spatial {rank_variable: [k, m], tile_shape: 2, component: PE, name: x}
+  - !Spatial {rank_variable: [k, n], tile_shape: 1, component: PE, name: y}
+  - !Temporal {rank_variable: [m], tile_shape: 1}
+  - !Storage {tensors: [T], component: RF}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Compute {einsum: T, component: MAC}]}
+    - !Collective {type: all_reduce, tensor: T, src: RF, over: [x, y], op: sum}
+    - !Nested {nodes: [!Compute {einsum: U, component: MAC}]}
+)",
+                      kClusters);
+  EXPECT_FALSE(found.legal);
+}
+
+// Seed 50,024,248: a state whose sums are spread over g, above the loop over its steps, is whole
+// before the next step reads it if a collective completes it in each of them.
+TEST(SettledDifferences, AStateThatIsCompletedInEveryStepMayBeSpreadAboveThem) {
+  const auto with = [](const std::string& collective) {
+    return Settled(R"(
+workload:
+  rank_sizes: {I: 3, M: 1, K: 2}
+  bits_per_value: {All: 8}
+  initial: {S: 2}
+  einsums:
+  - {einsum: "S[i+1,m] = S[i,m] * A[i,k,m]", name: S}
+)",
+                   R"(
+  - !Storage {tensors: [A], component: DRAM}
+  - !Spatial {rank_variable: [k], tile_shape: 1, component: GB, name: g}
+  - !Temporal {rank_variable: [i], tile_shape: 1}
+  - !Storage {tensors: [S], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Compute {einsum: S, component: MAC}]}
+)" + collective,
+                   kClusters);
+  };
+  EXPECT_TRUE(
+      with("    - !Collective {type: all_reduce, tensor: S, src: GB, over: [g], op: sum}\n").legal);
+  EXPECT_FALSE(with("").legal);
+}
+
 // Both instances of g make a part of every row of T, U reads row 0 in one and row 1 in the other.
 // Below the loop over m both make (and reduce) row 0 first: instance 1 has no row 1 then.
 TEST(SettledDifferences, InstancesThatSumSliceBySliceReadNoSlicesOfTheirOwn) {

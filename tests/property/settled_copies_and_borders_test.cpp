@@ -22,6 +22,42 @@ Settled bordered(int rows) {
 )"};
 }
 
+// Seed 41,013,105: T fills GB once, over 2 links of the tree, before the copy takes it from there
+// in two steps.
+TEST(SettledDifferences, CopiesThroughAMemoryGoStorageByStorage) {
+  const Settled found(R"(
+workload:
+  rank_sizes: {M: 2, N: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "U[m,n] = T[m,n]", name: U, is_copy_operation: true}
+)",
+                      R"(
+  - !Storage {tensors: [T], component: DRAM}
+  - !Storage {tensors: [T], component: GB}
+  - !Spatial {rank_variable: [n], tile_shape: 1, component: PE, name: x}
+  - !Temporal {rank_variable: [m], tile_shape: 1}
+  - !Storage {tensors: [U], component: RF}
+  - !Compute {einsum: U, component: MAC}
+)",
+                      R"(
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Network {name: NetGB, topology: tree, link_bandwidth: 5, hop_energy: 1}
+  - !Memory {name: GB, size: inf, spatial: [{name: g, fanout: 3}], actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Container {name: PE, spatial: [{name: x, fanout: 3}]}
+  - !Memory {name: RF, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping:
+  nodes:
+)");
+  ASSERT_TRUE(found.legal);
+  double hops = 0;
+  for (const NetworkRow& row : found.cost.networks) hops += row.latency_hops;
+  EXPECT_EQ(hops, 2);
+}
+
 // Both steps over q read column 0, so nothing of it may leave in between. Of 2 rows the steps over
 // p read -1..1 and 0..2: both rows, always; only padding comes and goes. A third row would leave.
 TEST(SettledDifferences, StepsThatMovePaddingAloneTakeNothingAway) {
