@@ -36,6 +36,7 @@ class NestChecker {
     check_backings();
     check_spatial_loops();
     check_networks();
+    check_copied_tolls();
   }
 
  private:
@@ -141,6 +142,18 @@ class NestChecker {
              " above it writes its whole tile back at the end of each visit, while this node still "
              "holds partial sums.");
     });
+  }
+
+  /// A copy goes through tolls step by step.
+  void check_copied_tolls() {
+    if (!problem_.workload[nest_->einsum].is_copy_operation) return;
+    for (auto s = nest_->storages_begin; s < nest_->storages_end; ++s) {
+      const NestStorage& storage = tree_.storages[s];
+      if (storage.incremental && problem_.arch[storage.component].is_toll())
+        add(ViolationKind::kUnsupportedNode, tree_.entries[storage.entry].node,
+            "The model cannot price the copy " + einsum_name() +
+                " through an incremental node of " + report_.name(storage.component) + ".");
+    }
   }
 
   /// Which values repeat is counted for whole tiles of one Einsum only.

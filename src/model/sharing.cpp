@@ -327,16 +327,25 @@ class SharingChecker {
     return true;
   }
 
-  /// Whether a collective completes in every step the sums that a spatial loop spreads.
-  bool is_completed(TensorId tensor, const NestLoop& loop) const {
-    return std::any_of(
-        tree_.collectives.begin(), tree_.collectives.end(), [&](const FlatCollective& flat) {
-          const std::vector<std::string>& over = flat.collective->over;
-          return loop.spatial && !flat.moves && flat.collective->tensor == tensor &&
-                 std::find(over.begin(), over.end(),
-                           problem_.arch[loop.component].spatial[loop.dimension].name) !=
-                     over.end();
-        });
+  /// Whether a collective completes the sums that spatial loop number `l` spreads in every step of
+  /// the loops over `variable` below it.
+  bool is_completed(TensorId tensor, const Nest& nest, std::uint32_t l, int variable) const {
+    const NestLoop& loop = tree_.loops[l];
+    if (!loop.spatial) return false;
+    const std::string& name = problem_.arch[loop.component].spatial[loop.dimension].name;
+    for (const FlatCollective& flat : tree_.collectives) {
+      const std::vector<std::string>& over = flat.collective->over;
+      if (flat.moves || flat.collective->tensor != tensor ||
+          std::find(over.begin(), over.end(), name) == over.end())
+        continue;
+      bool in_every_step = true;
+      for (auto below = l + 1; below < nest.loops_end; ++below)
+        if (const NestLoop& step = tree_.loops[below]; step.variable == variable && step.trips > 1)
+          in_every_step &= std::find(flat.loops_above.begin(), flat.loops_above.end(), step.node) !=
+                           flat.loops_above.end();
+      if (in_every_step) return true;
+    }
+    return false;
   }
 
   /// The steps of a recurrence follow each other: they cannot be spread over instances, and each
@@ -349,7 +358,7 @@ class SharingChecker {
       const NestLoop& loop = tree_.loops[l];
       const int local = problem_[nest.einsum].local_variable[variable->index()];
       if (loop.trips > 1 && sums_over(nest, loop) && has_steps_below(nest, l, local) &&
-          !is_completed(tensor, loop))
+          !is_completed(tensor, nest, l, local))
         add(ViolationKind::kDependency, loop.node,
             "The Einsum " + report_.name(nest.einsum) + " reads " + report_.name(tensor) +
                 " of the step before; a loop over what it sums stands above the loop over " +

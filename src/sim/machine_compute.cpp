@@ -232,7 +232,8 @@ void Machine::carry_copied(EinsumId einsum, const Lanes& lanes) {
   const ComponentId to = way.to.storage->component;
   if (from == to) return;
   std::vector<const Link*> stops = {from < to ? &way.from : &way.to};
-  stops.insert(stops.end(), way.between.begin(), way.between.end());
+  for (const Link* link : way.between)
+    if (!link->storage->is_toll) stops.push_back(link);
   stops.push_back(from < to ? &way.to : &way.from);
   const TensorId tensor = of.accesses.front().tensor;
   std::vector<Party> parties;
