@@ -197,8 +197,7 @@ class CompoundSearch {
   }
 
   std::vector<double> worth(const compound::PartCost& cost) const {
-    return {objective_value(options_.objectives.front(), cost.total_j(), cost.latency_s()),
-            cost.total_j(), cost.latency_s()};
+    return {cost.objective(options_.objectives.front()), cost.total_j(), cost.latency_s()};
   }
 
   /// The objective of the best mapping of the groups searched so far; infinite where fronts are

@@ -143,15 +143,7 @@ std::int64_t whole_extent(const Workload& workload, TensorId tensor, std::size_t
   for (const Einsum& einsum : workload.einsums)
     for (const TensorAccess& access : einsum.accesses) {
       if (access.tensor != tensor) continue;
-      std::int64_t from = access.projection[rank].constant, to = from;
-      for (const AffineTerm& term : access.projection[rank].terms)
-        for (const VariableRange& range : einsum.iteration_space) {
-          if (range.variable != term.variable) continue;
-          const std::int64_t first = term.coefficient * range.minimum;
-          const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
-          from += std::min(first, last);
-          to += std::max(first, last);
-        }
+      const auto [from, to] = touched_range(einsum, access.projection[rank]);
       low = std::min(low, from);
       high = std::max(high, to);
     }
@@ -159,6 +151,20 @@ std::int64_t whole_extent(const Workload& workload, TensorId tensor, std::size_t
 }
 
 }  // namespace
+
+std::pair<std::int64_t, std::int64_t> touched_range(const Einsum& einsum,
+                                                    const AffineExpression& index) {
+  std::int64_t low = index.constant, high = low;
+  for (const AffineTerm& term : index.terms)
+    for (const VariableRange& range : einsum.iteration_space) {
+      if (range.variable != term.variable) continue;
+      const std::int64_t first = term.coefficient * range.minimum;
+      const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
+      low += std::min(first, last);
+      high += std::max(first, last);
+    }
+  return {low, high};
+}
 
 std::int64_t backing_extent(const BoundIndex& index, std::int64_t extent) {
   if (index.others <= 0) return extent;

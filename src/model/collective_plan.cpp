@@ -198,6 +198,20 @@ tl::expected<CollectivePlan, std::string> plan_collective(const BoundProblem& pr
   return Planner(problem, tree, flat, maker).make();
 }
 
+void CollectiveCharge::add(const CollectiveCost& cost, double bits_per_value, double times,
+                           double one_after_another) {
+  values += cost.counts.total.volume_bits / bits_per_value * times;
+  combined += static_cast<double>(cost.counts.combined_values) * times;
+  latency_s = std::max(latency_s, cost.latency_s() * one_after_another);
+  for (std::size_t n = 0; n < networks.size(); ++n) {
+    const CollectiveQuantities& counts = cost.counts.networks[n];
+    networks[n].volume_bits += counts.volume_bits * times;
+    networks[n].bit_hops += counts.bit_hops * times;
+    networks[n].latency_hops = std::max(
+        networks[n].latency_hops, static_cast<double>(counts.latency_hops) * one_after_another);
+  }
+}
+
 CollectiveCharge price_plan(const CollectivePlan& plan) {
   CollectiveCharge charge;
   for (ComponentId network : plan.networks) charge.networks.push_back({network});
@@ -211,17 +225,7 @@ CollectiveCharge price_plan(const CollectivePlan& plan) {
     CollectiveRequest request = plan.request;
     request.group.standing_at = standing;
     const CollectiveCost cost = price_collective(request, charge.algorithm, plan.memory_bandwidth);
-    charge.values += cost.counts.total.volume_bits / request.bits_per_value * all;
-    charge.combined += static_cast<double>(cost.counts.combined_values) * all;
-    charge.latency_s = std::max(charge.latency_s, cost.latency_s() * one_after_another);
-    for (std::size_t n = 0; n < charge.networks.size(); ++n) {
-      const CollectiveQuantities& counts = cost.counts.networks[n];
-      CollectiveCharge::Crossed& crossed = charge.networks[n];
-      crossed.volume_bits += counts.volume_bits * all;
-      crossed.bit_hops += counts.bit_hops * all;
-      crossed.latency_hops = std::max(crossed.latency_hops,
-                                      static_cast<double>(counts.latency_hops) * one_after_another);
-    }
+    charge.add(cost, request.bits_per_value, all, one_after_another);
   }
   return charge;
 }

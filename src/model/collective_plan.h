@@ -44,6 +44,11 @@ struct CollectiveCharge {
     double volume_bits = 0, bit_hops = 0, latency_hops = 0;
   };
   std::vector<Crossed> networks;
+
+  /// Adds what one of the groups that work side by side costs, in `times` instances and executions,
+  /// of which `one_after_another` follow each other.
+  void add(const CollectiveCost& cost, double bits_per_value, double times,
+           double one_after_another);
 };
 CollectiveCharge price_plan(const CollectivePlan& plan);
 

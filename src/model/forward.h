@@ -1,7 +1,7 @@
 #pragma once
 
+#include <optional>
 #include <string>
-#include <tl/expected.hpp>
 #include <vector>
 
 #include "model/collective_plan.h"
@@ -27,11 +27,14 @@ struct ForwardPlan {
   CollectiveCharge charge;
 };
 
-/// Makes the plan; a sentence where it cannot be: a container without a network.
+/// A sentence where its messages have no way: a container without a network.
 /// Precondition: the other rules of check_forwards hold.
-tl::expected<ForwardPlan, std::string> plan_forward(const BoundProblem& problem,
-                                                    const FlatTree& tree,
-                                                    const FlatForward& forward);
+std::optional<std::string> why_no_forward(const BoundProblem& problem, const FlatTree& tree,
+                                          const FlatForward& forward);
+
+/// Precondition: all of these rules hold.
+ForwardPlan plan_forward(const BoundProblem& problem, const FlatTree& tree,
+                         const FlatForward& forward);
 
 /// Checks everything that a pipelined split forwards: who makes and reads it, where they hold it,
 /// how their loops cut it.

@@ -41,42 +41,41 @@ std::vector<const NestLoop*> ForwardEnd::own_spatial_loops() const {
 }
 
 IndexBox ForwardEnd::tile(const std::vector<std::int64_t>& steps) const {
-  const auto& space = problem_.workload[nest_->einsum].iteration_space;
-  std::vector<std::int64_t> starts, sizes;
-  for (std::size_t v = 0; v < space.size(); ++v) {
-    starts.push_back(space[v].minimum);
-    sizes.push_back(tree_.tiles_at(*storage_)[v]);
-  }
+  Extents extents = tile_extents();
   const std::vector<const NestLoop*> loops = own_spatial_loops();
   for (std::size_t l = 0; l < loops.size(); ++l)
-    starts[static_cast<std::size_t>(loops[l]->variable)] += steps[l] * loops[l]->tile;
-  return box(starts, sizes);
+    extents.starts[static_cast<std::size_t>(loops[l]->variable)] += steps[l] * loops[l]->tile;
+  return box(extents);
 }
 
 IndexBox ForwardEnd::whole() const {
-  const auto& space = problem_.workload[nest_->einsum].iteration_space;
-  std::vector<std::int64_t> starts, sizes;
-  for (std::size_t v = 0; v < space.size(); ++v) {
-    starts.push_back(space[v].minimum);
-    sizes.push_back(tree_.tiles_at(*storage_)[v]);
-  }
+  Extents extents = tile_extents();
   for (const NestLoop* loop : own_) {
-    std::int64_t& size = sizes[static_cast<std::size_t>(loop->variable)];
+    std::int64_t& size = extents.sizes[static_cast<std::size_t>(loop->variable)];
     size = checked_multiply(size, loop->trips);
   }
-  return box(starts, sizes);
+  return box(extents);
 }
 
-IndexBox ForwardEnd::box(const std::vector<std::int64_t>& starts,
-                         const std::vector<std::int64_t>& sizes) const {
+ForwardEnd::Extents ForwardEnd::tile_extents() const {
+  const auto& space = problem_.workload[nest_->einsum].iteration_space;
+  Extents extents;
+  for (std::size_t v = 0; v < space.size(); ++v) {
+    extents.starts.push_back(space[v].minimum);
+    extents.sizes.push_back(tree_.tiles_at(*storage_)[v]);
+  }
+  return extents;
+}
+
+IndexBox ForwardEnd::box(const Extents& extents) const {
   IndexBox box;
   for (std::size_t r = 0; r < access_->index.size(); ++r) {
     const BoundIndex& index = access_->index[r];
     IndexRange range{index.constant, index.constant + index.slack};
     for (const BoundTerm& term : index.terms) {
       const auto v = static_cast<std::size_t>(term.variable);
-      const std::int64_t a = term.coefficient * starts[v];
-      const std::int64_t b = term.coefficient * (starts[v] + sizes[v] - 1);
+      const std::int64_t a = term.coefficient * extents.starts[v];
+      const std::int64_t b = term.coefficient * (extents.starts[v] + extents.sizes[v] - 1);
       range.low += std::min(a, b);
       range.high += std::max(a, b);
     }

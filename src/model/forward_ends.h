@@ -39,8 +39,12 @@ class ForwardEnd {
   IndexBox whole() const;
 
  private:
-  IndexBox box(const std::vector<std::int64_t>& starts,
-               const std::vector<std::int64_t>& sizes) const;
+  /// Of each variable of the Einsum.
+  struct Extents {
+    std::vector<std::int64_t> starts, sizes;
+  };
+  Extents tile_extents() const;
+  IndexBox box(const Extents& extents) const;
 
   const BoundProblem& problem_;
   const FlatTree& tree_;

@@ -8,6 +8,7 @@
 #include "model/regions.h"
 #include "model/sharing.h"
 #include "sluice/support/checked.h"
+#include "sluice/support/error.h"
 
 namespace sluice {
 namespace {
@@ -21,7 +22,15 @@ class ForwardPlanner {
   ForwardPlanner(const BoundProblem& problem, const FlatTree& tree, const FlatForward& forward)
       : problem_(problem), tree_(tree), forward_(forward), maker_(end_of(forward.maker)) {}
 
-  tl::expected<ForwardPlan, std::string> make() {
+  ForwardPlan make() {
+    const auto missing = find_way();
+    SLUICE_CHECK(!missing, "see why_no_forward");
+    price();
+    return std::move(plan_);
+  }
+
+  /// Messages and the networks that they cross; a sentence where one has no way.
+  std::optional<std::string> find_way() {
     find_containers();
     places_.push_back(place_of(maker_));
     std::vector<std::uint32_t> seen;
@@ -34,9 +43,7 @@ class ForwardPlanner {
     }
     find_outermost();
     make_groups();
-    if (auto missing = find_networks()) return tl::unexpected(*missing);
-    price();
-    return std::move(plan_);
+    return find_networks();
   }
 
  private:
@@ -234,16 +241,7 @@ class ForwardPlanner {
                     });
       tally.end_step();
       const CollectiveCost cost = price_messages(request_, tally.counts(), memory_bandwidth);
-      charge.values += cost.counts.total.volume_bits / plan_.bits_per_value * times;
-      charge.latency_s = std::max(charge.latency_s, cost.latency_s() * steps);
-      for (std::size_t n = 0; n < charge.networks.size(); ++n) {
-        const CollectiveQuantities& counts = cost.counts.networks[n];
-        CollectiveCharge::Crossed& crossed = charge.networks[n];
-        crossed.volume_bits += counts.volume_bits * times;
-        crossed.bit_hops += counts.bit_hops * times;
-        crossed.latency_hops =
-            std::max(crossed.latency_hops, static_cast<double>(counts.latency_hops) * steps);
-      }
+      charge.add(cost, plan_.bits_per_value, times, steps);
     }
   }
 
@@ -270,9 +268,13 @@ class ForwardPlanner {
 
 }  // namespace
 
-tl::expected<ForwardPlan, std::string> plan_forward(const BoundProblem& problem,
-                                                    const FlatTree& tree,
-                                                    const FlatForward& forward) {
+std::optional<std::string> why_no_forward(const BoundProblem& problem, const FlatTree& tree,
+                                          const FlatForward& forward) {
+  return ForwardPlanner(problem, tree, forward).find_way();
+}
+
+ForwardPlan plan_forward(const BoundProblem& problem, const FlatTree& tree,
+                         const FlatForward& forward) {
   return ForwardPlanner(problem, tree, forward).make();
 }
 

@@ -29,9 +29,8 @@ class ForwardChecker {
       if (!check_way(reader) || !check_reader(reader)) return;
     if (!check_one_node_a_child()) return;
     if (report_.has(ViolationKind::kFanout)) return;  // there are no such instances
-    const auto plan = plan_forward(problem_, tree_, forward_);
-    if (!plan) {
-      refuse("its messages have no way: " + plan.error());
+    if (const auto missing = why_no_forward(problem_, tree_, forward_)) {
+      refuse("its messages have no way: " + *missing);
       return;
     }
     check_layouts();

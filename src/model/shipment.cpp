@@ -16,7 +16,7 @@ std::vector<Shipment> shipments_of(const BoundProblem& problem, const FlatTree& 
                          plan.executions, plan.combiner, price_plan(plan)});
   }
   for (const FlatForward& forward : tree.forwards) {
-    const ForwardPlan plan = *plan_forward(problem, tree, forward);
+    const ForwardPlan plan = plan_forward(problem, tree, forward);
     shipments.push_back({plan.maker, plan.tensor, tree.concurrent[forward.split].node, true,
                          "forward", forward.memory, forward.memory, plan.over, plan.bits_per_value,
                          plan.executions, std::nullopt, plan.charge});

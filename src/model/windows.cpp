@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/bound_access.h"
 #include "model/sharing.h"
 
 namespace sluice {
@@ -120,15 +121,7 @@ bool touched_alike(const BoundProblem& problem, TensorId tensor) {
       if (access.tensor != tensor) continue;
       Box box;
       for (std::size_t r = 0; r < access.projection.size(); ++r) {
-        std::int64_t low = access.projection[r].constant, high = low;
-        for (const AffineTerm& term : access.projection[r].terms)
-          for (const VariableRange& range : einsum.iteration_space) {
-            if (range.variable != term.variable) continue;
-            const std::int64_t a = term.coefficient * range.minimum;
-            const std::int64_t b = term.coefficient * (range.minimum + range.size - 1);
-            low += std::min(a, b);
-            high += std::max(a, b);
-          }
+        const auto [low, high] = touched_range(einsum, access.projection[r]);
         const std::int64_t size = problem.workload[problem.workload[tensor].ranks[r]].size;
         box.emplace_back(std::max<std::int64_t>(low, 0), std::min(high, size - 1));
       }

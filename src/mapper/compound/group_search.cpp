@@ -12,7 +12,6 @@
 #include "mapper/dominance.h"
 #include "overlap_bound.h"
 #include "part_tree.h"
-#include "sluice/mapper/objective_value.h"
 
 namespace sluice::compound {
 namespace {
@@ -230,12 +229,10 @@ class GroupSearch {
     result_.front.clear();
     for (ComponentId home : homes_of(problem_, group_, computes_, start.from))
       if (!search_below(start, home)) break;
-    const auto value = [this](const GroupMapping& m) {
-      return objective_value(options_.objectives.front(), m.cost.total_j(), m.cost.latency_s());
-    };
-    const auto best = std::min_element(
-        result_.front.begin(), result_.front.end(),
-        [&](const GroupMapping& a, const GroupMapping& b) { return value(a) < value(b); });
+    const auto best = std::min_element(result_.front.begin(), result_.front.end(),
+                                       [&](const GroupMapping& a, const GroupMapping& b) {
+                                         return value_of(a.cost) < value_of(b.cost);
+                                       });
     if (best == result_.front.end()) return {};
     Child child;
     child.nodes = std::make_shared<const NodeList>(
@@ -315,11 +312,12 @@ class GroupSearch {
     for (const Node& node : *found.nodes)
       if (const auto* loop = std::get_if<SpatialNode>(&node.kind))
         spread.emplace_back(loop->component, loop->dimension);
-    const auto value = [this](const GroupMapping& m) {
-      return objective_value(options_.objectives.front(), m.cost.total_j(), m.cost.latency_s());
-    };
     const auto [at, is_new] = result_.by_spread.try_emplace(std::move(spread), found);
-    if (!is_new && value(found) < value(at->second)) at->second = found;
+    if (!is_new && value_of(found.cost) < value_of(at->second.cost)) at->second = found;
+  }
+
+  double value_of(const PartCost& cost) const {
+    return cost.objective(options_.objectives.front());
   }
 
   /// Likely mappings for latency under `staged`: whether the children alone, without the frame's
@@ -444,7 +442,7 @@ class GroupSearch {
     if (!priced || !constraint_violations(constraints_, slice_, mapping).empty()) return false;
     GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes),
                        priced->windows * priced->window_s};
-    keep_by_spread(found);
+    if (limits_.effort == Effort::kLikely) keep_by_spread(found);
     add_mapping(&result_.front, std::move(found));
     return true;
   }
@@ -509,9 +507,7 @@ class GroupSearch {
       ++result_.priced;
       auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kTotals);
       if (!priced) return;
-      const double value = objective_value(options_.objectives.front(), priced->cost.total_j(),
-                                           priced->cost.latency_s());
-      priced->criteria = {value, room_below(frame.home, e, *priced)};
+      priced->criteria = {value_of(priced->cost), room_below(frame.home, e, *priced)};
       const double window_s = priced->windows * priced->window_s / frame.steps;
       add_to_front(&front,
                    Child{std::make_shared<const NodeList>(nodes), std::move(*priced), window_s},
@@ -593,9 +589,7 @@ class GroupSearch {
       for (const CollectiveNode& collective : complete) split.children.push_back({{collective}});
       nodes.push_back({std::move(split)});
     }
-    // In the slice of one Einsum there is no other.
-    for_each_compute(&nodes, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
-    const Mapping mapping = below_root(alone_roots_[e], {std::move(nodes)});
+    const Mapping mapping = alone_below(alone_roots_[e], std::move(nodes));
     auto priced = price_part(alone_slices_[group_.first + e], mapping, options_.policy, account);
     if (priced &&
         !constraint_violations(alone_constraints_[e], alone_slices_[group_.first + e], mapping)

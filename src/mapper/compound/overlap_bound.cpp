@@ -96,9 +96,7 @@ PartTime OverlapBound::below(const NodeList& nodes) const {
 
 PartTime OverlapBound::price(std::size_t e, const NodeList& nodes) {
   ++priced_;
-  NodeList seen = seen_by(e, nodes);
-  for_each_compute(&seen, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
-  return unchecked_overlap(alone_[group_.first + e], below_root(roots_[e], {std::move(seen)}));
+  return unchecked_overlap(alone_[group_.first + e], alone_below(roots_[e], seen_by(e, nodes)));
 }
 
 /// Appends to a key what tells apart the mappings of one search that an Einsum sees (collectives

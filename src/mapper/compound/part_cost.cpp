@@ -2,9 +2,14 @@
 
 #include <algorithm>
 
+#include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice::compound {
+
+double PartCost::objective(Objective objective) const {
+  return objective_value(objective, total_j(), latency_s());
+}
 
 PartCost PartCost::operator+(const PartCost& other) const {
   return {energy_j + other.energy_j, std::max(leak_w, other.leak_w), policy_s + other.policy_s,

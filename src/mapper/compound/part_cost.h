@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "sluice/mapper/mapper.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
 #include "sluice/model/latency_policy.h"
@@ -18,6 +19,7 @@ struct PartCost {
 
   double latency_s() const { return policy_s > overlap_s ? policy_s : overlap_s; }
   double total_j() const { return energy_j + leak_w * latency_s(); }
+  double objective(Objective objective) const;  ///< as objective_value has it
   PartCost operator+(const PartCost& other) const;
 };
 

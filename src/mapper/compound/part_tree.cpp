@@ -31,6 +31,11 @@ Mapping below_root(StorageNode root, std::vector<NodeList> lists) {
   return mapping;
 }
 
+Mapping alone_below(StorageNode root, NodeList nodes) {
+  for_each_compute(&nodes, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
+  return below_root(std::move(root), {std::move(nodes)});
+}
+
 Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,
                       const std::vector<const NodeList*>& parts) {
   std::vector<NodeList> lists;

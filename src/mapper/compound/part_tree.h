@@ -14,6 +14,9 @@ StorageNode root_of(const BoundProblem& problem, const std::vector<const Group*>
 /// A mapping of node lists one after the other below a root.
 Mapping below_root(StorageNode root, std::vector<NodeList> lists);
 
+/// A mapping of the only Einsum in its slice.
+Mapping alone_below(StorageNode root, NodeList nodes);
+
 /// A whole mapping of groups one after the other: the outermost memory's node, then their nodes,
 /// whose Einsum ids count from each group's first.
 Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "mapper/primes.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice::compound {
@@ -74,17 +75,6 @@ NodeList nodes_of(const std::vector<Step>& steps, Tiles tiles) {
     tile_shape_of(&nodes.back()) = tile;
   }
   return nodes;
-}
-
-std::vector<std::int64_t> primes_of(std::int64_t n) {
-  std::vector<std::int64_t> primes;
-  for (std::int64_t p = 2; p * p <= n; ++p) {
-    if (n % p != 0) continue;
-    primes.push_back(p);
-    while (n % p == 0) n /= p;
-  }
-  if (n > 1) primes.push_back(n);
-  return primes;
 }
 
 class Polisher {
