@@ -20,7 +20,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 ProgramRun sluice(const std::vector<std::string>& arguments) {
-  return run_program(SLUICE_PROGRAM, arguments);
+  return run_program(sluice_program(), arguments);
 }
 
 TEST(CommandLine, TellsItsVersion) {

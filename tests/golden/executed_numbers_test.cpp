@@ -27,7 +27,7 @@ class ExecutedNumbers : public ::testing::Test {
   }
   ProgramRun execute(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "execute");
-    return run_program(SLUICE_PROGRAM, arguments);
+    return run_program(sluice_program(), arguments);
   }
 
   const std::vector<std::string> product_ = {"matmul", "--set", "M=2", "--set",

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/folders.h"
 #include "support/run_program.h"
 
 namespace sluice::testing {
@@ -34,7 +35,7 @@ mapping:
 )";
 
 ProgramRun sluice(const std::vector<std::string>& arguments) {
-  return run_program(SLUICE_PROGRAM, arguments);
+  return run_program(sluice_program(), arguments);
 }
 
 std::vector<std::string> files_in(const std::string& folder) {

@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 using Json = nlohmann::json;
 
 ProgramRun sluice(const std::vector<std::string>& arguments) {
-  return run_program(SLUICE_PROGRAM, arguments);
+  return run_program(sluice_program(), arguments);
 }
 
 std::string spec(const std::string& name) {

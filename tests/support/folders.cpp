@@ -6,6 +6,7 @@ namespace sluice::testing {
 namespace fs = std::filesystem;
 
 fs::path repository_dir() { return SLUICE_REPO_DIR; }
+std::string sluice_program() { return SLUICE_PROGRAM; }
 
 std::optional<fs::path> reference_data_dir() {
   const char* chosen = std::getenv("SLUICE_GOLDEN_DIR");

@@ -8,13 +8,14 @@
 #include "same_after_printing.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/registry.h"
+#include "support/folders.h"
 
 namespace sluice::testing {
 namespace {
 
 std::vector<std::string> architectures() {
   std::vector<std::string> names;
-  const auto folder = std::filesystem::path(SLUICE_REPO_DIR) / "library" / "architectures";
+  const auto folder = testing::repository_dir() / "library" / "architectures";
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".yaml" && !entry.path().stem().string().starts_with("comet_"))
       names.push_back(entry.path().stem().string());
@@ -27,7 +28,7 @@ class LibrarySearch : public ::testing::TestWithParam<std::tuple<const char*, st
 TEST_P(LibrarySearch, FindsAMappingThatCostsTheSameOnceItWasPrinted) {
   const auto& [workload, architecture] = GetParam();
   LoadOptions load;
-  load.library_dirs = {std::string(SLUICE_REPO_DIR) + "/library"};
+  load.library_dirs = {(testing::repository_dir() / "library").string()};
   // `fused` knows neither their networks nor the cycles of their arrays.
   if (architecture.starts_with("comet_")) load.variables["FOR_SEARCH"] = "True";
   std::vector<std::string> files;

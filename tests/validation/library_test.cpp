@@ -10,6 +10,7 @@
 
 #include "sluice/frontend/load.h"
 #include "sluice/model/binding.h"
+#include "support/folders.h"
 
 namespace sluice {
 namespace {
@@ -18,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 std::filesystem::path library_folder(const std::string& kind) {
-  return std::filesystem::path(SLUICE_REPO_DIR) / "library" / kind;
+  return testing::repository_dir() / "library" / kind;
 }
 
 std::vector<std::string> library_files(const std::string& kind) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "support/folders.h"
 #include "unit/frontend/loading.h"
 
 namespace sluice {
@@ -14,7 +15,7 @@ using ::testing::HasSubstr;
 
 LoadOptions with_library() {
   LoadOptions options;
-  options.library_dirs = {std::string(SLUICE_REPO_DIR) + "/library"};
+  options.library_dirs = {(testing::repository_dir() / "library").string()};
   return options;
 }
 

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/folders.h"
+
 namespace sluice {
 namespace {
 
 TEST(LibraryDir, IsTheSourceTreesFolderInABuildTree) {
-  EXPECT_EQ(library_dir(), std::filesystem::path(SLUICE_REPO_DIR) / "library");
+  EXPECT_EQ(library_dir(), testing::repository_dir() / "library");
   EXPECT_TRUE(std::filesystem::is_directory(library_dir()));
 }
 
