@@ -135,6 +135,7 @@ class Loader {
 Result<Specs> load(ReadContext& context, SpecFiles& files) {
   Specs specs = Loader(context, files).run();
   if (context.has_errors()) return tl::unexpected(context.take_diagnostics());
+  specs.warnings = context.warnings();
   return specs;
 }
 

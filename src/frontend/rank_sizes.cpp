@@ -24,6 +24,7 @@ class RankSizes {
   void run(const std::vector<StateRank>& states) {
     const std::size_t before = context_.n_errors();
     declare_state_ranks(states);
+    find_sizes_of_variables(states);
     for (const Rank& rank : workload_.ranks) declared_.push_back(rank.size > 0);
     pending_.resize(workload_.einsums.size(), true);
     boxes_.resize(workload_.einsums.size());
@@ -57,6 +58,37 @@ class RankSizes {
     }
   }
 
+  /// Declared ranks that no tensor has: `A: 2` in `T[P:2*p+a]` is the size of the variable a.
+  void find_sizes_of_variables(const std::vector<StateRank>& states) {
+    std::vector<bool> used(workload_.ranks.size());
+    for (const Tensor& tensor : workload_.tensors)
+      for (const RankId rank : tensor.ranks) used[rank.index()] = true;
+    for (const StateRank& state : states) used[state.steps.index()] = true;
+    size_of_.resize(workload_.rank_variables.size());
+    for (const RankSizeSource& declared : source_.rank_sizes) {
+      const auto rank = static_cast<std::size_t>(&declared - source_.rank_sizes.data());
+      if (used[rank]) continue;
+      bool names_variable = false;
+      for (std::size_t v = 0; v < size_of_.size(); ++v) {
+        if (upper_case(workload_.rank_variables[v].name) != upper_case(declared.name)) continue;
+        size_of_[v] = RankId(rank);
+        names_variable = true;
+      }
+      if (!names_variable) warn_of_idle_size(declared, used);
+    }
+  }
+
+  void warn_of_idle_size(const RankSizeSource& declared, const std::vector<bool>& used) {
+    std::vector<std::string> without_size;
+    for (std::size_t r = 0; r < used.size(); ++r)
+      if (used[r] && workload_.ranks[r].size == 0) without_size.push_back(workload_.ranks[r].name);
+    context_.warning(*declared.place,
+                     fmt::format("no tensor has a rank {}, and no index a variable '{}': its size "
+                                 "bounds nothing",
+                                 declared.name, lower_case(declared.name)),
+                     did_you_mean(declared.name, without_size));
+  }
+
   AffineExpression affine(const IndexText& text) const {
     AffineExpression result;
     result.constant = text.constant;
@@ -87,6 +119,12 @@ class RankSizes {
     };
     for (const VariableRange& range : einsum.iteration_space)
       for (const std::size_t bound : bounds_of_[range.variable.index()]) add(bounds_[bound]);
+    for (const VariableRange& range : einsum.iteration_space)
+      if (const auto rank = size_of_[range.variable.index()]) {
+        const AffineExpression variable{{{range.variable, 1}}, 0};
+        result.push_back(variable);
+        result.push_back(below(variable, workload_[*rank].size));
+      }
     for (const BoundSource& bound : source_.einsums[index].bounds)
       add(affine(bound.bound.expression));
     for (const TensorAccess& access : einsum.accesses) {
@@ -178,6 +216,8 @@ class RankSizes {
   /// A declared rank that the variable walks alone and that ends before `last`.
   std::optional<RankId> rank_shorter_than(std::size_t index, RankVariableId variable,
                                           std::int64_t last) const {
+    if (const auto own = size_of_[variable.index()]; own && workload_[*own].size - 1 < last)
+      return own;
     for (const TensorAccess& access : workload_.einsums[index].accesses) {
       for (std::size_t i = 0; i < access.projection.size(); ++i) {
         const RankId rank = workload_[access.tensor].ranks[i];
@@ -311,6 +351,7 @@ class RankSizes {
   std::unordered_map<std::string, std::size_t> variable_ids_;
   std::vector<bool> pending_;
   std::vector<bool> declared_;                       ///< by RankId
+  std::vector<std::optional<RankId>> size_of_;       ///< by RankVariableId: of a rank of its name
   std::vector<AffineExpression> bounds_;             ///< as WorkloadSource::bounds
   std::vector<std::vector<std::size_t>> bounds_of_;  ///< by RankVariableId: into bounds_
   std::vector<Box> boxes_;                           ///< by EinsumId

@@ -51,6 +51,12 @@ void ReadContext::error_about(const std::string& subject, std::string message, s
   diagnostic.cause = cause;
 }
 
+void ReadContext::warning(const YamlNode& node, std::string message, std::string hint) {
+  const NodePlace place = place_of(node);
+  warnings_.push_back(
+      {Severity::kWarning, place.location, std::move(message), place.source_line, std::move(hint)});
+}
+
 Diagnostics ReadContext::take_diagnostics() {
   std::vector<std::size_t> order(diagnostics_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

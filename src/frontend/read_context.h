@@ -34,6 +34,8 @@ class ReadContext {
   /// About no text at all (an option, a file that cannot be read).
   void error_about(const std::string& subject, std::string message, std::string hint = {},
                    DiagnosticCause cause = DiagnosticCause::kContent);
+  /// Nothing wrong, but hardly what was meant.
+  void warning(const YamlNode& node, std::string message, std::string hint = {});
   /// Where a node stands in the user's files.
   NodePlace place_of(const YamlNode& node) const {
     return {{sources_.name(node.position.file), node.position.line, node.position.column},
@@ -45,6 +47,7 @@ class ReadContext {
 
   /// All mistakes, by file and place, without repetitions (a shared alias is read several times).
   Diagnostics take_diagnostics();
+  const Diagnostics& warnings() const { return warnings_; }
 
   std::map<std::string, Expression>& variables() { return variables_; }
   std::vector<NumberSource>& number_sources() { return number_sources_; }
@@ -60,6 +63,7 @@ class ReadContext {
   SourceFiles sources_;
   std::vector<Found> diagnostics_;  ///< the first few hundred
   std::size_t n_errors_ = 0;
+  Diagnostics warnings_;
   std::map<std::string, Expression> variables_;
   std::vector<NumberSource> number_sources_;
 };

@@ -68,6 +68,47 @@ workload:
   EXPECT_EQ(range_of(w, 0, "r"), (Range{0, 3}));
 }
 
+TEST(WorkloadReader, ASizeOfARankThatNoTensorHasBoundsTheVariableOfItsName) {
+  const Workload w = workload_of(R"yaml(
+workload:
+  rank_sizes: {K: 16, P: 28, Q: 28, P2: 14, Q2: 14, A: 2, B: 2}
+  bits_per_value: {All: 8}
+  einsums: ["L[k,p2,q2] = max(T[k,P:2*p2+a,Q:2*q2+b])"]
+)yaml");
+  EXPECT_EQ(range_of(w, 0, "a"), (Range{0, 2}));
+  EXPECT_EQ(range_of(w, 0, "b"), (Range{0, 2}));
+  std::int64_t points = 1;
+  for (const VariableRange& range : w.einsums[0].iteration_space) points *= range.size;
+  EXPECT_EQ(points, 12544);  // 16 · 14 · 14 · 2 · 2
+}
+
+TEST(WorkloadReader, AWrittenBoundMayNotGoBeyondTheSizeOfItsVariable) {
+  EXPECT_EQ(mistake_of(R"yaml(
+workload:
+  rank_sizes: {P: 28, P2: 14, A: 2}
+  bits_per_value: {All: 8}
+  iteration_space_shape: {a: 0 <= a < 3}
+  einsums: ["L[p2] = max(T[P:2*p2+a])"]
+)yaml"),
+            "'a' may reach 2 here, but the rank A has size 2");
+}
+
+TEST(WorkloadReader, ASizeThatBoundsNothingIsSaid) {
+  const Specs specs = specs_of(R"yaml(
+workload:
+  rank_sizes: {M: 4, QUERYS: 4}
+  bits_per_value: {All: 8}
+  iteration_space_shape: {query: 0 <= query < 4}
+  einsums: ["Z[m,query] = A[m,query]"]
+)yaml");
+  ASSERT_EQ(specs.warnings.size(), 1U);
+  EXPECT_EQ(
+      specs.warnings[0].message,
+      "no tensor has a rank QUERYS, and no index a variable 'querys': its size bounds nothing");
+  EXPECT_EQ(specs.warnings[0].hint, "did you mean 'QUERY'?");
+  EXPECT_EQ(specs.warnings[0].location.line, 3);
+}
+
 TEST(WorkloadReader, ARecurrencesStateHasOneSliceMoreThanSteps) {
   const Workload w = workload_of(R"yaml(
 variables: {STEPS: 4}
