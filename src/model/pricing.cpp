@@ -49,7 +49,7 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic,
                      const std::vector<Shipment>& shipments) {
   if (rows_) first_row_ = rows_->energy.size();
   std::fill(unit_calls_.begin(), unit_calls_.end(), 0.0);
-  std::fill(used_.begin(), used_.end(), 0);
+  used_.clear();
   instances_ = static_cast<double>(
       checked_multiply(problem_.workload.n_instances, problem_.workload[nest.einsum].n_instances));
   for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s)
@@ -78,7 +78,7 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic,
 void NestPricer::add_storage(const Nest& nest, const NestStorage& storage,
                              const StorageTraffic& traffic) {
   const BoundComponent& component = problem_[nest.einsum].components[storage.component.index()];
-  used_[storage.component.index()] = 1;
+  used_.add(storage.component);
   double reads = static_cast<double>(traffic.reads);
   double unit_reads = static_cast<double>(traffic.unit_reads);
   if (traffic.merge_reads != 0) {
@@ -123,7 +123,7 @@ void NestPricer::add_memory_action(const Nest& nest, const NestStorage& storage,
 /// Energy: bits × links × energy of a hop. Time: see network_seconds.
 void NestPricer::add_network(const Nest& nest, const NetworkTraffic& traffic) {
   const std::size_t c = traffic.network.index();
-  used_[c] = 1;
+  used_.add(traffic.network);
   const BoundEinsum& einsum = problem_[nest.einsum];
   const Network& network = std::get<Network>(problem_.arch[traffic.network].kind);
   const auto t = static_cast<std::size_t>(traffic.tensor);
@@ -173,7 +173,7 @@ double NestPricer::add_shipment(const Nest& nest, const Shipment& sent) {
     const auto& [compute, index] = *sent.combiner;
     const Action& action = problem_.arch[compute].actions[index];
     const double calls = charge.combined * instances_;
-    used_[compute.index()] = 1;
+    used_.add(compute);
     add_actions({compute, nest.einsum, std::nullopt, action.name, calls, std::nullopt, calls,
                  calls * action.energy_j});
   }
@@ -182,7 +182,7 @@ double NestPricer::add_shipment(const Nest& nest, const Shipment& sent) {
     const Network& network = std::get<Network>(problem_.arch[crossed.network].kind);
     const double bits = crossed.volume_bits * instances_;
     const double actions = crossed.bit_hops * instances_ / network.bits_per_hop_energy;
-    used_[crossed.network.index()] = 1;
+    used_.add(crossed.network);
     add_actions({crossed.network, nest.einsum, tensor, sent.type, bits / sent.bits_per_value, bits,
                  actions, actions * network.hop_energy_j});
     if (rows_)
@@ -225,7 +225,7 @@ double NestPricer::network_seconds(std::size_t c) const {
 
 void NestPricer::add_compute(const Nest& nest, const NestTraffic& traffic) {
   const ComponentId id = nest.compute->component;
-  used_[id.index()] = 1;
+  used_.add(id);
   for (const auto& [index, calls] : nest.compute->calls_per_point) {
     const Action& action = problem_.arch[id].actions[index];
     const double per_point = static_cast<double>(calls);
@@ -281,7 +281,8 @@ void NestPricer::add_leakage(const Nest& nest, double latency_s) {
     if (!listed && component.leak_power_w == 0) continue;
     // A gated component leaks while its Einsum runs, however many run beside it.
     double seconds_on = latency_s * leak_factor_;
-    if (component.power_gated) seconds_on = used_[c] ? latency_s * std::max(1.0, leak_factor_) : 0;
+    if (component.power_gated)
+      seconds_on = used_.leaks(component, c) ? latency_s * std::max(1.0, leak_factor_) : 0;
     const double instance_seconds = einsum.components[c].leak_instances * seconds_on;
     const double energy_j = instance_seconds * component.leak_power_w;
     energy_j_ += energy_j;

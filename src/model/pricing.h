@@ -6,6 +6,7 @@
 #include "model/shipment.h"
 #include "model/traffic.h"
 #include "sluice/model/cost.h"
+#include "sluice/model/used_components.h"
 
 namespace sluice {
 
@@ -68,7 +69,7 @@ class NestPricer {
   std::vector<NetworkLoad> network_loads_;  ///< per component; empty without networks
   std::size_t first_row_ = 0;               ///< of the current Einsum in rows_->energy
   std::vector<NestTime> times_;
-  std::vector<char> used_;  ///< per component, in the current Einsum
+  UsedComponents used_;  ///< in the current Einsum
   double leak_factor_ = 1;
   double instances_ = 1;  ///< repetitions of the current Einsum
   double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0;

@@ -15,7 +15,7 @@ namespace sluice {
 class TemplateProgram::Builder {
  public:
   Builder(const BoundProblem& problem, const FlatTree& tree, const std::vector<const Node*>& loops)
-      : problem_(problem), tree_(tree) {
+      : problem_(problem), tree_(tree), used_(problem.arch.components.size()) {
     for (std::size_t l = 0; l < loops.size(); ++l)
       input_of_.emplace(loops[l], static_cast<std::int64_t>(l));
     symbols_.trips_of_loop.resize(tree.loops.size());
@@ -116,21 +116,22 @@ class TemplateProgram::Builder {
     pricing_->instances = static_cast<double>(problem_.workload.n_instances *
                                               problem_.workload[nest.einsum].n_instances);
     calls_of_.assign(problem_.arch.components.size(), {});
-    used_.assign(problem_.arch.components.size(), 0);
+    used_.clear();
     for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
       if (!is_second_of_copy(problem_, tree_, nest, s))
         if (!price_storage(nest, tree_.storages[s], traffic.storages[s - nest.storages_begin]))
           return false;
     price_compute(nest, traffic);
     for (std::size_t c = 0; c < calls_of_.size(); ++c)
-      if (!calls_of_[c].empty() && !time(nest, c)) return false;
+      if (calls_of_[c].empty() ? used_[c] && problem_.arch.components[c].total_latency
+                               : !time(nest, c))
+        return false;
     leak(nest);
     return true;
   }
 
-  /// Index of an action's calls; `used` components have one for each of their actions.
+  /// Index of an action's calls; components that are called have one for each of their actions.
   std::uint32_t calls_of(ComponentId component, std::size_t action) {
-    used_[component.index()] = 1;
     std::vector<std::uint32_t>& calls = calls_of_[component.index()];
     for (std::size_t a = calls.size(); a < problem_.arch[component].actions.size(); ++a)
       calls.push_back(pricing_->n_calls++);
@@ -139,6 +140,7 @@ class TemplateProgram::Builder {
 
   bool price_storage(const Nest& nest, const NestStorage& storage,
                      const BasicStorageTraffic<Symbols::Value>& traffic) {
+    used_.add(storage.component);
     const Component& component = problem_.arch[storage.component];
     const Memory* memory = std::get_if<Memory>(&component.kind);
     const Symbols::Value none = symbols_.constant(0);
@@ -160,7 +162,7 @@ class TemplateProgram::Builder {
 
   void price_compute(const Nest& nest, const BasicNestTraffic<Symbols::Value>& traffic) {
     const ComponentId id = nest.compute->component;
-    used_[id.index()] = 1;  // even where no action is called
+    used_.add(id);
     for (const auto& [index, calls] : nest.compute->calls_per_point)
       pricing_->actions.push_back({true, traffic.operations, traffic.unit_operations,
                                    static_cast<double>(calls), 1,
@@ -194,7 +196,7 @@ class TemplateProgram::Builder {
   void leak(const Nest& nest) {
     for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
       const Component& component = problem_.arch.components[c];
-      if (component.leak_power_w == 0 || (component.power_gated && !used_[c])) continue;
+      if (component.leak_power_w == 0 || !used_.leaks(component, c)) continue;
       pricing_->leaks.push_back(
           {problem_[nest.einsum].components[c].leak_instances, component.leak_power_w});
     }
@@ -252,7 +254,7 @@ class TemplateProgram::Builder {
   TemplateProgram program_;
   NestPricing* pricing_ = nullptr;
   std::vector<std::vector<std::uint32_t>> calls_of_;  ///< per component; empty: none called
-  std::vector<char> used_;                            ///< per component, in the current nest
+  UsedComponents used_;                               ///< in the current nest
   std::vector<std::vector<LiveSum::Tile>> tiles_of_;  ///< per entry of the tree
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sluice/model/used_components.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
@@ -28,12 +29,14 @@ class Compiler {
         tracked_(tracked),
         unlimited_(unlimited),
         bound_(problem[shape.einsum]),
-        compute_(bound_.computes[templ.compute]) {
+        compute_(bound_.computes[templ.compute]),
+        used_(problem.arch.components.size()) {
     actions_.resize(problem.arch.components.size());
     for (std::size_t c = 0; c < actions_.size(); ++c)
       actions_[c].resize(problem.arch.components[c].actions.size());
     for (const Slot& slot : templ.slots)
       if (slot.shared) last_fused_gap_ = std::max(last_fused_gap_, slot.gap);
+    find_used();
   }
 
   CostProgram run() {
@@ -313,20 +316,28 @@ class Compiler {
             problem_.arch.components[c].actions[a].energy_j * shape_.multiplicity);
     for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
       const Component& component = problem_.arch.components[c];
-      if (component.power_gated && !used(c)) continue;
-      program_.leak_w += component.leak_power_w * bound_.components[c].leak_instances;
+      if (used_.leaks(component, c))
+        program_.leak_w += component.leak_power_w * bound_.components[c].leak_instances;
     }
   }
 
-  bool used(std::size_t component) const {
-    for (const ActionRows& rows : actions_[component])
-      if (!rows.total.terms.empty() || rows.total.constant != 0) return true;
-    return false;
+  void find_used() {
+    for (const Slot& slot : templ_.slots) used_.add(slot.component);
+    for (const PathNetwork& network : compute_.networks)
+      if (is_crossed(network.network)) used_.add(network.network);
+    used_.add(compute_.component);
+  }
+
+  /// Some tensor comes from further out; of a copy, the other one lies further in.
+  bool is_crossed(ComponentId network) const {
+    bool outside = false, inside = !shape_.is_copy;
+    for (const Slot& slot : templ_.slots) (slot.component < network ? outside : inside) = true;
+    return outside && inside;
   }
 
   void add_latency() {
     for (std::size_t c = 0; c < actions_.size(); ++c) {
-      if (!used(c)) continue;
+      if (!used_[c]) continue;
       const Component& component = problem_.arch.components[c];
       if (!component.total_latency) {
         add_action_latencies(c);
@@ -506,6 +517,7 @@ class Compiler {
   const BoundCompute& compute_;
   std::uint32_t last_fused_gap_ = 0;
   std::vector<std::vector<ActionRows>> actions_;  // per component and action
+  UsedComponents used_;
   CostProgram program_;
 };
 
