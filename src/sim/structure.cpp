@@ -115,7 +115,8 @@ class PathCheck {
         const Relevance seen = relevance(access, *variable);
         if (seen == Relevance::kRelevant) continue;
         if (is_collected(program_, arch_, tensor, loop)) continue;
-        if (seen == Relevance::kPartial && is_shared_window(tensor)) continue;
+        if (seen == Relevance::kPartial && is_shared_window(tensor) && !is_made_in_windows(tensor))
+          continue;
         complain(
             "The loop over {} stands above the backing storage of {} but does not walk it "
             "for the Einsum {}.",
@@ -127,6 +128,14 @@ class PathCheck {
   /// Rows that slide through a backing storage: made and read, or carried from step to step.
   bool is_shared_window(TensorId tensor) const {
     return facts_.roles().producer[tensor.index()].has_value();
+  }
+
+  /// The tiles of two steps of its maker overlap: neither has all of the sums.
+  bool is_made_in_windows(TensorId tensor) const {
+    const std::vector<AffineExpression>& made = einsum_.output().projection;
+    return einsum_.output().tensor == tensor &&
+           std::any_of(made.begin(), made.end(),
+                       [](const AffineExpression& index) { return index.is_window(); });
   }
 
   /// Whether loops[i] takes more than one step.

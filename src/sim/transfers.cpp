@@ -233,9 +233,13 @@ std::int64_t Transfers::drain(const Crossing& crossing, const std::vector<Party>
   std::int64_t merged = 0;
   for (const auto& [key, message] : messages) {
     Cell* cell = parent_cell(crossing, *message.first, key.second);
-    if (!cell || !message.second.is_made) continue;
-    // Who has read what was there writes its sum back; to add to it unread takes one more read.
-    if (cell->is_made && !message.second.was_read) ++merged;
+    if (!cell) continue;
+    // Who has read what was there writes its sum back; to add to it unread takes one more read,
+    // also while another instance has it, which will write its own part back.
+    const std::size_t parent = message.first->ids[crossing.parent.spatial_depth];
+    const bool is_first = drained_.insert({&crossing, parent, key.second}).second;
+    if (!is_first && !message.second.was_read) ++merged;
+    if (!message.second.is_made) continue;
     cell->value = cell->is_made ? combined(reduction, cell->value, message.second.value)
                                 : message.second.value;
     cell->is_made = true;

@@ -80,7 +80,9 @@ class Transfers {
   Wires wires_;
   std::int64_t transfers_ = 0;  ///< so far
   std::map<std::tuple<EinsumId, TensorId, bool, std::size_t>, Crossing> crossings_;
-  std::set<std::tuple<const Crossing*, std::size_t, Element>> seen_;
+  using Sights = std::set<std::tuple<const Crossing*, std::size_t, Element>>;
+  Sights seen_;     ///< points of outputs that an instance has had
+  Sights drained_;  ///< points of outputs that an instance has been given from below
 };
 
 }  // namespace sluice::sim

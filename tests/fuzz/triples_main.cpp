@@ -1,5 +1,5 @@
 // sluice_fuzz_triples [--cases N] [--seed S] [--seconds T] [--keep-going]
-//                     [--concurrent|--collectives|--regions]
+//                     [--concurrent|--collectives|--regions] [--kinds LIST] [--statistics]
 // Compares the analytic model with the executor on random (workload, architecture, mapping)
 // triples. At a difference it prints the simplest triple that still shows it, as YAML, and ends
 // with status 1.
@@ -10,7 +10,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <map>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "sluice/model/evaluate.h"
 #include "sluice/sim/execute.h"
@@ -27,6 +30,8 @@ struct Arguments {
   bool concurrent = false;   ///< with most of their splits pipelined or parallel
   bool collectives = false;  ///< all of them with collectives
   bool regions = false;      ///< all of them with regions, forwarded tensors or resident nodes
+  bool statistics = false;   ///< how many were of each kind
+  sluice::triples::Kinds kinds = sluice::triples::kAllKinds;
 };
 
 bool* flag_named(const std::string& name, Arguments& arguments) {
@@ -35,7 +40,24 @@ bool* flag_named(const std::string& name, Arguments& arguments) {
   if (name == "--concurrent") return &arguments.concurrent;
   if (name == "--collectives") return &arguments.collectives;
   if (name == "--regions") return &arguments.regions;
+  if (name == "--statistics") return &arguments.statistics;
   return nullptr;
+}
+
+sluice::triples::Kinds read_kinds(const std::string& list) {
+  sluice::triples::Kinds kinds;
+  std::istringstream names(list == "none" ? "" : list);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto& known = sluice::triples::named_kinds();
+    const auto kind = std::find_if(known.begin(), known.end(),
+                                   [&](const auto& entry) { return entry.name == name; });
+    if (kind == known.end()) {
+      fmt::print(stderr, "unknown kind {}\n", name);
+      std::exit(2);
+    }
+    kinds.*kind->drawn = true;
+  }
+  return kinds;
 }
 
 Arguments parse(int argc, char** argv) {
@@ -57,6 +79,8 @@ Arguments parse(int argc, char** argv) {
       arguments.seed = std::stoull(value);
     } else if (name == "--seconds") {
       arguments.seconds = std::stod(value);
+    } else if (name == "--kinds") {
+      arguments.kinds = read_kinds(value);
     } else {
       fmt::print(stderr, "unknown option {}\n", name);
       std::exit(2);
@@ -67,7 +91,17 @@ Arguments parse(int argc, char** argv) {
 
 struct Tally {
   std::uint64_t done = 0, legal = 0, unpriced = 0, refused = 0, differing = 0;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> kinds;  ///< drawn, legal
 };
+
+void count_kinds(const sluice::triples::Triple& triple, bool is_legal, Tally& tally) {
+  const sluice::triples::Kinds kinds = sluice::triples::kinds_of(triple);
+  for (const auto& kind : sluice::triples::named_kinds()) {
+    if (!(kinds.*kind.drawn)) continue;
+    ++tally.kinds[kind.name].first;
+    if (is_legal) ++tally.kinds[kind.name].second;
+  }
+}
 
 bool is_unpriced(const std::vector<sluice::Violation>& violations) {
   return std::all_of(violations.begin(), violations.end(), [](const sluice::Violation& violation) {
@@ -84,10 +118,10 @@ void print_run(const sluice::triples::LoadedTriple& triple) {
 /// One case; false where the two differ.
 bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
   using namespace sluice::triples;
-  const Triple triple = arguments.collectives  ? collective_triple(seed)
-                        : arguments.concurrent ? concurrent_triple(seed)
-                        : arguments.regions    ? region_triple(seed)
-                                               : random_triple(seed);
+  const Triple triple = arguments.collectives  ? collective_triple(seed, arguments.kinds)
+                        : arguments.concurrent ? concurrent_triple(seed, arguments.kinds)
+                        : arguments.regions    ? region_triple(seed, arguments.kinds)
+                                               : random_triple(seed, arguments.kinds);
   if (arguments.print) fmt::print("# seed {}\n{}---\n", seed, to_yaml(triple));
   std::string why;
   const auto loaded = load(triple, &why);
@@ -97,6 +131,7 @@ bool agrees(const Arguments& arguments, std::uint64_t seed, Tally& tally) {
   }
   const auto model = sluice::evaluate(loaded->problem, loaded->mapping);
   if (model) ++tally.legal;
+  if (arguments.statistics) count_kinds(triple, model.has_value(), tally);
   if (!model && is_unpriced(model.error())) ++tally.unpriced;
   if (!model && arguments.print) fmt::print("# illegal: {}\n", model.error().front().message);
   if (arguments.print) print_run(*loaded);
@@ -130,5 +165,9 @@ int main(int argc, char** argv) {
       "differ\n",
       tally.done, arguments.seed, tally.legal, tally.unpriced, tally.refused, elapsed(),
       tally.differing);
+  for (const auto& [kind, count] : tally.kinds)
+    fmt::print("# {}: {:.1f} % of all, {:.1f} % legal ones\n", kind,
+               100.0 * static_cast<double>(count.first) / static_cast<double>(tally.done),
+               100.0 * static_cast<double>(count.second) / static_cast<double>(tally.done));
   return tally.differing == 0 ? 0 : 1;
 }

@@ -13,7 +13,7 @@ namespace sluice::triples {
 /// One of some thirty small workloads. For collectives: sizes that divide, and minima; for regions:
 /// also rows of several batches.
 enum class Purpose { kAny, kCollectives, kRegions };
-void draw_workload(Dice& dice, Triple& triple, Purpose purpose = Purpose::kAny);
+void draw_workload(Dice& dice, Triple& triple, const Kinds& kinds, Purpose purpose = Purpose::kAny);
 
 /// What is copied has one width.
 bool has_copies(const Triple& triple);
@@ -25,11 +25,19 @@ std::optional<Workload> workload_of(const Triple& triple);
 /// DRAM, GB, elements PE with RF, and computes; for collectives most often several GBs.
 void draw_arch(Dice& dice, Triple& triple, Purpose purpose = Purpose::kAny);
 
+/// Whether some variable indexes all tensors of every Einsum, so that a loop over it may stand
+/// above the outermost memory.
+bool has_common_variable(const Workload& workload);
+
+/// What `kinds` add to the components: instances of the outermost memory, a memory in between,
+/// leakage.
+void draw_components(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds);
+
 /// A network in front of some of the fanouts; for collectives of almost all, with times.
 void draw_networks(Dice& dice, Triple& triple, Purpose purpose = Purpose::kAny);
 
 /// Storage nodes anywhere, loops of each Einsum and shared ones, sequential splits.
-void draw_mapping(Dice& dice, Triple& triple, const Workload& workload);
+void draw_mapping(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds);
 
 /// All_reduces of sums that are spread above the split. False where the workload has no room for
 /// them; the triple is then of no use.

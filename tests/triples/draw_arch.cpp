@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "triples/draw.h"
 
 namespace sluice::triples {
@@ -15,6 +17,21 @@ ComponentSpec plain_memory(Dice& dice, const std::string& name) {
   spec.is_double = dice.chance(12);
   spec.counts_merging = dice.chance(12);
   return spec;
+}
+
+/// Several instances of DRAM, by its own dimension or by that of a container around everything.
+void draw_ports(Dice& dice, Triple& triple) {
+  DimensionSpec ports = draw_dimension(dice, "port");
+  ports.reuse.clear();
+  if (dice.chance(70)) {
+    triple.components.front().spatial.push_back(ports);
+    return;
+  }
+  ComponentSpec chip;
+  chip.kind = ComponentSpec::Kind::kContainer;
+  chip.name = "Chip";
+  chip.spatial = {ports};
+  triple.components.insert(triple.components.begin(), chip);
 }
 
 }  // namespace
@@ -63,6 +80,20 @@ void draw_arch(Dice& dice, Triple& triple, Purpose purpose) {
   unit.name = "MAC";
   if (dice.chance(15)) unit.spatial.push_back(draw_dimension(dice, "c"));
   triple.components.push_back(unit);
+}
+
+void draw_components(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds) {
+  std::vector<ComponentSpec>& components = triple.components;
+  if (kinds.many_loops && dice.chance(10))
+    components.insert(std::find_if(components.begin(), components.end(),
+                                   [](const ComponentSpec& c) { return c.name == "GB"; }),
+                      plain_memory(dice, "SB"));
+  if (kinds.ports && dice.chance(has_common_variable(workload) ? 60 : 4)) draw_ports(dice, triple);
+  if (!kinds.leakage || !dice.chance(35)) return;
+  for (ComponentSpec& component : components) {
+    component.leak_power = dice.chance(75) ? static_cast<int>(1 + dice.below(4)) : 0;
+    component.is_gated = dice.chance(50);
+  }
 }
 
 void draw_networks(Dice& dice, Triple& triple, Purpose purpose) {

@@ -5,12 +5,13 @@ namespace {
 
 class MappingDraw : TreeDraw {
  public:
-  MappingDraw(Dice& dice, Triple& triple, const Workload& workload)
-      : TreeDraw(dice, triple, workload) {}
+  MappingDraw(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds)
+      : TreeDraw(dice, triple, workload), kinds_(kinds) {}
 
   void run() {
     std::vector<NodeSpec>& root = triple_.nodes;
     draw_homes();
+    if (kinds_.ports) port_loops(root);
     back_outside(root);
     if (w_.einsums.size() == 1) {
       nest(root, 0);
@@ -22,9 +23,11 @@ class MappingDraw : TreeDraw {
 
  private:
   void draw_homes() {
+    // A recurrence that leaves nothing inside its steps.
+    const bool all_outside = kinds_.outer_cycles && has_states() && dice_.chance(80);
     for (std::size_t t = 0; t < w_.tensors.size(); ++t) {
       Home home = Home::kOutside;
-      if (roles_.is_intermediate(TensorId(t))) {
+      if (roles_.is_intermediate(TensorId(t)) && !all_outside) {
         const auto draw = dice_.below(10);
         home = draw < 3   ? Home::kOutside
                : draw < 5 ? Home::kBufferAbove
@@ -33,6 +36,13 @@ class MappingDraw : TreeDraw {
       }
       homes_.push_back(home);
     }
+  }
+
+  bool has_states() const {
+    for (std::size_t t = 0; t < w_.tensors.size(); ++t)
+      for (EinsumId reader : roles_.consumers[t])
+        if (roles_.producer[t] && !(*roles_.producer[t] < reader)) return true;
+    return false;
   }
 
   void fused(std::vector<NodeSpec>& root) {
@@ -80,12 +90,14 @@ class MappingDraw : TreeDraw {
     nest(list, e);
     return list;
   }
+
+  const Kinds& kinds_;
 };
 
 }  // namespace
 
-void draw_mapping(Dice& dice, Triple& triple, const Workload& workload) {
-  MappingDraw(dice, triple, workload).run();
+void draw_mapping(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds) {
+  MappingDraw(dice, triple, workload, kinds).run();
 }
 
 }  // namespace sluice::triples

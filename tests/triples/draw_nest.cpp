@@ -7,6 +7,7 @@
 namespace sluice::triples {
 
 void TreeDraw::nest(std::vector<NodeSpec>& list, std::size_t e) {
+  middle_part(list, e);
   if (w_.einsums.size() == 1 && !component("GB").spatial.empty() && dice_.chance(40))
     spatial_loop(list, e, "GB", "g");
   outer_part(list, e);
@@ -15,6 +16,15 @@ void TreeDraw::nest(std::vector<NodeSpec>& list, std::size_t e) {
     if (dice_.chance(25)) spatial_loop(list, e, "PE", dimension);
   add_port(list, e);
   inner_part(list, e, on_fork);
+}
+
+void TreeDraw::middle_part(std::vector<NodeSpec>& list, std::size_t e) {
+  if (!has("SB")) return;
+  std::vector<NodeSpec> middle = loops(e, dice_.any(std::vector<std::int64_t>{0, 1, 2}));
+  for (TensorId tensor : tensors_of(w_.einsums[e]))
+    if (homes_[tensor.index()] != Home::kOutside) held_[e].insert("SB/" + w_[tensor].name);
+  insert_storages(middle, e, "SB", 60);
+  list.insert(list.end(), middle.begin(), middle.end());
 }
 
 void TreeDraw::outer_part(std::vector<NodeSpec>& list, std::size_t e) {

@@ -3,15 +3,16 @@
 namespace sluice::triples {
 namespace {
 
-Triple plain_triple(std::uint64_t seed) {
+Triple plain_triple(std::uint64_t seed, const Kinds& kinds) {
   Dice dice(seed);
   while (true) {
     Triple triple;
-    draw_workload(dice, triple);
+    draw_workload(dice, triple, kinds);
     const auto workload = workload_of(triple);
     if (!workload) continue;
     draw_arch(dice, triple);
-    draw_mapping(dice, triple, *workload);
+    draw_components(dice, triple, *workload, kinds);
+    draw_mapping(dice, triple, *workload, kinds);
     draw_incremental(dice, triple);
     draw_networks(dice, triple);
     for (ComponentSpec& component : triple.components)
@@ -20,31 +21,38 @@ Triple plain_triple(std::uint64_t seed) {
   }
 }
 
+/// Collectives and regions have loops of their own above everything.
+Kinds without_ports(Kinds kinds) {
+  kinds.ports = kinds.many_loops = false;
+  return kinds;
+}
+
 }  // namespace
 
-Triple random_triple(std::uint64_t seed) {
-  if (Dice(seed ^ 0xC011EC71FEULL).chance(13)) return collective_triple(seed);
-  if (Dice(seed ^ 0x5E61055EEDULL).chance(8)) return region_triple(seed);
-  Triple triple = plain_triple(seed);
+Triple random_triple(std::uint64_t seed, const Kinds& kinds) {
+  if (Dice(seed ^ 0xC011EC71FEULL).chance(13)) return collective_triple(seed, kinds);
+  if (Dice(seed ^ 0x5E61055EEDULL).chance(8)) return region_triple(seed, kinds);
+  Triple triple = plain_triple(seed, kinds);
   if (triple.einsums.size() > 1 && Dice(seed ^ 0x9191919191ULL).chance(12))
     make_concurrent(triple, seed);
   return triple;
 }
 
-Triple concurrent_triple(std::uint64_t seed) {
-  Triple triple = plain_triple(seed);
+Triple concurrent_triple(std::uint64_t seed, const Kinds& kinds) {
+  Triple triple = plain_triple(seed, kinds);
   make_concurrent(triple, seed);
   return triple;
 }
 
-Triple collective_triple(std::uint64_t seed) {
+Triple collective_triple(std::uint64_t seed, const Kinds& kinds) {
   Dice dice(seed ^ 0xC011EC71FEC011ULL);
   while (true) {
     Triple triple;
-    draw_workload(dice, triple, Purpose::kCollectives);
+    draw_workload(dice, triple, kinds, Purpose::kCollectives);
     const auto workload = workload_of(triple);
     if (!workload) continue;
     draw_arch(dice, triple, Purpose::kCollectives);
+    draw_components(dice, triple, *workload, without_ports(kinds));
     const bool in_place = dice.chance(50);
     if (!(in_place ? draw_in_place_collectives(dice, triple, *workload)
                    : draw_exchanges(dice, triple, *workload)))
@@ -56,28 +64,29 @@ Triple collective_triple(std::uint64_t seed) {
   }
 }
 
-Triple region_triple(std::uint64_t seed) {
+Triple region_triple(std::uint64_t seed, const Kinds& kinds) {
   Dice dice(seed ^ 0x5E6105E6105ULL);
   if (dice.chance(10)) {
-    Triple triple = dice.chance(80) ? collective_triple(seed) : plain_triple(seed);
+    Triple triple = dice.chance(80) ? collective_triple(seed, kinds) : plain_triple(seed, kinds);
     make_concurrent(triple, seed);
     share_out(dice, triple);
     return triple;
   }
   if (dice.chance(30)) {
-    Triple triple = dice.chance(40)   ? collective_triple(seed)
-                    : dice.chance(30) ? concurrent_triple(seed)
-                                      : plain_triple(seed);
+    Triple triple = dice.chance(40)   ? collective_triple(seed, kinds)
+                    : dice.chance(30) ? concurrent_triple(seed, kinds)
+                                      : plain_triple(seed, kinds);
     put_in_region(dice, triple);
     return triple;
   }
   while (true) {
     Triple triple;
     const Purpose purpose = dice.chance(80) ? Purpose::kRegions : Purpose::kAny;
-    draw_workload(dice, triple, purpose);
+    draw_workload(dice, triple, kinds, purpose);
     const auto workload = workload_of(triple);
     if (!workload) continue;
     draw_arch(dice, triple, purpose);
+    draw_components(dice, triple, *workload, without_ports(kinds));
     if (!draw_regions(dice, triple, *workload)) continue;
     draw_networks(dice, triple, Purpose::kCollectives);
     for (ComponentSpec& component : triple.components) {

@@ -188,7 +188,14 @@ void add_arch_edits(const Triple& triple, std::vector<Edit>& edits) {
     edits.emplace_back(
         [c](Triple& t) { return reset(t.components[c].frees_returning_sums, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].frees_repeats, false); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].leak_power, 0); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].is_gated, false); });
     for (std::size_t d = 0; d < triple.components[c].spatial.size(); ++d) {
+      edits.emplace_back([c, d](Triple& t) {
+        auto& spatial = t.components[c].spatial;
+        spatial.erase(spatial.begin() + static_cast<long>(d));
+        return true;
+      });
       edits.emplace_back([c, d](Triple& t) {
         return reset(t.components[c].spatial[d].may_reuse, std::string("All"));
       });

@@ -122,16 +122,21 @@ void TreeDraw::add_toll(std::vector<NodeSpec>& list, const std::string& toll,
   if (!names.empty()) list.push_back(storage(toll, {names.begin(), names.end()}));
 }
 
+std::int64_t TreeDraw::smallest_tile(const std::vector<RankVariableId>& variables) const {
+  std::int64_t smallest = 0;
+  for (const Tiles& tiles : tiles_)
+    for (RankVariableId v : variables) {
+      const auto tile = tiles.find(v);
+      if (tile == tiles.end()) continue;
+      smallest = smallest ? std::min(smallest, tile->second) : tile->second;
+      break;
+    }
+  return smallest;
+}
+
 void TreeDraw::shared_loop(std::vector<NodeSpec>& list, bool is_spatial) {
   const std::vector<RankVariableId> variables = shared_class();
-  std::int64_t smallest = 0;
-  for (std::size_t e = 0; e < w_.einsums.size(); ++e)
-    for (RankVariableId v : variables)
-      if (tiles_[e].count(v)) {
-        smallest = smallest ? std::min(smallest, tiles_[e][v]) : tiles_[e][v];
-        break;
-      }
-  const std::int64_t tile = tile_below(std::max<std::int64_t>(1, smallest));
+  const std::int64_t tile = tile_below(std::max<std::int64_t>(1, smallest_tile(variables)));
   NodeSpec node = loop_over(variables, tile);
   if (is_spatial) {
     node.kind = NodeSpec::Kind::kSpatial;
@@ -139,6 +144,10 @@ void TreeDraw::shared_loop(std::vector<NodeSpec>& list, bool is_spatial) {
     node.dimension = "g";
   }
   list.push_back(node);
+  enter_loop(variables, tile);
+}
+
+void TreeDraw::enter_loop(const std::vector<RankVariableId>& variables, std::int64_t tile) {
   for (std::size_t e = w_.einsums.size(); e-- > 0;)
     for (RankVariableId v : variables)
       if (tiles_[e].count(v)) {

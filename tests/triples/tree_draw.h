@@ -32,6 +32,8 @@ class TreeDraw {
   void add_toll(std::vector<NodeSpec>& list, const std::string& toll,
                 const std::vector<std::size_t>& einsums);
   void shared_loop(std::vector<NodeSpec>& list, bool is_spatial);
+  /// Spatial loops over the instances of the outermost memory, above all that it holds.
+  void port_loops(std::vector<NodeSpec>& list);
   void backing_in_buffer(std::vector<NodeSpec>& list, Home home);
   /// A buffer node above the split, of a tensor that is backed outside; for all or for one Einsum.
   void private_above(std::vector<NodeSpec>& list);
@@ -79,6 +81,14 @@ class TreeDraw {
                                 const std::vector<RankVariableId>& walked);
   void in_buffer_everywhere(const std::string& tensor);
   RankVariableId any_variable(std::size_t e);
+  /// The smallest tile that an Einsum has of the variables; 0 where none has any.
+  std::int64_t smallest_tile(const std::vector<RankVariableId>& variables) const;
+  void enter_loop(const std::vector<RankVariableId>& variables, std::int64_t tile);
+  bool indexes_all(const std::vector<RankVariableId>& variables) const;
+  void port_loop(std::vector<NodeSpec>& list, const ComponentSpec& component,
+                 const DimensionSpec& dimension);
+  /// Temporal loops with nodes in the memory between DRAM and GB, if there is one.
+  void middle_part(std::vector<NodeSpec>& list, std::size_t e);
   std::vector<NodeSpec> last_loops(std::size_t e);
   static bool reads_a_window(const Einsum& einsum, TensorId tensor);
 };

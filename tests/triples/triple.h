@@ -8,6 +8,7 @@
 
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
+#include "triples/kinds.h"
 
 namespace sluice::triples {
 
@@ -51,6 +52,8 @@ struct ComponentSpec {
   std::string topology;                                      ///< network
   bool enters_at_edge = false, is_packed = false;            ///< network
   bool frees_returning_sums = false, frees_repeats = false;  ///< network
+  int leak_power = 0;                                        ///< all; 0: not given
+  bool is_gated = false;                                     ///< all
   int channel_width = 0, link_bandwidth = 1;                 ///< network; a width of 0: not given
   int router_latency = 0, queue_latency = 0;                 ///< network
   std::string enabled;                                       ///< compute
@@ -89,17 +92,17 @@ struct LoadedTriple {
 std::optional<LoadedTriple> load(const Triple& triple, std::string* why);
 
 /// The triple of one seed. Most are legal.
-Triple random_triple(std::uint64_t seed);
+Triple random_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 
 /// The triple of one seed without incremental storages, most of its splits pipelined or parallel.
-Triple concurrent_triple(std::uint64_t seed);
+Triple concurrent_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 
 /// The triple of one seed with collectives.
-Triple collective_triple(std::uint64_t seed);
+Triple collective_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 
 /// The triple of one seed with pipelined and parallel splits whose children have regions, forward
 /// tensors or keep resident nodes.
-Triple region_triple(std::uint64_t seed);
+Triple region_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 
 /// Where model and executor differ on a triple; empty where they agree.
 std::vector<std::string> differences(const LoadedTriple& triple);

@@ -38,8 +38,13 @@ std::string times_text(const ComponentSpec& network) {
   return text;
 }
 
+std::string leakage_text(const ComponentSpec& c) {
+  return (c.leak_power > 0 ? fmt::format(", leak_power: {}", c.leak_power) : "") +
+         (c.is_gated ? ", power_gated: true" : "");
+}
+
 std::string component_text(const ComponentSpec& c) {
-  const std::string spatial = spatial_text(c.spatial);
+  const std::string spatial = spatial_text(c.spatial) + leakage_text(c);
   const std::string bits =
       c.bits_per_value.empty() ? "" : ", bits_per_value: {" + c.bits_per_value + "}";
   switch (c.kind) {
@@ -58,8 +63,8 @@ std::string component_text(const ComponentSpec& c) {
           c.name, c.direction, bits, spatial);
     case ComponentSpec::Kind::kNetwork:
       return fmt::format(
-          "!Network {{name: {}, topology: {}{}{}{}{}{}, link_bandwidth: {}, hop_energy: 1}}",
-          c.name, c.topology, c.enters_at_edge ? ", entry: edge" : "",
+          "!Network {{name: {}{}, topology: {}{}{}{}{}{}, link_bandwidth: {}, hop_energy: 1}}",
+          c.name, leakage_text(c), c.topology, c.enters_at_edge ? ", entry: edge" : "",
           c.is_packed ? ", layout: packed" : "",
           c.frees_returning_sums ? ", returning_sums: free" : "",
           c.frees_repeats ? ", repeated_values: free" : "", times_text(c), c.link_bandwidth);

@@ -43,6 +43,21 @@ TEST(WorkloadReader, TheVerboseFormMeansTheSameAsTheString) {
   EXPECT_EQ(to_yaml(verbose).find("B[n,k]") != std::string::npos, true);  // B has its own order
 }
 
+// Y[2] is A[2]*W[0] + A[1]*W[1]: points that write one value add up, although no variable is absent
+// on the left. Where the others of its index are known, a variable follows: nothing meets in Z.
+TEST(WorkloadReader, IndicesOfSeveralVariablesOnTheLeftSumWhatMeets) {
+  const Workload w = workload_of(R"yaml(
+workload:
+  rank_sizes: {P: 6}
+  bits_per_value: {All: 8}
+  iteration_space_shape: {r: 0 <= r < 3}
+  einsums: ["Y[H:p+r] = A[p] * W[r]", "Z[P:p,G:p+r] = A[p] * W[r]", "M[I:2*p+r] = max(C[p,r])"]
+)yaml");
+  EXPECT_EQ(w.einsums[0].expression.reduction, Reduction::kSum);
+  EXPECT_EQ(w.einsums[1].expression.reduction, Reduction::kNone);
+  EXPECT_EQ(w.einsums[2].expression.reduction, Reduction::kMax);
+}
+
 TEST(WorkloadReader, DerivesSizesOfRanksThatNobodyDeclares) {
   const Workload w = workload_of(R"yaml(
 workload:

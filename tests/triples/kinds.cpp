@@ -1,0 +1,83 @@
+#include "triples/kinds.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "triples/triple.h"
+
+namespace sluice::triples {
+namespace {
+
+/// `D[X:2*p+r] = …`: a sum of variables before the equals sign.
+bool has_windowed_output(const EinsumSpec& einsum) {
+  const std::string output = einsum.text.substr(0, einsum.text.find('='));
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t plus = output.find('+'); plus != std::string::npos;
+       plus = output.find('+', plus + 1))
+    if (std::any_of(output.begin() + static_cast<long>(plus),
+                    output.begin() + static_cast<long>(output.find_first_of(",]", plus)), letter))
+      return true;
+  return false;
+}
+
+bool loops_over_ports(const std::vector<NodeSpec>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const NodeSpec& node) {
+    return node.kind == NodeSpec::Kind::kSpatial && node.dimension == "port";
+  });
+}
+
+/// Lower-case letters in brackets.
+std::size_t count_variables(const std::string& einsum) {
+  std::set<char> names;
+  bool is_index = false;
+  for (char c : einsum) {
+    if (c == '[' || c == ']') is_index = c == '[';
+    if (is_index && std::islower(static_cast<unsigned char>(c))) names.insert(c);
+  }
+  return names.size();
+}
+
+/// Every storage that the root holds above the first loop or split is in DRAM, and the tensors of
+/// the recurrence are all there.
+bool is_outer_cycle(const Triple& triple) {
+  const auto steps = [](const EinsumSpec& e) {
+    return e.text.substr(0, e.text.find('=')).find("i+1") != std::string::npos;
+  };
+  if (std::none_of(triple.einsums.begin(), triple.einsums.end(), steps)) return false;
+  std::vector<std::string> outside;
+  for (const NodeSpec& node : triple.nodes)
+    if (node.kind == NodeSpec::Kind::kStorage && node.component == "DRAM")
+      outside.insert(outside.end(), node.names.begin(), node.names.end());
+  return std::all_of(triple.einsums.begin(), triple.einsums.end(), [&](const EinsumSpec& einsum) {
+    return std::find(outside.begin(), outside.end(), einsum.name) != outside.end();
+  });
+}
+
+}  // namespace
+
+const std::vector<NamedKind>& named_kinds() {
+  static const std::vector<NamedKind> kinds = {{"windowed_outputs", &Kinds::windowed_outputs},
+                                               {"ports", &Kinds::ports},
+                                               {"leakage", &Kinds::leakage},
+                                               {"many_loops", &Kinds::many_loops},
+                                               {"outer_cycles", &Kinds::outer_cycles}};
+  return kinds;
+}
+
+Kinds kinds_of(const Triple& triple) {
+  Kinds kinds;
+  for (const EinsumSpec& einsum : triple.einsums) {
+    kinds.windowed_outputs = kinds.windowed_outputs || has_windowed_output(einsum);
+    kinds.many_loops = kinds.many_loops || count_variables(einsum.text) >= 5;
+  }
+  kinds.ports = loops_over_ports(triple.nodes);
+  for (const ComponentSpec& component : triple.components) {
+    kinds.leakage = kinds.leakage || component.leak_power > 0;
+    kinds.many_loops = kinds.many_loops || component.name == "SB";
+  }
+  kinds.outer_cycles = is_outer_cycle(triple);
+  return kinds;
+}
+
+}  // namespace sluice::triples

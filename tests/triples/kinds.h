@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sluice::triples {
+
+/// Kinds of input that are drawn beside the plain ones, mixed with everything else.
+struct Kinds {
+  bool windowed_outputs = false;  ///< `dX[X:2*p+r]`
+  bool ports = false;             ///< several instances of the outermost memory, loops over them
+  bool leakage = false;           ///< with and without power gating, of all components
+  bool many_loops = false;        ///< a fourth memory, Einsums of seven variables
+  bool outer_cycles = false;      ///< recurrences whose tensors all live outside the steps
+};
+inline constexpr Kinds kAllKinds = {true, true, true, true, true};
+/// What the tests draw.
+inline constexpr Kinds kTestedKinds = {};
+
+struct NamedKind {
+  const char* name;
+  bool Kinds::*drawn;
+};
+/// As in `sluice_fuzz_triples --kinds`.
+const std::vector<NamedKind>& named_kinds();
+
+struct Triple;
+/// The kinds that a triple is of.
+Kinds kinds_of(const Triple& triple);
+
+}  // namespace sluice::triples
