@@ -80,9 +80,25 @@ void SpecFiles::add_documents(const std::vector<YamlPointer>& documents) {
         context_.error(*list, fmt::format("mappings must be a list, not {}", describe(*list)));
       for (const YamlPointer& mapping : list->items) mappings.push_back({mapping, plan});
     }
-    merged_.root = merge(merged_.root, without_mappings(*document));
+    const YamlPointer sections = without_mappings(*document);
+    for (const Hidden& hidden : hidden_by(merged_.root, sections))
+      warn_of_hidden(fmt::format("'{}'", hidden.key), *hidden.earlier, *hidden.later);
+    merged_.root = merge(merged_.root, sections);
   }
-  if (!mappings.empty()) merged_.mappings = std::move(mappings);
+  if (mappings.empty()) return;
+  if (!merged_.mappings.empty())
+    warn_of_hidden("the mapping", *merged_.mappings.front().mapping, *mappings.front().mapping);
+  merged_.mappings = std::move(mappings);
+}
+
+void SpecFiles::warn_of_hidden(const std::string& what, const YamlNode& earlier,
+                               const YamlNode& later) {
+  const NodePlace place = context_.place_of(earlier);
+  const SourceLocation by = context_.place_of(later).location;
+  merged_.warnings.push_back(
+      {Severity::kWarning, place.location,
+       fmt::format("{} here does not count: {}:{} takes its place", what, by.file, by.line),
+       place.source_line, "of several files the last one counts; lists are replaced whole"});
 }
 
 /// The file's own keys win over those of the file that it includes.

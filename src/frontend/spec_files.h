@@ -18,6 +18,7 @@ struct MergedSpecs {
     YamlPointer plan;  ///< may be null
   };
   std::vector<MappingSection> mappings;  ///< of the last file that has any
+  Diagnostics warnings;                  ///< what a later file hides of an earlier one
 };
 
 /// Reads files (by path or library name), follows `include:`, and merges.
@@ -35,6 +36,7 @@ class SpecFiles {
   std::vector<YamlPointer> documents(const std::string& name, std::string text);
   void add_documents(const std::vector<YamlPointer>& documents);
   YamlPointer with_includes(const YamlPointer& document);
+  void warn_of_hidden(const std::string& what, const YamlNode& earlier, const YamlNode& later);
 
   ReadContext& context_;
   MergedSpecs merged_;

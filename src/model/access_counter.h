@@ -11,6 +11,7 @@
 #include "model/refetches.h"
 #include "model/systolic.h"
 #include "model/traffic.h"
+#include "model/uneven_refetches.h"
 #include "model/visit_sum.h"
 #include "sluice/support/checked.h"
 
@@ -167,10 +168,16 @@ class AccessCounter {
   /// As sum, for a child that fetches only what its last tile did not hold.
   Value incremental_sum(const Place& child, const CountMode& mode) const {
     Value product = arithmetic_.constant(0);
-    if constexpr (std::is_same_v<Value, std::int64_t>)
+    if constexpr (std::is_same_v<Value, std::int64_t>) {
+      if (!nest_.perfect) {
+        std::vector<LoopEffect> effects;
+        for (int l = 0; l < child.n_loops; ++l) effects.push_back(effect(l, child, mode));
+        return uneven_refetches(access_, loops_, effects.data(), child.n_loops, ranges_);
+      }
       product = refetched_in(child).values;
-    else
+    } else {
       arithmetic_.refuse();
+    }
     // Instances of one fanout with equal tiles share one message.
     std::map<ComponentId, std::vector<const NestLoop*>> shared;
     for (int l = 0; l < child.n_loops; ++l) {

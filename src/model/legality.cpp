@@ -129,7 +129,7 @@ class NestChecker {
               report_.name(storage.component) + ": " + why);
     };
     if (!tree_.concurrent.empty()) refuse("the mapping has a pipelined or parallel split.");
-    if (!nest_->perfect) refuse("a loop does not divide evenly, or a node slides.");
+    if (const std::string why = why_uneven(storage); !why.empty()) refuse(why);
     for (const BoundAccess& access : einsum_->accesses)
       if (access.tensor == storage.tensor && access.leaves_ranks)
         refuse("the tensor is read outside its ranks.");
@@ -141,6 +141,60 @@ class NestChecker {
       refuse(report_.name(above.component) +
              " above it writes its whole tile back at the end of each visit, while this node still "
              "holds partial sums.");
+    });
+  }
+
+  /// What uneven_refetches does not count, where loops do not divide evenly.
+  std::string why_uneven(const NestStorage& storage) const {
+    if (nest_->perfect) return {};
+    if (crosses_a_network(storage))
+      return "a loop does not divide evenly, and it crosses a network.";
+    for (const BoundAccess& access : einsum_->accesses)
+      if (access.tensor == storage.tensor)
+        if (std::string why = why_uneven(storage, access); !why.empty()) return why;
+    return {};
+  }
+
+  std::string why_uneven(const NestStorage& storage, const BoundAccess& access) const {
+    const NestLoop* loops = tree_.loops.data() + nest_->loops_begin;
+    std::vector<bool> has_rest(access.relevance.size());  // by variable
+    for (int l = 0; l < storage.loops_above; ++l) {
+      const auto v = static_cast<std::size_t>(loops[l].variable);
+      if (loops[l].first > 0 || loops[l].follows) return "a loop above it has a larger first tile.";
+      if (loops[l].enclosing % loops[l].tile != 0 && !loops[l].spatial) has_rest[v] = true;
+      const bool sums = access.is_output && access.relevance[v] == Relevance::kIrrelevant;
+      if (sums && loops[l].spatial && loops[l].trips > 1 && has_rest[v])
+        return "the instances that add it up together are not the same in every step.";
+      for (int other = 0; other < l && !access.is_output; ++other)
+        if (on_a_diagonal(access, loops[l], loops[other]))
+          return "a loop does not divide evenly, and instances on a diagonal share its tile.";
+    }
+    return {};
+  }
+
+  /// Two spatial loops of one fanout that move the same index.
+  static bool on_a_diagonal(const BoundAccess& access, const NestLoop& a, const NestLoop& b) {
+    const auto moves = [](const BoundIndex& index, const NestLoop& loop) {
+      return std::any_of(index.terms.begin(), index.terms.end(),
+                         [&](const BoundTerm& term) { return term.variable == loop.variable; });
+    };
+    return a.spatial && b.spatial && a.trips > 1 && b.trips > 1 && a.component == b.component &&
+           a.variable != b.variable &&
+           std::any_of(access.index.begin(), access.index.end(),
+                       [&](const BoundIndex& index) { return moves(index, a) && moves(index, b); });
+  }
+
+  bool crosses_a_network(const NestStorage& storage) const {
+    int parent = -1;
+    for (const NestStorage* above = &storage;
+         above-- != tree_.storages.data() + nest_->storages_begin;)
+      if (above->tensor == storage.tensor && problem_.arch[above->component].is_memory()) {
+        parent = depth_of(above->component);
+        break;
+      }
+    const std::vector<PathNetwork>& networks = nest_->compute->networks;
+    return std::any_of(networks.begin(), networks.end(), [&](const PathNetwork& network) {
+      return parent < network.depth && network.depth < depth_of(storage.component);
     });
   }
 

@@ -6,12 +6,15 @@
 #include <filesystem>
 #include <memory>
 
+#include "frontend/values.h"
+#include "frontend/variables.h"
 #include "support/yaml_text.h"
 
 namespace sluice {
 namespace {
 
 using Keys = std::set<std::string>;
+constexpr Dimension kHertz{.second = -1};
 
 const Keys& component_keys(const std::string& tag) {
   static const Keys kMemory = {"name",       "spatial",       "enabled", "total_latency",
@@ -60,8 +63,14 @@ class AccelForgeWriter {
       else if (key != "nodes")
         leave_out(*entry.key, "the architecture");
     }
+    if (energies_ != nullptr)
+      if (const auto hz =
+              read_quantity(context_.read, section.find("clock"),
+                            {.what = "the clock", .dimensions = {kHertz}, .zero = false}))
+        cycle_s_ = 1 / hz->value;
     text += "  nodes:\n";
     if (const YamlNode* nodes = section.find("nodes")) text += components(*nodes, "  ");
+    if (energies_ != nullptr) energies_->note_unused(context_);
     if (!without_energy_.empty())
       context_.note(fmt::format("no energies are given for {}: they are null, and so is every "
                                 "energy that depends on them",
@@ -170,8 +179,11 @@ class AccelForgeWriter {
     std::string text = fmt::format("{}- {}\n", indent, tag);
     static const Keys kSpatial = {"name", "fanout", "may_reuse", "reuse", "min_usage"};
     bool has_actions = false;
+    const std::optional<std::string> leak_power = leakage(name);
+    if (leak_power) text += fmt::format("{}  leak_power: {}\n", indent, *leak_power);
     for (const YamlEntry& entry : node.entries) {
       const std::string& key = entry.key->text;
+      if (leak_power && key == "leak_power") continue;
       if (component_keys(tag).count(key) == 0) {
         leave_out(*entry.key, name);
         continue;
@@ -238,14 +250,23 @@ class AccelForgeWriter {
     return text;
   }
 
+  /// In W, from the table of energies.
+  std::optional<std::string> leakage(const std::string& name) {
+    if (energies_ == nullptr) return std::nullopt;
+    const auto known = energies_->leakage(name, cycle_s_);
+    if (!known) return std::nullopt;
+    if (!known->power_w)
+      context_.read.error(*known->place,
+                          fmt::format("the leakage of {} is an energy per cycle, and the "
+                                      "architecture has no clock",
+                                      name),
+                          "give it in W, or write 'clock' into the architecture");
+    return yaml_number(known->power_w.value_or(0));
+  }
+
   std::string energy(const YamlNode* written, const std::string& name, const std::string& action) {
-    if (energies_ != nullptr) {
-      const auto actions = energies_->find(name);
-      if (actions != energies_->end()) {
-        const auto known = actions->second.find(action);
-        if (known != actions->second.end()) return yaml_number(known->second);
-      }
-    }
+    if (energies_ != nullptr)
+      if (const auto known = energies_->energy(name, {action})) return yaml_number(*known);
     if (written != nullptr && !written->is_null()) return printed(*written);
     without_energy_.push_back(fmt::format("{}.{}", name, action));
     return "null";
@@ -277,6 +298,7 @@ class AccelForgeWriter {
 
   ImportContext& context_;
   const timeloop::EnergyTable* energies_;
+  std::optional<double> cycle_s_;  ///< from the architecture's clock
   std::vector<std::string> without_energy_;
 };
 
@@ -297,6 +319,7 @@ void translate_accelforge(ImportContext& context,
   if (const YamlNode* variables = section("variables"))
     (result.workload.empty() ? result.arch : result.workload) +=
         writer.whole("variables", *variables);
+  if (energies != nullptr) read_variables(context.read, section("variables"));
   if (const YamlNode* arch = section("arch")) result.arch += writer.arch(*arch);
   if (const YamlNode* mapping = section("mapping")) result.mapping = writer.mapping(*mapping);
 }

@@ -11,6 +11,9 @@ namespace {
 
 constexpr double kPico = 1e-12;
 constexpr Dimension kJoule{.joule = 1};
+constexpr Dimension kWatt{.joule = 1, .second = -1};
+
+bool is_leakage(const std::string& action) { return action == "leak" || action == "leakage"; }
 
 class EnergyReader {
  public:
@@ -92,11 +95,15 @@ class EnergyReader {
   }
 
   void add(const std::string& component, const std::string& action, const YamlNode& node) {
-    const auto energy =
-        read_quantity(context_.read, &node, {.what = "an energy", .dimensions = {kJoule}});
-    if (!energy) return;
-    double& known = table_[last_name(component)][action];
-    known = std::max(known, energy->dimension ? energy->value : energy->value * kPico);
+    QuantityRule rule{.what = "an energy", .dimensions = {kJoule}};
+    if (is_leakage(action)) rule = {.what = "leakage", .dimensions = {kJoule, kWatt}};
+    const auto number = read_quantity(context_.read, &node, rule);
+    if (!number) return;
+    const double value = number->dimension ? number->value : number->value * kPico;
+    if (is_leakage(action))
+      table_.add_leakage(last_name(component), value, number->dimension != kWatt, node);
+    else
+      table_.add(last_name(component), action, value, node);
   }
 
   /// `system.chip.PE[0..255].RF(1..1)` is RF.
@@ -116,6 +123,65 @@ class EnergyReader {
 };
 
 }  // namespace
+
+void EnergyTable::add(const std::string& component, const std::string& action, double energy_j,
+                      const YamlNode& place) {
+  Number& known = components_[component].actions[action];
+  if (known.place == nullptr || energy_j > known.value) known = {energy_j, &place};
+}
+
+void EnergyTable::add_leakage(const std::string& component, double value, bool per_cycle,
+                              const YamlNode& place) {
+  std::optional<Number>& known = components_[component].leakage;
+  if (!known || value > known->value) known = {value, &place, per_cycle};
+}
+
+std::optional<double> EnergyTable::energy(const std::string& component,
+                                          const std::vector<std::string>& actions) const {
+  const auto found = components_.find(component);
+  if (found == components_.end()) return std::nullopt;
+  found->second.is_known = true;
+  std::optional<double> energy_j;
+  for (const std::string& action : actions) {
+    const auto number = found->second.actions.find(action);
+    if (number == found->second.actions.end()) continue;
+    if (!energy_j) energy_j = number->second.value;
+    if (number->second.value == *energy_j) number->second.is_used = true;
+  }
+  return energy_j;
+}
+
+std::optional<EnergyTable::Leakage> EnergyTable::leakage(const std::string& component,
+                                                         std::optional<double> cycle_s) const {
+  const auto found = components_.find(component);
+  if (found == components_.end() || !found->second.leakage) return std::nullopt;
+  const Number& number = *found->second.leakage;
+  found->second.is_known = number.is_used = true;
+  if (!number.per_cycle) return Leakage{number.value, number.place};
+  if (!cycle_s) return Leakage{{}, number.place};
+  return Leakage{number.value / *cycle_s, number.place};
+}
+
+void EnergyTable::note_unused(ImportContext& context) const {
+  for (const auto& [name, component] : components_) {
+    std::vector<std::string> unused;
+    const YamlNode* place = nullptr;
+    const auto look_at = [&](const std::string& action, const Number& number) {
+      if (number.is_used || number.value == 0) return;
+      unused.push_back(action);
+      if (place == nullptr) place = number.place;
+    };
+    for (const auto& [action, number] : component.actions) look_at(action, number);
+    if (component.leakage) look_at("leak", *component.leakage);
+    if (place == nullptr) continue;
+    context.note(
+        *place,
+        component.is_known
+            ? fmt::format("the energies of {} for {} have no counterpart and are left out", name,
+                          fmt::join(unused, ", "))
+            : fmt::format("the architecture has no component {}: its energies are left out", name));
+  }
+}
 
 EnergyTable read_energy_table(ImportContext& context, const YamlNode& document) {
   return EnergyReader(context).read(document);

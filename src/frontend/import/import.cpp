@@ -60,8 +60,23 @@ class Importer {
                                               describe(*document)));
         continue;
       }
-      for (const YamlEntry& entry : document->entries) sections_[entry.key->text] = entry.value;
+      for (const YamlEntry& entry : document->entries) add_section(entry);
     }
+  }
+
+  void add_section(const YamlEntry& entry) {
+    YamlPointer& known = sections_[entry.key->text];
+    YamlPointer& key = keys_[entry.key->text];
+    if (known && !known->is_null())
+      import_.note(*key, fmt::format("the section '{}' here is left out: {} takes its place",
+                                     key->text, place_text(*entry.key)));
+    known = entry.value;
+    key = entry.key;
+  }
+
+  std::string place_text(const YamlNode& node) const {
+    const SourceLocation place = context_.place_of(node).location;
+    return fmt::format("{}:{}", place.file, place.line);
   }
 
   const YamlNode* section(const std::string& name) {
@@ -86,10 +101,24 @@ class Importer {
           "`mapping`");
       return;
     }
-    for (const auto& [name, node] : sections_)
-      if (used_.count(name) == 0)
-        import_.note(*node,
-                     fmt::format("the section '{}' has no counterpart and is left out", name));
+    for (const auto& [name, key] : keys_)
+      if (used_.count(name) == 0) note_left_out(*key, result.format == "AccelForge");
+  }
+
+  void note_left_out(const YamlNode& key, bool is_accelforge) {
+    const bool is_of_other_tool = !is_accelforge && (key.text == "arch" || key.text == "workload");
+    std::string message =
+        fmt::format("the section '{}' has no counterpart and is left out", key.text);
+    if (is_of_other_tool)
+      for (const char* name : {"architecture", "problem", "mapping"})
+        if (const auto found = keys_.find(name); found != keys_.end()) {
+          message = fmt::format(
+              "the section '{}' is AccelForge's and left out: with '{}' at {} this is a job of "
+              "Timeloop's",
+              key.text, name, place_text(*found->second));
+          break;
+        }
+    import_.note(key, message);
   }
 
   /// Numbers of `variables:` may be used in attributes; `--set` overrides them.
@@ -184,6 +213,7 @@ class Importer {
         context_.error_about(options_.energy_file, "the file is empty");
         return false;
       }
+      documents_.push_back(documents.front());  // notes point into it
       energies = timeloop::read_energy_table(import_, *documents.front());
       return true;
     }
@@ -199,6 +229,7 @@ class Importer {
   ImportContext import_;
   std::vector<YamlPointer> documents_;
   Sections sections_;
+  std::map<std::string, YamlPointer> keys_;  ///< of the sections, where they stand
   std::set<std::string> used_;
 };
 

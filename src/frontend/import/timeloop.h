@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/import/energy_table.h"
 #include "frontend/import/import_context.h"
 
 namespace sluice {
@@ -25,7 +26,8 @@ struct Level {
   std::int64_t fanout_x = 1, fanout_y = 1;   ///< fanouts
   std::vector<std::string> spatial_targets;  ///< fanouts: what spatial directives call it
   bool is_bypassed = false;                  ///< storages: by some data space; set by mapping_text
-  bool is_spread = true;  ///< fanouts: over several instances; set by mapping_text
+  bool is_spread = true;               ///< fanouts: over several instances; set by mapping_text
+  std::optional<std::int64_t> n_used = {};  ///< fanouts: of its instances; set by mapping_text
 };
 
 struct Term {
@@ -96,9 +98,6 @@ std::vector<Directive> read_node_constraints(ImportContext& context, const Specs
 /// True for classes that Timeloop takes for storage; likewise for compute.
 bool is_storage_class(const std::string& type);
 bool is_compute_class(const std::string& type);
-
-/// Energies per action in J, by component and action; see docs/importing.md for the forms.
-using EnergyTable = std::map<std::string, std::map<std::string, double>>;
 
 std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies);
 std::string constraints_text(ImportContext& context, const Specs& specs);

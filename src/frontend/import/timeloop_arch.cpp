@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frontend/import/timeloop_names.h"
+#include "sluice/support/checked.h"
 #include "support/yaml_text.h"
 
 namespace sluice::timeloop {
@@ -34,6 +35,12 @@ class ArchWriter {
                                 "energy that depends on them",
                                 fmt::join(without_energy_, ", ")),
                     "--ert FILE gives energies per action");
+    if (!in_blocks_.empty())
+      context_.note(
+          fmt::format("Timeloop rounds the accesses of {} up to whole ones, for each "
+                      "data space; here a part of an access costs that part",
+                      fmt::join(in_blocks_, ", ")));
+    if (energies_ != nullptr) energies_->note_unused(context_);
     return text_;
   }
 
@@ -91,6 +98,9 @@ class ArchWriter {
     if (shape.word_bits != workload_bits_)
       text_ += fmt::format("    bits_per_value: {{All: {}}}\n", yaml_number(shape.word_bits));
     text_ += "    draining_reads: free\n";
+    leakage(level);
+    if (shape.block_words > 1)
+      in_blocks_.push_back(fmt::format("{} ({} words each)", name, yaml_number(shape.block_words)));
     Attributes& attributes = level.attributes;
     const auto half = attributes.number(context_, {"bandwidth"});
     const auto shared = attributes.number(context_, {"shared_bandwidth"});
@@ -193,34 +203,32 @@ class ArchWriter {
   }
 
   std::string energy_text(Level& level, const std::string& action) {
-    if (energies_ != nullptr) {
-      const auto actions = energies_->find(level.name);
-      if (actions != energies_->end()) {
-        for (const std::string& known : alternatives(action)) {
-          const auto energy = actions->second.find(known);
-          if (energy != actions->second.end()) return yaml_number(energy->second);
-        }
-      }
-    }
-    if (action != "compute")
-      if (const auto energy = level.attributes.number(context_, {"vector_access_energy"}))
-        return yaml_number(*energy * kPico);
+    if (energies_ != nullptr)
+      if (const auto energy = energies_->energy(level.name, alternatives(action)))
+        return yaml_number(*energy);
+    const char* own = action == "compute" ? "energy" : "vector_access_energy";
+    if (const auto energy = level.attributes.number(context_, {own}))
+      return yaml_number(*energy * kPico);
     const std::string name = fmt::format("{}.{}", component_name(level), action);
     if (std::find(without_energy_.begin(), without_energy_.end(), name) == without_energy_.end())
       without_energy_.push_back(name);
     return "null";
   }
 
-  /// The names under which tables of energies know an action.
+  /// The names under which tables of energies know an action, Timeloop's own first.
   static std::vector<std::string> alternatives(const std::string& action) {
-    if (action == "read") return {"read", "random_read", "repeated_read", "access"};
+    if (action == "read") return {"random_read", "read", "repeated_read", "access"};
     if (action == "write")
-      return {"write", "random_write", "random_fill", "fill", "update", "random_update", "access"};
-    return {"compute", "mac_random", "mac", "mac_compute", "random_compute", "multiply", "mult"};
+      return {"random_fill", "random_write", "fill", "write", "random_update", "update", "access"};
+    return {"random_compute", "mac_random", "mult_random", "compute_random", "mac",
+            "mult",           "compute",    "mac_compute", "multiply"};
   }
 
   void fanout(Level& level) {
     text_ += fmt::format("  - !Container\n    name: {}\n    spatial:\n", component_name(level));
+    const std::int64_t n_below = checked_multiply(level.fanout_x, level.fanout_y);
+    n_instances_ = checked_multiply(n_instances_, n_below);
+    n_used_ = checked_multiply(n_used_, level.n_used.value_or(n_below));
     std::vector<std::string> unshared;  // data spaces
     for (const Directive& directive : specs_.mapping)
       if (directive.kind == Directive::Kind::kSpatial &&
@@ -247,8 +255,27 @@ class ArchWriter {
     YamlFlowMap map;
     map.add("name", "compute").add("energy", energy_text(level, "compute"));
     map.add("throughput", yaml_number(clock_hz_));
-    text_ += fmt::format("  - !Compute\n    name: {}\n    actions:\n    - {}\n",
-                         component_name(level), map.text());
+    text_ += fmt::format("  - !Compute\n    name: {}\n", component_name(level));
+    leakage(level);
+    text_ += fmt::format("    actions:\n    - {}\n", map.text());
+  }
+
+  /// Timeloop charges the leakage of the storage instances that a mapping uses.
+  void leakage(const Level& level) {
+    if (energies_ == nullptr) return;
+    const auto leakage = energies_->leakage(level.name, 1 / clock_hz_);
+    if (!leakage || leakage->power_w == 0) return;
+    text_ += fmt::format("    leak_power: {}\n", yaml_number(*leakage->power_w));
+    if (level.kind == Level::Kind::kCompute)
+      context_.note(*leakage->place,
+                    fmt::format("{} leaks here; Timeloop leaves the leakage of computes out of its "
+                                "energies",
+                                level.name));
+    else if (n_used_ < n_instances_)
+      context_.note(*leakage->place,
+                    fmt::format("all {} instances of {} leak here; Timeloop takes those that the "
+                                "mapping does not use for switched off, which leaves {}",
+                                n_instances_, level.name, n_used_));
   }
 
   std::string component_name(const Level& level) {
@@ -264,9 +291,11 @@ class ArchWriter {
   double clock_hz_;
   double workload_bits_;
   bool is_outermost_ = true;
-  bool has_network_ = false;  ///< right above
+  bool has_network_ = false;                   ///< right above
+  std::int64_t n_instances_ = 1, n_used_ = 1;  ///< of the level that is written
   std::string text_;
   std::vector<std::string> without_energy_;
+  std::vector<std::string> in_blocks_;  ///< storages whose accesses move several words
 };
 
 }  // namespace

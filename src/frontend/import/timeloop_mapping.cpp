@@ -32,8 +32,10 @@ class MappingWriter {
     for (std::size_t l = 0; l < specs_.levels.size(); ++l) {
       Level& level = specs_.levels[l];
       level.is_bypassed = is_perfect_ && is_bypassed(level);
-      level.is_spread = std::any_of(loops_[l].begin(), loops_[l].end(),
-                                    [](const Loop& loop) { return loop.bound > 1; });
+      level.n_used = 1;
+      for (const Loop& loop : loops_[l])
+        level.n_used = checked_multiply(*level.n_used, std::max<std::int64_t>(1, loop.bound));
+      level.is_spread = *level.n_used > 1;
     }
     for (std::size_t l = 0; l < specs_.levels.size(); ++l) {
       const Level& level = specs_.levels[l];

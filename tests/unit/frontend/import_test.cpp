@@ -148,6 +148,89 @@ ERT:
   EXPECT_THAT(specs.arch, HasSubstr("{name: compute, energy: 5e-13"));
 }
 
+/// Energies of all actions of kArch, and those in `more`, as lines of `COMPONENT: {ACTION:
+/// energy}`.
+ImportOptions with_energies(const TemporaryFolder& folder, const std::string& lines) {
+  ImportOptions options;
+  options.energy_file = folder.write("ert.yaml", lines);
+  return options;
+}
+
+// 0.5 pJ a cycle of 1 ns are 0.5 mW; 0.25 pJ a cycle 0.25 mW; powers stay what they are.
+TEST(TimeloopImport, TakesLeakageFromATable) {
+  const TemporaryFolder folder;
+  const ImportOptions options = with_energies(folder, R"(
+DRAM: {read: 1, write: 1, leak: 2 mW}
+RF: {read: 1, write: 1, leakage: 0.5}
+MAC: {leak: 0.25 pJ}
+)");
+  const ImportedSpecs specs = imported({kArch, kProblem, kMapping}, options);
+  EXPECT_THAT(specs.arch, HasSubstr("name: DRAM\n    size: inf\n    tensors: {keep: All}\n"
+                                    "    draining_reads: free\n    leak_power: 0.002\n"));
+  EXPECT_THAT(specs.arch, HasSubstr("leak_power: 0.0005\n"));
+  EXPECT_THAT(specs.arch, HasSubstr("name: MAC\n    leak_power: 0.00025\n"));
+  EXPECT_THAT(to_string(specs.notes), HasSubstr("Timeloop leaves the leakage of computes out"));
+}
+
+// A cycle of 4 ns: 1 pJ a cycle is 0.25 mW.
+TEST(TimeloopImport, DividesLeakageByTheCycleOfTheArchitecture) {
+  const TemporaryFolder folder;
+  std::string arch = kArch;
+  const std::string system = "- name: System\n";
+  arch.insert(arch.find(system) + system.size(), "    attributes: {global_cycle_seconds: 4e-9}\n");
+  const ImportOptions options = with_energies(folder, "DRAM: {read: 1, write: 1, leak: 1}\n");
+  EXPECT_THAT(imported({arch}, options).arch, HasSubstr("leak_power: 0.00025\n"));
+}
+
+TEST(TimeloopImport, SaysWhichSectionTakesThePlaceOfAnother) {
+  const std::string notes = to_string(imported({kArch, kProblem, kArch}).notes);
+  EXPECT_THAT(notes,
+              HasSubstr("file0.yaml:2:1: note: the section 'architecture' here is left out: "));
+  EXPECT_THAT(notes, HasSubstr("file2.yaml:2 takes its place"));
+}
+
+TEST(TimeloopImport, SaysWhyASectionOfAccelForgeIsLeftOut) {
+  const std::string notes =
+      to_string(imported({kArch, kProblem, "arch: {nodes: [!Compute {name: MAC}]}\n"}).notes);
+  EXPECT_THAT(notes, HasSubstr("the section 'arch' is AccelForge's and left out: with "
+                               "'architecture' at "));
+}
+
+// Two of the four PEs have work.
+TEST(TimeloopImport, NotesThatInstancesWithoutWorkLeakHere) {
+  const TemporaryFolder folder;
+  const ImportOptions options = with_energies(folder, "RF: {read: 1, write: 1, leak: 1}\n");
+  const std::string mapping = R"(
+mapping:
+- {target: DRAM, type: temporal, factors: M=0 N=4 K=1, permutation: KMN}
+- {target: DRAM, type: spatial, factors: M=2 N=1 K=1, permutation: MNK, split: 1}
+- {target: RF, type: temporal, factors: M2 N1 K4, permutation: [K, M, N]}
+)";
+  EXPECT_THAT(to_string(imported({kArch, kProblem, mapping}, options).notes),
+              HasSubstr("all 4 instances of RF leak here; Timeloop takes those that the mapping "
+                        "does not use for switched off, which leaves 2"));
+  EXPECT_THAT(to_string(imported({kArch, kProblem, kMapping}, options).notes),
+              Not(HasSubstr("leak here")));
+}
+
+TEST(TimeloopImport, NotesThatPartsOfAnAccessAreNotRoundedUp) {
+  const std::string notes = to_string(imported({kArch, kProblem, kMapping}).notes);
+  EXPECT_THAT(notes, HasSubstr("Timeloop rounds the accesses of DRAM (4 words each) up to whole "
+                               "ones, for each data space"));
+}
+
+TEST(TimeloopImport, NotesEnergiesThatNobodyAsksFor) {
+  const TemporaryFolder folder;
+  const ImportOptions options = with_energies(folder, R"(
+DRAM: {read: 1, write: 2, update: 3, gated_read: 0, metadata_read: 4}
+GLB: {read: 5}
+)");
+  const std::string notes = to_string(imported({kArch, kProblem, kMapping}, options).notes);
+  EXPECT_THAT(notes,
+              HasSubstr("the energies of DRAM for metadata_read, update have no counterpart"));
+  EXPECT_THAT(notes, HasSubstr("the architecture has no component GLB: its energies are left out"));
+}
+
 TEST(TimeloopImport, ReadsConvolutionsWithStridesAndDilations) {
   const ImportedSpecs specs = imported({R"(
 problem: {shape: cnn-layer, R: 3, S: 3, P: 4, Q: 5, C: 2, K: 6, N: 1, Wstride: 2, Hdilation: 3}
@@ -217,6 +300,33 @@ arch:
   EXPECT_THAT(specs.arch, HasSubstr("{name: compute, energy: null}"));
   EXPECT_THAT(to_string(specs.notes), HasSubstr("'component_class' of DRAM has no counterpart"));
   EXPECT_THAT(to_string(specs.notes), HasSubstr("read of DRAM has no throughput"));
+}
+
+constexpr const char* kLeaking = R"(
+arch:
+  clock: CLOCK
+  nodes:
+  - !Memory {name: DRAM, size: inf, leak_power: 1, tensors: {keep: All}}
+  - !Compute {name: MAC, total_latency: sum(a.n_calls for a in actions)}
+)";
+
+// 3 pJ a cycle at 500 MHz are 1.5 mW; the table wins over the file, as for energies.
+TEST(AccelForgeImport, TakesLeakageFromATable) {
+  const TemporaryFolder folder;
+  const ImportOptions options = with_energies(folder, "DRAM: {read: 1, write: 1, leak: 3}\n");
+  std::string arch = kLeaking;
+  arch.replace(arch.find("CLOCK"), 5, "500 MHz");
+  const std::string text = imported({arch}, options).arch;
+  EXPECT_THAT(text, HasSubstr("leak_power: 0.0015\n"));
+  EXPECT_THAT(text, Not(HasSubstr("leak_power: 1\n")));
+}
+
+TEST(AccelForgeImport, NeedsAClockForLeakagePerCycle) {
+  const TemporaryFolder folder;
+  const ImportOptions options = with_energies(folder, "DRAM: {read: 1, write: 1, leak: 3}\n");
+  std::string arch = kLeaking;
+  arch.erase(arch.find("  clock: CLOCK\n"), 15);
+  EXPECT_THAT(mistakes_in({arch}, options), HasSubstr("the architecture has no clock"));
 }
 
 }  // namespace

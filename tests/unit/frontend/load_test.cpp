@@ -115,5 +115,35 @@ TEST(Load, OneRunTellsAllMistakesInOrder) {
   EXPECT_EQ(places, "a.yaml:16 a.yaml:27 a.yaml:27 a.yaml:37 b.yaml:10 ");
 }
 
+std::vector<std::string> warnings_of(const std::vector<NamedText>& texts) {
+  const auto specs = load_specs_from_text(texts, {});
+  std::vector<std::string> messages;
+  if (!specs) return {"does not load: " + to_string(specs.error())};
+  for (const Diagnostic& warning : specs->warnings)
+    messages.push_back(warning.location.file + ":" + std::to_string(warning.location.line) + " " +
+                       warning.message);
+  return messages;
+}
+
+constexpr const char* kOneCompute = R"(variables: {N: 1}
+arch:
+  name: A
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: inf}]}
+)";
+
+TEST(SeveralFiles, SayWhichListTakesThePlaceOfAnother) {
+  EXPECT_EQ(warnings_of({{"a.yaml", kOneCompute}, {"b.yaml", kOneCompute}}),
+            (std::vector<std::string>{
+                "a.yaml:5 'arch.nodes' here does not count: b.yaml:5 takes its place"}));
+}
+
+TEST(SeveralFiles, OverrideSingleValuesInSilence) {
+  EXPECT_EQ(
+      warnings_of({{"a.yaml", kOneCompute}, {"b.yaml", "variables: {N: 2}\narch: {name: B}"}}),
+      std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace sluice
