@@ -11,6 +11,7 @@
 #include "model/regions.h"
 #include "model/resident.h"
 #include "model/sharing.h"
+#include "model/uneven_refetches.h"
 #include "model/windows.h"
 #include "sluice/support/checked.h"
 
@@ -149,39 +150,18 @@ class NestChecker {
     if (nest_->perfect) return {};
     if (crosses_a_network(storage))
       return "a loop does not divide evenly, and it crosses a network.";
-    for (const BoundAccess& access : einsum_->accesses)
-      if (access.tensor == storage.tensor)
-        if (std::string why = why_uneven(storage, access); !why.empty()) return why;
-    return {};
-  }
-
-  std::string why_uneven(const NestStorage& storage, const BoundAccess& access) const {
-    const NestLoop* loops = tree_.loops.data() + nest_->loops_begin;
-    std::vector<bool> has_rest(access.relevance.size());  // by variable
-    for (int l = 0; l < storage.loops_above; ++l) {
-      const auto v = static_cast<std::size_t>(loops[l].variable);
-      if (loops[l].first > 0 || loops[l].follows) return "a loop above it has a larger first tile.";
-      if (loops[l].enclosing % loops[l].tile != 0 && !loops[l].spatial) has_rest[v] = true;
-      const bool sums = access.is_output && access.relevance[v] == Relevance::kIrrelevant;
-      if (sums && loops[l].spatial && loops[l].trips > 1 && has_rest[v])
-        return "the instances that add it up together are not the same in every step.";
-      for (int other = 0; other < l && !access.is_output; ++other)
-        if (on_a_diagonal(access, loops[l], loops[other]))
-          return "a loop does not divide evenly, and instances on a diagonal share its tile.";
+    int kept_from = storage.loops_above;
+    for_each_storage([&](const NestStorage& other) {
+      if (other.tensor == storage.tensor && other.incremental)
+        kept_from = std::min(kept_from, other.loops_above);
+    });
+    for (const BoundAccess& access : einsum_->accesses) {
+      if (access.tensor != storage.tensor) continue;
+      std::string why = why_no_uneven_refetches(access, tree_.loops.data() + nest_->loops_begin,
+                                                storage.loops_above, kept_from);
+      if (!why.empty()) return why;
     }
     return {};
-  }
-
-  /// Two spatial loops of one fanout that move the same index.
-  static bool on_a_diagonal(const BoundAccess& access, const NestLoop& a, const NestLoop& b) {
-    const auto moves = [](const BoundIndex& index, const NestLoop& loop) {
-      return std::any_of(index.terms.begin(), index.terms.end(),
-                         [&](const BoundTerm& term) { return term.variable == loop.variable; });
-    };
-    return a.spatial && b.spatial && a.trips > 1 && b.trips > 1 && a.component == b.component &&
-           a.variable != b.variable &&
-           std::any_of(access.index.begin(), access.index.end(),
-                       [&](const BoundIndex& index) { return moves(index, a) && moves(index, b); });
   }
 
   bool crosses_a_network(const NestStorage& storage) const {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -286,6 +287,63 @@ std::int64_t uneven_refetches(const BoundAccess& access, const NestLoop* loops,
     sum = checked_add(sum, sum_over(changes, new_values, false));
   }
   return sum;
+}
+
+namespace {
+
+/// Two spatial loops of one fanout that move the same index.
+bool on_a_diagonal(const BoundAccess& access, const NestLoop& a, const NestLoop& b) {
+  const auto moves = [](const BoundIndex& index, const NestLoop& loop) {
+    return std::any_of(index.terms.begin(), index.terms.end(),
+                       [&](const BoundTerm& term) { return term.variable == loop.variable; });
+  };
+  return a.spatial && b.spatial && a.trips > 1 && b.trips > 1 && a.component == b.component &&
+         a.variable != b.variable &&
+         std::any_of(access.index.begin(), access.index.end(),
+                     [&](const BoundIndex& index) { return moves(index, a) && moves(index, b); });
+}
+
+/// The sizes of one variable's tiles, loop by loop.
+struct Extents {
+  std::set<std::int64_t> sizes;
+  bool has_rest = false;  ///< a temporal loop leaves a smaller tile at its end
+
+  /// True where a spatial loop has work for fewer instances at some times.
+  bool vary_instances(const NestLoop& loop) const {
+    return loop.spatial && has_rest && (*sizes.begin() + loop.tile - 1) / loop.tile < loop.trips;
+  }
+
+  void enter(const NestLoop& loop) {
+    std::set<std::int64_t> inside;
+    for (const std::int64_t size : sizes) {
+      if (size >= loop.tile) inside.insert(loop.tile);
+      if (size % loop.tile == 0) continue;
+      inside.insert(size % loop.tile);
+      has_rest |= !loop.spatial;
+    }
+    sizes = std::move(inside);
+  }
+};
+
+}  // namespace
+
+std::string why_no_uneven_refetches(const BoundAccess& access, const NestLoop* loops, int n_loops,
+                                    int kept_from) {
+  std::vector<Extents> extents(access.relevance.size());  // by variable
+  for (int l = 0; l < n_loops; ++l) {
+    const auto v = static_cast<std::size_t>(loops[l].variable);
+    if (loops[l].first > 0 || loops[l].follows) return "a loop above it has a larger first tile.";
+    if (extents[v].sizes.empty()) extents[v].sizes = {loops[l].enclosing};
+    // Instances without work give back their sums when the others do not.
+    const bool together = access.relevance[v] == Relevance::kIrrelevant || l >= kept_from;
+    if (access.is_output && together && extents[v].vary_instances(loops[l]))
+      return "the instances that write it back together are not the same in every step.";
+    extents[v].enter(loops[l]);
+    for (int other = 0; other < l && !access.is_output; ++other)
+      if (on_a_diagonal(access, loops[l], loops[other]))
+        return "a loop does not divide evenly, and instances on a diagonal share its tile.";
+  }
+  return {};
 }
 
 }  // namespace sluice

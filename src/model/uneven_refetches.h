@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/nest.h"
@@ -16,5 +17,10 @@ namespace sluice {
 std::int64_t uneven_refetches(const BoundAccess& access, const NestLoop* loops,
                               const LoopEffect* effects, int n_loops,
                               const std::vector<VariableRange>& sizes);
+
+/// Why uneven_refetches does not say what moves; empty where it does. `kept_from`: loops above the
+/// outermost node that keeps the tensor so.
+std::string why_no_uneven_refetches(const BoundAccess& access, const NestLoop* loops, int n_loops,
+                                    int kept_from);
 
 }  // namespace sluice

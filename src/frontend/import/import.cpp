@@ -9,6 +9,7 @@
 #include "frontend/import/energy_table.h"
 #include "frontend/import/templates.h"
 #include "frontend/import/timeloop.h"
+#include "frontend/import/timeloop_residency.h"
 #include "frontend/values.h"
 #include "frontend/variables.h"
 #include "frontend/yaml_parser.h"
@@ -166,6 +167,23 @@ class Importer {
     if (!specs.constraints.empty()) result.constraints = constraints_text(import_, specs);
     if (!specs.levels.empty())
       result.arch = timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr);
+    if (!specs.mapping.empty() && !context_.has_errors()) settle_residency(specs, result);
+  }
+
+  /// Storages whose tile the model cannot keep between visits fetch it each time.
+  void settle_residency(timeloop::Specs& specs, ImportedSpecs& result) {
+    for (bool is_settled = false; !is_settled;) {
+      is_settled = true;
+      for (const timeloop::Unpriced& node : timeloop::unpriced_nodes(texts_of(result))) {
+        if (!specs.refetched.insert({node.component, node.tensor}).second) continue;
+        is_settled = false;
+        import_.note(*section("mapping"),
+                     fmt::format("{} in {} is moved at each visit; in Timeloop it stays while its "
+                                 "tile does. {}",
+                                 node.tensor, node.component, node.why));
+      }
+      if (!is_settled) result.mapping = timeloop::mapping_text(import_, specs);
+    }
   }
 
   /// Constraints stand in sections of their own (v3) or at the nodes (v4).

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +27,7 @@ struct Level {
   std::int64_t fanout_x = 1, fanout_y = 1;   ///< fanouts
   std::vector<std::string> spatial_targets;  ///< fanouts: what spatial directives call it
   bool is_bypassed = false;                  ///< storages: by some data space; set by mapping_text
-  bool is_spread = true;               ///< fanouts: over several instances; set by mapping_text
+  bool is_spread = true;  ///< fanouts: over several instances; set by mapping_text
   std::optional<std::int64_t> n_used = {};  ///< fanouts: of its instances; set by mapping_text
 };
 
@@ -80,6 +81,9 @@ struct Specs {
   std::vector<std::pair<std::string, const YamlNode*>> node_constraints;  ///< v4: by node
   /// Data spaces that neighbours at the compute pass on; set by mapping_text.
   std::vector<std::string> linked;
+  bool is_perfect = true;  ///< all factors of the mapping divide; set by mapping_text
+  /// Storages and data spaces (as Sluice calls them) that cannot keep their tile between visits.
+  std::set<std::pair<std::string, std::string>> refetched;
 };
 
 /// `architecture` of version 0.2 or 0.3: nested `subtree`s with `local` components.
@@ -102,7 +106,8 @@ bool is_compute_class(const std::string& type);
 std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies);
 std::string constraints_text(ImportContext& context, const Specs& specs);
 std::string workload_text(ImportContext& context, const Specs& specs);
-/// Before arch_text: it finds `specs.linked`, and which levels are bypassed and spread.
+/// Before arch_text: it finds `specs.linked`, `is_perfect`, and which levels are bypassed and
+/// spread.
 std::string mapping_text(ImportContext& context, Specs& specs);
 
 }  // namespace timeloop

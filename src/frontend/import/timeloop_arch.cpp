@@ -136,7 +136,13 @@ class ArchWriter {
       return;
     level.attributes.find({"reduction_supported"});  // sums that come back pay no hops either way
     has_network_ = true;
-    const bool bypassed = &level + 1 != &specs_.levels.back() && (&level + 2)->is_bypassed;
+    const bool is_bypassed = &level + 1 != &specs_.levels.back() && (&level + 2)->is_bypassed;
+    const bool bypassed = is_bypassed && specs_.is_perfect;
+    if (is_bypassed && !bypassed)
+      context_.note(*level.node,
+                    fmt::format("what bypasses {} pays hops each time, as the factors do not "
+                                "divide; in Timeloop only when it moves",
+                                (&level + 2)->name));
     text_ += fmt::format(
         "  - !Network\n    name: {}_network\n    topology: mesh\n    entry: edge\n"
         "    layout: packed\n    returning_sums: free\n{}"

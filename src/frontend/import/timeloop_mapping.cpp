@@ -26,12 +26,14 @@ class MappingWriter {
 
   std::string write() {
     for (const Level& level : specs_.levels) loops_.push_back(loops_of(level));
+    specs_.linked.clear();
     for (std::size_t d = 0; d < problem_.dimensions.size(); ++d) set_tiles(static_cast<int>(d));
+    specs_.is_perfect = is_perfect_;
     std::string text = "mapping:\n  nodes:\n";
     std::set<std::string> held;
     for (std::size_t l = 0; l < specs_.levels.size(); ++l) {
       Level& level = specs_.levels[l];
-      level.is_bypassed = is_perfect_ && is_bypassed(level);
+      level.is_bypassed = is_bypassed(level);
       level.n_used = 1;
       for (const Loop& loop : loops_[l])
         level.n_used = checked_multiply(*level.n_used, std::max<std::int64_t>(1, loop.bound));
@@ -197,9 +199,12 @@ class MappingWriter {
                                                  level.name, space.name));
       }
       held.insert(space.name);
+      const bool is_unpriced =
+          specs_.refetched.count({sluice_name(level.name), sluice_name(space.name)}) > 0;
+      if (space.is_output && is_unpriced) written_back_.insert(space.name);
       if (outermost)
         backing.push_back(sluice_name(space.name));
-      else if ((temporal != nullptr && listed(temporal->no_reuse)) ||
+      else if ((temporal != nullptr && listed(temporal->no_reuse)) || is_unpriced ||
                written_back_.count(space.name))
         refetched.push_back(sluice_name(space.name));
       else
@@ -217,7 +222,6 @@ class MappingWriter {
       return fmt::format("  - !Storage {{tensors: {}, component: {}{}}}\n", yaml_list(tensors),
                          component, incremental ? ", incremental: true" : "");
     };
-    if (!is_perfect_) return node(backing, false) + node(kept, false) + node(refetched, false);
     return node(backing, false) + node(kept, true) + node(refetched, false);
   }
 
@@ -226,7 +230,7 @@ class MappingWriter {
   /// it is as if each kept its value.
   std::string links() {
     const std::size_t n = specs_.levels.size();
-    if (n < 2 || specs_.levels[n - 2].kind != Level::Kind::kFanout || !is_perfect_) return {};
+    if (n < 2 || specs_.levels[n - 2].kind != Level::Kind::kFanout) return {};
     const Loop* innermost = nullptr;
     for (std::size_t l = 0; l + 2 < n; ++l)
       for (const Loop& loop : loops_[l])
@@ -246,10 +250,17 @@ class MappingWriter {
       };
       if (forbidden || indexes(space, innermost->dimension)) continue;
       if (!shared(along[0]) && !shared(along[1])) continue;
-      specs_.linked.push_back(space.name);
       tensors.push_back(sluice_name(space.name));
+      if (is_perfect_) specs_.linked.push_back(space.name);
     }
     if (tensors.empty()) return {};
+    if (!is_perfect_) {
+      context_.note(*specs_.levels[n - 1].node,
+                    fmt::format("{} is fetched for each instance; Timeloop passes it between "
+                                "neighbours where the innermost loop does not move it",
+                                fmt::join(tensors, ", ")));
+      return {};
+    }
     const std::string component = links_name(specs_.levels[n - 2]);
     context_.note(*specs_.levels[n - 1].node,
                   fmt::format("{} passes between neighbours where the innermost loop does not move "

@@ -85,6 +85,66 @@ TEST(TimeloopImport, TranslatesLoopsFanoutsAndBypass) {
 )");
 }
 
+/// What evaluate says of imported specs: `of(component, tensor, action)` is a count.
+class Evaluated {
+ public:
+  explicit Evaluated(const ImportedSpecs& specs) {
+    auto loaded = load_specs_from_text({{"workload.yaml", specs.workload},
+                                        {"arch.yaml", specs.arch},
+                                        {"mapping.yaml", specs.mapping}},
+                                       {});
+    if (!loaded) throw std::runtime_error(to_string(loaded.error()));
+    specs_ = std::move(*loaded);
+    const auto problem = bind(*specs_.workload, *specs_.arch);
+    if (!problem) throw std::runtime_error(to_string(problem.error()));
+    const auto cost = evaluate(*problem, specs_.mappings.at(0));
+    if (!cost) throw std::runtime_error(cost.error().front().message);
+    cost_ = *cost;
+  }
+
+  double of(const std::string& component, const std::string& tensor,
+            const std::string& action) const {
+    double sum = 0;
+    for (const EnergyRow& row : cost_.energy)
+      if ((*specs_.arch)[row.component].name == component && row.tensor &&
+          (*specs_.workload)[*row.tensor].name == tensor && row.action == action)
+        sum += row.count.value_or(0);
+    return sum;
+  }
+
+ private:
+  Specs specs_;
+  Cost cost_;
+};
+
+constexpr const char* kUneven = R"(
+problem:
+  shape:
+    name: GEMM
+    dimensions: [M, N, K]
+    data-spaces:
+    - {name: A, projection: [[[M]], [[K]]]}
+    - {name: B, projection: [[[K]], [[N]]]}
+    - {name: Z, projection: [[[M]], [[N]]], read-write: True}
+  instance: {M: 500, N: 4, K: 16}
+mapping:
+- {target: DRAM, type: temporal, factors: "M=8,8 N=1 K=8", permutation: KMN}
+- {target: RF, type: temporal, factors: "M=64,52 N=4 K=2", permutation: KMN}
+)";
+
+// RF holds 64·4 values of Z, 64·2 of A, 2·4 of B: 392 words.
+// M = 500 in tiles of 64, the last of 52; Z rests in RF while the 8 steps of k pass: written once.
+// A moves at each of them, once each value; B at each, of 8 · 8 tiles of 2 · 4 values.
+TEST(TimeloopImport, KeepsTilesInPlaceWhereFactorsDoNotDivide) {
+  std::string arch = kArch;
+  const Evaluated uneven(
+      imported({arch.replace(arch.find("depth: 16"), 9, "depth: 392"), kUneven}));
+  EXPECT_EQ(uneven.of("DRAM", "Z", "write"), 500 * 4);
+  EXPECT_EQ(uneven.of("DRAM", "Z", "read"), 0);
+  EXPECT_EQ(uneven.of("DRAM", "A", "read"), 500 * 16);
+  EXPECT_EQ(uneven.of("DRAM", "B", "read"), 8 * 8 * 2 * 4);
+}
+
 /// kArch with energies of the hops below DRAM.
 std::string networked() {
   std::string arch = kArch;
@@ -118,6 +178,23 @@ mapping:
 )";
   EXPECT_THAT(imported({networked(), kProblem, mapping}).arch, Not(HasSubstr("!Network")));
   EXPECT_THAT(imported({networked(), kProblem}).arch, HasSubstr("!Network"));
+}
+
+// Transfers over a network are not counted where an instance keeps a tile of a different size.
+TEST(TimeloopImport, NotesWhereTilesCannotStay) {
+  const std::string mapping = R"(
+mapping:
+- {target: DRAM, type: temporal, factors: "M=3,2 N=2 K=2", permutation: KMN}
+- {target: DRAM, type: spatial, factors: M=1 N=2 K=1, permutation: NMK, split: 1}
+- {target: RF, type: temporal, factors: "M=3,2 N1 K2", permutation: [K, M, N]}
+)";
+  const ImportedSpecs specs = imported({networked(), kProblem, mapping});
+  EXPECT_THAT(to_string(specs.notes),
+              HasSubstr("Z in RF is moved at each visit; in Timeloop it stays while its tile does. "
+                        "The model cannot price the incremental node of Z in RF: a loop does not "
+                        "divide evenly, and it crosses a network."));
+  EXPECT_THAT(specs.mapping, Not(HasSubstr("incremental")));
+  EXPECT_GT(Evaluated(specs).of("DRAM", "Z", "write"), 32);
 }
 
 TEST(TimeloopImport, NotesWhatItLeavesOutAndNeverTakesAnEnergyForZero) {

@@ -72,6 +72,64 @@ TEST(IncrementalNode, DrainsAnOutputWhenItMoves) {
   EXPECT_EQ(count(moves, w, arch, "DRAM", "C", "read"), 12);
 }
 
+// M 5 in tiles of 2, 2, 1; K 3 in 2, 1. With k inside m, Z[m] rests while k steps: 5 values once.
+// A[m,k] comes tile by tile, each value once: 15. B[k] comes whole for each of the 3 steps of m: 9.
+// With m inside k, Z goes away and comes back: written 2 · 5 times, 5 of them read again; B[k]
+// rests.
+TEST(IncrementalNode, StaysWhereTilesDoNotDivide) {
+  const Workload w =
+      WorkloadBuilder({{"m", 5}, {"k", 3}}, 8).einsum("Z[m] = A[m,k] * B[k]").workload;
+  const Arch arch = two_levels();
+  const MappingBuilder b(w, arch);
+  const auto cost = [&](const std::string& outer, const std::string& inner) {
+    return priced(w, arch,
+                  {b.storage("DRAM", {"A", "B", "Z"}), b.temporal(outer, 2), b.temporal(inner, 2),
+                   incremental(b.storage("GB", {"A", "B", "Z"})), b.temporal("m", 1),
+                   b.temporal("k", 1), b.compute("Z", "MAC")});
+  };
+  const Cost rests = cost("m", "k"), moves = cost("k", "m");
+  EXPECT_EQ(count(rests, w, arch, "DRAM", "Z", "write"), 5);
+  EXPECT_EQ(count(rests, w, arch, "DRAM", "Z", "read"), 0);
+  EXPECT_EQ(count(rests, w, arch, "DRAM", "A", "read"), 15);
+  EXPECT_EQ(count(rests, w, arch, "DRAM", "B", "read"), 9);
+  EXPECT_EQ(count(moves, w, arch, "DRAM", "Z", "write"), 10);
+  EXPECT_EQ(count(moves, w, arch, "DRAM", "Z", "read"), 5);
+  EXPECT_EQ(count(moves, w, arch, "DRAM", "B", "read"), 3);
+}
+
+// O[p] = I[p+r] · W[r], P 7 in tiles of 3, 3, 1, R 3. Rows of I: 5, then 3 new ones, then 1: each
+// of the 9 once.
+TEST(IncrementalNode, SlidesToASmallerLastTile) {
+  const Workload w =
+      WorkloadBuilder({{"p", 7}, {"r", 3}}, 8).einsum("O[p] = I[IP:p+r] * W[r]").workload;
+  const Arch arch = two_levels();
+  const MappingBuilder b(w, arch);
+  const Cost cost = priced(
+      w, arch,
+      {b.storage("DRAM", {"I", "W", "O"}), b.temporal("p", 3), incremental(b.storage("GB", {"I"})),
+       b.temporal("p", 1), b.temporal("r", 1), b.compute("O", "MAC")});
+  EXPECT_EQ(count(cost, w, arch, "DRAM", "I", "read"), 9);
+}
+
+// M 5 in tiles of 4, then 1, each over two instances in tiles of 2: the second one has nothing to
+// do in the last tile and keeps what it has. B[n], N 2, inside m: for each of 2 instances once, as
+// the first alone goes on to the last tile with B's second value and comes back to its first:
+// instance 0: 2 + 2, instance 1: 2 values of B in GB, of which DRAM sends 4 (instance 1 listens).
+TEST(IncrementalNode, StaysInInstancesThatHaveNothingToDo) {
+  const Workload w =
+      WorkloadBuilder({{"m", 5}, {"n", 2}}, 8).einsum("Z[m,n] = A[m] * B[n]").workload;
+  Arch arch = two_levels();
+  arch.components.insert(arch.components.begin() + 1, container("PE", {dimension("x", 2)}));
+  const MappingBuilder b(w, arch);
+  const Cost cost =
+      priced(w, arch,
+             {b.storage("DRAM", {"A", "B", "Z"}), b.temporal("m", 4), b.temporal("n", 1),
+              b.spatial("m", 2, "PE", 0), incremental(b.storage("GB", {"B"})), b.temporal("m", 1),
+              b.compute("Z", "MAC")});
+  EXPECT_EQ(count(cost, w, arch, "GB", "B", "write"), 2 + 2 + 2);
+  EXPECT_EQ(count(cost, w, arch, "DRAM", "B", "read"), 4);
+}
+
 // O[p,q] = I[p+r, q+s] · W[r,s] with P = Q = 4, R = S = 3; GB holds a tile of p 2, q 2: 4 · 4 of I.
 // Steps of q move it by 2 of 4 columns: 2 · 4 = 8 new values; a step of p moves rows, and columns
 // back: whole. 16 + 8 + 16 + 8 = 48. Loops in the order p alone (q whole): tile 4 · 6, then 2 rows
