@@ -27,7 +27,6 @@ class Loader {
         repetition_(context, [&files](const YamlNode& name) { return files.included(name); }) {}
 
   Specs run() {
-    specs_.warnings = std::move(merged_.warnings);
     if (!merged_.root) return std::move(specs_);
     MapReader map(context_, *merged_.root, "a spec file");
     read_variables(context_, map.optional("variables"));

@@ -93,12 +93,10 @@ void SpecFiles::add_documents(const std::vector<YamlPointer>& documents) {
 
 void SpecFiles::warn_of_hidden(const std::string& what, const YamlNode& earlier,
                                const YamlNode& later) {
-  const NodePlace place = context_.place_of(earlier);
   const SourceLocation by = context_.place_of(later).location;
-  merged_.warnings.push_back(
-      {Severity::kWarning, place.location,
-       fmt::format("{} here does not count: {}:{} takes its place", what, by.file, by.line),
-       place.source_line, "of several files the last one counts; lists are replaced whole"});
+  context_.warning(
+      earlier, fmt::format("{} here does not count: {}:{} takes its place", what, by.file, by.line),
+      "of several files the last one counts; lists are replaced whole");
 }
 
 /// The file's own keys win over those of the file that it includes.

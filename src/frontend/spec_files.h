@@ -18,7 +18,6 @@ struct MergedSpecs {
     YamlPointer plan;  ///< may be null
   };
   std::vector<MappingSection> mappings;  ///< of the last file that has any
-  Diagnostics warnings;                  ///< what a later file hides of an earlier one
 };
 
 /// Reads files (by path or library name), follows `include:`, and merges.
