@@ -21,8 +21,11 @@ void check_numbers(const Workload& workload, const sim::PointMap& points,
                    const sim::Machine& machine, sim::PlainEvaluation& plain, NumericCheck& check,
                    sim::Complaints& complaints) {
   constexpr double kRounding = 1e-9;
-  for (std::size_t t = 0; t < workload.tensors.size(); ++t)
-    for (const auto& [element, cell] : machine.results(TensorId(t))) {
+  for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
+    const sim::Results& results = machine.results(TensorId(t));
+    for (sim::Element element = 0; element < results.size(); ++element) {
+      if (!results.knows(element)) continue;
+      const sim::Cell& cell = results.at(element);
       const double truth = plain.value(TensorId(t), element);
       ++check.compared;
       if (cell.is_made && same_number(cell.value, truth)) {
@@ -42,6 +45,7 @@ void check_numbers(const Workload& workload, const sim::PointMap& points,
                                        points.name(TensorId(t), element), cell.value, truth)
                          : fmt::format("{} is never made.", points.name(TensorId(t), element)));
     }
+  }
 }
 
 /// What the run made; inputs and first slices of states as they are by definition.
@@ -50,11 +54,11 @@ TensorValues values_of(const Workload& workload, const sim::PointMap& points,
   TensorValues values;
   for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
     const TensorId tensor(t);
-    const std::map<sim::Element, sim::Cell>& results = machine.results(tensor);
+    const sim::Results& results = machine.results(tensor);
     for (sim::Element element : sim::whole_tensor(workload, points, tensor)) {
-      const auto made = results.find(element);
-      const bool is_there = made != results.end() && made->second.is_made;
-      values[tensor].push_back(is_there                         ? made->second.value
+      const sim::Cell& made = results.at(element);
+      const bool is_there = made.is_made;
+      values[tensor].push_back(is_there                         ? made.value
                                : plain.is_made(tensor, element) ? std::nan("")
                                                                 : plain.value(tensor, element));
     }

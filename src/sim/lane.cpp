@@ -5,6 +5,12 @@
 namespace sluice::sim {
 
 Cell* Buffer::find(Element element) {
+  if (points.empty()) return nullptr;
+  const Element first = points.front();
+  if (points.back() - first + 1 == static_cast<Element>(points.size()))  // without gaps
+    return element < first || element > points.back()
+               ? nullptr
+               : &cells[static_cast<std::size_t>(element - first)];
   const auto place = std::lower_bound(points.begin(), points.end(), element);
   if (place == points.end() || *place != element) return nullptr;
   return &cells[static_cast<std::size_t>(place - points.begin())];
@@ -12,8 +18,9 @@ Cell* Buffer::find(Element element) {
 
 void Buffer::move_to(Points wanted) {
   std::vector<Cell> moved(wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (const Cell* cell = find(wanted[i])) moved[i] = *cell;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < wanted.size() && !points.empty(); ++i)
+    if (const Cell* cell = find_next(wanted[i], next)) moved[i] = *cell;
   points = std::move(wanted);
   cells = std::move(moved);
 }

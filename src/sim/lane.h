@@ -48,6 +48,15 @@ struct Buffer {
 
   /// Null for a point that is not there.
   Cell* find(Element element);
+  /// The same where points are looked for in ascending order; `next` begins as 0.
+  Cell* find_next(Element element, std::size_t& next) {
+    if (next >= points.size() || points[next] != element) {
+      Cell* const cell = find(element);
+      if (cell) next = static_cast<std::size_t>(cell - cells.data()) + 1;
+      return cell;
+    }
+    return &cells[next++];
+  }
   /// Replaces the points; those that stay keep their values.
   void move_to(Points points);
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "inner_loops.h"
 #include "loop_schedule.h"
 
 namespace sluice::sim {
@@ -23,12 +24,7 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
       runs_(program.n_loops, 0),
       visits_(program.n_storages, 0),
       born_(workload.tensors.size()),
-      results_(workload.tensors.size()),
-      made_(workload.tensors.size()),
-      missing_(workload.tensors.size()),
-      makers_(workload.tensors.size()),
-      is_state_(workload.tensors.size(), false),
-      moments_of_(workload.tensors.size()) {
+      is_state_(workload.tensors.size(), false) {
   std::size_t dimensions = 0;
   for (const Component& component : arch.components) {
     first_dimension_.push_back(dimensions);
@@ -40,9 +36,19 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
     for (const VariableRange& range : einsum.iteration_space) points_of_einsum *= range.size;
     executed_.emplace_back(static_cast<std::size_t>(points_of_einsum), false);
   }
+  for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
+    const std::int64_t volume = points[TensorId(t)].volume();
+    results_.emplace_back(volume);
+    made_.emplace_back(volume);
+    missing_.emplace_back(static_cast<std::size_t>(volume), 0);
+    makers_.emplace_back(volume);
+    moments_of_.emplace_back(volume);
+  }
   share_reservations();
   find_initial_values();
 }
+
+Machine::~Machine() = default;
 
 /// Of the two tensors of a copy in one memory, and of the readers' storages of a tensor that a
 /// collective brings them.
@@ -71,6 +77,8 @@ void Machine::run() {
   lane.ids.push_back(numbers_.of({}));
   lane.place.assign(first_dimension_.back(), 0);
   walk(program_.root, 0, {lane}, {});
+  for (const auto& [body, inner] : inner_loops_)
+    if (inner.second) inner.second->count();
   for (const auto& [einsum, path] : program_.paths)
     for (const auto& [tensor, links] : path.links) give_back(einsum, tensor, 0, 0, nullptr);
   for (const auto& [where, buffer] : resting_)
@@ -88,20 +96,27 @@ void Machine::run() {
 /// Remembers the largest tile that each Einsum brings to a loop which cuts it.
 void Machine::note_tiles(const LoopItem& loop, const Lane& lane,
                          const std::map<EinsumId, Walk>& schedule) {
-  for (const auto& [einsum, walk] : schedule) {
-    if (walk.follows) continue;
-    const RankVariableId variable = workload_[einsum].iteration_space[walk.variable].variable;
-    auto& [tile, shape] = tiles_seen_[{loop.id, einsum, variable}];
-    tile = std::max(tile, lane.boxes.at(einsum)[walk.variable].size);
-    shape = std::max(loop.tile_shape, loop.initial_tile_shape.value_or(0));
-  }
+  for (const auto& [einsum, walk] : schedule)
+    if (!walk.follows)
+      note_tile(loop, einsum, walk.variable, lane.boxes.at(einsum)[walk.variable].size);
+}
+
+void Machine::note_tile(const LoopItem& loop, EinsumId einsum, std::size_t variable,
+                        std::int64_t size) {
+  auto& [tile, shape] =
+      tiles_seen_[{loop.id, einsum, workload_[einsum].iteration_space[variable].variable}];
+  tile = std::max(tile, size);
+  shape = std::max(loop.tile_shape, loop.initial_tile_shape.value_or(0));
 }
 
 void Machine::note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& schedule) {
   for (const auto& [einsum, walk] : schedule)
-    for (const Range& step : walk.steps)
-      if (tile_of_loop_.try_emplace({loop.id, einsum}, step.size).first->second != step.size)
-        uneven_.insert(einsum);
+    for (const Range& step : walk.steps) note_step(loop, einsum, step.size);
+}
+
+void Machine::note_step(const LoopItem& loop, EinsumId einsum, std::int64_t size) {
+  if (tile_of_loop_.try_emplace({loop.id, einsum}, size).first->second != size)
+    uneven_.insert(einsum);
 }
 
 std::vector<NetworkCount> Machine::network_counts() {
@@ -129,6 +144,8 @@ void Machine::walk(const Body& body, std::size_t index, const Lanes& lanes, cons
     walk_pipeline(body, lanes, above);
     return;
   }
+  InnerLoops* const inner = inner_loops(body, index);
+  if (inner && inner->run(lanes, above.is_below_loop)) return;
   const Item& item = body.items[index];
   if (const auto* storage = std::get_if<StorageItem>(&item)) {
     walk_storage(*storage, body, index, lanes, above);
@@ -145,6 +162,20 @@ void Machine::walk(const Body& body, std::size_t index, const Lanes& lanes, cons
     complaints_.add(ComplaintKind::kStructure,
                     "A collective stands on the way to a compute; it must be a child of a split.");
   }
+}
+
+/// The loops that begin here and end at a compute, if they can be walked the short way.
+InnerLoops* Machine::inner_loops(const Body& body, std::size_t index) {
+  if (!std::holds_alternative<ComputeItem>(body.items.back())) return nullptr;
+  auto [place, is_new] = inner_loops_.try_emplace(&body);
+  auto& [begin, inner] = place->second;
+  if (is_new) {
+    if (const auto found = InnerLoops::begin_in(workload_, body)) {
+      begin = *found;
+      inner = std::make_unique<InnerLoops>(*this, body, begin);
+    }
+  }
+  return inner && begin == index ? inner.get() : nullptr;
 }
 
 void Machine::walk_storage(const StorageItem& storage, const Body& body, std::size_t index,
@@ -268,7 +299,6 @@ Machine::Lanes Machine::lanes_of_instances(const LoopItem& loop, const Lanes& la
                                            const Schedules& schedules) {
   Lanes inside;
   const std::size_t most = step_count(schedules);
-  const std::int64_t fanout = arch_[loop.component].spatial[loop.dimension].fanout;
   const std::size_t dimension = first_dimension_[loop.component.index()] + loop.dimension;
   for (std::size_t l = 0; l < lanes.size(); ++l) {
     for (std::size_t turn = 0; turn < sim::step_count(schedules[l]); ++turn) {
@@ -277,24 +307,31 @@ Machine::Lanes Machine::lanes_of_instances(const LoopItem& loop, const Lanes& la
       if (instance.boxes.empty()) continue;
       instance.turns.push_back(static_cast<std::int64_t>(turn));
       instance.ids.push_back(numbers_.of(instance.turns));
-      const auto region = instance.regions.find(dimension);
-      const bool is_shared_out = region != instance.regions.end();
-      const Range own = is_shared_out ? region->second : Range{0, fanout};
-      std::int64_t& place = instance.place[dimension];
-      place =
-          own.begin + (place - own.begin) * static_cast<std::int64_t>(most) + instance.turns.back();
-      if (place >= own.end())
-        complaints_.add(
-            ComplaintKind::kStructure,
-            fmt::format("A spatial loop spreads over more than the {} instances of {}.{}{}.",
-                        own.size, arch_[loop.component].name,
-                        arch_[loop.component].spatial[loop.dimension].name,
-                        is_shared_out ? " that are the share of its child" : ""));
+      stand(loop, dimension, static_cast<std::int64_t>(most), instance.turns.back(), instance);
       inside.push_back(std::move(instance));
     }
   }
   return inside;
 }
+
+/// Puts an instance of a spatial loop of so many turns at most where it stands along the loop's
+/// dimension.
+void Machine::stand(const LoopItem& loop, std::size_t dimension, std::int64_t most,
+                    std::int64_t turn, Lane& lane) {
+  const SpatialDimension& spread = arch_[loop.component].spatial[loop.dimension];
+  const auto region = lane.regions.find(dimension);
+  const bool is_shared_out = region != lane.regions.end();
+  const Range own = is_shared_out ? region->second : Range{0, spread.fanout};
+  std::int64_t& place = lane.place[dimension];
+  place = own.begin + (place - own.begin) * most + turn;
+  if (place < own.end()) return;
+  complaints_.add(ComplaintKind::kStructure,
+                  fmt::format("A spatial loop spreads over more than the {} instances of {}.{}{}.",
+                              own.size, arch_[loop.component].name, spread.name,
+                              is_shared_out ? " that are the share of its child" : ""));
+}
+
+void Machine::note_points(std::int64_t points) { points_done_ += points; }
 
 /// The lanes that have work in a child of a split, with that work alone.
 Machine::Lanes Machine::lanes_of(const Body& child, const Lanes& lanes) {

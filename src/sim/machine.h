@@ -1,16 +1,18 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "collective_team.h"
 #include "input_numbers.h"
 #include "loop_schedule.h"
+#include "tensor_history.h"
 #include "transfers.h"
 
 namespace sluice::sim {
+
+class InnerLoops;
 
 /// Runs a program: walks its loops, keeps the buffers, computes the numbers.
 class Machine {
@@ -18,6 +20,9 @@ class Machine {
   Machine(const Workload& workload, const Arch& arch, const Program& program,
           const PointMap& points, const InputNumbers& inputs, Facts& facts,
           const ExecutionOptions& options, Complaints& complaints);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
 
   void run();
 
@@ -29,12 +34,12 @@ class Machine {
   std::int64_t compute_steps() const { return compute_steps_; }
   /// Whether tiles differ in a program with children that run at the same time.
   bool has_uneven_parts() const { return concurrent_runs_ > 0 && !uneven_.empty(); }
-  /// The values of a tensor that an Einsum makes, as they were when they left their backing
-  /// storage.
-  const std::map<Element, Cell>& results(TensorId tensor) const { return results_[tensor.index()]; }
+  /// Of a tensor that an Einsum makes.
+  const Results& results(TensorId tensor) const { return results_[tensor.index()]; }
   std::vector<ExecutionStep> take_steps() { return std::move(steps_); }
 
  private:
+  friend class InnerLoops;
   using Lanes = std::vector<Lane>;
   /// Storages that wait for the children of a split below them.
   struct OpenStorage {
@@ -57,6 +62,9 @@ class Machine {
   };
 
   void walk(const Body& body, std::size_t index, const Lanes& lanes, const Above& above);
+  InnerLoops* inner_loops(const Body& body, std::size_t index);
+  void stand(const LoopItem& loop, std::size_t dimension, std::int64_t most, std::int64_t turn,
+             Lane& lane);
   void walk_storage(const StorageItem& storage, const Body& body, std::size_t index,
                     const Lanes& lanes, const Above& above);
   void walk_temporal(const LoopItem& loop, const Body& body, std::size_t index, const Lanes& lanes,
@@ -201,6 +209,9 @@ class Machine {
   bool reaches_split(const Body& body, std::size_t index, const Lanes& lanes) const;
   void note_tiles(const LoopItem& loop, const Lane& lane, const std::map<EinsumId, Walk>& schedule);
   void note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& schedule);
+  void note_tile(const LoopItem& loop, EinsumId einsum, std::size_t variable, std::int64_t size);
+  void note_step(const LoopItem& loop, EinsumId einsum, std::int64_t size);
+  void note_points(std::int64_t points);
   void check_tiles();
 
   void open_backing(const StorageItem& storage, const Lanes& lanes);
@@ -250,6 +261,8 @@ class Machine {
   std::vector<Cell> operands(EinsumId einsum, const Lanes& lanes);
   void note_makers(EinsumId einsum, const Lanes& lanes);
   void check_complete(EinsumId reader, TensorId tensor, Element element);
+  bool meets_maker(EinsumId reader, TensorId tensor, Element element, const Lane& lane) const;
+  bool works_beside_maker(TensorId tensor, Element element) const;
   void check_makers(EinsumId reader, TensorId tensor, Element element, const Lane& lane);
   std::size_t common_spatial_loops(EinsumId a, EinsumId b) const;
   void count_operations(EinsumId einsum, ComponentId compute, std::int64_t points);
@@ -283,19 +296,12 @@ class Machine {
   std::vector<std::int64_t> loop_steps_;      ///< step of each temporal loop above
   std::vector<std::vector<bool>> executed_;   ///< per Einsum and iteration point
   /// Per tensor and copy (those that a collective brings together): points brought in so far.
-  std::vector<std::map<std::vector<std::int64_t>, std::unordered_set<Element>>> born_;
-  std::vector<std::map<Element, Cell>> results_;   ///< per tensor
-  std::vector<std::unordered_set<Element>> made_;  ///< per tensor: points that its Einsum makes
+  std::vector<std::map<std::vector<std::int64_t>, ElementSet>> born_;
+  std::vector<Results> results_;  ///< per tensor
+  std::vector<ElementSet> made_;  ///< per tensor: points that its Einsum makes
   /// Per tensor and point: steps of its Einsum that have not added to it yet.
-  std::vector<std::unordered_map<Element, std::int64_t>> missing_;
-  /// An instance that made something: its share of the spatial loops above, and which run of each
-  /// that was.
-  struct Maker {
-    std::vector<std::int64_t> turns;
-    std::vector<std::size_t> runs;
-  };
-  /// Per tensor and point, where instances that run apart could meet: who made it.
-  std::vector<std::map<Element, std::vector<Maker>>> makers_;
+  std::vector<std::vector<std::int32_t>> missing_;
+  std::vector<Makers> makers_;  ///< per tensor
   std::vector<bool> is_state_;  ///< per tensor: read by an Einsum before it is made
   std::map<std::pair<const StorageItem*, std::size_t>, Buffer*> resting_;
   /// Per incremental storage below a loop, and its place: the most that it has held.
@@ -323,17 +329,14 @@ class Machine {
   std::map<const StorageItem*, std::size_t> step_of_;
   std::map<std::tuple<const StorageItem*, std::size_t, std::size_t>, std::map<Element, double>>
       forwarded_;
-  /// When something is made: the slots of the pipelined and parallel splits around, outermost
-  /// first.
-  struct Moment {
-    std::size_t run = 0;     ///< of the split
-    std::size_t slot = 0;    ///< time slot of this run
-    std::size_t branch = 0;  ///< whose turn it is
-  };
   std::vector<Moment> moments_;
-  std::vector<std::unordered_map<Element, std::vector<Moment>>> moments_of_;  ///< per tensor
+  std::vector<MomentsMade> moments_of_;  ///< per tensor
   std::size_t concurrent_runs_ = 0;
   std::int64_t compute_steps_ = 0;
+  /// By the list at whose end they stand; null where the Einsum needs the long way.
+  std::map<const Body*, std::pair<std::size_t, std::unique_ptr<InnerLoops>>> inner_loops_;
+  std::int64_t points_done_ = 0;
+  std::int64_t next_report_ = 0;  ///< points after which progress is reported again
   std::vector<ExecutionStep> steps_;
 };
 

@@ -112,7 +112,7 @@ void Machine::collect_team(const CollectiveNode& node, EinsumId maker, const Lin
       *buffer.find(points[static_cast<std::size_t>(item.second)]) = {value, true, false};
   }
   // Everyone has everything now: it no longer matters who made it.
-  for (Element element : points) makers_[node.tensor.index()].erase(element);
+  for (Element element : points) makers_[node.tensor.index()].forget(element);
   collective_uses_.add(maker, node, team, run);
   count_collective(node, maker, request, run);
   record_collective(node, maker, team, points, run.total.volume_bits / request.bits_per_value);

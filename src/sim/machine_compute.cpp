@@ -78,7 +78,7 @@ void Machine::compute(const ComputeItem& item, const Lanes& all_lanes) {
   for (const Lane& lane : lanes) {
     const Element element =
         points_.at(workload_[einsum], workload_[einsum].output(), lane.boxes.at(einsum));
-    --missing_[tensor.index()][element];
+    --missing_[tensor.index()][static_cast<std::size_t>(element)];
     partial.push_back({&lane, {element}, {}});
     results.push_back({&lane, {element}, {Cell{}}});
   }
@@ -149,41 +149,46 @@ void Machine::note_makers(EinsumId einsum, const Lanes& lanes) {
     if (common_spatial_loops(einsum, reader) == 0) continue;
     std::vector<std::size_t> runs;
     for (const LoopItem* loop : program_.paths.at(einsum).spatial) runs.push_back(runs_[loop->id]);
+    Makers& makers = makers_[output.tensor.index()];
     for (const Lane& lane : lanes)
-      makers_[output.tensor.index()][points_.at(workload_[einsum], output, lane.boxes.at(einsum))]
-          .push_back({lane.turns, runs});
+      makers.note(points_.at(workload_[einsum], output, lane.boxes.at(einsum)),
+                  makers.number_of({lane.turns, runs}));
     return;
   }
 }
 
 /// Of a sum nobody may read a part.
 void Machine::check_complete(EinsumId reader, TensorId tensor, Element element) {
-  const auto missing = missing_[tensor.index()].find(element);
-  if (missing == missing_[tensor.index()].end() || missing->second <= 0) return;
-  complaints_.add(
-      ComplaintKind::kAbsentValue,
-      fmt::format("The Einsum {} reads {} with {} of its sum still missing.",
-                  workload_[reader].name, points_.name(tensor, element),
-                  missing->second == 1 ? "a term" : fmt::format("{} terms", missing->second)));
+  const std::int32_t missing = missing_[tensor.index()][static_cast<std::size_t>(element)];
+  if (missing <= 0) return;
+  complaints_.add(ComplaintKind::kAbsentValue,
+                  fmt::format("The Einsum {} reads {} with {} of its sum still missing.",
+                              workload_[reader].name, points_.name(tensor, element),
+                              missing == 1 ? "a term" : fmt::format("{} terms", missing)));
 }
 
 /// Below a common spatial loop an instance does not wait for the others: of what is made while the
 /// loop runs it may only read what it has made itself. When the loop runs again (in the next step
 /// of a loop above it), what all of them have made is there.
-void Machine::check_makers(EinsumId reader, TensorId tensor, Element element, const Lane& lane) {
-  const auto makers = makers_[tensor.index()].find(element);
-  if (makers == makers_[tensor.index()].end()) return;
-  const std::size_t common = common_spatial_loops(*facts_.roles().producer[tensor.index()], reader);
+bool Machine::meets_maker(EinsumId reader, TensorId tensor, Element element,
+                          const Lane& lane) const {
+  const auto& producer = facts_.roles().producer[tensor.index()];
+  if (!producer) return false;
+  const std::size_t common = common_spatial_loops(*producer, reader);
   const std::vector<const LoopItem*>& loops = program_.paths.at(reader).spatial;
-  for (const Maker& maker : makers->second) {
+  return makers_[tensor.index()].any_of(element, [&](const Maker& maker) {
     std::size_t apart = 0;
     while (apart < common && maker.turns[apart] == lane.turns[apart]) ++apart;
-    if (apart < common && maker.runs[apart] == runs_[loops[apart]->id])
-      complaints_.add(ComplaintKind::kAbsentValue,
-                      fmt::format("The Einsum {} reads {}, which another instance makes while it "
-                                  "runs.",
-                                  workload_[reader].name, points_.name(tensor, element)));
-  }
+    return apart < common && maker.runs[apart] == runs_[loops[apart]->id];
+  });
+}
+
+void Machine::check_makers(EinsumId reader, TensorId tensor, Element element, const Lane& lane) {
+  if (meets_maker(reader, tensor, element, lane))
+    complaints_.add(
+        ComplaintKind::kAbsentValue,
+        fmt::format("The Einsum {} reads {}, which another instance makes while it runs.",
+                    workload_[reader].name, points_.name(tensor, element)));
 }
 
 void Machine::count_operations(EinsumId einsum, ComponentId compute, std::int64_t points) {
@@ -220,7 +225,7 @@ void Machine::copy(EinsumId einsum, const Lane& lane) {
       return;
     }
     *written = {read->value, true, false};
-    --missing_[output.tensor.index()][target];
+    --missing_[output.tensor.index()][static_cast<std::size_t>(target)];
     count_copied(einsum, input.tensor, output.tensor, way);
   });
 }

@@ -241,25 +241,28 @@ void Machine::note_moments(EinsumId einsum, const Lanes& lanes) {
   if (moments_.empty()) return;
   const TensorAccess& output = workload_[einsum].output();
   for (const Lane& lane : lanes)
-    moments_of_[output.tensor.index()].insert_or_assign(
+    moments_of_[output.tensor.index()].note(
         points_.at(workload_[einsum], output, lane.boxes.at(einsum)), moments_);
 }
 
 /// Children that work in the same slot know nothing of each other.
+bool Machine::works_beside_maker(TensorId tensor, Element element) const {
+  if (moments_.empty()) return false;
+  const std::vector<Moment>* made = moments_of_[tensor.index()].find(element);
+  if (!made) return false;
+  const std::size_t common = std::min(moments_.size(), made->size());
+  for (std::size_t m = 0; m < common && (*made)[m].run == moments_[m].run; ++m)
+    if ((*made)[m].slot == moments_[m].slot && (*made)[m].branch != moments_[m].branch) return true;
+  return false;
+}
+
 void Machine::check_moments(EinsumId reader, TensorId tensor, Element element) {
-  if (moments_.empty()) return;
-  const auto made = moments_of_[tensor.index()].find(element);
-  if (made == moments_of_[tensor.index()].end()) return;
-  const std::size_t common = std::min(moments_.size(), made->second.size());
-  for (std::size_t m = 0; m < common && made->second[m].run == moments_[m].run; ++m)
-    if (made->second[m].slot == moments_[m].slot && made->second[m].branch != moments_[m].branch) {
-      complaints_.add(
-          ComplaintKind::kAbsentValue,
-          fmt::format("The Einsum {} reads {}, which another child of its split makes at the same "
-                      "time.",
-                      workload_[reader].name, points_.name(tensor, element)));
-      return;
-    }
+  if (works_beside_maker(tensor, element))
+    complaints_.add(
+        ComplaintKind::kAbsentValue,
+        fmt::format("The Einsum {} reads {}, which another child of its split makes at the same "
+                    "time.",
+                    workload_[reader].name, points_.name(tensor, element)));
 }
 
 }  // namespace sluice::sim

@@ -331,7 +331,7 @@ void Machine::bring(const Exchange& exchange, const InstancePlace& place, Elemen
                     double value) {
   const TensorId tensor = exchange.node->tensor;
   brought_[tensor][instance_of(exchange.node->dst, place)][element] = value;
-  makers_[tensor.index()].erase(element);
+  makers_[tensor.index()].forget(element);
   Cell& result = results_[tensor.index()][element];
   if (result.is_made && result.value != value)
     complaints_.add(ComplaintKind::kWrongNumber,

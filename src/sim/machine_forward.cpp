@@ -142,7 +142,7 @@ std::map<Element, double> Machine::send_to(const Forward& forward, const Lanes& 
         received[element] = cell->value;
       else
         absent({element});
-      makers_[forward.tensor.index()].erase(element);
+      makers_[forward.tensor.index()].forget(element);
     }
     if (!part.empty() &&
         instance_of(forward.memory, maker.place) != instance_of(forward.memory, taker.place))

@@ -37,11 +37,13 @@ void Machine::find_initial_values() {
   for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
     const Einsum& einsum = workload_.einsums[e];
     const TensorAccess& output = einsum.output();
-    std::unordered_set<Element>& made = made_[output.tensor.index()];
+    ElementSet& made = made_[output.tensor.index()];
+    std::vector<std::int32_t>& missing = missing_[output.tensor.index()];
+    const LinearElement linear = points_.linear(einsum, output);
     for_each_point(whole_box(einsum), [&](const Box& point) {
-      const Element element = points_.at(einsum, output, point);
+      const Element element = linear.at(point);
       made.insert(element);
-      ++missing_[output.tensor.index()][element];
+      ++missing[static_cast<std::size_t>(element)];
     });
     for (std::size_t reader = 0; reader <= e; ++reader)
       for (const TensorAccess& access : workload_.einsums[reader].accesses)
@@ -75,8 +77,10 @@ void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
 void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buffer,
                        const Points& fresh) {
   const TensorId tensor = storage.tensor;
-  std::unordered_set<Element>& born =
-      born_[tensor.index()][copy_of(tensor, *storage.served.begin(), lane)];
+  ElementSet& born =
+      born_[tensor.index()]
+          .try_emplace(copy_of(tensor, *storage.served.begin(), lane), points_[tensor].volume())
+          .first->second;
   const bool is_produced = facts_.roles().producer[tensor.index()].has_value();
   for (Element element : fresh) {
     Cell& cell = *buffer.find(element);
@@ -84,11 +88,11 @@ void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buf
       cell = {0, true};
       continue;
     }
-    if (!born.insert(element).second)
+    if (!born.insert(element))
       complaints_.add(ComplaintKind::kRecomputation,
                       fmt::format("{} enters its backing storage twice: what was there is lost.",
                                   points_.name(tensor, element)));
-    const bool is_made = made_[tensor.index()].count(element) > 0;
+    const bool is_made = made_[tensor.index()].has(element);
     if (is_made || (is_produced && !is_state_[tensor.index()])) continue;
     const auto& initial = workload_[tensor].initial;
     cell = {initial && is_produced ? *initial : inputs_.at(tensor, element), true};
@@ -97,7 +101,7 @@ void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buf
 
 void Machine::send_off(TensorId tensor, const Buffer& buffer, const Points& dropped) {
   for (Element element : dropped)
-    if (made_[tensor.index()].count(element) > 0) {
+    if (made_[tensor.index()].has(element)) {
       Cell& result = results_[tensor.index()][element];
       const Cell& last = *const_cast<Buffer&>(buffer).find(element);
       // Copies that a collective has made equal leave one after the other.

@@ -1,15 +1,16 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
+#include "element_set.h"
 #include "input_numbers.h"
 
 namespace sluice::sim {
 
-/// The value of any element by its definition: what is reduced over all points that write it. Each
-/// is worked out once, when somebody asks.
+/// The value of any element by its definition: what is reduced over all points that write it. A
+/// tensor whose maker reads nothing that depends on it is worked out in one pass over its points,
+/// when somebody asks; the elements of the others (states) one by one, each once.
 class PlainEvaluation {
  public:
   PlainEvaluation(const Workload& workload, const PointMap& points, const InputNumbers& inputs);
@@ -25,15 +26,29 @@ class PlainEvaluation {
     double value = 0;
     double magnitude = 0;
   };
+  /// What is known of one tensor.
+  struct Known {
+    std::vector<Value> values;
+    ElementSet is_known, is_written;
+    bool is_state = false;
+    bool is_evaluated = false;  ///< all of it that its Einsum makes
+    /// States: points that write each element, by number, in order.
+    std::vector<std::size_t> writers_begin, writers;
+  };
   const Value& evaluated(TensorId tensor, Element element);
-  Value reduced(const Einsum& einsum, const std::vector<Box>& points);
+  Value given(TensorId tensor, Element element) const;
+  void find_states();
+  void find_writers(const Einsum& einsum);
+  void evaluate_all(const Einsum& einsum);
+  Value reduced(const Einsum& einsum, Element element);
+  /// Adds one term.
+  void add(const Einsum& einsum, double term, bool is_first, Value& sum) const;
 
   const Workload& workload_;
   const PointMap& points_;
   const InputNumbers& inputs_;
   std::vector<std::optional<EinsumId>> producer_;
-  std::vector<std::map<Element, std::vector<Box>>> writers_;  ///< per tensor: who writes an element
-  std::vector<std::map<Element, Value>> values_;
+  std::vector<Known> known_;  ///< per tensor
 };
 
 }  // namespace sluice::sim

@@ -84,6 +84,12 @@ std::int64_t TensorReach::volume() const {
   return volume;
 }
 
+Element TensorReach::stride(std::size_t rank) const {
+  Element stride = 1;
+  for (std::size_t r = rank + 1; r < ranges_.size(); ++r) stride *= ranges_[r].size;
+  return stride;
+}
+
 Points whole_tensor(const Workload& workload, const PointMap& points, TensorId tensor) {
   std::vector<Range> ranges;
   for (RankId rank : workload[tensor].ranks) ranges.push_back({0, workload[rank].size});
@@ -134,6 +140,11 @@ PointMap::PointMap(const Workload& workload) : workload_(workload) {
   for (std::size_t t = 0; t < reach_.size(); ++t) {
     std::vector<Range> ranks;
     for (RankId rank : workload.tensors[t].ranks) ranks.push_back({0, workload[rank].size});
+    has_padding_.push_back(reach_[t].ranges() != ranks);
+    if (!has_padding_.back()) {
+      inside_.emplace_back();
+      continue;
+    }
     inside_.emplace_back(static_cast<std::size_t>(reach_[t].volume()), false);
     for (Element element : reach_[t].box(ranks))
       inside_.back()[static_cast<std::size_t>(element)] = true;
@@ -193,16 +204,36 @@ Points PointMap::touched(const Einsum& einsum, TensorId tensor, bool outputs,
 }
 
 Element PointMap::at(const Einsum& einsum, const TensorAccess& access, const Box& point) const {
-  std::vector<std::int64_t> indices;
-  for (const Range& range : ranges(einsum, access, point)) indices.push_back(range.begin);
-  return reach_[access.tensor.index()].element(indices);
+  const std::vector<Range>& reach = reach_[access.tensor.index()].ranges();
+  Element element = 0;
+  for (std::size_t r = 0; r < reach.size(); ++r) {
+    std::int64_t index = access.projection[r].constant;
+    for (const AffineTerm& term : access.projection[r].terms)
+      index += term.coefficient * point[place_of(einsum, term.variable)].begin;
+    element = element * reach[r].size + (index - reach[r].begin);
+  }
+  return element;
+}
+
+LinearElement PointMap::linear(const Einsum& einsum, const TensorAccess& access) const {
+  const TensorReach& reach = reach_[access.tensor.index()];
+  LinearElement linear{0, std::vector<Element>(einsum.iteration_space.size(), 0)};
+  for (std::size_t r = 0; r < reach.ranges().size(); ++r) {
+    const AffineExpression& index = access.projection[r];
+    linear.constant += (index.constant - reach.ranges()[r].begin) * reach.stride(r);
+    for (const AffineTerm& term : index.terms)
+      linear.steps[place_of(einsum, term.variable)] += term.coefficient * reach.stride(r);
+  }
+  return linear;
 }
 
 bool PointMap::is_inside(TensorId tensor, Element element) const {
-  return inside_[tensor.index()][static_cast<std::size_t>(element)];
+  return !has_padding_[tensor.index()] ||
+         inside_[tensor.index()][static_cast<std::size_t>(element)];
 }
 
 std::int64_t PointMap::count_padding(TensorId tensor, const Points& points) const {
+  if (!has_padding(tensor)) return 0;
   return std::count_if(points.begin(), points.end(),
                        [&](Element element) { return !is_inside(tensor, element); });
 }

@@ -33,6 +33,17 @@ Points united(const Points& a, const Points& b);
 Points common(const Points& a, const Points& b);
 Points without(const Points& a, const Points& b);
 
+/// The element of one access as a sum over the variables of an iteration space.
+struct LinearElement {
+  Element constant = 0;
+  std::vector<Element> steps;  ///< per variable: how far one step of it goes
+  Element at(const Box& point) const {
+    Element element = constant;
+    for (std::size_t v = 0; v < steps.size(); ++v) element += steps[v] * point[v].begin;
+    return element;
+  }
+};
+
 /// All indices of a tensor that any access can reach, padding included.
 class TensorReach {
  public:
@@ -42,6 +53,9 @@ class TensorReach {
   /// Every element of a box of indices.
   Points box(const std::vector<Range>& ranges) const;
   std::int64_t volume() const;
+  /// How far apart neighbours along a rank are.
+  Element stride(std::size_t rank) const;
+  const std::vector<Range>& ranges() const { return ranges_; }
 
  private:
   std::vector<Range> ranges_;
@@ -63,10 +77,14 @@ class PointMap {
   Points touched(const Einsum& einsum, TensorId tensor, bool outputs, const Box& box) const;
   /// The element of one access at one iteration point.
   Element at(const Einsum& einsum, const TensorAccess& access, const Box& point) const;
+  /// The same for all points.
+  LinearElement linear(const Einsum& einsum, const TensorAccess& access) const;
 
   const TensorReach& operator[](TensorId tensor) const { return reach_[tensor.index()]; }
   /// Whether an element lies inside all ranks of its tensor; the others are padding.
   bool is_inside(TensorId tensor, Element element) const;
+  /// Whether any element that can be reached is padding.
+  bool has_padding(TensorId tensor) const { return has_padding_[tensor.index()]; }
   std::int64_t count_padding(TensorId tensor, const Points& points) const;
   /// `K[0, 2]`
   std::string name(TensorId tensor, Element element) const;
@@ -77,6 +95,7 @@ class PointMap {
   const Workload& workload_;
   std::vector<TensorReach> reach_;
   std::vector<std::vector<bool>> inside_;
+  std::vector<bool> has_padding_;
 };
 
 /// Every element inside all ranks of a tensor, row-major.

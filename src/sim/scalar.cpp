@@ -67,6 +67,16 @@ double binary(OperationKind kind, double x, double y) {
 
 }  // namespace
 
+namespace {
+
+double operation_value(const ScalarNode& node, const std::vector<double>& values) {
+  const double first = values[node.operands[0]];
+  return node.operands.size() == 1 ? unary(node.operation, first)
+                                   : binary(node.operation, first, values[node.operands[1]]);
+}
+
+}  // namespace
+
 double expression_value(const ScalarExpression& expression,
                         const std::function<double(std::uint32_t access)>& operand) {
   std::vector<double> values;
@@ -79,16 +89,26 @@ double expression_value(const ScalarExpression& expression,
         values.push_back(node.constant);
         break;
       case ScalarNode::Kind::kOperation:
-        if (node.operands.size() == 1)
-          values.push_back(unary(node.operation, values[node.operands[0]]));
-        else
-          values.push_back(
-              binary(node.operation, values[node.operands[0]], values[node.operands[1]]));
+        values.push_back(operation_value(node, values));
         break;
     }
   }
   SLUICE_CHECK(!values.empty(), "an Einsum without an expression");
   return values.back();
+}
+
+double expression_value(const ScalarExpression& expression, const double* operands,
+                        std::vector<double>& scratch) {
+  scratch.clear();
+  for (const ScalarNode& node : expression.nodes) {
+    if (node.kind == ScalarNode::Kind::kAccess)
+      scratch.push_back(operands[node.access]);
+    else if (node.kind == ScalarNode::Kind::kConstant)
+      scratch.push_back(node.constant);
+    else
+      scratch.push_back(operation_value(node, scratch));
+  }
+  return scratch.back();
 }
 
 double combined(Reduction reduction, double a, double b) {

@@ -1,8 +1,6 @@
 #include "wires.h"
 
 #include <algorithm>
-#include <numeric>
-#include <set>
 
 namespace sluice::sim {
 namespace {
@@ -70,15 +68,74 @@ std::vector<Wire> route_to(const Network& network, const std::vector<std::int64_
 }
 
 void Wires::carry(const Journey& journey, const std::vector<Party>& parties, bool returns,
-                  std::int64_t event) {
+                  std::optional<std::int64_t> visit) {
+  for (ComponentId network : networks_of(journey, returns))
+    carry_over(stretch_of(network, journey, returns), journey, parties, visit);
+}
+
+/// The networks on the way that count what is carried.
+std::vector<ComponentId> Wires::networks_of(const Journey& journey, bool returns) const {
   const std::vector<ComponentId> way = path_to(arch_, program_.paths.at(journey.einsum).compute);
   auto at = std::find(way.begin(), way.end(), journey.outer);
   const auto end = std::find(at, way.end(), journey.inner);
+  std::vector<ComponentId> networks;
   for (; at != end; ++at) {
     const Network* network = std::get_if<Network>(&arch_[*at].kind);
-    if (!network || (returns && network->returning_sums == ReturningSums::kFree)) continue;
-    carry_over(stretch_of(*at, journey, returns), journey, parties, event);
+    if (network && !(returns && network->returning_sums == ReturningSums::kFree))
+      networks.push_back(*at);
   }
+  return networks;
+}
+
+Wires::Pattern Wires::pattern_of(const Journey& journey, const std::vector<Party>& parties,
+                                 bool returns) {
+  Pattern pattern;
+  for (ComponentId network : networks_of(journey, returns)) {
+    const Stretch stretch = stretch_of(network, journey, returns);
+    pattern.is_regular = pattern.is_regular && !stretch.holder;
+    std::map<std::pair<Key, Key>, std::pair<std::size_t, std::set<NetworkNode>>> messages;
+    for (std::size_t p = 0; p < parties.size(); ++p) {
+      const Address address = address_of(stretch, journey, parties[p]);
+      auto& [first, nodes] =
+          messages.try_emplace({address.instance, address.message}, p, std::set<NetworkNode>{})
+              .first->second;
+      nodes.insert(address.node);
+      if (first != p) pattern.together.emplace_back(p, first);
+    }
+    Use& use = uses_[{journey.einsum, network, journey.tensor}];
+    Pattern::OnNetwork& on = pattern.networks.emplace_back();
+    on.is_used = &use.is_used;
+    on.deliveries = &use.deliveries;
+    on.half_hops = &use.half_hops;
+    std::map<Key, std::int64_t> longest;
+    for (const auto& [key, message] : messages) {
+      const Reached reached = reach(stretch, message.second, message.second);
+      on.messages.push_back(
+          {message.first, static_cast<std::int64_t>(message.second.size()), reached.half_hops});
+      longest[key.first] = std::max(longest[key.first], reached.longest);
+    }
+    for (const auto& [instance, links] : longest)
+      on.longest.emplace_back(&use.longest[instance], links);
+  }
+  return pattern;
+}
+
+/// The links to those nodes that pay for them, each once, and how many there are to the one of all
+/// that is farthest away.
+Wires::Reached Wires::reach(const Stretch& stretch, const std::set<NetworkNode>& all,
+                            const std::set<NetworkNode>& paying) const {
+  Reached reached;
+  std::set<Wire> wires;
+  for (const NetworkNode& node : all)
+    reached.longest =
+        std::max(reached.longest,
+                 static_cast<std::int64_t>(route_to(*stretch.kind, stretch.fanouts, node).size()));
+  for (const NetworkNode& node : paying) {
+    const std::vector<Wire> route = route_to(*stretch.kind, stretch.fanouts, node);
+    wires.insert(route.begin(), route.end());
+  }
+  for (const Wire& wire : wires) reached.half_hops += wire.half_hops;
+  return reached;
 }
 
 Wires::Stretch Wires::stretch_of(ComponentId network, const Journey& journey, bool returns) const {
@@ -160,7 +217,7 @@ Wires::Address Wires::address_of(const Stretch& stretch, const Journey& journey,
 }
 
 void Wires::carry_over(const Stretch& stretch, const Journey& journey,
-                       const std::vector<Party>& parties, std::int64_t event) {
+                       const std::vector<Party>& parties, std::optional<std::int64_t> visit) {
   // Who gets each value, by instance of the network and message; and for whom it pays hops.
   struct Nodes {
     std::set<NetworkNode> all, paying;
@@ -176,38 +233,39 @@ void Wires::carry_over(const Stretch& stretch, const Journey& journey,
     for (Element element : paying) values[element].paying.insert(address.node);
   }
   Use& use = uses_[{journey.einsum, stretch.network, journey.tensor}];
+  use.is_used = true;
+  std::map<Key, std::int64_t> longest;
   for (const auto& [key, values] : messages) {
     std::map<Nodes, std::int64_t> together;
     for (const auto& [element, nodes] : values) ++together[nodes];
     for (const auto& [nodes, count] : together) {
-      std::set<Wire> wires;
-      std::int64_t& longest = use.longest[key.first][event];
-      for (const NetworkNode& node : nodes.all) {
-        const std::vector<Wire> route = route_to(*stretch.kind, stretch.fanouts, node);
-        longest = std::max(longest, static_cast<std::int64_t>(route.size()));
-      }
-      for (const NetworkNode& node : nodes.paying) {
-        const std::vector<Wire> route = route_to(*stretch.kind, stretch.fanouts, node);
-        wires.insert(route.begin(), route.end());
-      }
+      const Reached reached = reach(stretch, nodes.all, nodes.paying);
+      longest[key.first] = std::max(longest[key.first], reached.longest);
       use.deliveries += count * static_cast<std::int64_t>(nodes.all.size());
-      for (const Wire& wire : wires) use.half_hops += count * wire.half_hops;
+      use.half_hops += count * reached.half_hops;
     }
   }
+  for (const auto& [instance, links] : longest)
+    if (visit) {
+      std::int64_t& most = use.longest_of_copies[instance][*visit];
+      most = std::max(most, links);
+    } else {
+      use.longest[instance] += links;
+    }
 }
 
 std::vector<NetworkCount> Wires::totals(Facts& facts) const {
   std::vector<NetworkCount> rows;
   for (const auto& [what, use] : uses_) {
+    if (!use.is_used) continue;
     const auto& [einsum, network, tensor] = what;
     const double times = static_cast<double>(workload_.n_instances * workload_[einsum].n_instances);
     const double width = facts.bits_per_value(einsum, network, tensor);
     std::int64_t most = 0;
-    for (const auto& [instance, events] : use.longest)
-      most = std::max(most, std::accumulate(events.begin(), events.end(), std::int64_t{0},
-                                            [](std::int64_t sum, const auto& event) {
-                                              return sum + event.second;
-                                            }));
+    std::map<Key, std::int64_t> sums = use.longest;
+    for (const auto& [instance, visits] : use.longest_of_copies)
+      for (const auto& [visit, links] : visits) sums[instance] += links;
+    for (const auto& [instance, sum] : sums) most = std::max(most, sum);
     rows.push_back({einsum, network, tensor, static_cast<double>(use.deliveries) * width * times,
                     static_cast<double>(use.half_hops) / 2 * width * times,
                     static_cast<double>(most) * times});

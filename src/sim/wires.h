@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "facts.h"
@@ -45,9 +46,30 @@ class Wires {
       : workload_(workload), arch_(arch), program_(program), held_(workload, program, points) {}
 
   /// Parties of one transfer: who gets (or sends) which points. `returns`: partial sums that come
-  /// back down. Transfers of one `event` happen at once.
+  /// back down. Copies of one `visit` happen at once; everything else happens by itself.
   void carry(const Journey& journey, const std::vector<Party>& parties, bool returns,
-             std::int64_t event);
+             std::optional<std::int64_t> visit = std::nullopt);
+
+  /// What values of parties in given instances put on the networks of a journey, as long as those
+  /// that share a message have the same values.
+  struct Pattern {
+    struct Message {
+      std::size_t first = 0;  ///< of its parties, the first one
+      std::int64_t nodes = 0, half_hops = 0;
+    };
+    struct OnNetwork {
+      bool* is_used = nullptr;
+      std::int64_t* deliveries = nullptr;
+      std::int64_t* half_hops = nullptr;
+      std::vector<Message> messages;
+      /// Per instance of the network: its sum, and the longest route of this transfer.
+      std::vector<std::pair<std::int64_t*, std::int64_t>> longest;
+    };
+    bool is_regular = true;  ///< false: values must be carried one by one
+    std::vector<OnNetwork> networks;
+    std::vector<std::pair<std::size_t, std::size_t>> together;  ///< a party and its message's first
+  };
+  Pattern pattern_of(const Journey& journey, const std::vector<Party>& parties, bool returns);
 
   /// One line an Einsum, network and tensor, over the whole run.
   std::vector<NetworkCount> totals(Facts& facts) const;
@@ -55,10 +77,16 @@ class Wires {
  private:
   using Key = std::vector<std::int64_t>;
   struct Use {
+    bool is_used = false;
     std::int64_t deliveries = 0;  ///< values at every node that receives or sends them
     std::int64_t half_hops = 0;   ///< twice values × links
-    /// Per instance of the network and event: the longest route.
-    std::map<Key, std::map<std::int64_t, std::int64_t>> longest;
+    /// Per instance of the network: the sum of the longest routes of its transfers.
+    std::map<Key, std::int64_t> longest;
+    /// The same of copies, per visit (transfers of one visit happen at once).
+    std::map<Key, std::map<std::int64_t, std::int64_t>> longest_of_copies;
+  };
+  struct Reached {
+    std::int64_t half_hops = 0, longest = 0;
   };
   /// A network on the way of a journey.
   struct Stretch {
@@ -76,12 +104,15 @@ class Wires {
     NetworkNode node;
     Key holder;  ///< instance of what stands right behind the node
   };
+  std::vector<ComponentId> networks_of(const Journey& journey, bool returns) const;
+  Reached reach(const Stretch& stretch, const std::set<NetworkNode>& all,
+                const std::set<NetworkNode>& paying) const;
   Stretch stretch_of(ComponentId network, const Journey& journey, bool returns) const;
   std::optional<Holder> holder_of(const Stretch& stretch, const Journey& journey,
                                   bool returns) const;
   Address address_of(const Stretch& stretch, const Journey& journey, const Party& party) const;
   void carry_over(const Stretch& stretch, const Journey& journey, const std::vector<Party>& parties,
-                  std::int64_t event);
+                  std::optional<std::int64_t> visit);
 
   const Workload& workload_;
   const Arch& arch_;
