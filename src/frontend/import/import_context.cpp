@@ -72,6 +72,7 @@ std::optional<double> Attributes::number(ImportContext& context,
                                          const std::vector<std::string>& keys) {
   const YamlNode* node = find(keys);
   if (node == nullptr) return std::nullopt;
+  note_others(context, keys, *node);
   const auto value = read_quantity(
       context.read, node, {.what = keys.front().c_str(), .dimensions = {}, .infinite = true});
   return value ? std::optional(value->value) : std::nullopt;
@@ -82,7 +83,20 @@ std::optional<std::int64_t> Attributes::integer(ImportContext& context,
                                                 std::int64_t minimum) {
   const YamlNode* node = find(keys);
   if (node == nullptr) return std::nullopt;
+  note_others(context, keys, *node);
   return read_integer(context.read, node, keys.front().c_str(), minimum);
+}
+
+/// Other names of an attribute that say something else than the one that counts.
+void Attributes::note_others(ImportContext& context, const std::vector<std::string>& keys,
+                             const YamlNode& counting) const {
+  for (const std::string& key : keys) {
+    const auto other = values_.find(key);
+    if (other == values_.end() || other->second->text == counting.text) continue;
+    context.note(*other->second, fmt::format("the attribute '{}' is left out: another name of it "
+                                             "says {}",
+                                             key, counting.text));
+  }
 }
 
 void Attributes::note_unused(ImportContext& context, const std::string& component) const {

@@ -53,6 +53,9 @@ class Attributes {
   void note_unused(ImportContext& context, const std::string& component) const;
 
  private:
+  void note_others(ImportContext& context, const std::vector<std::string>& keys,
+                   const YamlNode& counting) const;
+
   std::map<std::string, const YamlNode*> values_;
   std::set<std::string> used_;
 };

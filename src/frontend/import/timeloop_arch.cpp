@@ -77,6 +77,9 @@ class ArchWriter {
     const auto depth = attributes.number(context_, {"depth", "memory_depth", "data_storage_depth"});
     const auto entries = attributes.number(context_, {"entries"});
     const auto kilobytes = attributes.number(context_, {"sizeKB"});
+    if (int(entries.has_value()) + int(depth.has_value()) + int(kilobytes.has_value()) > 1)
+      context_.note(*level.node, fmt::format("{} gives its size more than once: {} counts",
+                                             level.name, entries ? "'entries'" : "'depth'"));
     if (entries)
       shape.words = *entries;
     else if (depth)
@@ -193,7 +196,10 @@ class ArchWriter {
     neutral("min_utilization", {"0", "0.0"});
     neutral("has_power_gating", {"false", "False"});
     neutral("power_gated_at", {"", "null"});
-    attributes.find({"global_cycle_seconds", "version"});
+    attributes.find({"version"});
+    Attributes looked = attributes;
+    const auto cycle = looked.number(context_, {"global_cycle_seconds"});
+    if (cycle && std::abs(*cycle * clock_hz_ - 1) < 1e-6) attributes.find({"global_cycle_seconds"});
   }
 
   void action(Level& level, const char* name, std::optional<double> words_per_cycle,

@@ -49,10 +49,20 @@ class MappingWriter {
         text += fmt::format("  - !Compute {{einsum: {}, component: {}}}\n", output_name(),
                             sluice_name(level.name));
     }
+    note_unused();
     return text;
   }
 
  private:
+  /// Directives that fit no level: loops of a fanout over time, what a fanout keeps.
+  void note_unused() {
+    for (const Directive& directive : specs_.mapping)
+      if (used_.count(&directive) == 0)
+        context_.note(*directive.node,
+                      fmt::format("this directive is left out: nothing at {} takes one of its type",
+                                  directive.target));
+  }
+
   const Directive* directive(Directive::Kind kind, const std::vector<std::string>& targets) {
     const Directive* found = nullptr;
     for (const Directive& directive : specs_.mapping) {
@@ -63,6 +73,7 @@ class MappingWriter {
         context_.read.error(*directive.node, fmt::format("a second directive of this type for {}",
                                                          directive.target));
       found = &directive;
+      used_.insert(&directive);
     }
     return found;
   }
@@ -310,6 +321,7 @@ class MappingWriter {
   Names names_;
   std::vector<std::vector<Loop>> loops_;  ///< by level
   bool is_perfect_ = true;
+  std::set<const Directive*> used_;
   std::set<std::string> written_back_;  ///< outputs that a level further out does not keep
 };
 

@@ -141,9 +141,17 @@ class TreeReader {
 
   /// Instances over those of the level before are a fanout.
   void fan_out(Level& level, std::int64_t instances, const std::string& array) {
-    const std::int64_t columns =
-        level.attributes.integer(context_, {"meshX", "meshx"}).value_or(instances);
-    level.attributes.find({"meshY", "meshy", "instances"});
+    instances = level.attributes.integer(context_, {"instances"}).value_or(instances);
+    const auto mesh_x = level.attributes.integer(context_, {"meshX", "meshx"});
+    const auto rows = level.attributes.integer(context_, {"meshY", "meshy"});
+    if (rows && (instances % *rows != 0 || (mesh_x && instances / *rows != *mesh_x))) {
+      context_.read.error(
+          *level.node,
+          fmt::format("meshY {} does not fit the {} instances of {}", *rows, instances, level.name),
+          "meshX times meshY is the number of instances");
+      return;
+    }
+    const std::int64_t columns = mesh_x.value_or(rows ? instances / *rows : instances);
     if (instances % columns != 0) {
       context_.read.error(*level.node,
                           fmt::format("meshX {} does not divide the {} instances of {}", columns,

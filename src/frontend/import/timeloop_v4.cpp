@@ -59,6 +59,11 @@ class NodeReader {
     note_other_keys(context_, node, text,
                     {"name", "class", "subclass", "attributes", "spatial", "constraints", "enabled",
                      "required_actions"});
+    if (const YamlNode* enabled = find_key(node, "enabled"))
+      if (read_bool(context_.read, enabled, "enabled") == false) {
+        context_.note(*enabled, fmt::format("{} is not enabled and left out", text));
+        return;
+      }
     fan_out(node, text.substr(0, text.find('[')));
     const YamlNode* attributes = find_key(node, "attributes");
     if (attributes != nullptr)
@@ -116,8 +121,19 @@ class NodeReader {
     level.kind = computes ? Level::Kind::kCompute : Level::Kind::kStorage;
     for (const YamlNode* outer : around_) level.attributes.add(outer);
     level.attributes.add(attributes);
-    level.attributes.find({"meshX", "meshY"});
+    use_mesh(level.attributes, find_key(node, "spatial"));
     specs_.levels.push_back(std::move(level));
+  }
+
+  /// `meshX` and `meshY` among the attributes say nothing new where `spatial` says the same.
+  static void use_mesh(Attributes& attributes, const YamlNode* spatial) {
+    for (const char* key : {"meshX", "meshY"}) {
+      Attributes looked = attributes;
+      const YamlNode* value = looked.find({key});
+      const YamlNode* known = spatial == nullptr ? nullptr : find_key(*spatial, key);
+      if (value != nullptr && value->text == (known == nullptr ? "1" : known->text))
+        attributes.find({key});
+    }
   }
 
   ImportContext& context_;

@@ -273,6 +273,48 @@ TEST(TimeloopImport, SaysWhyASectionOfAccelForgeIsLeftOut) {
                                "'architecture' at "));
 }
 
+// 4 instances, of which meshY 2 leaves 2 columns.
+TEST(TimeloopImport, TakesInstancesAndRowsFromAttributes) {
+  std::string arch = kArch;
+  arch.replace(arch.find("PE[0..3]"), 8, "PE");
+  for (int i = 0; i < 2; ++i) arch.replace(arch.find("meshX: 2"), 8, "instances: 4, meshY: 2");
+  const ImportedSpecs specs = imported({arch});
+  EXPECT_THAT(specs.arch, HasSubstr("    - {name: X, fanout: 2}\n    - {name: Y, fanout: 2}\n"));
+  arch.replace(arch.find("meshY: 2"), 8, "meshY: 3");
+  EXPECT_THAT(mistakes_in({arch}), HasSubstr("meshY 3 does not fit the 4 instances of RF"));
+}
+
+TEST(TimeloopImport, NotesAttributesThatContradictEachOther) {
+  std::string arch = kArch;
+  arch.insert(arch.find("depth: 16"), "datawidth: 16, entries: 32, ");
+  arch.insert(arch.find("block-size: 4"), "global_cycle_seconds: 5e-9, ");
+  const std::string notes = to_string(imported({arch}).notes);
+  EXPECT_THAT(notes, HasSubstr("'datawidth' is left out: another name of it says 8"));
+  EXPECT_THAT(notes, HasSubstr("RF gives its size more than once: 'entries' counts"));
+  EXPECT_THAT(notes, HasSubstr("'global_cycle_seconds' of DRAM has no counterpart"));
+}
+
+TEST(TimeloopImport, NotesDirectivesThatFitNoLevel) {
+  const std::string odd = std::string(kMapping) + "- {target: PE, type: bypass, bypass: [A]}\n";
+  EXPECT_THAT(to_string(imported({kArch, kProblem, odd}).notes),
+              HasSubstr("this directive is left out: nothing at PE takes one of its type"));
+}
+
+TEST(TimeloopImport, LeavesOutWhatIsNotEnabledWithANote) {
+  const ImportedSpecs specs = imported({R"(
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {width: 64, datawidth: 8, meshX: 3}}
+  - !Component {name: GLB, class: SRAM, enabled: false, attributes: {depth: 4, width: 8, datawidth: 8}}
+  - !Component {name: MAC, class: intmac}
+)"});
+  EXPECT_THAT(specs.arch, Not(HasSubstr("GLB")));
+  EXPECT_THAT(to_string(specs.notes), HasSubstr("GLB is not enabled and left out"));
+  EXPECT_THAT(to_string(specs.notes),
+              HasSubstr("the attribute 'meshX' of DRAM has no counterpart"));
+}
+
 // Two of the four PEs have work.
 TEST(TimeloopImport, NotesThatInstancesWithoutWorkLeakHere) {
   const TemporaryFolder folder;
