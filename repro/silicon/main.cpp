@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 struct Arguments {
   fs::path gemm, fused, output;
+  fs::path arrays = fs::path(SLUICE_REPO_DIR) / "repro" / "silicon" / "results" / "scalesim.csv";
 };
 
 fs::path default_data() {
@@ -24,16 +25,19 @@ fs::path default_data() {
 }
 
 Arguments parse(int n, char** words) {
-  Arguments arguments{
-      default_data() / "gemm_cycles.csv", default_data() / "fused_gemm_cycles.csv", {}};
+  Arguments arguments;
+  arguments.gemm = default_data() / "gemm_cycles.csv";
+  arguments.fused = default_data() / "fused_gemm_cycles.csv";
   for (int i = 1; i < n; i += 2) {
     const std::string flag = words[i];
     fs::path* into = flag == "--gemm"     ? &arguments.gemm
                      : flag == "--fused"  ? &arguments.fused
+                     : flag == "--arrays" ? &arguments.arrays
                      : flag == "--output" ? &arguments.output
                                           : nullptr;
     if (!into || i + 1 == n)
-      throw std::runtime_error("run [--gemm FILE.csv] [--fused FILE.csv] [--output DIR]");
+      throw std::runtime_error(
+          "run [--gemm FILE.csv] [--fused FILE.csv] [--arrays FILE.csv] [--output DIR]");
     *into = words[i + 1];
   }
   return arguments;
@@ -71,6 +75,9 @@ int run(const Arguments& arguments) {
   const fs::path folder = fs::path(SLUICE_REPO_DIR) / "repro" / "silicon";
   const Comparison gemm = compare_gemm(folder, arguments.gemm);
   const Comparison fused = compare_fused(folder, arguments.fused);
+  const Comparison arrays = compare_arrays(folder, arguments.arrays);
+  fmt::print("arrays: {} of {} points of SCALE-Sim to the cycle\n", equal_points(arrays),
+             arrays.measured.size());
   const double gemm_percent = report("gemm", gemm, arguments.output);
   const double fused_percent = report("fused", fused, arguments.output);
   fmt::print("  DRAM words as measured on {} of {} points\n", fused.exact_traffic,

@@ -54,7 +54,7 @@ void add_peer(const Row& row, const std::string& column, const std::string& tool
 
 }  // namespace
 
-std::vector<Row> read_csv(const std::filesystem::path& file) {
+std::vector<Row> read_csv(const std::filesystem::path& file, const std::string& text) {
   std::ifstream stream(file);
   if (!stream) throw std::runtime_error("cannot read " + file.string());
   std::string line;
@@ -67,7 +67,8 @@ std::vector<Row> read_csv(const std::filesystem::path& file) {
     if (cells.size() != columns.size())
       throw std::runtime_error(file.string() + ": a row has another number of cells: " + line);
     Row& row = rows.emplace_back();
-    for (std::size_t c = 0; c < cells.size(); ++c) row[columns[c]] = std::stod(cells[c]);
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      if (columns[c] != text) row[columns[c]] = std::stod(cells[c]);
   }
   if (rows.empty()) throw std::runtime_error(file.string() + " has no rows");
   return rows;
@@ -112,6 +113,30 @@ Comparison compare_fused(const std::filesystem::path& folder, const std::filesys
     comparison.exact_traffic += exact ? 1 : 0;
   }
   return comparison;
+}
+
+Comparison compare_arrays(const std::filesystem::path& folder, const std::filesystem::path& csv) {
+  static constexpr const char* kFlows[] = {"os", "ws", "is"};  // FLOW 0, 1, 2 of the spec
+  Comparison comparison;
+  for (Row row : read_csv(csv, "layer"))
+    for (int flow = 0; flow < 3; ++flow)
+      for (const int size : {8, 16, 32, 64, 128}) {
+        row["FLOW"] = flow;
+        row["SIZE"] = size;
+        comparison.measured.push_back(
+            value(row, std::string(kFlows[flow]) + "_" + std::to_string(size)));
+        comparison.predicted["Sluice"].push_back(
+            predict(folder / "arrays.yaml", row, {"FLOW", "SIZE", "M", "N", "K"}).cycles);
+      }
+  return comparison;
+}
+
+std::size_t equal_points(const Comparison& comparison) {
+  const std::vector<double>& predicted = comparison.predicted.at("Sluice");
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i)
+    equal += std::llround(predicted[i]) == std::llround(comparison.measured[i]) ? 1 : 0;
+  return equal;
 }
 
 Error error_of(const std::vector<double>& predicted, const std::vector<double>& measured) {

@@ -10,8 +10,9 @@ namespace sluice::silicon {
 /// One row of a file of measurements, by column.
 using Row = std::map<std::string, double>;
 
-/// Rows of a CSV file with a line of column names. Throws std::runtime_error.
-std::vector<Row> read_csv(const std::filesystem::path& file);
+/// Rows of a CSV file with a line of column names, without the column `text`. Throws
+/// std::runtime_error.
+std::vector<Row> read_csv(const std::filesystem::path& file, const std::string& text = {});
 
 /// What Sluice says of one measured point.
 struct Prediction {
@@ -33,6 +34,11 @@ struct Comparison {
 
 Comparison compare_gemm(const std::filesystem::path& folder, const std::filesystem::path& csv);
 Comparison compare_fused(const std::filesystem::path& folder, const std::filesystem::path& csv);
+/// Compute cycles of SCALE-Sim: every layer, dataflow and size of the array.
+Comparison compare_arrays(const std::filesystem::path& folder, const std::filesystem::path& csv);
+
+/// Points whose cycles are those measured, to the cycle.
+std::size_t equal_points(const Comparison& comparison);
 
 /// Mean and 95th percentile of |predicted − measured| / measured, in percent.
 struct Error {

@@ -425,25 +425,46 @@ class AccessCounter {
   std::int64_t* padding_ = nullptr;
 };
 
-/// Iteration points that a nest computes, or the steps of its busiest compute. SCALE-Sim's
-/// analytical runtime behind a container marked `array: {kind: systolic, …}`: see systolic_cycles.
+/// What `count_points` counts: iteration points; steps of the busiest compute; folds of its array.
+enum class Points : std::uint8_t { kAll, kBusiest, kFolds };
+
+/// The steps of a nest's loops, or of the temporal ones alone, or of those of the first `n_folds`.
 template <class Arithmetic>
-typename Arithmetic::Value count_operations(Arithmetic& arithmetic, const BoundProblem& problem,
-                                            const FlatTree& tree, const Nest& nest, bool busiest) {
+typename Arithmetic::Value count_points(Arithmetic& arithmetic, const BoundProblem& problem,
+                                        const FlatTree& tree, const Nest& nest, Points counted,
+                                        int n_folds = 0) {
   const NestLoop* loops = tree.loops.data() + nest.loops_begin;
   const int n_loops = static_cast<int>(nest.loops_end - nest.loops_begin);
+  const auto counts = [&](int l) {
+    return counted == Points::kAll ||
+           (!loops[l].spatial && (counted == Points::kBusiest || l < n_folds));
+  };
   if (nest.perfect) {
     typename Arithmetic::Value product = arithmetic.constant(1);
     for (int l = 0; l < n_loops; ++l)
-      if (!busiest || !loops[l].spatial)
+      if (counts(l))
         product = arithmetic.multiply(product, arithmetic.trips(tree, nest.loops_begin, l));
     return product;
   }
   std::vector<LoopEffect> effects;
   for (int l = 0; l < n_loops; ++l)
-    effects.push_back(busiest && loops[l].spatial ? LoopEffect::kOnce : LoopEffect::kEvery);
+    effects.push_back(counts(l) ? LoopEffect::kEvery : LoopEffect::kOnce);
   return arithmetic.uneven_sum(loops, effects, BoundAccess{},
                                problem.workload[nest.einsum].iteration_space);
+}
+
+/// Cycles of a nest's busiest compute: its steps, and what a systolic array spends on each fold.
+template <class Arithmetic>
+typename Arithmetic::Value count_unit_operations(Arithmetic& arithmetic,
+                                                 const BoundProblem& problem, const FlatTree& tree,
+                                                 const Nest& nest) {
+  const auto steps = count_points(arithmetic, problem, tree, nest, Points::kBusiest);
+  const auto folds = array_folds(problem, tree, nest);
+  if (!folds) return steps;
+  return arithmetic.add(
+      steps, arithmetic.multiply(
+                 arithmetic.constant(folds->fill_and_drain),
+                 count_points(arithmetic, problem, tree, nest, Points::kFolds, folds->first_loop)));
 }
 
 /// Counts a nest's traffic; `result` is overwritten. Padding takes time to find and is counted on
@@ -465,10 +486,8 @@ void count_nest(Arithmetic& arithmetic, const BoundProblem& problem, const FlatT
   }
   for (const BoundAccess& access : einsum.accesses)
     AccessCounter<Arithmetic>(arithmetic, problem, tree, nest, access, result).count(padding);
-  result.operations = count_operations(arithmetic, problem, tree, nest, false);
-  const auto cycles = systolic_cycles(arithmetic, problem, tree, nest);
-  result.unit_operations =
-      cycles ? *cycles : count_operations(arithmetic, problem, tree, nest, true);
+  result.operations = count_points(arithmetic, problem, tree, nest, Points::kAll);
+  result.unit_operations = count_unit_operations(arithmetic, problem, tree, nest);
 }
 
 }  // namespace sluice

@@ -34,5 +34,15 @@ TEST_F(Silicon, FusedProducts) {
   EXPECT_EQ(points.exact_traffic, points.measured.size());
 }
 
+// SCALE-Sim 3.0.0, measured: every layer of its topologies, three dataflows, arrays of 8 × 8 to 128
+// × 128.
+TEST(Arrays, TakeTheCyclesOfScaleSimOnEveryLayerOfItsTopologies) {
+  const auto specs = testing::repository_dir() / "repro" / "silicon";
+  const auto points = silicon::compare_arrays(specs, specs / "results" / "scalesim.csv");
+  EXPECT_EQ(points.measured.size() % 15, 0U);
+  EXPECT_GT(points.measured.size(), 10000U);
+  EXPECT_EQ(silicon::equal_points(points), points.measured.size());
+}
+
 }  // namespace
 }  // namespace sluice
