@@ -11,6 +11,7 @@
 #include "frontend/file_text.h"
 #include "frontend/yaml_parser.h"
 #include "sluice/support/human_units.h"
+#include "sluice/workload/operation.h"
 
 namespace sluice {
 namespace fs = std::filesystem;
@@ -240,6 +241,7 @@ class ClassReader {
   void read_action(const YamlEntry& entry) {
     MapReader map(context_, *entry.value, "an action of a class");
     if (!map.is_map()) return;
+    check_action_name(*entry.key);
     ClassNumbers::ActionNumbers action{entry.key->text, {}, {}};
     action.energy = read_quantity(context_, map.optional("energy"),
                                   {.what = "energy", .dimensions = {kJoule, kJoulePerBit}});
@@ -250,6 +252,18 @@ class ClassReader {
                                        .infinite = true});
     map.finish();
     numbers_.actions.push_back(std::move(action));
+  }
+
+  /// An action that no component has would never be asked for.
+  void check_action_name(const YamlNode& name) {
+    std::vector<std::string> known = {"read", "write", "compute"};
+    for (int i = 0; i < kOperationKindCount; ++i)
+      known.emplace_back(operation_name(static_cast<OperationKind>(i)));
+    if (std::find(known.begin(), known.end(), name.text) != known.end()) return;
+    const bool leaks = name.text == "leak" || name.text == "leakage";
+    context_.error(name, fmt::format("no component has an action '{}'", name.text),
+                   leaks ? "leakage is the key 'leak_power' of the class, in W"
+                         : did_you_mean(name.text, known));
   }
 
   /// `SRAM(size 16777216 bit, width 512 bit)`

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "support/folders.h"
+#include "support/run_program.h"
 #include "unit/frontend/loading.h"
 
 namespace sluice {
@@ -104,6 +105,20 @@ TEST(ComponentClass, YieldsToWhatTheSpecGives) {
   EXPECT_EQ(mac.actions.at(0).throughput, 1e9);
   EXPECT_EQ(mac.area_m2, 1e-12);
   EXPECT_EQ(mac.leak_power_w, 0);
+}
+
+TEST(ComponentClass, RefusesLeakageAmongTheActions) {
+  const testing::TemporaryFolder folder;
+  folder.write(
+      "Leaky.yaml",
+      "component:\n  nodes: [Compute]\n  source: none\n"
+      "  actions:\n    compute: {energy: 1 pJ, throughput: 1 GHz}\n    leak: {energy: 1 pJ}\n");
+  const std::string arch =
+      folder.write("arch.yaml", "arch: {nodes: [!Compute {name: A, component_class: Leaky}]}\n");
+  const auto specs = load_specs({arch}, {});
+  ASSERT_FALSE(specs);
+  EXPECT_EQ(specs.error().at(0).message, "no component has an action 'leak'");
+  EXPECT_EQ(specs.error().at(0).hint, "leakage is the key 'leak_power' of the class, in W");
 }
 
 TEST(ComponentClass, IsNamedAsTheSourceOfItsNumbersAlone) {
