@@ -22,13 +22,12 @@ bool contains(const Arch& arch, std::optional<ForkId> outer, std::optional<ForkI
 }  // namespace
 
 bool operator==(const Action& a, const Action& b) {
-  const bool same_energy =
-      a.energy_j == b.energy_j || (std::isnan(a.energy_j) && std::isnan(b.energy_j));
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  const bool same_numbers = same(a.energy_j, b.energy_j) && same(a.throughput, b.throughput);
   const auto rest = [](const Action& action) {
-    return std::tie(action.name, action.throughput, action.bits_per_action, action.setup_s,
-                    action.values_per_action);
+    return std::tie(action.name, action.bits_per_action, action.setup_s, action.values_per_action);
   };
-  return same_energy && rest(a) == rest(b);
+  return same_numbers && rest(a) == rest(b);
 }
 
 std::optional<ComponentId> find_component(const Arch& arch, const std::string& name) {

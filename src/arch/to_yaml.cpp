@@ -162,7 +162,8 @@ class ComponentPrinter {
       YamlFlowMap map;
       map.add("name", action.name)
           .add("energy", std::isnan(action.energy_j) ? "null" : yaml_number(action.energy_j));
-      map.add("throughput", yaml_number(action.throughput));
+      map.add("throughput",
+              std::isnan(action.throughput) ? "null" : yaml_number(action.throughput));
       if (action.bits_per_action != 1)
         map.add("bits_per_action", yaml_number(action.bits_per_action));
       if (action.values_per_action)

@@ -32,7 +32,7 @@ std::vector<EinsumShare> cost_by_einsum(const Cost& cost) {
   for (const EnergyRow& row : cost.energy) share_of(row.einsum).energy_j += row.energy_j;
   for (const LatencyRow& row : cost.latency) {
     EinsumShare& share = share_of(row.einsum);
-    if (row.latency_s <= share.latency_s) continue;
+    if (!(row.latency_s > share.latency_s)) continue;  // an unknown one is not compared
     share.latency_s = row.latency_s;
     share.bottleneck = row.component;
   }

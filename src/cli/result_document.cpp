@@ -8,6 +8,7 @@
 
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/mapper/search_space.h"
 #include "sluice/support/error.h"
 #include "sluice/support/version.h"
 
@@ -210,13 +211,38 @@ Json found_over_bound(const RunResult& result) {
   return finite_or_null(found / result.guarantee->bound);
 }
 
+/// What was asked for beside the keys of its own; whatever threads do, the result is the same.
+Json options_to_json(const RunResult& result) {
+  if (!result.options) return nullptr;
+  Json options = Json::object();
+  for (const MapperOption& option : mapper_option_table())
+    if (option.name != "threads") options[option.name] = option.get(*result.options);
+  const Constraints& constraints = result.options->constraints;
+  options["constraints"] =
+      constraints == Constraints{}
+          ? Json(nullptr)
+          : Json(to_yaml(constraints, result.problem->workload, result.problem->arch));
+  return options;
+}
+
+Json limits_to_json(const std::vector<SpaceLimit>& limits) {
+  Json list = Json::array();
+  for (const SpaceLimit& limit : limits)
+    list.push_back({{"name", limit.name}, {"text", limit.text}});
+  return list;
+}
+
 Json guarantee_to_json(const RunResult& result) {
   if (!result.guarantee) return nullptr;
   const Guarantee& guarantee = *result.guarantee;
   const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
   return {{"kind", guarantee_name(guarantee.kind)},
-          {"space", guarantee.space},
+          {"space", guarantee.leaves_out.empty()
+                        ? guarantee.space
+                        : guarantee.space + "; leaves out: " + names_of(guarantee.leaves_out)},
+          {"leaves_out", limits_to_json(guarantee.leaves_out)},
           {"orders_explored", guarantee.orders_explored},
+          {"orders_wanted", guarantee.orders_wanted},
           {"epsilon", guarantee.epsilon},
           {"bound", has_gap ? finite_or_null(guarantee.bound) : Json(nullptr)},
           {"found_over_bound", has_gap ? found_over_bound(result) : Json(nullptr)}};
@@ -404,6 +430,7 @@ Json to_document(const RunResult& result) {
                    {"objective", objective_to_json(result.options)},
                    {"latency_policy", latency_policy_name(result.latency)},
                    {"seed", result.options ? Json(result.options->seed) : Json(nullptr)},
+                   {"options", options_to_json(result)},
                    {"guarantee", guarantee_to_json(result)},
                    {"mappings", outcomes_to_json(result)}};
   if (result.no_mapping) document["reason"] = no_mapping_to_json(*result.no_mapping, *problem);

@@ -9,7 +9,9 @@
 #include "cost_shares.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/mapper/search_space.h"
 #include "sluice/mapping/drawing.h"
+#include "sluice/model/unknown_times.h"
 #include "sluice/support/human_units.h"
 #include "text_bars.h"
 
@@ -151,9 +153,10 @@ class Summary {
     if (!cost.breakdown.empty()) field("", breakdown(cost.breakdown));
     field("EDP", inked(console_, Ink::kBold, edp(cost.edp_js())));
     if (result_.status == RunStatus::kInterrupted)
-      field("found", inked(console_, Ink::kYellow, "interrupted: the best so far"));
+      field("found", inked(console_, Ink::kYellow, "interrupted: the best so far") + orders());
     else if (result_.guarantee)
       field("found", guarantee(*result_.guarantee));
+    leaves_out();
     if (result_.search) field("search", search(*result_.search));
   }
 
@@ -188,7 +191,23 @@ class Summary {
       case GuaranteeKind::kNone:
         break;
     }
-    return "no guarantee: the best " + objective + " that was seen";
+    return "no guarantee: the best " + objective + " that was seen" +
+           (guarantee.orders_explored < guarantee.orders_wanted ? orders() : "");
+  }
+
+  /// Where not all orders of the Einsums were gone through that were asked for.
+  std::string orders() const {
+    if (!result_.guarantee || result_.guarantee->orders_wanted == 1) return "";
+    return fmt::format(", {} of {} orders of the Einsums gone through",
+                       result_.guarantee->orders_explored, result_.guarantee->orders_wanted);
+  }
+
+  /// What a proof is silent about.
+  void leaves_out() {
+    const bool is_proof = result_.status == RunStatus::kOk && result_.guarantee &&
+                          result_.guarantee->kind != GuaranteeKind::kNone;
+    if (!is_proof || result_.guarantee->leaves_out.empty()) return;
+    field("", inked(console_, Ink::kDim, "leaves out " + names_of(result_.guarantee->leaves_out)));
   }
 
   /// Of several objectives, the bound is that of the first.
@@ -233,8 +252,17 @@ class Summary {
     text_ += bar_chart(console_, Ink::kYellow, rows);
   }
 
+  std::string unknown_times_text() const {
+    return fmt::format("no throughput is known for {}",
+                       fmt::join(unknown_times(problem_.arch), ", "));
+  }
+
   /// Einsums that run side by side take longer in all than the whole does.
   void latency(const Cost& cost, const std::vector<EinsumShare>& shares) {
+    if (std::isnan(cost.latency_s)) {
+      heading("Latency", "unknown: " + unknown_times_text());
+      return;
+    }
     double collectives_s = 0, own_s = 0;
     std::vector<EinsumId> makers;
     for (const EinsumShare& share : shares) {
@@ -258,21 +286,23 @@ class Summary {
     text_ += bar_chart(console_, Ink::kBlue, rows);
   }
 
+  static std::string times_that(double ratio) {
+    return std::isnan(ratio) ? "" : fmt::format("; this mapping takes {:.3g} times that", ratio);
+  }
+
   void bounds(const Cost& cost) {
     const double roofline = std::max(cost.bounds.compute_s, cost.bounds.memory_s);
     heading("Bounds", "that no mapping can beat");
     if (roofline > 0)
       field("latency",
-            fmt::format("{}, from {} (compute {}, memory {}); this mapping takes {:.3g} times that",
-                        si(roofline, "s"),
+            fmt::format("{}, from {} (compute {}, memory {}){}", si(roofline, "s"),
                         cost.bounds.compute_s >= cost.bounds.memory_s ? "compute" : "memory",
                         si(cost.bounds.compute_s, "s"), si(cost.bounds.memory_s, "s"),
-                        cost.latency_s / roofline));
+                        times_that(cost.latency_s / roofline)));
     if (cost.bounds.energy_floor_j > 0)
       field("energy",
-            fmt::format("{}, compute and compulsory traffic; this mapping takes {:.3g} times that",
-                        si(cost.bounds.energy_floor_j, "J"),
-                        cost.energy_j / cost.bounds.energy_floor_j));
+            fmt::format("{}, compute and compulsory traffic{}", si(cost.bounds.energy_floor_j, "J"),
+                        times_that(cost.energy_j / cost.bounds.energy_floor_j)));
   }
 
   void occupancy(const Cost& cost) {
@@ -314,8 +344,10 @@ class Summary {
   void einsums(const Cost& cost, const std::vector<EinsumShare>& shares) {
     if (shares.size() < 2) return;
     std::vector<EinsumShare> sorted = shares;
-    std::stable_sort(sorted.begin(), sorted.end(), [](const EinsumShare& a, const EinsumShare& b) {
-      return a.total_s() != b.total_s() ? a.total_s() > b.total_s() : a.energy_j > b.energy_j;
+    const bool is_unknown = std::isnan(cost.latency_s);
+    std::stable_sort(sorted.begin(), sorted.end(), [=](const EinsumShare& a, const EinsumShare& b) {
+      return a.total_s() != b.total_s() && !is_unknown ? a.total_s() > b.total_s()
+                                                       : a.energy_j > b.energy_j;
     });
     const std::size_t shown = std::min(kEinsumsInTable, sorted.size());
     heading("Einsums", shown < sorted.size()
@@ -330,7 +362,7 @@ class Summary {
       rows.push_back(
           {problem_.workload[share.einsum].name,
            cost.latency_s > 0 ? share.total_s() / cost.latency_s : share.energy_j / cost.energy_j,
-           si(share.total_s(), "s"), remark});
+           is_unknown ? "unknown" : si(share.total_s(), "s"), remark});
     }
     text_ += bar_chart(console_, Ink::kBlue, rows);
   }

@@ -426,7 +426,12 @@ class ComponentReader {
     const bool has_default = timed || unknown_class || (known != nullptr && known->throughput);
     const YamlNode* throughput_node =
         has_default ? map.optional("throughput") : map.required("throughput");
-    action.throughput = throughput(throughput_node, action.bits_per_action);
+    const bool is_unknown = throughput_node != nullptr && throughput_node->is_null();
+    action.throughput = is_unknown ? std::numeric_limits<double>::quiet_NaN()
+                                   : throughput(throughput_node, action.bits_per_action);
+    if (is_unknown && timed)
+      context_.error(*throughput_node, "the total_latency says how long this takes, so it is known",
+                     "leave out the throughput");
     if (known != nullptr)
       take_from_class(action, *known, energy_node == nullptr && known->energy,
                       throughput_node == nullptr && known->throughput);

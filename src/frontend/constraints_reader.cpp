@@ -83,7 +83,8 @@ class ConstraintsReader {
   void fill(MapReader& map, TileConstraint& c) {
     c.einsum = names_.einsum(map.optional("einsum"));
     c.memory = memory(map);
-    c.variable = names_.variable(map.required("rank_variable")).value_or(RankVariableId());
+    const auto variable = names_.variable(map.required("rank_variable"));
+    c.variable = variable.value_or(RankVariableId());
     const YamlNode* maximum = map.optional("maximum");
     c.minimum = read_integer(context_, map.optional("minimum"), "minimum", 1).value_or(1);
     c.maximum = read_integer(context_, maximum, "maximum", 1);
@@ -91,6 +92,44 @@ class ConstraintsReader {
       c.minimum = *exact, c.maximum = *exact;
     if (c.maximum && *c.maximum < c.minimum)
       context_.error(*maximum, "the maximum is smaller than the minimum");
+    if (variable) check_range(map, c);
+  }
+
+  /// A tile larger than the range, or of a variable that is not there, would be kept by leaving the
+  /// memory empty.
+  void check_range(MapReader& map, const TileConstraint& c) {
+    const YamlNode* named = map.optional("einsum");
+    const YamlNode* shape = map.optional("tile_shape");
+    const YamlNode* least = shape != nullptr ? shape : map.optional("minimum");
+    const YamlNode* variable = map.optional("rank_variable");
+    if (named != nullptr && !c.einsum) return;
+    for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
+      if (c.einsum && c.einsum->index() != e) continue;
+      const Einsum& einsum = workload_.einsums[e];
+      const auto range =
+          std::find_if(einsum.iteration_space.begin(), einsum.iteration_space.end(),
+                       [&](const VariableRange& r) { return r.variable == c.variable; });
+      if (range == einsum.iteration_space.end() && c.einsum)
+        return context_.error(
+            *variable, fmt::format("the Einsum {} has no variable {}", einsum.name, variable->text),
+            "it has " + variables_of(einsum));
+      if (range == einsum.iteration_space.end() || least == nullptr || c.minimum <= range->size)
+        continue;
+      return context_.error(
+          *least,
+          fmt::format(
+              "the tile of {} is to have at least {} values, but in the Einsum {} it has {}",
+              variable->text, c.minimum, einsum.name, range->size),
+          fmt::format("from 1 to {}{}", range->size,
+                      c.einsum ? "" : ", or `einsum:` with the one that is meant"));
+    }
+  }
+
+  std::string variables_of(const Einsum& einsum) const {
+    std::string names;
+    for (const VariableRange& range : einsum.iteration_space)
+      names += (names.empty() ? "" : ", ") + workload_[range.variable].name;
+    return names;
   }
 
   void fill(MapReader& map, SpatialConstraint& c) {

@@ -16,6 +16,7 @@
 #include "mapper/dominance.h"
 #include "parallel.h"
 #include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/search_space.h"
 #include "sluice/mapper/selection.h"
 #include "sluice/model/evaluate.h"
 
@@ -120,7 +121,7 @@ class CompoundSearch {
       end = end_of_round(begin);
       const double known = best_known();
       const std::vector<double> bounds =
-          compound::bounds_with(groups_, problem_.einsums.size(), options_);
+          compound::bounds_with(groups_, problem_.einsums.size(), options_, effort);
       parallel_for(options_.threads, end - begin, [&](std::size_t i) {
         if (bounds[begin + i] <= known) search_one(&groups_[begin + i], effort);
       });
@@ -141,9 +142,15 @@ class CompoundSearch {
     return end;
   }
 
+  /// Keeps what a search that did not come to its end has found before.
   void search_one(SearchedGroup* searched, Effort effort) const {
-    searched->result = compound::search_group(problem_of(*searched), options_, limits(effort));
-    searched->is_searched = true;
+    compound::GroupResult found =
+        compound::search_group(problem_of(*searched), options_, limits(effort));
+    for (compound::GroupMapping& earlier : searched->result.front)
+      compound::add_mapping(&found.front, std::move(earlier));
+    found.priced += searched->result.priced;
+    searched->result = std::move(found);
+    searched->searched = effort;
   }
 
   /// Looks at neighbours of what was found, for the groups of the best cut and the largest one.
@@ -287,6 +294,8 @@ class CompoundSearch {
     Guarantee guarantee;
     guarantee.space = fmt::format("groups of consecutive Einsums with collectives, policy {}",
                                   latency_policy_name(options_.policy));
+    if (options_.constraints != Constraints{}) guarantee.space += ", within the constraints";
+    guarantee.leaves_out = left_out(SearchSpace::kGroups, problem_, options_);
     if (options_.top > 1) guarantee.space += "; of several mappings the first alone";
     if (!result.cancelled && is_complete_ && parts_add_up()) {
       guarantee.kind = GuaranteeKind::kOptimal;

@@ -40,11 +40,7 @@ tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& probl
                                                        const MapperControl& control) const {
   if (auto no = refused_request(*this, problem, options))
     return tl::make_unexpected(std::move(*no));
-  auto found = fused::Search(problem, options, control).run();
-  if (found || !control.known_objective || is_cancelled(control.cancel)) return found;
-  MapperControl afresh = control;  // the known mapping is none of this space
-  afresh.known_objective.reset();
-  return fused::Search(problem, options, afresh).run();
+  return fused::Search(problem, options, control).run();
 }
 
 }  // namespace sluice

@@ -8,10 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "sluice/mapper/objective_value.h"
-#include "sluice/mapper/options_table.h"
-#include "sluice/model/evaluate.h"
-#include "sluice/support/error.h"
+#include "order_search.h"
 
 namespace sluice {
 namespace {
@@ -67,113 +64,21 @@ class BudgetWatch {
   std::thread thread_;  ///< last: it uses all of the others
 };
 
-/// The Einsum ids of a mapping through a table.
-class EinsumRenumbering {
- public:
-  explicit EinsumRenumbering(const std::vector<EinsumId>& new_ids) : new_ids_(new_ids) {}
-
-  void apply(NodeList& nodes) const {
-    for (Node& node : nodes) std::visit([this](auto& kind) { renumber(kind); }, node.kind);
-  }
-
- private:
-  void renumber(StorageNode& node) const {
-    for (EinsumId& einsum : node.einsums) einsum = new_ids_[einsum.index()];
-  }
-  void renumber(TemporalNode&) const {}
-  void renumber(SpatialNode&) const {}
-  void renumber(CollectiveNode&) const {}
-  void renumber(ComputeNode& node) const { node.einsum = new_ids_[node.einsum.index()]; }
-  void renumber(SplitNode& node) const {
-    for (NodeList& child : node.children) apply(child);
-  }
-
-  const std::vector<EinsumId>& new_ids_;
-};
-
-/// Constraints name Einsums by their ids, which another order changes.
-Constraints renumbered(Constraints constraints, const std::vector<EinsumId>& order) {
-  std::vector<EinsumId> place(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) place[order[i].index()] = EinsumId(i);
-  const auto apply = [&place](auto& list) {
-    for (auto& constraint : list)
-      if (constraint.einsum) constraint.einsum = place[constraint.einsum->index()];
-  };
-  apply(constraints.storage);
-  apply(constraints.tiles);
-  apply(constraints.spatial);
-  apply(constraints.loop_orders);
-  for (ScheduleConstraint& schedule : constraints.schedules)
-    for (EinsumId& einsum : schedule.einsums) einsum = place[einsum.index()];
-  return constraints;
-}
-
-/// One run on the Einsums in another order, with the result in terms of `problem`.
-MapperOutcome map_in_order(const Mapper& mapper, const BoundProblem& problem,
-                           const std::vector<EinsumId>& order, MapperOptions options,
-                           const MapperControl& control) {
-  Workload workload = problem.workload;
-  for (std::size_t i = 0; i < order.size(); ++i) workload.einsums[i] = problem.workload[order[i]];
-  const auto reordered = bind(workload, problem.arch);
-  SLUICE_CHECK(reordered.has_value(), "a workload that was bound does not bind in another order");
-  options.constraints = renumbered(options.constraints, order);
-  MapperOutcome outcome = mapper.map(*reordered, options, control);
-  if (!outcome) {
-    if (outcome.error().einsum) outcome.error().einsum = order[outcome.error().einsum->index()];
-    return outcome;
-  }
-  for (MappedResult& mapped : outcome->mappings) {
-    EinsumRenumbering(order).apply(mapped.mapping.nodes);
-    auto cost = evaluate(problem, mapped.mapping, options.policy);
-    SLUICE_CHECK(cost.has_value(), "a mapping in another order of the Einsums is illegal");
-    mapped.cost = std::move(*cost);
-  }
-  return outcome;
-}
-
-void add_statistics(const SearchStatistics& from, SearchStatistics& to) {
-  to.seconds += from.seconds;
-  to.mappings_considered += from.mappings_considered;
-  to.mappings_evaluated += from.mappings_evaluated;
-  to.pmappings_kept += from.pmappings_kept;
-}
-
-MapperOutcome map_in_all_orders(const Mapper& mapper, const BoundProblem& problem,
-                                const MapperOptions& options, const MapperControl& control) {
-  SLUICE_CHECK(options.objectives.size() == 1 && !options.resource_usage,
-               "exploring orders needs one objective");
-  const auto orders = einsum_orders(problem.workload, kMostEinsumOrders + 1);
-  const std::size_t n_tried = std::min(orders.size(), kMostEinsumOrders);
-  MapperOutcome best = mapper.map(problem, options, control);
-  const Objective objective = options.objectives.front();
-  for (std::size_t i = 1; i < n_tried; ++i) {
-    if (is_cancelled(control.cancel)) break;
-    MapperOutcome next = map_in_order(mapper, problem, orders[i], options, control);
-    if (!next) continue;
-    if (best && next->guarantee.kind != best->guarantee.kind)
-      next->guarantee.kind = best->guarantee.kind = GuaranteeKind::kNone;
-    if (best) add_statistics(best->search, next->search);
-    const bool is_better =
-        !best || best->mappings.empty() ||
-        (!next->mappings.empty() && objective_value(objective, next->mappings.front().cost) <
-                                        objective_value(objective, best->mappings.front().cost));
-    if (is_better)
-      best = std::move(next);
-    else
-      best->search = next->search;
-  }
-  if (!best) return best;
-  best->guarantee.orders_explored = static_cast<int>(n_tried);
-  best->guarantee.space += orders.size() > n_tried
-                               ? fmt::format(", the first {} orders of the Einsums", n_tried)
-                               : fmt::format(", all {} orders of the Einsums", n_tried);
-  return best;
-}
-
 MapperOutcome map_orders(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options, const MapperControl& control) {
   if (options.explore_einsum_orders) return map_in_all_orders(mapper, problem, options, control);
   return mapper.map(problem, options, control);
+}
+
+/// The known mapping may be one of another space: where nothing here beats it, the search starts
+/// again without it.
+MapperOutcome map_from_known(const Mapper& mapper, const BoundProblem& problem,
+                             const MapperOptions& options, const MapperControl& control) {
+  MapperOutcome outcome = map_orders(mapper, problem, options, control);
+  if (outcome || !outcome.error().is_beaten) return outcome;
+  MapperControl afresh = control;
+  afresh.known_objective.reset();
+  return map_orders(mapper, problem, options, afresh);
 }
 
 /// The constraints one by one: calls `function(name, all others)`.
@@ -195,31 +100,41 @@ void for_each_left_out(const Constraints& constraints, Function function) {
   visit(&Constraints::collectives);
 }
 
-/// Names the constraints without any one of which something would be left.
+/// Names the constraints without any one of which something would be left. A search that ends
+/// before it is known leaves the no as it is: it is proven already.
 NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control,
                             NoMapping no) {
+  MapperControl afresh = control;
+  afresh.known_objective.reset();
   const auto feasible = [&](const Constraints& constraints) {
     MapperOptions tried = options;
     tried.constraints = constraints;
-    return map_orders(mapper, problem, tried, control).has_value();
+    const MapperOutcome outcome = map_orders(mapper, problem, tried, afresh);
+    return outcome && !outcome->mappings.empty();
   };
   if (options.constraints == Constraints{} || !feasible(Constraints{})) return no;
   std::string guilty, all;
   for_each_left_out(options.constraints, [&](const std::string& name, const Constraints& others) {
     all += (all.empty() ? "" : ", ") + name;
-    if (feasible(others)) guilty += (guilty.empty() ? "" : ", ") + name;
+    if (!is_cancelled(control.cancel) && feasible(others))
+      guilty += (guilty.empty() ? "" : ", ") + name;
   });
+  if (is_cancelled(control.cancel)) guilty.clear();
   const std::string names = guilty.empty() ? all : guilty;
   no.reason = fmt::format("constraints leave no mapping: {} ({})", names, no.reason);
-  no.nearest_relaxation =
-      guilty.empty() ? "loosen several of them: " + names : "leave out or loosen " + names;
+  if (is_cancelled(control.cancel))
+    no.nearest_relaxation =
+        "loosen some of them; the search ended before it was known which ones: " + names;
+  else
+    no.nearest_relaxation =
+        guilty.empty() ? "loosen several of them: " + names : "leave out or loosen " + names;
   return no;
 }
 
 MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control) {
-  MapperOutcome outcome = map_orders(mapper, problem, options, control);
+  MapperOutcome outcome = map_from_known(mapper, problem, options, control);
   if (outcome || is_cancelled(control.cancel) || !outcome.error().proven) return outcome;
   return tl::make_unexpected(
       blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
@@ -243,8 +158,8 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   MapperControl limited = control;
   limited.cancel = watch.flag();
   MapperOutcome outcome = map_and_blame(mapper, problem, options, limited);
-  if (!watch.ran_out() || (outcome && !outcome->cancelled)) return outcome;
-  if (!outcome || outcome->mappings.empty())
+  if (!outcome || !outcome->cancelled || !watch.ran_out()) return outcome;
+  if (outcome->mappings.empty())
     return tl::make_unexpected(nothing_in_time(*options.budget_seconds));
   outcome->cancelled = false;
   if (outcome->guarantee.kind != GuaranteeKind::kGap)  // a bound holds whatever was searched

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "compound/nest_walker.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/support/error.h"
 
@@ -27,8 +31,38 @@ std::optional<NoMapping> refused_options(const Mapper& mapper, const MapperOptio
   return std::nullopt;
 }
 
+/// Whether a perfect factor of the range can be a tile that the constraint asks for; if not, why.
+std::optional<NoMapping> refused_tile(const TileConstraint& c, const Einsum& einsum,
+                                      const Workload& workload) {
+  for (const VariableRange& range : einsum.iteration_space) {
+    if (range.variable != c.variable || !c.maximum || *c.maximum >= range.size) continue;
+    const std::vector<std::int64_t> tiles = compound::divisors_of(range.size);
+    const auto above = std::lower_bound(tiles.begin(), tiles.end(), c.minimum);
+    if (*above <= *c.maximum) continue;
+    return refusal(
+        fmt::format("the constraint {} asks for tiles of {} from {} to {}, and none of these "
+                    "divides its range in the Einsum {}, {}",
+                    c.name, workload[c.variable].name, c.minimum, *c.maximum, einsum.name,
+                    range.size),
+        fmt::format("ask for {} or {}, or for imperfect_factors", *std::prev(above), *above));
+  }
+  return std::nullopt;
+}
+
+/// With perfect factors, a range of tiles without a divisor is kept only where the memory is left
+/// empty: nobody means that.
+std::optional<NoMapping> refused_tiles(const Workload& workload, const MapperOptions& options) {
+  if (options.imperfect_factors != ImperfectFactors::kNone) return std::nullopt;
+  for (const TileConstraint& c : options.constraints.tiles)
+    for (std::size_t e = 0; e < workload.einsums.size(); ++e)
+      if (!c.einsum || c.einsum->index() == e)
+        if (auto no = refused_tile(c, workload.einsums[e], workload)) return no;
+  return std::nullopt;
+}
+
 std::optional<NoMapping> refused_constraints(const Mapper& mapper, const Workload& workload,
-                                             const Constraints& constraints) {
+                                             const MapperOptions& options) {
+  const Constraints& constraints = options.constraints;
   for (const ScheduleConstraint& c : constraints.schedules) {
     if (c.kind == SplitKind::kSequential || mapper.makes_concurrent_splits()) continue;
     return refusal("the constraint " + c.name + " asks for a split of the kind " +
@@ -36,6 +70,7 @@ std::optional<NoMapping> refused_constraints(const Mapper& mapper, const Workloa
                        " makes sequential ones only",
                    "leave out " + c.name);
   }
+  if (auto no = refused_tiles(workload, options)) return no;
   if (constraints.collectives.empty() || mapper.makes_collectives()) return std::nullopt;
   const CollectiveConstraint& c = constraints.collectives.front();
   NoMapping no =
@@ -54,7 +89,7 @@ std::optional<NoMapping> refused_alone(const Mapper& mapper, const BoundProblem&
         fmt::format("search with {}, and price the mapping found as it is: sluice evaluate",
                     part->without));
   if (auto no = refused_options(mapper, options)) return no;
-  return refused_constraints(mapper, problem.workload, options.constraints);
+  return refused_constraints(mapper, problem.workload, options);
 }
 
 }  // namespace

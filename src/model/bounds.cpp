@@ -1,6 +1,7 @@
 #include "model/bounds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -61,6 +62,11 @@ double touched_values(const Workload& workload, const Einsum& einsum, const Tens
   return values;
 }
 
+/// At least: nothing where the time of the action is not known.
+double seconds_of(double calls, const Action& action) {
+  return calls == 0 || std::isnan(action.throughput) ? 0 : calls / action.throughput;
+}
+
 /// Time and energy of one Einsum on the compute that is best at each.
 void add_compute_bound(const BoundProblem& problem, EinsumId id, double instances,
                        CostBounds& bounds) {
@@ -74,7 +80,7 @@ void add_compute_bound(const BoundProblem& problem, EinsumId id, double instance
     double seconds_per_point = 0, energy_per_point = 0;
     for (const auto& [action, calls] : compute.calls_per_point) {
       const double n = static_cast<double>(calls);
-      seconds_per_point += n / component.actions[action].throughput;
+      seconds_per_point += seconds_of(n, component.actions[action]);
       energy_per_point += n * component.actions[action].energy_j;
     }
     if (component.total_latency) seconds_per_point = 0;  // not a rate
@@ -142,7 +148,7 @@ CostBounds cost_bounds(const BoundProblem& problem) {
     if (action < 0) return;
     const Action& found = memory.actions[static_cast<std::size_t>(action)];
     bounds.energy_floor_j += calls * found.energy_j;
-    seconds = calls == 0 ? 0 : calls / found.throughput;
+    seconds = seconds_of(calls, found);
   };
   double read_s = 0, write_s = 0;
   price(bound.read_action, reads, read_s);

@@ -16,6 +16,7 @@
 #include "model/shipment.h"
 #include "model/staged.h"
 #include "model/traffic.h"
+#include "sluice/model/unknown_times.h"
 
 namespace sluice {
 namespace {
@@ -202,11 +203,11 @@ std::optional<LegalTree> take_apart_legal(const BoundProblem& problem, const Map
   return LegalTree{std::move(tree), std::move(occupancy)};
 }
 
-}  // namespace
-
-tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
-    const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations,
-    LatencyPolicy policy) {
+/// As evaluate_ignoring_capacity, where every time is known.
+tl::expected<Cost, std::vector<Violation>> evaluate_known(const BoundProblem& problem,
+                                                          const Mapping& mapping,
+                                                          std::vector<Violation>* violations,
+                                                          LatencyPolicy policy) {
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
@@ -224,6 +225,20 @@ tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
   return full_cost(problem, mapping, tree, occupancy, policy);
 }
 
+}  // namespace
+
+tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
+    const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations,
+    LatencyPolicy policy) {
+  if (unknown_times(problem.arch).empty())
+    return evaluate_known(problem, mapping, violations, policy);
+  BoundProblem known = problem;
+  known.arch = with_unlimited_times(std::move(known.arch));
+  auto cost = evaluate_known(known, mapping, violations, policy);
+  if (cost) forget_unknown_times(problem, &*cost);
+  return cost;
+}
+
 tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
                                                     const Mapping& mapping, LatencyPolicy policy) {
   std::vector<Violation> capacity;
@@ -234,6 +249,15 @@ tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
 
 std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping,
                                           LatencyPolicy policy) {
+  if (!unknown_times(problem.arch).empty()) {
+    const auto cost = evaluate(problem, mapping, policy);
+    if (!cost) return std::nullopt;
+    CostTotals totals{cost->energy_j, cost->latency_s, {}};
+    totals.peak_bits.resize(problem.arch.components.size());
+    for (const OccupancyRow& row : cost->occupancy)
+      totals.peak_bits[row.component.index()] = row.peak_bits;
+    return totals;
+  }
   auto legal = take_apart_legal(problem, mapping, policy);
   if (!legal) return std::nullopt;
   const FlatTree& tree = legal->tree;

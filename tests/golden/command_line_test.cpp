@@ -277,5 +277,23 @@ TEST(CommandLine, GoesOnFromAnInterruptedSearchInTheSameFolder) {
   EXPECT_THAT(other.err, Not(HasSubstr("goes on from")));
 }
 
+// What the scout of this search finds has 1.43 times the optimal EDP.
+TEST(CommandLine, GoesOnFromAnInterruptedSearchAndKeepsItsPromiseOfAnEpsilon) {
+  const TemporaryFolder folder;
+  const auto map = [&](const std::string& epsilon) {
+    const ProgramRun run =
+        sluice({"map", "swiglu", "snowcat", "--json", "--epsilon", epsilon, "-o", folder.path()});
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+    return nlohmann::json::parse(run.out);
+  };
+  auto optimum = map("0");
+  optimum["status"] = "interrupted";
+  std::ofstream(folder / "result.json") << optimum.dump();
+  const auto resumed = map("0.0001");
+  EXPECT_EQ(resumed["guarantee"]["kind"], "within_epsilon");
+  EXPECT_LE(resumed["mappings"][0]["edp_js"].get<double>(),
+            1.0001 * optimum["mappings"][0]["edp_js"].get<double>());
+}
+
 }  // namespace
 }  // namespace sluice::testing

@@ -66,17 +66,26 @@ struct MapperControl {
   std::function<void(const std::string& phase, double fraction)> progress;  ///< may be empty
   const std::atomic<bool>* cancel = nullptr;
   /// What a mapping in hand costs in the first objective: what cannot beat it need not be looked
-  /// at.
+  /// at. Where nothing is left then, the outcome is a NoMapping with `is_beaten`.
   std::optional<double> known_objective;
 };
 
 /// `kGap`: no proof of the mapping found, but a bound that no mapping of the space beats.
 enum class GuaranteeKind : std::uint8_t { kOptimal, kWithinEpsilon, kGap, kNone };
 
+/// A kind of mapping that a search space has none of.
+struct SpaceLimit {
+  std::string name;  ///< `incremental nodes`
+  std::string text;  ///< in a sentence
+  friend bool operator==(const SpaceLimit&, const SpaceLimit&) = default;
+};
+
 struct Guarantee {
   GuaranteeKind kind = GuaranteeKind::kNone;
-  std::string space;  ///< the space it is optimal in, in words
-  int orders_explored = 1;
+  std::string space;                   ///< the space it is optimal in, in words
+  std::vector<SpaceLimit> leaves_out;  ///< what is not in that space (sluice/mapper/search_space.h)
+  int orders_explored = 1;             ///< of the Einsums, to their end
+  int orders_wanted = 1;
   double epsilon = 0;
   double bound =
       0;  ///< kGap: what no mapping's objective (the first) is below, see objective_bound
@@ -120,7 +129,8 @@ struct NoMapping {
   std::optional<EinsumId> einsum;
   std::vector<TensorId> tensors;
   double excess_bits = 0;
-  bool proven = true;  ///< false: a search that may have missed what is legal
+  bool proven = true;      ///< false: a search that may have missed what is legal
+  bool is_beaten = false;  ///< there may be mappings, but none beats MapperControl::known_objective
 };
 
 /// A part of what was asked for that a mapper's own prices leave out: its search would go for
@@ -132,7 +142,8 @@ struct UnpricedPart {
 };
 
 /// A search method. Implementations are values without shared state; `map` may be called
-/// repeatedly.
+/// repeatedly. A search that was cancelled returns a result with `cancelled`, never a NoMapping:
+/// that one is an answer.
 class Mapper {
  public:
   virtual ~Mapper() = default;

@@ -12,6 +12,8 @@
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/mapper/selection.h"
+#include "sluice/model/evaluate.h"
+#include "sluice/model/unknown_times.h"
 #include "sluice/support/error.h"
 
 namespace sluice::cli {
@@ -90,19 +92,22 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
       progress.show(phase, fraction);
     };
   control.cancel = &interrupt.flag();
-  control.known_objective = interrupted_objective(arguments, *result.options);
-  if (control.known_objective)
+  const auto earlier = interrupted_result(arguments, result);
+  if (earlier) control.known_objective = earlier->objective;
+  if (earlier)
     console.log.note(fmt::format(
         "goes on from the interrupted search in {}: its best {} is {:g}", arguments.output.folder,
         objective_name(result.options->objectives.front()), *control.known_objective));
   auto found = run_mapper(mapper, *result.problem, *result.options, control);
-  if (found) return take_over(std::move(*found), result);
-  if (interrupt.flag()) {  // what an interrupted search did not find may still exist
+  if (found) {
+    take_over(std::move(*found), result);
+  } else if (interrupt.flag() && !found.error().proven) {  // what it did not find may still exist
     result.status = RunStatus::kInterrupted;
-    return;
+  } else {
+    result.no_mapping = std::move(found.error());
+    result.status = RunStatus::kNoMapping;
   }
-  result.no_mapping = std::move(found.error());
-  result.status = RunStatus::kNoMapping;
+  if (earlier) keep_better(*earlier, &result);
 }
 
 /// No objective can be compared where energies are unknown.
@@ -114,6 +119,38 @@ void require_energies(const Arch& arch) {
             ExitCode::kBadInput,
             fmt::format("the energy of the action {} of {} is null", action.name, component.name),
             "a search needs every energy; evaluate prices mappings without");
+}
+
+/// A latency that is not known ranks nothing, nor does what leaks as long as it lasts.
+void require_times(const Arch& arch, const MapperOptions& options) {
+  const std::vector<std::string> unknown = unknown_times(arch);
+  if (unknown.empty()) return;
+  const std::string what = fmt::format("the time of the action {} is null", unknown.front());
+  for (const Objective objective : options.objectives)
+    if (objective != Objective::kEnergy)
+      throw Failure(ExitCode::kBadInput,
+                    fmt::format("{}, so {} cannot be compared", what, objective_name(objective)),
+                    "give it a throughput (inf where it takes no time), or search with --objective "
+                    "energy");
+  for (const Component& component : arch.components)
+    if (component.leak_power_w > 0)
+      throw Failure(
+          ExitCode::kBadInput,
+          fmt::format("{}, so what {} leaks until the end is not known", what, component.name),
+          "give it a throughput (inf where it takes no time), or no leak_power");
+}
+
+/// The search takes unknown times for none, and its result says again that they are unknown.
+void search_with_times(const Mapper& mapper, const MapArguments& arguments, const Console& console,
+                       RunResult& result) {
+  if (unknown_times(result.problem->arch).empty())
+    return search(mapper, arguments, console, result);
+  BoundProblem as_given = *result.problem;
+  result.problem->arch = with_unlimited_times(std::move(result.problem->arch));
+  search(mapper, arguments, console, result);
+  result.problem = std::move(as_given);
+  for (MappingOutcome& outcome : result.outcomes)
+    outcome.cost = evaluate(*result.problem, outcome.mapping, result.latency);
 }
 
 ExitCode exit_code_of(RunStatus status) {
@@ -138,9 +175,10 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));
   require_energies(result.problem->arch);
+  require_times(result.problem->arch, *result.options);
   const Mapper& mapper = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
-  search(mapper, arguments, console, result);
+  search_with_times(mapper, arguments, console, result);
   console.log.note(fmt::format("searched: {}", status_name(result.status)));
   publish(result, arguments.output, console);
   return exit_code_of(result.status);

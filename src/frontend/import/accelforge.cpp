@@ -207,8 +207,8 @@ class AccelForgeWriter {
     return text;
   }
 
-  /// Energies that are not written come from the table of energies, or are null; bandwidths that
-  /// AccelForge would ask its component models for are unlimited.
+  /// Energies that are not written come from the table of energies, or are null; so are
+  /// bandwidths that AccelForge would ask its component models for.
   std::string actions(const YamlNode& component, const std::string& name, const YamlNode& written,
                       const std::string& indent) {
     static const Keys kKeys = {
@@ -223,11 +223,10 @@ class AccelForgeWriter {
       if (action.find("name") == nullptr) map.add("name", action_name);
       map.add("energy", energy(action.find("energy"), name, action_name));
       if (action.find("throughput") == nullptr && component.find("total_latency") == nullptr) {
-        map.add("throughput", "inf");
-        context_.note(component,
-                      fmt::format("the action {} of {} has no throughput: it is unlimited "
-                                  "here",
-                                  action_name, name));
+        map.add("throughput", "null");
+        context_.note(component, fmt::format("the action {} of {} has no throughput: its time is "
+                                             "unknown here (null)",
+                                             action_name, name));
       }
       text += fmt::format("{}  - {}\n", indent, map.text());
       seen.insert(action_name);

@@ -61,15 +61,16 @@ Cover cheapest_cover(const std::vector<SearchedGroup>& groups, const std::vector
 }  // namespace
 
 std::vector<double> bounds_with(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
-                                const MapperOptions& options) {
+                                const MapperOptions& options, Effort effort) {
   std::vector<double> energy, policy, overlap, result;
   for (const SearchedGroup& searched : groups) {
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    energy.push_back(searched.is_searched ? kNone : searched.bounds.energy_floor_j);
-    policy.push_back(searched.is_searched ? kNone : 0);
-    overlap.push_back(searched.is_searched
-                          ? kNone
-                          : std::max(searched.bounds.compute_s, searched.bounds.memory_s));
+    const bool is_known = searched.searched == effort;
+    energy.push_back(is_known ? kNone : searched.bounds.energy_floor_j);
+    policy.push_back(is_known ? kNone : 0);
+    overlap.push_back(is_known ? kNone
+                               : std::max(searched.bounds.compute_s, searched.bounds.memory_s));
+    if (!is_known) continue;
     for (const GroupMapping& found : searched.result.front) {
       energy.back() = std::min(energy.back(), found.cost.energy_j);
       policy.back() = std::min(policy.back(), found.cost.policy_s);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "group_search.h"
@@ -9,10 +10,10 @@ namespace sluice::compound {
 /// A group of consecutive Einsums, and what its search has found.
 struct SearchedGroup {
   Group group;
-  BoundProblem slice;  ///< the group as a problem of its own
-  CostBounds bounds;   ///< of every mapping of the group
-  bool is_searched = false;
-  GroupResult result;
+  BoundProblem slice;              ///< the group as a problem of its own
+  CostBounds bounds;               ///< of every mapping of the group
+  std::optional<Effort> searched;  ///< how it was searched last
+  GroupResult result;              ///< of all its searches
 };
 
 /// A whole mapping as its groups, in order.
@@ -28,8 +29,9 @@ std::vector<CutMapping> best_cuts(const std::vector<SearchedGroup>& groups, std:
                                   const MapperOptions& options);
 
 /// Per group: what no mapping that has it as one of its groups beats, as the first objective.
-/// Groups that have been searched count as what was found.
+/// Groups that a search of this effort is through with count as what is known of them: it will not
+/// find more. What another one has found is no bound.
 std::vector<double> bounds_with(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
-                                const MapperOptions& options);
+                                const MapperOptions& options, Effort effort);
 
 }  // namespace sluice::compound

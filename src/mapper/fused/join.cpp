@@ -38,6 +38,7 @@ class Joiner {
     }
     beam_ = context_.beam;
     JoinResult result = join_all();
+    if (bound_.active) result.searched_below = bound_.limit;
     if (seen) {  // nothing that matters may be better
       result.mappings.push_back(std::move(*seen));
       result.failed_at.reset();

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,7 +52,10 @@ struct JoinContext {
 
 struct JoinResult {
   std::vector<JoinedMapping> mappings;  ///< the front, or the optimum alone
-  double joined = 0;                    ///< pairs of partial mappings looked at
+  /// Nothing has a smaller objective but what `mappings` has; infinite where nothing bounded the
+  /// search.
+  double searched_below = std::numeric_limits<double>::infinity();
+  double joined = 0;  ///< pairs of partial mappings looked at
   std::size_t largest_front = 0;
   // Where nothing is legal:
   std::optional<EinsumId> failed_at;

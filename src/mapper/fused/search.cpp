@@ -13,7 +13,9 @@
 #include "front.h"
 #include "isomorphic.h"
 #include "least_cost.h"
+#include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/mapper/search_space.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
 #include "usage_filter.h"
@@ -23,6 +25,7 @@ namespace {
 
 constexpr std::size_t kJoinBeam = 32;      // entries a group in a scout's join
 constexpr std::size_t kSpineBeam = 20000;  // spines a layer in a scout's graph
+constexpr double kAboveRounding = 1 + 1e-9;
 
 /// Bits of everything that an Einsum touches (padding included) in one component's width.
 double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::size_t component,
@@ -225,12 +228,16 @@ void Search::scout() {
         objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
     if (limit_ == 0 || value < limit_) limit_ = value;
   }
-  if (control_.known_objective && (limit_ == 0 || *control_.known_objective < limit_))
-    limit_ = *control_.known_objective;
   // Only a search that may end without a better one needs it.
   if ((control_.cancel != nullptr || epsilon() > 0) && !join.mappings.empty())
     best_so_far_ = finish(select(join.mappings).front());
-  limit_ *= (1 + 1e-9) / (1 + epsilon());
+  limit_ *= kAboveRounding / (1 + epsilon());
+  // The known mapping is not in hand here, so what is as good must be found again.
+  const double known = control_.known_objective.value_or(0) * kAboveRounding;
+  if (known > 0 && (limit_ == 0 || known < limit_)) {
+    limit_ = known;
+    is_limit_known_ = true;
+  }
 }
 
 JoinContext Search::join_context() const {
@@ -321,6 +328,27 @@ void Search::keep_best_so_far(MapperResult* result) const {
     result->mappings = {*best_so_far_};
 }
 
+/// Whether what was found keeps the promise: nothing of the space is better by more than epsilon.
+/// The only place where that is claimed.
+bool Search::is_good_enough(const MapperResult& result, const JoinResult& join) const {
+  if (result.mappings.empty()) return false;
+  if (epsilon() == 0) return true;
+  const Objective objective = options_.objectives.front();
+  double least = join.searched_below;  // of all mappings
+  for (const JoinedMapping& mapping : join.mappings)
+    least = std::min(least, objective_value(objective, mapping.energy, mapping.latency));
+  const double found = objective_value(objective, result.mappings.front().cost);
+  return found <= least * (1 + epsilon()) * kAboveRounding * kAboveRounding;
+}
+
+NoMapping Search::no(const JoinResult& join) const {
+  if (!is_limit_known_) return explain(join);
+  NoMapping no;
+  no.reason = "no mapping is better than the one that is known";
+  no.is_beaten = true;
+  return no;
+}
+
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
   make_shapes();
@@ -338,12 +366,14 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   }
   const JoinResult join = this->join(0);
   result.cancelled = cancelled();
-  const bool has_good_enough = epsilon() > 0 && best_so_far_;
-  if (join.mappings.empty() && !result.cancelled && !has_good_enough)
-    return tl::make_unexpected(explain(join));
   for (const JoinedMapping& joined : select(join.mappings))
     result.mappings.push_back(finish(joined));
   if (result.cancelled || epsilon() > 0) keep_best_so_far(&result);
+  if (!result.cancelled && !is_good_enough(result, join)) {
+    SLUICE_CHECK(is_limit_known_ || result.mappings.empty(),
+                 "a search ended on a mapping that is not good enough");
+    return tl::make_unexpected(no(join));
+  }
   for (std::size_t e = 0; e < same_as_.size(); ++e)
     if (same_as_[e] == e) ++statistics_.distinct_einsums;
   statistics_.seconds =
@@ -355,6 +385,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
                                            : GuaranteeKind::kOptimal;
   result.guarantee.epsilon = epsilon();
   result.guarantee.space = searched_space(options_);
+  result.guarantee.leaves_out = left_out(SearchSpace::kExchanges, problem_, options_);
   const bool leaves_out = options_.pruning.dominance || options_.pruning.bounds;
   if (options_.top > 1 && leaves_out &&
       result.mappings.size() < static_cast<std::size_t>(options_.top))

@@ -39,6 +39,8 @@ class Search {
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
   void keep_best_so_far(MapperResult* result) const;
+  bool is_good_enough(const MapperResult& result, const JoinResult& join) const;
+  NoMapping no(const JoinResult& join) const;
   NoMapping explain(const JoinResult& join) const;
   bool cancelled() const { return is_cancelled(control_.cancel); }
 
@@ -50,6 +52,7 @@ class Search {
   std::vector<std::vector<CompiledTemplate>> compiled_;  // per Einsum (of equal ones the first)
   std::vector<ExchangeSpace> spaces_;                    // per Einsum (of equal ones the first)
   double limit_ = 0;                                     // objective of a known mapping, 0: none
+  bool is_limit_known_ = false;                          // limit_: MapperControl::known_objective
   std::vector<EnergyLatency> least_;                     // per Einsum: what it costs at least
   std::vector<std::size_t> same_as_;                     // per Einsum: first one explored alike
   std::vector<std::shared_ptr<PmappingTable>> tables_;   // per Einsum, shared by equal ones

@@ -4,6 +4,7 @@
 
 #include "../parallel.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/mapper/search_space.h"
 
 namespace sluice::sampling {
 
@@ -34,7 +35,11 @@ std::vector<Candidate> SamplingRun::batch(
 }
 
 tl::expected<MapperResult, NoMapping> SamplingRun::finish(bool optimal) const {
-  return record_.finish(searched_space(space_.options()), optimal);
+  auto found = record_.finish(searched_space(space_.options()), optimal);
+  if (found)
+    found->guarantee.leaves_out =
+        left_out(SearchSpace::kExchanges, space_.problem(), space_.options());
+  return found;
 }
 
 }  // namespace sluice::sampling

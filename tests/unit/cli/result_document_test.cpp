@@ -23,11 +23,12 @@ using Keys = std::vector<std::string>;
 TEST(ResultDocument, HasTheKeysOfItsSchema) {
   const Json document = to_document(small_result());
   EXPECT_EQ(keys_of(document), (Keys{"schema", "sluice", "command", "status", "workload", "arch",
-                                     "mapper", "objective", "latency_policy", "seed", "guarantee",
-                                     "mappings", "sources", "search", "diagnostics"}));
+                                     "mapper", "objective", "latency_policy", "seed", "options",
+                                     "guarantee", "mappings", "sources", "search", "diagnostics"}));
   EXPECT_EQ(document["schema"], "sluice.result/1");
   EXPECT_EQ(keys_of(document["guarantee"]),
-            (Keys{"kind", "space", "orders_explored", "epsilon", "bound", "found_over_bound"}));
+            (Keys{"kind", "space", "leaves_out", "orders_explored", "orders_wanted", "epsilon",
+                  "bound", "found_over_bound"}));
   EXPECT_EQ(keys_of(document["search"]),
             (Keys{"seconds", "threads", "mappings_considered", "mappings_evaluated",
                   "pmappings_kept", "convergence", "peak_rss_bytes"}));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <limits>
 
 #include "small_result.h"
 
@@ -38,11 +39,44 @@ TEST(Summary, SaysThePolicyOfASearchAndHowFarItsGapIs) {
   RunResult result = testing::small_result();
   EXPECT_THAT(summary_text(plain_console(), result), HasSubstr("500 ms  under the policy overlap"));
   result.latency = LatencyPolicy::kStaged;
-  result.guarantee = Guarantee{GuaranteeKind::kGap, "all there is", 1, 0, 0.75};  // 3 J × 0.25 s
+  result.guarantee->kind = GuaranteeKind::kGap;
+  result.guarantee->space = "all there is";
+  result.guarantee->bound = 0.75;  // 3 J × 0.25 s
   const std::string text = summary_text(plain_console(), result);
   EXPECT_THAT(text, HasSubstr("under the policy staged"));
   EXPECT_THAT(text, HasSubstr("best edp that was seen, not proven: 2.5 times the bound 750 mJ·s "
                               "that no mapping can beat in: all there is"));
+}
+
+TEST(Summary, NamesWhatAProofLeavesOut) {
+  RunResult result = testing::small_result();
+  result.guarantee->leaves_out = {{"collectives", "all of them"}, {"recomputation", "any"}};
+  EXPECT_THAT(summary_text(plain_console(), result),
+              HasSubstr("leaves out collectives, recomputation\n"));
+  result.guarantee->kind = GuaranteeKind::kNone;
+  EXPECT_THAT(summary_text(plain_console(), result), Not(HasSubstr("leaves out")));
+}
+
+TEST(Summary, SaysHowManyOrdersAnInterruptedSearchWentThrough) {
+  RunResult result = testing::small_result();
+  result.status = RunStatus::kInterrupted;
+  result.guarantee->kind = GuaranteeKind::kNone;
+  result.guarantee->orders_explored = 3;
+  result.guarantee->orders_wanted = 24;
+  EXPECT_THAT(
+      summary_text(plain_console(), result),
+      HasSubstr("interrupted: the best so far, 3 of 24 orders of the Einsums gone through"));
+}
+
+TEST(Summary, SaysThatALatencyIsUnknown) {
+  RunResult result = testing::small_result();
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  result.problem->arch.components[2].actions.push_back({"compute", 1, unknown});
+  result.outcomes[0].cost->latency_s = unknown;
+  const std::string text = summary_text(plain_console(), result);
+  EXPECT_THAT(text, HasSubstr("latency    unknown"));
+  EXPECT_THAT(text, HasSubstr("unknown: no throughput is known for compute of MAC"));
+  EXPECT_THAT(text, Not(HasSubstr("nan")));
 }
 
 TEST(Summary, SaysWhichMapperItTookWhereNobodyChose) {

@@ -65,6 +65,46 @@ TEST(RunMapper, PassesOnACancellationWithinABudget) {
   EXPECT_TRUE(result->cancelled);
 }
 
+/// Proves that constraints leave nothing; without them it searches until it is told to stop.
+class NeverThroughWithoutConstraints final : public Mapper {
+ public:
+  std::string name() const override { return "slow"; }
+  std::string description() const override { return "quick with constraints only"; }
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
+                                            const MapperOptions& options,
+                                            const MapperControl& control) const override {
+    if (options.constraints == Constraints{}) return Endless(false).map(problem, options, control);
+    NoMapping no;
+    no.reason = "the buffer is too small";
+    return tl::make_unexpected(no);
+  }
+};
+
+TEST(RunMapper, KeepsAProvenNoWhereTheSearchForWhatIsToBlameDoesNotEndInTime) {
+  MapperOptions options = budget_of(0.05);
+  options.constraints.tiles.emplace_back().name = "small tiles";
+  const auto result = run_mapper(NeverThroughWithoutConstraints(), {}, options, {});
+  ASSERT_FALSE(result);
+  EXPECT_TRUE(result.error().proven);
+  EXPECT_EQ(result.error().reason, "the buffer is too small");
+}
+
+TEST(RunMapper, KeepsAProvenNoWhereTheSearchForWhatIsToBlameIsInterrupted) {
+  std::atomic<bool> cancel = false;
+  MapperControl control;
+  control.cancel = &cancel;
+  MapperOptions options;
+  options.constraints.tiles.emplace_back().name = "small tiles";
+  std::thread interrupt([&cancel] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    cancel = true;
+  });
+  const auto result = run_mapper(NeverThroughWithoutConstraints(), {}, options, control);
+  interrupt.join();
+  ASSERT_FALSE(result);
+  EXPECT_TRUE(result.error().proven);
+}
+
 /// E0 writes A; E1 and E2 read it and write B and C; E3 reads both.
 Workload diamond() {
   Workload workload;

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sluice/model/binding.h"
+#include "sluice/model/cost.h"
+
+namespace sluice {
+
+/// Whether how long an action takes is not known (`throughput: null`, a NaN).
+bool has_unknown_time(const Component& component, const Action& action);
+
+/// Actions whose time is not known: `read of DRAM`.
+std::vector<std::string> unknown_times(const Arch& arch);
+
+/// The architecture with no limit where a time is not known: what takes it for known sees times
+/// that are at most too short.
+Arch with_unlimited_times(Arch arch);
+
+/// Takes back every number of a cost that depends on such a time: latencies, and energies where
+/// something leaks.
+void forget_unknown_times(const BoundProblem& problem, Cost* cost);
+
+}  // namespace sluice

@@ -1,0 +1,155 @@
+#include "sluice/mapper/search_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+enum class In { kExchanges, kGroups, kBoth };  ///< the spaces that leave it out
+
+struct Row {
+  In spaces;
+  const char* name;
+  const char* text;
+  bool (*applies)(const BoundProblem&, const MapperOptions&);
+};
+
+bool always(const BoundProblem&, const MapperOptions&) { return true; }
+bool has_several_einsums(const BoundProblem& problem, const MapperOptions&) {
+  return problem.workload.einsums.size() > 1;
+}
+bool keeps_the_order(const BoundProblem& problem, const MapperOptions& options) {
+  return has_several_einsums(problem, options) && !options.explore_einsum_orders;
+}
+bool has_perfect_factors(const BoundProblem&, const MapperOptions& options) {
+  return options.imperfect_factors == ImperfectFactors::kNone;
+}
+bool has_imperfect_factors(const BoundProblem& problem, const MapperOptions& options) {
+  return !has_perfect_factors(problem, options);
+}
+bool keeps_rows_apart(const BoundProblem& problem, const MapperOptions& options) {
+  return has_several_einsums(problem, options) && !options.row_fusion;
+}
+bool hands_rows_on(const BoundProblem&, const MapperOptions& options) { return options.row_fusion; }
+bool wants_usage(const BoundProblem& problem, const MapperOptions&) {
+  return std::any_of(problem.arch.components.begin(), problem.arch.components.end(),
+                     [](const Component& component) {
+                       return std::any_of(component.spatial.begin(), component.spatial.end(),
+                                          [](const auto& d) { return d.min_usage.has_value(); });
+                     });
+}
+
+const std::vector<Row>& table() {
+  static const std::vector<Row> rows = {
+      {In::kBoth, "incremental nodes",
+       "nodes that keep their tile from visit to visit (`incremental: true`, Timeloop's "
+       "residency), "
+       "so what they save",
+       always},
+      {In::kBoth, "recomputation", "mappings that compute a value more than once", always},
+      {In::kBoth, "uneven tiles",
+       "tiles that do not divide what they cut (`--imperfect-factors`, with `fused` and "
+       "`exhaustive`)",
+       has_perfect_factors},
+      {In::kExchanges, "other uneven tiles",
+       "uneven tiles of other loops than the outermost over a variable, or whose next tile inside "
+       "does not divide the size; of equally many steps the smallest tile only; variables in an "
+       "index with others, or of more than 2^30 values",
+       has_imperfect_factors},
+      {In::kExchanges, "collectives", "`!Collective` nodes, and rotating shares (`shared_by`)",
+       always},
+      {In::kGroups, "other collectives",
+       "collectives other than an `all_reduce` at the home of a group, other algorithms than "
+       "`auto` "
+       "or the first that a constraint names, and rotating shares (`shared_by`)",
+       has_several_einsums},
+      {In::kExchanges, "concurrent splits",
+       "pipelined and parallel splits, with their regions (`over`, `shares`), forwarded tensors "
+       "and "
+       "resident nodes",
+       has_several_einsums},
+      {In::kGroups, "regions",
+       "splits that give their children instances (`over`, `shares`), forward tensors, or have "
+       "resident nodes",
+       has_several_einsums},
+      {In::kBoth, "row fusion",
+       "Einsums that take windows row by row from the one that makes them (`--row-fusion`, with "
+       "`fused` and `exhaustive`)",
+       keeps_rows_apart},
+      {In::kExchanges, "other row fusion",
+       "rows handed on to several readers, along several variables, over a spatial loop, or in "
+       "more "
+       "than 4,095 steps or rows; mappings that fit only because a tensor's border has no corners",
+       hands_rows_on},
+      {In::kBoth, "other orders", "other orders of the Einsums (`--einsum-orders explore`)",
+       keeps_the_order},
+      {In::kExchanges, "unlike backing",
+       "a shared tensor that its users take from different memories or under different loops; "
+       "tensors under loops while Einsums run that no tensor ties to them",
+       has_several_einsums},
+      {In::kGroups, "unlike groups",
+       "groups of Einsums that do not follow each other, that make a tensor which others need, "
+       "too, "
+       "or that keep what they exchange in several memories; frames within frames",
+       has_several_einsums},
+      {In::kExchanges, "other orders of nodes",
+       "loops above or between nodes of the outermost memory or persistent tensors; nodes of an "
+       "inner memory above one further out (but with `force_memory_hierarchy_order: false`)",
+       always},
+      {In::kGroups, "other orders of nodes",
+       "nodes of an inner memory above one further out, tensors of one node in other orders, more "
+       "than one place for temporal loops at a memory (its nodes stand above or below all of them)",
+       always},
+      {In::kBoth, "several nodes of a tensor",
+       "more than one node of a memory for a tensor on an Einsum's way (also: fetching again what "
+       "is "
+       "there)",
+       always},
+      {In::kBoth, "several loops of a variable",
+       "more than one temporal loop of a variable between two nodes, or spatial loop on a "
+       "dimension; "
+       "spatial loops further in than their component allows",
+       always},
+      {In::kExchanges, "common copies",
+       "nodes above a shared loop that serve several Einsums without backing the tensor for them",
+       has_several_einsums},
+      {In::kExchanges, "low usage",
+       "placements that use a fanout less than others of the same placement where `min_usage` asks",
+       wants_usage},
+  };
+  return rows;
+}
+
+bool concerns(In spaces, SearchSpace space) {
+  return spaces == In::kBoth || (spaces == In::kExchanges) == (space == SearchSpace::kExchanges);
+}
+
+}  // namespace
+
+std::vector<SpaceLimit> left_out(SearchSpace space, const BoundProblem& problem,
+                                 const MapperOptions& options) {
+  std::vector<SpaceLimit> limits;
+  for (const Row& row : table())
+    if (concerns(row.spaces, space) && row.applies(problem, options))
+      limits.push_back({row.name, row.text});
+  return limits;
+}
+
+std::string names_of(const std::vector<SpaceLimit>& limits) {
+  std::string names;
+  for (const SpaceLimit& limit : limits) names += (names.empty() ? "" : ", ") + limit.name;
+  return names;
+}
+
+std::string space_limits_as_markdown() {
+  std::string text = "| left out | what that is | `compound` | all others |\n|---|---|---|---|\n";
+  for (const Row& row : table())
+    text += fmt::format("| {} | {} | {} | {} |\n", row.name, row.text,
+                        concerns(row.spaces, SearchSpace::kGroups) ? "x" : "",
+                        concerns(row.spaces, SearchSpace::kExchanges) ? "x" : "");
+  return text;
+}
+
+}  // namespace sluice

@@ -1,0 +1,59 @@
+#include "sluice/model/unknown_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sluice {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+bool takes_unknown_time(const Component& component, const std::string& name) {
+  return std::any_of(component.actions.begin(), component.actions.end(), [&](const Action& action) {
+    return action.name == name && has_unknown_time(component, action);
+  });
+}
+
+}  // namespace
+
+bool has_unknown_time(const Component& component, const Action& action) {
+  return !component.total_latency && std::isnan(action.throughput);
+}
+
+std::vector<std::string> unknown_times(const Arch& arch) {
+  std::vector<std::string> names;
+  for (const Component& component : arch.components)
+    for (const Action& action : component.actions)
+      if (has_unknown_time(component, action))
+        names.push_back(action.name + " of " + component.name);
+  return names;
+}
+
+Arch with_unlimited_times(Arch arch) {
+  for (Component& component : arch.components)
+    for (Action& action : component.actions)
+      if (std::isnan(action.throughput)) action.throughput = kUnbounded;
+  return arch;
+}
+
+void forget_unknown_times(const BoundProblem& problem, Cost* cost) {
+  bool any = false;
+  for (const EnergyRow& row : cost->energy) {
+    if (row.actions == 0 || !takes_unknown_time(problem.arch[row.component], row.action)) continue;
+    any = true;
+    for (LatencyRow& time : cost->latency)
+      if (time.component == row.component && time.einsum == row.einsum) time.latency_s = kUnknown;
+  }
+  if (!any) return;
+  cost->latency_s = kUnknown;
+  if (cost->latency_cycles) cost->latency_cycles = kUnknown;
+  for (LatencyPart& part : cost->breakdown) part.seconds = kUnknown;
+  for (EnergyRow& row : cost->energy) {
+    if (row.action != "leak" || problem.arch[row.component].leak_power_w == 0) continue;
+    row.actions = row.energy_j = kUnknown;
+    cost->leak_energy_j = cost->energy_j = kUnknown;
+  }
+}
+
+}  // namespace sluice
