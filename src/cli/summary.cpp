@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kEinsumsInTable = 8;
 constexpr std::size_t kMappingsInTable = 20;
 constexpr std::size_t kNumbersOfASource = 4;
+constexpr std::size_t kLimitsNamed = 5;
 
 /// A list of names, cut after the first few.
 std::string few_names(const std::vector<EinsumId>& einsums, const Workload& workload,
@@ -207,7 +208,12 @@ class Summary {
     const bool is_proof = result_.status == RunStatus::kOk && result_.guarantee &&
                           result_.guarantee->kind != GuaranteeKind::kNone;
     if (!is_proof || result_.guarantee->leaves_out.empty()) return;
-    field("", inked(console_, Ink::kDim, "leaves out " + names_of(result_.guarantee->leaves_out)));
+    std::vector<SpaceLimit> shown = result_.guarantee->leaves_out;
+    const std::size_t all = shown.size();
+    if (all > kLimitsNamed) shown.resize(kLimitsNamed);
+    const std::string more =
+        all > shown.size() ? fmt::format(" and {} more (docs/mappers.md)", all - shown.size()) : "";
+    field("", inked(console_, Ink::kDim, "leaves out " + names_of(shown) + more));
   }
 
   /// Of several objectives, the bound is that of the first.

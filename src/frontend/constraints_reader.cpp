@@ -121,8 +121,20 @@ class ConstraintsReader {
               "the tile of {} is to have at least {} values, but in the Einsum {} it has {}",
               variable->text, c.minimum, einsum.name, range->size),
           fmt::format("from 1 to {}{}", range->size,
-                      c.einsum ? "" : ", or `einsum:` with the one that is meant"));
+                      is_meant_for_some(c) ? ", or `einsum:` with the one that is meant" : ""));
     }
+  }
+
+  bool is_meant_for_some(const TileConstraint& c) const {
+    return !c.einsum &&
+           std::any_of(
+               workload_.einsums.begin(), workload_.einsums.end(), [&](const Einsum& einsum) {
+                 return std::any_of(einsum.iteration_space.begin(), einsum.iteration_space.end(),
+                                    [&](const VariableRange& range) {
+                                      return range.variable == c.variable &&
+                                             range.size >= c.minimum;
+                                    });
+               });
   }
 
   std::string variables_of(const Einsum& einsum) const {

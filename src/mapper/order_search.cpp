@@ -220,6 +220,7 @@ class OrderSearch {
   }
 
   std::string orders_text() const {
+    if (n_wanted_ == 1) return "the Einsums in the order written";
     if (n_explored_ < n_wanted_)
       return fmt::format("{} of {} orders of the Einsums", n_explored_, n_wanted_);
     return orders_.size() > n_wanted_ ? fmt::format("the first {} orders of the Einsums", n_wanted_)

@@ -20,8 +20,16 @@ bool always(const BoundProblem&, const MapperOptions&) { return true; }
 bool has_several_einsums(const BoundProblem& problem, const MapperOptions&) {
   return problem.workload.einsums.size() > 1;
 }
+/// A tensor that is read before it is made: its Einsums keep their order (einsum_orders).
+bool has_recurrence(const BoundProblem& problem) {
+  for (std::size_t t = 0; t < problem.workload.tensors.size(); ++t)
+    for (const EinsumId consumer : problem.roles.consumers[t])
+      if (problem.roles.producer[t] && consumer <= *problem.roles.producer[t]) return true;
+  return false;
+}
 bool keeps_the_order(const BoundProblem& problem, const MapperOptions& options) {
-  return has_several_einsums(problem, options) && !options.explore_einsum_orders;
+  return has_several_einsums(problem, options) &&
+         (!options.explore_einsum_orders || has_recurrence(problem));
 }
 bool has_perfect_factors(const BoundProblem&, const MapperOptions& options) {
   return options.imperfect_factors == ImperfectFactors::kNone;
@@ -48,16 +56,6 @@ const std::vector<Row>& table() {
        "residency), "
        "so what they save",
        always},
-      {In::kBoth, "recomputation", "mappings that compute a value more than once", always},
-      {In::kBoth, "uneven tiles",
-       "tiles that do not divide what they cut (`--imperfect-factors`, with `fused` and "
-       "`exhaustive`)",
-       has_perfect_factors},
-      {In::kExchanges, "other uneven tiles",
-       "uneven tiles of other loops than the outermost over a variable, or whose next tile inside "
-       "does not divide the size; of equally many steps the smallest tile only; variables in an "
-       "index with others, or of more than 2^30 values",
-       has_imperfect_factors},
       {In::kExchanges, "collectives", "`!Collective` nodes, and rotating shares (`shared_by`)",
        always},
       {In::kGroups, "other collectives",
@@ -83,7 +81,8 @@ const std::vector<Row>& table() {
        "more "
        "than 4,095 steps or rows; mappings that fit only because a tensor's border has no corners",
        hands_rows_on},
-      {In::kBoth, "other orders", "other orders of the Einsums (`--einsum-orders explore`)",
+      {In::kBoth, "other orders",
+       "other orders of the Einsums (`--einsum-orders explore`; never in a recurrence)",
        keeps_the_order},
       {In::kExchanges, "unlike backing",
        "a shared tensor that its users take from different memories or under different loops; "
@@ -118,6 +117,16 @@ const std::vector<Row>& table() {
       {In::kExchanges, "low usage",
        "placements that use a fanout less than others of the same placement where `min_usage` asks",
        wants_usage},
+      {In::kBoth, "recomputation", "mappings that compute a value more than once", always},
+      {In::kBoth, "uneven tiles",
+       "tiles that do not divide what they cut (`--imperfect-factors`, with `fused` and "
+       "`exhaustive`)",
+       has_perfect_factors},
+      {In::kExchanges, "other uneven tiles",
+       "uneven tiles of other loops than the outermost over a variable, or whose next tile inside "
+       "does not divide the size; of equally many steps the smallest tile only; variables in an "
+       "index with others, or of more than 2^30 values",
+       has_imperfect_factors},
   };
   return rows;
 }

@@ -295,5 +295,63 @@ TEST(CommandLine, GoesOnFromAnInterruptedSearchAndKeepsItsPromiseOfAnEpsilon) {
             1.0001 * optimum["mappings"][0]["edp_js"].get<double>());
 }
 
+// Residency, which imported mappings have, costs less than any mapping that is searched.
+TEST(Map, NamesWhatItsSpaceLeavesOut) {
+  const auto guarantee =
+      nlohmann::json::parse(sluice({"map", "matmul", "simple", "--json"}).out)["guarantee"];
+  EXPECT_EQ(guarantee["leaves_out"][0]["name"], "incremental nodes");
+  EXPECT_THAT(guarantee["space"].get<std::string>(), HasSubstr("leaves out: incremental nodes,"));
+}
+
+std::string with_unknown_time() {
+  std::string text = kMeshed;
+  text.erase(text.find("  - !Network"),
+             text.find("  - !Memory {name: RF") - text.find("  - !Network"));
+  const std::string known = "energy: 1 pJ, throughput: 1 GHz";
+  return text.replace(text.find(known), known.size(), "energy: 1 pJ, throughput: null");
+}
+
+TEST(Evaluate, SaysNullWhereATimeIsUnknown) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("specs.yaml", with_unknown_time());
+  const auto document = nlohmann::json::parse(sluice({"evaluate", file, "--json"}).out);
+  const auto& mapping = document["mappings"][0];
+  EXPECT_TRUE(mapping["latency_s"].is_null());
+  EXPECT_TRUE(mapping["edp_js"].is_null());
+  EXPECT_GT(mapping["energy_j"].get<double>(), 0);
+  EXPECT_THAT(sluice({"evaluate", file}).out,
+              HasSubstr("no throughput is known for compute of MAC"));
+}
+
+TEST(Map, RanksNothingByATimeThatIsUnknown) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("specs.yaml", with_unknown_time());
+  const ProgramRun by_edp = sluice({"map", file});
+  EXPECT_EQ(by_edp.exit_status, 2);
+  EXPECT_THAT(
+      by_edp.err,
+      HasSubstr("the time of the action compute of MAC is null, so edp cannot be compared"));
+  const ProgramRun by_energy = sluice({"map", file, "--objective", "energy", "--json"});
+  EXPECT_EQ(by_energy.exit_status, 0) << by_energy.err;
+  const auto mapping = nlohmann::json::parse(by_energy.out)["mappings"][0];
+  EXPECT_TRUE(mapping["latency_s"].is_null());
+  EXPECT_GT(mapping["energy_j"].get<double>(), 0);
+}
+
+// A worse mapping than the one in the folder, from a search that proves nothing.
+TEST(Map, KeepsTheMappingOfAnInterruptedSearchUntilItFindsABetterOne) {
+  const TemporaryFolder folder;
+  const auto map = [&](const char* budget, const char* seed) {
+    const ProgramRun run = sluice({"map", "matmul", "simple", "--mapper", "random", "--budget",
+                                   budget, "--seed", seed, "--json", "-o", folder.path()});
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+    return nlohmann::json::parse(run.out);
+  };
+  auto good = map("3000evals", "1");
+  good["status"] = "interrupted";
+  std::ofstream(folder / "result.json") << good.dump();
+  EXPECT_EQ(map("1evals", "2")["mappings"], good["mappings"]);
+}
+
 }  // namespace
 }  // namespace sluice::testing

@@ -95,5 +95,29 @@ TEST(ObjectiveBound, IsTheFloorOfEnergyTheRooflineOfLatencyAndTheirProduct) {
   EXPECT_EQ(objective_bound(Objective::kEdp, bounds), 15);
 }
 
+// 8 is divided by 1, 2, 4 and 8: no tile has 5 to 7 values, one has 4 to 7.
+TEST(Selection, RefusesTilesThatNoPerfectFactorGives) {
+  BoundProblem problem;
+  problem.workload.rank_variables = {{"m"}};
+  Einsum einsum;
+  einsum.name = "Z";
+  einsum.iteration_space = {{RankVariableId(0), 0, 8}};
+  problem.workload.einsums = {einsum};
+  TileConstraint tile;
+  tile.name = "small tiles";
+  tile.minimum = 5;
+  tile.maximum = 7;
+  MapperOptions options;
+  options.constraints.tiles = {tile};
+  const auto no = refused_request(*find_mapper("random"), problem, options);
+  ASSERT_TRUE(no);
+  EXPECT_EQ(no->reason,
+            "the constraint small tiles asks for tiles of m from 5 to 7, and none of these divides "
+            "its range in the Einsum Z, 8");
+  EXPECT_THAT(no->nearest_relaxation, HasSubstr("ask for 4 or 8, or for imperfect_factors"));
+  options.constraints.tiles[0].minimum = 4;
+  EXPECT_FALSE(refused_request(*find_mapper("random"), problem, options));
+}
+
 }  // namespace
 }  // namespace sluice
