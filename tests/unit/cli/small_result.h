@@ -75,7 +75,9 @@ inline RunResult small_result() {
   result.problem = problem;
   result.options = MapperOptions{};
   result.outcomes.push_back({mapping, cost});
-  result.guarantee = Guarantee{GuaranteeKind::kOptimal, "no recompute, perfect factors", 1, 0};
+  result.guarantee.emplace();
+  result.guarantee->kind = GuaranteeKind::kOptimal;
+  result.guarantee->space = "no recompute, perfect factors";
   result.search = SearchStatistics{0.8, 2, 1e15, 2e6, 5000, 1};
   return result;
 }
