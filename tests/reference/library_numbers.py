@@ -58,6 +58,10 @@ def flash_self_attention(t):
     return {"AV": attend(t["Q"], keys, t["V"].reshape(-1, t["V"].shape[-1]))}
 
 
+def flash_self_attention_2022(t):
+    return flash_self_attention(t)
+
+
 def attention(t):  # Q[b,m,h,e], K[b,p,h,e], V[b,p,h,f], AV[b,m,h,f]
     q, k, v = (np.swapaxes(t[name], 1, 2) for name in "QKV")
     return {"AV": np.swapaxes(attend(q, k, v), 1, 2)}
@@ -107,6 +111,8 @@ CASES = [
     (self_attention, {"M": 3, "N": 6, "K": 4, "L": 5}),
     (flash_self_attention, {"M": 3, "N": 6, "K": 4, "L": 5, "BLOCK": 2}),
     (flash_self_attention, {"M": 1, "N": 8, "K": 4, "L": 4, "BLOCK": 8}),
+    (flash_self_attention_2022, {"M": 3, "N": 6, "K": 4, "L": 5, "BLOCK": 2}),
+    (flash_self_attention_2022, {"M": 1, "N": 8, "K": 4, "L": 4, "BLOCK": 8}),
     (attention, {**HEADS, "N_HEADS": 2, "BATCH": 2}),
     (flash_attention, {**HEADS, "N_HEADS": 2, "N_BLOCKS": 3, "BLOCK": 2}),
     (gqa, {**HEADS, "N_GROUPS": 2, "GROUP": 3}),
@@ -153,7 +159,7 @@ def check(sluice, reference, sizes, rng, folder):
     mapped = numbers(outputs_file)
     errors = [largest_error(expected[name], made[name]) for name in expected for made in (plain, mapped)]
     verdict = "ok" if max(errors) <= TOLERANCE else "WRONG"
-    print(f"{workload:<22} {sizes}  plain {errors[0]:.1e}, mapped {errors[1]:.1e}  {verdict}")
+    print(f"{workload:<25} {sizes}  plain {errors[0]:.1e}, mapped {errors[1]:.1e}  {verdict}")
     return verdict == "ok"
 
 
