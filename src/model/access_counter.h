@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/first_sights.h"
 #include "model/padding.h"
 #include "model/refetches.h"
 #include "model/systolic.h"
@@ -59,6 +60,7 @@ class AccessCounter {
         networks_(problem, tree, nest, traffic.networks),
         loops_(tree.loops.data() + nest.loops_begin),
         n_loops_(static_cast<int>(nest.loops_end - nest.loops_begin)),
+        windowed_(access.is_output && moves_windows(access, loops_, n_loops_)),
         outside_(ones()) {}
 
   /// Inputs travel down, an output up; partial sums also travel down, except on the first visit.
@@ -96,7 +98,8 @@ class AccessCounter {
   Place storage_place(std::uint32_t s) const {
     if (s == kComputeLevel) return {};
     const NestStorage& at = storage(s);
-    return {s, at.loops_above, at.slides_over, at.incremental, at.steps_begin, at.steps_end};
+    const int slides_over = access_.is_output ? -1 : at.slides_over;  // sums go back whole
+    return {s, at.loops_above, slides_over, at.incremental, at.steps_begin, at.steps_end};
   }
 
   /// False for a toll on the other way only.
@@ -131,13 +134,15 @@ class AccessCounter {
 
   LoopEffect effect(int l, const Place& child, const CountMode& mode) const {
     const NestLoop& loop = loops_[l];
-    const Relevance relevance = access_.relevance[static_cast<std::size_t>(loop.variable)];
+    const Relevance relevance = relevance_of(l);
     if (!loop.spatial) {
       if (child.stays_in(l)) return LoopEffect::kOnce;
-      if (mode.first_visit && relevance != Relevance::kRelevant) return LoopEffect::kOnce;
+      if (mode.first_visit && relevance != Relevance::kRelevant)
+        return relevance == Relevance::kPartial ? LoopEffect::kUnited : LoopEffect::kOnce;
       return l == child.slides_over ? LoopEffect::kSlide : LoopEffect::kEvery;
     }
     if (l < mode.spatial_from) return mode.busiest ? LoopEffect::kOnce : LoopEffect::kEvery;
+    if (mode.merged && relevance == Relevance::kPartial) return LoopEffect::kUnited;
     if (relevance != Relevance::kIrrelevant) return LoopEffect::kEvery;
     return mode.merged || may_reuse(loop) ? LoopEffect::kOnce : LoopEffect::kEvery;
   }
@@ -153,6 +158,8 @@ class AccessCounter {
   /// Values of the tiles that the visits of `child` move.
   Value sum(const Place& child, Value volume, const CountMode& mode) const {
     if (child.incremental && !mode.first_visit) return incremental_sum(child, mode);
+    if (mode.first_visit && windowed_)
+      return arithmetic_.first_sights(loops_, effects(child, mode), access_, ranges_);
     if (nest_.perfect) {
       Value product = volume;
       for (int l = 0; l < child.n_loops; ++l)
@@ -160,9 +167,13 @@ class AccessCounter {
           product = arithmetic_.multiply(product, trips(l));
       return product;
     }
+    return arithmetic_.uneven_sum(loops_, effects(child, mode), access_, ranges_);
+  }
+
+  std::vector<LoopEffect> effects(const Place& child, const CountMode& mode) const {
     std::vector<LoopEffect> effects;
     for (int l = 0; l < child.n_loops; ++l) effects.push_back(effect(l, child, mode));
-    return arithmetic_.uneven_sum(loops_, effects, access_, ranges_);
+    return effects;
   }
 
   /// As sum, for a child that fetches only what its last tile did not hold.
@@ -237,10 +248,28 @@ class AccessCounter {
     return outside_;
   }
 
-  Moves times_volume(Moves product, Value volume) const {
-    for (Value* value : {&product.all, &product.unit, &product.first_all, &product.first_unit})
+  Moves times_volume(Moves product, Value volume, Value first_volume) const {
+    for (Value* value : {&product.all, &product.unit})
       *value = arithmetic_.multiply(*value, volume);
+    for (Value* value : {&product.first_all, &product.first_unit})
+      *value = arithmetic_.multiply(*value, first_volume);
     return product;
+  }
+
+  /// What one instance of a child sees for the first time in each step of the loops that index the
+  /// tensor alone: its tile, or what the tiles of all windows cover.
+  Value first_volume(const Place& child, Value volume) const {
+    if (!windowed_) return volume;
+    std::vector<LoopEffect> effects;
+    for (int l = 0; l < child.n_loops; ++l) {
+      const bool united = !loops_[l].spatial && relevance_of(l) == Relevance::kPartial;
+      effects.push_back(united ? LoopEffect::kUnited : LoopEffect::kOnce);
+    }
+    return arithmetic_.first_sights(loops_, effects, access_, ranges_);
+  }
+
+  Relevance relevance_of(int l) const {
+    return access_.relevance[static_cast<std::size_t>(loops_[l].variable)];
   }
 
   /// Both sides of a transfer, its parent's first.
@@ -250,7 +279,9 @@ class AccessCounter {
               uneven_moves(child, volume, child.n_loops)};
     Moves above = outside_products(parent);
     multiply_trips(parent.n_loops, child.n_loops, false, above);
-    return {times_volume(above, volume), times_volume(outside_products(child), volume)};
+    const Value first = first_volume(child, volume);
+    return {times_volume(above, volume, first),
+            times_volume(outside_products(child), volume, first)};
   }
 
   Moves uneven_moves(const Place& child, Value volume, int spatial_from) const {
@@ -329,9 +360,8 @@ class AccessCounter {
 
   /// Of the values that move from `parent` to `child`, those inside the tensor's ranks.
   std::int64_t inside(const Place& parent, const Place& child) const {
-    std::vector<LoopEffect> effects;
-    for (int l = 0; l < child.n_loops; ++l)
-      effects.push_back(effect(l, child, {parent.n_loops, false, false, false}));
+    const std::vector<LoopEffect> effects =
+        this->effects(child, {parent.n_loops, false, false, false});
     const TensorId tensor = einsum_.tensors[static_cast<std::size_t>(access_.tensor)];
     std::vector<std::int64_t> rank_sizes;
     for (RankId rank : workload_[tensor].ranks) rank_sizes.push_back(workload_[rank].size);
@@ -342,9 +372,9 @@ class AccessCounter {
     bool unreduced = false;
     for (int l = parent.n_loops; l < child.n_loops; ++l) {
       const NestLoop& loop = loops_[l];
-      unreduced |=
-          loop.spatial && loop.trips > 1 && !may_reuse(loop) &&
-          access_.relevance[static_cast<std::size_t>(loop.variable)] == Relevance::kIrrelevant;
+      unreduced |= loop.spatial && loop.trips > 1 &&
+                   (relevance_of(l) == Relevance::kPartial ||
+                    (relevance_of(l) == Relevance::kIrrelevant && !may_reuse(loop)));
     }
     if (!unreduced) return;
     const auto merges = [&](bool busiest) {
@@ -419,6 +449,7 @@ class AccessCounter {
   NetworkCounter networks_;
   const NestLoop* loops_;
   int n_loops_;
+  bool windowed_;  ///< an output whose tiles may overlap
   std::vector<Place> tolls_;
   Moves outside_;  ///< products of the first `n_outside_` loops
   int n_outside_ = 0;

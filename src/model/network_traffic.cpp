@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/finish_nests.h"
+#include "model/first_sights.h"
 #include "model/regions.h"
 #include "sluice/support/checked.h"
 
@@ -79,6 +80,11 @@ std::optional<Transfer> NetworkCounter::held_behind(const PathNetwork& network,
   return held;
 }
 
+bool NetworkCounter::is_windowed(const Transfer& transfer) const {
+  return transfer.access->is_output &&
+         moves_windows(*transfer.access, loops_, transfer.child.n_loops);
+}
+
 NetworkTraffic& NetworkCounter::record_of(ComponentId network, int tensor) {
   for (NetworkTraffic& known : result_)
     if (known.network == network && known.tensor == tensor) return known;
@@ -115,6 +121,11 @@ void add_routes(const Routes& routes, std::int64_t all, std::int64_t unit, std::
 /// Values of a transfer that enter the network, or its busiest instance; all tiles are whole.
 std::int64_t NetworkCounter::moved(const Crossing& crossing, const Transfer& transfer,
                                    bool first_visits, bool busiest) const {
+  if (first_visits && is_windowed(transfer)) {
+    const std::vector<LoopEffect> counted = effects(crossing, transfer, first_visits, busiest);
+    return first_sights(loops_, counted.data(), transfer.child.n_loops, *transfer.access,
+                        problem_.workload[nest_.einsum].iteration_space);
+  }
   const bool is_whole = !transfer.refetched || first_visits;
   std::int64_t values = is_whole ? transfer.volume : transfer.refetched->values;
   for (int l = 0; l < transfer.child.n_loops; ++l)
@@ -157,8 +168,9 @@ void NetworkCounter::book_groups(const Crossing& crossing, bool first_visits, st
     const Routes routes = routes_of_group(crossing.kind, crossing.fanouts, crossing.route_loops,
                                           group, crossing.first);
     const auto sum = [&](const std::vector<LoopEffect>& effects) {
-      return sign * visit_sum(loops_, effects.data(), transfer.child.n_loops, *transfer.access,
-                              ranges, nest_steps.data());
+      const auto& count = first_visits && is_windowed(transfer) ? first_sights : visit_sum;
+      return sign * count(loops_, effects.data(), transfer.child.n_loops, *transfer.access, ranges,
+                          nest_steps.data());
     };
     const std::int64_t values = sum(unit);
     const std::int64_t of_all = sum(all);
@@ -195,7 +207,8 @@ LoopEffect NetworkCounter::effect(const Crossing& crossing, const Transfer& tran
   const Relevance seen = transfer.access->relevance[static_cast<std::size_t>(loop.variable)];
   if (!loop.spatial) {
     const bool stays = transfer.child.steps_begin <= l && l < transfer.child.steps_end;
-    if (stays || (first_visits && seen != Relevance::kRelevant)) return LoopEffect::kOnce;
+    if (stays || (first_visits && seen == Relevance::kIrrelevant)) return LoopEffect::kOnce;
+    if (first_visits && seen == Relevance::kPartial) return LoopEffect::kUnited;
     return l == transfer.child.slides_over ? LoopEffect::kSlide : LoopEffect::kEvery;
   }
   if (l >= transfer.parent.n_loops && loop.component == crossing.network.fanned)
@@ -212,6 +225,13 @@ LoopEffect NetworkCounter::effect(const Crossing& crossing, const Transfer& tran
 std::int64_t NetworkCounter::steps(const Crossing& crossing, bool first_visits) const {
   const Transfer& transfer = crossing.transfer;
   if (transfer.refetched && !first_visits) return transfer.refetched->visits;
+  if (first_visits && is_windowed(transfer)) {
+    std::vector<LoopEffect> counted = effects(crossing, transfer, first_visits, true);
+    for (int l = 0; l < transfer.child.n_loops; ++l)
+      if (loops_[l].spatial) counted[static_cast<std::size_t>(l)] = LoopEffect::kOnce;
+    return visits_of_new_tiles(loops_, counted.data(), transfer.child.n_loops, *transfer.access,
+                               problem_.workload[nest_.einsum].iteration_space);
+  }
   if (nest_.perfect) {
     std::int64_t steps = 1;
     for (int l = 0; l < transfer.child.n_loops; ++l)

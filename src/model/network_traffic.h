@@ -73,6 +73,7 @@ class NetworkCounter {
   LoopEffect effect(const Crossing& crossing, const Transfer& transfer, bool first_visits,
                     bool busiest, int l) const;
   std::int64_t steps(const Crossing& crossing, bool first_visits) const;
+  bool is_windowed(const Transfer& transfer) const;
   NetworkTraffic& record_of(ComponentId network, int tensor);
 
   const BoundProblem& problem_;

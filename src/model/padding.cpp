@@ -3,40 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "model/tile_positions.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
 namespace {
-
-/// One visit's interval of one variable.
-struct TileAt {
-  std::int64_t offset = 0;
-  std::int64_t size = 1;
-  bool first = true;
-  bool slid = false;
-};
-using TilesAt = std::vector<TileAt>;
-
-TilesAt step_into(const TilesAt& outside, const NestLoop& loop, LoopEffect effect) {
-  TilesAt inside;
-  for (const TileAt& outer : outside) {
-    std::int64_t done = 0;
-    while (done < outer.size) {
-      const bool starts = loop.first > 0 && (outer.first || !loop.sweeps) && done == 0;
-      TileAt tile = outer;
-      tile.offset = outer.offset + done;
-      tile.size = std::min(starts ? loop.first : loop.tile, outer.size - done);
-      tile.first = outer.first && (!loop.sweeps || done == 0);
-      tile.slid = outer.slid || (effect == LoopEffect::kSlide && done > 0);
-      done += tile.size;
-      if (effect != LoopEffect::kOnce || done == tile.size)
-        inside.push_back(tile);
-      else if (tile.size > inside.back().size)
-        inside.back() = tile;
-    }
-  }
-  return inside;
-}
 
 /// Lengths of the parts of one rank's index range that lie inside the rank: of the tile, and of
 /// what it has in common with the tile before a slide.
@@ -63,37 +34,6 @@ InsideLengths inside_lengths(const BoundIndex& index, const std::vector<const Ti
   return {inside(low, high),
           inside(low - std::min<std::int64_t>(move, 0), high - std::max<std::int64_t>(move, 0)),
           move != 0};
-}
-
-/// Ranks that are tied together by common variables, and those variables.
-struct RankGroup {
-  std::vector<std::size_t> ranks, variables;
-};
-
-std::vector<RankGroup> rank_groups(const BoundAccess& access) {
-  std::vector<RankGroup> groups;
-  for (std::size_t r = 0; r < access.index.size(); ++r) {
-    RankGroup merged{{r}, {}};
-    for (const BoundTerm& term : access.index[r].terms)
-      merged.variables.push_back(static_cast<std::size_t>(term.variable));
-    for (std::size_t g = groups.size(); g-- > 0;) {
-      const bool tied =
-          std::any_of(groups[g].variables.begin(), groups[g].variables.end(), [&](std::size_t v) {
-            return std::find(merged.variables.begin(), merged.variables.end(), v) !=
-                   merged.variables.end();
-          });
-      if (!tied) continue;
-      merged.ranks.insert(merged.ranks.end(), groups[g].ranks.begin(), groups[g].ranks.end());
-      for (std::size_t v : groups[g].variables)
-        if (std::find(merged.variables.begin(), merged.variables.end(), v) ==
-            merged.variables.end()) {
-          merged.variables.push_back(v);
-        }
-      groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(g));
-    }
-    groups.push_back(std::move(merged));
-  }
-  return groups;
 }
 
 /// Σ over every combination of the group's tiles of the volume inside its ranks.
@@ -133,7 +73,7 @@ std::int64_t visit_sum_inside(const NestLoop* loops, const LoopEffect* effects, 
   std::int64_t visits = 1;
   for (int l = 0; l < n_loops; ++l) {
     const auto v = static_cast<std::size_t>(loops[l].variable);
-    tiles[v] = step_into(tiles[v], loops[l], effects[l]);
+    tiles[v] = tiles_in_loop(tiles[v], loops[l], effects[l]);
   }
   for (std::size_t v = 0; v < ranges.size(); ++v)
     if (access.relevance[v] == Relevance::kIrrelevant)

@@ -46,6 +46,11 @@ class Symbols {
     refuse();
     return 0;
   }
+  Value first_sights(const NestLoop*, const std::vector<LoopEffect>&, const BoundAccess&,
+                     const std::vector<VariableRange>&) {
+    refuse();
+    return 0;
+  }
   /// Notes that something cannot be written as a program.
   void refuse() { refused_ = true; }
 

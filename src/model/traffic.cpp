@@ -19,6 +19,11 @@ struct Numbers {
   Value multiply(Value a, Value b) const { return checked_multiply(a, b); }
   Value add(Value a, Value b) const { return checked_add(a, b); }
   Value subtract(Value a, Value b) const { return a - b; }
+  Value first_sights(const NestLoop* loops, const std::vector<LoopEffect>& effects,
+                     const BoundAccess& access, const std::vector<VariableRange>& ranges) const {
+    return sluice::first_sights(loops, effects.data(), static_cast<int>(effects.size()), access,
+                                ranges);
+  }
   Value uneven_sum(const NestLoop* loops, const std::vector<LoopEffect>& effects,
                    const BoundAccess& access, const std::vector<VariableRange>& ranges) const {
     return visit_sum(loops, effects.data(), static_cast<int>(effects.size()), access, ranges);

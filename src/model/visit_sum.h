@@ -8,10 +8,11 @@ namespace sluice {
 
 /// What a loop above a place does to the values that are moved there.
 enum class LoopEffect : std::uint8_t {
-  kEvery,  ///< every step moves its own values
-  kOnce,   ///< the largest step alone: all share its transfer, or it is the busiest instance's
-  kSlide,  ///< every step moves the rows that the step before did not hold
-  kAt,     ///< only one step counts: see `steps`
+  kEvery,   ///< every step moves its own values
+  kOnce,    ///< the largest step alone: all share its transfer, or it is the busiest instance's
+  kSlide,   ///< every step moves the rows that the step before did not hold
+  kAt,      ///< only one step counts: see `steps`
+  kUnited,  ///< what several steps see counts once (first_sights.h)
 };
 
 /// Σ over the visits of a place, below the first `n_loops` of `loops`, of the volume of an access's

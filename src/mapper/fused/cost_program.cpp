@@ -73,6 +73,14 @@ class Compiler {
              bound_.accesses[access].relevance[l.variable] == Relevance::kRelevant;
     });
   }
+  /// Loops above a gap whose steps show an instance parts of an output that overlap.
+  std::uint64_t windows_above(std::uint32_t access, std::uint32_t gap) const {
+    if (!bound_.accesses[access].is_output) return 0;
+    return mask([&](const ClassLoop& l) {
+      return !l.spatial && l.gap < gap &&
+             bound_.accesses[access].relevance[l.variable] == Relevance::kPartial;
+    });
+  }
   std::uint64_t spatial_between(std::uint32_t outer, std::uint32_t inner) const {
     return mask([&](const ClassLoop& l) { return l.spatial && outer <= l.gap && l.gap < inner; });
   }
@@ -90,8 +98,9 @@ class Compiler {
 
   // ---- rows --------------------------------------------------------------------------------
   std::uint32_t monomial(std::int32_t slot, std::uint32_t access, std::uint64_t loops,
-                         std::uint64_t extra = 0, bool still = false) {
-    const Monomial wanted{slot, slot < 0 ? 0 : access, extra, loops, still};
+                         std::uint64_t extra = 0, bool still = false, std::uint64_t united = 0) {
+    const bool any_access = slot < 0 && united == 0;
+    const Monomial wanted{slot, any_access ? 0 : access, extra, loops, united, still};
     const auto at = std::find(program_.monomials.begin(), program_.monomials.end(), wanted);
     if (at != program_.monomials.end())
       return static_cast<std::uint32_t>(at - program_.monomials.begin());
@@ -132,14 +141,15 @@ class Compiler {
   }
 
   void count(ComponentId component, const char* name, std::uint32_t access, std::int32_t slot,
-             std::uint64_t total, std::uint64_t busiest, double sign) {
+             std::uint64_t total, std::uint64_t busiest, double sign, std::uint64_t united = 0) {
     count(component, name, access, static_cast<std::uint32_t>(bound_.accesses[access].tensor), slot,
-          total, busiest, sign);
+          total, busiest, sign, united);
   }
 
   /// Counts the values of one tensor's tile in the width of another (a copy's other side).
   void count(ComponentId component, const char* name, std::uint32_t access, std::uint32_t tensor,
-             std::int32_t slot, std::uint64_t total, std::uint64_t busiest, double sign) {
+             std::int32_t slot, std::uint64_t total, std::uint64_t busiest, double sign,
+             std::uint64_t united = 0) {
     ActionRows* rows = action(component, name);
     if (rows == nullptr) return;
     double per_value = sign * actions_per_value(component, tensor, name);
@@ -149,8 +159,8 @@ class Compiler {
       for (const BoundIndex& index : bound_.accesses[access].index)
         per_value *= 1 + static_cast<double>(index.slack);
     }
-    add(&rows->total, monomial(slot, access, total), per_value);
-    add(&rows->busiest, monomial(slot, access, busiest), per_value);
+    add(&rows->total, monomial(slot, access, total, 0, false, united), per_value);
+    add(&rows->busiest, monomial(slot, access, busiest, 0, false, united), per_value);
   }
 
   /// Extents of the indices that no variable of several values moves: no class knows them.
@@ -214,9 +224,10 @@ class Compiler {
     const Memory* memory = std::get_if<Memory>(&problem_.arch[child].kind);
     if (has_child && memory != nullptr && memory->draining_reads == DrainingReads::kCounted)
       count(child, "read", access, volume, steps | copies, steps, 1);
-    // The first read of each tile of an output is skipped.
-    count(parent, "read", access, volume, skipped | above | served, skipped | served, -1);
-    if (has_child) count(child, "write", access, volume, skipped | copies, skipped, -1);
+    // The first read of each value of an output is skipped.
+    const std::uint64_t united = windows_above(access, edge.child_gap);
+    count(parent, "read", access, volume, skipped | above | served, skipped | served, -1, united);
+    if (has_child) count(child, "write", access, volume, skipped | copies, skipped, -1, united);
     count_merges(edge, access, skipped, above, served);
   }
 
@@ -228,12 +239,18 @@ class Compiler {
     if (!component.is_memory() ||
         std::get<Memory>(component.kind).merging_reads != MergingReads::kCounted)
       return;
-    const std::uint64_t merged = mask([&](const ClassLoop& l) {
-      return l.spatial && edge.parent->gap <= l.gap && l.gap < edge.child_gap &&
-             bound_.accesses[access].relevance[l.variable] != Relevance::kIrrelevant;
-    });
-    count(parent, "read", access, edge.child, skipped | above | served, skipped | served, 1);
-    count(parent, "read", access, edge.child, skipped | above | merged, skipped | merged, -1);
+    const auto between = [&](Relevance relevance) {
+      return mask([&](const ClassLoop& l) {
+        return l.spatial && edge.parent->gap <= l.gap && l.gap < edge.child_gap &&
+               bound_.accesses[access].relevance[l.variable] == relevance;
+      });
+    };
+    const std::uint64_t merged = between(Relevance::kRelevant);
+    const std::uint64_t united = windows_above(access, edge.child_gap);
+    count(parent, "read", access, edge.child, skipped | above | served, skipped | served, 1,
+          united);
+    count(parent, "read", access, edge.child, skipped | above | merged, skipped | merged, -1,
+          united | between(Relevance::kPartial));
   }
 
   /// A toll charges a `read` for every value that passes it in its directions.
@@ -262,7 +279,7 @@ class Compiler {
         count(toll.component, "read", access, below, steps | above | served, steps | served, 1);
         if (is_output)
           count(toll.component, "read", access, below, skipped | above | served, skipped | served,
-                -1);
+                -1, windows_above(access, gap));
       }
       if (is_output && direction != Toll::Direction::kDown)
         count(toll.component, "read", access, below, steps | above | served, steps | served, 1);

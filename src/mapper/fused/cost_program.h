@@ -9,12 +9,14 @@ namespace sluice::fused {
 
 /// A product over variable classes: the volume of a slot's tile (if any) times the trip counts of
 /// some loops. Every count of a template is a signed sum of such products (mapper.md, idea 5).
+/// Where windows move an output's tile, the class's factor is what its tiles cover (seen_factor.h).
 struct Monomial {
   std::int32_t slot = -1;  ///< a tile at this slot, or -1: no volume
   /// which tile: index into BoundEinsum::accesses, or past them into BoundEinsum::held
   std::uint32_t access = 0;
   std::uint64_t extra_above = 0;  ///< loops below the slot that count as above it (sliding window)
   std::uint64_t loops = 0;        ///< class loops (by bit) whose trip counts multiply
+  std::uint64_t united = 0;       ///< class loops of whose steps an output's tile sees a value once
   bool still = false;             ///< 0 where a temporal loop above the tile has several trips
   bool operator==(const Monomial&) const = default;
 };

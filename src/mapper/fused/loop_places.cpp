@@ -69,6 +69,12 @@ class LoopPlacer {
     return result;
   }
 
+  /// Variables whose loop a node may slide over. Sums go back whole: that saves them nothing.
+  Variables windows(std::size_t tensor) const {
+    const LocalTensor& of = shape_.tensors[tensor];
+    return of.is_output && !of.is_input ? 0 : held(tensor, Relevance::kPartial);
+  }
+
   Variables with(std::size_t tensor, Relevance relevance) const {
     Variables result = 0;
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
@@ -96,7 +102,7 @@ class LoopPlacer {
     for (const Slot* slot : slots_of_group(gap)) {
       const bool order_matters = is_fused && options_.max_fused_loops >= 2;
       if (!slot->backing && !order_matters) allowed &= ~held(slot->tensor, Relevance::kRelevant);
-      partial_above |= held(slot->tensor, Relevance::kPartial);
+      partial_above |= windows(slot->tensor);
     }
     // Raising a node over a loop would change its tile, and the order of the loops around it.
     const bool may_raise = constraints_.tiles.empty() && constraints_.loop_orders.empty();
@@ -258,7 +264,7 @@ class LoopPlacer {
     Variables candidates = 0;
     const auto above = slots_of_group(gap);
     if (gap > 0 && !above.front()->backing)
-      candidates = held(above.front()->tensor, Relevance::kPartial) & temporal_[gap];
+      candidates = windows(above.front()->tensor) & temporal_[gap];
     const bool may_stay =
         candidates != 0 && is_double_buffered(problem_.arch[above.front()->component]);
     if (candidates == 0 || rules_.cover(gap) || may_stay) choose_leader(-1, gap, templates);

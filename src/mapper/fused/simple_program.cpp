@@ -1,6 +1,9 @@
 #include "simple_program.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "seen_factor.h"
 
 namespace sluice::fused {
 namespace {
@@ -65,16 +68,41 @@ class Tabulator {
     return static_cast<std::int64_t>(own);
   }
 
+  /// Loops of a class above a monomial's tile; all of them at the compute.
+  std::uint64_t loops_above(std::size_t cls, const Monomial& monomial) const {
+    std::uint64_t above = 0;
+    for (const ClassLoop& loop : classes_[cls].loops)
+      if (monomial.slot < 0 ||
+          loop.gap < templ_.slots[static_cast<std::size_t>(monomial.slot)].gap ||
+          (monomial.extra_above >> loop.bit & 1))
+        above |= std::uint64_t{1} << loop.bit;
+    return above;
+  }
+
+  std::vector<double> factors(std::size_t cls, const Monomial& monomial) const {
+    const ClassStates& states = tables_[cls]->states;
+    std::vector<double> values;
+    values.reserve(states.size());
+    std::optional<SeenFactor> seen;
+    if ((monomial.united & class_mask(cls)) != 0)
+      seen.emplace(bound_, shape_, templ_, classes_[cls], monomial);
+    for (std::size_t s = 0; s < states.size(); ++s)
+      values.push_back(
+          seen ? seen->of(states.state(s))
+               : monomial_factor(bound_, shape_, templ_, classes_[cls], monomial, states.state(s)));
+    return values;
+  }
+
   /// What a monomial's factor in a class depends on: equal signatures are equal columns.
   std::vector<std::int64_t> signature(std::size_t cls, const Monomial& monomial) const {
     const VariableClass& c = classes_[cls];
     const std::uint64_t loops = monomial.loops & class_mask(cls);
+    if ((monomial.united & class_mask(cls)) != 0)
+      return {own_loops(cls, loops), own_loops(cls, loops_above(cls, monomial)), monomial.access, 5,
+              own_loops(cls, monomial.united)};
     if (monomial.slot < 0) return {own_loops(cls, loops), 0, 0, -1};
     const Slot& slot = templ_.slots[static_cast<std::size_t>(monomial.slot)];
-    std::uint64_t above = 0;
-    for (const ClassLoop& loop : c.loops)
-      if (loop.gap < slot.gap || (monomial.extra_above >> loop.bit & 1))
-        above |= std::uint64_t{1} << loop.bit;
+    const std::uint64_t above = loops_above(cls, monomial);
     const bool is_held = monomial.access >= bound_.accesses.size();
     if (monomial.still)
       return {own_loops(cls, loops), own_loops(cls, above), monomial.access,
@@ -98,14 +126,7 @@ class Tabulator {
   std::int32_t column(std::size_t cls, const Monomial& monomial, double* constant) {
     StateTable& table = *tables_[cls];
     const Column*& known = table.by_signature[signature(cls, monomial)];
-    if (known == nullptr) {
-      std::vector<double> values;
-      values.reserve(table.states.size());
-      for (std::size_t s = 0; s < table.states.size(); ++s)
-        values.push_back(monomial_factor(bound_, shape_, templ_, classes_[cls], monomial,
-                                         table.states.state(s)));
-      known = table.add_column(std::move(values));
-    }
+    if (known == nullptr) known = table.add_column(factors(cls, monomial));
     if (known->minimum == known->maximum) {
       *constant *= known->minimum;
       return -1;
