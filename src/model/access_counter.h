@@ -337,7 +337,16 @@ class AccessCounter {
     for (const Place& toll : tolls_) charge_toll(toll, child, volume);
     cross_networks(parent, child, volume, true, access_.is_output, access_.is_output);
     if constexpr (std::is_same_v<Value, std::int64_t>)
-      if (padding_) *padding_ = checked_add(*padding_, above.all - inside(parent, child));
+      if (padding_) add_padding(parent, child, above);
+  }
+
+  /// What moves outside the ranks: operands down, or sums up, and down but for first sights.
+  void add_padding(const Place& parent, const Place& child, const Moves& above) {
+    const std::int64_t padding = above.all - inside(parent, child, false);
+    *padding_ = checked_add(*padding_, padding);
+    if (!access_.is_output) return;
+    const std::int64_t first = above.first_all - inside(parent, child, true);
+    *padding_ = checked_add(*padding_, padding - first);
   }
 
   void cross_networks(const Place& parent, const Place& child, Value volume, bool down, bool up,
@@ -359,13 +368,14 @@ class AccessCounter {
   }
 
   /// Of the values that move from `parent` to `child`, those inside the tensor's ranks.
-  std::int64_t inside(const Place& parent, const Place& child) const {
+  std::int64_t inside(const Place& parent, const Place& child, bool first_visit) const {
     const std::vector<LoopEffect> effects =
-        this->effects(child, {parent.n_loops, false, false, false});
+        this->effects(child, {parent.n_loops, false, first_visit, false});
     const TensorId tensor = einsum_.tensors[static_cast<std::size_t>(access_.tensor)];
     std::vector<std::int64_t> rank_sizes;
     for (RankId rank : workload_[tensor].ranks) rank_sizes.push_back(workload_[rank].size);
-    return visit_sum_inside(loops_, effects.data(), child.n_loops, access_, ranges_, rank_sizes);
+    const auto& sum = first_visit && windowed_ ? first_sights_inside : visit_sum_inside;
+    return sum(loops_, effects.data(), child.n_loops, access_, ranges_, rank_sizes);
   }
 
   void add_merges(const Place& parent, const Place& child, Value volume) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/index_runs.h"
+#include "model/padding.h"
 #include "model/tile_positions.h"
 #include "sluice/support/checked.h"
 
@@ -41,13 +42,14 @@ class Sightings {
  public:
   Sightings(const NestLoop* loops, const LoopEffect* effects, int n_loops,
             const BoundAccess& access, const std::vector<VariableRange>& ranges,
-            const std::int64_t* steps)
+            const std::int64_t* steps, const std::vector<std::int64_t>* rank_sizes)
       : loops_(loops),
         effects_(effects),
         n_loops_(n_loops),
         access_(access),
         ranges_(ranges),
-        steps_(steps) {}
+        steps_(steps),
+        rank_sizes_(rank_sizes) {}
 
   /// Values of the ranks that windows move, each instance on its own.
   std::int64_t of_windows() {
@@ -72,7 +74,7 @@ class Sightings {
     }
     std::vector<SeenTiles> seen = {{{TileAt{ranges_[variable].minimum, ranges_[variable].size}}}};
     std::vector<std::int64_t> turns(own.size(), 0);
-    if (even) {
+    if (even && !rank_sizes_) {  // where a tile lies does not matter
       for (const int l : own)
         if (effects_[l] == LoopEffect::kEvery)
           seen[0].count = checked_multiply(seen[0].count, loops_[l].trips);
@@ -84,7 +86,8 @@ class Sightings {
       TilesAt tiles = tiles_at(variable, own, turns);
       if (tiles.empty()) continue;
       const auto known = std::find_if(seen.begin(), seen.end(), [&](const SeenTiles& other) {
-        return same_tiles(other.tiles, tiles);
+        return same_tiles(other.tiles, tiles) &&
+               (!rank_sizes_ || other.tiles.front().offset == tiles.front().offset);
       });
       if (known == seen.end())
         seen.push_back({std::move(tiles), 1});
@@ -146,7 +149,7 @@ class Sightings {
   /// each variable contributes; of several tied ones, one box after another for the variables that
   /// tie them.
   std::int64_t united(const RankGroup& group) const {
-    if (group.ranks.size() == 1) return size_of(sums(access_.index[group.ranks[0]], {}));
+    if (group.ranks.size() == 1) return size_of(sums(group.ranks[0], {}));
     std::vector<std::size_t> ties;
     for (std::size_t v : group.variables)
       if (ranks_with(group, v) > 1) ties.push_back(v);
@@ -159,7 +162,7 @@ class Sightings {
       std::vector<IndexBox> found = {{}};
       for (std::size_t rank : group.ranks) {
         std::vector<IndexBox> longer;
-        for (const IndexRun& run : sums(access_.index[rank], fixed))
+        for (const IndexRun& run : sums(rank, fixed))
           for (const IndexBox& box : found) longer.emplace_back(box).push_back(run);
         found = std::move(longer);
       }
@@ -183,10 +186,11 @@ class Sightings {
         }));
   }
 
-  /// Values that one index takes in all tiles of its variables, or in the one that is fixed.
-  IndexRuns sums(const BoundIndex& index,
-                 const std::vector<std::pair<std::size_t, TileAt>>& fixed) const {
-    std::vector<IndexRuns> parts = {{{0, 1 + index.slack}}};
+  /// Values that the index of a rank takes in all tiles of its variables, or in the one that is
+  /// fixed.
+  IndexRuns sums(std::size_t rank, const std::vector<std::pair<std::size_t, TileAt>>& fixed) const {
+    const BoundIndex& index = access_.index[rank];
+    std::vector<IndexRuns> parts = {{{index.constant, index.constant + 1 + index.slack}}};
     for (const BoundTerm& term : index.terms) {
       const auto v = static_cast<std::size_t>(term.variable);
       const auto tie =
@@ -204,7 +208,7 @@ class Sightings {
               [](const IndexRuns& a, const IndexRuns& b) { return a.size() < b.size(); });
     IndexRuns result = std::move(parts.front());
     for (std::size_t p = 1; p < parts.size(); ++p) result = sums_of(result, parts[p]);
-    return result;
+    return rank_sizes_ ? within(std::move(result), (*rank_sizes_)[rank]) : result;
   }
 
   const NestLoop* loops_;
@@ -213,6 +217,7 @@ class Sightings {
   const BoundAccess& access_;
   const std::vector<VariableRange>& ranges_;
   const std::int64_t* steps_;
+  const std::vector<std::int64_t>* rank_sizes_;  ///< null: values outside a rank count like others
   std::vector<TilesAt> tiles_;  ///< per variable of a group: those of the chosen instance
 };
 
@@ -266,8 +271,23 @@ std::int64_t first_sights(const NestLoop* loops, const LoopEffect* effects, int 
                           const std::int64_t* steps) {
   const std::int64_t rest =
       OtherLoops(loops, effects, n_loops, access, steps).sum(without_windows(access), ranges);
-  return checked_multiply(rest,
-                          Sightings(loops, effects, n_loops, access, ranges, steps).of_windows());
+  return checked_multiply(
+      rest, Sightings(loops, effects, n_loops, access, ranges, steps, nullptr).of_windows());
+}
+
+std::int64_t first_sights_inside(const NestLoop* loops, const LoopEffect* effects, int n_loops,
+                                 const BoundAccess& access,
+                                 const std::vector<VariableRange>& ranges,
+                                 const std::vector<std::int64_t>& rank_sizes) {
+  const OtherLoops others(loops, effects, n_loops, access, nullptr);
+  std::vector<std::int64_t> other_sizes;
+  for (std::size_t r = 0; r < rank_sizes.size(); ++r)
+    if (!is_window_rank(access, access.index[r])) other_sizes.push_back(rank_sizes[r]);
+  const std::int64_t rest = visit_sum_inside(others.loops.data(), others.effects.data(),
+                                             static_cast<int>(others.loops.size()),
+                                             without_windows(access), ranges, other_sizes);
+  return checked_multiply(
+      rest, Sightings(loops, effects, n_loops, access, ranges, nullptr, &rank_sizes).of_windows());
 }
 
 namespace {

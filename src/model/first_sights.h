@@ -18,6 +18,12 @@ std::int64_t first_sights(const NestLoop* loops, const LoopEffect* effects, int 
                           const BoundAccess& access, const std::vector<VariableRange>& ranges,
                           const std::int64_t* steps = nullptr);
 
+/// The same of the values that lie inside the tensor's ranks (`rank_sizes`, per rank).
+std::int64_t first_sights_inside(const NestLoop* loops, const LoopEffect* effects, int n_loops,
+                                 const BoundAccess& access,
+                                 const std::vector<VariableRange>& ranges,
+                                 const std::vector<std::int64_t>& rank_sizes);
+
 /// Visits of a place that see nothing but new values: those of one instance, in the order of the
 /// loops; loops over windows have the effect kUnited, the others count as in visit_sum.
 std::int64_t visits_of_new_tiles(const NestLoop* loops, const LoopEffect* effects, int n_loops,

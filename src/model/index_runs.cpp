@@ -35,6 +35,12 @@ IndexRuns sums_of(const IndexRuns& a, const IndexRuns& b) {
   return joined(std::move(all));
 }
 
+IndexRuns within(IndexRuns runs, std::int64_t end) {
+  for (IndexRun& run : runs) run = {std::max<std::int64_t>(run.begin, 0), std::min(run.end, end)};
+  std::erase_if(runs, [](const IndexRun& run) { return run.begin >= run.end; });
+  return runs;
+}
+
 std::int64_t size_of(const IndexRuns& runs) {
   std::int64_t size = 0;
   for (const IndexRun& run : runs) size += run.end - run.begin;

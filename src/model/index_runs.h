@@ -19,6 +19,9 @@ IndexRuns joined(IndexRuns runs);
 /// All sums of a number of one set and a number of the other.
 IndexRuns sums_of(const IndexRuns& a, const IndexRuns& b);
 
+/// What of a set lies from 0 on, before `end`.
+IndexRuns within(IndexRuns runs, std::int64_t end);
+
 std::int64_t size_of(const IndexRuns& runs);
 
 /// A box of indices: a run per rank.

@@ -78,6 +78,29 @@ INSTANTIATE_TEST_SUITE_P(Sums, HandWrittenProblem,
                                                    kTwoLanes, 24}),
                          [](const auto& test) { return std::string(test.param.name); });
 
+constexpr const char* kTransposed = R"yaml(  rank_sizes: {P: 4, R: 3}
+  einsums:
+  - "D[X:2*p+r] = A[p] * W[r]"
+)yaml";
+constexpr const char* kTransposedWithHoles = R"yaml(  rank_sizes: {P: 4, R: 2, C: 2}
+  einsums:
+  - "D[c,X:3*p+r] = A[p] * W[c,r]"
+)yaml";
+constexpr const char* kTransposedThenActivation = R"yaml(  rank_sizes: {P: 2, R: 2, C: 2}
+  einsums:
+  - "D[c,X:p+r] = A[c,p] * W[c,r]"
+  - "Y[c,x] = max(D[c,x], 0)"
+)yaml";
+
+// Sums that windows share come back: neither products of trip counts nor tiles that slide.
+INSTANTIATE_TEST_SUITE_P(
+    WindowedOutputs, HandWrittenProblem,
+    ::testing::Values(Problem{"Transposed", kTransposed, "", "", 56},
+                      Problem{"TransposedInLanes", kTransposed, kLocalBuffer, kTwoLanes, 56},
+                      Problem{"TransposedWithHoles", kTransposedWithHoles, "", kTwoLanes, 64},
+                      Problem{"TransposedThenActivation", kTransposedThenActivation, "", "", 80}),
+    [](const auto& test) { return std::string(test.param.name); });
+
 // The convolution holds T with its border: 4 + 2 values, of which the first Einsum writes 4.
 constexpr const char* kPadding = R"yaml(  rank_sizes: {P: 4, Q: 4, C: 2}
   iteration_space_shape: {r: 0 <= r < 3}
