@@ -16,8 +16,7 @@ TEST(OptionsPage, IsWhatTheOptionTableSays) {
 // Also the columns of its table: what `compound` and what the other mappers leave out.
 TEST(MappersPage, SaysWhatEverySpaceLeavesOut) {
   const std::string page = testing::read_text((testing::repository_dir() / "docs" / "mappers.md"));
-  EXPECT_NE(page.find(space_limits_as_markdown()), std::string::npos)
-      << space_limits_as_markdown();
+  EXPECT_NE(page.find(space_limits_as_markdown()), std::string::npos) << space_limits_as_markdown();
 }
 
 }  // namespace
