@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace sluice::cli {
@@ -101,6 +102,30 @@ void compare_occupancy(const BoundProblem& problem, const Cost& cost, const Exec
                                   problem.arch[memory].name, peak.first, peak.second));
 }
 
+/// Every component leaks in every Einsum, but gated ones only where the Einsum has something to do
+/// with them.
+void compare_leakage(const BoundProblem& problem, const Cost& cost, const Execution& executed,
+                     std::vector<std::string>& lines) {
+  std::set<ComponentUse> leaking;
+  std::set<EinsumId> lasting;  // an Einsum that takes no time leaks nothing
+  for (const LatencyRow& row : cost.latency)
+    if (row.latency_s > 0) lasting.insert(row.einsum);
+  for (const EnergyRow& row : cost.energy)
+    if (row.action == "leak" && row.actions > 0) leaking.insert({row.einsum, row.component});
+  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
+    for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
+      const Component& component = problem.arch.components[c];
+      const ComponentUse use{EinsumId(e), ComponentId(c)};
+      if (component.leak_power_w == 0 || lasting.count(use.einsum) == 0) continue;
+      const bool should = !component.power_gated ||
+                          std::binary_search(executed.uses.begin(), executed.uses.end(), use);
+      if (should != (leaking.count(use) > 0))
+        lines.push_back(fmt::format(
+            "leakage of {} in the Einsum {}: the model says {}, the executor {}", component.name,
+            problem.workload.einsums[e].name, should ? "no" : "yes", should ? "yes" : "no"));
+    }
+}
+
 }  // namespace
 
 bool is_unpriced(const std::vector<Violation>& violations) {
@@ -128,6 +153,7 @@ std::vector<std::string> disagreements(const BoundProblem& problem, const Evalua
   compare_counts(problem, *model, executed, lines);
   compare_networks(problem, *model, executed, lines);
   compare_occupancy(problem, *model, executed, lines);
+  compare_leakage(problem, *model, executed, lines);
   if (model->padding_values != static_cast<double>(executed.padding_values))
     lines.push_back(fmt::format("padding values: the model counts {}, the executor {}",
                                 model->padding_values, executed.padding_values));

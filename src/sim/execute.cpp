@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "machine.h"
 #include "plain_evaluation.h"
@@ -114,6 +115,19 @@ void add_counts(const Workload& workload, const sim::Machine& machine, Execution
   }
 }
 
+std::vector<ComponentUse> uses_of(const sim::Program& program,
+                                  const std::vector<NetworkCount>& networks) {
+  std::set<ComponentUse> uses;
+  for (const auto& [einsum, path] : program.paths) {
+    uses.insert({einsum, path.compute});
+    for (const auto& [tensor, links] : path.links)
+      for (const sim::Link& link : links) uses.insert({einsum, link.storage->component});
+  }
+  for (const NetworkCount& network : networks)
+    if (network.volume_bits > 0) uses.insert({network.einsum, network.component});
+  return {uses.begin(), uses.end()};
+}
+
 }  // namespace
 
 std::string complaint_name(ComplaintKind kind) {
@@ -171,6 +185,7 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   machine.run();
   add_counts(workload, machine, execution);
   execution.networks = machine.network_counts();
+  execution.uses = uses_of(program, execution.networks);
   add_occupancy(mapping, arch, machine, facts, execution, complaints);
   execution.merge_values = machine.merge_values();
   execution.padding_values = machine.padding_values();

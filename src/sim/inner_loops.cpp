@@ -119,6 +119,7 @@ void InnerLoops::add_port(TensorId tensor, bool is_output) {
     port.elements = std::move(longer);
   }
   has_padding_ = has_padding_ || machine_.points_.has_padding(tensor);
+  drops_results_ = drops_results_ || (is_output && machine_.points_.has_padding(tensor));
 }
 
 bool InnerLoops::run(const std::vector<Lane>& lanes, bool is_below_loop) {
@@ -129,7 +130,7 @@ bool InnerLoops::run(const std::vector<Lane>& lanes, bool is_below_loop) {
 
 /// Finds the values that the lanes will need.
 bool InnerLoops::bind(const std::vector<Lane>& lanes) {
-  if (!shape_views(lanes)) return false;
+  if (drops_results_ || !shape_views(lanes)) return false;
   entries_.assign(lanes.size(), Entry{});
   entries_to_fill_ = fills_ ? lanes.size() : 0;
   Frame& frame = frames_[0];

@@ -114,7 +114,8 @@ class InnerLoops {
   std::vector<Port> ports_;  ///< inputs in the order in which they are read, then the output
   std::size_t n_variables_ = 0, record_size_ = 0, number_sum_ = 0;
   bool has_padding_ = false;
-  bool fills_ = false;  ///< storages above are filled when the first value is needed
+  bool drops_results_ = false;  ///< what lies outside the output's ranks
+  bool fills_ = false;          ///< storages above are filled when the first value is needed
   bool notes_makers_ = false;
   std::vector<Instance> instances_;  ///< the first one is none
   std::map<std::size_t, std::size_t> instance_of_id_;

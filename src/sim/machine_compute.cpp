@@ -118,9 +118,10 @@ std::vector<Cell> Machine::operands(EinsumId einsum, const Lanes& lanes) {
       const Party& party = read[access.tensor][l];
       const Element element = points_.at(of, access, lanes[l].boxes.at(einsum));
       const auto place = std::lower_bound(party.points.begin(), party.points.end(), element);
+      const Cell& cell = party.cells[static_cast<std::size_t>(place - party.points.begin())];
+      if (!points_.is_inside(access.tensor, element)) return cell.value;  // a zero
       check_makers(einsum, access.tensor, element, lanes[l]);
       check_moments(einsum, access.tensor, element);
-      const Cell& cell = party.cells[static_cast<std::size_t>(place - party.points.begin())];
       if (cell.is_made)
         check_complete(einsum, access.tensor, element);
       else

@@ -114,6 +114,8 @@ const PlainEvaluation::Value& PlainEvaluation::evaluated(TensorId tensor, Elemen
 /// Of what no Einsum makes.
 PlainEvaluation::Value PlainEvaluation::given(TensorId tensor, Element element) const {
   if (!points_.is_inside(tensor, element)) return {0, 0};  // padding
+  // Between the strides of an output's windows.
+  if (producer_[tensor.index()] && !known_[tensor.index()].is_state) return {std::nan(""), 0};
   const auto& initial = workload_[tensor].initial;
   const double number =
       initial && producer_[tensor.index()] ? *initial : inputs_.at(tensor, element);
@@ -141,6 +143,7 @@ void PlainEvaluation::evaluate_all(const Einsum& einsum) {
       if (!einsum.accesses[a].is_output)
         operands[a] = value(einsum.accesses[a].tensor, linear[a].at(point));
     const Element element = output.at(point);
+    if (!points_.is_inside(tensor, element)) return;
     add(einsum, expression_value(einsum.expression, operands.data(), scratch),
         begun.insert(element), known.values[static_cast<std::size_t>(element)]);
   });

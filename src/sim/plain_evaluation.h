@@ -18,7 +18,8 @@ class PlainEvaluation {
   double value(TensorId tensor, Element element);
   /// Sum of the magnitudes of the terms: what rounding errors of a sum are measured by.
   double magnitude(TensorId tensor, Element element);
-  /// Whether an Einsum makes it; else it is an input or the first slice of a state.
+  /// Whether an Einsum makes it; else it is an input, the first slice of a state, or between the
+  /// strides of an output's windows.
   bool is_made(TensorId tensor, Element element) const;
 
  private:

@@ -179,6 +179,11 @@ void Transfers::complain_absent(const Crossing& crossing, Element element) {
                   arch_[crossing.parent.storage->component].name));
 }
 
+bool Transfers::is_dropped(const Crossing& crossing, Element element) const {
+  return crossing.parent.storage->is_backing && points_.has_padding(crossing.tensor) &&
+         !points_.is_inside(crossing.tensor, element);
+}
+
 void Transfers::drop_first_sights(const Crossing& crossing, std::vector<Party>& parties) {
   for (Party& party : parties) {
     if (party.points.empty()) continue;
@@ -207,7 +212,7 @@ std::int64_t Transfers::fill(const Crossing& crossing, std::vector<Party>& parti
       // A partial sum is in one place at a time: whoever fetches it first goes on with it; the
       // other instances start from nothing, and all of them meet again where they are drained.
       if (!crossing.is_output) continue;
-      cell->is_made = false;
+      cell->is_made = is_dropped(crossing, party.points[i]);
       party.cells[i].was_read = true;
     }
   }
@@ -378,6 +383,13 @@ bool merge(Reduction reduction, const Cell& message, bool is_first, Cell& sum) {
   return is_merged;
 }
 
+bool Transfers::merge_into(const Crossing& crossing, Element element, const Cell& message,
+                           bool is_first, Cell& cell) const {
+  Cell dropped = cell;
+  return merge(workload_[crossing.einsum].expression.reduction, message, is_first,
+               is_dropped(crossing, element) ? dropped : cell);
+}
+
 /// One message of parties with the same points.
 void Transfers::drain_message(const Crossing& crossing, const std::vector<Party>& parties,
                               const std::size_t* begin, const std::size_t* end,
@@ -394,7 +406,7 @@ void Transfers::drain_message(const Crossing& crossing, const std::vector<Party>
     Cell* const cell = parent.find_next(points[i], next);
     if (!cell)
       complain_absent(crossing, points[i]);
-    else if (merge(reduction, message, given.insert(points[i]), *cell))
+    else if (merge_into(crossing, points[i], message, given.insert(points[i]), *cell))
       ++merged;
   }
 }
@@ -417,8 +429,8 @@ std::int64_t Transfers::drain_one_by_one(const Crossing& crossing,
     Cell* cell = parent_buffer(crossing, *message.first).find(key.second);
     if (!cell)
       complain_absent(crossing, key.second);
-    else if (merge(reduction, message.second, drained(crossing, *message.first).insert(key.second),
-                   *cell))
+    else if (merge_into(crossing, key.second, message.second,
+                        drained(crossing, *message.first).insert(key.second), *cell))
       ++merged;
   }
   return merged;

@@ -123,6 +123,11 @@ class Transfers {
                                         const Lane& lane) const;
   Buffer& parent_buffer(const Crossing& crossing, const Lane& lane);
   void complain_absent(const Crossing& crossing, Element element);
+  /// What lies outside its tensor ends in the backing storage, which keeps zeros there.
+  bool is_dropped(const Crossing& crossing, Element element) const;
+  /// Whether it takes a read to add the message.
+  bool merge_into(const Crossing& crossing, Element element, const Cell& message, bool is_first,
+                  Cell& cell) const;
   /// How often an Einsum is run; one run is walked.
   std::int64_t repetitions(EinsumId einsum) const;
   void add(EinsumId einsum, ComponentId component, TensorId tensor, const char* action,

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <string>
 
@@ -28,8 +29,8 @@ status 1.
   --evaluations E   size of the problems: at most so many mappings priced (default 4000); the same
                     seed with another E is another problem
   --extras LIST     which kinds of special input to draw, of tolls, behaviours, free_orders,
-                    inner_persistent, double_variables, recurrences, cycles, normalisations; or none
-                    (default: all)
+                    inner_persistent, double_variables, recurrences, cycles, normalisations,
+                    windowed_outputs, ports, leakage, many_loops; or none (default: all)
   --compound        the mapper `compound` on small cascades on clusters and cores (of the options, it
                     knows --cases, --seed, --seconds, --evaluations and --keep-going)
   --occupancy       compare the fronts with peak occupancies too
@@ -55,28 +56,14 @@ struct Arguments {
   std::exit(2);
 }
 
-struct NamedExtra {
-  const char* name;
-  bool sluice::oracle::Extras::*drawn;
-};
-constexpr NamedExtra kExtras[] = {
-    {"tolls", &sluice::oracle::Extras::tolls},
-    {"behaviours", &sluice::oracle::Extras::behaviours},
-    {"free_orders", &sluice::oracle::Extras::free_orders},
-    {"inner_persistent", &sluice::oracle::Extras::inner_persistent},
-    {"double_variables", &sluice::oracle::Extras::double_variables},
-    {"recurrences", &sluice::oracle::Extras::recurrences},
-    {"cycles", &sluice::oracle::Extras::cycles},
-    {"normalisations", &sluice::oracle::Extras::normalisations},
-};
-
 sluice::oracle::Extras read_extras(const std::string& list) {
   sluice::oracle::Extras extras;
   std::istringstream names(list == "none" ? "" : list);
   for (std::string name; std::getline(names, name, ',');) {
-    const auto* known = std::find_if(std::begin(kExtras), std::end(kExtras),
-                                     [&](const NamedExtra& extra) { return extra.name == name; });
-    if (known == std::end(kExtras)) refuse("unknown kind of input " + name);
+    const auto& extras_known = sluice::oracle::named_extras();
+    const auto known = std::find_if(extras_known.begin(), extras_known.end(),
+                                    [&](const auto& extra) { return extra.name == name; });
+    if (known == extras_known.end()) refuse("unknown kind of input " + name);
     extras.*known->drawn = true;
   }
   return extras;
@@ -137,13 +124,17 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
+using Shares = std::map<std::string, std::uint64_t>;  ///< cases of each kind
+
 /// One random case; true where the mapper and the referee agree.
 bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint64_t seed,
-            std::int64_t* full_mappings) {
+            std::int64_t* full_mappings, Shares& shares) {
   using namespace sluice::oracle;
   RandomCase drawn = random_case(seed, arguments.limits, arguments.extras);
   drawn.options.resource_usage = arguments.occupancy;
   *full_mappings += drawn.truth.full_mappings;
+  const Extras extras = extras_of(drawn.spec);
+  for (const auto& extra : named_extras()) shares[extra.name] += extras.*extra.drawn ? 1 : 0;
   for (const std::string& refusal : drawn.truth.refusals)
     fmt::print("# seed {}: evaluate refuses a mapping of the space: {}\n", seed,
                arguments.keep_going ? refusal.substr(0, refusal.find('\n'))
@@ -233,10 +224,11 @@ int main(int argc, char** argv) {
   std::uint64_t differing = 0;
   std::int64_t full_mappings = 0;
   sluice::oracle::CompoundTally tally;
+  Shares shares;
   while (done < arguments.cases && elapsed() < arguments.seconds) {
     const std::uint64_t seed = arguments.seed + done++;
     if (arguments.compound ? agrees_on_compound(*mapper, arguments, seed, &full_mappings, tally)
-                           : agrees(*mapper, arguments, seed, &full_mappings))
+                           : agrees(*mapper, arguments, seed, &full_mappings, shares))
       continue;
     ++differing;
     std::fflush(stdout);
@@ -244,6 +236,10 @@ int main(int argc, char** argv) {
   }
   fmt::print("# {} cases from seed {}, {} full mappings, {:.0f} s: {} differ\n", done,
              arguments.seed, full_mappings, elapsed(), differing);
+  for (const auto& [kind, cases] : shares)
+    if (cases > 0)
+      fmt::print("# {}: {:.1f} %\n", kind,
+                 100.0 * static_cast<double>(cases) / static_cast<double>(done));
   if (arguments.compound)
     fmt::print("# searches: {} optimal, {} gap, {} proven to have no mapping\n", tally.optimal,
                tally.gap, tally.nothing);

@@ -38,7 +38,8 @@ class TemplateWalk {
         bound_(problem[einsum]),
         choice_(choice),
         out_(out) {
-    n_gaps_ = choice.rest.size() + 1;
+    find_ports();
+    n_gaps_ = rest_.size() + 1;
     n_fused_gaps_ = count_fused_gaps();
     step_ = step_variable(problem.workload, einsum);
     in_cycle_ = cycle_member(einsum);
@@ -56,12 +57,24 @@ class TemplateWalk {
     TensorMask reuse = 0;
   };
 
+  /// Loops over the instances of the outermost memory stand above all of its nodes but persistent
+  /// ones: those are the first of `rest_`, with nothing else in between.
+  void find_ports() {
+    for (const NestStorage& node : choice_.top) (node.persistent ? top_ : rest_).push_back(node);
+    n_outermost_ = rest_.size();
+    rest_.insert(rest_.end(), choice_.rest.begin(), choice_.rest.end());
+  }
+
+  /// Above the outermost memory's nodes there are loops over ports only.
+  bool has_place(std::size_t gap, bool spatial) const {
+    return gap >= n_outermost_ || (gap == 0 && spatial);
+  }
+
   /// Gaps above the last backing node of a shared tensor: their loops are fused.
   std::size_t count_fused_gaps() const {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < choice_.rest.size(); ++i)
-      if (choice_.rest[i].backing && is_exchanged(problem_.roles, choice_.rest[i].tensor))
-        count = i + 1;
+    for (std::size_t i = 0; i < rest_.size(); ++i)
+      if (rest_[i].backing && is_exchanged(problem_.roles, rest_[i].tensor)) count = i + 1;
     return count;
   }
 
@@ -75,9 +88,9 @@ class TemplateWalk {
   void collect_fanouts() {
     for (ComponentId c : choice_.compute->path) {
       std::size_t gap = 0;  // below every node of a memory before the fanout
-      for (std::size_t i = 0; i < choice_.rest.size(); ++i)
-        if (choice_.rest[i].component < c) gap = i + 1;
-      if (std::any_of(choice_.rest.begin(), choice_.rest.begin() + static_cast<std::ptrdiff_t>(gap),
+      for (std::size_t i = 0; i < rest_.size(); ++i)
+        if (rest_[i].component < c) gap = i + 1;
+      if (std::any_of(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(gap),
                       [c](const NestStorage& node) { return !(node.component < c); }))
         continue;  // nowhere below the outer memories and above the inner ones
       const auto& dimensions = bound_.components[c.index()].spatial;
@@ -90,8 +103,8 @@ class TemplateWalk {
   /// Every tensor whose backing node is below the gap is indexed by the variable alone: nothing is
   /// made, or brought from nowhere, twice.
   bool indexes_all_unseen(RankVariableId variable, std::size_t gap) const {
-    for (std::size_t i = gap; i < choice_.rest.size(); ++i) {
-      const NestStorage& node = choice_.rest[i];
+    for (std::size_t i = gap; i < rest_.size(); ++i) {
+      const NestStorage& node = rest_[i];
       if (node.backing && relevance_of(node.tensor, variable) != Relevance::kRelevant) return false;
     }
     return true;
@@ -103,8 +116,7 @@ class TemplateWalk {
       const auto backed_below = [&](const NestStorage& node) {
         return node.backing && node.tensor == cycle.state;
       };
-      if (std::none_of(choice_.rest.begin() + static_cast<std::ptrdiff_t>(gap), choice_.rest.end(),
-                       backed_below))
+      if (std::none_of(rest_.begin() + static_cast<std::ptrdiff_t>(gap), rest_.end(), backed_below))
         continue;
       for (const TensorAccess& access : einsum_.accesses)
         if (access.tensor == cycle.state &&
@@ -130,7 +142,7 @@ class TemplateWalk {
     std::vector<std::pair<Slot, Fanout*>> slots;
     for (std::size_t gap = 0; gap < n_gaps_; ++gap) {
       if (!indexes_all_unseen(variable, gap)) continue;
-      slots.push_back({Slot{gap, false, {}, 0}, nullptr});
+      if (has_place(gap, false)) slots.push_back({Slot{gap, false, {}, 0}, nullptr});
       for (Fanout& fanout : fanouts_) {
         if (fanout.gap != gap || breaks_reuse(variable, fanout.reuse)) continue;
         if (variable == step_ || steps_through_unseen(variable, gap)) continue;
@@ -205,9 +217,9 @@ class TemplateWalk {
     if (gap < n_fused_gaps_ || in_cycle_ || step_ || slides(gap, loops)) return all_orders(loops);
     // Below the fused loops the order in a gap only decides whether the node above can sink. Where
     // it can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
-    if (gap > 0 && !choice_.rest[gap - 1].backing) {
+    if (gap > 0 && !rest_[gap - 1].backing) {
       for (std::size_t i = 0; i < loops.size() && !loops[i].slot.spatial; ++i) {
-        if (held_relevance(einsum_, choice_.rest[gap - 1].tensor, loops[i].variable) !=
+        if (held_relevance(einsum_, rest_[gap - 1].tensor, loops[i].variable) !=
             Relevance::kRelevant) {
           std::rotate(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(i),
                       loops.begin() + static_cast<std::ptrdiff_t>(i) + 1);
@@ -221,7 +233,7 @@ class TemplateWalk {
   /// Whether one of the nodes right above the gap could pass a sliding window's loop in it.
   bool slides(std::size_t gap, const std::vector<PlacedLoop>& loops) const {
     for (std::size_t i = gap; i-- > 0;) {
-      if (can_slide(choice_.rest[i], loops)) return true;
+      if (can_slide(rest_[i], loops)) return true;
       if (std::any_of(placed_.begin(), placed_.end(),
                       [i](const PlacedLoop& l) { return l.slot.gap == i; }))
         break;
@@ -230,11 +242,19 @@ class TemplateWalk {
   }
 
   bool can_slide(const NestStorage& node, const std::vector<PlacedLoop>& loops) const {
-    if (node.backing) return false;
+    if (node.backing || only_makes(node.tensor)) return false;
     return std::any_of(loops.begin(), loops.end(), [&](const PlacedLoop& l) {
       return !l.slot.spatial &&
              held_relevance(einsum_, node.tensor, l.variable) == Relevance::kPartial;
     });
+  }
+
+  /// What slides of an output goes back whole all the same: the node might as well stand below the
+  /// loop.
+  bool only_makes(TensorId tensor) const {
+    return std::all_of(
+        einsum_.accesses.begin(), einsum_.accesses.end(),
+        [&](const TensorAccess& access) { return access.tensor != tensor || access.is_output; });
   }
 
   /// Every order in which a variable's temporal loop stands above its spatial ones.
@@ -254,7 +274,7 @@ class TemplateWalk {
   void choose_order(const std::vector<std::vector<std::vector<PlacedLoop>>>& orders,
                     std::vector<const std::vector<PlacedLoop>*>& chosen, std::size_t gap) {
     if (gap == n_gaps_) {
-      std::vector<NestStorage> rest = choice_.rest;
+      std::vector<NestStorage> rest = rest_;
       choose_sliding(chosen, rest, 0);
       return;
     }
@@ -285,7 +305,8 @@ class TemplateWalk {
             const std::vector<NestStorage>& rest) {
     std::map<RankVariableId, std::int64_t> tile;
     for (const VariableRange& range : einsum_.iteration_space) tile[range.variable] = range.size;
-    std::vector<NestNode> nodes(choice_.top.begin(), choice_.top.end());
+    std::vector<NestNode> nodes(top_.begin(), top_.end());
+    const bool has_ports = n_outermost_ > 0 && !chosen[0]->empty();
     for (std::size_t gap = 0; gap < n_gaps_; ++gap) {
       for (const PlacedLoop& placed : *chosen[gap]) {
         NestLoop loop;
@@ -297,7 +318,11 @@ class TemplateWalk {
         loop.dimension = placed.slot.dimension;
         nodes.push_back(loop);
       }
-      if (gap < rest.size()) nodes.push_back(rest[gap]);
+      if (gap == rest.size()) continue;
+      NestStorage storage = rest[gap];
+      storage.below_ports = has_ports && gap < n_outermost_;
+      if (storage.below_ports) storage.top = false;
+      nodes.push_back(storage);
     }
     out_.count();
     // The order of loops above a state's backing node says whether a slice is lost: keep it.
@@ -335,6 +360,9 @@ class TemplateWalk {
   const BoundEinsum& bound_;
   const StorageChoice& choice_;
   NestCollector& out_;
+  std::vector<NestStorage> top_;   ///< persistent backing nodes
+  std::vector<NestStorage> rest_;  ///< those of the outermost memory, then all others
+  std::size_t n_outermost_ = 0;
   std::size_t n_gaps_ = 0;
   std::size_t n_fused_gaps_ = 0;
   std::vector<Fanout> fanouts_;

@@ -145,7 +145,7 @@ class TreeBuilder {
       std::size_t next = 0;  // where the next one of this nest may stand
       for (std::size_t i = 0; i < storages.size(); ++i) {
         const bool spans = spans_runs(storages[i], runs);
-        if (!spans && kept.count(i) == 0) {
+        if (!spans && kept.count(i) == 0 && !storages[i].below_ports) {
           left.push_back(storages[i]);
           continue;
         }

@@ -28,8 +28,9 @@ struct NestStorage {
   bool backing = false;
   bool persistent = false;
   bool sliding = false;
-  bool top = false;   ///< of the outermost memory, or persistent: no loop may stand above it
-  bool toll = false;  ///< holds nothing
+  bool top = false;          ///< of the outermost memory, or persistent: no loop stands above it
+  bool below_ports = false;  ///< of the outermost memory, below loops over its instances
+  bool toll = false;         ///< holds nothing
 };
 
 using NestNode = std::variant<NestLoop, NestStorage>;

@@ -170,6 +170,8 @@ class WorkloadMaker {
     for (const VariableRange& range : einsum.iteration_space)
       if (relevance(einsum.accesses.back(), range.variable) == Relevance::kIrrelevant)
         result.reduction = Reduction::kSum;
+    for (const AffineExpression& index : einsum.output().projection)
+      if (index.terms.size() > 1) result.reduction = Reduction::kSum;
     return result;
   }
 
@@ -286,6 +288,7 @@ Component compute(const ComputeSpec& spec) {
   component.actions = {action("compute", spec.energy, spec.throughput)};
   component.spatial = spatial(spec.spatial);
   component.leak_power_w = number(spec.leak);
+  component.power_gated = spec.power_gated;
   if (!spec.enabled.empty()) component.enabled = expression(spec.enabled);
   return component;
 }

@@ -103,6 +103,7 @@ std::string memory_text(const MemorySpec& m, const std::string& indent) {
 std::string compute_text(const ComputeSpec& c, const std::string& indent) {
   std::string text = fmt::format("{}- !Compute {{name: {}, leak_power: {}{}", indent, c.name,
                                  c.leak, spatial_text(c.spatial));
+  if (c.power_gated) text += ", power_gated: true";
   if (!c.enabled.empty()) text += fmt::format(", enabled: \"{}\"", c.enabled);
   return text + fmt::format(", actions: [{{name: compute, energy: {}, throughput: {}}}]}}\n",
                             c.energy, c.throughput);

@@ -67,6 +67,34 @@ class EinsumExtras {
     spec_.einsums.back().bounds = {"0 <= r_x < 2", "0 <= s_x < 2"};
   }
 
+  /// D[s*m+r,n] = T[m,n] · W[r] summed over m and r, then perhaps a reader of it.
+  void scatter() {
+    auto& [rank, index] = source_.projection[dice_.below(static_cast<int>(2))];
+    const int window = dice_.one_of({2, 2, 3});
+    const int stride = dice_.one_of({1, 1, 2, 2, 3});
+    AccessSpec result = output("D");
+    AccessSpec weight{"F", {{"FR", "r_x"}}};
+    for (auto& [of_result, at] : result.projection) {
+      if (of_result != rank) continue;
+      of_result = "DX";
+      at = (stride > 1 ? std::to_string(stride) + "*" : "") + index + " + r_x";
+    }
+    if (dice_.chance(30)) weight.projection.push_back(source_.projection.back());
+    // Sometimes a point behind the last one that is made.
+    spec_.rank_sizes.emplace_back(
+        "DX", stride * (size_of(rank) - 1) + window + (dice_.chance(10) ? 1 : 0));
+    spec_.rank_sizes.emplace_back("FR", window);
+    add("SCATTER", {source_, weight}, result);
+    spec_.einsums.back().weight = "F";
+    spec_.einsums.back().bounds = {"0 <= r_x < " + std::to_string(window)};
+    if (stride > window || !dice_.chance(40)) return;
+    for (auto& [of_result, at] : result.projection)
+      if (of_result == "DX") at = "dx_x";
+    AccessSpec last = result;
+    last.tensor = "O";
+    add("READ", {result}, last);
+  }
+
   /// R[m] = sum over n of T[m,n], O[m,n] = T[m,n] · R[m]: O needs all of a row's sum.
   void normalise() {
     AccessSpec sum{"R", source_.projection};
@@ -134,15 +162,17 @@ class EinsumExtras {
 
 void add_einsums(Dice& dice, ProblemSpec& spec, const Extras& extras) {
   const int kind = dice.below(100);
-  if (extras.recurrences && kind < 12) {
+  if (extras.windowed_outputs && dice.chance(20)) {
+    EinsumExtras(dice, spec).scatter();
+  } else if (extras.recurrences && kind < 12) {
     EinsumExtras(dice, spec).scan();
-  } else if (extras.cycles && kind >= 12 && kind < 18) {
+  } else if (extras.cycles && kind >= 12 && kind < 28) {
     EinsumExtras(dice, spec).cycle();
-  } else if (extras.double_variables && kind >= 18 && kind < 25) {
+  } else if (extras.double_variables && kind >= 28 && kind < 35) {
     EinsumExtras(dice, spec).reshape();
-  } else if (extras.double_variables && kind >= 25 && kind < 32) {
+  } else if (extras.double_variables && kind >= 35 && kind < 42) {
     EinsumExtras(dice, spec).pooling();
-  } else if (extras.normalisations && kind >= 32 && kind < 40) {
+  } else if (extras.normalisations && kind >= 42 && kind < 50) {
     EinsumExtras(dice, spec).normalise();
   }
 }
@@ -202,6 +232,34 @@ void add_behaviours(Dice& dice, ProblemSpec& spec) {
   }
 }
 
+/// Several instances of the outermost memory: its own, or those of a container around everything.
+void add_ports(Dice& dice, ProblemSpec& spec) {
+  const FanoutSpec ports{"PORT", dice.one_of({2, 2, 3, 4}),
+                         dice.text_of({"All", "All", "Nothing", "Inputs"}), "",
+                         dice.text_of({"", "", "", "1", "0.5"})};
+  if (dice.chance(70)) {
+    spec.memories.front().spatial.push_back(ports);
+    return;
+  }
+  MemorySpec rack;
+  rack.name = "Rack";
+  rack.kind = HolderKind::kContainer;
+  rack.spatial = {ports};
+  spec.memories.insert(spec.memories.begin(), rack);
+}
+
+void add_leakage(Dice& dice, ProblemSpec& spec) {
+  const auto draw = [&](std::string& leak, bool& power_gated) {
+    if (dice.chance(75)) leak = dice.text_of({"0.125", "0.5", "1", "4"});
+    power_gated = dice.chance(60);
+  };
+  for (MemorySpec& memory : spec.memories) draw(memory.leak, memory.power_gated);
+  draw(spec.compute.leak, spec.compute.power_gated);
+  if (!spec.fork) return;
+  draw(spec.fork->compute.leak, spec.fork->compute.power_gated);
+  if (spec.fork->memory) draw(spec.fork->memory->leak, spec.fork->memory->power_gated);
+}
+
 void add_orders(Dice& dice, ProblemSpec& spec) {
   for (MemorySpec& memory : spec.memories) {
     if (memory.kind != HolderKind::kMemory) continue;
@@ -231,9 +289,11 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.tolls) add_components(dice, spec);
   if (extras.behaviours) add_behaviours(dice, spec);
   if (extras.free_orders && dice.chance(20)) add_orders(dice, spec);
-  if (!extras.behaviours) return;
-  for (MemorySpec& memory : spec.memories)
-    memory.free_drains = memory.kind == HolderKind::kMemory && dice.chance(8);
+  if (extras.behaviours)
+    for (MemorySpec& memory : spec.memories)
+      memory.free_drains = memory.kind == HolderKind::kMemory && dice.chance(8);
+  if (extras.leakage && dice.chance(20)) add_leakage(dice, spec);
+  if (extras.ports && dice.chance(12)) add_ports(dice, spec);
 }
 
 }  // namespace sluice::oracle

@@ -284,15 +284,21 @@ void draw_arch(Dice& dice, ProblemSpec& spec) {
 ProblemSpec random_problem(std::uint64_t seed, const Extras& extras) {
   Dice dice(seed);
   ProblemSpec spec;
-  WorkloadDraw(dice, spec).run();
+  const bool many_loops = extras.many_loops && dice.chance(9);
+  if (!many_loops) WorkloadDraw(dice, spec).run();
   spec.bits_per_value = dice.text_of({"All: 8", "All: 8", "All: 16", "weight: 4, Other: 8"});
   if (dice.chance(15)) spec.persistent = "weight - Intermediates";
   if (dice.chance(10)) spec.n_instances = 1 + dice.below(3);
-  draw_arch(dice, spec);
+  if (many_loops)
+    draw_many_loops(dice, spec);
+  else
+    draw_arch(dice, spec);
   spec.max_fused_loops =
       dice.one_of({0, 1, 1, 2, kUnlimitedLoops, kUnlimitedLoops, kUnlimitedLoops});
   spec.max_fused_loops_per_rank = dice.one_of({1, 1, 1, 2});
-  add_extras(spec, seed, extras);
+  Extras further = extras;
+  if (many_loops) further = {.behaviours = extras.behaviours, .leakage = extras.leakage};
+  add_extras(spec, seed, further);
   return spec;
 }
 

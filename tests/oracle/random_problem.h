@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/dice.h"
 #include "sluice/mapper/mapper.h"
 #include "sluice/model/binding.h"
 
@@ -65,6 +66,7 @@ struct ComputeSpec {
   int energy = 1;
   std::string throughput = "1";
   std::string leak = "0";
+  bool power_gated = false;
   std::vector<FanoutSpec> spatial;
 };
 
@@ -109,11 +111,38 @@ struct Extras {
   bool recurrences = false;       ///< of one Einsum
   bool cycles = false;            ///< recurrences of two Einsums
   bool normalisations = false;    ///< a sum that is read with the values that were summed
+  bool windowed_outputs = false;  ///< transposed convolutions, and what reads them
+  bool ports = false;             ///< several instances of the outermost memory
+  bool leakage = false;           ///< of every component, with and without power gating
+  bool many_loops = false;        ///< four or five memories, Einsums of five to seven variables
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true};
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true,
+                                      true, true, true, true, true, true};
+/// What the tests draw.
+inline constexpr Extras kTestedExtras = {.tolls = true,
+                                         .behaviours = true,
+                                         .free_orders = true,
+                                         .inner_persistent = true,
+                                         .double_variables = true,
+                                         .recurrences = true,
+                                         .normalisations = true};
+
+struct NamedExtra {
+  const char* name;
+  bool Extras::*drawn;
+};
+/// As in `sluice_fuzz --extras`.
+const std::vector<NamedExtra>& named_extras();
+
+/// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs, ports,
+/// leakage, many_loops.
+Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.
 ProblemSpec random_problem(std::uint64_t seed, const Extras& extras = {});
+
+/// A problem with many places for loops and few mappings.
+void draw_many_loops(Dice& dice, ProblemSpec& spec);
 
 /// Adds to a problem what `extras` allows, by the draws of `seed`.
 void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras);

@@ -15,6 +15,11 @@ std::optional<std::size_t> step_rank(const TensorAccess& written, const TensorAc
   return std::nullopt;
 }
 
+/// A single step follows no other one.
+bool takes_steps(const Einsum& reader, const AffineExpression& index) {
+  return variable_size(reader, index.terms[0].variable) > 1;
+}
+
 }  // namespace
 
 std::vector<Cycle> cycles_of(const Workload& workload) {
@@ -24,7 +29,8 @@ std::vector<Cycle> cycles_of(const Workload& workload) {
     for (std::size_t reader = 0; reader <= producer; ++reader)
       for (const TensorAccess& read : workload.einsums[reader].accesses) {
         if (read.is_output || read.tensor != written.tensor) continue;
-        if (const auto rank = step_rank(written, read))
+        const auto rank = step_rank(written, read);
+        if (rank && takes_steps(workload.einsums[reader], read.projection[*rank]))
           cycles.push_back({written.tensor, EinsumId(reader), EinsumId(producer), *rank});
       }
   }

@@ -56,6 +56,13 @@ std::function<void(Workload&, Arch&, Mapping&)> for_einsums(std::function<void(E
   };
 }
 
+std::function<void(Workload&, Arch&, Mapping&)> for_components(
+    std::function<void(Component&)> edit) {
+  return [edit](Workload&, Arch& arch, Mapping&) {
+    for (Component& component : arch.components) edit(component);
+  };
+}
+
 std::function<void(Workload&, Arch&, Mapping&)> may_reuse(const std::string& set) {
   return for_dimensions([set](SpatialDimension& d) { d.may_reuse = *Expression::parse(set); });
 }
@@ -145,6 +152,28 @@ void spread_in_time(NodeList& list) {
   }
 }
 
+/// Loops above the storages of the outermost memory run one after the other.
+void forget_ports(Workload&, Arch&, Mapping& mapping) {
+  NodeList above;
+  while (!mapping.nodes.empty() && std::holds_alternative<SpatialNode>(mapping.nodes[0].kind)) {
+    above.push_back(std::move(mapping.nodes[0]));
+    mapping.nodes.erase(mapping.nodes.begin());
+  }
+  spread_in_time(above);
+  mapping.nodes.insert(mapping.nodes.begin(), above.begin(), above.end());
+}
+
+void see_windows_by_one_variable(TensorAccess& output) {
+  for (AffineExpression& index : output.projection)
+    if (index.terms.size() > 1) index.terms.resize(1);
+}
+
+void forget_output_strides(TensorAccess& output) {
+  for (AffineExpression& index : output.projection)
+    for (AffineTerm& term : index.terms)
+      if (index.terms.size() > 1) term.coefficient = 1;
+}
+
 std::vector<BrokenModel> make_models() {
   std::vector<BrokenModel> models;
   const auto misreads = [&](const char* name,
@@ -188,6 +217,14 @@ std::vector<BrokenModel> make_models() {
            [](Workload&, Arch&, Mapping& m) { swap_adjacent_loops(m.nodes); });
   misreads("takes spatial loops for temporal ones",
            [](Workload&, Arch&, Mapping& m) { spread_in_time(m.nodes); });
+  misreads("forgets the ports of the outermost memory", forget_ports);
+  misreads("knows the points of a windowed output by one variable",
+           for_einsums([](Einsum& e) { see_windows_by_one_variable(e.accesses.back()); }));
+  misreads("forgets the strides of a windowed output",
+           for_einsums([](Einsum& e) { forget_output_strides(e.accesses.back()); }));
+  misreads("lets gated components leak where nobody uses them",
+           for_components([](Component& c) { c.power_gated = false; }));
+  misreads("gates all leakage", for_components([](Component& c) { c.power_gated = true; }));
   misreads("runs branches backwards", for_nodes<SplitNode>([](SplitNode& s) {
              std::reverse(s.children.begin(), s.children.end());
            }));

@@ -62,6 +62,14 @@ struct PeakOccupancy {
   friend bool operator==(const PeakOccupancy&, const PeakOccupancy&) = default;
 };
 
+/// An Einsum has something to do with a component: a node there, its compute, or something that
+/// crosses it.
+struct ComponentUse {
+  EinsumId einsum;
+  ComponentId component;
+  friend auto operator<=>(const ComponentUse&, const ComponentUse&) = default;
+};
+
 /// What went wrong in a run.
 enum class ComplaintKind : std::uint8_t {
   kUnsupported,    ///< a node that cannot be executed yet
@@ -109,6 +117,7 @@ struct Execution {
   std::vector<CountRow> counts;          ///< non-zero, ordered by Einsum, component, tensor, action
   std::vector<NetworkCount> networks;    ///< ordered by Einsum, component, tensor
   std::vector<PeakOccupancy> occupancy;  ///< memories, in document order
+  std::vector<ComponentUse> uses;        ///< ascending: power-gated components leak in these only
   std::vector<Complaint> complaints;     ///< empty: the mapping is legal and computes the truth
   NumericCheck numbers;
   std::int64_t merge_values = 0;    ///< reads for merging partial sums that no one counted

@@ -1,0 +1,38 @@
+// What strangers brought and no generator drew is at least 5 % of what each of them draws now.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "oracle/compare.h"
+#include "triples/triple.h"
+
+namespace sluice {
+namespace {
+
+TEST(DrawnKinds, AreEachATwentiethOfTheTriples) {
+  constexpr std::uint64_t kDraws = 2000;
+  std::map<std::string, std::uint64_t> drawn;
+  for (std::uint64_t seed = 1; seed <= kDraws; ++seed) {
+    const triples::Kinds kinds =
+        triples::kinds_of(triples::random_triple(seed, triples::kAllKinds));
+    for (const auto& kind : triples::named_kinds()) drawn[kind.name] += kinds.*kind.drawn ? 1 : 0;
+  }
+  for (const auto& [kind, count] : drawn) EXPECT_GE(count, kDraws / 20) << kind;
+}
+
+TEST(DrawnKinds, AreEachATwentiethOfTheProblems) {
+  constexpr std::uint64_t kDraws = 400;
+  const oracle::EnumerationLimits limits = {.max_nests = 8'000, .max_evaluations = 400};
+  std::map<std::string, std::uint64_t> drawn;
+  for (std::uint64_t seed = 1; seed <= kDraws; ++seed) {
+    const oracle::RandomCase drawn_case = oracle::random_case(seed, limits, oracle::kAllExtras);
+    const oracle::Extras extras = oracle::extras_of(drawn_case.spec);
+    for (const auto& extra : oracle::named_extras())
+      drawn[extra.name] += extras.*extra.drawn ? 1 : 0;
+  }
+  for (const char* kind : {"windowed_outputs", "ports", "leakage", "many_loops", "cycles"})
+    EXPECT_GE(drawn[kind], kDraws / 20) << kind;
+}
+
+}  // namespace
+}  // namespace sluice
