@@ -22,10 +22,10 @@ mapping:
   - !Storage {tensors: [G, W, D], component: DRAM}
 )";
 
-class Run {
+class Executed {
  public:
-  Run(const std::string& einsum, const std::string& sizes, const std::string& bounds,
-      const std::string& nodes)
+  Executed(const std::string& einsum, const std::string& sizes, const std::string& bounds,
+           const std::string& nodes)
       : loaded_(settled::Settled::load(settled::workload_of('"' + einsum + '"', sizes, bounds) +
                                        kArch + nodes)) {
     ExecutionOptions options;
@@ -57,7 +57,7 @@ constexpr const char* kPointByPoint =
 
 // 8·3 points write 2·7 + 2 + 1 = 17 values: 24 − 17 = 7 times there is something to add to.
 TEST(WindowedOutput, IsReadOnceForEveryPointThatIsNotTheFirstOfItsValue) {
-  const Run run("D[X:2*p+r] = G[p] * W[r]", "P: 8", "0 <= r < 3", kPointByPoint);
+  const Executed run("D[X:2*p+r] = G[p] * W[r]", "P: 8", "0 <= r < 3", kPointByPoint);
   ASSERT_TRUE(run.result().is_legal()) << run.result().complaints[0].message;
   EXPECT_EQ(run.count("DRAM", "read"), 7);
   EXPECT_EQ(run.count("DRAM", "write"), 24);
@@ -65,8 +65,8 @@ TEST(WindowedOutput, IsReadOnceForEveryPointThatIsNotTheFirstOfItsValue) {
 
 // GB keeps all 17 values: 7 reads for sums, 17 that go back to DRAM.
 TEST(WindowedOutput, GoesBackFromABufferOnce) {
-  const Run run("D[X:2*p+r] = G[p] * W[r]", "P: 8", "0 <= r < 3",
-                std::string("  - !Storage {tensors: [D], component: GB}\n") + kPointByPoint);
+  const Executed run("D[X:2*p+r] = G[p] * W[r]", "P: 8", "0 <= r < 3",
+                     std::string("  - !Storage {tensors: [D], component: GB}\n") + kPointByPoint);
   EXPECT_EQ(run.count("GB", "read"), 7 + 17);
   EXPECT_EQ(run.count("GB", "write"), 24);
   EXPECT_EQ(run.count("DRAM", "write"), 17);
@@ -76,11 +76,11 @@ TEST(WindowedOutput, GoesBackFromABufferOnce) {
 // GB holds the 3 values of one p: 8 visits of 3 values; of the 24 values that are brought 17 come
 // for the first time.
 TEST(WindowedOutput, ComesBackWhereTheTilesOfTwoVisitsOverlap) {
-  const Run run("D[X:2*p+r] = G[p] * W[r]", "P: 8", "0 <= r < 3",
-                "  - !Temporal {rank_variable: p, tile_shape: 1}\n"
-                "  - !Storage {tensors: [D], component: GB}\n"
-                "  - !Temporal {rank_variable: r, tile_shape: 1}\n"
-                "  - !Compute {einsum: D, component: MAC}\n");
+  const Executed run("D[X:2*p+r] = G[p] * W[r]", "P: 8", "0 <= r < 3",
+                     "  - !Temporal {rank_variable: p, tile_shape: 1}\n"
+                     "  - !Storage {tensors: [D], component: GB}\n"
+                     "  - !Temporal {rank_variable: r, tile_shape: 1}\n"
+                     "  - !Compute {einsum: D, component: MAC}\n");
   EXPECT_EQ(run.count("DRAM", "read"), 24 - 17);
   EXPECT_EQ(run.count("DRAM", "write"), 24);
   // Sums: of GB's 24 points 7 are known to the compute. All tiles go back.
@@ -90,8 +90,8 @@ TEST(WindowedOutput, ComesBackWhereTheTilesOfTwoVisitsOverlap) {
 
 // 3·2 + 1 + 1 = 8 places, of which 3p + r with r < 2 never is 2 or 5. They are part of the tile.
 TEST(WindowedOutput, HasPlacesThatNobodyMakesWhereTheStrideExceedsTheFilter) {
-  const Run run("D[X:3*p+r] = G[p] * W[r]", "P: 3", "0 <= r < 2",
-                std::string("  - !Storage {tensors: [D], component: GB}\n") + kPointByPoint);
+  const Executed run("D[X:3*p+r] = G[p] * W[r]", "P: 3", "0 <= r < 2",
+                     std::string("  - !Storage {tensors: [D], component: GB}\n") + kPointByPoint);
   ASSERT_TRUE(run.result().is_legal()) << run.result().complaints[0].message;
   EXPECT_EQ(run.count("GB", "write"), 6);
   EXPECT_EQ(run.count("GB", "read"), 8);
@@ -103,7 +103,7 @@ TEST(WindowedOutput, HasPlacesThatNobodyMakesWhereTheStrideExceedsTheFilter) {
 
 // Two instances of two p each hold places 0..2 and 2..4: 6 go back, and at place 2 two sums meet.
 TEST(WindowedOutput, MeetsAtTheEdgesOfInstances) {
-  const Run run(
+  const Executed run(
       "D[X:p+r] = G[p] * W[r]", "P: 4", "0 <= r < 2",
       std::string("  - !Spatial {rank_variable: p, tile_shape: 2, component: PE, name: x}\n"
                   "  - !Storage {tensors: [D], component: RF}\n") +
@@ -119,7 +119,7 @@ TEST(WindowedOutput, MeetsAtTheEdgesOfInstances) {
 // Back come 2 for the first and 4 for the second one. All messages but the first at each place need
 // a read: 12 − 7 = 5, of which 2 are those; 3 are merges (2 in step one; 3 and 4 in step two).
 TEST(WindowedOutput, IsMergedAlsoWhileAnotherInstanceHasTheSum) {
-  const Run run(
+  const Executed run(
       "D[X:p+r] = G[p] * W[r]", "P: 4", "0 <= r < 4",
       std::string("  - !Temporal {rank_variable: r, tile_shape: 2}\n"
                   "  - !Spatial {rank_variable: p, tile_shape: 2, component: PE, name: x}\n"
@@ -133,7 +133,7 @@ TEST(WindowedOutput, IsMergedAlsoWhileAnotherInstanceHasTheSum) {
 // p + r is 0, 1, 1 and 2, of which X has the first two: the last is moved like a value, and
 // dropped.
 TEST(WindowedOutput, DropsWhatLiesOutsideItsRank) {
-  const Run run("D[X:p+r] = G[p] * W[r]", "P: 2, X: 2", "0 <= r < 3", kPointByPoint);
+  const Executed run("D[X:p+r] = G[p] * W[r]", "P: 2, X: 2", "0 <= r < 3", kPointByPoint);
   ASSERT_TRUE(run.result().is_legal()) << run.result().complaints[0].message;
   EXPECT_EQ(run.count("DRAM", "write"), 4);
   EXPECT_EQ(run.count("DRAM", "read"), 1);
