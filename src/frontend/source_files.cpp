@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "frontend/text_encoding.h"
+
 namespace sluice {
 
 std::size_t SourceFiles::add(std::string name, std::string text) {
-  File file{.name = std::move(name), .text = std::move(text), .line_starts = {0}};
+  File file{.name = std::move(name), .text = utf8_of(std::move(text)), .line_starts = {0}};
   for (std::size_t i = 0; i < file.text.size(); ++i)
     if (file.text[i] == '\n') file.line_starts.push_back(i + 1);
   files_.push_back(std::move(file));

@@ -5,8 +5,11 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <sstream>
 #include <unordered_map>
+
+#include "frontend/text_encoding.h"
 
 namespace sluice {
 namespace {
@@ -66,8 +69,7 @@ class TreeBuilder final : public YAML::EventHandler {
   /// yaml-cpp takes a string that never ends for one that ends with the file.
   bool all_strings_end() {
     const std::string& text = context_.sources().text(file_);
-    const bool is_utf16 = text.starts_with('\xFE') || text.starts_with('\xFF');
-    if (!last_quoted_ || is_utf16) return true;
+    if (!last_quoted_) return true;
     std::size_t at = text.find_first_of("'\"", static_cast<std::size_t>(last_quoted_->pos));
     if (at == std::string::npos) return true;
     const char quote = text[at];
@@ -175,9 +177,29 @@ class TreeBuilder final : public YAML::EventHandler {
   std::size_t n_nodes_ = 0;
 };
 
+/// Reports the first byte that no YAML file in UTF-8 has.
+bool is_text(ReadContext& context, std::size_t file) {
+  const std::string& text = context.sources().text(file);
+  const std::size_t at = first_byte_that_is_no_text(text);
+  if (at == std::string::npos) return true;
+  const auto begin = text.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(at);
+  const std::size_t line_start = text.rfind('\n', at) + 1;  // npos + 1: the first line
+  const SourcePosition position{file, static_cast<int>(std::count(begin, end, '\n')) + 1,
+                                static_cast<int>(at - std::min(line_start, at)) + 1};
+  const bool is_binary = text.find('\0') != std::string::npos;
+  context.error(position,
+                fmt::format("{}: byte 0x{:02x} is no character of UTF-8 text",
+                            is_binary ? "this is a binary file" : "this is no text file",
+                            static_cast<unsigned char>(text[at])),
+                "spec files are YAML, written as UTF-8 text");
+  return false;
+}
+
 }  // namespace
 
 std::vector<YamlPointer> parse_yaml(ReadContext& context, std::size_t file) {
+  if (!is_text(context, file)) return {};
   std::istringstream stream(context.sources().text(file));
   TreeBuilder builder(context, file);
   try {

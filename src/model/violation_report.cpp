@@ -47,13 +47,12 @@ std::string ViolationReport::names(const std::vector<TensorId>& tensors) const {
 }
 
 std::string with_thousands(double value) {
-  if (!std::isfinite(value)) return "inf";
-  const double rounded = std::round(value);
-  std::string digits = fmt::format("{:.0f}", std::floor(std::abs(value)));
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  if (value != rounded) {
-    digits += fmt::format("{:.2f}", std::abs(value) - std::floor(std::abs(value))).substr(1);
-  }
+  constexpr double kMostDigits = 1e15;
+  if (!std::isfinite(value)) return std::isnan(value) ? "unknown" : value > 0 ? "inf" : "-inf";
+  if (std::abs(value) >= kMostDigits) return fmt::format("{:.3e}", value);
+  const bool is_whole = value == std::round(value);
+  std::string digits = fmt::format("{:.{}f}", std::abs(value), is_whole ? 0 : 2);
+  for (std::size_t i = digits.size() - (is_whole ? 0 : 3); i > 3; i -= 3) digits.insert(i - 3, ",");
   return (value < 0 ? "-" : "") + digits;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/printable_text.h"
+
 namespace sluice {
 namespace {
 
@@ -29,25 +31,39 @@ std::string position(const SourceLocation& location) {
   return text;
 }
 
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// The nearest place at or before `at` that no character of UTF-8 spans.
+std::size_t between_characters(const std::string& text, std::size_t at) {
+  constexpr std::size_t kLongestCharacter = 4;
+  for (std::size_t back = 1; back < kLongestCharacter && back <= at; ++back)
+    if (character_length(text, at - back) > back) return at - back;
+  return at;
+}
+
+/// Blanks as wide as the text.
+std::string blank(std::string text) {
+  std::erase_if(text, is_continuation);  // they take no room on the screen
+  for (char& c : text)
+    if (c != '\t') c = ' ';
+  return text;
+}
+
 /// The offending line with a caret under the column. A very long line is cut around the caret.
 std::string quotation(const Diagnostic& diagnostic) {
-  std::string line = diagnostic.source_line;
-  std::size_t column = static_cast<std::size_t>(std::max(diagnostic.location.column, 1)) - 1;
-  column = std::min(column, line.size());
+  const std::string& line = diagnostic.source_line;
+  const auto column = static_cast<std::size_t>(std::max(diagnostic.location.column, 1)) - 1;
+  const std::size_t caret = between_characters(line, std::min(column, line.size()));
+  std::size_t start = 0;
+  std::size_t end = line.size();
   if (line.size() > kWidestQuote) {
-    const std::size_t start = column > kWidestQuote / 2 ? column - kWidestQuote / 2 : 0;
-    line = (start > 0 ? "..." : "") + line.substr(start, kWidestQuote);
-    column = column - start + (start > 0 ? 3 : 0);
+    if (caret > kWidestQuote / 2) start = between_characters(line, caret - kWidestQuote / 2);
+    end = between_characters(line, std::min(start + kWidestQuote, line.size()));
   }
-  std::string indent = line.substr(0, std::min(column, line.size()));
-  for (char& c : indent)
-    if (c != '\t') c = ' ';
-  // Continuation bytes of UTF-8 take no room on the screen.
-  const auto continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
-  const auto narrow =
-      std::count_if(line.begin(), line.begin() + static_cast<long>(indent.size()), continuation);
-  indent.resize(indent.size() - static_cast<std::size_t>(narrow));
-  return "  " + line + "\n  " + indent + "^\n";
+  const std::string before =
+      (start > 0 ? "..." : "") + printable_text(line.substr(start, caret - start));
+  return "  " + before + printable_text(line.substr(caret, end - caret)) + "\n  " + blank(before) +
+         "^\n";
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn a into b.
@@ -79,11 +95,12 @@ std::string lower_case(std::string text) {
 }  // namespace
 
 std::string to_string(const Diagnostic& diagnostic) {
-  std::string text = position(diagnostic.location);
+  std::string text = printable_text(position(diagnostic.location));
   if (!text.empty()) text += ": ";
-  text += fmt::format("{}: {}\n", severity_name(diagnostic.severity), diagnostic.message);
+  text += fmt::format("{}: {}\n", severity_name(diagnostic.severity),
+                      printable_text(diagnostic.message));
   if (!diagnostic.source_line.empty()) text += quotation(diagnostic);
-  if (!diagnostic.hint.empty()) text += "  hint: " + diagnostic.hint + "\n";
+  if (!diagnostic.hint.empty()) text += "  hint: " + printable_text(diagnostic.hint) + "\n";
   return text;
 }
 

@@ -7,7 +7,7 @@ namespace sluice {
 /// Numbers for people: three significant digits and a prefix. Never parsed back; the result
 /// document carries the exact values.
 
-/// "22.8 J", "3.41 µs" (`ascii`: "3.41 us"), "0 J", "inf s"; prefixes from f to E, beyond them an
+/// "22.8 J", "3.41 µs" (`ascii`: "3.41 us"), "0 J", "inf s"; prefixes from q to Q, beyond them an
 /// exponent.
 std::string human_si(double value, const std::string& unit, bool ascii = false);
 

@@ -19,11 +19,25 @@ TEST(HumanUnits, RoundsUpIntoTheNextPrefix) { EXPECT_EQ(human_si(0.99999, "s"), 
 TEST(HumanUnits, KeepsToAsciiWhereAsked) { EXPECT_EQ(human_si(3.41e-6, "s", true), "3.41 us"); }
 
 TEST(HumanUnits, UsesAnExponentBeyondThePrefixes) {
-  EXPECT_EQ(human_si(1.25e-20, "J"), "1.25e-20 J");
+  EXPECT_EQ(human_si(1.25e-20, "J"), "12.5 zJ");
+  EXPECT_EQ(human_si(1e-27, "J"), "1 rJ");
+  EXPECT_EQ(human_si(1e30, "J"), "1 QJ");
+  EXPECT_EQ(human_si(2.5e-34, "J"), "2.50e-34 J");
+  EXPECT_EQ(human_si(1e33, "J"), "1.00e+33 J");
   EXPECT_EQ(human_si(std::numeric_limits<double>::infinity(), "s"), "inf s");
 }
 
+TEST(HumanUnits, KnowsOneZeroOnly) {
+  EXPECT_EQ(human_si(-0.0, "J"), "0 J");
+  EXPECT_EQ(human_size(-0.0), "0 B");
+  EXPECT_EQ(human_count(-0.0), "0");
+  EXPECT_EQ(human_percent(-0.0), "0.0 %");
+}
+
 TEST(HumanUnits, TellsBitsFromBytes) {
+  EXPECT_EQ(human_size(0.001), "1 mbit");
+  EXPECT_EQ(human_size(8 * 0x1p80), "1 YiB");
+  EXPECT_EQ(human_size(8e30), "1.00e+30 B");  // beyond 1024 YiB
   EXPECT_EQ(human_size(12), "12 bit");
   EXPECT_EQ(human_size(64), "8 B");
   EXPECT_EQ(human_size(1536.0 * 8), "1.50 KiB");
