@@ -148,7 +148,7 @@ CostBounds cost_bounds(const BoundProblem& problem) {
     if (action < 0) return;
     const Action& found = memory.actions[static_cast<std::size_t>(action)];
     bounds.energy_floor_j += calls * found.energy_j;
-    seconds = seconds_of(calls, found);
+    seconds = seconds_of(calls, found) / bound.instances;
   };
   double read_s = 0, write_s = 0;
   price(bound.read_action, reads, read_s);

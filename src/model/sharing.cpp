@@ -73,6 +73,8 @@ class SharingChecker {
     const auto variable =
         step_variable(producer, *find_access(problem_.workload[consumer.einsum], tensor));
     const int local = variable ? problem_[consumer.einsum].local_variable[variable->index()] : -1;
+    if (variable && variable_size(problem_.workload[consumer.einsum], *variable) == 1)
+      return;  // one step: of the slice that it starts with
     for (auto l = consumer.loops_begin; l < consumer.loops_end; ++l) {
       const NestLoop& loop = tree_.loops[l];
       const bool steps = loop.variable == local && !loop.spatial && loop.tile == 1;

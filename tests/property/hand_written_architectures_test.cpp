@@ -255,27 +255,6 @@ TEST(HandWrittenArchitecture, KeepsASharedTensorAboveATileOfAnOuterMemory) {
               free_local("Intermediates", ""), ""));
 }
 
-// What the mapper cannot do yet (docs/differences-accelforge.md) it says: a recurrence of two
-// Einsums that exchange nothing inside the loop over the steps.
-TEST(HandWrittenArchitecture, SaysWhatARecurrenceOfTwoEinsumsNeeds) {
-  const std::string text = R"yaml(workload:
-  bits_per_value: {All: 8}
-  rank_sizes: {I: 2}
-  initial: {A: 0}
-  einsums:
-  - "B[i] = exp(A[i])"
-  - "A[i+1] = B[i] * C[i]"
-)yaml" + arch_of("All", "size: inf, tensors: {keep: Nothing}", "", "");
-  const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
-  ASSERT_TRUE(specs.has_value());
-  const auto problem = bind(*specs->workload, *specs->arch);
-  ASSERT_TRUE(problem.has_value());
-  const auto found = find_mapper("fused")->map(*problem, MapperOptions{}, {});
-  ASSERT_FALSE(found.has_value());
-  EXPECT_NE(found.error().reason.find("a recurrence of several Einsums"), std::string::npos)
-      << found.error().reason;
-}
-
 // T1 would be read from a copy in the local buffer that stands above the loop in which T1 is made.
 TEST(HandWrittenArchitecture, ReadsNoCopyFromAboveTheLoopThatMakesTheTensor) {
   const std::string workload = R"yaml(workload:

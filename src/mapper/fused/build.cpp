@@ -162,12 +162,20 @@ class TreeBuilder {
     nodes->push_back({std::move(node)});
   }
 
+  /// Of the outermost memory, where no loop over its instances stands above it, or persistent.
+  static bool stands_on_top(const Path& path, const Slot& slot) {
+    if (slot.gap == 0 || !path.templ->ports || slot.gap > 1) return slot.gap == 0;
+    for (std::size_t l = 0; l < path.trips.size(); ++l)
+      if (path.templ->loops[l].gap == 0 && path.trips[l] > 1) return false;
+    return true;
+  }
+
   /// Backing nodes of the outermost memory and of persistent tensors stand above everything.
   void emit_outermost(NodeList* nodes) {
     for (const bool persistent : {true, false})
       for (Path& path : paths_)
         for (PlacedSlot& placed : path.slots)
-          if (placed.slot.backing && placed.slot.gap == 0 && placed.slot.persistent == persistent)
+          if (stands_on_top(path, placed.slot) && placed.slot.persistent == persistent)
             emit_storage(path, &placed, false, nodes);
   }
 
@@ -256,7 +264,7 @@ class TreeBuilder {
     std::vector<PlacedSlot*> kept_up;
     bool spans_below = false;
     for (auto placed = paths_[e].slots.rbegin(); placed != paths_[e].slots.rend(); ++placed) {
-      if (placed->level != level || placed->slot.gap == 0) continue;
+      if (placed->level != level || stands_on_top(paths_[e], placed->slot)) continue;
       if (spans(first, last, level, e, *placed))
         spans_below = true;
       else if (spans_below &&

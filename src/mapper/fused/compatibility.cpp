@@ -194,7 +194,9 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
 
 bool steps_together(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const std::vector<std::int64_t>& trips) {
-  if (!shape.recurrence.step) return true;
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    if (templ.loops[l].steps) return trips[l] == shape.sizes[templ.loops[l].variable];
+  if (!shape.recurrence.step || !shape.recurrence.is_member()) return true;
   Compatibility loops;
   add_loops(problem, shape, templ, trips, &loops);
   for (std::size_t l = 0; l < loops.loops.size(); ++l) {

@@ -9,8 +9,6 @@
 namespace sluice::fused {
 namespace {
 
-std::uint64_t bit(std::uint32_t b) { return std::uint64_t{1} << b; }
-
 /// Counts of one action of one component, over all instances and of the busiest one.
 struct ActionRows {
   Row total;
@@ -36,6 +34,8 @@ class Compiler {
       actions_[c].resize(problem.arch.components[c].actions.size());
     for (const Slot& slot : templ.slots)
       if (slot.shared) last_fused_gap_ = std::max(last_fused_gap_, slot.gap);
+    for (const LoopPlace& loop : templ.loops)
+      if (loop.steps) last_fused_gap_ = std::max(last_fused_gap_, loop.gap);
     find_used();
   }
 
@@ -56,37 +56,36 @@ class Compiler {
  private:
   // ---- masks -------------------------------------------------------------------------------
   template <class Predicate>
-  std::uint64_t mask(const Predicate& take) const {
-    std::uint64_t result = 0;
+  LoopSet mask(const Predicate& take) const {
+    LoopSet result;
     for (const VariableClass& cls : classes_)
       for (const ClassLoop& loop : cls.loops)
-        if (take(loop)) result |= bit(loop.bit);
+        if (take(loop)) result.add(loop.number);
     return result;
   }
 
-  std::uint64_t temporal_above(std::uint32_t gap) const {
+  LoopSet temporal_above(std::uint32_t gap) const {
     return mask([&](const ClassLoop& l) { return !l.spatial && l.gap < gap; });
   }
-  std::uint64_t relevant_temporal_above(std::uint32_t access, std::uint32_t gap) const {
+  LoopSet relevant_temporal_above(std::uint32_t access, std::uint32_t gap) const {
     return mask([&](const ClassLoop& l) {
       return !l.spatial && l.gap < gap &&
              bound_.accesses[access].relevance[l.variable] == Relevance::kRelevant;
     });
   }
   /// Loops above a gap whose steps show an instance parts of an output that overlap.
-  std::uint64_t windows_above(std::uint32_t access, std::uint32_t gap) const {
-    if (!bound_.accesses[access].is_output) return 0;
+  LoopSet windows_above(std::uint32_t access, std::uint32_t gap) const {
+    if (!bound_.accesses[access].is_output) return {};
     return mask([&](const ClassLoop& l) {
       return !l.spatial && l.gap < gap &&
              bound_.accesses[access].relevance[l.variable] == Relevance::kPartial;
     });
   }
-  std::uint64_t spatial_between(std::uint32_t outer, std::uint32_t inner) const {
+  LoopSet spatial_between(std::uint32_t outer, std::uint32_t inner) const {
     return mask([&](const ClassLoop& l) { return l.spatial && outer <= l.gap && l.gap < inner; });
   }
   /// Spatial loops between two gaps whose instances are served one by one.
-  std::uint64_t unshared_between(std::uint32_t access, std::uint32_t outer,
-                                 std::uint32_t inner) const {
+  LoopSet unshared_between(std::uint32_t access, std::uint32_t outer, std::uint32_t inner) const {
     return mask([&](const ClassLoop& l) {
       if (!l.spatial || l.gap < outer || l.gap >= inner) return false;
       const BoundSpatial& s = bound_.components[l.component.index()].spatial[l.dimension];
@@ -97,9 +96,10 @@ class Compiler {
   }
 
   // ---- rows --------------------------------------------------------------------------------
-  std::uint32_t monomial(std::int32_t slot, std::uint32_t access, std::uint64_t loops,
-                         std::uint64_t extra = 0, bool still = false, std::uint64_t united = 0) {
-    const bool any_access = slot < 0 && united == 0;
+  std::uint32_t monomial(std::int32_t slot, std::uint32_t access, const LoopSet& loops,
+                         const LoopSet& extra = {}, bool still = false,
+                         const LoopSet& united = {}) {
+    const bool any_access = slot < 0 && united.empty();
     const Monomial wanted{slot, any_access ? 0 : access, extra, loops, united, still};
     const auto at = std::find(program_.monomials.begin(), program_.monomials.end(), wanted);
     if (at != program_.monomials.end())
@@ -141,15 +141,16 @@ class Compiler {
   }
 
   void count(ComponentId component, const char* name, std::uint32_t access, std::int32_t slot,
-             std::uint64_t total, std::uint64_t busiest, double sign, std::uint64_t united = 0) {
+             const LoopSet& total, const LoopSet& busiest, double sign,
+             const LoopSet& united = {}) {
     count(component, name, access, static_cast<std::uint32_t>(bound_.accesses[access].tensor), slot,
           total, busiest, sign, united);
   }
 
   /// Counts the values of one tensor's tile in the width of another (a copy's other side).
   void count(ComponentId component, const char* name, std::uint32_t access, std::uint32_t tensor,
-             std::int32_t slot, std::uint64_t total, std::uint64_t busiest, double sign,
-             std::uint64_t united = 0) {
+             std::int32_t slot, const LoopSet& total, const LoopSet& busiest, double sign,
+             const LoopSet& united = {}) {
     ActionRows* rows = action(component, name);
     if (rows == nullptr) return;
     double per_value = sign * actions_per_value(component, tensor, name);
@@ -159,8 +160,8 @@ class Compiler {
       for (const BoundIndex& index : bound_.accesses[access].index)
         per_value *= 1 + static_cast<double>(index.slack);
     }
-    add(&rows->total, monomial(slot, access, total, 0, false, united), per_value);
-    add(&rows->busiest, monomial(slot, access, busiest, 0, false, united), per_value);
+    add(&rows->total, monomial(slot, access, total, {}, false, united), per_value);
+    add(&rows->busiest, monomial(slot, access, busiest, {}, false, united), per_value);
   }
 
   /// Extents of the indices that no variable of several values moves: no class knows them.
@@ -206,11 +207,11 @@ class Compiler {
   }
 
   void count_edge(const Edge& edge, std::uint32_t access) {
-    const std::uint64_t steps = temporal_above(edge.child_gap);
-    const std::uint64_t skipped = relevant_temporal_above(access, edge.child_gap);
-    const std::uint64_t above = spatial_between(0, edge.parent->gap);
-    const std::uint64_t served = unshared_between(access, edge.parent->gap, edge.child_gap);
-    const std::uint64_t copies = spatial_between(0, edge.child_gap);
+    const LoopSet steps = temporal_above(edge.child_gap);
+    const LoopSet skipped = relevant_temporal_above(access, edge.child_gap);
+    const LoopSet above = spatial_between(0, edge.parent->gap);
+    const LoopSet served = unshared_between(access, edge.parent->gap, edge.child_gap);
+    const LoopSet copies = spatial_between(0, edge.child_gap);
     const ComponentId parent = edge.parent->component;
     const bool has_child = edge.child >= 0;
     const ComponentId child =
@@ -225,15 +226,15 @@ class Compiler {
     if (has_child && memory != nullptr && memory->draining_reads == DrainingReads::kCounted)
       count(child, "read", access, volume, steps | copies, steps, 1);
     // The first read of each value of an output is skipped.
-    const std::uint64_t united = windows_above(access, edge.child_gap);
+    const LoopSet united = windows_above(access, edge.child_gap);
     count(parent, "read", access, volume, skipped | above | served, skipped | served, -1, united);
     if (has_child) count(child, "write", access, volume, skipped | copies, skipped, -1, united);
     count_merges(edge, access, skipped, above, served);
   }
 
   /// Reads that add up the partial sums of several instances, where the parent prices them.
-  void count_merges(const Edge& edge, std::uint32_t access, std::uint64_t skipped,
-                    std::uint64_t above, std::uint64_t served) {
+  void count_merges(const Edge& edge, std::uint32_t access, const LoopSet& skipped,
+                    const LoopSet& above, const LoopSet& served) {
     const ComponentId parent = edge.parent->component;
     const Component& component = problem_.arch[parent];
     if (!component.is_memory() ||
@@ -245,8 +246,8 @@ class Compiler {
                bound_.accesses[access].relevance[l.variable] == relevance;
       });
     };
-    const std::uint64_t merged = between(Relevance::kRelevant);
-    const std::uint64_t united = windows_above(access, edge.child_gap);
+    const LoopSet merged = between(Relevance::kRelevant);
+    const LoopSet united = windows_above(access, edge.child_gap);
     count(parent, "read", access, edge.child, skipped | above | served, skipped | served, 1,
           united);
     count(parent, "read", access, edge.child, skipped | above | merged, skipped | merged, -1,
@@ -270,10 +271,10 @@ class Compiler {
         gap = slot.gap;
       }
       const auto direction = std::get<Toll>(problem_.arch[toll.component].kind).direction;
-      const std::uint64_t steps = temporal_above(gap);
-      const std::uint64_t skipped = relevant_temporal_above(access, gap);
-      const std::uint64_t above = spatial_between(0, toll.gap);
-      const std::uint64_t served = unshared_between(access, toll.gap, gap);
+      const LoopSet steps = temporal_above(gap);
+      const LoopSet skipped = relevant_temporal_above(access, gap);
+      const LoopSet above = spatial_between(0, toll.gap);
+      const LoopSet served = unshared_between(access, toll.gap, gap);
       const bool is_output = bound_.accesses[access].is_output;
       if (direction != Toll::Direction::kUp) {
         count(toll.component, "read", access, below, steps | above | served, steps | served, 1);
@@ -287,8 +288,8 @@ class Compiler {
   }
 
   void count_compute() {
-    const std::uint64_t all = temporal_above(leaf_gap()) | spatial_between(0, leaf_gap());
-    const std::uint64_t steps = temporal_above(leaf_gap());
+    const LoopSet all = temporal_above(leaf_gap()) | spatial_between(0, leaf_gap());
+    const LoopSet steps = temporal_above(leaf_gap());
     for (const auto& [action_index, calls] : compute_.calls_per_point) {
       ActionRows& rows = actions_[compute_.component.index()][action_index];
       add(&rows.total, monomial(-1, 0, all), static_cast<double>(calls));
@@ -310,9 +311,9 @@ class Compiler {
     const std::int32_t lower = from.gap >= to.gap ? source : target;
     const std::uint32_t gap = templ_.slots[static_cast<std::size_t>(lower)].gap;
     const std::uint32_t access = access_of(templ_.slots[static_cast<std::size_t>(lower)].tensor);
-    const std::uint64_t steps = temporal_above(gap), copies = spatial_between(0, gap);
+    const LoopSet steps = temporal_above(gap), copies = spatial_between(0, gap);
     // The outer memory serves every instance below it; the inner one only itself.
-    const std::uint64_t served = steps | spatial_between(std::min(from.gap, to.gap), gap);
+    const LoopSet served = steps | spatial_between(std::min(from.gap, to.gap), gap);
     count(from.component, "read", access, from.tensor, lower, steps | copies,
           lower == source ? steps : served, 1);
     count(to.component, "write", access, to.tensor, lower, steps | copies,
@@ -396,9 +397,9 @@ class Compiler {
 
   // ---- occupancy ---------------------------------------------------------------------------
   /// Loops below a slot that its reservation sinks through (normal form).
-  std::uint64_t sunk_loops(const Slot& slot) const {
-    if (slot.backing) return 0;
-    std::uint64_t result = 0;
+  LoopSet sunk_loops(const Slot& slot) const {
+    LoopSet result;
+    if (slot.backing) return result;
     for (std::uint32_t i = 0; i < templ_.loops.size(); ++i) {
       const LoopPlace& place = templ_.loops[i];
       if (place.gap != slot.gap) continue;
@@ -407,13 +408,13 @@ class Compiler {
           place.spatial ? place.component == slot.component
                         : slides || (!place.fused && shape_.sinks(slot.tensor, place.variable));
       if (!passes) break;
-      result |= loop_bit(i);
+      result = result | loop_of(i);
       if (slides) break;
     }
     return result;
   }
 
-  std::uint64_t loop_bit(std::uint32_t place) const {
+  LoopSet loop_of(std::uint32_t place) const {
     return mask([&](const ClassLoop& l) {
       return std::find(l.places.begin(), l.places.end(), place) != l.places.end();
     });
@@ -425,10 +426,10 @@ class Compiler {
     for (std::size_t h = 0; h < bound_.held.size(); ++h) {
       if (bound_.held[h].tensor != static_cast<int>(slot.tensor)) continue;
       const auto access = static_cast<std::uint32_t>(bound_.accesses.size() + h);
-      const std::uint64_t sunk = sunk_loops(slot);
+      const LoopSet sunk = sunk_loops(slot);
       const double all = bits * extent_without_loops(bound_.held[h], slot.backing);
-      add(row, monomial(index, access, 0, sunk), twice ? 2 * all : all);
-      if (twice) add(row, monomial(index, access, 0, sunk, true), -all);
+      add(row, monomial(index, access, {}, sunk), twice ? 2 * all : all);
+      if (twice) add(row, monomial(index, access, {}, sunk, true), -all);
     }
   }
 
@@ -511,10 +512,10 @@ class Compiler {
   void add_fanout_limits() {
     for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
       for (std::uint32_t d = 0; d < problem_.arch.components[c].spatial.size(); ++d) {
-        const std::uint64_t loops = mask([&](const ClassLoop& l) {
+        const LoopSet loops = mask([&](const ClassLoop& l) {
           return l.spatial && l.component == ComponentId(c) && l.dimension == d;
         });
-        if (loops == 0) continue;
+        if (loops.empty()) continue;
         Row row;
         add(&row, monomial(-1, 0, loops), 1);
         program_.limits.push_back(

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "loop_classes.h"
+#include "loop_set.h"
 
 namespace sluice::fused {
 
@@ -14,10 +15,10 @@ struct Monomial {
   std::int32_t slot = -1;  ///< a tile at this slot, or -1: no volume
   /// which tile: index into BoundEinsum::accesses, or past them into BoundEinsum::held
   std::uint32_t access = 0;
-  std::uint64_t extra_above = 0;  ///< loops below the slot that count as above it (sliding window)
-  std::uint64_t loops = 0;        ///< class loops (by bit) whose trip counts multiply
-  std::uint64_t united = 0;       ///< class loops of whose steps an output's tile sees a value once
-  bool still = false;             ///< 0 where a temporal loop above the tile has several trips
+  LoopSet extra_above;  ///< loops below the slot that count as above it (sliding window)
+  LoopSet loops;        ///< class loops whose trip counts multiply
+  LoopSet united;       ///< class loops of whose steps an output's tile sees a value once
+  bool still = false;   ///< 0 where a temporal loop above the tile has several trips
   bool operator==(const Monomial&) const = default;
 };
 

@@ -42,6 +42,8 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
     own.dimension = loop.dimension;
     own.trips = loop.trips;
     own.tile = loop.tile;
+    own.steps = shape.recurrence.step && !loop.spatial && loop.tile == 1 &&
+                shape.variables[loop.variable] == *shape.recurrence.step;
     for (const LiveTensor& tensor : spine.live) {
       for (const LocalTensor& local : shape.tensors) {
         if (local.id != tensor.id) continue;
@@ -54,6 +56,7 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
   }
   spine.stop_before = compatibility.stop_before;
   spine.continues_recurrence = shape.recurrence.continues;
+  spine.recurrence_goes_on = shape.recurrence.goes_on;
   return spine;
 }
 

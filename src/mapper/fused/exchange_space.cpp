@@ -62,17 +62,17 @@ class FusedTrips {
       return;
     }
     const LoopPlace& loop = templ_.loops[item.index];
-    if (!loop.leads) choose(position + 1, total, hashes, members, body);
+    if (!loop.leads && !loop.steps) choose(position + 1, total, hashes, members, body);
     const std::int64_t rest = rest_[loop.variable];
-    if (here_[loop.variable] >= options_.max_fused_loops_per_rank ||
-        total >= options_.max_fused_loops)
+    if (!loop.steps && (here_[loop.variable] >= options_.max_fused_loops_per_rank ||
+                        total >= options_.max_fused_loops))
       return;
     const std::int64_t most =
         loop.spatial ? problem_.arch[loop.component].spatial[loop.dimension].fanout : rest;
     ++here_[loop.variable];
     const std::int64_t size = shape_.sizes[loop.variable], unit = unit_[loop.variable];
     const auto choose_trips = [&](std::int64_t trips) {
-      if (trips == 1 || trip_count(trips) > most) return;
+      if (trips == 1 || trip_count(trips) > most || (loop.steps && trips != rest)) return;
       if (request_.coarse && !is_coarse(trips, size)) return;
       trips_[item.index] = trips;
       rest_[loop.variable] = tile_inside(rest, trips);
@@ -174,7 +174,7 @@ std::vector<std::int64_t> skeleton_key(const BoundProblem& problem, const Einsum
       key.insert(key.end(),
                  {1, loop.variable, loop.gap, loop.spatial,
                   static_cast<std::int64_t>(loop.component.index()), loop.dimension, loop.late,
-                  loop.leads, loop.block, slides,
+                  loop.leads, loop.steps, loop.block, slides,
                   static_cast<std::int64_t>(copied_above(problem, shape, templ, item.index))});
     } else if (const Slot& slot = templ.slots[item.index]; slot.shared) {
       key.insert(key.end(), {2, static_cast<std::int64_t>(slot.component.index()), slot.tensor,

@@ -19,11 +19,10 @@ bool is_recurrent(const EinsumShape& shape) {
 
 void blame_recurrence(const std::string& einsum, NoMapping* no) {
   no->reason = "Einsum " + einsum +
-               ": a recurrence of several Einsums is mapped only with one of the tensors that they "
-               "exchange kept inside the loop over the steps, and here none fits or may be kept "
-               "there";
+               ": the Einsums of a recurrence stand below one loop over its steps, the outermost "
+               "one, and here no mapping with such a loop fits";
   no->nearest_relaxation =
-      "allow a fused loop, and let a memory further in keep what these Einsums exchange";
+      "allow a fused loop, or let a larger memory keep what these Einsums exchange";
 }
 
 }  // namespace

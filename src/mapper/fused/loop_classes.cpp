@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "sluice/support/error.h"
 #include "trip_choices.h"
 
 namespace sluice::fused {
@@ -33,6 +32,7 @@ ClassLoop make_loop(const EinsumShape& shape, const Template& templ, std::uint32
   loop.gap = p.gap;
   loop.spatial = p.spatial;
   loop.fused = p.fused;
+  loop.steps = p.steps;
   loop.rules = loop_rules(shape, templ, p);
   loop.component = p.component;
   loop.dimension = p.dimension;
@@ -77,12 +77,11 @@ std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template
     else
       home->variables.push_back(v);
   }
-  std::uint32_t bit = 0;
+  std::uint32_t number = 0;
   for (VariableClass& cls : classes) {
     add_loops(shape, templ, &cls);
-    for (ClassLoop& loop : cls.loops) loop.bit = bit++;
+    for (ClassLoop& loop : cls.loops) loop.number = number++;
   }
-  SLUICE_CHECK(bit <= 64, "more than 64 loop places in one template");
   return classes;
 }
 
@@ -149,7 +148,8 @@ class StateEnumerator {
     const bool last = current.fills && position + 1 == current.loops.size();
     const auto take = [&](std::int64_t trips) {
       if (loop.spatial && trip_count(trips) > limits_.fanout[l]) return;
-      const int fused = loop.fused && trips > 1 ? 1 : 0;
+      if (loop.steps && trips != left.tile) return;
+      const int fused = loop.fused && !loop.steps && trips > 1 ? 1 : 0;
       if (fused_here + fused > limits_.max_fused_loops_per_rank) return;
       if (fused_total + fused > limits_.max_fused_loops) return;
       trips_[l] = trips;

@@ -16,10 +16,11 @@ struct ClassLoop {
   std::uint32_t gap = 0;
   bool spatial = false;
   bool fused = false;
+  bool steps = false;
   LoopRules rules;
   ComponentId component{};
   std::uint32_t dimension = 0;
-  std::uint32_t bit = 0;  ///< position in loop masks, unique in the template
+  std::uint32_t number = 0;  ///< in loop sets, unique in the template
 };
 
 /// Variables whose tile shapes are chosen together: one variable, several that index the same
@@ -30,7 +31,7 @@ struct VariableClass {
   std::vector<ClassLoop> loops;  ///< outermost first; of one variable: that variable's order
 };
 
-/// Splits a template's variables into classes. At most 64 class loops in all.
+/// Splits a template's variables into classes.
 /// `merge_equal` = false keeps every plain variable a class of its own (constraints on its tiles,
 /// uneven tiles).
 std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,

@@ -10,10 +10,17 @@
 namespace sluice::fused {
 namespace {
 
+/// The loop over the steps of a recurrence of several Einsums, where all that they exchange is
+/// backed above it: the outermost of all loops.
+struct OuterSteps {
+  std::uint32_t variable = 0, gap = 0;
+};
+
 class LoopPlacer {
  public:
   LoopPlacer(const BoundProblem& problem, const EinsumShape& shape, const MapperOptions& options,
-             const Constraints& constraints, std::uint32_t compute, const SlotGroups& groups)
+             const Constraints& constraints, std::uint32_t compute, const SlotGroups& groups,
+             std::optional<OuterSteps> outer = std::nullopt)
       : problem_(problem),
         shape_(shape),
         options_(options),
@@ -21,22 +28,59 @@ class LoopPlacer {
         bound_(problem[shape.einsum]),
         compute_(compute),
         groups_(groups),
-        rules_(order_rules(constraints, shape, groups), shape.sizes.size()) {
+        rules_(order_rules(constraints, shape, groups), shape.sizes.size()),
+        outer_(outer) {
     SLUICE_CHECK(shape.sizes.size() <= 64, "more than 64 rank variables in one Einsum");
     for (std::size_t v = 0; v < shape.sizes.size(); ++v)
       if (shape.sizes[v] > 1) all_ |= Variables{1} << v;
     find_fused_gaps();
+    if (outer_) rules_.put_first(outer_->variable, outer_->gap, &above_steps_);
     for (std::uint32_t gap = 0; gap < groups_.count; ++gap)
       temporal_.push_back(temporal_variables(gap));
     place_missing();
+    if (outer_) forbid_above_steps();
     add_step_rules();
     add_carried_rules();
   }
 
   void append(std::vector<Template>* templates) { choose_steps(0, templates); }
 
+  /// Where the loop over the steps of a recurrence may stand below all that its Einsums exchange.
+  std::vector<OuterSteps> outer_steps() const {
+    std::vector<OuterSteps> result;
+    if (!shape_.recurrence.is_member()) return result;
+    const std::uint32_t first = std::max<std::uint32_t>(fused_gaps_, groups_.ports ? 1 : 0);
+    for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v) {
+      if ((all_ & bit(v)) == 0 ||
+          (shape_.recurrence.step && shape_.variables[v] != *shape_.recurrence.step))
+        continue;
+      for (std::uint32_t gap = first; gap < groups_.count; ++gap)
+        if (!sinks_from(gap, v)) result.push_back({v, gap});
+    }
+    return result;
+  }
+
  private:
   static Variables bit(std::size_t v) { return Variables{1} << v; }
+
+  /// Whether a node right above the gap sinks through a loop over the variable: then the loop
+  /// stands a gap further out.
+  bool sinks_from(std::uint32_t gap, std::size_t v) const {
+    const auto above = slots_of_group(gap);
+    return std::any_of(above.begin(), above.end(), [&](const Slot* slot) {
+      return !slot->backing && shape_.sinks(slot->tensor, v);
+    });
+  }
+
+  /// Whether the gap's loops begin with the one over the steps.
+  bool begins_with_steps(std::uint32_t gap) const { return outer_ && outer_->gap == gap; }
+
+  /// What constraints put above the loop over the steps has no loops there.
+  void forbid_above_steps() {
+    for (const OrderRule& rule : above_steps_)
+      for (std::uint32_t gap = rule.first_gap; gap <= rule.last_gap; ++gap)
+        for (const std::uint32_t v : rule.variables) temporal_[gap] &= ~bit(v);
+  }
 
   void find_fused_gaps() {
     fused_gaps_ = 0;
@@ -95,12 +139,15 @@ class LoopPlacer {
     Variables allowed = all_;
     const bool is_fused = gap < fused_gaps_;
     if (is_fused && options_.max_fused_loops == 0) return 0;
+    if (groups_.ports && gap == 0) return 0;
+    if (outer_) allowed = gap < outer_->gap ? 0 : allowed & ~bit(outer_->variable);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
       if (!seen_above(gap, t)) allowed &= with(t, Relevance::kRelevant) | rows(t);
     if (!options_.pruning.redundant_templates) return allowed;
     Variables partial_above = 0;
     for (const Slot* slot : slots_of_group(gap)) {
-      const bool order_matters = is_fused && options_.max_fused_loops >= 2;
+      const bool order_matters =
+          (is_fused && options_.max_fused_loops >= 2) || begins_with_steps(gap);
       if (!slot->backing && !order_matters) allowed &= ~held(slot->tensor, Relevance::kRelevant);
       partial_above |= windows(slot->tensor);
     }
@@ -114,9 +161,10 @@ class LoopPlacer {
 
   /// A variable that no unfused gap takes stands right below the last backing node.
   void place_missing() {
-    Variables missing = all_;
-    for (std::uint32_t gap = fused_gaps_; gap < groups_.count; ++gap) missing &= ~temporal_[gap];
-    temporal_[last_backing_gap_] |= missing;
+    Variables missing = outer_ ? all_ & ~bit(outer_->variable) : all_;
+    const std::uint32_t first = outer_ ? outer_->gap : fused_gaps_;
+    for (std::uint32_t gap = first; gap < groups_.count; ++gap) missing &= ~temporal_[gap];
+    temporal_[std::max(first, last_backing_gap_)] |= missing;
   }
 
   std::uint32_t spatial_gap(ComponentId component) const {
@@ -137,7 +185,7 @@ class LoopPlacer {
 
   Variables spatial_variables(ComponentId component, std::size_t dimension,
                               std::uint32_t gap) const {
-    Variables allowed = all_;
+    Variables allowed = outer_ ? all_ & ~bit(outer_->variable) : all_;
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
       if (shape_.carried[v] || (is_summed(v) && carries_below(gap))) allowed &= ~bit(v);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
@@ -188,7 +236,8 @@ class LoopPlacer {
   void add_carried_rules() {
     for (std::uint32_t step = 0; step < shape_.sizes.size(); ++step)
       for (std::uint32_t summed = 0; summed < shape_.sizes.size(); ++summed)
-        if (shape_.carried[step] && is_summed(summed) && (all_ >> step & all_ >> summed & 1))
+        if (shape_.carried[step] && is_summed(summed) && (all_ >> step & all_ >> summed & 1) &&
+            !(outer_ && outer_->variable == step))
           rules_.add({{step, summed}, 0, groups_.count - 1, true});
   }
 
@@ -264,7 +313,8 @@ class LoopPlacer {
     Variables candidates = 0;
     const auto above = slots_of_group(gap);
     if (gap > 0 && !above.front()->backing)
-      candidates = windows(above.front()->tensor) & temporal_[gap];
+      candidates = windows(above.front()->tensor) &
+                   (begins_with_steps(gap) ? bit(outer_->variable) : temporal_[gap]);
     const bool may_stay =
         candidates != 0 && is_double_buffered(problem_.arch[above.front()->component]);
     if (candidates == 0 || rules_.cover(gap) || may_stay) choose_leader(-1, gap, templates);
@@ -303,6 +353,7 @@ class LoopPlacer {
   std::optional<Template> build() const {
     Template result;
     result.compute = compute_;
+    result.ports = groups_.ports;
     result.slots = groups_.slots;
     for (std::size_t s = 0; s < result.slots.size(); ++s) result.slots[s].gap = groups_.group_of[s];
     for (std::uint32_t gap = 0; gap < groups_.count; ++gap) {
@@ -317,6 +368,8 @@ class LoopPlacer {
   bool add_loops(std::uint32_t gap, Template* result) const {
     std::vector<LoopPlace> places = temporal_places(gap);
     if (!rules_.sort(gap, temporal_[gap], &places)) return false;
+    if (begins_with_steps(gap))
+      places.insert(places.begin(), {.variable = outer_->variable, .gap = gap, .steps = true});
     const std::vector<LoopPlace> spatial = spatial_places(gap);
     places.insert(places.end(), spatial.begin(), spatial.end());
     lead(gap, &places);
@@ -325,7 +378,7 @@ class LoopPlacer {
         for (std::size_t s = 0; s < groups_.slots.size(); ++s)
           if (groups_.group_of[s] == gap)
             result->slots[s].sliding_loop = static_cast<std::int32_t>(result->loops.size());
-      place.fused = place.gap < fused_gaps_;
+      place.fused = place.gap < fused_gaps_ || place.steps;
       result->items.push_back({true, static_cast<std::uint32_t>(result->loops.size())});
       result->loops.push_back(place);
     }
@@ -350,7 +403,8 @@ class LoopPlacer {
   std::vector<LoopPlace> temporal_places(std::uint32_t gap) const {
     const std::int32_t first = sliding_[gap];
     std::vector<LoopPlace> places;
-    if (first >= 0) places.push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
+    if (first >= 0 && !begins_with_steps(gap))
+      places.push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
     const Variables late = late_in(gap), rows = rows_in(gap);
     for (const bool is_row : {false, true})
       for (const bool is_late : {false, true})
@@ -382,9 +436,11 @@ class LoopPlacer {
 
   std::vector<LoopPlace> spatial_places(std::uint32_t gap) const {
     std::vector<LoopPlace> places;
+    if (outer_ && gap < outer_->gap) return places;
     for (ComponentId component : bound_.computes[compute_].path) {
       const auto& dimensions = problem_.arch[component].spatial;
-      if (dimensions.empty() || spatial_gap(component) != gap || stands_too_low(component, gap))
+      if (dimensions.empty() || !bound_.components[component.index()].enabled ||
+          spatial_gap(component) != gap || stands_too_low(component, gap))
         continue;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d) {
         if (dimensions[d].fanout <= 1) continue;
@@ -409,6 +465,8 @@ class LoopPlacer {
   std::uint32_t compute_;
   const SlotGroups& groups_;
   OrderRules rules_;
+  std::optional<OuterSteps> outer_;
+  std::vector<OrderRule> above_steps_;
   struct StepChoice {
     Variables steps;
     std::uint32_t group;  // of the backing node
@@ -428,7 +486,10 @@ void append_templates(const BoundProblem& problem, const EinsumShape& shape,
                       const MapperOptions& options, const Constraints& constraints,
                       std::uint32_t compute, const SlotGroups& groups,
                       std::vector<Template>* templates) {
-  LoopPlacer(problem, shape, options, constraints, compute, groups).append(templates);
+  LoopPlacer placer(problem, shape, options, constraints, compute, groups);
+  placer.append(templates);
+  for (const OuterSteps& steps : placer.outer_steps())
+    LoopPlacer(problem, shape, options, constraints, compute, groups, steps).append(templates);
 }
 
 }  // namespace sluice::fused

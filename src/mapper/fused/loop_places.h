@@ -5,11 +5,13 @@
 namespace sluice::fused {
 
 /// Slots of one template in groups: group 0 (the outermost memory and persistent tensors) has no
-/// loop above or inside it, every other slot is a group of its own.
+/// loop above or inside it, every other slot is a group of its own. Where there are ports, the
+/// outermost memory is group 1, and above it stand loops over its instances.
 struct SlotGroups {
   std::vector<Slot> slots;
   std::vector<std::uint32_t> group_of;  ///< per slot
   std::uint32_t count = 1;
+  bool ports = false;
 };
 
 /// Appends every template that these slots allow: one for each choice of sliding windows.

@@ -82,9 +82,16 @@ class Matcher {
     return std::find(to_next_.begin(), to_next_.end(), static_cast<std::int32_t>(r)) ==
                to_next_.end() &&
            same_extent(prefix_.loops[l], next_.loops[r]) &&
+           (!next_.continues_recurrence || !prefix_.loops[l].steps || !steps_elsewhere(r)) &&
            (tensor == nullptr ||
             rank_of(prefix_.loops[l], tensor->id) == rank_of(next_.loops[r], tensor->id)) &&
            reads_what_is_written(prefix_.loops[l], next_.loops[r]);
+  }
+
+  /// Whether the next Einsum takes its steps in another loop.
+  bool steps_elsewhere(std::size_t r) const {
+    return !next_.loops[r].steps && std::any_of(next_.loops.begin(), next_.loops.end(),
+                                                [](const SpineLoop& loop) { return loop.steps; });
   }
 
   /// A tensor that is written under a loop is complete only after it: the next Einsum may read it
@@ -94,6 +101,12 @@ class Matcher {
       const auto [tensor, rank] = mine.ranks[i];
       if (!mine.written_below[i] || find_live(next_, tensor) == nullptr) continue;
       if (rank < 0 || rank != rank_of(theirs, tensor)) return false;
+    }
+    // In a recurrence a reader may come first; of a copy above the steps it would read old slices.
+    for (std::size_t i = 0; next_.continues_recurrence && i < theirs.ranks.size(); ++i) {
+      const auto [tensor, rank] = theirs.ranks[i];
+      if (!theirs.written_below[i] || find_live(prefix_, tensor) == nullptr) continue;
+      if (rank < 0 || rank != rank_of(mine, tensor)) return false;
     }
     return true;
   }
@@ -122,6 +135,7 @@ class Matcher {
     struct Entry {
       std::size_t set;  // size of the smallest closed set that holds the loop
       std::int32_t left, right;
+      bool steps = false;  // stands first where it may
     };
     std::vector<Entry> entries;
     const auto smallest = [](const std::vector<std::size_t>& sizes, std::size_t position) {
@@ -130,15 +144,17 @@ class Matcher {
     for (std::size_t l = 0; l < prefix_.loops.size(); ++l) {
       const auto r = static_cast<std::size_t>(to_next_[l]);
       entries.push_back({std::min(smallest(mine, l), smallest(theirs, r)),
-                         static_cast<std::int32_t>(l), to_next_[l]});
+                         static_cast<std::int32_t>(l), to_next_[l],
+                         prefix_.loops[l].steps || next_.loops[r].steps});
     }
     for (std::size_t r = 0; r < next_.loops.size(); ++r)
       if (std::find(to_next_.begin(), to_next_.end(), static_cast<std::int32_t>(r)) ==
           to_next_.end())
         entries.push_back({std::max(smallest(theirs, r), prefix_.loops.size() + 1), -1,
-                           static_cast<std::int32_t>(r)});
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Entry& a, const Entry& b) { return a.set < b.set; });
+                           static_cast<std::int32_t>(r), next_.loops[r].steps});
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return a.set != b.set ? a.set < b.set : a.steps && !b.steps;
+    });
     Match match;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       match.loops.emplace_back(entries[i].left, entries[i].right);

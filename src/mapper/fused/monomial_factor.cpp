@@ -9,31 +9,31 @@ namespace {
 
 /// Tile size of a variable inside all its loops above a slot.
 std::int64_t tile_above(const EinsumShape& shape, const VariableClass& cls, std::uint32_t variable,
-                        std::uint32_t gap, std::uint64_t extra, const std::int64_t* trips) {
+                        std::uint32_t gap, const LoopSet& extra, const std::int64_t* trips) {
   std::int64_t tile = shape.sizes[variable];
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
-    if (loop.variable == variable && (loop.gap < gap || (extra >> loop.bit & 1)))
+    if (loop.variable == variable && (loop.gap < gap || extra.contains(loop.number)))
       tile = tile_inside(tile, trips[l]);
   }
   return tile;
 }
 
 double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uint32_t gap,
-                    std::uint64_t extra, const std::int64_t* trips) {
+                    const LoopSet& extra, const std::int64_t* trips) {
   if (cls.variables.size() == 1)
     return static_cast<double>(tile_above(shape, cls, cls.variables.front(), gap, extra, trips));
   double volume = 1;
   for (std::uint32_t v : cls.variables) volume *= static_cast<double>(shape.sizes[v]);
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
-    if (loop.gap < gap || (extra >> loop.bit & 1)) volume /= static_cast<double>(trips[l]);
+    if (loop.gap < gap || extra.contains(loop.number)) volume /= static_cast<double>(trips[l]);
   }
   return volume;
 }
 
 double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const BoundAccess& access,
-                      std::uint32_t gap, std::uint64_t extra, bool backing,
+                      std::uint32_t gap, const LoopSet& extra, bool backing,
                       const std::int64_t* trips) {
   double volume = 1;
   for (const BoundIndex& index : access.index) {
@@ -63,7 +63,8 @@ double even_factor(const BoundEinsum& bound, const EinsumShape& shape, const Tem
                    const VariableClass& cls, const Monomial& monomial, const std::int64_t* trips) {
   double factor = 1;
   for (std::size_t l = 0; l < cls.loops.size(); ++l)
-    if (monomial.loops >> cls.loops[l].bit & 1) factor *= static_cast<double>(trip_count(trips[l]));
+    if (monomial.loops.contains(cls.loops[l].number))
+      factor *= static_cast<double>(trip_count(trips[l]));
   if (monomial.slot < 0) return factor;
   const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
   const bool is_held = monomial.access >= bound.accesses.size();
@@ -106,10 +107,10 @@ double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const
   std::size_t uneven = cls.loops.size();
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
-    if (is_uneven(trips[l]) && (monomial.loops >> loop.bit & 1) != 0) uneven = l;
+    if (is_uneven(trips[l]) && monomial.loops.contains(loop.number)) uneven = l;
     if (!monomial.still || loop.spatial || trips[l] == 1) continue;
     if (loop.gap < templ.slots[static_cast<std::size_t>(monomial.slot)].gap ||
-        (monomial.extra_above >> loop.bit & 1) != 0)
+        monomial.extra_above.contains(loop.number))
       return 0;
   }
   return uneven == cls.loops.size()

@@ -36,6 +36,16 @@ std::uint32_t block_above(const Template& templ, const LoopPlace& spatial) {
 
 }  // namespace
 
+void OrderRules::put_first(std::uint32_t variable, std::uint32_t gap,
+                           std::vector<OrderRule>* above) {
+  for (OrderRule& rule : rules_) {
+    const auto at = std::find(rule.variables.begin(), rule.variables.end(), variable);
+    if (at == rule.variables.end()) continue;
+    if (rule.covers(gap)) above->push_back({{rule.variables.begin(), at}, gap, rule.last_gap});
+    rule.variables.erase(at);
+  }
+}
+
 bool OrderRules::cover(std::uint32_t gap) const {
   return std::any_of(rules_.begin(), rules_.end(),
                      [&](const OrderRule& rule) { return rule.covers(gap); });
@@ -107,7 +117,7 @@ void OrderRules::choose_blocks(std::size_t place, const std::vector<Variables>& 
   }
   const LoopPlace& loop = templ.loops[place];
   std::uint32_t deepest = 0;
-  if (loop.fused)
+  if (loop.fused && !loop.steps)
     for (const LoopPlace& other : templ.loops)
       if (other.gap == loop.gap && !other.spatial)
         deepest = std::max(deepest, depth_in(loop.gap, other.variable, temporal[loop.gap]));

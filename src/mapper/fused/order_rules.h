@@ -25,6 +25,9 @@ class OrderRules {
   OrderRules(std::vector<OrderRule> rules, std::size_t n_variables)
       : rules_(std::move(rules)), n_variables_(n_variables) {}
 
+  /// The loop over `variable` stands first of all in `gap`, and nowhere else; what rules put above
+  /// it goes to `above`: it may have no loops where they hold.
+  void put_first(std::uint32_t variable, std::uint32_t gap, std::vector<OrderRule>* above);
   void add(OrderRule rule) { rules_.push_back(std::move(rule)); }
   std::size_t size() const { return rules_.size(); }
   const OrderRule& operator[](std::size_t rule) const { return rules_[rule]; }

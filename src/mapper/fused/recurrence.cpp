@@ -12,6 +12,17 @@ std::optional<RankVariableId> lagging_variable(const TensorAccess& read,
   return std::nullopt;
 }
 
+namespace {
+
+/// Then nothing is read but what the tensor starts with.
+bool has_one_step(const Workload& workload, TensorId tensor, EinsumId reader, EinsumId producer) {
+  const TensorAccess* read = find_access(workload[reader], tensor);
+  const auto variable = lagging_variable(*read, workload[producer].output());
+  return variable && variable_size(workload[reader], *variable) == 1;
+}
+
+}  // namespace
+
 RecurrenceRole recurrence_role(const Workload& workload, const TensorRoles& roles,
                                EinsumId einsum) {
   RecurrenceRole role;
@@ -19,8 +30,9 @@ RecurrenceRole recurrence_role(const Workload& workload, const TensorRoles& role
     const std::optional<EinsumId> producer = roles.producer[t];
     if (!producer) continue;
     for (EinsumId reader : roles.consumers[t]) {
-      if (!(reader < *producer)) continue;
+      if (!(reader < *producer) || has_one_step(workload, TensorId(t), reader, *producer)) continue;
       role.continues = role.continues || (reader < einsum && !(*producer < einsum));
+      role.goes_on = role.goes_on || (!(einsum < reader) && einsum < *producer);
       if (einsum != reader && einsum != *producer) continue;
       const TensorAccess* read = find_access(workload[reader], TensorId(t));
       const TensorAccess& written = workload[*producer].output();

@@ -12,6 +12,8 @@ namespace sluice::fused {
 struct RecurrenceRole {
   std::optional<RankVariableId> step;  ///< of the Einsum that reads early or the one that writes
   bool continues = false;              ///< an Einsum before it is in the same recurrence
+  bool goes_on = false;                ///< an Einsum after it is
+  bool is_member() const { return continues || goes_on; }
   bool operator==(const RecurrenceRole&) const = default;
 };
 

@@ -95,6 +95,8 @@ void Search::find_tracked() {
         std::uint32_t fused = 0;
         for (const Slot& slot : templ.slots)
           if (slot.shared) fused = std::max(fused, slot.gap);
+        for (const LoopPlace& loop : templ.loops)
+          if (loop.steps) fused = std::max(fused, loop.gap + 1);
         for (const Slot& slot : templ.slots)
           follow = follow || (slot.component.index() == c &&
                               (slot.shared || slot.persistent || slot.gap < fused));

@@ -33,9 +33,9 @@ SeenFactor::SeenFactor(const BoundEinsum& bound, const EinsumShape& shape, const
     if (!at_compute && loop.gap >= templ.slots[static_cast<std::size_t>(monomial.slot)].gap)
       continue;
     above_.push_back(l);
-    effects_.push_back((monomial.united >> loop.bit & 1) != 0  ? LoopEffect::kUnited
-                       : (monomial.loops >> loop.bit & 1) != 0 ? LoopEffect::kEvery
-                                                               : LoopEffect::kOnce);
+    effects_.push_back(monomial.united.contains(loop.number)  ? LoopEffect::kUnited
+                       : monomial.loops.contains(loop.number) ? LoopEffect::kEvery
+                                                              : LoopEffect::kOnce);
   }
 }
 

@@ -54,29 +54,33 @@ class Tabulator {
     std::int32_t product = -1;  // -1: constant alone
   };
 
-  std::uint64_t class_mask(std::size_t cls) const {
-    std::uint64_t mask = 0;
-    for (const ClassLoop& loop : classes_[cls].loops) mask |= std::uint64_t{1} << loop.bit;
-    return mask;
+  /// Those of a class's loops that are wanted, as the class counts them, so that classes of other
+  /// templates know them: appended to a signature.
+  template <class Wanted>
+  void append_loops(std::size_t cls, const Wanted& wanted,
+                    std::vector<std::int64_t>* signature) const {
+    constexpr std::size_t kBits = 63;
+    const std::vector<ClassLoop>& loops = classes_[cls].loops;
+    signature->push_back(0);
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      if (l > 0 && l % kBits == 0) signature->push_back(0);
+      if (wanted(loops[l])) signature->back() |= std::int64_t{1} << l % kBits;
+    }
   }
 
-  /// Loops of a mask as the class counts them, so that classes of other templates know them.
-  std::int64_t own_loops(std::size_t cls, std::uint64_t mask) const {
-    std::uint64_t own = 0;
-    for (std::size_t l = 0; l < classes_[cls].loops.size(); ++l)
-      own |= (mask >> classes_[cls].loops[l].bit & 1U) << l;
-    return static_cast<std::int64_t>(own);
+  /// Whether a loop stands above a monomial's tile; at the compute all of them do.
+  bool is_above(const Monomial& monomial, const ClassLoop& loop) const {
+    return monomial.slot < 0 ||
+           loop.gap < templ_.slots[static_cast<std::size_t>(monomial.slot)].gap ||
+           monomial.extra_above.contains(loop.number);
   }
 
-  /// Loops of a class above a monomial's tile; all of them at the compute.
-  std::uint64_t loops_above(std::size_t cls, const Monomial& monomial) const {
-    std::uint64_t above = 0;
-    for (const ClassLoop& loop : classes_[cls].loops)
-      if (monomial.slot < 0 ||
-          loop.gap < templ_.slots[static_cast<std::size_t>(monomial.slot)].gap ||
-          (monomial.extra_above >> loop.bit & 1))
-        above |= std::uint64_t{1} << loop.bit;
-    return above;
+  bool has_united(std::size_t cls, const Monomial& monomial) const {
+    const std::vector<ClassLoop>& loops = classes_[cls].loops;
+    return !monomial.united.empty() &&
+           std::any_of(loops.begin(), loops.end(), [&](const ClassLoop& loop) {
+             return monomial.united.contains(loop.number);
+           });
   }
 
   std::vector<double> factors(std::size_t cls, const Monomial& monomial) const {
@@ -84,8 +88,7 @@ class Tabulator {
     std::vector<double> values;
     values.reserve(states.size());
     std::optional<SeenFactor> seen;
-    if ((monomial.united & class_mask(cls)) != 0)
-      seen.emplace(bound_, shape_, templ_, classes_[cls], monomial);
+    if (has_united(cls, monomial)) seen.emplace(bound_, shape_, templ_, classes_[cls], monomial);
     for (std::size_t s = 0; s < states.size(); ++s)
       values.push_back(
           seen ? seen->of(states.state(s))
@@ -96,29 +99,40 @@ class Tabulator {
   /// What a monomial's factor in a class depends on: equal signatures are equal columns.
   std::vector<std::int64_t> signature(std::size_t cls, const Monomial& monomial) const {
     const VariableClass& c = classes_[cls];
-    const std::uint64_t loops = monomial.loops & class_mask(cls);
-    if ((monomial.united & class_mask(cls)) != 0)
-      return {own_loops(cls, loops), own_loops(cls, loops_above(cls, monomial)), monomial.access, 5,
-              own_loops(cls, monomial.united)};
-    if (monomial.slot < 0) return {own_loops(cls, loops), 0, 0, -1};
+    const auto multiplies = [&](const ClassLoop& l) { return monomial.loops.contains(l.number); };
+    const auto above = [&](const ClassLoop& l) { return is_above(monomial, l); };
+    const auto none = [](const ClassLoop&) { return false; };
+    const auto write = [&](const auto& loops, const auto& others, std::int64_t access,
+                           std::int64_t kind) {
+      std::vector<std::int64_t> result;
+      append_loops(cls, loops, &result);
+      append_loops(cls, others, &result);
+      result.insert(result.end(), {access, kind});
+      return result;
+    };
+    if (has_united(cls, monomial)) {
+      std::vector<std::int64_t> result = write(multiplies, above, monomial.access, 5);
+      const auto united = [&](const ClassLoop& l) { return monomial.united.contains(l.number); };
+      append_loops(cls, united, &result);
+      return result;
+    }
+    if (monomial.slot < 0) return write(multiplies, none, 0, -1);
     const Slot& slot = templ_.slots[static_cast<std::size_t>(monomial.slot)];
-    const std::uint64_t above = loops_above(cls, monomial);
     const bool is_held = monomial.access >= bound_.accesses.size();
     if (monomial.still)
-      return {own_loops(cls, loops), own_loops(cls, above), monomial.access,
-              slot.backing && is_held ? 4 : 3};
-    if (!c.plain)
-      return {own_loops(cls, loops), own_loops(cls, above), monomial.access,
-              slot.backing && is_held ? 2 : 1};
+      return write(multiplies, above, monomial.access, slot.backing && is_held ? 4 : 3);
+    if (!c.plain) return write(multiplies, above, monomial.access, slot.backing && is_held ? 2 : 1);
     const BoundAccess& access = is_held ? bound_.held[monomial.access - bound_.accesses.size()]
                                         : bound_.accesses[monomial.access];
     if (access.relevance[c.variables.front()] != Relevance::kRelevant)
-      return {own_loops(cls, loops), 0, 0, -1};
+      return write(multiplies, none, 0, -1);
     // size / Π above · Π loops: what stands in both cancels; without a numerator the rest is a
     // product of the complement.
-    const std::uint64_t numerator = loops & ~above, denominator = above & ~loops;
-    if (numerator == 0) return {own_loops(cls, class_mask(cls) & ~denominator), 0, 0, -1};
-    return {own_loops(cls, numerator), own_loops(cls, denominator), 0, 0};
+    const auto numerator = [&](const ClassLoop& l) { return multiplies(l) && !above(l); };
+    const auto denominator = [&](const ClassLoop& l) { return above(l) && !multiplies(l); };
+    if (std::none_of(c.loops.begin(), c.loops.end(), numerator))
+      return write([&](const ClassLoop& l) { return !denominator(l); }, none, 0, -1);
+    return write(numerator, denominator, 0, 0);
   }
 
   /// Index into the program's columns of the class, or -1: the factor is the same for all states,

@@ -46,6 +46,7 @@ std::vector<std::int64_t> sort_key(const SpineLoop& loop) {
   for (const auto& [id, rank] : loop.ranks) key.push_back(rank);
   key.insert(key.end(), loop.written_below.begin(), loop.written_below.end());
   key.insert(key.end(), loop.parts.begin(), loop.parts.end());
+  key.push_back(loop.steps);
   return key;
 }
 
@@ -55,6 +56,7 @@ namespace {
 SpineLoop join_loop(const SpineLoop* left, const SpineLoop* right,
                     const std::vector<LiveTensor>& live) {
   SpineLoop loop = left != nullptr ? *left : *right;
+  loop.steps = loop.steps || (right != nullptr && right->steps);
   std::vector<std::pair<TensorId, std::int32_t>> ranks;
   std::vector<bool> written_below;
   for (const LiveTensor& tensor : live) {
@@ -102,6 +104,10 @@ bool join_parts(const Spine& prefix, std::int32_t left, const Spine& next, std::
     for (std::size_t i = 0; i < loop.parts.size(); ++i)
       if (loop.parts[i] >= 0)
         members.emplace_back(loop.ranks[i].first, renamed[static_cast<std::size_t>(loop.parts[i])]);
+    if (next.continues_recurrence && loop.steps) {  // the steps hold their Einsums together
+      for (auto& [tensor, part] : members) part = 0;
+      n_parts = 1;
+    }
   }
   std::vector<std::int32_t> number(static_cast<std::size_t>(n_parts), -1);
   std::int32_t reachable = 0;
@@ -127,6 +133,7 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
     result.spine.live.push_back(tensor);
     if (!tensor.persistent) depth = std::max<std::size_t>(depth, tensor.level);
   }
+  if (next.recurrence_goes_on && !match.loops.empty()) depth = std::max<std::size_t>(depth, 1);
   for (std::size_t i = 0; i < depth; ++i) {
     const auto [left, right] = match.loops[i];
     result.spine.loops.push_back(join_loop(

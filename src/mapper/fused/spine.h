@@ -16,6 +16,7 @@ struct SpineLoop {
   std::uint32_t dimension = 0;
   std::int64_t trips = 1;
   std::int64_t tile = 1;
+  bool steps = false;  ///< over the steps of a recurrence, one at a time
   /// rank of each live tensor that the loop walks, ascending by tensor; -1: it does not index it,
   /// or the Einsum keeps a copy of the tensor above it
   std::vector<std::pair<TensorId, std::int32_t>> ranks;
@@ -46,6 +47,8 @@ struct Spine {
   std::vector<LiveTensor> live;   ///< ascending by tensor
   /// Of a next Einsum: it stands under the loop over the steps of the Einsums before.
   bool continues_recurrence = false;
+  /// Of a next Einsum: so does the one after it.
+  bool recurrence_goes_on = false;
 };
 
 /// How the loops of a prefix and of the next Einsum coincide.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "exchange.h"
-#include "sluice/support/error.h"
 
 namespace sluice::fused {
 namespace {
@@ -44,7 +44,8 @@ std::uint32_t SpineTable::number_extent(const SpineLoop& loop) {
 }
 
 std::uint32_t SpineTable::number_structure(const Spine& spine) {
-  Key key{static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence};
+  Key key{static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence,
+          spine.recurrence_goes_on};
   for (std::size_t l = 0; l < spine.loops.size(); ++l) {
     const Key loop = structure_key(spine.loops[l]);
     key.push_back(static_cast<std::int64_t>(loop.size()));
@@ -123,13 +124,14 @@ std::optional<SpineTable::Case> SpineTable::work_out(const Spine& prefix, const 
 SpineTable::Case* SpineTable::match(const CompactSpine& prefix, const CompactSpine& next,
                                     std::size_t einsum) {
   if (next.extents.size() < prefix.extents.size()) return nullptr;
-  SLUICE_CHECK(next.extents.size() < 64, "more than 63 fused loops");
   std::uint64_t key = KeyHash::mix(einsum + 1);
   key = KeyHash::mix(key ^ (std::uint64_t{prefix.structure} << 32U | next.structure));
   for (std::uint32_t mine : prefix.extents) {
     std::uint64_t equal = 0;
-    for (std::size_t r = 0; r < next.extents.size(); ++r)
-      equal |= std::uint64_t{next.extents[r] == mine} << r;
+    for (std::size_t r = 0; r < next.extents.size(); ++r) {
+      equal |= std::uint64_t{next.extents[r] == mine} << r % 64;
+      if (r % 64 == 63) key = KeyHash::mix(key ^ std::exchange(equal, 0));
+    }
     key = KeyHash::mix(key ^ equal);
   }
   const auto [at, inserted] = case_number_.try_emplace(key, kNoMatch);

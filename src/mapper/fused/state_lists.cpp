@@ -92,7 +92,8 @@ void StateLists::make_lists(std::size_t cls) {
       list.fused = static_cast<std::uint32_t>(order[i].first >> 32U);
       list.usage = static_cast<std::uint32_t>(order[i].first);
       for (std::size_t l = 0; l < loops.size(); ++l)
-        list.fused_loops += loops[l].fused && tables_[cls]->states.state(order[i].second)[l] > 1;
+        list.fused_loops +=
+            loops[l].fused && !loops[l].steps && tables_[cls]->states.state(order[i].second)[l] > 1;
       while (first_list_[cls].size() <= list.fused)
         first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size() - 1));
     }

@@ -12,8 +12,8 @@ std::vector<std::int64_t> class_key(const VariableClass& cls, const ClassLimits&
   key.insert(key.end(), cls.variables.begin(), cls.variables.end());
   for (std::size_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
-    key.insert(key.end(), {loop.variable, loop.fused, loop.rules.rows_only, loop.rules.hands_on,
-                           loop.spatial, limits.fanout[l]});
+    key.insert(key.end(), {loop.variable, loop.fused, loop.steps, loop.rules.rows_only,
+                           loop.rules.hands_on, loop.spatial, limits.fanout[l]});
   }
   for (const ClassLimits::Tile& tile : limits.tiles) {
     key.insert(key.end(), {tile.variable, tile.minimum, tile.maximum});

@@ -124,7 +124,32 @@ class TemplateEnumerator {
     ordered_ = SlotGroups{};
     ordered_.slots = outermost;
     ordered_.group_of.assign(outermost.size(), 0);
+    place_ports();
     order_rest(&rest);
+  }
+
+  void place_ports() {
+    const auto is_persistent = [](const Slot& slot) { return slot.persistent; };
+    const bool holds = !std::all_of(ordered_.slots.begin(), ordered_.slots.end(), is_persistent);
+    ordered_.ports = holds && has_ports();
+    if (!ordered_.ports) return;
+    ordered_.count = 2;
+    std::stable_partition(ordered_.slots.begin(), ordered_.slots.end(), is_persistent);
+    for (std::size_t s = 0; s < ordered_.slots.size(); ++s)
+      ordered_.group_of[s] = ordered_.slots[s].persistent ? 0 : 1;
+  }
+
+  /// Whether there are several instances of the outermost memory, and a variable that can be spread
+  /// over them: it indexes all that is backed there or further in.
+  bool has_ports() const {
+    if (fanout_[holders_.front().index()] <= 1) return false;
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v) {
+      bool indexes_all = shape_.sizes[v] > 1;
+      for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+        if (!shape_.tensors[t].persistent) indexes_all = indexes_all && shape_.relevant(t, v);
+      if (indexes_all) return true;
+    }
+    return false;
   }
 
   void order_rest(std::vector<Slot>* rest) {
@@ -229,7 +254,7 @@ class TemplateEnumerator {
     for (std::size_t s = 0; s < ordered_.slots.size(); ++s) {
       const Slot& slot = ordered_.slots[s];
       // No loop stands between the nodes of the outermost group: they have no order.
-      if (slot.component != holder || ordered_.group_of[s] == 0) continue;
+      if (slot.component != holder || ordered_.group_of[s] <= (ordered_.ports ? 1 : 0)) continue;
       for (std::size_t g = 0; g < groups.size(); ++g) {
         if (!(groups[g] & bit(slot.tensor))) continue;
         if (g < last) return false;

@@ -33,6 +33,9 @@ struct LoopPlace {
   bool late = false;
   /// Always there, directly below the node above, with at least one late loop of its gap below it.
   bool leads = false;
+  /// Over all steps of a recurrence whose tensors are backed above it: outermost, shared, but no
+  /// fused loop to the limits on these.
+  bool steps = false;
   /// Loops of one gap stand in the order of their blocks (constrained loop orders).
   std::uint32_t block = 0;
   ComponentId component{};  ///< spatial: the fanned-out component
@@ -53,6 +56,8 @@ struct Template {
   /// Templates with equal numbers have the same compute and slots in the same order (apart from
   /// sliding): only their loop places differ.
   std::uint32_t placement = 0;
+  /// Gap 0 is for loops over instances of the outermost memory, above its nodes (of gap 1).
+  bool ports = false;
   std::vector<Slot> slots;
   std::vector<LoopPlace> loops;
   std::vector<Item> items;

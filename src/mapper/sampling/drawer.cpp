@@ -116,11 +116,13 @@ bool Drawer::place_open_loops(const Spine& prefix, std::size_t loop, Draft* draf
 
 /// The Einsums of a recurrence stand under one loop over its steps.
 void Drawer::draw_steps(Draft* draft) {
-  if (!draft->shape->recurrence.step) return;
+  if (!draft->shape->recurrence.is_member()) return;
   for (std::size_t p = 0; p < draft->trips.size(); ++p) {
     const LoopPlace& place = draft->loop(p);
     if (!place.fused || place.spatial || place.gap < draft->free_gap) continue;
-    if (draft->shape->variables[place.variable] != *draft->shape->recurrence.step) continue;
+    if (!place.steps &&
+        draft->shape->recurrence.step != std::optional(draft->shape->variables[place.variable]))
+      continue;
     draft->set(p, draft->rest[place.variable] * draft->trips[p]);
     return;
   }
@@ -137,7 +139,7 @@ std::int64_t Drawer::most_trips(const Draft& draft, std::size_t place) const {
           draft.loop(p).dimension == loop.dimension)
         most /= draft.trips[p];
   }
-  if (!loop.fused) return most;
+  if (!loop.fused || loop.steps) return most;
   int here = 0, all = 0;
   for (std::size_t p = 0; p < draft.trips.size(); ++p) {
     if (p == place || !draft.loop(p).fused || draft.trips[p] == 1) continue;

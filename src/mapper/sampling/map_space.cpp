@@ -91,8 +91,9 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
   for (std::size_t l = 0; l < trips.size(); ++l) {
     const LoopPlace& loop = templ.loops[l];
     if (trips[l] == 1) continue;
-    if (loop.fused && (++fused_here[loop.variable] > options_.max_fused_loops_per_rank ||
-                       ++fused_loops > options_.max_fused_loops))
+    if (loop.fused && !loop.steps &&
+        (++fused_here[loop.variable] > options_.max_fused_loops_per_rank ||
+         ++fused_loops > options_.max_fused_loops))
       return false;
     if (!loop.spatial) continue;
     std::int64_t used = 1;
@@ -174,6 +175,7 @@ std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
 bool MapSpace::fits_alone(std::size_t e, const EinsumChoice& choice) const {
   EinsumShape shape = shapes_[e];
   shape.einsum = EinsumId(0);
+  shape.recurrence = {};
   const Mapping nest = fused::build_mapping(
       alone_[e], {{&shape, &templates_[e][choice.templ], &choice.compatibility, choice.trips}});
   return evaluate_totals(alone_[e], nest, options_.policy).has_value();

@@ -57,7 +57,7 @@ class TripWalk {
       trips_[place] = *trips;
       rest_[v] = fused::tile_inside(rest, *trips);
       unit_[v] = fused::unit_inside(space_.shape(einsum_).sizes[v], unit, rest, *trips);
-      const bool is_fused = loops_[place].fused && *trips > 1;
+      const bool is_fused = loops_[place].fused && !loops_[place].steps && *trips > 1;
       fused_here_[v] += is_fused;
       fused_loops_ += is_fused;
       const bool go_on = choose(place + 1);
@@ -84,8 +84,9 @@ class TripWalk {
   }
 
   std::int64_t most_trips(const fused::LoopPlace& loop) const {
-    if (loop.fused && (fused_loops_ >= space_.options().max_fused_loops ||
-                       fused_here_[loop.variable] >= space_.options().max_fused_loops_per_rank))
+    if (loop.fused && !loop.steps &&
+        (fused_loops_ >= space_.options().max_fused_loops ||
+         fused_here_[loop.variable] >= space_.options().max_fused_loops_per_rank))
       return 1;
     if (!loop.spatial) return std::numeric_limits<std::int64_t>::max();
     return space_.problem().arch[loop.component].spatial[loop.dimension].fanout;

@@ -1,0 +1,70 @@
+// Recurrences of several Einsums whose tensors all live outside the loop over the steps.
+#include "brute_force_agreement.h"
+
+namespace sluice {
+namespace {
+
+std::string arch_of(const std::string& main, const std::string& buffer) {
+  return R"yaml(arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: )yaml" +
+         main +
+         R"yaml(}, actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 32, throughput: 8}]}
+  - !Memory {name: Buffer, )yaml" +
+         buffer +
+         R"yaml(, actions: [{name: read, energy: 4, throughput: 16}, {name: write, energy: 2, throughput: 16}]}
+  - !Compute {name: MAC, spatial: [{name: x, fanout: 2}], actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml";
+}
+
+std::string workload_of(const std::string& sizes, const std::string& einsums) {
+  return "workload:\n  bits_per_value: {All: 8}\n  initial: {A: 0}\n  rank_sizes: {" + sizes +
+         "}\n  einsums:\n" + einsums;
+}
+
+const std::string kTwo = "  - \"B[i,m] = exp(A[i,m])\"\n  - \"A[i+1,m] = B[i,m] * C[i,m]\"\n";
+
+TEST(OuterRecurrences, AllTensorsStayInTheMainMemory) {
+  expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo) +
+                               arch_of("All", "size: inf, tensors: {keep: Nothing}"));
+}
+
+TEST(OuterRecurrences, ABufferMayKeepWhatTheStepsUse) {
+  expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo) +
+                               arch_of("All", "size: 32, tensors: {may_keep: All}"));
+  expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo) +
+                               arch_of("~Intermediates", "size: 48, tensors: {keep: All}"));
+}
+
+// D stands between the two; it shares the loop without a step of its own.
+TEST(OuterRecurrences, AnEinsumInBetweenStandsInTheLoop) {
+  expect_brute_force_agreement(
+      workload_of("I: 2, M: 2",
+                  "  - \"B[i,m] = exp(A[i,m])\"\n  - \"D[i] = sum(B[i,m])\"\n"
+                  "  - \"A[i+1,m] = B[i,m] * D[i]\"\n") +
+      arch_of("All", "size: 16, tensors: {may_keep: All}"));
+}
+
+TEST(OuterRecurrences, TwoRecurrencesFollowEachOther) {
+  expect_brute_force_agreement(
+      "workload:\n  bits_per_value: {All: 8}\n  initial: {A: 0, F: 0}\n  rank_sizes: {I: 2, J: 2}\n"
+      "  einsums:\n  - \"B[i] = exp(A[i])\"\n  - \"A[i+1] = B[i] * C[i]\"\n"
+      "  - \"G[j] = exp(F[j])\"\n  - \"F[j+1] = G[j] * B[I:j]\"\n" +
+      arch_of("All", "size: 16, tensors: {may_keep: Intermediates}"));
+}
+
+// The last slice of the state is a result: read after the loop.
+TEST(OuterRecurrences, TheLastSliceIsReadAfterTheLoop) {
+  expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo + "  - \"Z[m] = exp(A[i:2,m])\"\n") +
+                               arch_of("All", "size: 24, tensors: {may_keep: All}"));
+}
+
+// B read whole after the steps, C read by both.
+TEST(OuterRecurrences, WhatIsMadeInTheStepsIsReadByOthers) {
+  expect_brute_force_agreement(
+      workload_of("I: 2, M: 2", kTwo + "  - \"Y[m] = B[i,m] * C[i,m]\"\n") +
+      arch_of("All", "size: 24, tensors: {may_keep: C | Y}"));
+}
+
+}  // namespace
+}  // namespace sluice
