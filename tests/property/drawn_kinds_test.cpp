@@ -21,7 +21,7 @@ TEST(DrawnKinds, AreEachATwentiethOfTheTriples) {
 }
 
 TEST(DrawnKinds, AreEachATwentiethOfTheProblems) {
-  constexpr std::uint64_t kDraws = 400;
+  constexpr std::uint64_t kDraws = 250;
   const oracle::EnumerationLimits limits = {.max_nests = 8'000, .max_evaluations = 400};
   std::map<std::string, std::uint64_t> drawn;
   for (std::uint64_t seed = 1; seed <= kDraws; ++seed) {
