@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "property/random_specs.h"
 
@@ -30,10 +31,11 @@ class MappingMaker {
   Constraints constraints() {
     Constraints result;
     result.storage.push_back({"s", maybe_einsum(), random_.any(memories_), {tensor()}, {}});
-    result.tiles.push_back(
-        {"t", maybe_einsum(), variable(), random_.any(memories_), random_.pick(1, 4), {}});
-    result.tiles.push_back(
-        {"u", maybe_einsum(), variable(), random_.any(memories_), 1, random_.pick(1, 9)});
+    result.tiles.push_back(tile("t"));
+    result.tiles.back().minimum =
+        random_.pick(1, std::min<std::int64_t>(4, least_range(result.tiles.back())));
+    result.tiles.push_back(tile("u"));
+    result.tiles.back().maximum = random_.pick(1, 9);
     if (!fanouts_.empty())
       result.spatial.push_back({"f", maybe_einsum(), random_.any(fanouts_), 0, {variable()}});
     result.fusion.push_back({"x", tensor(), random_.chance(50), {}});
@@ -126,6 +128,23 @@ class MappingMaker {
     if (node.kind == SplitKind::kPipeline && random_.chance(50))
       node.forward.emplace_back(tensor(), random_.any(memories_));
     return node;
+  }
+
+  /// Of a variable that its Einsum has.
+  TileConstraint tile(std::string name) {
+    TileConstraint tile{std::move(name), maybe_einsum(), variable(), random_.any(memories_), 1, {}};
+    if (tile.einsum) tile.variable = random_.any(workload_[*tile.einsum].iteration_space).variable;
+    return tile;
+  }
+
+  /// The shortest range of the variable among the Einsums that the constraint is about.
+  std::int64_t least_range(const TileConstraint& tile) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t e = 0; e < workload_.einsums.size(); ++e)
+      for (const VariableRange& range : workload_.einsums[e].iteration_space)
+        if (range.variable == tile.variable && tile.einsum.value_or(EinsumId(e)).index() == e)
+          least = std::min(least, range.size);
+    return least;
   }
 
   CollectiveNode collective() {
