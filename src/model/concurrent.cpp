@@ -6,6 +6,7 @@
 #include "model/collective_rules.h"
 #include "model/forward.h"
 #include "model/regions.h"
+#include "model/sharing.h"
 #include "model/windows.h"
 
 namespace sluice {
@@ -73,6 +74,14 @@ class ConcurrencyChecker {
     return place >= 0 && split_.has(place) ? split_.stage_of(place) : -1;
   }
 
+  /// A recurrence of one step: the reader takes the slice that the state starts with.
+  bool reads_initial_slice(TensorId tensor, EinsumId maker, EinsumId reader) const {
+    const Einsum& einsum = problem_.workload[reader];
+    const auto steps =
+        step_variable(problem_.workload[maker].output(), *find_access(einsum, tensor));
+    return steps && variable_size(einsum, *steps) == 1;
+  }
+
   void check_dependences(TensorId tensor) {
     const std::optional<EinsumId> maker = problem_.roles.producer[tensor.index()];
     const int made = maker ? stage_of(*maker) : -1;
@@ -87,7 +96,7 @@ class ConcurrencyChecker {
         add(ViolationKind::kDependency,
             "The children of a parallel split run at the same time; " + pair)
             .tensors = {tensor};
-      } else if (read < made) {
+      } else if (read < made && !reads_initial_slice(tensor, *maker, reader)) {
         add(ViolationKind::kDependency,
             "The children of a pipelined split depend on each other in a cycle: " + pair)
             .tensors = {tensor};

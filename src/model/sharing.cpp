@@ -20,7 +20,7 @@ class SharingChecker {
     const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
     const Nest* first = nullptr;
     if (producer) first = nest_of(*producer);
-    if (first) check_steps_in_time(tensor, *first);
+    if (first) check_own_steps(tensor, *first);
     for (EinsumId consumer : problem_.roles.consumers[tensor.index()]) {
       const Nest* nest = nest_of(consumer);
       if (!nest) continue;
@@ -50,31 +50,23 @@ class SharingChecker {
   bool reads_earlier_step(TensorId tensor, const Nest& producer, const Nest& consumer) const {
     bool earlier = true;
     for (const TensorAccess& read : problem_.workload[consumer.einsum].accesses)
-      if (read.tensor == tensor && !read.is_output)
-        earlier &= step_variable(producer, read).has_value();
+      if (read.tensor == tensor && !read.is_output) earlier &= step_of(producer, read).has_value();
     return earlier;
   }
 
-  /// The reader's variable along which it is behind the producer, if it is.
-  std::optional<RankVariableId> step_variable(const Nest& producer,
-                                              const TensorAccess& read) const {
-    const TensorAccess& written = problem_.workload[producer.einsum].output();
-    for (std::size_t r = 0; r < read.projection.size(); ++r)
-      if (!written.projection[r].terms.empty() && read.projection[r].terms.size() == 1 &&
-          read.projection[r].constant < written.projection[r].constant) {
-        return read.projection[r].terms[0].variable;
-      }
-    return std::nullopt;
+  std::optional<RankVariableId> step_of(const Nest& producer, const TensorAccess& read) const {
+    return step_variable(problem_.workload[producer.einsum].output(), read);
   }
 
   /// A reader that stands before the producer takes what the step before has left: both must be
   /// below one temporal loop that goes from step to step.
   void check_back_edge(TensorId tensor, const Nest& producer, const Nest& consumer) {
     const auto variable =
-        step_variable(producer, *find_access(problem_.workload[consumer.einsum], tensor));
+        step_of(producer, *find_access(problem_.workload[consumer.einsum], tensor));
     const int local = variable ? problem_[consumer.einsum].local_variable[variable->index()] : -1;
     if (variable && variable_size(problem_.workload[consumer.einsum], *variable) == 1)
       return;  // one step: of the slice that it starts with
+    if (variable) check_steps_in_time(tensor, consumer, *variable);
     for (auto l = consumer.loops_begin; l < consumer.loops_end; ++l) {
       const NestLoop& loop = tree_.loops[l];
       const bool steps = loop.variable == local && !loop.spatial && loop.tile == 1;
@@ -352,10 +344,11 @@ class SharingChecker {
 
   /// The steps of a recurrence follow each other: they cannot be spread over instances, and each
   /// needs all of the sums of the one before.
-  void check_steps_in_time(TensorId tensor, const Nest& nest) {
+  void check_own_steps(TensorId tensor, const Nest& nest) {
     const TensorAccess* read = find_access(problem_.workload[nest.einsum], tensor);
     if (read->is_output) return;
-    const auto variable = step_variable(nest, *read);
+    const auto variable = step_of(nest, *read);
+    if (variable) check_steps_in_time(tensor, nest, *variable);
     for (auto l = nest.loops_begin; variable && l < nest.loops_end; ++l) {
       const NestLoop& loop = tree_.loops[l];
       const int local = problem_[nest.einsum].local_variable[variable->index()];
@@ -366,9 +359,16 @@ class SharingChecker {
                 " of the step before; a loop over what it sums stands above the loop over " +
                 report_.name(*variable) + ", whose steps would read parts of the sums.",
             nest, tensor);
+    }
+  }
+
+  void check_steps_in_time(TensorId tensor, const Nest& nest, RankVariableId steps) {
+    const int local = problem_[nest.einsum].local_variable[steps.index()];
+    for (auto l = nest.loops_begin; l < nest.loops_end; ++l) {
+      const NestLoop& loop = tree_.loops[l];
       if (!loop.spatial || loop.trips == 1 || loop.variable != local) continue;
       add(ViolationKind::kDependency, loop.node,
-          "The loop over " + report_.name(*variable) + " carries " + report_.name(tensor) +
+          "The loop over " + report_.name(steps) + " carries " + report_.name(tensor) +
               " from step to step; it cannot be spatial.",
           nest, tensor);
     }
@@ -514,6 +514,14 @@ class SharingChecker {
 };
 
 }  // namespace
+
+std::optional<RankVariableId> step_variable(const TensorAccess& written, const TensorAccess& read) {
+  for (std::size_t r = 0; r < read.projection.size(); ++r)
+    if (!written.projection[r].terms.empty() && read.projection[r].terms.size() == 1 &&
+        read.projection[r].constant < written.projection[r].constant)
+      return read.projection[r].terms[0].variable;
+  return std::nullopt;
+}
 
 const NestLoop* loop_at_node(const FlatTree& tree, const Nest& nest, const Node* node) {
   for (auto l = nest.loops_begin; l < nest.loops_end; ++l)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "model/nest.h"
 #include "model/violation_report.h"
 
@@ -8,6 +10,10 @@ namespace sluice {
 /// Checks what several Einsums must agree on: a tensor is made before it is read, both sides find
 /// it in the same memory, and the loops that they share walk it alike.
 void check_sharing(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report);
+
+/// The reader's variable along which it is behind the maker of what it reads, if it is: the steps
+/// of a recurrence.
+std::optional<RankVariableId> step_variable(const TensorAccess& written, const TensorAccess& read);
 
 /// The nest's own view of a loop of the mapping, or null where the nest is not below it.
 const NestLoop* loop_at_node(const FlatTree& tree, const Nest& nest, const Node* node);
