@@ -30,7 +30,7 @@ std::int64_t visits_of_new_tiles(const NestLoop* loops, const LoopEffect* effect
                                  const BoundAccess& access,
                                  const std::vector<VariableRange>& ranges);
 
-/// What the visits in visits_of_new_tiles look at, at most.
+/// Values that visits_of_new_tiles looks at, at most; 1 where nothing moves windows.
 double work_for_new_tiles(const BoundAccess& access, const std::vector<VariableRange>& ranges);
 
 }  // namespace sluice

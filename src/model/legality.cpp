@@ -7,6 +7,7 @@
 #include "model/collective_rules.h"
 #include "model/concurrent.h"
 #include "model/finish_nests.h"
+#include "model/first_sights.h"
 #include "model/forward.h"
 #include "model/regions.h"
 #include "model/resident.h"
@@ -37,6 +38,7 @@ class NestChecker {
     check_backings();
     check_spatial_loops();
     check_networks();
+    check_windows_on_networks();
     check_copied_tolls();
   }
 
@@ -211,6 +213,18 @@ class NestChecker {
               " with repeated_values: free: " + why)
           .component = network.network;
     }
+  }
+
+  /// Which transfers bring nothing that was seen before is found tile by tile.
+  void check_windows_on_networks() {
+    constexpr double kMostWork = 0x1p28;
+    if (nest_->compute->networks.empty()) return;
+    for (const BoundAccess& access : einsum_->accesses)
+      if (access.is_output &&
+          work_for_new_tiles(access, problem_.workload[nest_->einsum].iteration_space) > kMostWork)
+        add(ViolationKind::kUnsupportedNode, nest_->node,
+            "The model cannot price windows of so many values of " + tensor_name(access.tensor) +
+                " on a network.");
   }
 
   bool has_idle_loop_over(const PathNetwork& network) const {
