@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "order_search.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/registry.h"
 
 namespace sluice {
 namespace {
@@ -140,6 +142,24 @@ MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
       blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
 }
 
+/// A search that proves looks at everything once before it has a mapping. Where the budget ends
+/// before that: the best of some that are drawn, for as long again (or a second), and a bound.
+MapperOutcome draw_instead(const BoundProblem& problem, const MapperOptions& options,
+                           const MapperControl& control) {
+  MapperOptions few = options;
+  few.budget_seconds.reset();
+  few.budget_evaluations = 1000;
+  const BudgetWatch watch(std::max(*options.budget_seconds, 1.0), control.cancel);
+  MapperControl limited = control;
+  limited.cancel = watch.flag();
+  MapperOutcome drawn = find_mapper("random")->map(problem, few, limited);
+  if (!drawn || drawn->mappings.empty()) return drawn;
+  drawn->cancelled = is_cancelled(control.cancel);
+  drawn->guarantee.kind = GuaranteeKind::kGap;
+  drawn->guarantee.bound = objective_bound(options.objectives.front(), problem.bounds);
+  return drawn;
+}
+
 NoMapping nothing_in_time(double seconds) {
   NoMapping no;
   no.reason = fmt::format("the budget of {:g} s ended before a mapping was found", seconds);
@@ -159,6 +179,10 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   limited.cancel = watch.flag();
   MapperOutcome outcome = map_and_blame(mapper, problem, options, limited);
   if (!outcome || !outcome->cancelled || !watch.ran_out()) return outcome;
+  if (outcome->mappings.empty() && &mapper == find_mapper("fused")) {
+    MapperOutcome drawn = draw_instead(problem, options, control);
+    if (drawn && !drawn->mappings.empty()) return drawn;
+  }
   if (outcome->mappings.empty())
     return tl::make_unexpected(nothing_in_time(*options.budget_seconds));
   outcome->cancelled = false;

@@ -1,0 +1,52 @@
+// More places for loops than a word has bits: five memories, seven variables.
+#include <gtest/gtest.h>
+
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/mapper/run_mapper.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice {
+namespace {
+
+std::string memory(const std::string& name, const std::string& size) {
+  return "  - !Memory {name: " + name + ", size: " + size +
+         ", tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, "
+         "energy: 1, throughput: 1}]}\n";
+}
+
+BoundProblem convolution(const std::string& sizes) {
+  const auto specs = load_specs_from_text({{"loops.yaml", R"yaml(workload:
+  rank_sizes: {)yaml" + sizes + R"yaml(}
+  bits_per_value: {All: 8}
+  einsums:
+  - "Z[n,k,p,q] = A[n,c,Y:p+r,X:q+s] * W[k,c,r,s]"
+arch:
+  nodes:
+)yaml" + memory("Main", "inf") + memory("L0", "inf") + memory("L1", "inf") +
+                                                              memory("L2", "inf") +
+                                                              R"yaml(
+  - !Container {name: PE, spatial: [{name: x, fanout: 2}, {name: y, fanout: 2}]}
+)yaml" + memory("RF", "1024") +
+                                                              R"yaml(
+  - !Compute {name: MAC, spatial: [{name: lane, fanout: 2}], actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  EXPECT_TRUE(specs.has_value());
+  return *bind(*specs->workload, *specs->arch);
+}
+
+TEST(ManyLoops, ABudgetThatEndsBeforeAnyMappingLeavesDrawnOnesAndAGap) {
+  const BoundProblem problem = convolution("N: 2, K: 2, C: 1, P: 2, Q: 1, R: 1, S: 1");
+  MapperOptions options;
+  options.budget_seconds = 1e-6;
+  const auto found = run_mapper(*find_mapper("fused"), problem, options, {});
+  ASSERT_TRUE(found.has_value());
+  ASSERT_FALSE(found->mappings.empty());
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kGap);
+  EXPECT_GT(found->guarantee.bound, 0);
+  EXPECT_LE(found->guarantee.bound, found->mappings.front().cost.edp_js());
+}
+
+}  // namespace
+}  // namespace sluice
