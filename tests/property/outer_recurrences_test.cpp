@@ -59,6 +59,15 @@ TEST(OuterRecurrences, TheLastSliceIsReadAfterTheLoop) {
                                arch_of("All", "size: 24, tensors: {may_keep: All}"));
 }
 
+// The lanes are to be filled: by m, inside the steps, also where the steps stand above all lanes.
+TEST(OuterRecurrences, FillsDemandingLanes) {
+  std::string arch = arch_of("All",
+                             "size: 32, spatial: [{name: y, fanout: 2, min_usage: 1}], "
+                             "tensors: {may_keep: All}");
+  arch.replace(arch.find("{name: x, fanout: 2}"), 20, "{name: x, fanout: 2, min_usage: 1}");
+  expect_brute_force_agreement(workload_of("I: 2, M: 4", kTwo) + arch);
+}
+
 // B read whole after the steps, C read by both.
 TEST(OuterRecurrences, WhatIsMadeInTheStepsIsReadByOthers) {
   expect_brute_force_agreement(

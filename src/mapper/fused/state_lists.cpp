@@ -48,11 +48,9 @@ void StateLists::find_demanding() {
   for (std::size_t c = 0; c < bound.components.size(); ++c) {
     const auto& spatial = bound.components[c].spatial;
     for (std::uint32_t d = 0; d < spatial.size(); ++d) {
-      const bool used =
-          std::any_of(templ_.loops.begin(), templ_.loops.end(), [&](const LoopPlace& l) {
-            return l.spatial && l.component == ComponentId(c) && l.dimension == d;
-          });
-      if (!used || spatial[d].min_usage <= 0 || shape_.is_copy) continue;
+      if (spatial[d].min_usage <= 0 || shape_.is_copy ||
+          !may_spread_over(*context_.templates, templ_.placement, ComponentId(c), d))
+        continue;
       demanding_.push_back({ComponentId(c), d, spatial[d].fanout});
       wanted_usage_.push_back(spatial[d].min_usage * static_cast<double>(spatial[d].fanout));
     }

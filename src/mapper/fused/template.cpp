@@ -281,6 +281,14 @@ class TemplateEnumerator {
 
 }  // namespace
 
+bool may_spread_over(const std::vector<Template>& templates, std::uint32_t placement,
+                     ComponentId component, std::uint32_t dimension) {
+  for (std::size_t t = placement; t < templates.size() && templates[t].placement == placement; ++t)
+    for (const LoopPlace& loop : templates[t].loops)
+      if (loop.spatial && loop.component == component && loop.dimension == dimension) return true;
+  return false;
+}
+
 std::vector<Template> enumerate_templates(const BoundProblem& problem, const EinsumShape& shape,
                                           const MapperOptions& options,
                                           const Constraints& constraints) {

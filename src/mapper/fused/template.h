@@ -64,6 +64,11 @@ struct Template {
   bool operator==(const Template&) const = default;
 };
 
+/// Whether some template of a placement (all are compared in how they use the fanouts) has a loop
+/// over a dimension.
+bool may_spread_over(const std::vector<Template>& templates, std::uint32_t placement,
+                     ComponentId component, std::uint32_t dimension);
+
 /// Whether tiles below a loop are reserved twice.
 inline bool is_double_buffered(const Component& component) {
   return component.is_memory() && std::get<Memory>(component.kind).buffering == Buffering::kDouble;

@@ -73,10 +73,8 @@ std::vector<DemandingFanout> MapSpace::demanding_fanouts(std::size_t e,
   for (std::size_t c = 0; c < bound.components.size(); ++c)
     for (std::uint32_t d = 0; d < bound.components[c].spatial.size(); ++d) {
       const BoundSpatial& spatial = bound.components[c].spatial[d];
-      const bool used = std::any_of(templ.loops.begin(), templ.loops.end(), [&](const auto& loop) {
-        return loop.spatial && loop.component == ComponentId(c) && loop.dimension == d;
-      });
-      if (used && spatial.min_usage > 0)
+      if (spatial.min_usage > 0 &&
+          fused::may_spread_over(templates_[e], templ.placement, ComponentId(c), d))
         result.push_back({ComponentId(c), d, spatial.fanout,
                           spatial.min_usage * static_cast<double>(spatial.fanout)});
     }
