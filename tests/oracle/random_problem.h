@@ -125,7 +125,9 @@ inline constexpr Extras kTestedExtras = {.tolls = true,
                                          .inner_persistent = true,
                                          .double_variables = true,
                                          .recurrences = true,
-                                         .normalisations = true};
+                                         .normalisations = true,
+                                         .windowed_outputs = true,
+                                         .leakage = true};
 
 struct NamedExtra {
   const char* name;

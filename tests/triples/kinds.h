@@ -15,7 +15,8 @@ struct Kinds {
 };
 inline constexpr Kinds kAllKinds = {true, true, true, true, true};
 /// What the tests draw.
-inline constexpr Kinds kTestedKinds = {};
+inline constexpr Kinds kTestedKinds = {
+    .windowed_outputs = true, .leakage = true, .many_loops = true};
 
 struct NamedKind {
   const char* name;
