@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <ostream>
@@ -61,6 +62,9 @@ void add_output(CLI::App& command, ParsedArguments& parsed) {
       ->type_name("DIR");
   command.add_flag("--json", parsed.output.json,
                    "Print the result document, and nothing else, on standard output");
+  command.add_flag(
+      "--sources", parsed.output.sources,
+      "Say in the summary which energies, areas and leakage come from component classes");
   command.add_flag("-v,--verbose", parsed.verbose, "Log on standard error what is being done");
 }
 
@@ -83,6 +87,16 @@ void add_search_options(CLI::App& command, ParsedArguments& parsed) {
         ->default_str(option.name == "threads" ? "one a processor" : option.get(MapperOptions{}))
         ->group("Search options");
   }
+}
+
+/// Accepts one of the words; says which is nearest to any other.
+std::function<std::string(const std::string&)> one_of(const std::vector<std::string>& words) {
+  return [words](const std::string& word) -> std::string {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return {};
+    const std::string nearest = nearest_name(word, words);
+    return fmt::format("`{}` is none of {}{}", word, fmt::join(words, ", "),
+                       nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest));
+  };
 }
 
 ProgressStyle progress_style(const std::string& wish, const Console& console) {
@@ -148,7 +162,7 @@ class CommandLine {
         ->take_all()
         ->allow_extra_args(false);
     command.add_option("--progress", parsed_.progress, "How to show progress")
-        ->check(CLI::IsMember({"auto", "plain", "none"}))
+        ->check(one_of({"auto", "plain", "none"}))
         ->option_text("auto|plain|none");
     add_search_options(command, parsed_);
     commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
@@ -163,7 +177,7 @@ class CommandLine {
     add_output(command, parsed_);
     add_ascii(command, parsed_);
     command.add_option("--latency", parsed_.latency, "Latency policy")
-        ->check(CLI::IsMember(latency_policy_names()))
+        ->check(one_of(latency_policy_names()))
         ->option_text(fmt::format("{}", fmt::join(latency_policy_names(), "|")));
     command
         .add_option("--batch", parsed_.batch,
@@ -260,7 +274,7 @@ class CommandLine {
     command.add_option("KIND", parsed_.list_kind, fmt::format("{}", fmt::join(list_kinds(), ", ")))
         ->required()
         ->option_text(" ")
-        ->check(CLI::IsMember(list_kinds()));
+        ->check(one_of(list_kinds()));
     commands_["list"] = [](const ParsedArguments& parsed, const Console& console) {
       return run_list(parsed.list_kind, console);
     };

@@ -46,6 +46,12 @@ Json occupancy_rows(const Execution& execution, const BoundProblem& problem) {
   return rows;
 }
 
+/// Null where the model cannot say.
+Json verdict(const Evaluation& evaluation) {
+  const bool is_unknown = !evaluation && is_unpriced(evaluation.error());
+  return is_unknown ? Json(nullptr) : Json(evaluation.has_value());
+}
+
 Json mapping_entry(const ExecutedMapping& mapping, const BoundProblem& problem) {
   const Execution& execution = mapping.execution;
   Json complaints = Json::array();
@@ -68,25 +74,36 @@ Json mapping_entry(const ExecutedMapping& mapping, const BoundProblem& problem) 
           {"compute_steps", execution.compute_steps},
           {"model",
            {{"agrees", mapping.disagreements.empty()},
-            {"legal", mapping.evaluation.has_value()},
+            {"legal", verdict(mapping.evaluation)},
             {"disagreements", mapping.disagreements}}},
           {"mapping", mapping_to_json(mapping.mapping, problem.workload, problem.arch)}};
 }
 
 }  // namespace
 
-std::string execution_document_text(const ExecutionResult& result) {
-  bool is_legal = true;
-  Json mappings = Json::array();
+RunStatus status_of(const ExecutionResult& result) {
+  RunStatus status = RunStatus::kOk;
   for (const ExecutedMapping& mapping : result.mappings) {
-    is_legal = is_legal && mapping.execution.is_legal();
-    mappings.push_back(mapping_entry(mapping, result.problem));
+    const Execution& execution = mapping.execution;
+    if (!execution.is_legal() && !execution.is_unsupported()) return RunStatus::kIllegal;
+    if (execution.is_unsupported())
+      status = RunStatus::kNotRun;
+    else if (!mapping.evaluation && is_unpriced(mapping.evaluation.error()) &&
+             status == RunStatus::kOk)
+      status = RunStatus::kUnpriced;
   }
+  return status;
+}
+
+std::string execution_document_text(const ExecutionResult& result) {
+  Json mappings = Json::array();
+  for (const ExecutedMapping& mapping : result.mappings)
+    mappings.push_back(mapping_entry(mapping, result.problem));
   const bool has_arch = !result.problem.arch.components.empty();
   const Json document = {{"schema", kResultSchema},
                          {"sluice", version()},
                          {"command", "execute"},
-                         {"status", status_name(is_legal ? RunStatus::kOk : RunStatus::kIllegal)},
+                         {"status", status_name(status_of(result))},
                          {"workload", result.problem.workload.name},
                          {"arch", has_arch ? Json(result.problem.arch.name) : Json(nullptr)},
                          {"seed", result.seed},

@@ -5,6 +5,7 @@
 
 #include "console.h"
 #include "referee.h"
+#include "result_document.h"
 #include "sluice/support/diagnostic.h"
 
 namespace sluice::cli {
@@ -24,6 +25,10 @@ struct ExecutionResult {
   std::uint64_t seed = 0;
   Diagnostics diagnostics;
 };
+
+/// Illegal where one mapping does not run as it should; not_run or unpriced where the executor or
+/// the model cannot say it of one.
+RunStatus status_of(const ExecutionResult& result);
 
 /// The result document (docs/cli.md): the envelope of every command, with counts, occupancy,
 /// numbers and complaints for each mapping.

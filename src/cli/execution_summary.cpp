@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "execution_document.h"
+#include "support/printable_text.h"
 
 namespace sluice::cli {
 namespace {
@@ -79,7 +80,7 @@ std::string mapping_text(const Console& console, const ExecutedMapping& mapping,
 
 std::string execution_summary(const Console& console, const ExecutionResult& result) {
   std::string text =
-      fmt::format("{} on {}\n", result.problem.workload.name, result.problem.arch.name);
+      printable_text(result.problem.workload.name + " on " + result.problem.arch.name) + "\n";
   for (std::size_t i = 0; i < result.mappings.size(); ++i) {
     const ExecutedMapping& mapping = result.mappings[i];
     if (result.mappings.size() > 1) text += fmt::format("\nmapping {}\n", i + 1);

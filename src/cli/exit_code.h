@@ -8,6 +8,7 @@ enum class ExitCode : int {
   kHonestNo = 1,      ///< no legal mapping, or an illegal one
   kBadInput = 2,      ///< the input or the call is wrong
   kFileTrouble = 3,   ///< a file could not be read or written
+  kNoVerdict = 4,     ///< a mapping that cannot be priced, or run, yet
   kInternalBug = 70,  ///< a bug in Sluice
   kInterrupted = 130,
 };

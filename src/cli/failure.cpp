@@ -11,6 +11,13 @@ Diagnostic error_without_place(const std::string& message, const std::string& hi
   return diagnostic;
 }
 
+Diagnostic error_about_file(const std::string& file, const std::string& message,
+                            const std::string& hint) {
+  Diagnostic diagnostic = error_without_place(message, hint);
+  diagnostic.location = {file, 1, 0};
+  return diagnostic;
+}
+
 ExitCode exit_code_of(const Diagnostics& diagnostics) {
   bool all_infeasible = true;
   for (const Diagnostic& diagnostic : diagnostics) {

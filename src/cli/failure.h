@@ -11,6 +11,10 @@ namespace sluice::cli {
 /// An error that belongs to no place in a file.
 Diagnostic error_without_place(const std::string& message, const std::string& hint = "");
 
+/// An error about a whole file.
+Diagnostic error_about_file(const std::string& file, const std::string& message,
+                            const std::string& hint = "");
+
 /// The exit status that diagnostics call for: kFileTrouble if a file could not be read, kHonestNo
 /// if all errors say that nothing can be found, else kBadInput.
 ExitCode exit_code_of(const Diagnostics& diagnostics);

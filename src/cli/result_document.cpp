@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "referee.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/search_space.h"
@@ -358,6 +359,10 @@ std::string status_name(RunStatus status) {
       return "ok";
     case RunStatus::kIllegal:
       return "illegal";
+    case RunStatus::kUnpriced:
+      return "unpriced";
+    case RunStatus::kNotRun:
+      return "not_run";
     case RunStatus::kNoMapping:
       return "no_mapping";
     case RunStatus::kInterrupted:
@@ -366,6 +371,20 @@ std::string status_name(RunStatus status) {
       return "error";
   }
   fail_internal_check("RunStatus", __FILE__, __LINE__, "a status without a name");
+}
+
+ExitCode exit_code_of(RunStatus status) {
+  if (status == RunStatus::kOk) return ExitCode::kSuccess;
+  if (status == RunStatus::kInterrupted) return ExitCode::kInterrupted;
+  const bool has_no_verdict = status == RunStatus::kUnpriced || status == RunStatus::kNotRun;
+  return has_no_verdict ? ExitCode::kNoVerdict : ExitCode::kHonestNo;
+}
+
+void add_violations(const std::vector<Violation>& violations, RunStatus& status) {
+  if (!is_unpriced(violations))
+    status = RunStatus::kIllegal;
+  else if (status == RunStatus::kOk)
+    status = RunStatus::kUnpriced;
 }
 
 Json diagnostics_to_json(const Diagnostics& diagnostics) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "exit_code.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/mapper.h"
 #include "sluice/model/binding.h"
@@ -26,9 +27,16 @@ struct MappingOutcome {
   MappingPlaces places = {};  ///< where its nodes stand; empty where it was not read from a file
 };
 
-/// How a command ended. The names in a document: ok, illegal, no_mapping, interrupted, error.
-enum class RunStatus { kOk, kIllegal, kNoMapping, kInterrupted, kError };
+/// How a command ended. The names in a document: ok, illegal, unpriced, not_run, no_mapping,
+/// interrupted, error.
+enum class RunStatus { kOk, kIllegal, kUnpriced, kNotRun, kNoMapping, kInterrupted, kError };
 std::string status_name(RunStatus status);
+/// Of a command that looks at given mappings.
+ExitCode exit_code_of(RunStatus status);
+
+/// What several mappings make of a run: one that is illegal makes it illegal, else one that cannot
+/// be priced makes it unpriced.
+void add_violations(const std::vector<Violation>& violations, RunStatus& status);
 
 /// All that a command found out; the summary and the result document are two views of it.
 struct RunResult {
@@ -36,6 +44,7 @@ struct RunResult {
   RunStatus status = RunStatus::kOk;
   std::optional<BoundProblem> problem;   ///< none if the specs could not be read
   std::vector<NumberSource> sources;     ///< of the architecture's numbers
+  bool shows_sources = false;            ///< in the summary, too
   std::optional<MapperOptions> options;  ///< commands that search
   std::string mapper_reason;             ///< why this mapper, where nobody chose one; may be empty
   LatencyPolicy latency = LatencyPolicy::kOverlap;
@@ -58,7 +67,7 @@ std::string document_text(const RunResult& result);
 /// A mapping with names instead of ids, keys as in the YAML form; a node's tag is its key `node`.
 Json mapping_to_json(const Mapping& mapping, const Workload& workload, const Arch& arch);
 
-/// One reason why a mapping is illegal, with the place of the node where that is known.
+/// One reason why a mapping is illegal or unpriced, with the place of the node where that is known.
 Json violation_to_json(const Violation& violation, const Mapping& mapping,
                        const MappingPlaces& places, const BoundProblem& problem);
 

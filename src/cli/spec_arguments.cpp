@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -28,6 +29,25 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
+/// A hint at a file beside the one that is not there, or at the library's of that name.
+std::string nearest_file(const fs::path& missing) {
+  std::error_code error;
+  const fs::path folder = missing.has_parent_path() ? missing.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error))
+    return fmt::format("there is no folder {}", folder.string());
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  const std::string nearest = nearest_name(missing.filename().string(), names);
+  if (!nearest.empty())
+    return fmt::format("did you mean `{}`?", (missing.parent_path() / nearest).string());
+  const std::string stem = missing.stem().string();
+  return find_in_library(stem, {kWorkloadFolder, kArchitectureFolder, kShapeFolder})
+             ? fmt::format("the library has `{}`, without an ending", stem)
+             : "";
+}
+
 /// The first name is a workload, the second an architecture; later ones may be either.
 Diagnostic unknown_name(const std::string& name, std::size_t position) {
   std::vector<std::string> known;
@@ -46,6 +66,17 @@ Diagnostic unknown_name(const std::string& name, std::size_t position) {
                                          position == 1 ? "n" : "", kind),
                              (nearest.empty() ? "" : fmt::format("did you mean `{}`? ", nearest)) +
                                  fmt::format("there are: {}", fmt::join(known, ", ")));
+}
+
+/// Files that say nothing; where something is missing, that is why.
+Diagnostics empty_files(const SpecArguments& arguments) {
+  Diagnostics found;
+  for (const std::string& file : resolve_files(arguments.names)) {
+    std::error_code error;
+    if (fs::is_regular_file(file, error) && fs::file_size(file, error) == 0)
+      found.push_back(error_about_file(file, "the file is empty"));
+  }
+  return found;
 }
 
 void name_after_files(Specs& specs, const std::vector<std::string>& files) {
@@ -84,9 +115,11 @@ std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
                    find_in_library(name, {kWorkloadFolder, kArchitectureFolder, kShapeFolder})) {
       files.push_back(path->string());
     } else if (looks_like_file(name) || fs::is_directory(name, error)) {
-      throw Failure(ExitCode::kFileTrouble,
-                    fmt::format("cannot read {}: {}", name,
-                                fs::is_directory(name, error) ? "it is a folder" : "no such file"));
+      const bool is_folder = fs::is_directory(name, error);
+      throw Failure(
+          ExitCode::kFileTrouble,
+          fmt::format("cannot read {}: {}", name, is_folder ? "it is a folder" : "no such file"),
+          is_folder ? "name the files in it" : nearest_file(name));
     } else {
       unknown.push_back(unknown_name(name, position));
     }
@@ -107,14 +140,22 @@ Specs load(const SpecArguments& arguments) {
   return std::move(*specs);
 }
 
-BoundProblem bind_or_fail(const Specs& specs) {
+Diagnostic missing_section(const SpecArguments& arguments, const std::string& message,
+                           const std::string& hint) {
+  const std::vector<std::string> files = resolve_files(arguments.names);
+  return error_about_file(files.back(), message, hint);
+}
+
+BoundProblem bind_or_fail(const Specs& specs, const SpecArguments& arguments) {
   Diagnostics missing;
+  if (!specs.workload || !specs.arch) missing = empty_files(arguments);
+  if (!missing.empty()) throw Failure(ExitCode::kBadInput, missing);
   if (!specs.workload)
-    missing.push_back(error_without_place("no workload: none of the files has `workload:`",
-                                          "name one first: sluice map WORKLOAD ARCH"));
+    missing.push_back(missing_section(arguments, "no workload: none of the files has `workload:`",
+                                      "name one first: sluice map WORKLOAD ARCH"));
   if (!specs.arch)
-    missing.push_back(error_without_place("no architecture: none of the files has `arch:`",
-                                          "name one after the workload: sluice map WORKLOAD ARCH"));
+    missing.push_back(missing_section(arguments, "no architecture: none of the files has `arch:`",
+                                      "name one after the workload: sluice map WORKLOAD ARCH"));
   if (!missing.empty()) throw Failure(ExitCode::kBadInput, missing);
   Result<BoundProblem> problem = bind(*specs.workload, *specs.arch);
   if (!problem) throw Failure(problem.error());

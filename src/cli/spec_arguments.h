@@ -28,6 +28,10 @@ std::vector<std::string> resolve_files(const std::vector<std::string>& names);
 Specs load(const SpecArguments& arguments);
 
 /// The workload on the architecture. Throws Failure where one is missing or they do not fit.
-BoundProblem bind_or_fail(const Specs& specs);
+BoundProblem bind_or_fail(const Specs& specs, const SpecArguments& arguments);
+
+/// What is missing in all files that were named; the last one is where it could stand.
+Diagnostic missing_section(const SpecArguments& arguments, const std::string& message,
+                           const std::string& hint);
 
 }  // namespace sluice::cli

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sluice/support/human_units.h"
+#include "support/printable_text.h"
 #include "text_bars.h"
 
 namespace sluice::cli {
@@ -152,8 +153,9 @@ std::string workload_drawing(const Workload& workload, bool ascii) {
   std::vector<std::vector<std::string>> tensors;
   for (std::size_t i = 0; i < workload.tensors.size(); ++i)
     tensors.push_back(tensor_row(workload, roles, TensorId(i)));
-  std::string title = fmt::format("Workload {}: {} Einsums, {} tensors", workload.name,
-                                  workload.einsums.size(), workload.tensors.size());
+  std::string title = fmt::format("Workload {}: {} Einsum{}, {} tensors",
+                                  printable_text(workload.name), workload.einsums.size(),
+                                  workload.einsums.size() == 1 ? "" : "s", workload.tensors.size());
   if (workload.n_instances != 1) title += fmt::format(", run {} times", workload.n_instances);
   return title + "\n\nEinsums, in the order they run\n" + table(einsums, "  ") + "\nTensors\n" +
          table(tensors, "  ");
@@ -171,7 +173,7 @@ std::string arch_drawing(const Arch& arch, bool ascii) {
     previous = component.fork;
     rows.push_back(component_row(component, prefix, ascii));
   }
-  std::string title = "Architecture " + arch.name;
+  std::string title = "Architecture " + printable_text(arch.name);
   if (arch.clock_hz) title += ", clock " + human_si(*arch.clock_hz, "Hz", ascii);
   return title + "\n\n" + table(rows, "  ");
 }

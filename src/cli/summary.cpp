@@ -7,12 +7,15 @@
 #include <numeric>
 
 #include "cost_shares.h"
+#include "referee.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/search_space.h"
 #include "sluice/mapping/drawing.h"
+#include "sluice/model/stalls.h"
 #include "sluice/model/unknown_times.h"
 #include "sluice/support/human_units.h"
+#include "support/printable_text.h"
 #include "text_bars.h"
 
 namespace sluice::cli {
@@ -22,6 +25,7 @@ constexpr std::size_t kEinsumsInTable = 8;
 constexpr std::size_t kMappingsInTable = 20;
 constexpr std::size_t kNumbersOfASource = 4;
 constexpr std::size_t kLimitsNamed = 5;
+constexpr std::size_t kStallsInTable = 8;
 
 /// A list of names, cut after the first few.
 std::string few_names(const std::vector<EinsumId>& einsums, const Workload& workload,
@@ -54,7 +58,7 @@ class Summary {
         details(result_.outcomes[i]);
     else
       for (const MappingOutcome& outcome : result_.outcomes)
-        if (!outcome.cost) illegal(outcome);
+        if (!outcome.cost) reasons(outcome);
     return std::move(text_);
   }
 
@@ -76,7 +80,7 @@ class Summary {
     const std::string workload =
         problem_.workload.name.empty() ? "workload" : problem_.workload.name;
     const std::string arch = problem_.arch.name.empty() ? "architecture" : problem_.arch.name;
-    line(inked(console_, Ink::kBold, workload + " on " + arch));
+    line(inked(console_, Ink::kBold, printable_text(workload + " on " + arch)));
   }
 
   void no_mapping() {
@@ -98,7 +102,8 @@ class Summary {
                          pad_left(si(outcome.cost->latency_s, "s"), 12),
                          pad_left(edp(outcome.cost->edp_js()), 12)));
       else
-        line(fmt::format("{:4}     illegal", number));
+        line(fmt::format("{:4}     {}", number,
+                         is_unpriced(outcome.cost.error()) ? "cannot be priced yet" : "illegal"));
     }
     if (result_.outcomes.size() > kMappingsInTable)
       line(fmt::format("   and {} more in the result document (-o DIR or --json)",
@@ -108,12 +113,18 @@ class Summary {
 
   void details(const MappingOutcome& outcome) {
     if (!outcome.cost) {
-      illegal(outcome);
+      reasons(outcome);
     } else {
       headline(*outcome.cost);
       energy(*outcome.cost);
       const std::vector<EinsumShare> shares = cost_by_einsum(*outcome.cost);
-      latency(*outcome.cost, shares);
+      if (outcome.cost->breakdown.empty()) {
+        latency(*outcome.cost, shares);
+      } else {
+        latency_by_part(*outcome.cost);
+        if (result_.latency == LatencyPolicy::kStaged && !std::isnan(outcome.cost->latency_s))
+          stalls(outcome.mapping, *outcome.cost);
+      }
       bounds(*outcome.cost);
       occupancy(*outcome.cost);
       sources();
@@ -123,21 +134,26 @@ class Summary {
     mapping(outcome.mapping);
   }
 
-  void illegal(const MappingOutcome& outcome) {
-    std::vector<std::string> reasons;
+  /// Why there is no price: what is illegal, and what the model has no price for.
+  void reasons(const MappingOutcome& outcome) {
+    std::vector<std::string> illegal, unpriced;
     for (const Violation& violation : outcome.cost.error()) {
       std::string reason = violation.message;
       if (const NodePlace* place = place_of(outcome.mapping, outcome.places, violation.node_path))
         reason = fmt::format("{}:{}:{}: {}", place->location.file, place->location.line,
                              place->location.column, reason);
-      if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
-        reasons.push_back(reason);
+      auto& texts = violation.kind == ViolationKind::kUnsupportedNode ? unpriced : illegal;
+      if (std::find(texts.begin(), texts.end(), reason) == texts.end()) texts.push_back(reason);
     }
+    list_reasons(inked(console_, Ink::kRed, "illegal"), illegal);
+    list_reasons(inked(console_, Ink::kYellow, "cannot be priced yet"), unpriced);
+  }
+
+  void list_reasons(const std::string& what, const std::vector<std::string>& texts) {
+    if (texts.empty()) return;
     line("");
-    line(inked(
-        console_, Ink::kRed,
-        fmt::format("illegal, for {} reason{}", reasons.size(), reasons.size() == 1 ? ":" : "s:")));
-    for (const std::string& reason : reasons) line("  - " + reason);
+    line(fmt::format("{}, for {} reason{}", what, texts.size(), texts.size() == 1 ? ":" : "s:"));
+    for (const std::string& text : texts) line("  - " + printable_text(text));
   }
 
   void headline(const Cost& cost) {
@@ -151,7 +167,6 @@ class Summary {
                                            human_percent(cost.leak_energy_j / cost.energy_j))
                              : ""));
     field("latency", inked(console_, Ink::kBold, latency) + policy_remark());
-    if (!cost.breakdown.empty()) field("", breakdown(cost.breakdown));
     field("EDP", inked(console_, Ink::kBold, edp(cost.edp_js())));
     if (result_.status == RunStatus::kInterrupted)
       field("found", inked(console_, Ink::kYellow, "interrupted: the best so far") + orders());
@@ -165,16 +180,6 @@ class Summary {
   std::string policy_remark() const {
     if (!result_.options && result_.latency == LatencyPolicy::kOverlap) return "";
     return "  under the policy " + latency_policy_name(result_.latency);
-  }
-
-  std::string breakdown(const LatencyBreakdown& parts) const {
-    std::string text;
-    for (const LatencyPart& part : parts) {
-      std::string name = part.name;
-      std::replace(name.begin(), name.end(), '_', ' ');
-      text += (text.empty() ? "" : ", ") + name + " " + si(part.seconds, "s");
-    }
-    return text;
   }
 
   std::string guarantee(const Guarantee& guarantee) const {
@@ -296,6 +301,71 @@ class Summary {
     return std::isnan(ratio) ? "" : fmt::format("; this mapping takes {:.3g} times that", ratio);
   }
 
+  /// What the policy's own account says; its parts add up to the latency.
+  void latency_by_part(const Cost& cost) {
+    if (std::isnan(cost.latency_s)) return heading("Latency", "unknown: some throughputs are null");
+    std::vector<BarRow> rows;
+    for (const LatencyPart& part : cost.breakdown) {
+      if (part.seconds == 0) continue;
+      std::string name = part.name;
+      std::replace(name.begin(), name.end(), '_', ' ');
+      rows.push_back({name, part.seconds / cost.latency_s, si(part.seconds, "s"), ""});
+    }
+    if (rows.empty()) return;
+    heading("Latency",
+            "by what it is spent on under the policy " + latency_policy_name(result_.latency));
+    text_ += bar_chart(console_, Ink::kBlue, rows);
+  }
+
+  /// Which stage waits for which tensors; the rows add up to the two kinds of stalls above.
+  void stalls(const Mapping& mapping, const Cost& cost) {
+    const std::vector<StallRow> rows = staged_stalls(problem_, mapping);
+    if (rows.empty()) return;
+    double compulsory_s = 0, optional_s = 0, others_s = 0;
+    std::vector<std::string> lines;
+    const auto add = [&](const char* kind, double seconds, const std::string& what) {
+      lines.push_back("  " + pad_right(kind, 10) + " " + pad_left(si(seconds, "s"), 8) + " " +
+                      pad_left(human_percent(seconds / cost.latency_s), 8) + "  " + what);
+    };
+    for (const StallRow& row : rows) {
+      const bool is_shown = lines.size() < kStallsInTable;
+      (is_compulsory(row) ? compulsory_s : optional_s) += row.seconds;
+      if (!is_shown) others_s += row.seconds;
+      if (is_shown)
+        add(is_compulsory(row) ? "compulsory" : "optional", row.seconds, stall_text(row));
+    }
+    if (rows.size() > kStallsInTable)
+      add("others", others_s, fmt::format("{} more", rows.size() - kStallsInTable));
+    heading("Stalls", fmt::format("compulsory {}, optional {}, longest first",
+                                  si(compulsory_s, "s"), si(optional_s, "s")));
+    for (const std::string& text : lines) line(text);
+  }
+
+  static bool is_compulsory(const StallRow& row) {
+    return row.kind == StallKind::kFirstFill || row.kind == StallKind::kLastDrain;
+  }
+
+  /// `first fill of W, X: DRAM to Buffer over NoC, in the stage of Z, 8 times`
+  std::string stall_text(const StallRow& row) const {
+    if (row.kind == StallKind::kOverlap)
+      return "what busy components need beyond the stages, as under the policy overlap";
+    std::vector<std::string> tensors, networks;
+    for (const TensorId tensor : row.tensors) tensors.push_back(problem_.workload[tensor].name);
+    for (const ComponentId network : row.networks) networks.push_back(problem_.arch[network].name);
+    const bool is_drain = row.kind == StallKind::kLastDrain;
+    const ComponentId from = is_drain ? *row.inner : *row.outer;
+    const ComponentId to = is_drain ? *row.outer : *row.inner;
+    const char* what = row.kind == StallKind::kFirstFill ? "first fill"
+                       : is_drain                        ? "last drain"
+                                                         : "transfers";
+    return fmt::format("{} of {}: {} {} {}{}, in the stage of {}, {} time{}", what,
+                       fmt::join(tensors, ", "), problem_.arch[from].name,
+                       row.kind == StallKind::kTransfers ? "and" : "to", problem_.arch[to].name,
+                       networks.empty() ? "" : fmt::format(" over {}", fmt::join(networks, ", ")),
+                       few_names(row.einsums, problem_.workload, 3), human_count(row.times),
+                       row.times == 1 ? "" : "s");
+  }
+
   void bounds(const Cost& cost) {
     const double roofline = std::max(cost.bounds.compute_s, cost.bounds.memory_s);
     heading("Bounds", "that no mapping can beat");
@@ -328,7 +398,11 @@ class Summary {
 
   /// Numbers of the architecture that come from the component library.
   void sources() {
-    if (result_.sources.empty()) return;
+    if (!result_.shows_sources) return;
+    if (result_.sources.empty()) {
+      heading("Sources", "all numbers stand in the architecture's own file");
+      return;
+    }
     heading("Sources", "of energies, areas and leakage; all others stand in the architecture");
     for (std::size_t i = 0; i < result_.sources.size();) {
       const NumberSource& first = result_.sources[i];
@@ -356,9 +430,10 @@ class Summary {
                                                        : a.energy_j > b.energy_j;
     });
     const std::size_t shown = std::min(kEinsumsInTable, sorted.size());
-    heading("Einsums", shown < sorted.size()
-                           ? fmt::format("the {} slowest of {}", shown, sorted.size())
-                           : "slowest first");
+    heading("Einsums",
+            (shown < sorted.size() ? fmt::format("the {} slowest of {}", shown, sorted.size())
+                                   : "slowest first") +
+                std::string(cost.breakdown.empty() ? "" : ", busy as under overlap"));
     std::vector<BarRow> rows;
     for (std::size_t i = 0; i < shown; ++i) {
       const EinsumShare& share = sorted[i];

@@ -20,17 +20,20 @@ class ExpressionChecker {
     scopes_.resize(workload.einsums.size());
   }
 
-  /// An expression that has a value for one Einsum at least is left to the binding, which knows
-  /// which Einsums need it.
+  /// The Einsums are named where the expression has a value for others.
   void check(const ArchExpression& source) {
     std::optional<ExpressionError> first;
-    for (std::size_t e = 0; e < scopes_.size() && e < kMostTried; ++e) {
+    std::vector<std::size_t> failing;
+    for (std::size_t e = 0; e < scopes_.size(); ++e) {
       const auto error = error_of(source, scope_of(e));
-      if (!error) return;
+      if (!error && source.only_where_needed) return;
+      if (!error) continue;
       if (!first) first = error;
+      failing.push_back(e);
     }
     if (!first) return;
-    explain_width_of_several(*first, source);
+    explain_width_of_several(*first, source, failing.front());
+    if (failing.size() < scopes_.size()) first->message += ", for " + names_of(failing);
     if (first->hint.empty() && first->message.starts_with("unknown name")) {
       const std::string name = name_at(source.place->text, first->offset);
       const bool is_role = name == "input" || name == "weight" || name == "output";
@@ -41,10 +44,21 @@ class ExpressionChecker {
   }
 
  private:
-  static constexpr std::size_t kMostTried = 100;
+  static constexpr std::size_t kMostNamed = 4;
   static constexpr const char* kHowToDefineRoles =
       "the workload says which tensors play this role: 'renames: {input: Inputs, weight: Nothing, "
       "output: Outputs}' for all Einsums, 'renames: {input: A, weight: W}' for one with weights";
+
+  /// `the Einsums A, B and 3 more`
+  std::string names_of(const std::vector<std::size_t>& einsums) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(kMostNamed, einsums.size()); ++i)
+      names.push_back(workload_.einsums[einsums[i]].name);
+    return fmt::format("the Einsum{} {}{}", einsums.size() == 1 ? "" : "s", fmt::join(names, ", "),
+                       einsums.size() > kMostNamed
+                           ? fmt::format(" and {} more", einsums.size() - kMostNamed)
+                           : "");
+  }
 
   const ExpressionScope& scope_of(std::size_t e) {
     if (!scopes_[e])
@@ -62,13 +76,14 @@ class ExpressionChecker {
   }
 
   /// `weight.bits_per_value` is unknown where `weight` is several tensors.
-  void explain_width_of_several(ExpressionError& error, const ArchExpression& source) {
+  void explain_width_of_several(ExpressionError& error, const ArchExpression& source,
+                                std::size_t einsum) {
     constexpr std::string_view kBits = ".bits_per_value";
     for (const std::string& name : source.expression.names()) {
       if (!name.ends_with(kBits) || error.message != fmt::format("unknown name '{}'", name))
         continue;
       const std::string owner = name.substr(0, name.size() - kBits.size());
-      if (!scope_of(0).lookup(owner)) continue;
+      if (!scope_of(einsum).lookup(owner)) continue;
       error.message = fmt::format("'{}' must be one tensor, and is several", owner);
       error.hint =
           fmt::format("give every Einsum one tensor of this role: 'renames: {{{}: ...}}'", owner);

@@ -31,7 +31,7 @@ class ArchReader {
     const YamlNode* nodes = map.required("nodes");
     map.finish();
     if (nodes != nullptr) read_nodes(*nodes, std::nullopt);
-    if (nodes != nullptr && context_.n_errors() == before && computes_of(arch_).empty())
+    if (nodes != nullptr && !context_.has_errors() && computes_of(arch_).empty())
       context_.error(*nodes, "an architecture needs at least one !Compute");
     if (context_.n_errors() != before) return std::nullopt;
     return std::move(arch_);

@@ -18,7 +18,7 @@ std::optional<Arch> read_arch(ReadContext& context, const YamlNode& node,
                               std::vector<ArchExpression>& expressions);
 
 /// Reports names that nothing defines and values of the wrong type: expressions that have no value
-/// for any Einsum of the workload.
+/// for an Einsum of the workload.
 void check_arch_expressions(ReadContext& context, const std::vector<ArchExpression>& expressions,
                             const Workload& workload, const Arch& arch);
 

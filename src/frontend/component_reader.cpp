@@ -7,6 +7,7 @@
 
 #include "frontend/component_class.h"
 #include "frontend/map_reader.h"
+#include "frontend/tensor_set_reader.h"
 #include "frontend/values.h"
 #include "sluice/workload/operation.h"
 
@@ -87,11 +88,11 @@ class ComponentReader {
   void remember(ArchExpression::Type type, const std::optional<Expression>& expression,
                 const YamlNode* place, const char* what) {
     if (expression)
-      expressions_.push_back({type, *expression, place, what, component_.name, false});
+      expressions_.push_back({type, *expression, place, what, component_.name, false, false});
   }
 
   std::optional<Expression> tensor_set(const YamlNode* node, const char* what) {
-    auto expression = read_expression(context_, node, what);
+    auto expression = read_tensor_set(context_, node, what);
     remember(ArchExpression::Type::kTensorSet, expression, node, what);
     return expression;
   }
@@ -320,6 +321,7 @@ class ComponentReader {
       auto tensors = tensor_set(entry.key.get(), "a key of bits_per_value");
       auto value = number(entry.value.get(),
                           {.what = "bits_per_value", .dimensions = {kBit}, .zero = false});
+      if (value) expressions_.back().only_where_needed = true;
       if (tensors && value) overrides.push_back({std::move(*tensors), std::move(*value)});
     }
     return overrides;
@@ -472,12 +474,19 @@ class ComponentReader {
   }
 
   void require_actions(const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      const bool found = std::any_of(component_.actions.begin(), component_.actions.end(),
-                                     [&](const Action& action) { return action.name == name; });
-      if (!found && !(has_class_ && !class_))
-        context_.error(node_, fmt::format("a {} needs the action '{}'", node_.tag, name));
-    }
+    if (has_class_ && !class_) return;
+    std::vector<std::string> missing;
+    for (const std::string& name : names)
+      if (std::none_of(component_.actions.begin(), component_.actions.end(),
+                       [&](const Action& action) { return action.name == name; }))
+        missing.push_back("'" + name + "'");
+    const bool is_misspelt = std::any_of(  // which was said
+        component_.actions.begin(), component_.actions.end(), [&](const Action& action) {
+          return std::find(names.begin(), names.end(), action.name) == names.end();
+        });
+    if (missing.empty() || is_misspelt) return;
+    context_.error(node_, fmt::format("a {} needs the action{} {}", node_.tag,
+                                      missing.size() == 1 ? "" : "s", fmt::join(missing, " and ")));
   }
 
   ReadContext& context_;

@@ -18,7 +18,8 @@ struct ArchExpression {
   const YamlNode* place = nullptr;
   const char* what = "";
   std::string component;
-  bool over_actions = false;  ///< total_latency
+  bool over_actions = false;       ///< total_latency
+  bool only_where_needed = false;  ///< a width for some tensors: evaluated where they are used
 };
 
 bool is_component_tag(const std::string& tag);

@@ -72,8 +72,8 @@ class ConstraintsReader {
     c.einsum = names_.einsum(map.optional("einsum"));
     c.memory = memory(map);
     const YamlNode* forbid = map.optional("forbid");
-    c.keep = names_.tensors(map.optional("keep"));
-    c.forbid = names_.tensors(forbid);
+    c.keep = names_.tensor_set(map.optional("keep"), c.einsum);
+    c.forbid = names_.tensor_set(forbid, c.einsum);
     for (const TensorId tensor : c.forbid)
       if (std::find(c.keep.begin(), c.keep.end(), tensor) != c.keep.end())
         context_.error(*forbid, fmt::format("{} cannot be kept and forbidden at once",

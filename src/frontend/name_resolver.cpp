@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "frontend/expression_names.h"
+#include "frontend/tensor_set_reader.h"
 #include "frontend/values.h"
 
 namespace sluice {
@@ -28,6 +30,7 @@ void for_each_item(const YamlNode* node, Read read) {
 
 NameResolver::NameResolver(ReadContext& context, const Workload& workload, const Arch& arch)
     : context_(context),
+      workload_(workload),
       arch_(arch),
       tensors_(index_by_name(workload.tensors)),
       einsums_(index_by_name(workload.einsums)),
@@ -112,6 +115,44 @@ std::vector<TensorId> NameResolver::tensors(const YamlNode* node) {
     if (const auto id = tensor(item)) result.push_back(*id);
   });
   return result;
+}
+
+std::vector<TensorId> NameResolver::tensor_set(const YamlNode* node,
+                                               std::optional<EinsumId> einsum) {
+  if (node == nullptr) return {};
+  const std::vector<YamlPointer> parts = tensor_set_parts(*node);
+  if (parts.empty() && !node->is_sequence())
+    context_.error(*node, fmt::format("a set of tensors is needed here, not {}", describe(*node)),
+                   "as in '[A, B]', 'All' or '~Intermediates'");
+  std::set<TensorId> found;
+  for (const YamlPointer& part : parts) add_set(*part, einsum, found);
+  return {found.begin(), found.end()};
+}
+
+/// A name alone is a tensor's or a set's; anything else is an expression over them.
+void NameResolver::add_set(const YamlNode& part, std::optional<EinsumId> einsum,
+                           std::set<TensorId>& tensors) {
+  const bool is_name = part.is_scalar() && name_at(part.text, 0) == part.text;
+  const auto& sets = set_names();
+  if (is_name && std::find(sets.begin(), sets.end(), part.text) == sets.end()) {
+    if (const auto id = tensor(&part)) tensors.insert(*id);
+    return;
+  }
+  const auto expression = read_expression(context_, &part, "a set of tensors");
+  if (!expression) return;
+  const TensorRoles roles = tensor_roles(workload_);
+  for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
+    if (einsum && einsum->index() != e) continue;
+    const auto value = expression->evaluate(tensor_set_scope(workload_, roles, EinsumId(e)));
+    const NameSet* set = value ? std::get_if<NameSet>(&*value) : nullptr;
+    if (!value) return context_.error(part, value.error());
+    if (set == nullptr)
+      return context_.error(part,
+                            fmt::format("a set of tensors is needed here, not {}", describe(part)));
+    const std::vector<TensorId> own = tensors_of(workload_.einsums[e]);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if ((set->bits >> i & 1U) != 0) tensors.insert(own[i]);
+  }
 }
 
 std::vector<EinsumId> NameResolver::einsums(const YamlNode* node) {

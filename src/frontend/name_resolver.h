@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -32,6 +33,8 @@ class NameResolver {
 
   /// Lists, or single ones.
   std::vector<TensorId> tensors(const YamlNode* node);
+  /// A set of tensors (`All`, `{A, B}`, `~Intermediates`, a list): those of one Einsum, or of all.
+  std::vector<TensorId> tensor_set(const YamlNode* node, std::optional<EinsumId> einsum);
   std::vector<EinsumId> einsums(const YamlNode* node);
   std::vector<RankVariableId> variables(const YamlNode* node);
   std::vector<std::string> dimension_names(const YamlNode* node);
@@ -39,8 +42,10 @@ class NameResolver {
  private:
   using Index = std::unordered_map<std::string, std::size_t>;
   std::optional<std::size_t> find(const YamlNode* node, const Index& index, const char* what);
+  void add_set(const YamlNode& part, std::optional<EinsumId> einsum, std::set<TensorId>& tensors);
 
   ReadContext& context_;
+  const Workload& workload_;
   const Arch& arch_;
   Index tensors_, einsums_, variables_, components_;
 };

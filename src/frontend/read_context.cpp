@@ -15,8 +15,9 @@ constexpr std::size_t kMostDiagnostics = 200;
 
 }  // namespace
 
-void ReadContext::error(const SourcePosition& position, std::string message, std::string hint) {
+void ReadContext::error(const SourcePosition& place, std::string message, std::string hint) {
   ++n_errors_;
+  const SourcePosition position = sources_.origin(place);
   if (diagnostics_.size() >= kMostDiagnostics) return;
   Found& found = diagnostics_.emplace_back();
   found.position = position;
@@ -70,6 +71,39 @@ Diagnostics ReadContext::take_diagnostics() {
       result.push_back(diagnostic);
   }
   return result;
+}
+
+/// Where an expression fails because of a number from the command line, that is said, too.
+void ReadContext::error(const YamlNode& scalar, const ExpressionError& error) {
+  std::string hint = error.hint;
+  const auto parsed = hint.empty() ? Expression::parse(scalar.text) : Expression();
+  if (parsed) {
+    const std::vector<std::string> assignments = assignments_behind(parsed->names());
+    if (!assignments.empty())
+      hint = fmt::format("it follows from {}", fmt::join(assignments, ", "));
+  }
+  error_inside(scalar, error.offset, error.message, hint);
+}
+
+std::vector<std::string> ReadContext::assignments_behind(
+    const std::vector<std::string>& names) const {
+  std::vector<std::string> assignments;
+  std::vector<std::string> open = names;
+  std::set<std::string> seen(open.begin(), open.end());
+  while (!open.empty()) {
+    const std::string name = open.back();
+    open.pop_back();
+    const auto assigned = options_.variables.find(name);
+    const bool is_variable = variables_.count(name) > 0 || broken_variables_.count(name) > 0;
+    if (assigned != options_.variables.end() && is_variable)
+      assignments.push_back(fmt::format("--set {}={}", name, assigned->second));
+    const auto dependence = dependences_.find(name);
+    if (dependence == dependences_.end()) continue;
+    for (const std::string& other : dependence->second)
+      if (seen.insert(other).second) open.push_back(other);
+  }
+  std::sort(assignments.begin(), assignments.end());
+  return assignments;
 }
 
 std::optional<Expression> ReadContext::variable(const std::string& name) const {

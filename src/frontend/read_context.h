@@ -2,7 +2,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "frontend/source_files.h"
 #include "frontend/yaml_node.h"
@@ -28,9 +30,9 @@ class ReadContext {
   /// About the text of a scalar, `offset` bytes into it.
   void error_inside(const YamlNode& scalar, std::size_t offset, std::string message,
                     std::string hint = {});
-  void error(const YamlNode& scalar, const ExpressionError& error) {
-    error_inside(scalar, error.offset, error.message, error.hint);
-  }
+  void error(const YamlNode& scalar, const ExpressionError& error);
+  /// Something that follows from a mistake that was reported already.
+  void error_that_follows() { ++n_errors_; }
   /// About no text at all (an option, a file that cannot be read).
   void error_about(const std::string& subject, std::string message, std::string hint = {},
                    DiagnosticCause cause = DiagnosticCause::kContent);
@@ -38,8 +40,9 @@ class ReadContext {
   void warning(const YamlNode& node, std::string message, std::string hint = {});
   /// Where a node stands in the user's files.
   NodePlace place_of(const YamlNode& node) const {
-    return {{sources_.name(node.position.file), node.position.line, node.position.column},
-            sources_.line(node.position)};
+    const SourcePosition position = sources_.origin(node.position);
+    return {{sources_.name(position.file), position.line, position.column},
+            sources_.line(position)};
   }
   bool has_errors() const { return n_errors_ > 0; }
   /// How many were found so far; a reader compares it before and after.
@@ -53,6 +56,12 @@ class ReadContext {
   std::vector<NumberSource>& number_sources() { return number_sources_; }
   /// The value of a spec variable, or none.
   std::optional<Expression> variable(const std::string& name) const;
+  /// Variables whose own text is wrong, which was said; nothing is said about what uses them.
+  std::set<std::string>& broken_variables() { return broken_variables_; }
+  /// Per variable: the variables that its text names.
+  std::map<std::string, std::vector<std::string>>& dependences() { return dependences_; }
+  /// `--set NAME=VALUE` of each variable from the command line that these depend on.
+  std::vector<std::string> assignments_behind(const std::vector<std::string>& names) const;
 
  private:
   struct Found {
@@ -65,6 +74,8 @@ class ReadContext {
   std::size_t n_errors_ = 0;
   Diagnostics warnings_;
   std::map<std::string, Expression> variables_;
+  std::set<std::string> broken_variables_;
+  std::map<std::string, std::vector<std::string>> dependences_;
   std::vector<NumberSource> number_sources_;
 };
 

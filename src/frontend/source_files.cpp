@@ -1,5 +1,6 @@
 #include "frontend/source_files.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "frontend/text_encoding.h"
@@ -7,11 +8,29 @@
 namespace sluice {
 
 std::size_t SourceFiles::add(std::string name, std::string text) {
-  File file{.name = std::move(name), .text = utf8_of(std::move(text)), .line_starts = {0}};
+  File file{
+      .name = std::move(name), .text = utf8_of(std::move(text)), .line_starts = {0}, .origins = {}};
   for (std::size_t i = 0; i < file.text.size(); ++i)
     if (file.text[i] == '\n') file.line_starts.push_back(i + 1);
   files_.push_back(std::move(file));
   return files_.size() - 1;
+}
+
+std::size_t SourceFiles::add(std::string name, std::string text,
+                             std::vector<SourcePosition> origins) {
+  const std::size_t file = add(std::move(name), std::move(text));
+  files_[file].origins = std::move(origins);
+  return file;
+}
+
+/// The column stays where the line was taken over as it is.
+SourcePosition SourceFiles::origin(const SourcePosition& position) const {
+  if (position.file >= files_.size() || files_[position.file].origins.empty()) return position;
+  const std::vector<SourcePosition>& origins = files_[position.file].origins;
+  const auto index = static_cast<std::size_t>(std::max(position.line, 1)) - 1;
+  SourcePosition origin = origins[std::min(index, origins.size() - 1)];
+  if (line(origin) == line(position)) origin.column = position.column;
+  return origin;
 }
 
 std::string SourceFiles::line(const SourcePosition& position) const {

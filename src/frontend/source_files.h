@@ -20,6 +20,10 @@ struct SourcePosition {
 class SourceFiles {
  public:
   std::size_t add(std::string name, std::string text);
+  /// A text that was made of other files: per line the place in one of them that it stands for.
+  std::size_t add(std::string name, std::string text, std::vector<SourcePosition> origins);
+  /// Where a place stands in a file that the user has.
+  SourcePosition origin(const SourcePosition& position) const;
   const std::string& name(std::size_t file) const { return files_[file].name; }
   const std::string& text(std::size_t file) const { return files_[file].text; }
   /// The line without its end; empty where there is none.
@@ -30,6 +34,7 @@ class SourceFiles {
     std::string name;
     std::string text;
     std::vector<std::size_t> line_starts;
+    std::vector<SourcePosition> origins;  ///< per line; empty: it is a file of the user's
   };
   std::deque<File> files_;
 };

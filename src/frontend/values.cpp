@@ -10,6 +10,9 @@
 namespace sluice {
 namespace {
 
+/// Sums and products of quantities between these stay within the numbers there are.
+constexpr double kLargestQuantity = 1e60;
+constexpr double kSmallestQuantity = 1e-60;
 constexpr double kLargestExactInteger = 9007199254740992.0;  // 2^53
 
 bool is_name(const std::string& text) {
@@ -28,6 +31,16 @@ std::string yaml_number_as_expression(const std::string& text) {
   if (rest == ".inf" || rest == ".Inf" || rest == ".INF") return text.substr(0, sign) + "inf";
   if (rest == ".nan" || rest == ".NaN" || rest == ".NAN") return "nan";
   return text;
+}
+
+/// A number as it is meant: -4, and where that stands otherwise or elsewhere, that, too:
+/// `-4 ('M - 8', --set M=4)`.
+std::string describe_value(const ReadContext& context, const YamlNode& node, double value) {
+  const auto parsed = Expression::parse(yaml_number_as_expression(node.text));
+  if (!node.is_scalar() || !parsed || parsed->names().empty()) return describe(node);
+  const std::vector<std::string> assignments = context.assignments_behind(parsed->names());
+  return fmt::format("{} ({}{}{})", value + 0.0, describe(node), assignments.empty() ? "" : ", ",
+                     fmt::join(assignments, ", "));
 }
 
 }  // namespace
@@ -60,8 +73,14 @@ std::optional<Expression> read_expression(ReadContext& context, const YamlNode* 
     return std::nullopt;
   }
   const auto parsed = Expression::parse(yaml_number_as_expression(node->text));
-  if (parsed)
+  if (parsed) {
+    for (const std::string& name : parsed->names())
+      if (context.broken_variables().count(name) > 0) {
+        context.error_that_follows();
+        return std::nullopt;
+      }
     return parsed->substitute([&](const std::string& name) { return context.variable(name); });
+  }
   context.error(*node, parsed.error());
   return std::nullopt;
 }
@@ -96,8 +115,11 @@ bool check_range(ReadContext& context, const YamlNode& node, double value,
   if (value < 0) problem = "must not be negative";
   if (value == 0 && !rule.zero) problem = "must be larger than 0";
   if (std::isinf(value) && !rule.infinite) problem = "must be finite";
+  if (std::isfinite(value) && value > kLargestQuantity) problem = "must be at most 1e60";
+  if (value > 0 && value < kSmallestQuantity) problem = "must be at least 1e-60, or 0";
   if (problem == nullptr) return true;
-  context.error(node, fmt::format("{} {}, but it is {}", rule.what, problem, describe(node)));
+  context.error(node, fmt::format("{} {}, but it is {}", rule.what, problem,
+                                  describe_value(context, node, value)));
   return false;
 }
 
@@ -162,13 +184,18 @@ std::optional<std::int64_t> read_integer(ReadContext& context, const YamlNode* n
   if (!expression) return std::nullopt;
   const auto value = number_of(context, *node, what, *expression);
   if (!value) return std::nullopt;
-  if (*value != std::floor(*value) || std::abs(*value) > kLargestExactInteger) {
-    context.error(*node, fmt::format("{} must be a whole number, not {}", what, describe(*node)));
+  const std::string given = describe_value(context, *node, *value);
+  if (*value != std::floor(*value) || std::isinf(*value)) {
+    context.error(*node, fmt::format("{} must be a whole number, not {}", what, given));
     return std::nullopt;
   }
   if (*value < static_cast<double>(minimum)) {
-    context.error(*node,
-                  fmt::format("{} must be at least {}, not {}", what, minimum, describe(*node)));
+    context.error(*node, fmt::format("{} must be at least {}, not {}", what, minimum, given));
+    return std::nullopt;
+  }
+  if (*value > kLargestExactInteger) {
+    context.error(
+        *node, fmt::format("{} must be at most 2^53 = 9,007,199,254,740,992, not {}", what, given));
     return std::nullopt;
   }
   return static_cast<std::int64_t>(*value);

@@ -8,6 +8,7 @@
 #include "frontend/names.h"
 #include "frontend/rank_sizes.h"
 #include "frontend/tensor_sets.h"
+#include "frontend/workload_limits.h"
 #include "frontend/workload_order.h"
 #include "frontend/workload_reader.h"
 
@@ -35,6 +36,7 @@ class WorkloadBuilder {
     if (!source_.has_bad_sizes) derive_rank_sizes(context_, source_, names_of_states(), workload_);
     set_initial_values();
     apply_tensor_sets(context_, source_, workload_);
+    if (context_.n_errors() == before) check_counts(context_, source_, workload_);
     if (context_.n_errors() != before) return std::nullopt;
     return std::move(workload_);
   }

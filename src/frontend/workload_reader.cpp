@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/map_reader.h"
+#include "frontend/tensor_set_reader.h"
 #include "frontend/values.h"
 #include "sluice/support/error.h"
 
@@ -93,7 +94,7 @@ class WorkloadReader {
   std::vector<SetSource> sets(const YamlNode* node) {
     std::vector<SetSource> result;
     const auto add = [&](const YamlNode* item) {
-      if (const auto tensors = read_expression(context_, item, "a set of tensors"))
+      if (const auto tensors = read_tensor_set(context_, item, "a set of tensors"))
         result.push_back({*tensors, item});
     };
     if (node != nullptr && node->is_sequence())
@@ -293,7 +294,7 @@ class WorkloadReader {
     std::vector<RenameSource> result;
     if (node == nullptr) return result;
     for (const YamlEntry& entry : node->entries) {
-      const auto source = read_expression(context_, entry.value.get(), "a rename");
+      const auto source = read_tensor_set(context_, entry.value.get(), "a rename");
       const auto name = read_name(context_, entry.key.get(), "a rename");
       if (source && name) result.push_back({*name, *source, entry.value.get(), {}, nullptr});
     }
@@ -311,7 +312,7 @@ class WorkloadReader {
     RenameSource result;
     const auto name = read_name(context_, map.required("name"), "a rename");
     result.place = map.required("source");
-    const auto source = read_expression(context_, result.place, "a rename's source");
+    const auto source = read_tensor_set(context_, result.place, "a rename's source");
     result.count_place = map.optional("expected_count");
     result.expected_count = read_expression(context_, result.count_place, "expected_count");
     map.finish();

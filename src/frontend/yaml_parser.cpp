@@ -87,6 +87,7 @@ class TreeBuilder final : public YAML::EventHandler {
     YAML::anchor_t anchor = 0;
     YamlPointer key;                            ///< of the entry that is being read
     std::unordered_map<std::string, int> keys;  ///< with the line of each
+    bool has_repeated = false;                  ///< a key, which was said
   };
 
   int depth() const { return static_cast<int>(open_.size()); }
@@ -148,9 +149,13 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     if (!node->is_scalar()) stop(position, fmt::format("{} cannot be a key", describe(*node)));
     const auto [earlier, is_new] = map.keys.emplace(node->text, position.line);
-    if (!is_new)
+    if (!is_new && map.has_repeated) context_.error_that_follows();
+    if (!is_new && !map.has_repeated)
       context_.error(position, fmt::format("the key '{}' is given twice", node->text),
-                     fmt::format("its first value is on line {}", earlier->second));
+                     fmt::format("its first value is on line {}; if another item begins here, the "
+                                 "line with its '-' is missing",
+                                 earlier->second));
+    map.has_repeated = map.has_repeated || !is_new;
     map.key = node;
   }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "sluice/support/diagnostic.h"
 #include "sluice/support/error.h"
 
 namespace sluice {
@@ -24,6 +25,13 @@ std::optional<Number> parse_number(std::string_view text) {
 
 SetResult expected_one_of(const std::string& what) {
   return tl::make_unexpected("expected " + what);
+}
+
+/// As above; a misspelt word gets the nearest one.
+SetResult expected_one_of(const std::string& what, const std::string& word,
+                          const std::vector<std::string>& words) {
+  const std::string nearest = nearest_name(word, words);
+  return expected_one_of(what + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
 
 /// An integer of at least `minimum`, or `inf` for no limit.
@@ -72,7 +80,8 @@ SetResult set_objectives(MapperOptions& options, const std::string& text) {
     if (name == "resources") {
       resource_usage = true;
     } else if (found == table.end()) {
-      return expected_one_of("energy, latency, edp, or several of them and resources with commas");
+      return expected_one_of("energy, latency, edp, or several of them and resources with commas",
+                             name, {"energy", "latency", "edp", "resources"});
     } else if (std::find(objectives.begin(), objectives.end(), found->objective) ==
                objectives.end()) {
       objectives.push_back(found->objective);
@@ -178,7 +187,8 @@ SetResult set_epsilon(MapperOptions& options, const std::string& text) {
 }
 
 SetResult set_einsum_orders(MapperOptions& options, const std::string& text) {
-  if (text != "as-written" && text != "explore") return expected_one_of("as-written or explore");
+  if (text != "as-written" && text != "explore")
+    return expected_one_of("as-written or explore", text, {"as-written", "explore"});
   options.explore_einsum_orders = text == "explore";
   return {};
 }
@@ -195,19 +205,21 @@ SetResult set_imperfect_factors(MapperOptions& options, const std::string& text)
     options.imperfect_factors = value;
     return {};
   }
-  return expected_one_of("none, unfused or all");
+  return expected_one_of("none, unfused or all", text, {"none", "unfused", "all"});
 }
 
 SetResult set_latency(MapperOptions& options, const std::string& text) {
   const auto policy = latency_policy_from_name(text);
   if (!policy)
-    return expected_one_of(fmt::format("one of {}", fmt::join(latency_policy_names(), ", ")));
+    return expected_one_of(fmt::format("one of {}", fmt::join(latency_policy_names(), ", ")), text,
+                           latency_policy_names());
   options.policy = *policy;
   return {};
 }
 
 SetResult set_row_fusion(MapperOptions& options, const std::string& text) {
-  if (text != "true" && text != "false") return expected_one_of("true or false");
+  if (text != "true" && text != "false")
+    return expected_one_of("true or false", text, {"true", "false"});
   options.row_fusion = text == "true";
   return {};
 }

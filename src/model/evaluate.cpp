@@ -301,6 +301,14 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   return totals;
 }
 
+std::vector<StallRow> staged_stalls(const BoundProblem& problem, const Mapping& mapping) {
+  const auto legal = take_apart_legal(problem, mapping, LatencyPolicy::kStaged);
+  if (!legal) return {};
+  const CountedNests counted = count_nests(problem, legal->tree, true, nullptr);
+  return stall_rows(problem, mapping, legal->tree, counted.traffic, counted.shipments,
+                    counted.overlapped);
+}
+
 PartTime unchecked_overlap(const BoundProblem& problem, const Mapping& mapping) {
   ViolationReport report(problem, mapping);
   const FlatTree tree = take_apart(problem, mapping, report);

@@ -20,26 +20,53 @@ struct Excess {
   const FlatCollective* collective = nullptr;  ///< that runs then, after the nest
 };
 
-/// The tile that an entry of the tree reserves, as ` [4×8]`; a value without ranks has none.
-std::string tile_text(const BoundProblem& problem, const FlatTree& tree, std::uint32_t entry) {
-  std::string text;
-  std::int64_t largest = 0;
+/// The largest tile that an entry of the tree reserves, and the width of its values.
+struct ReservedTile {
+  std::int64_t volume = 0;
+  std::string shape;  ///< `[4×8]`; a value without ranks has none
+  double bits_per_value = 0;
+};
+
+ReservedTile reserved_tile(const BoundProblem& problem, const FlatTree& tree, std::uint32_t entry) {
+  ReservedTile reserved;
   for (const Nest& nest : tree.nests) {
     for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
       const NestStorage& storage = tree.storages[s];
       if (storage.entry != entry) continue;
+      const BoundComponent& memory = problem[nest.einsum].components[storage.component.index()];
       for (const BoundAccess& access : problem[nest.einsum].held) {
         const std::int64_t* tiles = tree.tiles_at(storage);
-        if (access.tensor != storage.tensor || tile_volume(access, tiles) <= largest) continue;
-        largest = tile_volume(access, tiles);
-        text.clear();
+        if (access.tensor != storage.tensor || tile_volume(access, tiles) <= reserved.volume)
+          continue;
+        reserved = {tile_volume(access, tiles), "",
+                    memory.bits_per_value[static_cast<std::size_t>(storage.tensor)]};
         for (const BoundIndex& index : access.index)
-          text += (text.empty() ? " [" : "×") +
-                  with_thousands(static_cast<double>(tile_extent(index, tiles)));
-        if (!text.empty()) text += "]";
+          reserved.shape += (reserved.shape.empty() ? "[" : "×") +
+                            with_thousands(static_cast<double>(tile_extent(index, tiles)));
+        if (!reserved.shape.empty()) reserved.shape += "]";
       }
     }
   }
+  return reserved;
+}
+
+/// Every factor of what a tensor takes: `B 1,024 = [8×8] × 8 bits × 2 buffers`. Where the tile is
+/// no box (Einsums touch different parts), its values are counted instead.
+std::string reservation_text(const BoundProblem& problem, const FlatTree& tree,
+                             const Reservations& analysis, std::uint32_t reservation) {
+  const std::uint32_t entry = analysis.entries_of(reservation).front();
+  const ReservedTile tile = reserved_tile(problem, tree, entry);
+  const double multiple = analysis.multiple(reservation);
+  const double values = analysis.bits(reservation) / multiple / tile.bits_per_value;
+  std::string text = problem.workload[analysis.entry_of(reservation).tensor].name + " " +
+                     with_thousands(analysis.bits(reservation)) + " = " +
+                     (values == static_cast<double>(tile.volume) && !tile.shape.empty()
+                          ? tile.shape
+                          : with_thousands(values) + (values == 1 ? " value" : " values")) +
+                     " × " + with_thousands(tile.bits_per_value) +
+                     (tile.bits_per_value == 1 ? " bit" : " bits");
+  if (multiple != 1)
+    text += " × " + with_thousands(multiple) + " " + analysis.multiple_name(reservation);
   return text;
 }
 
@@ -59,8 +86,7 @@ void report_excess(const BoundProblem& problem, const FlatTree& tree, Reservatio
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string parts;
   for (const auto& [bits, index] : held)
-    parts += (parts.empty() ? "" : ", ") + report.name(analysis.entry_of(index).tensor) + " " +
-             with_thousands(bits) + tile_text(problem, tree, analysis.entries_of(index).front());
+    parts += (parts.empty() ? "" : ", ") + reservation_text(problem, tree, analysis, index);
   const std::string user = excess.collective
                                ? collective_name(excess.collective->collective->type) + " of " +
                                      report.name(excess.collective->collective->tensor)

@@ -82,6 +82,15 @@ double Reservations::multiple(std::uint32_t reservation) const {
   return most;
 }
 
+std::string Reservations::multiple_name(std::uint32_t reservation) const {
+  if (is_persistent(reservation)) return "instances";
+  const std::vector<std::uint32_t> entries = entries_of(reservation);
+  const bool is_copied = std::any_of(entries.begin(), entries.end(), [&](std::uint32_t entry) {
+    return tree_.entries[entry].copies > 1 && tree_.entries[entry].copies == multiple(reservation);
+  });
+  return is_copied ? "steps at a time" : "buffers";
+}
+
 int Reservations::concurrency(std::uint32_t reservation) const {
   return is_persistent(reservation) ? 0 : entry_of(reservation).concurrency;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "model/nest.h"
@@ -26,6 +27,8 @@ class Reservations {
   double bits(std::uint32_t reservation) const;
   /// Bits that a reservation holds, per bit of its tile: buffering and instances.
   double multiple(std::uint32_t reservation) const;
+  /// What `multiple` counts, for messages.
+  std::string multiple_name(std::uint32_t reservation) const;
   /// Pipelined and parallel splits above it; none above what stays during the whole run.
   int concurrency(std::uint32_t reservation) const;
 

@@ -14,6 +14,7 @@ namespace {
 struct Times {
   double compute_s = 0, simd_s = 0, compulsory_s = 0, optional_s = 0;
   double collectives_s = 0, conflicts_s = 0;
+  std::vector<StallRow> stalls;  ///< where compulsory_s and optional_s come from, if asked for
   double total() const {
     return compute_s + simd_s + compulsory_s + optional_s + collectives_s + conflicts_s;
   }
@@ -24,6 +25,11 @@ struct Times {
     optional_s += factor * other.optional_s;
     collectives_s += factor * other.collectives_s;
     conflicts_s += factor * other.conflicts_s;
+    for (const StallRow& stall : other.stalls) {
+      stalls.push_back(stall);
+      stalls.back().times *= factor;
+      stalls.back().seconds *= factor;
+    }
   }
 };
 
@@ -33,11 +39,13 @@ class Transfers {
  public:
   using Pair = std::pair<ComponentId, std::optional<ComponentId>>;
 
-  void fill(const Pair& pair, double parent_s, double child_s, double setup_s) {
-    add(parent_s, child_s, setup_s, &of(pair, &in_));
+  explicit Transfers(bool keeps_tensors) : keeps_tensors_(keeps_tensors) {}
+
+  void fill(TensorId tensor, const Pair& pair, double parent_s, double child_s, double setup_s) {
+    add(tensor, parent_s, child_s, setup_s, &of(pair, &in_));
   }
-  void drain(const Pair& pair, double parent_s, double child_s, double setup_s) {
-    add(parent_s, child_s, setup_s, &of(pair, &out_));
+  void drain(TensorId tensor, const Pair& pair, double parent_s, double child_s, double setup_s) {
+    add(tensor, parent_s, child_s, setup_s, &of(pair, &out_));
   }
   /// The memory's reads and writes take turns.
   void share_port(ComponentId parent) {
@@ -47,6 +55,24 @@ class Transfers {
 
   double in_s() const { return longest(in_, std::nullopt); }
   double out_s() const { return longest(out_, std::nullopt); }
+  /// Ends and tensors of the transfers that in_s, out_s or step_s is the time of.
+  StallRow longest_fill() const { return row_of(StallKind::kFirstFill, in_, in_s(), {}); }
+  StallRow longest_drain() const { return row_of(StallKind::kLastDrain, out_, out_s(), {}); }
+  StallRow longest_step() const {
+    const double seconds = step_s();
+    if (in_s() == seconds) return row_of(StallKind::kTransfers, in_, seconds, {});
+    if (out_s() == seconds) return row_of(StallKind::kTransfers, out_, seconds, {});
+    for (ComponentId parent : shared_) {
+      const double fill_s = longest(in_, parent), drain_s = longest(out_, parent);
+      if (fill_s + drain_s != seconds) continue;
+      StallRow row = row_of(StallKind::kTransfers, in_, fill_s, parent);
+      const StallRow drain = row_of(StallKind::kTransfers, out_, drain_s, parent);
+      row.tensors.insert(row.tensors.end(), drain.tensors.begin(), drain.tensors.end());
+      return row;
+    }
+    return {StallKind::kTransfers, {}, {}, {}, {}, {}, 1, 0};
+  }
+
   /// Eq. 1 for a step: what the slowest memory takes for its part.
   double step_s() const {
     double seconds = std::max(in_s(), out_s());
@@ -58,6 +84,7 @@ class Transfers {
  private:
   struct Ends {
     double parent_s = 0, child_s = 0, setup_s = 0;
+    std::vector<TensorId> tensors;
     double seconds() const { return std::max(parent_s, child_s) + setup_s; }
   };
   using Pairs = std::vector<std::pair<Pair, Ends>>;
@@ -67,7 +94,10 @@ class Transfers {
       if (other == pair) return ends;
     return pairs->emplace_back(pair, Ends{}).second;
   }
-  static void add(double parent_s, double child_s, double setup_s, Ends* ends) {
+  void add(TensorId tensor, double parent_s, double child_s, double setup_s, Ends* ends) const {
+    if (keeps_tensors_ &&
+        std::find(ends->tensors.begin(), ends->tensors.end(), tensor) == ends->tensors.end())
+      ends->tensors.push_back(tensor);
     ends->parent_s += parent_s;
     ends->child_s += child_s;
     ends->setup_s = std::max(ends->setup_s, setup_s);
@@ -79,8 +109,22 @@ class Transfers {
     return seconds;
   }
 
+  static StallRow row_of(StallKind kind, const Pairs& pairs, double seconds,
+                         std::optional<ComponentId> parent) {
+    StallRow row{kind, {}, {}, {}, {}, {}, 1, 0};
+    for (const auto& [pair, ends] : pairs)
+      if (ends.seconds() == seconds && (!parent || pair.first == *parent)) {
+        row.outer = pair.first;
+        row.inner = pair.second;
+        row.tensors = ends.tensors;
+        break;
+      }
+    return row;
+  }
+
   Pairs in_, out_;
   std::vector<ComponentId> shared_;
+  bool keeps_tensors_;
 };
 
 /// Eq. 2: n windows of what stands below, the first fill and the last drain, and in every step but
@@ -91,6 +135,19 @@ Times stage_of(double n, const Times& window, const Transfers& transfers) {
   result.compulsory_s += transfers.in_s() + transfers.out_s();
   result.optional_s += (n - 1) * std::max(0.0, transfers.step_s() - window.total());
   return result;
+}
+
+/// The rows of stage_of's stalls, of one run of the stage.
+void add_stalls(double n, const Times& window, const Transfers& transfers, Times& stage) {
+  const auto add = [&](StallRow row, double times, double seconds) {
+    row.times = times;
+    row.seconds = seconds;
+    if (seconds > 0) stage.stalls.push_back(std::move(row));
+  };
+  add(transfers.longest_fill(), 1, transfers.in_s());
+  add(transfers.longest_drain(), 1, transfers.out_s());
+  add(transfers.longest_step(), n - 1,
+      (n - 1) * std::max(0.0, transfers.step_s() - window.total()));
 }
 
 /// A list of nodes: the root's, or that of a split's child.
@@ -113,8 +170,13 @@ class StageTree {
  public:
   StageTree(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
             const std::vector<NestTraffic>& traffic, const std::vector<Shipment>& shipments,
-            const std::vector<NestTime>& times)
-      : problem_(problem), tree_(tree), traffic_(traffic), shipments_(shipments), times_(times) {
+            const std::vector<NestTime>& times, bool records_stalls = false)
+      : problem_(problem),
+        tree_(tree),
+        traffic_(traffic),
+        shipments_(shipments),
+        times_(times),
+        records_stalls_(records_stalls) {
     find_splits(mapping.nodes, {});
     std::sort(list_of_.begin(), list_of_.end());
     for (const Nest& nest : tree.nests) branches_.push_back(branch_of(nest));
@@ -242,11 +304,36 @@ class StageTree {
         return innermost(first, end, splits, n, place.steps * n);
     }
     const Place inner{last, place.steps * n};
-    Transfers transfers;
+    Transfers transfers(records_stalls_);
     for_each_storage(first, end, splits, last, [&](std::size_t nest, std::uint32_t s) {
       add_transfers(nest, s, inner.steps, &transfers);
     });
-    return stage_of(n, list(first, end, splits, inner, true), transfers);
+    const Times window = list(first, end, splits, inner, true);
+    return stage_of_nests(first, end, n, window, transfers);
+  }
+
+  /// stage_of, with the rows of its stalls where they are asked for.
+  Times stage_of_nests(std::size_t first, std::size_t end, double n, const Times& window,
+                       const Transfers& transfers) const {
+    Times stage = stage_of(n, window, transfers);
+    if (!records_stalls_) return stage;
+    const std::size_t known = stage.stalls.size();
+    add_stalls(n, window, transfers, stage);
+    for (std::size_t s = known; s < stage.stalls.size(); ++s) complete(first, end, stage.stalls[s]);
+    return stage;
+  }
+
+  /// The Einsums of a stage, the compute where it is the inner end, and the networks between.
+  void complete(std::size_t first, std::size_t end, StallRow& row) const {
+    for (std::size_t n = first; n < end; ++n) row.einsums.push_back(tree_.nests[n].einsum);
+    std::sort(row.tensors.begin(), row.tensors.end());
+    const BoundCompute& compute = *tree_.nests[first].compute;
+    if (!row.inner) row.inner = compute.component;
+    const int from = compute.depth[row.outer->index()];
+    const int to = compute.depth[row.inner->index()];
+    for (const PathNetwork& network : compute.networks)
+      if (network.depth > std::min(from, to) && network.depth < std::max(from, to))
+        row.networks.push_back(network.network);
   }
 
   /// n times what follows the last loop of a list: a compute, or the children of a split (eq. 5).
@@ -346,15 +433,16 @@ class StageTree {
     const StorageTraffic& mine = traffic_[n].storages[s];
     const Transfers::Pair pair{tree_.storages[nest.storages_begin + *parent].component,
                                storage.component};
+    const TensorId tensor = problem_[nest.einsum].tensors[static_cast<std::size_t>(storage.tensor)];
     double unfilled = 1;  // steps for one in which a resident node is filled
     for (int l = storage.steps_begin; l < storage.steps_end; ++l)
       unfilled *= static_cast<double>(loop(nest, static_cast<std::size_t>(l)).trips);
     if (mine.unit_filled > 0)
-      transfers->fill(pair, times.action_s(*parent, true, mine.parent_sent) / steps,
+      transfers->fill(tensor, pair, times.action_s(*parent, true, mine.parent_sent) / steps,
                       times.action_s(s, false, mine.unit_filled) / steps,
                       (times.setup_s(*parent, true) + times.setup_s(s, false)) / unfilled);
     if (mine.unit_drained > 0)
-      transfers->drain(pair, times.action_s(*parent, false, mine.parent_received) / steps,
+      transfers->drain(tensor, pair, times.action_s(*parent, false, mine.parent_received) / steps,
                        times.action_s(s, true, mine.unit_drained) / steps,
                        times.setup_s(*parent, false) + times.setup_s(s, true));
     if (times.has_shared_port(*parent)) transfers->share_port(pair.first);
@@ -367,24 +455,28 @@ class StageTree {
     Times window;
     (is_simd(nest) ? window.simd_s : window.compute_s) =
         compute_s(nest, traffic_[n]) / all_steps + compute_setup_s(problem_, nest);
-    Transfers operands;
+    Transfers operands(records_stalls_);
     const TransferTimes times(problem_, tree_, nest);
     for (std::uint32_t s = 0; s < branches_[n].storages.size(); ++s) {
       const NestStorage& storage = tree_.storages[nest.storages_begin + s];
       if (!problem_.arch[storage.component].is_memory() || has_memory_below(nest, s)) continue;
       const StorageTraffic& mine = traffic_[n].storages[s];
       const Transfers::Pair pair{storage.component, std::nullopt};
+      const TensorId tensor =
+          problem_[nest.einsum].tensors[static_cast<std::size_t>(storage.tensor)];
       const std::int64_t read = mine.unit_reads - mine.unit_drained;
       const std::int64_t written = mine.unit_writes - mine.unit_filled;
       if (read > 0)
-        operands.fill(pair, times.action_s(s, true, read) / all_steps, 0, times.setup_s(s, true));
+        operands.fill(tensor, pair, times.action_s(s, true, read) / all_steps, 0,
+                      times.setup_s(s, true));
       if (written > 0)
-        operands.drain(pair, times.action_s(s, false, written) / all_steps, 0,
+        operands.drain(tensor, pair, times.action_s(s, false, written) / all_steps, 0,
                        times.setup_s(s, false));
       if (times.has_shared_port(s)) operands.share_port(pair.first);
     }
     Times result;
-    result.add(stage_of(steps, window, operands), repetitions(problem_, nest) / repeats_);
+    result.add(stage_of_nests(n, n + 1, steps, window, operands),
+               repetitions(problem_, nest) / repeats_);
     return result;
   }
 
@@ -424,6 +516,7 @@ class StageTree {
   std::vector<Branch> branches_;                      ///< per nest
   double repeats_ = 1;
   double windows_ = 0, window_s_ = 0;
+  bool records_stalls_ = false;
 };
 
 }  // namespace
@@ -447,6 +540,20 @@ StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, co
   StageTree stages(problem, mapping, tree, traffic, shipments, overlapped.times());
   const double seconds = stages.run().total();
   return {seconds, stages.windows(), stages.window_s()};
+}
+
+std::vector<StallRow> stall_rows(const BoundProblem& problem, const Mapping& mapping,
+                                 const FlatTree& tree, const std::vector<NestTraffic>& traffic,
+                                 const std::vector<Shipment>& shipments,
+                                 const NestPricer& overlapped) {
+  Times times =
+      StageTree(problem, mapping, tree, traffic, shipments, overlapped.times(), true).run();
+  const double missing_s = overlapped.latency_s() - times.total();
+  if (missing_s > 0)
+    times.stalls.push_back({StallKind::kOverlap, {}, {}, {}, {}, {}, 1, missing_s});
+  std::stable_sort(times.stalls.begin(), times.stalls.end(),
+                   [](const StallRow& a, const StallRow& b) { return a.seconds > b.seconds; });
+  return std::move(times.stalls);
 }
 
 double total_seconds(const LatencyBreakdown& breakdown) {

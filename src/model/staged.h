@@ -6,6 +6,7 @@
 #include "model/pricing.h"
 #include "model/traffic.h"
 #include "sluice/model/latency_policy.h"
+#include "sluice/model/stalls.h"
 
 namespace sluice {
 
@@ -32,6 +33,12 @@ struct StageTotals {
 StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                          const std::vector<NestTraffic>& traffic,
                          const std::vector<Shipment>& shipments, const NestPricer& overlapped);
+
+/// Where the stalls of staged_latency come from, longest first.
+std::vector<StallRow> stall_rows(const BoundProblem& problem, const Mapping& mapping,
+                                 const FlatTree& tree, const std::vector<NestTraffic>& traffic,
+                                 const std::vector<Shipment>& shipments,
+                                 const NestPricer& overlapped);
 
 /// Seconds of all parts.
 double total_seconds(const LatencyBreakdown& breakdown);

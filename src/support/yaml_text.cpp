@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "support/printable_text.h"
+
 namespace sluice {
 namespace {
 
@@ -34,15 +36,15 @@ bool is_plain(std::string_view text) {
 
 std::string yaml_scalar(std::string_view text) {
   if (is_plain(text)) return std::string(text);
-  std::string quoted = "\"";
+  std::string quoted;
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
-    if (c == '\n')
-      quoted += "\\n";
-    else
-      quoted += c;
+    quoted += c;
   }
-  return quoted + "\"";
+  quoted = printable_text(quoted);  // its escapes are YAML's, too
+  std::string line = "\"";
+  for (const char c : quoted) line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+  return line + "\"";
 }
 
 std::string yaml_number(double value) { return fmt::format("{}", value); }

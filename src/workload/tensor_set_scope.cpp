@@ -118,10 +118,13 @@ ExpressionScope tensor_set_scope(
     if (found != table->values.end()) return found->second;
     return foreign_tensor(*table->workload, name);
   };
-  scope.literal_element = [](const std::string& name) -> std::optional<NameSet> {
-    const auto kind = operation_from_name(name);
-    if (!kind) return std::nullopt;
-    return NameSet{std::uint64_t{1} << static_cast<int>(*kind)};
+  scope.literal_element = [lookup = scope.lookup](
+                              const std::string& name) -> std::optional<NameSet> {
+    if (const auto kind = operation_from_name(name))
+      return NameSet{std::uint64_t{1} << static_cast<int>(*kind)};
+    const auto tensors = lookup(name);
+    const NameSet* set = tensors ? std::get_if<NameSet>(&*tensors) : nullptr;
+    return set ? std::optional(*set) : std::nullopt;
   };
   return scope;
 }

@@ -42,9 +42,13 @@ std::string print(const std::vector<Violation>& violations, const Mapping& mappi
     std::string where = "nowhere";
     if (const NodePlace* place = place_of(mapping, places, violation.node_path))
       where = fmt::format("line {}:{}", place->location.line, place->location.column);
-    text += "illegal, " + where + ": " + violation.message + "\n";
+    text += (violation.kind == ViolationKind::kUnsupportedNode ? "unpriced, " : "illegal, ") +
+            where + ": " + violation.message + "\n";
   }
-  return text + "exit status 1\n";
+  const bool is_unpriced = std::all_of(
+      violations.begin(), violations.end(),
+      [](const Violation& violation) { return violation.kind == ViolationKind::kUnsupportedNode; });
+  return text + (is_unpriced ? "exit status 4\n" : "exit status 1\n");
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST(Evaluate, NamesThePlaceOfAViolation) {
   const ProgramRun run = sluice({"evaluate", folder.write("small.yaml", meshed("500"))});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out, HasSubstr("small.yaml:21:5: RF holds 500 bits; the Einsum C needs 512 "
-                                 "(B 512 [8×8]), 12 too many."));
+                                 "(B 512 = [8×8] × 8 bits), 12 too many."));
 }
 
 TEST(Evaluate, PricesAStreamOfMappings) {

@@ -177,9 +177,8 @@ TEST(Results, ProgressIsPlainLinesOnStandardErrorWhereAsked) {
 }
 
 TEST(Sources, SayWhichClassGaveANumberAndWhichTheArchitectureGives) {
-  const std::vector<std::string> map = {
-      "map",   "gemm_softmax",    "comet_edge",        "comet_gemm4",
-      "--set", "FOR_SEARCH=True", "--max-fused-loops", "1"};
+  std::vector<std::string> map = {"map",   "gemm_softmax",    "comet_edge",        "comet_gemm4",
+                                  "--set", "FOR_SEARCH=True", "--max-fused-loops", "1"};
   auto as_json = map;
   as_json.emplace_back("--json");
   std::map<std::string, Json> sources;
@@ -191,6 +190,8 @@ TEST(Sources, SayWhichClassGaveANumberAndWhichTheArchitectureGives) {
   EXPECT_THAT(sources["GB.write"]["source"].get<std::string>(),
               HasSubstr("SRAM(size 2 MiB, width 512 bit"));
   EXPECT_TRUE(sources["Register.read"]["source"].is_null());
+  EXPECT_THAT(sluice(map).out, Not(HasSubstr("Sources")));
+  map.emplace_back("--sources");
   EXPECT_THAT(sluice(map).out,
               HasSubstr("PE compute, area\n    SystolicPE(clock 1e+09 Hz): HISIM"));
 }

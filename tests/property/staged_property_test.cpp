@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sluice/model/evaluate.h"
+#include "sluice/model/stalls.h"
 #include "support/random_cases.h"
 #include "triples/triple.h"
 
@@ -49,6 +50,20 @@ TEST(StagedProperty, IsNeverShorterThanOverlapAndAddsUp) {
     for (const LatencyPart& part : staged->breakdown) EXPECT_GE(part.seconds, 0) << seed;
     for (std::size_t row = 0; row < overlap->energy.size(); ++row)
       EXPECT_EQ(overlap->energy[row].count, staged->energy[row].count) << seed;
+  });
+}
+
+TEST(StagedProperty, AccountsForEveryStall) {
+  for_each_legal(500, [](std::uint64_t seed, const triples::LoadedTriple& triple) {
+    const auto staged = evaluate(triple.problem, triple.mapping, LatencyPolicy::kStaged);
+    double compulsory_s = 0, optional_s = 0;
+    for (const StallRow& row : staged_stalls(triple.problem, triple.mapping))
+      (row.kind == StallKind::kFirstFill || row.kind == StallKind::kLastDrain ? compulsory_s
+                                                                              : optional_s) +=
+          row.seconds;
+    const double tolerance = 1e-9 * staged->latency_s;
+    EXPECT_NEAR(compulsory_s, part(*staged, "compulsory_stall"), tolerance) << seed;
+    EXPECT_NEAR(optional_s, part(*staged, "optional_stall"), tolerance) << seed;
   });
 }
 

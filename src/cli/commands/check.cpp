@@ -7,6 +7,7 @@
 #include "../result_document.h"
 #include "commands.h"
 #include "sluice/model/evaluate.h"
+#include "support/printable_text.h"
 
 namespace sluice::cli {
 namespace {
@@ -32,15 +33,20 @@ std::string contents(const Specs& specs) {
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Every reason why one of the mappings is illegal.
-Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem) {
+/// Every reason why one of the mappings is illegal, or cannot be priced.
+Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem,
+                                 RunStatus& status) {
   Diagnostics mistakes;
   for (std::size_t i = 0; i < specs.mappings.size(); ++i) {
     const auto cost = evaluate(problem, specs.mappings[i]);
     if (cost) continue;
+    add_violations(cost.error(), status);
     for (const Violation& violation : cost.error()) {
-      Diagnostic mistake =
-          error_without_place(fmt::format("mapping {} is illegal: {}", i + 1, violation.message));
+      const bool is_unknown = violation.kind == ViolationKind::kUnsupportedNode;
+      Diagnostic mistake = error_without_place(
+          fmt::format("mapping {} {}: {}", i + 1,
+                      is_unknown ? "cannot be priced yet" : "is illegal", violation.message));
+      if (is_unknown) mistake.severity = Severity::kWarning;
       if (const NodePlace* place =
               place_of(specs.mappings[i], specs.mapping_places[i], violation.node_path)) {
         mistake.location = place->location;
@@ -61,17 +67,16 @@ ExitCode run_check(const CheckArguments& arguments, const Console& console) {
   result.command = "check";
   result.diagnostics = specs.warnings;
   if (specs.workload && specs.arch) {
-    result.problem = bind_or_fail(specs);
-    const Diagnostics mistakes = mistakes_of_mappings(specs, *result.problem);
-    if (!mistakes.empty()) result.status = RunStatus::kIllegal;
+    result.problem = bind_or_fail(specs, arguments.specs);
+    const Diagnostics mistakes = mistakes_of_mappings(specs, *result.problem, result.status);
     result.diagnostics.insert(result.diagnostics.end(), mistakes.begin(), mistakes.end());
   }
   print_diagnostics(console, result.diagnostics);
   if (arguments.json)
     console.out << document_text(result);
   else if (result.status == RunStatus::kOk)
-    console.out << "ok: " << contents(specs) << "\n";
-  return result.status == RunStatus::kOk ? ExitCode::kSuccess : ExitCode::kHonestNo;
+    console.out << "ok: " << printable_text(contents(specs)) << "\n";
+  return exit_code_of(result.status);
 }
 
 }  // namespace sluice::cli

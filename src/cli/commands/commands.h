@@ -14,8 +14,9 @@ namespace sluice::cli {
 
 /// Where results go.
 struct OutputArguments {
-  std::string folder;  ///< `-o DIR`; empty: none
-  bool json = false;   ///< the result document on standard output
+  std::string folder;    ///< `-o DIR`; empty: none
+  bool json = false;     ///< the result document on standard output
+  bool sources = false;  ///< the summary says where numbers come from
 };
 
 struct MapArguments {

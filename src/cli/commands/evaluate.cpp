@@ -72,16 +72,18 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
   RunResult result;
   result.command = "evaluate";
   result.diagnostics = specs.warnings;
-  result.problem = bind_or_fail(specs);
+  result.problem = bind_or_fail(specs, arguments.specs);
   result.sources = specs.sources;
+  result.shows_sources = arguments.output.sources;
   if (specs.mappings.empty())
-    throw Failure(ExitCode::kBadInput, "no mapping: none of the files has `mapping:`",
-                  "name one last: sluice evaluate WORKLOAD ARCH MAPPING");
+    throw Failure(
+        Diagnostics{missing_section(arguments.specs, "no mapping: none of the files has `mapping:`",
+                                    "name one last: sluice evaluate WORKLOAD ARCH MAPPING")});
   prepare_output(arguments.output);
   result.latency = latency_policy_from_name(arguments.latency).value();
   for (std::size_t m = 0; m < specs.mappings.size(); ++m) {
     auto cost = evaluate(*result.problem, specs.mappings[m], result.latency);
-    if (!cost) result.status = RunStatus::kIllegal;
+    if (!cost) add_violations(cost.error(), result.status);
     if (cost) warn_of_kept(*result.problem, specs.mappings[m], &result.diagnostics);
     result.outcomes.push_back(
         {std::move(specs.mappings[m]), std::move(cost),
@@ -89,7 +91,7 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
   }
   console.log.note(fmt::format("evaluated {} mappings", result.outcomes.size()));
   publish(result, arguments.output, console);
-  return result.status == RunStatus::kIllegal ? ExitCode::kHonestNo : ExitCode::kSuccess;
+  return exit_code_of(result.status);
 }
 
 }  // namespace sluice::cli

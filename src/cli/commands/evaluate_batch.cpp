@@ -25,7 +25,8 @@ class Batch {
         console_(console),
         reader_(problem.workload, problem.arch) {}
 
-  /// The worst that happened: nothing, an illegal mapping, a line that is no mapping.
+  /// The worst that happened: nothing, a mapping that cannot be priced, an illegal one, a line that
+  /// is no mapping.
   ExitCode run(std::istream& lines) {
     std::string line;
     for (std::size_t number = 1; std::getline(lines, line); ++number) {
@@ -74,14 +75,18 @@ class Batch {
   void explain(const Mapping& mapping, std::size_t number) {
     const auto cost = evaluate(problem_, mapping, policy_);
     Json violations = Json::array();
-    if (!cost)
+    RunStatus status = RunStatus::kOk;
+    if (!cost) {
+      add_violations(cost.error(), status);
       for (const Violation& violation : cost.error())
         violations.push_back(violation_to_json(violation, mapping, {}, problem_));
-    if (worst_ == ExitCode::kSuccess) worst_ = ExitCode::kHonestNo;
-    append(number, "illegal", Json{{"violations", std::move(violations)}});
+    }
+    if (worst_ != ExitCode::kBadInput && worst_ != ExitCode::kHonestNo)
+      worst_ = exit_code_of(status);
+    append(number, status_name(status), Json{{"violations", std::move(violations)}});
   }
 
-  void append(std::size_t number, const char* status, const Json& more) {
+  void append(std::size_t number, const std::string& status, const Json& more) {
     Json line = {{"line", number}, {"status", status}};
     line.update(more);
     text_ += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -108,7 +113,7 @@ ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& c
   if (!arguments.output.folder.empty())
     throw Failure(ExitCode::kBadInput, "`--batch` writes to standard output, not into a folder");
   const Specs specs = load(arguments.specs);
-  const BoundProblem problem = bind_or_fail(specs);
+  const BoundProblem problem = bind_or_fail(specs, arguments.specs);
   print_diagnostics(console, specs.warnings);
   Batch batch(problem, latency_policy_from_name(arguments.latency).value(), console);
   ExitCode code = ExitCode::kSuccess;

@@ -47,8 +47,9 @@ ExitCode evaluate_plainly(const ExecuteArguments& arguments, const Specs& specs,
 
 void check_arguments(const ExecuteArguments& arguments, const Specs& specs) {
   if (specs.mappings.empty())
-    throw Failure(ExitCode::kBadInput, "no mapping: none of the files has `mapping:`",
-                  "name one last: sluice execute WORKLOAD ARCH MAPPING");
+    throw Failure(
+        Diagnostics{missing_section(arguments.specs, "no mapping: none of the files has `mapping:`",
+                                    "name one last: sluice execute WORKLOAD ARCH MAPPING")});
   if (specs.mappings.size() == 1) return;
   if (!arguments.trace.empty())
     throw Failure(ExitCode::kBadInput, "--trace takes one mapping; the files have several");
@@ -74,7 +75,7 @@ ExitCode run_execute(const ExecuteArguments& arguments, const Console& console) 
   const Specs specs = load(arguments.specs);
   if (specs.mappings.empty() && specs.workload && !arguments.outputs.empty())
     return evaluate_plainly(arguments, specs, console);
-  ExecutionResult result{bind_or_fail(specs), {}, arguments.seed, specs.warnings};
+  ExecutionResult result{bind_or_fail(specs, arguments.specs), {}, arguments.seed, specs.warnings};
   check_arguments(arguments, specs);
   ExecutionOptions options;
   options.seed = arguments.seed;
@@ -86,7 +87,8 @@ ExitCode run_execute(const ExecuteArguments& arguments, const Console& console) 
     ExecutedMapping executed{mapping, {}, evaluate(result.problem, mapping), {}};
     executed.execution = execute(result.problem.workload, result.problem.arch, mapping, options);
     executed.disagreements = disagreements(result.problem, executed.evaluation, executed.execution);
-    all_agree = all_agree && executed.execution.is_legal() && executed.disagreements.empty();
+    const bool runs = executed.execution.is_legal() || executed.execution.is_unsupported();
+    all_agree = all_agree && runs && executed.disagreements.empty();
     result.mappings.push_back(std::move(executed));
   }
   write_files(arguments, result);
@@ -95,7 +97,8 @@ ExitCode run_execute(const ExecuteArguments& arguments, const Console& console) 
                                  : execution_summary(console, result))
               << std::flush;
   if (!console.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
-  return all_agree ? ExitCode::kSuccess : ExitCode::kHonestNo;
+  if (!all_agree) return ExitCode::kHonestNo;
+  return exit_code_of(status_of(result));
 }
 
 }  // namespace sluice::cli

@@ -153,11 +153,6 @@ void search_with_times(const Mapper& mapper, const MapArguments& arguments, cons
     outcome.cost = evaluate(*result.problem, outcome.mapping, result.latency);
 }
 
-ExitCode exit_code_of(RunStatus status) {
-  if (status == RunStatus::kInterrupted) return ExitCode::kInterrupted;
-  return status == RunStatus::kNoMapping ? ExitCode::kHonestNo : ExitCode::kSuccess;
-}
-
 }  // namespace
 
 ExitCode run_map(const MapArguments& arguments, const Console& console) {
@@ -169,8 +164,9 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   result.options = options_of(arguments, specs);
   result.latency = result.options->policy;
   mapper_or_fail(result.options->mapper);
-  result.problem = bind_or_fail(specs);
+  result.problem = bind_or_fail(specs, arguments.specs);
   result.sources = specs.sources;
+  result.shows_sources = arguments.output.sources;
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));

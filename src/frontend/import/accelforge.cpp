@@ -36,30 +36,23 @@ const Keys& component_keys(const std::string& tag) {
   return kContainer;
 }
 
-std::string printed(const YamlNode& node) {
-  if (node.is_null()) return "null";
-  if (node.is_scalar()) return yaml_scalar(node.text);
-  std::vector<std::string> items;
-  if (node.is_sequence()) {
-    for (const YamlPointer& item : node.items) items.push_back(printed(*item));
-    return yaml_list(items);
-  }
-  YamlFlowMap map;
-  for (const YamlEntry& entry : node.entries) map.add(entry.key->text, printed(*entry.value));
-  return (node.tag.empty() ? "" : node.tag + " ") + map.text();
-}
-
 class AccelForgeWriter {
  public:
   AccelForgeWriter(ImportContext& context, const timeloop::EnergyTable* energies)
       : context_(context), energies_(energies) {}
 
+  /// What is written next belongs to a text with these places.
+  AccelForgeWriter& into(PlacedText& places) {
+    places_ = &places;
+    return *this;
+  }
+
   std::string arch(const YamlNode& section) {
-    std::string text = "arch:\n" + default_name(section);
+    std::string text = mark(section) + "arch:\n" + default_name(section);
     for (const YamlEntry& entry : section.entries) {
       const std::string& key = entry.key->text;
       if (key == "name" || key == "clock")
-        text += fmt::format("  {}: {}\n", key, printed(*entry.value));
+        text += fmt::format("  {}{}: {}\n", mark(*entry.key), key, printed(*entry.value));
       else if (key != "nodes")
         leave_out(*entry.key, "the architecture");
     }
@@ -94,12 +87,13 @@ class AccelForgeWriter {
                                  "n_instances",     "iteration_space_shape",
                                  "bits_per_value",  "renames"};
     static const Keys kAccess = {"name", "projection", "output", "bits_per_value"};
-    std::string text = "workload:\n" + default_name(section);
+    std::string text = mark(section) + "workload:\n" + default_name(section);
     for (const YamlEntry& entry : section.entries) {
       if (kKeys.count(entry.key->text) == 0) {
         leave_out(*entry.key, "the workload");
       } else if (entry.key->text != "einsums") {
-        text += fmt::format("  {}: {}\n", entry.key->text, printed(*entry.value));
+        text +=
+            fmt::format("  {}{}: {}\n", mark(*entry.key), entry.key->text, printed(*entry.value));
       }
     }
     const YamlNode* einsums = section.find("einsums");
@@ -124,7 +118,7 @@ class AccelForgeWriter {
   }
 
   std::string mapping(const YamlNode& section) {
-    std::string text = "mapping:\n  nodes:\n";
+    std::string text = mark(section) + "mapping:\n  nodes:\n";
     for (const YamlEntry& entry : section.entries)
       if (entry.key->text != "nodes") leave_out(*entry.key, "the mapping");
     if (const YamlNode* nodes = section.find("nodes")) text += mapping_nodes(*nodes, "  ");
@@ -132,15 +126,31 @@ class AccelForgeWriter {
   }
 
   std::string whole(const char* name, const YamlNode& section) {
-    return fmt::format("{}: {}\n", name, printed(section));
+    return fmt::format("{}{}: {}\n", mark(section), name, printed(section));
   }
 
  private:
+  std::string mark(const YamlNode& node) const { return places_->mark(node.position); }
+
+  /// A node as flow YAML, with marks.
+  std::string printed(const YamlNode& node) const {
+    if (node.is_null()) return mark(node) + "null";
+    if (node.is_scalar()) return mark(node) + yaml_scalar(node.text);
+    std::vector<std::string> items;
+    for (const YamlPointer& item : node.items) items.push_back(printed(*item));
+    if (node.is_sequence()) return mark(node) + yaml_list(items);
+    for (const YamlEntry& entry : node.entries)
+      items.push_back(mark(*entry.key) + yaml_scalar(entry.key->text) + ": " +
+                      printed(*entry.value));
+    return fmt::format("{}{}{}{{{}}}", mark(node), node.tag, node.tag.empty() ? "" : " ",
+                       fmt::join(items, ", "));
+  }
+
   /// Specs without a name are called as their file.
   std::string default_name(const YamlNode& section) const {
     if (section.find("name") != nullptr) return {};
     const std::string file = context_.read.place_of(section).location.file;
-    const std::string name = std::filesystem::path(file.substr(0, file.find(' '))).stem().string();
+    const std::string name = std::filesystem::path(file).stem().string();
     return fmt::format("  name: {}\n", yaml_scalar(name));
   }
 
@@ -176,7 +186,7 @@ class AccelForgeWriter {
     const YamlNode* name_node = node.find("name");
     const std::string name = name_node == nullptr ? "?" : name_node->text;
     const std::string tag = node.tag == "!Fanout" ? "!Container" : node.tag;
-    std::string text = fmt::format("{}- {}\n", indent, tag);
+    std::string text = fmt::format("{}- {}{}\n", indent, mark(node), tag);
     static const Keys kSpatial = {"name", "fanout", "may_reuse", "reuse", "min_usage"};
     bool has_actions = false;
     const std::optional<std::string> leak_power = leakage(name);
@@ -200,7 +210,7 @@ class AccelForgeWriter {
           filter(*kept, kSpatial, "a spatial dimension of " + name);
           dimension = kept;
         }
-      text += fmt::format("{}  {}: {}\n", indent, key, printed(value));
+      text += fmt::format("{}  {}{}: {}\n", indent, mark(*entry.key), key, printed(value));
     }
     const bool acts = tag == "!Memory" || tag == "!Compute" || tag == "!Toll";
     if (!has_actions && acts) text += actions(node, name, YamlNode{}, indent);
@@ -286,10 +296,11 @@ class AccelForgeWriter {
         text += fmt::format("{}- {}\n", indent, printed(kept));
         continue;
       }
-      text += fmt::format("{}- {}\n", indent, node->tag);
+      text += fmt::format("{}- {}{}\n", indent, mark(*node), node->tag);
       for (const YamlEntry& entry : kept.entries)
         if (entry.key->text != "nodes")
-          text += fmt::format("{}  {}: {}\n", indent, entry.key->text, printed(*entry.value));
+          text += fmt::format("{}  {}{}: {}\n", indent, mark(*entry.key), entry.key->text,
+                              printed(*entry.value));
       text += fmt::format("{}  nodes:\n{}", indent, mapping_nodes(*below, indent + "  "));
     }
     return text;
@@ -298,6 +309,7 @@ class AccelForgeWriter {
   ImportContext& context_;
   const timeloop::EnergyTable* energies_;
   std::optional<double> cycle_s_;  ///< from the architecture's clock
+  PlacedText* places_ = nullptr;
   std::vector<std::string> without_energy_;
 };
 
@@ -305,22 +317,30 @@ class AccelForgeWriter {
 
 void translate_accelforge(ImportContext& context,
                           const std::map<std::string, YamlPointer>& sections,
-                          const timeloop::EnergyTable* energies, ImportedSpecs& result) {
+                          const timeloop::EnergyTable* energies, ImportedSpecs& result,
+                          ImportedPlaces& places) {
   AccelForgeWriter writer(context, energies);
   const auto section = [&](const char* name) -> const YamlNode* {
     const auto found = sections.find(name);
     return found == sections.end() || found->second->is_null() ? nullptr : found->second.get();
   };
   result.format = "AccelForge";
-  if (const YamlNode* workload = section("workload")) result.workload = writer.workload(*workload);
+  if (const YamlNode* workload = section("workload"))
+    result.workload = writer.into(places.workload).workload(*workload);
   if (const YamlNode* renames = section("renames"))
-    result.workload += writer.whole("renames", *renames);
-  if (const YamlNode* variables = section("variables"))
-    (result.workload.empty() ? result.arch : result.workload) +=
-        writer.whole("variables", *variables);
+    result.workload += writer.into(places.workload).whole("renames", *renames);
+  if (const YamlNode* variables = section("variables")) {
+    const bool of_arch = result.workload.empty();
+    writer.into(of_arch ? places.arch : places.workload);
+    (of_arch ? result.arch : result.workload) += writer.whole("variables", *variables);
+  }
   if (energies != nullptr) read_variables(context.read, section("variables"));
-  if (const YamlNode* arch = section("arch")) result.arch += writer.arch(*arch);
-  if (const YamlNode* mapping = section("mapping")) result.mapping = writer.mapping(*mapping);
+  if (const YamlNode* arch = section("arch")) result.arch += writer.into(places.arch).arch(*arch);
+  if (const YamlNode* mapping = section("mapping"))
+    result.mapping = writer.into(places.mapping).mapping(*mapping);
+  result.workload = places.workload.finish(result.workload);
+  result.arch = places.arch.finish(result.arch);
+  result.mapping = places.mapping.finish(result.mapping);
 }
 
 }  // namespace sluice

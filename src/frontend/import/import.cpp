@@ -13,19 +13,22 @@
 #include "frontend/values.h"
 #include "frontend/variables.h"
 #include "frontend/yaml_parser.h"
-#include "sluice/support/error.h"
 
 namespace sluice {
 namespace {
 
+constexpr const char* kWorkloadText = "workload.yaml";
+constexpr const char* kMappingText = "mapping.yaml";
+constexpr std::size_t kLongestLine = 100;
+
 std::vector<NamedText> texts_of(const ImportedSpecs& specs) {
   std::vector<NamedText> texts;
-  if (!specs.workload.empty()) texts.push_back({"workload.yaml", specs.workload});
+  if (!specs.workload.empty()) texts.push_back({kWorkloadText, specs.workload});
   if (!specs.arch.empty()) texts.push_back({"arch.yaml", specs.arch});
   const bool complete = !specs.workload.empty() && !specs.arch.empty();
   if (!specs.constraints.empty() && complete)
     texts.push_back({"constraints.yaml", specs.constraints});
-  if (!specs.mapping.empty() && complete) texts.push_back({"mapping.yaml", specs.mapping});
+  if (!specs.mapping.empty() && complete) texts.push_back({kMappingText, specs.mapping});
   return texts;
 }
 
@@ -35,7 +38,7 @@ using Sections = std::map<std::string, YamlPointer>;
 class Importer {
  public:
   Importer(const std::vector<std::string>& files, const ImportOptions& options)
-      : options_(options), context_(load_options_), import_{context_, {}} {
+      : options_(options), files_(files), context_(load_options_), import_{context_, {}} {
     load_options_.limits = options.limits;
     load_options_.variables = options.variables;
     for (const std::string& file : files) read_file(file);
@@ -97,7 +100,7 @@ class Importer {
       accelforge_job(result);
     } else {
       context_.error_about(
-          "import", "none of the files has a section that is known",
+          fmt::format("{}:1", files_.front()), "none of the files has a section that is known",
           "Timeloop has `architecture`, `problem` and `mapping`; AccelForge `arch`, `workload` and "
           "`mapping`");
       return;
@@ -167,6 +170,7 @@ class Importer {
     if (!specs.constraints.empty()) result.constraints = constraints_text(import_, specs);
     if (!specs.levels.empty())
       result.arch = timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr);
+    if (!context_.has_errors()) check_that_it_loads(result);
     if (!specs.mapping.empty() && !context_.has_errors()) settle_residency(specs, result);
   }
 
@@ -208,17 +212,48 @@ class Importer {
     timeloop::EnergyTable energies;
     const bool has_energies = read_energies(energies);
     if (context_.has_errors()) return;
-    translate_accelforge(import_, sections_, has_energies ? &energies : nullptr, result);
-    report_what_does_not_load(result);
+    ImportedPlaces places;
+    translate_accelforge(import_, sections_, has_energies ? &energies : nullptr, result, places);
+    report_what_does_not_load(result, places);
   }
 
-  /// AccelForge's words are Sluice's: what is wrong with them is the user's to know.
-  void report_what_does_not_load(const ImportedSpecs& result) {
+  /// AccelForge's words are Sluice's: what is wrong with them is the user's to know, at the place
+  /// in the user's file.
+  void report_what_does_not_load(const ImportedSpecs& result, const ImportedPlaces& places) {
     const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
     if (loaded) return;
-    for (const Diagnostic& found : loaded.error())
-      context_.error_about(fmt::format("{}:{}", found.location.file, found.location.line),
-                           fmt::format("{}: {}", found.message, found.source_line), found.hint);
+    for (const Diagnostic& found : loaded.error()) {
+      const SourceLocation& location = found.location;
+      const PlacedText& text = location.file == kWorkloadText  ? places.workload
+                               : location.file == kMappingText ? places.mapping
+                                                               : places.arch;
+      const SourcePosition* position = text.at(location.line, location.column);
+      const bool names_a_line = found.hint.find(" on line ") != std::string::npos;  // of the text
+      if (position != nullptr)
+        context_.error(*position, found.message, names_a_line ? "" : found.hint);
+      else
+        context_.error_about(files_.front(), found.message, found.hint);
+    }
+  }
+
+  /// What is written from Timeloop's files must load; where it does not, the section it comes from
+  /// is named.
+  void check_that_it_loads(const ImportedSpecs& result) {
+    const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
+    if (loaded) return;
+    for (const Diagnostic& found : loaded.error()) {
+      const char* name = found.location.file == kWorkloadText  ? "problem"
+                         : found.location.file == kMappingText ? "mapping"
+                                                               : "architecture";
+      const auto node = sections_.find(name);
+      const std::string message = fmt::format("the {} cannot be imported: {}", name, found.message);
+      const std::string hint =
+          fmt::format("it would be written as {}", found.source_line.substr(0, kLongestLine));
+      if (node != sections_.end())
+        context_.error(*node->second, message, hint);
+      else
+        context_.error_about(files_.front(), message, hint);
+    }
   }
 
   bool read_energies(timeloop::EnergyTable& energies) {
@@ -227,8 +262,9 @@ class Importer {
       if (!text) return false;
       const auto documents =
           parse_yaml(context_, context_.sources().add(options_.energy_file, *text));
+      if (documents.empty() && context_.has_errors()) return false;
       if (documents.empty()) {
-        context_.error_about(options_.energy_file, "the file is empty");
+        context_.error_about(fmt::format("{}:1", options_.energy_file), "the file is empty");
         return false;
       }
       documents_.push_back(documents.front());  // notes point into it
@@ -242,6 +278,7 @@ class Importer {
   }
 
   const ImportOptions& options_;
+  std::vector<std::string> files_;
   LoadOptions load_options_;
   ReadContext context_;
   ImportContext import_;
@@ -251,20 +288,11 @@ class Importer {
   std::set<std::string> used_;
 };
 
-/// What is written must load; anything else is a bug of the import.
-void check_that_it_loads(const ImportedSpecs& specs) {
-  const Result<Specs> loaded = load_specs_from_text(texts_of(specs), {});
-  SLUICE_CHECK(loaded.has_value(),
-               "the import wrote what does not load:\n" + to_string(loaded.error()));
-}
-
 }  // namespace
 
 Result<ImportedSpecs> import_specs(const std::vector<std::string>& files,
                                    const ImportOptions& options) {
-  Result<ImportedSpecs> result = Importer(files, options).run();
-  if (result) check_that_it_loads(*result);
-  return result;
+  return Importer(files, options).run();
 }
 
 }  // namespace sluice

@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
+#include <filesystem>
 #include <memory>
 
+#include "frontend/file_text.h"
 #include "frontend/yaml_parser.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
@@ -17,16 +20,46 @@ namespace sluice {
 namespace {
 
 /// Renders argv[1] with the variables NAME=VALUE and prints a JSON object: `text` and the files
-/// that `include` named (a placeholder stands for each), or `error`.
+/// that `include` named (a placeholder stands for each), or `error`. Lines carry marks, `\x02file
+/// of `files`:line\x03`, unless these would change what is rendered.
 constexpr const char* kRenderer = R"PY(
-import ast, json, os, sys
+import ast, json, os, re, sys
 try:
     import jinja2, jinja2.ext, jinja2.nodes
 except ImportError:
     print(json.dumps({"error": "no-jinja2"}))
     sys.exit(0)
 
-folders, includes = [], []
+folders, includes, files = [], [], []
+with_marks = True
+opening = re.compile(r"\{[%{#]")
+closing = {"{%": re.compile(r"%\}"), "{{": re.compile(r"\}\}"), "{#": re.compile(r"#\}")}
+
+def marked(text, path):
+    """The text with a mark before each line that does not begin inside a tag or with one that
+    takes away blanks."""
+    if path not in files:
+        files.append(path)
+    lines, tag = [], None
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.lstrip()
+        blanks = line[:len(line) - len(words)]
+        takes_blanks = words[:3] in ("{%-", "{{-", "{#-", "{%+")
+        at = 0
+        began_inside = tag is not None
+        while True:
+            found = (closing[tag] if tag else opening).search(line, at)
+            if not found:
+                break
+            tag = None if tag else found.group()
+            at = found.end()
+        if words and not began_inside and not takes_blanks:
+            line = "%s\x02%d:%d\x03%s" % (blanks, files.index(path), number, words)
+        lines.append(line)
+    return "\n".join(lines)
+
+def without_marks(text):
+    return re.sub("\x02[^\x03]*\x03", "", text)
 
 class Assertion(jinja2.ext.Extension):
     tags = {"assert"}
@@ -86,7 +119,8 @@ def render(path, data):
                                cwd=lambda: os.path.dirname(path),
                                find_path=lambda name: find(name, path))
     with open(path) as file:
-        return environment.from_string(file.read()).render(data)
+        text = file.read()
+        return environment.from_string(marked(text, path) if with_marks else text).render(data)
 
 def value(text):
     try:
@@ -96,8 +130,21 @@ def value(text):
 
 data = dict((name, value(text)) for name, _, text in (a.partition("=") for a in sys.argv[2:]))
 try:
-    text = render(os.path.abspath(sys.argv[1]), data)
-    print(json.dumps({"text": text, "includes": includes}))
+    path = os.path.abspath(sys.argv[1])
+    with_marks = False
+    text = render(path, data)
+    plain_includes, includes = includes, []
+    with_marks = True
+    try:
+        marked_text = render(path, data)
+        same = [without_marks(t) for t in [marked_text] + includes] == [text] + plain_includes
+    except Exception:
+        same = False
+    if same:
+        text = marked_text
+    else:
+        includes = plain_includes
+    print(json.dumps({"text": text, "includes": includes, "files": files}))
 except jinja2.exceptions.TemplateError as error:
     print(json.dumps({"error": str(error), "line": getattr(error, "lineno", 0) or 0}))
 except Exception as error:
@@ -147,22 +194,20 @@ class TemplateReader {
       : context_(context), options_(options), path_(path) {}
 
   std::vector<YamlPointer> read(const std::string& text) {
-    std::string rendered = text;
-    std::string name = path_;
+    std::size_t file = context_.read.sources().add(path_, text);
     if (is_template(text)) {
-      const auto result = render();
+      const auto result = render(file);
       if (!result) return {};
-      rendered = *result;
-      name += " (rendered)";
+      file = *result;
     }
-    std::vector<YamlPointer> documents =
-        parse_yaml(context_.read, context_.read.sources().add(name, rendered));
+    std::vector<YamlPointer> documents = parse_yaml(context_.read, file);
     for (YamlPointer& document : documents) document = in_place(document, 0);
     return documents;
   }
 
  private:
-  std::optional<std::string> render() {
+  /// The rendered text, as a file of which every line stands for one of the template's.
+  std::optional<std::size_t> render(std::size_t template_file) {
     std::vector<std::string> command = {options_.python, "-c", kRenderer, path_};
     for (const auto& [name, value] : options_.variables) command.push_back(name + "=" + value);
     const auto output = output_of(command, options_.limits.max_file_bytes);
@@ -178,15 +223,58 @@ class TemplateReader {
       report(*error, parsed.front()->find("line"));
       return std::nullopt;
     }
+    if (const YamlNode* files = parsed.front()->find("files"))
+      for (const YamlPointer& file : files->items) add_template(file->text, template_file);
     if (const YamlNode* includes = parsed.front()->find("includes"))
       for (const YamlPointer& include : includes->items) {
-        const auto documents = parse_yaml(
-            context_.read,
-            context_.read.sources().add(fmt::format("{} (include {})", path_, includes_.size() + 1),
-                                        include->text));
+        const auto documents = parse_yaml(context_.read, add_rendered(include->text));
         includes_.push_back(documents.empty() ? std::make_shared<YamlNode>() : documents.front());
       }
-    return parsed.front()->find("text")->text;
+    return add_rendered(parsed.front()->find("text")->text);
+  }
+
+  /// The file that was named, under its name; those that it includes, under theirs.
+  void add_template(const std::string& path, std::size_t template_file) {
+    if (templates_.empty()) return templates_.push_back(template_file);
+    const auto text = file_text(context_.read, path);
+    const std::string name =
+        std::filesystem::path(path).lexically_proximate(std::filesystem::current_path());
+    templates_.push_back(context_.read.sources().add(name, text.value_or("")));
+  }
+
+  /// Adds what a template became, without its marks; a line without one stands where the line
+  /// before it does.
+  std::size_t add_rendered(const std::string& marked) {
+    std::string text;
+    std::vector<SourcePosition> origins;
+    SourcePosition origin{templates_.empty() ? 0 : templates_.front(), 1, 0};
+    bool is_first_mark = true;
+    for (std::size_t at = 0; at < marked.size(); ++at) {
+      const std::size_t end = marked[at] == '\x02' ? marked.find('\x03', at) : std::string::npos;
+      if (end != std::string::npos) {
+        if (is_first_mark) origin = position_of(marked.substr(at + 1, end - at - 1), origin);
+        is_first_mark = false;
+        at = end;
+        continue;
+      }
+      text += marked[at];
+      if (marked[at] != '\n') continue;
+      origins.push_back(origin);
+      is_first_mark = true;
+    }
+    origins.push_back(origin);
+    return context_.read.sources().add(path_, std::move(text), std::move(origins));
+  }
+
+  /// `file:line` of a mark.
+  SourcePosition position_of(const std::string& mark, const SourcePosition& otherwise) const {
+    std::size_t file = 0;
+    int line = 0;
+    const char* const end = mark.data() + mark.size();
+    const auto number = std::from_chars(mark.data(), end, file);
+    if (number.ptr == end || file >= templates_.size()) return otherwise;
+    std::from_chars(number.ptr + 1, end, line);
+    return {templates_[file], line, 0};
   }
 
   void report(const YamlNode& error, const YamlNode* line) {
@@ -293,6 +381,7 @@ class TemplateReader {
   const ImportOptions& options_;
   const std::string& path_;
   std::vector<YamlPointer> includes_;
+  std::vector<std::size_t> templates_;  ///< files that were rendered; the first is `path_`
 };
 
 }  // namespace

@@ -101,8 +101,8 @@ TEST_F(Concurrent, SaysWhatIsTooMuchAtTheSameTime) {
   EXPECT_EQ(why_illegal(w, arch, nodes(SplitKind::kSequential)), "");
   const std::string why = why_illegal(w, arch, nodes(SplitKind::kPipeline));
   EXPECT_THAT(why, HasSubstr("needs 10"));
-  EXPECT_THAT(why, HasSubstr("D 4 [4], "));
-  EXPECT_THAT(why, HasSubstr("T 2 [1]"));
+  EXPECT_THAT(why, HasSubstr("D 4 = [4] × 1 bit, "));
+  EXPECT_THAT(why, HasSubstr("T 2 = [1] × 1 bit × 2 steps at a time"));
 }
 
 // T: 2 · 1 + 0.5 for the first value of A; E: 2 + 0.5 for its drain: the same, 4 · 2.5. DRAM works

@@ -163,7 +163,8 @@ TEST(Occupancy, AnOverflowNamesMemoryEinsumTensorsAndExcess) {
   const NodeList nodes = {b.storage("DRAM", {"T0", "T3"}), b.storage("GB", {"T1", "T2"}),
                           b.sequential({step(b, "T1"), step(b, "T2"), step(b, "T3")})};
   EXPECT_EQ(why_illegal(w, arch, nodes),
-            "GB holds 40 bits; the Einsum T2 needs 64 (T1 32 [4], T2 32 [4]), 24 too many.\n");
+            "GB holds 40 bits; the Einsum T2 needs 64 (T1 32 = [4] × 8 bits, T2 32 = [4] × 8 "
+            "bits), 24 too many.\n");
   std::vector<Violation> excess;
   const auto cost = evaluate_ignoring_capacity(bound(w, arch), Mapping{nodes, {}}, &excess);
   ASSERT_TRUE(cost.has_value());

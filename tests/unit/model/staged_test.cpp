@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "sluice/model/stalls.h"
 #include "unit/model/builders.h"
 
 namespace sluice::testing {
@@ -65,6 +66,25 @@ TEST_F(Staged, StallsWhereATransferTakesLongerThanAWindow) {
   const Cost result = cost(tiled());
   EXPECT_EQ(result.latency_s, 168);
   EXPECT_EQ(named(result.breakdown), parts(64, 0, 2 * 32 + 8, 2 * 16));
+}
+
+// The same: A and B come 2 · 32 s, each time once more for 32 − 16 s, and C goes 8 s.
+TEST_F(Staged, SaysWhichStageWaitsForWhichTensors) {
+  use_matmul();
+  set_dram(0.5);
+  const std::vector<StallRow> stalls = staged_stalls(bound(w, arch), Mapping{tiled(), {}});
+  ASSERT_EQ(stalls.size(), 3U);
+  EXPECT_EQ(stalls[0].kind, StallKind::kFirstFill);
+  EXPECT_EQ(stalls[0].seconds, 2 * 32);
+  EXPECT_EQ(stalls[0].times, 2);
+  EXPECT_EQ(stalls[0].outer, find_component(arch, "DRAM"));
+  EXPECT_EQ(stalls[0].inner, find_component(arch, "GB"));
+  EXPECT_EQ(stalls[0].tensors, (std::vector{*find_tensor(w, "A"), *find_tensor(w, "B")}));
+  EXPECT_EQ(stalls[1].kind, StallKind::kTransfers);
+  EXPECT_EQ(stalls[1].seconds, 2 * 16);
+  EXPECT_EQ(stalls[2].kind, StallKind::kLastDrain);
+  EXPECT_EQ(stalls[2].seconds, 8);
+  EXPECT_EQ(stalls[2].tensors, std::vector{*find_tensor(w, "C")});
 }
 
 // 5 s before a transfer of A and B together, 3 s before C's, 1 s before each of 64 points: the leaf
