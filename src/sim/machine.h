@@ -229,6 +229,7 @@ class Machine {
                  const std::set<std::size_t>* instances);
   void give_back_to_others(EinsumId maker, std::size_t open_from);
   void bring_in(const StorageItem& storage, const Lane& lane, Buffer& buffer, const Points& fresh);
+  const Cell* last_slice_beside(const StorageItem& storage, const Lane& lane, Element element);
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);
   void release(const StorageItem& storage, const Lanes& lanes, bool is_double);

@@ -73,6 +73,24 @@ void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
   }
 }
 
+/// A state that only readers are served with: where a storage of the same instance, below the loop
+/// over the state's steps, has ended with the value, it has stayed there.
+const Cell* Machine::last_slice_beside(const StorageItem& storage, const Lane& lane,
+                                       Element element) {
+  if (!is_state_[storage.tensor.index()]) return nullptr;
+  for (EinsumId einsum : storage.served)
+    if (workload_[einsum].output().tensor == storage.tensor) return nullptr;
+  for (const auto& [where, buffer] : resting_) {
+    const StorageItem& other = *where.first;
+    if (&other == &storage || other.tensor != storage.tensor ||
+        other.component != storage.component || where.second != lane.ids.back())
+      continue;
+    const Cell* cell = buffer->find(element);
+    if (cell && cell->is_made) return cell;
+  }
+  return nullptr;
+}
+
 /// Points enter a backing storage: inputs with their numbers, results empty.
 void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buffer,
                        const Points& fresh) {
@@ -88,10 +106,15 @@ void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buf
       cell = {0, true};
       continue;
     }
-    if (!born.insert(element))
+    if (!born.insert(element)) {
+      if (const Cell* last = last_slice_beside(storage, lane, element)) {
+        cell = *last;
+        continue;
+      }
       complaints_.add(ComplaintKind::kRecomputation,
                       fmt::format("{} enters its backing storage twice: what was there is lost.",
                                   points_.name(tensor, element)));
+    }
     const bool is_made = made_[tensor.index()].has(element);
     if (is_made || (is_produced && !is_state_[tensor.index()])) continue;
     const auto& initial = workload_[tensor].initial;

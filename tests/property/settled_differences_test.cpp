@@ -472,5 +472,23 @@ TEST(SettledDifferences, ALoopAboveABranchesOwnNodeMakesItAnother) {
   EXPECT_FALSE(with(loop, ""));
 }
 
+// S is held below the loop over its steps, with the slice that a step reads and the one it writes:
+// 2 · 2 values of 8 bits, not (3 + 1) · 2. The last slice, 2 values, stays there for Y, which reads
+// it behind the loop.
+TEST(SettledDifferences, TheLastSliceOfAStateStaysForReadersBehindTheLoop) {
+  const Settled found(
+      "workload:\n  rank_sizes: {I: 3, L: 2}\n  bits_per_value: {All: 8}\n  initial: {S: 0}\n"
+      "  einsums: [\"S[i+1,l] = S[i,l] + X[i,l]\", \"Y[l] = S[i: 3,l] * W[l]\"]\n",
+      R"(
+  - !Storage {tensors: [X, Y, W], component: DRAM}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Storage {tensors: [S], component: GB}, !Temporal {rank_variable: l, tile_shape: 1}, !Compute {einsum: S, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [S], component: GB}, !Temporal {rank_variable: l, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.peak_bits("GB"), 2 * 2 * 8);
+}
+
 }  // namespace
 }  // namespace sluice::settled
