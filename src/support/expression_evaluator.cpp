@@ -247,7 +247,9 @@ class Evaluator {
     NameSet names;
     for (const std::string& name : n.names) {
       const auto element = scope_.literal_element ? scope_.literal_element(name) : std::nullopt;
-      if (!element) fail(node, fmt::format("'{}' cannot stand in a set here: it is neither a tensor nor an operation",
+      if (!element)
+        fail(node,
+             fmt::format("'{}' cannot stand in a set here: it is neither a tensor nor an operation",
                          name));
       names.bits |= element->bits;
     }

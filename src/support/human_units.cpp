@@ -30,9 +30,9 @@ std::string human_si(double value, const std::string& unit, bool ascii) {
   if (std::isnan(value)) return "unknown";
   if (!std::isfinite(value)) return special(value) + " " + unit;
   if (value == 0) return "0 " + unit;
-  static constexpr std::array<std::string_view, 21> kPrefixes = {
-      "q", "r", "y", "z", "a", "f", "p", "n", "µ", "m", "",
-      "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"};
+  static constexpr std::array<std::string_view, 21> kPrefixes = {"q", "r", "y", "z", "a", "f", "p",
+                                                                 "n", "µ", "m", "",  "k", "M", "G",
+                                                                 "T", "P", "E", "Z", "Y", "R", "Q"};
   constexpr int kUnit = 10;  // index of no prefix
   // 0.9995 rounds to 1: such a value belongs to the next prefix.
   int step = static_cast<int>(std::floor(std::log10(std::abs(value) * 1.0005) / 3.0));

@@ -63,8 +63,8 @@ std::size_t character_length(std::string_view text, std::size_t at) {
     if ((static_cast<unsigned char>(text[at + i]) & 0xC0U) != 0x80U) return 0;
   static constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
   const char32_t value = code_point(text, at, length);
-  const bool is_character = value >= kSmallest[length] && value <= 0x10FFFF &&
-                            (value < 0xD800 || value > 0xDFFF);
+  const bool is_character =
+      value >= kSmallest[length] && value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF);
   return is_character ? length : 0;
 }
 

@@ -118,8 +118,8 @@ ExpressionScope tensor_set_scope(
     if (found != table->values.end()) return found->second;
     return foreign_tensor(*table->workload, name);
   };
-  scope.literal_element = [lookup = scope.lookup](
-                              const std::string& name) -> std::optional<NameSet> {
+  scope.literal_element = [lookup =
+                               scope.lookup](const std::string& name) -> std::optional<NameSet> {
     if (const auto kind = operation_from_name(name))
       return NameSet{std::uint64_t{1} << static_cast<int>(*kind)};
     const auto tensors = lookup(name);

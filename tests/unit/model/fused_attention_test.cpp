@@ -136,7 +136,8 @@ TEST(FusedAttention, ExceedsASmallerBufferAndSaysWhere) {
   const auto result = evaluate(bound(workload, arch), fused(workload, arch));
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(messages(result.error()),
-            "GB holds 1,024 bits; the Einsum EX needs 1,056 (K 256 = [1×8×4] × 8 bits, V 256 = [1×8×4] × 8 bits, "
+            "GB holds 1,024 bits; the Einsum EX needs 1,056 (K 256 = [1×8×4] × 8 bits, V 256 = "
+            "[1×8×4] × 8 bits, "
             "QK 256 = [1×4×8] × 8 bits, EX 256 = [1×4×8] × 8 bits, MX 32 = [1×4] × 8 bits), 32 too "
             "many.\n");
 }

@@ -23,9 +23,9 @@ TEST(PrintableText, EscapesControlCharactersAndMarksThatReorderText) {
 TEST(PrintableText, EscapesBytesThatAreNoUtf8) {
   EXPECT_EQ(printable_text("caf\xE9"), "caf\\xe9");
   EXPECT_EQ(printable_text("\xC3("), "\\xc3(");
-  EXPECT_EQ(printable_text("\xC0\xAF"), "\\xc0\\xaf");                // '/' in two bytes
-  EXPECT_EQ(printable_text("\xED\xA0\x80"), "\\xed\\xa0\\x80");       // half of a pair of UTF-16
-  EXPECT_EQ(printable_text("\xF0\x9F\x92"), "\\xf0\\x9f\\x92");       // cut short
+  EXPECT_EQ(printable_text("\xC0\xAF"), "\\xc0\\xaf");           // '/' in two bytes
+  EXPECT_EQ(printable_text("\xED\xA0\x80"), "\\xed\\xa0\\x80");  // half of a pair of UTF-16
+  EXPECT_EQ(printable_text("\xF0\x9F\x92"), "\\xf0\\x9f\\x92");  // cut short
 }
 
 TEST(PrintableText, IsWhatADiagnosticPrintsOfMessageLineFileAndHint) {
