@@ -68,6 +68,13 @@ TEST(OuterRecurrences, FillsDemandingLanes) {
   expect_brute_force_agreement(workload_of("I: 2, M: 4", kTwo) + arch);
 }
 
+// The steps alone could fill the lanes, if they were not one after the other.
+TEST(OuterRecurrences, FillsNoLanesWithSteps) {
+  std::string arch = arch_of("All", "size: inf, tensors: {may_keep: All}");
+  arch.replace(arch.find("{name: x, fanout: 2}"), 20, "{name: x, fanout: 2, min_usage: 1}");
+  expect_brute_force_agreement(workload_of("I: 2, M: 1", kTwo) + arch);
+}
+
 // B read whole after the steps, C read by both.
 TEST(OuterRecurrences, WhatIsMadeInTheStepsIsReadByOthers) {
   expect_brute_force_agreement(

@@ -187,7 +187,9 @@ class LoopPlacer {
                               std::uint32_t gap) const {
     Variables allowed = outer_ ? all_ & ~bit(outer_->variable) : all_;
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-      if (shape_.carried[v] || (is_summed(v) && carries_below(gap))) allowed &= ~bit(v);
+      if (shape_.carried[v] || shape_.recurrence.step == std::optional(shape_.variables[v]) ||
+          (is_summed(v) && carries_below(gap)))
+        allowed &= ~bit(v);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
       if (!seen_above(gap, t)) {
         allowed &= with(t, Relevance::kRelevant);
