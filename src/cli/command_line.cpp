@@ -161,9 +161,7 @@ class CommandLine {
         ->type_name("FILE")
         ->take_all()
         ->allow_extra_args(false);
-    command.add_option("--progress", parsed_.progress, "How to show progress")
-        ->check(one_of({"auto", "plain", "none"}))
-        ->option_text("auto|plain|none");
+    add_progress(command);
     add_search_options(command, parsed_);
     commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
       return map_command(parsed, command, console);
@@ -190,6 +188,12 @@ class CommandLine {
     };
   }
 
+  void add_progress(CLI::App& command) {
+    command.add_option("--progress", parsed_.progress, "How to show progress")
+        ->check(one_of({"auto", "plain", "none"}))
+        ->option_text("auto|plain|none");
+  }
+
   void add_execute() {
     CLI::App& command = *app_.add_subcommand(
         "execute", "Run given mappings step by step on small shapes, and check the model");
@@ -213,9 +217,10 @@ class CommandLine {
         .add_option("--outputs", parsed_.outputs,
                     "Write the numbers of all tensors into FILE (JSON); needs no mapping")
         ->type_name("FILE");
+    add_progress(command);
     commands_["execute"] = [](const ParsedArguments& parsed, const Console& console) {
       return run_execute({parsed.specs, parsed.output.json, parsed.trace, parsed.seed,
-                          parsed.inputs, parsed.outputs},
+                          parsed.inputs, parsed.outputs, progress_style(parsed.progress, console)},
                          console);
     };
   }

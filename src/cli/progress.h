@@ -20,13 +20,14 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void show(const std::string& phase, double fraction);
+  /// `detail`: what else is known at this moment, behind the phase.
+  void show(const std::string& phase, double fraction, const std::string& detail = "");
   /// Removes the line from the terminal.
   void clear();
 
  private:
-  void show_on_terminal(const std::string& phase, double fraction);
-  void show_plain(const std::string& phase, double fraction);
+  void show_on_terminal(const std::string& phase, double fraction, const std::string& detail);
+  void show_plain(const std::string& phase, double fraction, const std::string& detail);
 
   const Console& console_;
   ProgressStyle style_;

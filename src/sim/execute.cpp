@@ -150,38 +150,27 @@ std::string complaint_name(ComplaintKind kind) {
   return "";
 }
 
-std::int64_t count_points(const Workload& workload, std::int64_t limit) {
+namespace {
+
+std::int64_t points_of(const Workload& workload) {
   std::int64_t total = 0;
   for (const Einsum& einsum : workload.einsums) {
     std::int64_t points = 1;
-    for (const VariableRange& range : einsum.iteration_space)
-      points = points > limit / range.size ? limit + 1 : points * range.size;
-    total = std::min(total + points, limit + 1);
+    for (const VariableRange& range : einsum.iteration_space) points *= range.size;
+    total += points;
   }
   return total;
 }
 
-Execution execute(const Workload& workload, const Arch& arch, const Mapping& mapping,
-                  const ExecutionOptions& options) {
-  Execution execution;
-  sim::Complaints complaints;
-  sim::check_supported(workload, mapping, complaints);
-  if (count_points(workload, options.max_points) > options.max_points)
-    complaints.add(ComplaintKind::kUnsupported,
-                   fmt::format("The workload has more than {} points: too many to be walked one "
-                               "by one.",
-                               options.max_points));
-  execution.complaints = complaints.list();
-  if (!complaints.empty()) return execution;
-  const sim::Program program = sim::make_program(workload, arch, mapping);
-  sim::Facts facts(workload, arch, sim::held_tensors(program));
-  sim::check_structure(workload, arch, mapping, program, facts, complaints);
-  execution.complaints = complaints.list();
-  if (!complaints.empty()) return execution;
-
+/// Walks the program, and compares the numbers with their definition.
+void run(const Workload& workload, const Arch& arch, const Mapping& mapping,
+         const ExecutionOptions& options, const sim::Program& program, sim::Facts& facts,
+         sim::Complaints& complaints, Execution& execution) {
+  sim::Watch watch(options);
+  watch.begin("walking the loops", points_of(workload));
   const sim::PointMap points(workload);
   const sim::InputNumbers inputs(workload, points, options.seed, options.inputs);
-  sim::Machine machine(workload, arch, program, points, inputs, facts, options, complaints);
+  sim::Machine machine(workload, arch, program, points, inputs, facts, options, watch, complaints);
   machine.run();
   add_counts(workload, machine, execution);
   execution.networks = machine.network_counts();
@@ -190,11 +179,38 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   execution.merge_values = machine.merge_values();
   execution.padding_values = machine.padding_values();
   execution.compute_steps = machine.compute_steps();
-  sim::PlainEvaluation plain(workload, points, inputs);
+  watch.begin("checking the numbers", points_of(workload));
+  sim::PlainEvaluation plain(workload, points, inputs, watch);
   if (complaints.list().empty() || !complaints.has(ComplaintKind::kCoverage))
     check_numbers(workload, points, machine, plain, execution.numbers, complaints);
   if (options.record_values) execution.values = values_of(workload, points, machine, plain);
   execution.steps = machine.take_steps();
+}
+
+}  // namespace
+
+Execution execute(const Workload& workload, const Arch& arch, const Mapping& mapping,
+                  const ExecutionOptions& options) {
+  Execution execution;
+  sim::Complaints complaints;
+  sim::check_supported(workload, mapping, complaints);
+  if (const auto why = too_large_to_execute(workload, options.max_bytes))
+    complaints.add(ComplaintKind::kUnsupported, *why);
+  execution.complaints = complaints.list();
+  if (!complaints.empty()) return execution;
+  const sim::Program program = sim::make_program(workload, arch, mapping);
+  sim::Facts facts(workload, arch, sim::held_tensors(program));
+  sim::check_structure(workload, arch, mapping, program, facts, complaints);
+  execution.complaints = complaints.list();
+  if (!complaints.empty()) return execution;
+
+  try {
+    run(workload, arch, mapping, options, program, facts, complaints, execution);
+  } catch (const sim::Cancelled&) {
+    execution = Execution{};
+    execution.cancelled = true;
+    return execution;
+  }
   execution.complaints = complaints.list();
   return execution;
 }

@@ -19,9 +19,9 @@ bool is_one_box(const Einsum& einsum, TensorId tensor, bool is_output) {
   return true;
 }
 
-bool reads(const Einsum& einsum, TensorId tensor) {
+bool reads_own_output(const Einsum& einsum) {
   return std::any_of(einsum.accesses.begin(), einsum.accesses.end(), [&](const auto& access) {
-    return !access.is_output && access.tensor == tensor;
+    return !access.is_output && access.tensor == einsum.output().tensor;
   });
 }
 
@@ -40,7 +40,7 @@ std::optional<std::size_t> InnerLoops::begin_in(const Workload& workload, const 
     const auto* loop = std::get_if<LoopItem>(&body.items[begin - 1]);
     if (!loop && !(storage && storage->is_toll)) break;
     // Instances that read what they make could meet one another here.
-    if (loop && loop->is_spatial && reads(einsum, einsum.output().tensor)) return std::nullopt;
+    if (loop && loop->is_spatial && reads_own_output(einsum)) return std::nullopt;
   }
   return begin;
 }
@@ -131,7 +131,7 @@ bool InnerLoops::run(const std::vector<Lane>& lanes, bool is_below_loop) {
 /// Finds the values that the lanes will need.
 bool InnerLoops::bind(const std::vector<Lane>& lanes) {
   if (drops_results_ || !shape_views(lanes)) return false;
-  entries_.assign(lanes.size(), Entry{});
+  entries_.resize(std::max(entries_.size(), lanes.size()));
   entries_to_fill_ = fills_ ? lanes.size() : 0;
   Frame& frame = frames_[0];
   frame.instances.clear();
@@ -141,31 +141,39 @@ bool InnerLoops::bind(const std::vector<Lane>& lanes) {
     for (const LoopItem* loop : machine_.program_.paths.at(item_.einsum).spatial)
       runs.push_back(machine_.runs_[loop->id]);
   for (std::size_t e = 0; e < lanes.size(); ++e) {
-    for (const Port& port : ports_) entries_[e].views.push_back(view_of(port, lanes[e]));
+    entries_[e].is_filled = false;
+    entries_[e].views.resize(ports_.size());
+    const IndexBox* const ranges = &ranges_[e * ports_.size()];
+    for (std::size_t p = 0; p < ports_.size(); ++p)
+      find_values(ports_[p], lanes[e], ranges[p], entries_[e].views[p]);
     if (notes_makers_)
       entries_[e].maker =
           machine_.makers_[ports_.back().tensor.index()].number_of({lanes[e].turns, runs});
     frame.instances.push_back(instance_of_entry(lanes[e], e));
-    begin_record(lanes[e], &frame.records[e * record_size_]);
+    begin_record(lanes[e], ranges, &frame.records[e * record_size_]);
   }
   return true;
 }
 
 /// The views of all lanes have the same strides, so that a step of a loop moves all alike.
 bool InnerLoops::shape_views(const std::vector<Lane>& lanes) {
-  for (Port& port : ports_) {
+  ranges_.clear();
+  std::int64_t most_points = 0;
+  for (const Lane& lane : lanes) {
+    const Box& box = lane.boxes.at(item_.einsum);
+    std::int64_t points = 1;
+    for (const Range& range : box) points *= range.size;
+    most_points = std::max(most_points, points);
+    for (const Port& port : ports_)
+      ranges_.push_back(
+          PointMap::touched_ranges(einsum_, port.tensor, port.is_output, box).front());
+  }
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    Port& port = ports_[p];
     std::vector<std::int64_t> extents(port.corner.size(), 1);
-    std::int64_t most_points = 0;
-    for (const Lane& lane : lanes) {
-      const Box& box = lane.boxes.at(item_.einsum);
-      std::int64_t points = 1;
-      for (const Range& range : box) points *= range.size;
-      most_points = std::max(most_points, points);
-      const IndexBox ranges =
-          PointMap::touched_ranges(einsum_, port.tensor, port.is_output, box).front();
+    for (std::size_t l = 0; l < lanes.size(); ++l)
       for (std::size_t r = 0; r < extents.size(); ++r)
-        extents[r] = std::max(extents[r], ranges[r].size);
-    }
+        extents[r] = std::max(extents[r], ranges_[l * ports_.size() + p][r].size);
     port.strides.assign(extents.size(), 1);
     std::int64_t volume = 1;
     for (std::size_t r = extents.size(); r-- > 0; volume *= extents[r]) port.strides[r] = volume;
@@ -210,42 +218,39 @@ bool InnerLoops::shape_views(const std::vector<Lane>& lanes) {
 }
 
 /// Where each value of a lane's tile is in the storage above; null where it is not.
-std::vector<Cell*> InnerLoops::view_of(const Port& port, const Lane& lane) const {
-  const IndexBox ranges =
-      PointMap::touched_ranges(einsum_, port.tensor, port.is_output, lane.boxes.at(item_.einsum))
-          .front();
+void InnerLoops::find_values(const Port& port, const Lane& lane, const IndexBox& ranges,
+                             std::vector<Cell*>& view) {
   const Link& parent = port.crossing->parent;
   Buffer& buffer =
       machine_.buffers_.at(*parent.storage, item_.einsum, lane.ids[parent.spatial_depth]);
-  std::int64_t last = 0;
-  for (std::size_t r = 0; r < ranges.size(); ++r) last += (ranges[r].size - 1) * port.strides[r];
-  std::vector<Cell*> view(static_cast<std::size_t>(last + 1), nullptr);
   const TensorReach& reach = machine_.points_[port.tensor];
+  std::int64_t last = 0, position = 0;
   Element element = 0;
-  for (std::size_t r = 0; r < ranges.size(); ++r)
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    last += (ranges[r].size - 1) * port.strides[r];
     element += (ranges[r].begin - reach.ranges()[r].begin) * reach.stride(r);
-  std::vector<Element> strides;
-  for (std::size_t r = 0; r < ranges.size(); ++r) strides.push_back(reach.stride(r));
-  std::vector<std::int64_t> index(ranges.size(), 0);
-  std::int64_t position = 0;
+  }
+  view.assign(static_cast<std::size_t>(last + 1), nullptr);
+  index_.assign(ranges.size(), 0);
   std::size_t next = 0;
   while (true) {
     view[static_cast<std::size_t>(position)] = buffer.find_next(element, next);
-    std::size_t r = index.size();
-    while (r > 0 && index[r - 1] + 1 == ranges[r - 1].size) {
+    std::size_t r = index_.size();
+    while (r > 0 && index_[r - 1] + 1 == ranges[r - 1].size) {
       --r;
-      element -= index[r] * strides[r];
-      position -= index[r] * port.strides[r];
-      index[r] = 0;
+      element -= index_[r] * reach.stride(r);
+      position -= index_[r] * port.strides[r];
+      index_[r] = 0;
     }
-    if (r == 0) return view;
-    ++index[r - 1];
-    element += strides[r - 1];
+    if (r == 0) return;
+    ++index_[r - 1];
+    element += reach.stride(r - 1);
     position += port.strides[r - 1];
   }
 }
 
-void InnerLoops::begin_record(const Lane& lane, std::int64_t* record) const {
+void InnerLoops::begin_record(const Lane& lane, const IndexBox* ranges_of_ports,
+                              std::int64_t* record) const {
   const Box& box = lane.boxes.at(item_.einsum);
   std::int64_t number = 0;
   for (std::size_t v = 0; v < n_variables_; ++v) {
@@ -256,8 +261,7 @@ void InnerLoops::begin_record(const Lane& lane, std::int64_t* record) const {
   }
   record[number_sum_] = number;
   for (const Port& port : ports_) {
-    const IndexBox ranges =
-        PointMap::touched_ranges(einsum_, port.tensor, port.is_output, box).front();
+    const IndexBox& ranges = *ranges_of_ports++;
     const TensorReach& reach = machine_.points_[port.tensor];
     std::int64_t element = 0, position = 0;
     for (std::size_t r = 0; r < ranges.size(); ++r) {

@@ -76,8 +76,9 @@ class InnerLoops {
   void add_port(TensorId tensor, bool is_output);
   bool bind(const std::vector<Lane>& lanes);
   bool shape_views(const std::vector<Lane>& lanes);
-  std::vector<Cell*> view_of(const Port& port, const Lane& lane) const;
-  void begin_record(const Lane& lane, std::int64_t* record) const;
+  void find_values(const Port& port, const Lane& lane, const IndexBox& ranges,
+                   std::vector<Cell*>& view);
+  void begin_record(const Lane& lane, const IndexBox* ranges_of_ports, std::int64_t* record) const;
   std::size_t instance_of_entry(const Lane& lane, std::size_t entry);
   std::size_t instance_inside(std::size_t outer, std::size_t turn);
 
@@ -121,6 +122,8 @@ class InnerLoops {
   std::map<std::size_t, std::size_t> instance_of_id_;
   std::vector<Entry> entries_;
   std::size_t entries_to_fill_ = 0;
+  std::vector<IndexBox> ranges_;  ///< per lane and port: of its values
+  std::vector<std::int64_t> index_;
   std::vector<Frame> frames_;  ///< per level, and those at the compute
   std::map<std::vector<std::size_t>, Group> groups_;
   Group* group_ = nullptr;  ///< that has worked last

@@ -8,7 +8,7 @@
 namespace sluice::sim {
 
 void InnerLoops::step(const Frame& frame) {
-  machine_.note_points(static_cast<std::int64_t>(frame.instances.size()));
+  machine_.watch_.note(static_cast<std::int64_t>(frame.instances.size()));
   if (entries_to_fill_ > 0) fill(frame);
   Group& group = group_of(frame);
   if (!is_ordinary(frame, group)) {

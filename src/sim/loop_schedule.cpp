@@ -127,6 +127,16 @@ class Scheduler {
 
 std::map<EinsumId, Walk> loop_schedule(const Workload& workload, const LoopItem& loop,
                                        const Lane& lane) {
+  if (lane.boxes.size() == 1) {  // nobody else to follow
+    std::map<EinsumId, Walk> schedule;
+    const auto& [einsum, box] = *lane.boxes.begin();
+    if (const auto variable = walked(loop, workload[einsum])) {
+      const std::size_t place = place_of(workload[einsum], *variable);
+      const std::int64_t first = loop.initial_tile_shape.value_or(loop.tile_shape);
+      schedule[einsum] = {place, tiles_of(box[place], loop.tile_shape, first), false};
+    }
+    return schedule;
+  }
   return Scheduler(workload, loop, lane).make();
 }
 

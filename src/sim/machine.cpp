@@ -8,10 +8,19 @@
 #include "loop_schedule.h"
 
 namespace sluice::sim {
+namespace {
+
+std::int64_t count_points(const Box& box) {
+  std::int64_t points = 1;
+  for (const Range& range : box) points *= range.size;
+  return points;
+}
+
+}  // namespace
 
 Machine::Machine(const Workload& workload, const Arch& arch, const Program& program,
                  const PointMap& points, const InputNumbers& inputs, Facts& facts,
-                 const ExecutionOptions& options, Complaints& complaints)
+                 const ExecutionOptions& options, Watch& watch, Complaints& complaints)
     : workload_(workload),
       arch_(arch),
       program_(program),
@@ -19,6 +28,7 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
       inputs_(inputs),
       facts_(facts),
       options_(options),
+      watch_(watch),
       complaints_(complaints),
       transfers_(workload, arch, program, points, facts, buffers_, complaints),
       runs_(program.n_loops, 0),
@@ -44,6 +54,7 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
     makers_.emplace_back(volume);
     moments_of_.emplace_back(volume);
   }
+  find_own_dimensions();
   share_reservations();
   find_initial_values();
 }
@@ -157,6 +168,7 @@ void Machine::walk(const Body& body, std::size_t index, const Lanes& lanes, cons
   } else if (const auto* split = std::get_if<SplitItem>(&item)) {
     walk_split(*split, lanes, above);
   } else if (const auto* compute_item = std::get_if<ComputeItem>(&item)) {
+    for (const Lane& lane : lanes) watch_.note(count_points(lane.boxes.at(compute_item->einsum)));
     compute(*compute_item, lanes);
   } else {
     complaints_.add(ComplaintKind::kStructure,
@@ -219,6 +231,7 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
 
 /// Whether nothing but storages (and loops of one step) stand before the split of this body.
 bool Machine::reaches_split(const Body& body, std::size_t index, const Lanes& lanes) const {
+  if (std::holds_alternative<ComputeItem>(body.items.back())) return false;
   for (; index < body.items.size(); ++index) {
     if (std::holds_alternative<SplitItem>(body.items[index])) return true;
     if (std::holds_alternative<ComputeItem>(body.items[index])) return false;
@@ -330,8 +343,6 @@ void Machine::stand(const LoopItem& loop, std::size_t dimension, std::int64_t mo
                               own.size, arch_[loop.component].name, spread.name,
                               is_shared_out ? " that are the share of its child" : ""));
 }
-
-void Machine::note_points(std::int64_t points) { points_done_ += points; }
 
 /// The lanes that have work in a child of a split, with that work alone.
 Machine::Lanes Machine::lanes_of(const Body& child, const Lanes& lanes) {

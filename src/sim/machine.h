@@ -9,6 +9,7 @@
 #include "loop_schedule.h"
 #include "tensor_history.h"
 #include "transfers.h"
+#include "watch.h"
 
 namespace sluice::sim {
 
@@ -19,7 +20,7 @@ class Machine {
  public:
   Machine(const Workload& workload, const Arch& arch, const Program& program,
           const PointMap& points, const InputNumbers& inputs, Facts& facts,
-          const ExecutionOptions& options, Complaints& complaints);
+          const ExecutionOptions& options, Watch& watch, Complaints& complaints);
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -211,7 +212,6 @@ class Machine {
   void note_steps(const LoopItem& loop, const std::map<EinsumId, Walk>& schedule);
   void note_tile(const LoopItem& loop, EinsumId einsum, std::size_t variable, std::int64_t size);
   void note_step(const LoopItem& loop, EinsumId einsum, std::int64_t size);
-  void note_points(std::int64_t points);
   void check_tiles();
 
   void open_backing(const StorageItem& storage, const Lanes& lanes);
@@ -239,6 +239,7 @@ class Machine {
   bool is_forever(const StorageItem& storage) const;
   std::int64_t repetitions(const StorageItem& storage) const;
   double reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double);
+  std::int64_t count_tile(const StorageItem& storage, const Lane& lane) const;
   InstancePlace instance_of(ComponentId component, const InstancePlace& place) const;
 
   void compute(const ComputeItem& item, const Lanes& lanes);
@@ -268,6 +269,7 @@ class Machine {
   std::size_t common_spatial_loops(EinsumId a, EinsumId b) const;
   void count_operations(EinsumId einsum, ComponentId compute, std::int64_t points);
   void find_initial_values();
+  void find_own_dimensions();
 
   void share_reservations();
   bool records() const;
@@ -285,17 +287,20 @@ class Machine {
   const InputNumbers& inputs_;
   Facts& facts_;
   const ExecutionOptions& options_;
+  Watch& watch_;
   Complaints& complaints_;
   BufferTable buffers_;
   Transfers transfers_;
   ReservationTable reservations_;
   InstanceNumbers numbers_;
   std::vector<std::size_t> first_dimension_;  ///< per component: its first place in InstancePlace
-  std::vector<std::size_t> owner_;            ///< per storage: who owns its reservation
-  std::vector<std::size_t> runs_;             ///< per loop: how often it was started
-  std::vector<std::int64_t> visits_;          ///< per storage: how often it was opened
-  std::vector<std::int64_t> loop_steps_;      ///< step of each temporal loop above
-  std::vector<std::vector<bool>> executed_;   ///< per Einsum and iteration point
+  /// Per component: the places in InstancePlace that tell its instances apart.
+  std::vector<std::vector<std::size_t>> own_dimensions_;
+  std::vector<std::size_t> owner_;           ///< per storage: who owns its reservation
+  std::vector<std::size_t> runs_;            ///< per loop: how often it was started
+  std::vector<std::int64_t> visits_;         ///< per storage: how often it was opened
+  std::vector<std::int64_t> loop_steps_;     ///< step of each temporal loop above
+  std::vector<std::vector<bool>> executed_;  ///< per Einsum and iteration point
   /// Per tensor and copy (those that a collective brings together): points brought in so far.
   std::vector<std::map<std::vector<std::int64_t>, ElementSet>> born_;
   std::vector<Results> results_;  ///< per tensor
@@ -336,8 +341,6 @@ class Machine {
   std::int64_t compute_steps_ = 0;
   /// By the list at whose end they stand; null where the Einsum needs the long way.
   std::map<const Body*, std::pair<std::size_t, std::unique_ptr<InnerLoops>>> inner_loops_;
-  std::int64_t points_done_ = 0;
-  std::int64_t next_report_ = 0;  ///< points after which progress is reported again
   std::vector<ExecutionStep> steps_;
 };
 

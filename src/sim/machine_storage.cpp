@@ -33,6 +33,25 @@ Points Machine::tile_of(const StorageItem& storage, const Lane& lane) const {
   return tile;
 }
 
+/// The number of points of that tile.
+std::int64_t Machine::count_tile(const StorageItem& storage, const Lane& lane) const {
+  std::optional<IndexBox> only;
+  for (const auto& [einsum, box] : lane.boxes) {
+    if (!exists_for(storage, einsum)) continue;
+    for (const bool outputs : {false, true})
+      for (IndexBox& ranges :
+           PointMap::touched_ranges(workload_[einsum], storage.tensor, outputs, box)) {
+        if (only && *only != ranges)
+          return static_cast<std::int64_t>(tile_of(storage, lane).size());
+        only = std::move(ranges);
+      }
+  }
+  std::int64_t points = only ? 1 : 0;
+  if (only)
+    for (const Range& range : *only) points *= range.size;
+  return points;
+}
+
 void Machine::find_initial_values() {
   for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
     const Einsum& einsum = workload_.einsums[e];
@@ -262,7 +281,7 @@ double Machine::reserved_bits(const StorageItem& storage, const Lane& lane, bool
     if (storage.served.count(einsum) > 0)
       bits_per_value = std::max(bits_per_value,
                                 facts_.bits_per_value(einsum, storage.component, storage.tensor));
-  const double values = static_cast<double>(tile_of(storage, lane).size());
+  const double values = static_cast<double>(count_tile(storage, lane));
   const bool twice =
       is_double && !is_forever(storage) && !storage.resident &&
       std::get<Memory>(arch_[storage.component].kind).buffering == Buffering::kDouble;
@@ -270,17 +289,24 @@ double Machine::reserved_bits(const StorageItem& storage, const Lane& lane, bool
 }
 
 /// The coordinates that tell the instances of a component apart: those of the dimensions above it.
+void Machine::find_own_dimensions() {
+  std::vector<std::set<std::size_t>> own(arch_.components.size());
+  for (ComponentId compute : computes_of(arch_)) {
+    std::set<std::size_t> above;
+    for (ComponentId component : path_to(arch_, compute)) {
+      for (std::size_t d = first_dimension_[component.index()];
+           d < first_dimension_[component.index() + 1]; ++d)
+        above.insert(d);
+      own[component.index()].insert(above.begin(), above.end());
+    }
+  }
+  for (const std::set<std::size_t>& dimensions : own)
+    own_dimensions_.emplace_back(dimensions.begin(), dimensions.end());
+}
+
 InstancePlace Machine::instance_of(ComponentId component, const InstancePlace& place) const {
   InstancePlace own(place.size(), 0);
-  for (ComponentId compute : computes_of(arch_)) {
-    const std::vector<ComponentId> path = path_to(arch_, compute);
-    const auto end = std::find(path.begin(), path.end(), component);
-    if (end == path.end()) continue;
-    for (auto at = path.begin(); at != end + 1; ++at)
-      for (std::size_t d = first_dimension_[at->index()]; d < first_dimension_[at->index() + 1];
-           ++d)
-        own[d] = place[d];
-  }
+  for (const std::size_t d : own_dimensions_[component.index()]) own[d] = place[d];
   return own;
 }
 

@@ -23,10 +23,11 @@ Box point_of(const Einsum& einsum, std::size_t number) {
 }  // namespace
 
 PlainEvaluation::PlainEvaluation(const Workload& workload, const PointMap& points,
-                                 const InputNumbers& inputs)
+                                 const InputNumbers& inputs, Watch& watch)
     : workload_(workload),
       points_(points),
       inputs_(inputs),
+      watch_(watch),
       producer_(tensor_roles(workload).producer) {
   for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
     const std::int64_t volume = points[TensorId(t)].volume();
@@ -143,6 +144,7 @@ void PlainEvaluation::evaluate_all(const Einsum& einsum) {
       if (!einsum.accesses[a].is_output)
         operands[a] = value(einsum.accesses[a].tensor, linear[a].at(point));
     const Element element = output.at(point);
+    watch_.note(1);
     if (!points_.is_inside(tensor, element)) return;
     add(einsum, expression_value(einsum.expression, operands.data(), scratch),
         begun.insert(element), known.values[static_cast<std::size_t>(element)]);
@@ -154,6 +156,7 @@ PlainEvaluation::Value PlainEvaluation::reduced(const Einsum& einsum, Element el
   Value result;
   const std::size_t first = known.writers_begin[static_cast<std::size_t>(element)];
   const std::size_t end = known.writers_begin[static_cast<std::size_t>(element) + 1];
+  watch_.note(static_cast<std::int64_t>(end - first));
   for (std::size_t writer = first; writer < end; ++writer) {
     const Box point = point_of(einsum, known.writers[writer]);
     const double term = expression_value(einsum.expression, [&](std::uint32_t index) {
@@ -173,7 +176,9 @@ TensorValues plain_evaluation(const Workload& workload, std::uint64_t seed,
                               const TensorValues& inputs) {
   const sim::PointMap points(workload);
   const sim::InputNumbers numbers(workload, points, seed, inputs);
-  sim::PlainEvaluation plain(workload, points, numbers);
+  const ExecutionOptions unwatched;
+  sim::Watch watch(unwatched);
+  sim::PlainEvaluation plain(workload, points, numbers, watch);
   TensorValues values;
   for (std::size_t t = 0; t < workload.tensors.size(); ++t)
     for (sim::Element element : sim::whole_tensor(workload, points, TensorId(t)))

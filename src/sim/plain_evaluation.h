@@ -5,6 +5,7 @@
 
 #include "element_set.h"
 #include "input_numbers.h"
+#include "watch.h"
 
 namespace sluice::sim {
 
@@ -13,7 +14,8 @@ namespace sluice::sim {
 /// when somebody asks; the elements of the others (states) one by one, each once.
 class PlainEvaluation {
  public:
-  PlainEvaluation(const Workload& workload, const PointMap& points, const InputNumbers& inputs);
+  PlainEvaluation(const Workload& workload, const PointMap& points, const InputNumbers& inputs,
+                  Watch& watch);
 
   double value(TensorId tensor, Element element);
   /// Sum of the magnitudes of the terms: what rounding errors of a sum are measured by.
@@ -48,6 +50,7 @@ class PlainEvaluation {
   const Workload& workload_;
   const PointMap& points_;
   const InputNumbers& inputs_;
+  Watch& watch_;
   std::vector<std::optional<EinsumId>> producer_;
   std::vector<Known> known_;  ///< per tensor
 };

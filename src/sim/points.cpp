@@ -126,17 +126,20 @@ void for_each_point(const Box& box, const std::function<void(const Box&)>& visit
   }
 }
 
-PointMap::PointMap(const Workload& workload) : workload_(workload) {
+std::vector<TensorReach> PointMap::reaches(const Workload& workload) {
+  std::vector<TensorReach> reaches;
   for (const Tensor& tensor : workload.tensors) {
-    TensorReach reach;
     std::vector<Range> ranks;
     for (RankId rank : tensor.ranks) ranks.push_back({0, workload[rank].size});
-    reach.include(ranks);
-    reach_.push_back(reach);
+    reaches.emplace_back().include(ranks);
   }
   for (const Einsum& einsum : workload.einsums)
     for (const TensorAccess& access : einsum.accesses)
-      reach_[access.tensor.index()].include(ranges(einsum, access, whole_box(einsum)));
+      reaches[access.tensor.index()].include(ranges(einsum, access, whole_box(einsum)));
+  return reaches;
+}
+
+PointMap::PointMap(const Workload& workload) : workload_(workload), reach_(reaches(workload)) {
   for (std::size_t t = 0; t < reach_.size(); ++t) {
     std::vector<Range> ranks;
     for (RankId rank : workload.tensors[t].ranks) ranks.push_back({0, workload[rank].size});

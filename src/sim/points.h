@@ -66,6 +66,9 @@ class PointMap {
  public:
   explicit PointMap(const Workload& workload);
 
+  /// What the accesses to each tensor can reach.
+  static std::vector<TensorReach> reaches(const Workload& workload);
+
   /// Index ranges of one access over a box, one per rank.
   static std::vector<Range> ranges(const Einsum& einsum, const TensorAccess& access,
                                    const Box& box);

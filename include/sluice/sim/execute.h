@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,13 +20,21 @@ namespace sluice {
 /// Numbers of tensors, row-major over their ranks.
 using TensorValues = std::map<TensorId, std::vector<double>>;
 
+/// How far a run is: points walked or checked of all of them.
+struct ExecutionProgress {
+  std::string phase;
+  std::int64_t done = 0, all = 0;
+};
+
 struct ExecutionOptions {
-  std::uint64_t seed = 0;               ///< of the input numbers: integers in -2..3
-  TensorValues inputs;                  ///< of inputs (tensors that no Einsum makes): these instead
-  bool record_values = false;           ///< fill Execution::values
-  std::int64_t max_points = 2'000'000;  ///< iteration points of all Einsums; more is refused
-  bool record_steps = false;            ///< fill Execution::steps
-  std::int64_t max_recorded = 1'000'000;  ///< steps beyond are not recorded
+  std::uint64_t seed = 0;      ///< of the input numbers: integers in -2..3
+  TensorValues inputs;         ///< of inputs (tensors that no Einsum makes): these instead
+  bool record_values = false;  ///< fill Execution::values
+  double max_bytes = 0;        ///< memory that the run may take; 0: half of the machine's
+  bool record_steps = false;   ///< fill Execution::steps
+  std::int64_t max_recorded = 1'000'000;                   ///< steps beyond are not recorded
+  std::function<void(const ExecutionProgress&)> progress;  ///< called now and then; may be empty
+  const std::atomic<bool>* cancel = nullptr;  ///< once it is set, the run ends: `cancelled`
 };
 
 /// Values (of the tensor's own width) or operations of one action, over the whole run.
@@ -123,6 +133,7 @@ struct Execution {
   std::int64_t merge_values = 0;    ///< reads for merging partial sums that no one counted
   std::int64_t padding_values = 0;  ///< counted values that lie outside a rank
   std::int64_t compute_steps = 0;   ///< steps in which some compute worked
+  bool cancelled = false;           ///< the run was ended before its end: nothing else is filled
   std::vector<ExecutionStep> steps;
   /// Of every tensor: inputs, and what the run made; not a number where it made nothing.
   TensorValues values;
@@ -147,8 +158,9 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
 TensorValues plain_evaluation(const Workload& workload, std::uint64_t seed,
                               const TensorValues& inputs = {});
 
-/// Iteration points of all Einsums together; `limit` + 1 where there are more than that.
-std::int64_t count_points(const Workload& workload, std::int64_t limit);
+/// Why a workload is too large to be run, as a sentence; nothing where it is not. `max_bytes` as in
+/// ExecutionOptions.
+std::optional<std::string> too_large_to_execute(const Workload& workload, double max_bytes = 0);
 
 /// A listing of the steps that a person can follow, one line a step.
 std::string step_listing(const Execution& execution, const Workload& workload, const Arch& arch);

@@ -46,6 +46,7 @@ struct ExecuteArguments {
   std::uint64_t seed = 0;
   std::string inputs;   ///< file with numbers of inputs; empty: the seed's
   std::string outputs;  ///< file for the numbers of all tensors; empty: none
+  ProgressStyle progress = ProgressStyle::kNone;
 };
 /// Runs mappings literally on small shapes and compares with the model. Exit: all run as they
 /// should and the model agrees, or not. Without a mapping, evaluates the workload plainly.

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <ostream>
 
 #include "../execution_document.h"
 #include "../failure.h"
+#include "../interrupt.h"
 #include "../output_folder.h"
+#include "../progress.h"
 #include "../tensor_numbers.h"
 #include "commands.h"
 
@@ -23,13 +27,8 @@ TensorValues inputs_of(const ExecuteArguments& arguments, const Workload& worklo
 ExitCode evaluate_plainly(const ExecuteArguments& arguments, const Specs& specs,
                           const Console& console) {
   const Workload& workload = *specs.workload;
-  const std::int64_t limit = ExecutionOptions{}.max_points;
-  if (count_points(workload, limit) > limit)
-    throw Failure(ExitCode::kHonestNo,
-                  fmt::format("the workload has more than {} points: too many to be walked one by "
-                              "one",
-                              limit),
-                  "set variables to small sizes: --set NAME=VALUE");
+  if (const auto why = too_large_to_execute(workload))
+    throw Failure(ExitCode::kHonestNo, *why, "set variables to small sizes: --set NAME=VALUE");
   const TensorValues values =
       plain_evaluation(workload, arguments.seed, inputs_of(arguments, workload));
   write_atomically(arguments.outputs, tensor_numbers_text(workload, values));
@@ -57,6 +56,19 @@ void check_arguments(const ExecuteArguments& arguments, const Specs& specs) {
     throw Failure(ExitCode::kBadInput, "--outputs takes one mapping; the files have several");
 }
 
+void watch(ExecutionOptions& options, ProgressLine& line, const InterruptGuard& interrupt) {
+  options.cancel = &interrupt.flag();
+  const auto start = std::chrono::steady_clock::now();
+  options.progress = [&line, start](const ExecutionProgress& progress) {
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    line.show(
+        progress.phase,
+        static_cast<double>(progress.done) /
+            static_cast<double>(std::max<std::int64_t>(progress.all, 1)),
+        fmt::format("{} of {} points, {:.0f} s", progress.done, progress.all, seconds.count()));
+  };
+}
+
 void write_files(const ExecuteArguments& arguments, const ExecutionResult& result) {
   const Execution& execution = result.mappings.front().execution;
   if (!arguments.trace.empty()) {
@@ -67,6 +79,27 @@ void write_files(const ExecuteArguments& arguments, const ExecutionResult& resul
   if (!arguments.outputs.empty())
     write_atomically(arguments.outputs,
                      tensor_numbers_text(result.problem.workload, execution.values));
+}
+
+/// Whether all run as they should and the model agrees. Ctrl-C ends the command before it has
+/// written anything.
+bool run_mappings(const std::vector<Mapping>& mappings, const ExecuteArguments& arguments,
+                  ExecutionOptions& options, const Console& console, ExecutionResult& result) {
+  ProgressLine progress(console, arguments.progress);
+  const InterruptGuard interrupt;
+  watch(options, progress, interrupt);
+  bool all_agree = true;
+  for (const Mapping& mapping : mappings) {
+    ExecutedMapping executed{mapping, {}, evaluate(result.problem, mapping), {}};
+    executed.execution = execute(result.problem.workload, result.problem.arch, mapping, options);
+    if (executed.execution.cancelled || interrupt.flag())
+      throw Failure(ExitCode::kInterrupted, "interrupted: nothing was written");
+    executed.disagreements = disagreements(result.problem, executed.evaluation, executed.execution);
+    const bool runs = executed.execution.is_legal() || executed.execution.is_unsupported();
+    all_agree = all_agree && runs && executed.disagreements.empty();
+    result.mappings.push_back(std::move(executed));
+  }
+  return all_agree;
 }
 
 }  // namespace
@@ -82,15 +115,7 @@ ExitCode run_execute(const ExecuteArguments& arguments, const Console& console) 
   options.record_steps = !arguments.trace.empty();
   options.inputs = inputs_of(arguments, result.problem.workload);
   options.record_values = !arguments.outputs.empty();
-  bool all_agree = true;
-  for (const Mapping& mapping : specs.mappings) {
-    ExecutedMapping executed{mapping, {}, evaluate(result.problem, mapping), {}};
-    executed.execution = execute(result.problem.workload, result.problem.arch, mapping, options);
-    executed.disagreements = disagreements(result.problem, executed.evaluation, executed.execution);
-    const bool runs = executed.execution.is_legal() || executed.execution.is_unsupported();
-    all_agree = all_agree && runs && executed.disagreements.empty();
-    result.mappings.push_back(std::move(executed));
-  }
+  const bool all_agree = run_mappings(specs.mappings, arguments, options, console, result);
   write_files(arguments, result);
   print_diagnostics(console, result.diagnostics);
   console.out << (arguments.json ? execution_document_text(result)
