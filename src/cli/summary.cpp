@@ -118,12 +118,11 @@ class Summary {
       headline(*outcome.cost);
       energy(*outcome.cost);
       const std::vector<EinsumShare> shares = cost_by_einsum(*outcome.cost);
-      if (outcome.cost->breakdown.empty()) {
+      if (outcome.cost->breakdown.empty() || std::isnan(outcome.cost->latency_s)) {
         latency(*outcome.cost, shares);
       } else {
         latency_by_part(*outcome.cost);
-        if (result_.latency == LatencyPolicy::kStaged && !std::isnan(outcome.cost->latency_s))
-          stalls(outcome.mapping, *outcome.cost);
+        if (result_.latency == LatencyPolicy::kStaged) stalls(outcome.mapping, *outcome.cost);
       }
       bounds(*outcome.cost);
       occupancy(*outcome.cost);
@@ -303,7 +302,6 @@ class Summary {
 
   /// What the policy's own account says; its parts add up to the latency.
   void latency_by_part(const Cost& cost) {
-    if (std::isnan(cost.latency_s)) return heading("Latency", "unknown: some throughputs are null");
     std::vector<BarRow> rows;
     for (const LatencyPart& part : cost.breakdown) {
       if (part.seconds == 0) continue;
