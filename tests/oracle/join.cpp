@@ -150,7 +150,8 @@ class TreeBuilder {
           continue;
         }
         const auto known = std::find_if(above.begin(), above.end(), [&](const Above& a) {
-          return spans && a.storage.tensor == storages[i].tensor && a.storage.backing;
+          return (spans || storages[i].below_ports) && a.storage.tensor == storages[i].tensor &&
+                 a.storage.backing;
         });
         std::size_t place = static_cast<std::size_t>(known - above.begin());
         if (known == above.end()) {
