@@ -46,7 +46,7 @@ std::vector<std::int64_t> sort_key(const SpineLoop& loop) {
   for (const auto& [id, rank] : loop.ranks) key.push_back(rank);
   key.insert(key.end(), loop.written_below.begin(), loop.written_below.end());
   key.insert(key.end(), loop.parts.begin(), loop.parts.end());
-  key.push_back(loop.steps);
+  key.insert(key.end(), {loop.steps, loop.recurrence_part});
   return key;
 }
 
@@ -78,11 +78,17 @@ SpineLoop join_loop(const SpineLoop* left, const SpineLoop* right,
   return loop;
 }
 
+bool is_over_steps(const Spine& prefix, std::int32_t left, const Spine& next, std::size_t right) {
+  return next.loops[right].steps ||
+         (left >= 0 && prefix.loops[static_cast<std::size_t>(left)].steps);
+}
+
 /// Connected parts of the tensors under a joined loop: the next Einsum's own ones become one part
-/// with every part that it touches. False: a part can no longer be reached by a later Einsum
-/// although others are left.
+/// with every part that it touches. Under a loop over steps the Einsums of a recurrence are one
+/// part, too. False: a part can no longer be reached by a later Einsum although others are left.
 bool join_parts(const Spine& prefix, std::int32_t left, const Spine& next, std::size_t right,
-                const std::vector<LiveTensor>& live, std::vector<std::int32_t>* parts) {
+                const std::vector<LiveTensor>& live, std::vector<std::int32_t>* parts,
+                std::int32_t* recurrence_part) {
   std::vector<std::pair<TensorId, std::int32_t>> members;  // tensor, part; the next Einsum's: 0
   for (const LiveTensor& tensor : next.live)
     if (!tensor.persistent && tensor.level > right) members.emplace_back(tensor.id, 0);
@@ -99,15 +105,16 @@ bool join_parts(const Spine& prefix, std::int32_t left, const Spine& next, std::
       });
       if (mine) renamed[part] = 0;
     }
+    if (const std::int32_t part = loop.recurrence_part; part >= 0) {
+      if (renamed.size() <= static_cast<std::size_t>(part))
+        renamed.resize(static_cast<std::size_t>(part) + 1, -1);
+      if (next.continues_recurrence) renamed[static_cast<std::size_t>(part)] = 0;
+    }
     for (std::int32_t& part : renamed)
       if (part < 0) part = n_parts++;
     for (std::size_t i = 0; i < loop.parts.size(); ++i)
       if (loop.parts[i] >= 0)
         members.emplace_back(loop.ranks[i].first, renamed[static_cast<std::size_t>(loop.parts[i])]);
-    if (next.continues_recurrence && loop.steps) {  // the steps hold their Einsums together
-      for (auto& [tensor, part] : members) part = 0;
-      n_parts = 1;
-    }
   }
   std::vector<std::int32_t> number(static_cast<std::size_t>(n_parts), -1);
   std::int32_t reachable = 0;
@@ -118,6 +125,11 @@ bool join_parts(const Spine& prefix, std::int32_t left, const Spine& next, std::
     if (part >= 0 && number[static_cast<std::size_t>(part)] < 0)
       number[static_cast<std::size_t>(part)] = reachable++;
     parts->push_back(part < 0 ? -1 : number[static_cast<std::size_t>(part)]);
+  }
+  *recurrence_part = -1;
+  if (next.recurrence_goes_on && is_over_steps(prefix, left, next, right)) {
+    if (number[0] < 0) number[0] = reachable++;
+    *recurrence_part = number[0];
   }
   return n_parts == 1 || reachable == n_parts;
 }
@@ -144,10 +156,13 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
   for (std::size_t i = 0; i < match.loops.size(); ++i) {
     const auto [left, right] = match.loops[i];
     std::vector<std::int32_t> parts;
-    if (right >= 0 &&
-        !join_parts(prefix, left, next, static_cast<std::size_t>(right), result.spine.live, &parts))
+    std::int32_t recurrence_part = -1;
+    if (right >= 0 && !join_parts(prefix, left, next, static_cast<std::size_t>(right),
+                                  result.spine.live, &parts, &recurrence_part))
       result.connected = false;
-    if (i < depth) result.spine.loops[i].parts = std::move(parts);
+    if (i >= depth) continue;
+    result.spine.loops[i].parts = std::move(parts);
+    result.spine.loops[i].recurrence_part = recurrence_part;
   }
   // Loops that may be permuted stand in one order, wherever they came from.
   result.from.resize(depth);

@@ -26,6 +26,8 @@ struct SpineLoop {
   /// Einsums under one loop must hang together over tensors exchanged below it. Per live tensor (as
   /// in `ranks`) the number of its connected part, or -1 where it is backed above the loop.
   std::vector<std::int32_t> parts;
+  /// Of a loop over steps: the part that the recurrence holds together, if it goes on, else -1.
+  std::int32_t recurrence_part = -1;
 };
 
 /// A tensor that a later Einsum still needs.
