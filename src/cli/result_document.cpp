@@ -12,6 +12,7 @@
 #include "sluice/mapper/search_space.h"
 #include "sluice/support/error.h"
 #include "sluice/support/version.h"
+#include "support/printable_text.h"
 
 namespace sluice::cli {
 namespace {
@@ -308,9 +309,12 @@ Json objective_to_json(const std::optional<MapperOptions>& options) {
   return find_mapper_option("objective")->get(*options);
 }
 
-/// Text of a value on one line. A file name that is no UTF-8 must not keep it from being written.
+/// Text of a value on one line. A file name that is no UTF-8 must not keep it from being written,
+/// and what no terminal shows is escaped.
 std::string one_line(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!first_unprintable(text)) return text;
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace);  // \u… for all beyond ASCII
 }
 
 /// Rows (objects of plain values) and lists of plain values take one line each; the rest is

@@ -14,7 +14,7 @@ struct CodePoints {
 };
 
 /// Controls, marks that change the direction of text or break lines, and what is no character.
-constexpr std::array<CodePoints, 11> kUnprintable = {{{0x00, 0x08},
+constexpr std::array<CodePoints, 12> kUnprintable = {{{0x00, 0x08},
                                                       {0x0B, 0x1F},
                                                       {0x7F, 0x9F},
                                                       {0x61C, 0x61C},
@@ -23,7 +23,8 @@ constexpr std::array<CodePoints, 11> kUnprintable = {{{0x00, 0x08},
                                                       {0x2060, 0x206F},
                                                       {0xD800, 0xDFFF},
                                                       {0xFEFF, 0xFEFF},
-                                                      {0xFFF0, 0xFFFF},
+                                                      {0xFFF0, 0xFFFB},
+                                                      {0xFFFE, 0xFFFF},
                                                       {0xE0000, 0x10FFFF}}};
 
 bool is_printable(char32_t character) {

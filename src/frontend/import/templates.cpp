@@ -286,9 +286,9 @@ class TemplateReader {
     const std::string message = "the template cannot be rendered: " + error.text;
     const bool undefined = error.text.find("undefined") != std::string::npos;
     const std::string hint = undefined ? "--set NAME=VALUE gives a variable its value" : "";
-    const std::string place =
-        line != nullptr && line->text != "0" ? fmt::format("{}:{}", path_, line->text) : path_;
-    context_.read.error_about(place, message, hint);
+    const bool has_line = line != nullptr && line->text != "0";
+    context_.read.error_about(fmt::format("{}:{}", path_, has_line ? line->text : "1"), message,
+                              hint);
   }
 
   /// `__include_2.workload.einsums`: the node that it stands for, or null.

@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 TEST(PrintableText, LeavesTextsOfAllLanguagesAsTheyAre) {
-  const std::string text = "µs × 3, Größe, 大きさ, \U0001F4A9,\ttab\nend";
+  const std::string text = "µs × 3, Größe, 大きさ, \U0001F4A9, \uFFFD,\ttab\nend";
   EXPECT_EQ(printable_text(text), text);
 }
 
