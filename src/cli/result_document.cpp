@@ -18,7 +18,9 @@ namespace sluice::cli {
 namespace {
 
 /// JSON has no infinity: a bound that is not there is null.
-Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json finite_or_null(double value) {
+  return std::isfinite(value) ? Json(value + 0.0) : Json(nullptr);  // 0, not -0
+}
 
 Json number_or_null(const std::optional<double>& value) {
   return value ? finite_or_null(*value) : Json(nullptr);

@@ -47,7 +47,9 @@ std::string yaml_scalar(std::string_view text) {
   return line + "\"";
 }
 
-std::string yaml_number(double value) { return fmt::format("{}", value); }
+std::string yaml_number(double value) {
+  return fmt::format("{}", value + 0.0);  // of the two zeros the one without a sign
+}
 
 YamlFlowMap& YamlFlowMap::add(std::string_view key, std::string_view value) {
   if (!text_.empty()) text_ += ", ";
