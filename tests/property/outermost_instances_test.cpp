@@ -62,6 +62,24 @@ TEST(OutermostInstances, PersistentTensorsStandAboveTheLoops) {
 )yaml" + arch_of("", kPorts, "All", kBuffer));
 }
 
+// A in the buffer is kept from sinking by Y below it, above the split: so A in the main memory,
+// which fills it, stands there, too.
+TEST(OutermostInstances, WhatFillsANodeAboveASplitStandsAboveItToo) {
+  expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 8}
+  persistent_tensors: W | V
+  rank_sizes: {M: 2, N: 2, L: 1}
+  einsums:
+  - "Y[m] = A[m,n] * W[n]"
+  - "Z[m] = Y[m] * V[l]"
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, spatial: [{name: port, fanout: 2, min_usage: 0.5}], tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
+  - !Memory {name: Buffer, size: inf, tensors: {keep: Inputs | ~Main}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 2}]}
+)yaml");
+}
+
 // No variable indexes all three: one port works, the others wait.
 TEST(OutermostInstances, AProductUsesOnePort) {
   expect_brute_force_agreement(R"yaml(workload:

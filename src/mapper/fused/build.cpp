@@ -267,18 +267,16 @@ class TreeBuilder {
       if (placed->level != level || stands_on_top(paths_[e], placed->slot)) continue;
       if (spans(first, last, level, e, *placed))
         spans_below = true;
-      else if (spans_below &&
-               (would_sink(paths_[e], placed->slot) || leads_to(kept_up, placed->slot)))
+      else if (spans_below && (would_sink(paths_[e], placed->slot) || fills(kept_up, placed->slot)))
         kept_up.push_back(&*placed);
     }
     return kept_up;
   }
 
-  /// A toll that one of these nodes is filled through.
-  bool leads_to(const std::vector<PlacedSlot*>& nodes, const Slot& toll) const {
-    return problem_.arch[toll.component].is_toll() &&
-           std::any_of(nodes.begin(), nodes.end(),
-                       [&](const PlacedSlot* node) { return node->slot.tensor == toll.tensor; });
+  /// A node that one of these is filled from, or a toll that it is filled through.
+  static bool fills(const std::vector<PlacedSlot*>& nodes, const Slot& outer) {
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](const PlacedSlot* node) { return node->slot.tensor == outer.tensor; });
   }
 
   /// Whether several children of a split use the tensor that a backing node of Einsum e holds.
