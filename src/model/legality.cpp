@@ -9,6 +9,7 @@
 #include "model/finish_nests.h"
 #include "model/first_sights.h"
 #include "model/forward.h"
+#include "model/refetches.h"
 #include "model/regions.h"
 #include "model/resident.h"
 #include "model/sharing.h"
@@ -138,13 +139,27 @@ class NestChecker {
         refuse("the tensor is read outside its ranks.");
     if (storage.tensor != einsum_->accesses.back().tensor) return;
     for_each_storage([&](const NestStorage& above) {
-      if (above.tensor != storage.tensor || &above >= &storage || above.incremental ||
+      if (above.tensor != storage.tensor || &above >= &storage ||
           tree_.entries[above.entry].backing || !problem_.arch[above.component].is_memory())
         return;
-      refuse(report_.name(above.component) +
-             " above it writes its whole tile back at the end of each visit, while this node still "
-             "holds partial sums.");
+      if (above.incremental && may_stay_below(above, storage))
+        refuse("its tile may stay where that of " + report_.name(above.component) +
+               " above it moves on and takes the sums back.");
+      if (!above.incremental)
+        refuse(
+            report_.name(above.component) +
+            " above it writes its whole tile back at the end of each visit, while this node still "
+            "holds partial sums.");
     });
+  }
+
+  /// Whether a step moves the output's tile at one incremental node and not at another further in:
+  /// only where windows overlap.
+  bool may_stay_below(const NestStorage& above, const NestStorage& storage) const {
+    const NestLoop* loops = tree_.loops.data() + nest_->loops_begin;
+    const BoundAccess& output = einsum_->accesses.back();
+    if (!moves_windows(output, loops, storage.loops_above)) return false;
+    return !nest_->perfect || stays_inside(output, loops, above.loops_above, storage.loops_above);
   }
 
   /// What uneven_refetches does not count, where loops do not divide evenly.

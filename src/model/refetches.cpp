@@ -71,6 +71,14 @@ Refetches refetches(const BoundAccess& access, const std::int64_t* tiles, const 
   return result;
 }
 
+bool stays_inside(const BoundAccess& access, const NestLoop* loops, int n_outer, int n_inner) {
+  for (int l = 0; l < n_outer; ++l)
+    if (!loops[l].spatial && loops[l].trips > 1 && move_of(access, loops, n_outer, l).n_ranks > 0 &&
+        move_of(access, loops, n_inner, l).n_ranks == 0)
+      return true;
+  return false;
+}
+
 namespace {
 
 /// Different sums of the shifts that these loops give an index.

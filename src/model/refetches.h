@@ -20,6 +20,10 @@ struct Refetches {
 Refetches refetches(const BoundAccess& access, const std::int64_t* tiles, const NestLoop* loops,
                     int n_loops);
 
+/// Whether a step of these loops moves the tile below the first `n_outer`, and not that below the
+/// first `n_inner`: windows that overlap.
+bool stays_inside(const BoundAccess& access, const NestLoop* loops, int n_outer, int n_inner);
+
 /// How many different tiles the instances of these spatial loops hold, which index the tensor.
 /// Where several of them move one index (`p + r`), instances on a diagonal hold the same tile.
 std::int64_t different_tiles(const BoundAccess& access, const std::vector<const NestLoop*>& loops);

@@ -147,5 +147,21 @@ TEST(SettledWindows, AReaderFollowsTheWholeOutput) {
   EXPECT_EQ(found.count("GB", "D", "read"), 24 - 17 + 17);
 }
 
+// Seed 92,025,181. GB's tile goes from 2..4 to 4 (or 4..6): D[4] stays in RF, but GB takes its sum
+// back. Not priced.
+TEST(SettledWindows, ATileThatStaysWhereTheOneAboveMovesOnIsNotPriced) {
+  for (const int p : {3, 4})
+    EXPECT_FALSE(Settled(adjoint(p, 3, 2), R"(
+  - !Storage {tensors: [A, W, D], component: DRAM}
+  - !Temporal {rank_variable: p, tile_shape: 2}
+  - !Temporal {rank_variable: r, tile_shape: 1}
+  - !Storage {tensors: [D], component: GB, incremental: true}
+  - !Temporal {rank_variable: p, tile_shape: 1}
+  - !Storage {tensors: [D], component: RF, incremental: true}
+  - !Compute {einsum: D, component: MAC}
+)")
+                     .legal);
+}
+
 }  // namespace
 }  // namespace sluice::settled
