@@ -297,7 +297,6 @@ class CompoundSearch {
     if (options_.constraints != Constraints{}) guarantee.space += ", within the constraints";
     guarantee.leaves_out = left_out(SearchSpace::kGroups, problem_, options_);
     if (options_.top > 1) guarantee.space += "; of several mappings the first alone";
-    guarantee.space += without_ports();
     if (!result.cancelled && is_complete_ && parts_add_up()) {
       guarantee.kind = GuaranteeKind::kOptimal;
       return guarantee;
@@ -305,17 +304,6 @@ class CompoundSearch {
     guarantee.kind = GuaranteeKind::kGap;
     guarantee.bound = objective_bound(options_.objectives.front(), concurrent_bounds(problem_));
     return guarantee;
-  }
-
-  /// Frames begin below the nodes of the outermost memory.
-  std::string without_ports() const {
-    const std::vector<Component>& components = problem_.arch.components;
-    const auto outermost = std::find_if(components.begin(), components.end(),
-                                        [](const Component& c) { return c.is_memory(); });
-    const auto index = static_cast<std::size_t>(outermost - components.begin());
-    if (outermost == components.end() || problem_.einsums.front().components[index].instances <= 1)
-      return {};
-    return fmt::format("; one instance of {}", outermost->name);
   }
 
   std::string constraint_names() const {

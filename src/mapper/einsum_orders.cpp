@@ -5,18 +5,13 @@
 namespace sluice {
 namespace {
 
-/// For each Einsum, those that must run before it; nothing where a tensor is read before it is
-/// written.
-std::optional<std::vector<std::vector<std::size_t>>> predecessors(const Workload& workload) {
-  const TensorRoles roles = tensor_roles(workload);
-  std::vector<std::vector<std::size_t>> before(workload.einsums.size());
-  for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
-    if (!roles.producer[t]) continue;
-    for (const EinsumId consumer : roles.consumers[t]) {
-      if (consumer <= *roles.producer[t]) return std::nullopt;
-      before[consumer.index()].push_back(roles.producer[t]->index());
-    }
-  }
+/// For each Einsum, those that must run before it.
+std::vector<std::vector<std::size_t>> predecessors(const TensorRoles& roles,
+                                                   std::size_t n_einsums) {
+  std::vector<std::vector<std::size_t>> before(n_einsums);
+  for (std::size_t t = 0; t < roles.producer.size(); ++t)
+    for (const EinsumId consumer : roles.consumers[t])
+      if (roles.producer[t]) before[consumer.index()].push_back(roles.producer[t]->index());
   return before;
 }
 
@@ -61,8 +56,17 @@ class OrderWalk {
 
 }  // namespace
 
+bool has_recurrence(const TensorRoles& roles) {
+  for (std::size_t t = 0; t < roles.producer.size(); ++t)
+    for (const EinsumId consumer : roles.consumers[t])
+      if (roles.producer[t] && consumer <= *roles.producer[t]) return true;
+  return false;
+}
+
 std::vector<std::vector<EinsumId>> einsum_orders(const Workload& workload, std::size_t most) {
-  if (const auto before = predecessors(workload)) return OrderWalk(*before, most).run();
+  const TensorRoles roles = tensor_roles(workload);
+  if (!has_recurrence(roles))
+    return OrderWalk(predecessors(roles, workload.einsums.size()), most).run();
   std::vector<EinsumId> as_written;
   for (std::size_t e = 0; e < workload.einsums.size(); ++e) as_written.emplace_back(e);
   return {as_written};

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sluice/mapper/run_mapper.h"
+
 namespace sluice {
 namespace {
 
@@ -20,16 +22,9 @@ bool always(const BoundProblem&, const MapperOptions&) { return true; }
 bool has_several_einsums(const BoundProblem& problem, const MapperOptions&) {
   return problem.workload.einsums.size() > 1;
 }
-/// A tensor that is read before it is made: its Einsums keep their order (einsum_orders).
-bool has_recurrence(const BoundProblem& problem) {
-  for (std::size_t t = 0; t < problem.workload.tensors.size(); ++t)
-    for (const EinsumId consumer : problem.roles.consumers[t])
-      if (problem.roles.producer[t] && consumer <= *problem.roles.producer[t]) return true;
-  return false;
-}
 bool keeps_the_order(const BoundProblem& problem, const MapperOptions& options) {
   return has_several_einsums(problem, options) &&
-         (!options.explore_einsum_orders || has_recurrence(problem));
+         (!options.explore_einsum_orders || has_recurrence(problem.roles));
 }
 bool has_perfect_factors(const BoundProblem&, const MapperOptions& options) {
   return options.imperfect_factors == ImperfectFactors::kNone;
@@ -48,25 +43,29 @@ bool wants_usage(const BoundProblem& problem, const MapperOptions&) {
                                           [](const auto& d) { return d.min_usage.has_value(); });
                      });
 }
+bool has_ports(const BoundProblem& problem, const MapperOptions&) {
+  const std::vector<Component>& components = problem.arch.components;
+  const auto outermost = std::find_if(components.begin(), components.end(),
+                                      [](const Component& c) { return c.is_memory(); });
+  const auto index = static_cast<std::size_t>(outermost - components.begin());
+  return outermost != components.end() && problem.einsums.front().components[index].instances > 1;
+}
 
 const std::vector<Row>& table() {
   static const std::vector<Row> rows = {
       {In::kBoth, "incremental nodes",
        "nodes that keep their tile from visit to visit (`incremental: true`, Timeloop's "
-       "residency), "
-       "so what they save",
+       "residency), so what they save",
        always},
       {In::kExchanges, "collectives", "`!Collective` nodes, and rotating shares (`shared_by`)",
        always},
       {In::kGroups, "other collectives",
        "collectives other than an `all_reduce` at the home of a group, other algorithms than "
-       "`auto` "
-       "or the first that a constraint names, and rotating shares (`shared_by`)",
+       "`auto` or the first that a constraint names, and rotating shares (`shared_by`)",
        has_several_einsums},
       {In::kExchanges, "concurrent splits",
        "pipelined and parallel splits, with their regions (`over`, `shares`), forwarded tensors "
-       "and "
-       "resident nodes",
+       "and resident nodes",
        has_several_einsums},
       {In::kGroups, "regions",
        "splits that give their children instances (`over`, `shares`), forward tensors, or have "
@@ -78,8 +77,8 @@ const std::vector<Row>& table() {
        keeps_rows_apart},
       {In::kExchanges, "other row fusion",
        "rows handed on to several readers, along several variables, over a spatial loop, or in "
-       "more "
-       "than 4,095 steps or rows; mappings that fit only because a tensor's border has no corners",
+       "more than 4,095 steps or rows; mappings that fit only because a tensor's border has no "
+       "corners",
        hands_rows_on},
       {In::kBoth, "other orders",
        "other orders of the Einsums (`--einsum-orders explore`; never in a recurrence)",
@@ -90,26 +89,28 @@ const std::vector<Row>& table() {
        has_several_einsums},
       {In::kGroups, "unlike groups",
        "groups of Einsums that do not follow each other, that make a tensor which others need, "
-       "too, "
-       "or that keep what they exchange in several memories; frames within frames",
+       "too, or that keep what they exchange in several memories; frames within frames",
        has_several_einsums},
+      {In::kGroups, "ports",
+       "loops over several instances of the outermost memory: frames begin below its nodes",
+       has_ports},
       {In::kExchanges, "other orders of nodes",
-       "loops above or between nodes of the outermost memory or persistent tensors; nodes of an "
-       "inner memory above one further out (but with `force_memory_hierarchy_order: false`)",
+       "loops above persistent tensors, temporal ones above nodes of the outermost memory, any "
+       "between these; nodes of an inner memory above one further out (but with "
+       "`force_memory_hierarchy_order: false`)",
        always},
       {In::kGroups, "other orders of nodes",
-       "nodes of an inner memory above one further out, tensors of one node in other orders, more "
-       "than one place for temporal loops at a memory (its nodes stand above or below all of them)",
+       "nodes of an inner memory above one further out, tensors of one node in other orders, "
+       "more than one place for temporal loops at a memory (its nodes stand above or below all "
+       "of them)",
        always},
       {In::kBoth, "several nodes of a tensor",
-       "more than one node of a memory for a tensor on an Einsum's way (also: fetching again what "
-       "is "
-       "there)",
+       "more than one node of a memory for a tensor on an Einsum's way (also: fetching again "
+       "what is there)",
        always},
       {In::kBoth, "several loops of a variable",
        "more than one temporal loop of a variable between two nodes, or spatial loop on a "
-       "dimension; "
-       "spatial loops further in than their component allows",
+       "dimension; spatial loops further in than their component allows",
        always},
       {In::kExchanges, "common copies",
        "nodes above a shared loop that serve several Einsums without backing the tensor for them",
@@ -123,9 +124,9 @@ const std::vector<Row>& table() {
        "`exhaustive`)",
        has_perfect_factors},
       {In::kExchanges, "other uneven tiles",
-       "uneven tiles of other loops than the outermost over a variable, or whose next tile inside "
-       "does not divide the size; of equally many steps the smallest tile only; variables in an "
-       "index with others, or of more than 2^30 values",
+       "uneven tiles of other loops than the outermost over a variable, or whose next tile "
+       "inside does not divide the size; of equally many steps the smallest tile only; variables "
+       "in an index with others, or of more than 2^30 values",
        has_imperfect_factors},
   };
   return rows;

@@ -181,9 +181,8 @@ class AccessCounter {
     Value product = arithmetic_.constant(0);
     if constexpr (std::is_same_v<Value, std::int64_t>) {
       if (!nest_.perfect) {
-        std::vector<LoopEffect> effects;
-        for (int l = 0; l < child.n_loops; ++l) effects.push_back(effect(l, child, mode));
-        return uneven_refetches(access_, loops_, effects.data(), child.n_loops, ranges_);
+        return uneven_refetches(access_, loops_, effects(child, mode).data(), child.n_loops,
+                                ranges_);
       }
       product = refetched_in(child).values;
     } else {

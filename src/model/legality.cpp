@@ -142,14 +142,14 @@ class NestChecker {
       if (above.tensor != storage.tensor || &above >= &storage ||
           tree_.entries[above.entry].backing || !problem_.arch[above.component].is_memory())
         return;
-      if (above.incremental && may_stay_below(above, storage))
-        refuse("its tile may stay where that of " + report_.name(above.component) +
-               " above it moves on and takes the sums back.");
+      const std::string name = report_.name(above.component);
       if (!above.incremental)
-        refuse(
-            report_.name(above.component) +
-            " above it writes its whole tile back at the end of each visit, while this node still "
-            "holds partial sums.");
+        refuse(name +
+               " above it writes its whole tile back at the end of each visit, while this "
+               "node still holds partial sums.");
+      else if (may_stay_below(above, storage))
+        refuse("its tile may stay where that of " + name +
+               " above it moves on and takes the sums back.");
     });
   }
 

@@ -10,7 +10,8 @@ namespace sluice {
 /// Runs a mapper under the options that mean the same for every one of them:
 /// - `budget_seconds`: the search is cancelled when the time is over; what it had found by then
 /// comes back
-///   without a guarantee, and a NoMapping says so where it had found nothing;
+///   without a guarantee. Where `fused` had found nothing by then, the best of some mappings that
+///   are drawn comes back with a gap; else a NoMapping says so;
 /// - `explore_einsum_orders`: the mapper runs on every order of the Einsums that respects the
 ///   dependencies (at most kMostEinsumOrders of them, the order written first), and the best
 ///   mapping of all is returned, in terms of the Einsums of `problem`. Needs exactly one objective;
@@ -20,6 +21,9 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                                  const MapperControl& control);
 
 inline constexpr std::size_t kMostEinsumOrders = 24;
+
+/// Whether a tensor is read before it is written, or by its own maker: a recurrence.
+bool has_recurrence(const TensorRoles& roles);
 
 /// Orders of the Einsums in which each tensor is written before it is read, the order written
 /// first, then by position; at most `most`. Only the order written where the workload has a
