@@ -24,6 +24,14 @@ int loops_before(const std::vector<NestNode>& nodes, std::size_t end) {
                                         [](const NestNode& n) { return n.index() == 0; }));
 }
 
+/// Whether a node of a memory further in has slid over the loop, and so stands right below it: what
+/// stands right above the loop has no place there, and stays.
+bool is_slid_over(const std::vector<NestNode>& nodes, std::size_t loop, ComponentId from) {
+  for (std::size_t i = loop + 1; const NestStorage* storage = storage_at(nodes, i); ++i)
+    if (storage->sliding && from < storage->component) return true;
+  return false;
+}
+
 /// Moves one node down as far as it goes; a sliding one through its sliding window's loop, to right
 /// below it. False where the same nest is written elsewhere: it sank through an unfused loop, or a
 /// sliding node meets no window.
@@ -36,7 +44,9 @@ bool sink(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes, std::
         held_relevance(einsum, storage.tensor, below->variable) == Relevance::kPartial;
     if (slides) std::swap(nodes[at], nodes[at + 1]);
     if (slides) return true;
-    if (!below || !passes(einsum, storage, *below)) return !storage.sliding;
+    if (!below || !passes(einsum, storage, *below) ||
+        is_slid_over(nodes, at + 1, storage.component))
+      return !storage.sliding;
     if (loops_before(nodes, at + 1) >= n_fused) return false;
     std::swap(nodes[at], nodes[at + 1]);
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "oracle/room_for_others.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice::oracle {
@@ -116,9 +117,9 @@ class NestPricer {
   }
 
   /// Of each pair one tensor takes no room, either in turn: the most is what is reserved.
-  static bool find_peaks(const BoundProblem& problem, const Mapping& mapping,
-                         const std::vector<std::pair<ComponentId, Pair>>& pairs, Pmapping& nest,
-                         std::vector<Violation>& violations) {
+  bool find_peaks(const BoundProblem& problem, const Mapping& mapping,
+                  const std::vector<std::pair<ComponentId, Pair>>& pairs, Pmapping& nest,
+                  std::vector<Violation>& violations) const {
     if (pairs.empty()) {
       const auto cost = evaluate(problem, mapping);
       if (!cost) {
@@ -126,8 +127,13 @@ class NestPricer {
         return false;
       }
       nest.peak_bits.resize(cost->occupancy.size(), 0);
-      for (std::size_t i = 0; i < cost->occupancy.size(); ++i)
-        nest.peak_bits[i] = std::max(nest.peak_bits[i], cost->occupancy[i].peak_bits);
+      const std::vector<double> room = room_for_others(problem_, problem.einsums[0], nest);
+      for (std::size_t i = 0; i < cost->occupancy.size(); ++i) {
+        const OccupancyRow& row = cost->occupancy[i];
+        const double peak = row.peak_bits + room[row.component.index()];
+        if (peak > row.capacity_bits) return false;
+        nest.peak_bits[i] = std::max(nest.peak_bits[i], peak);
+      }
       return true;
     }
     const auto& [memory, pair] = pairs.back();

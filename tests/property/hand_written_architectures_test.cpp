@@ -163,6 +163,23 @@ TEST(HandWrittenArchitecture, SlidesOverTheLoopRightAboveTheNode) {
       arch_of("~Intermediates", "size: 40, tensors: {keep: All}", "", ""));
 }
 
+// T0's 2 rows of 4 values fill Local and slide over p, whose loop stands right above them: the node
+// of O in the buffer, further out, has its place above p, although a tile below p would do.
+TEST(HandWrittenArchitecture, KeepsANodeAboveTheLoopThatAnInnerOneSlidesOver) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {P: 3, Q: 3}
+  iteration_space_shape: [0 <= r < 2, 0 <= s < 2]
+  einsums:
+  - "O[p,q] = sum(T0[H:p+r,W:q+s])"
+)yaml" +
+      arch_of("~Intermediates", "size: inf, tensors: {keep: ~Main, may_keep: All}",
+              "  - !Memory {name: Local, size: 64, tensors: {keep: T0}, actions: [{name: read, "
+              "energy: 2, throughput: 16}, {name: write, energy: 3, throughput: 16}]}\n",
+              ""));
+}
+
 // Two slices of the state, twice, are more than its three slices: they stand above the steps.
 TEST(HandWrittenArchitecture, KeepsAWholeStateInADoubleBuffer) {
   for (const int bits : {24, 32})

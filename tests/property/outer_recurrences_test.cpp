@@ -75,6 +75,17 @@ TEST(OuterRecurrences, FillsNoLanesWithSteps) {
   expect_brute_force_agreement(workload_of("I: 2, M: 1", kTwo) + arch);
 }
 
+// One step: the buffer holds both slices of A, 4 values, and B. With both values of B, which the
+// lanes would need, that is 48 bits; each Einsum alone, with its own slice of A, would take 32.
+TEST(OuterRecurrences, FillsNoLanesWhereBothSlicesOfAStateTakeTheirRoom) {
+  for (const int bits : {40, 48}) {
+    std::string arch =
+        arch_of("~Intermediates", "size: " + std::to_string(bits) + ", tensors: {keep: ~Main}");
+    arch.replace(arch.find("{name: x, fanout: 2}"), 20, "{name: x, fanout: 2, min_usage: 1}");
+    expect_brute_force_agreement(workload_of("I: 1, M: 2", kTwo) + arch);
+  }
+}
+
 // B read whole after the steps, C read by both.
 TEST(OuterRecurrences, WhatIsMadeInTheStepsIsReadByOthers) {
   expect_brute_force_agreement(
