@@ -50,7 +50,8 @@ InnerLoops::InnerLoops(Machine& machine, const Body& body, std::size_t begin)
       item_(std::get<ComputeItem>(body.items.back())),
       einsum_(machine.workload_[item_.einsum]),
       n_variables_(einsum_.iteration_space.size()),
-      instances_(1) {
+      instances_(1),
+      expression_(einsum_.expression, einsum_.accesses.size()) {
   for (const TensorAccess& access : einsum_.accesses)
     if (!access.is_output && std::none_of(ports_.begin(), ports_.end(), [&](const Port& port) {
           return port.tensor == access.tensor;
@@ -58,7 +59,8 @@ InnerLoops::InnerLoops(Machine& machine, const Body& body, std::size_t begin)
       add_port(access.tensor, false);
   add_port(einsum_.output().tensor, true);
   number_sum_ = 2 * n_variables_;
-  record_size_ = number_sum_ + 1 + 2 * ports_.size();
+  entry_place_ = number_sum_ + 1 + 2 * ports_.size();
+  record_size_ = entry_place_ + 1;
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     ports_[p].element_sum = number_sum_ + 1 + 2 * p;
     ports_[p].position_sum = number_sum_ + 2 + 2 * p;
@@ -75,7 +77,6 @@ InnerLoops::InnerLoops(Machine& machine, const Body& body, std::size_t begin)
       level.dimension = machine.first_dimension_[loop->component.index()] + loop->dimension;
   }
   frames_.resize(levels_.size() + 1);
-  operands_.resize(einsum_.accesses.size(), 0);
   for (EinsumId reader : machine.facts_.roles().consumers[einsum_.output().tensor.index()])
     if (machine.common_spatial_loops(item_.einsum, reader) > 0) notes_makers_ = true;
 }
@@ -128,166 +129,6 @@ bool InnerLoops::run(const std::vector<Lane>& lanes, bool is_below_loop) {
   return true;
 }
 
-/// Finds the values that the lanes will need.
-bool InnerLoops::bind(const std::vector<Lane>& lanes) {
-  if (drops_results_ || !shape_views(lanes)) return false;
-  entries_.resize(std::max(entries_.size(), lanes.size()));
-  entries_to_fill_ = fills_ ? lanes.size() : 0;
-  Frame& frame = frames_[0];
-  frame.instances.clear();
-  frame.records.resize(lanes.size() * record_size_);
-  std::vector<std::size_t> runs;
-  if (notes_makers_)
-    for (const LoopItem* loop : machine_.program_.paths.at(item_.einsum).spatial)
-      runs.push_back(machine_.runs_[loop->id]);
-  for (std::size_t e = 0; e < lanes.size(); ++e) {
-    entries_[e].is_filled = false;
-    entries_[e].views.resize(ports_.size());
-    const IndexBox* const ranges = &ranges_[e * ports_.size()];
-    for (std::size_t p = 0; p < ports_.size(); ++p)
-      find_values(ports_[p], lanes[e], ranges[p], entries_[e].views[p]);
-    if (notes_makers_)
-      entries_[e].maker =
-          machine_.makers_[ports_.back().tensor.index()].number_of({lanes[e].turns, runs});
-    frame.instances.push_back(instance_of_entry(lanes[e], e));
-    begin_record(lanes[e], ranges, &frame.records[e * record_size_]);
-  }
-  return true;
-}
-
-/// The views of all lanes have the same strides, so that a step of a loop moves all alike.
-bool InnerLoops::shape_views(const std::vector<Lane>& lanes) {
-  ranges_.clear();
-  std::int64_t most_points = 0;
-  for (const Lane& lane : lanes) {
-    const Box& box = lane.boxes.at(item_.einsum);
-    std::int64_t points = 1;
-    for (const Range& range : box) points *= range.size;
-    most_points = std::max(most_points, points);
-    for (const Port& port : ports_)
-      ranges_.push_back(
-          PointMap::touched_ranges(einsum_, port.tensor, port.is_output, box).front());
-  }
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
-    Port& port = ports_[p];
-    std::vector<std::int64_t> extents(port.corner.size(), 1);
-    for (std::size_t l = 0; l < lanes.size(); ++l)
-      for (std::size_t r = 0; r < extents.size(); ++r)
-        extents[r] = std::max(extents[r], ranges_[l * ports_.size() + p][r].size);
-    port.strides.assign(extents.size(), 1);
-    std::int64_t volume = 1;
-    for (std::size_t r = extents.size(); r-- > 0; volume *= extents[r]) port.strides[r] = volume;
-    if (volume > 1000 + 8 * most_points) return false;
-    port.positions.clear();
-    for (std::size_t i = 0; i < port.elements.size(); ++i) {
-      std::int64_t position = 0;
-      std::int64_t number = static_cast<std::int64_t>(i);
-      for (std::size_t r = extents.size(); r-- > 0; number /= port.extents[r])
-        position += number % port.extents[r] * port.strides[r];
-      port.positions.push_back(position);
-    }
-    port.access_positions.clear();
-    for (std::uint32_t a : port.accesses) {
-      std::int64_t position = 0;
-      for (std::size_t r = 0; r < extents.size(); ++r)
-        position += (einsum_.accesses[a].projection[r].constant - port.corner[r].constant) *
-                    port.strides[r];
-      port.access_positions.push_back(position);
-    }
-  }
-  for (Level& level : levels_) {
-    level.steps.clear();
-    if (!level.variable) continue;
-    const RankVariableId variable = einsum_.iteration_space[*level.variable].variable;
-    std::int64_t number = 1;
-    for (std::size_t v = *level.variable + 1; v < n_variables_; ++v)
-      number *= einsum_.iteration_space[v].size;
-    level.steps.emplace_back(number_sum_, number);
-    for (const Port& port : ports_) {
-      std::int64_t element = 0, position = 0;
-      for (std::size_t r = 0; r < port.corner.size(); ++r) {
-        const std::int64_t coefficient = port.corner[r].coefficient_of(variable);
-        element += coefficient * machine_.points_[port.tensor].stride(r);
-        position += coefficient * port.strides[r];
-      }
-      if (element != 0) level.steps.emplace_back(port.element_sum, element);
-      if (position != 0) level.steps.emplace_back(port.position_sum, position);
-    }
-  }
-  return true;
-}
-
-/// Where each value of a lane's tile is in the storage above; null where it is not.
-void InnerLoops::find_values(const Port& port, const Lane& lane, const IndexBox& ranges,
-                             std::vector<Cell*>& view) {
-  const Link& parent = port.crossing->parent;
-  Buffer& buffer =
-      machine_.buffers_.at(*parent.storage, item_.einsum, lane.ids[parent.spatial_depth]);
-  const TensorReach& reach = machine_.points_[port.tensor];
-  std::int64_t last = 0, position = 0;
-  Element element = 0;
-  for (std::size_t r = 0; r < ranges.size(); ++r) {
-    last += (ranges[r].size - 1) * port.strides[r];
-    element += (ranges[r].begin - reach.ranges()[r].begin) * reach.stride(r);
-  }
-  view.assign(static_cast<std::size_t>(last + 1), nullptr);
-  index_.assign(ranges.size(), 0);
-  std::size_t next = 0;
-  while (true) {
-    view[static_cast<std::size_t>(position)] = buffer.find_next(element, next);
-    std::size_t r = index_.size();
-    while (r > 0 && index_[r - 1] + 1 == ranges[r - 1].size) {
-      --r;
-      element -= index_[r] * reach.stride(r);
-      position -= index_[r] * port.strides[r];
-      index_[r] = 0;
-    }
-    if (r == 0) return;
-    ++index_[r - 1];
-    element += reach.stride(r - 1);
-    position += port.strides[r - 1];
-  }
-}
-
-void InnerLoops::begin_record(const Lane& lane, const IndexBox* ranges_of_ports,
-                              std::int64_t* record) const {
-  const Box& box = lane.boxes.at(item_.einsum);
-  std::int64_t number = 0;
-  for (std::size_t v = 0; v < n_variables_; ++v) {
-    record[v] = box[v].begin;
-    record[n_variables_ + v] = box[v].size;
-    const VariableRange& range = einsum_.iteration_space[v];
-    number = number * range.size + (box[v].begin - range.minimum);
-  }
-  record[number_sum_] = number;
-  for (const Port& port : ports_) {
-    const IndexBox& ranges = *ranges_of_ports++;
-    const TensorReach& reach = machine_.points_[port.tensor];
-    std::int64_t element = 0, position = 0;
-    for (std::size_t r = 0; r < ranges.size(); ++r) {
-      std::int64_t index = port.corner[r].constant;
-      for (const AffineTerm& term : port.corner[r].terms)
-        index += term.coefficient * box[place_of(einsum_, term.variable)].begin;
-      element += (index - reach.ranges()[r].begin) * reach.stride(r);
-      position += (index - ranges[r].begin) * port.strides[r];
-    }
-    record[port.element_sum] = element;
-    record[port.position_sum] = position;
-  }
-}
-
-std::size_t InnerLoops::instance_of_entry(const Lane& lane, std::size_t entry) {
-  auto [place, is_new] = instance_of_id_.try_emplace(lane.ids.back(), instances_.size());
-  if (is_new) instances_.emplace_back();
-  Instance& instance = instances_[place->second];
-  instance.lane.turns = lane.turns;
-  instance.lane.ids = lane.ids;
-  instance.lane.place = lane.place;
-  instance.lane.regions = lane.regions;
-  instance.entry = entry;
-  return place->second;
-}
-
 std::size_t InnerLoops::instance_inside(std::size_t outer, std::size_t turn) {
   if (instances_[outer].inside.size() <= turn) instances_[outer].inside.resize(turn + 1, 0);
   std::size_t& inside = instances_[outer].inside[turn];
@@ -306,7 +147,7 @@ std::size_t InnerLoops::instance_inside(std::size_t outer, std::size_t turn) {
 
 void InnerLoops::walk(std::size_t level, bool is_below_loop) {
   if (level == levels_.size())
-    step(frames_[level]);
+    step(frames_[level], false);
   else if (levels_[level].loop->is_spatial)
     walk_spatial(level, is_below_loop);
   else
@@ -348,11 +189,6 @@ void InnerLoops::note_size(Level& level, std::int64_t size) {
   if (level.noted == 0) level.noted = size;
 }
 
-void InnerLoops::move(const Level& level, std::int64_t* record, std::int64_t distance) const {
-  record[*level.variable] += distance;
-  for (const auto& [sum, step] : level.steps) record[sum] += distance * step;
-}
-
 void InnerLoops::walk_temporal(std::size_t level_number, bool is_below_loop) {
   Level& level = levels_[level_number];
   const Frame& outer = frames_[level_number];
@@ -360,27 +196,37 @@ void InnerLoops::walk_temporal(std::size_t level_number, bool is_below_loop) {
   const auto [fewest, most] = steps_of(level, outer);
   ++machine_.runs_[level.loop->id];
   const std::size_t begin = machine_.reservations_.now();
+  const bool is_innermost = level_number + 1 == levels_.size();
+  const bool takes_points = level.first == 1 && level.tile == 1;
   machine_.loop_steps_.push_back(0);
   inner = outer;
-  for (std::int64_t step = 0; step < most; ++step) {
-    machine_.loop_steps_.back() = step;
-    if (step >= fewest) {
-      keep_lanes(level, outer, step, inner);
-    } else if (level.variable) {
-      const std::size_t size = n_variables_ + *level.variable;
-      const std::int64_t distance = step == 0 ? 0 : step == 1 ? level.first : level.tile;
-      const std::int64_t before = step == 0 ? 0 : level.first + (step - 1) * level.tile;
-      const std::int64_t tile = step == 0 ? level.first : level.tile;
-      for (std::size_t l = 0; l < inner.instances.size(); ++l) {
-        std::int64_t* const record = &inner.records[l * record_size_];
-        if (distance != 0) move(level, record, distance);
-        record[size] = std::min(tile, outer.records[l * record_size_ + size] - before);
-      }
-    }
-    walk(level_number + 1, is_below_loop || most > 1);
+  for (std::int64_t now = 0; now < most; ++now) {
+    machine_.loop_steps_.back() = now;
+    if (now >= fewest)
+      keep_lanes(level, outer, now, inner);
+    else if (level.variable)
+      move_all(level, outer, now, inner);
+    if (is_innermost)
+      step(inner, takes_points && 0 < now && now < fewest);
+    else
+      walk(level_number + 1, is_below_loop || most > 1);
   }
   machine_.loop_steps_.pop_back();
   if (most > 1 && !is_below_loop) machine_.release_kept(begin);
+}
+
+/// To the next step, which all lanes take.
+void InnerLoops::move_all(const Level& level, const Frame& outer, std::int64_t step,
+                          Frame& inner) const {
+  const std::size_t size = n_variables_ + *level.variable;
+  const std::int64_t distance = step == 0 ? 0 : step == 1 ? level.first : level.tile;
+  const std::int64_t before = step == 0 ? 0 : level.first + (step - 1) * level.tile;
+  const std::int64_t tile = step == 0 ? level.first : level.tile;
+  std::int64_t* record = inner.records.data();
+  for (std::size_t l = 0; l < inner.instances.size(); ++l, record += record_size_) {
+    move(level, record, distance);
+    record[size] = std::min(tile, outer.records[l * record_size_ + size] - before);
+  }
 }
 
 /// Lanes that have come to the end of their tile sit out.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "machine.h"
+#include "scalar.h"
 
 namespace sluice::sim {
 
@@ -40,9 +41,10 @@ class InnerLoops {
     bool is_produced = false;
     bool meets_makers = false;
     std::size_t element_sum = 0, position_sum = 0;  ///< places in a record
-    std::vector<std::int64_t> strides;              ///< of a view
-    std::vector<std::int64_t> positions;            ///< like `elements`, in a view
-    std::vector<Element> access_elements;           ///< per access, from the corner
+    bool is_direct = false;                ///< positions are places in the storage above itself
+    std::vector<std::int64_t> strides;     ///< of positions
+    std::vector<std::int64_t> positions;   ///< like `elements`, from the corner's
+    std::vector<Element> access_elements;  ///< per access, from the corner
     std::vector<std::int64_t> access_positions;
   };
   /// An instance: where its spatial loops have brought it.
@@ -53,12 +55,13 @@ class InnerLoops {
   };
   /// A lane with which the walk begins: where the values of each port are.
   struct Entry {
-    std::vector<std::vector<Cell*>> views;
+    std::vector<std::vector<Cell*>> views;  ///< by position; not of direct ports
+    std::vector<Cell*> firsts;              ///< direct ports: the cell of position 0
     std::uint32_t maker = 0;
     bool is_filled = false;
   };
   /// Lanes that take steps together. A record: begin and size of the tile per variable, then sums
-  /// over the variables: number of the point, and element and position per port.
+  /// over the variables: number of the point, and element and position per port; then its entry.
   struct Frame {
     std::vector<std::size_t> instances;
     std::vector<std::int64_t> records;
@@ -75,8 +78,12 @@ class InnerLoops {
 
   void add_port(TensorId tensor, bool is_output);
   bool bind(const std::vector<Lane>& lanes);
-  bool shape_views(const std::vector<Lane>& lanes);
-  void find_values(const Port& port, const Lane& lane, const IndexBox& ranges,
+  std::int64_t find_ranges(const std::vector<Lane>& lanes);
+  bool shape_port(std::size_t port, std::int64_t most_points);
+  bool is_direct(std::size_t port) const;
+  void find_steps();
+  void find_port(std::size_t port, const IndexBox& ranges, Buffer& buffer, Entry& entry);
+  void find_values(const Port& port, const IndexBox& ranges, Buffer& buffer,
                    std::vector<Cell*>& view);
   void begin_record(const Lane& lane, const IndexBox* ranges_of_ports, std::int64_t* record) const;
   std::size_t instance_of_entry(const Lane& lane, std::size_t entry);
@@ -89,19 +96,28 @@ class InnerLoops {
   void note_sizes(Level& level, std::int64_t whole);
   void note_size(Level& level, std::int64_t size);
   void keep_lanes(const Level& level, const Frame& outer, std::int64_t step, Frame& inner) const;
-  void move(const Level& level, std::int64_t* record, std::int64_t distance) const;
+  void move(const Level& level, std::int64_t* record, std::int64_t distance) const {
+    record[*level.variable] += distance;
+    for (const auto& [sum, step] : level.steps) record[sum] += distance * step;
+  }
+  void move_all(const Level& level, const Frame& outer, std::int64_t step, Frame& inner) const;
   void place(const Level& level, Instance& instance, const Instance& outer, std::int64_t most,
              std::int64_t turn);
 
-  void step(const Frame& frame);
+  Cell* cell_at(const Entry& entry, std::size_t port, std::int64_t position) const {
+    return ports_[port].is_direct ? entry.firsts[port] + position
+                                  : entry.views[port][static_cast<std::size_t>(position)];
+  }
+  void step(const Frame& frame, bool is_like_last);
   void step_the_long_way(const Frame& frame);
   std::vector<Lane> lanes_of(const Frame& frame) const;
   void fill(const Frame& frame);
   Group& group_of(const Frame& frame);
   bool is_ordinary(const Frame& frame, Group& group);
+  bool is_regular(const Frame& frame, const Group& group) const;
   bool shares_ordinarily(const Frame& frame, const Group& group) const;
   bool prepare(const Frame& frame, Group& group, std::size_t& n_marked);
-  bool read_operands(const std::int64_t* record, const Instance& instance);
+  bool read_operands(const std::int64_t* record, const Entry& entry, std::size_t instance);
   bool may_read(const Port& port, const Instance& instance, Element element) const;
   void finish(const Frame& frame, Group& group);
   void drain(const Frame& frame, const Group& group);
@@ -113,7 +129,7 @@ class InnerLoops {
   const Einsum& einsum_;
   std::vector<Level> levels_;
   std::vector<Port> ports_;  ///< inputs in the order in which they are read, then the output
-  std::size_t n_variables_ = 0, record_size_ = 0, number_sum_ = 0;
+  std::size_t n_variables_ = 0, record_size_ = 0, number_sum_ = 0, entry_place_ = 0;
   bool has_padding_ = false;
   bool drops_results_ = false;  ///< what lies outside the output's ranks
   bool fills_ = false;          ///< storages above are filled when the first value is needed
@@ -123,13 +139,16 @@ class InnerLoops {
   std::vector<Entry> entries_;
   std::size_t entries_to_fill_ = 0;
   std::vector<IndexBox> ranges_;  ///< per lane and port: of its values
+  std::vector<Buffer*> buffers_;  ///< per lane and port: where they are
   std::vector<std::int64_t> index_;
   std::vector<Frame> frames_;  ///< per level, and those at the compute
   std::map<std::vector<std::size_t>, Group> groups_;
   Group* group_ = nullptr;  ///< that has worked last
   const std::vector<std::size_t>* group_instances_ = nullptr;
   Sums sums_ = Sums::kNone;  ///< which lanes of this step have partial sums to fetch
-  std::vector<double> operands_, scratch_;
+  bool are_steps_known_ = false;
+  bool is_regular_ = false;  ///< the last step was, apart from its values
+  RepeatedExpression expression_;
   std::vector<Cell> cells_;     ///< per lane: what it adds
   std::vector<Cell*> sums_at_;  ///< per lane: where its sum is
   std::vector<char> was_seen_;  ///< per lane

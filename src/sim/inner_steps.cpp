@@ -1,21 +1,20 @@
 #include <algorithm>
 
 #include "inner_loops.h"
-#include "scalar.h"
 
 // One step of the compute in all lanes.
 
 namespace sluice::sim {
 
-void InnerLoops::step(const Frame& frame) {
+/// `is_like_last`: all lanes of the last step have moved alike, from point to point.
+void InnerLoops::step(const Frame& frame, bool is_like_last) {
   machine_.watch_.note(static_cast<std::int64_t>(frame.instances.size()));
   if (entries_to_fill_ > 0) fill(frame);
-  Group& group = group_of(frame);
-  if (!is_ordinary(frame, group)) {
+  if (!is_like_last || !is_regular_) is_regular_ = is_regular(frame, group_of(frame));
+  if (is_regular_ && is_ordinary(frame, *group_))
+    finish(frame, *group_);
+  else
     step_the_long_way(frame);
-    return;
-  }
-  finish(frame, group);
 }
 
 std::vector<Lane> InnerLoops::lanes_of(const Frame& frame) const {
@@ -89,10 +88,18 @@ bool InnerLoops::shares_ordinarily(const Frame& frame, const Group& group) const
   return is_same(*group.returning, ports_.back().element_sum);
 }
 
+/// Whether nothing but the values can be out of the ordinary.
+bool InnerLoops::is_regular(const Frame& frame, const Group& group) const {
+  if (entries_to_fill_ > 0) return false;
+  for (std::size_t l = 0; l < frame.instances.size(); ++l)
+    for (std::size_t v = 0; v < n_variables_; ++v)
+      if (frame.records[l * record_size_ + n_variables_ + v] != 1) return false;
+  return shares_ordinarily(frame, group);
+}
+
 /// Whether all values are there, and nothing is wrong. Only if so, the points are marked as
 /// executed.
 bool InnerLoops::is_ordinary(const Frame& frame, Group& group) {
-  if (entries_to_fill_ > 0 || !shares_ordinarily(frame, group)) return false;
   std::size_t n_marked = 0;
   if (prepare(frame, group, n_marked)) return true;
   std::vector<bool>& executed = machine_.executed_[item_.einsum.index()];
@@ -112,17 +119,14 @@ bool InnerLoops::prepare(const Frame& frame, Group& group, std::size_t& n_marked
   std::vector<bool>& executed = machine_.executed_[item_.einsum.index()];
   for (std::size_t l = 0; l < n_lanes; ++l) {
     const std::int64_t* const record = &frame.records[l * record_size_];
-    for (std::size_t v = 0; v < n_variables_; ++v)
-      if (record[n_variables_ + v] != 1) return false;
     auto is_executed = executed[static_cast<std::size_t>(record[number_sum_])];
     if (is_executed) return false;
     is_executed = true;
     ++n_marked;
-    const Instance& instance = instances_[frame.instances[l]];
-    if (!read_operands(record, instance)) return false;
-    cells_[l] = {expression_value(einsum_.expression, operands_.data(), scratch_), true, false};
-    sums_at_[l] = entries_[instance.entry]
-                      .views.back()[static_cast<std::size_t>(record[output.position_sum])];
+    const Entry& entry = entries_[static_cast<std::size_t>(record[entry_place_])];
+    if (!read_operands(record, entry, frame.instances[l])) return false;
+    cells_[l] = {expression_.value(), true, false};
+    sums_at_[l] = cell_at(entry, ports_.size() - 1, record[output.position_sum]);
     if (!sums_at_[l]) return false;
     was_seen_[l] = group.seen[l]->has(record[output.element_sum]);
     n_seen += static_cast<std::size_t>(was_seen_[l]);
@@ -132,20 +136,21 @@ bool InnerLoops::prepare(const Frame& frame, Group& group, std::size_t& n_marked
          (!group.returning->shares_messages && group.returning->on_networks.networks.empty());
 }
 
-bool InnerLoops::read_operands(const std::int64_t* record, const Instance& instance) {
+bool InnerLoops::read_operands(const std::int64_t* record, const Entry& entry,
+                               std::size_t instance) {
   for (std::size_t p = 0; p + 1 < ports_.size(); ++p) {
     const Port& port = ports_[p];
-    Cell* const* const view = entries_[instance.entry].views[p].data() + record[port.position_sum];
-    if (port.positions.size() > 1)
+    const std::int64_t corner = record[port.position_sum];
+    if (!port.is_direct && port.positions.size() > 1)
       for (std::int64_t position : port.positions)
-        if (!view[position]) return false;
+        if (!cell_at(entry, p, corner + position)) return false;
     for (std::size_t a = 0; a < port.accesses.size(); ++a) {
-      const Cell* const cell = view[port.access_positions[a]];
+      const Cell* const cell = cell_at(entry, p, corner + port.access_positions[a]);
       if (!cell || !cell->is_made) return false;
       if (port.is_produced &&
-          !may_read(port, instance, record[port.element_sum] + port.access_elements[a]))
+          !may_read(port, instances_[instance], record[port.element_sum] + port.access_elements[a]))
         return false;
-      operands_[port.accesses[a]] = cell->value;
+      expression_.set(port.accesses[a], cell->value);
     }
   }
   return true;

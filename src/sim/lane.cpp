@@ -16,12 +16,13 @@ Cell* Buffer::find(Element element) {
   return &cells[static_cast<std::size_t>(place - points.begin())];
 }
 
-void Buffer::move_to(Points wanted) {
+void Buffer::move_to(Points wanted, std::optional<IndexBox> box_of_wanted) {
   std::vector<Cell> moved(wanted.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < wanted.size() && !points.empty(); ++i)
     if (const Cell* cell = find_next(wanted[i], next)) moved[i] = *cell;
   points = std::move(wanted);
+  box = std::move(box_of_wanted);
   cells = std::move(moved);
 }
 

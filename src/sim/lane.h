@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Cell {
 /// The contents of one storage in one instance: exactly the points of its tile.
 struct Buffer {
   Points points;
+  std::optional<IndexBox> box;   ///< these points as index ranges, where that is known
   std::vector<Cell> cells;       ///< per point
   Points fetched;                ///< of what its Einsum reads: what must be fetched
   Points outputs;                ///< what its Einsum writes
@@ -58,7 +60,7 @@ struct Buffer {
     return &cells[next++];
   }
   /// Replaces the points; those that stay keep their values.
-  void move_to(Points points);
+  void move_to(Points points, std::optional<IndexBox> box = std::nullopt);
 };
 
 /// One instance at the lower end of a crossing.

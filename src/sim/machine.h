@@ -239,6 +239,7 @@ class Machine {
   bool is_forever(const StorageItem& storage) const;
   std::int64_t repetitions(const StorageItem& storage) const;
   double reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double);
+  std::optional<IndexBox> box_of_tile(const StorageItem& storage, const Lane& lane) const;
   std::int64_t count_tile(const StorageItem& storage, const Lane& lane) const;
   InstancePlace instance_of(ComponentId component, const InstancePlace& place) const;
 

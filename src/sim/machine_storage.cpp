@@ -3,9 +3,20 @@
 #include <algorithm>
 
 #include "machine.h"
-#include "scalar.h"
+#include "point_rows.h"
 
 namespace sluice::sim {
+namespace {
+
+/// Of index ranges that are all the same: these.
+std::optional<IndexBox> only_one(std::vector<IndexBox> boxes) {
+  if (boxes.empty()) return std::nullopt;
+  for (const IndexBox& box : boxes)
+    if (box != boxes.front()) return std::nullopt;
+  return std::move(boxes.front());
+}
+
+}  // namespace
 
 /// For a copy only the storages on its way exist: those between the backing storages of its two
 /// tensors, or in the memory of the inner one, that are written above the last of the two.
@@ -33,22 +44,25 @@ Points Machine::tile_of(const StorageItem& storage, const Lane& lane) const {
   return tile;
 }
 
-/// The number of points of that tile.
-std::int64_t Machine::count_tile(const StorageItem& storage, const Lane& lane) const {
-  std::optional<IndexBox> only;
+/// That tile as index ranges; none where it is empty or not a box.
+std::optional<IndexBox> Machine::box_of_tile(const StorageItem& storage, const Lane& lane) const {
+  std::vector<IndexBox> boxes;
   for (const auto& [einsum, box] : lane.boxes) {
     if (!exists_for(storage, einsum)) continue;
     for (const bool outputs : {false, true})
       for (IndexBox& ranges :
-           PointMap::touched_ranges(workload_[einsum], storage.tensor, outputs, box)) {
-        if (only && *only != ranges)
-          return static_cast<std::int64_t>(tile_of(storage, lane).size());
-        only = std::move(ranges);
-      }
+           PointMap::touched_ranges(workload_[einsum], storage.tensor, outputs, box))
+        boxes.push_back(std::move(ranges));
   }
-  std::int64_t points = only ? 1 : 0;
-  if (only)
-    for (const Range& range : *only) points *= range.size;
+  return only_one(std::move(boxes));
+}
+
+/// The number of points of that tile.
+std::int64_t Machine::count_tile(const StorageItem& storage, const Lane& lane) const {
+  const std::optional<IndexBox> only = box_of_tile(storage, lane);
+  if (!only) return static_cast<std::int64_t>(tile_of(storage, lane).size());
+  std::int64_t points = 1;
+  for (const Range& range : *only) points *= range.size;
   return points;
 }
 
@@ -59,10 +73,12 @@ void Machine::find_initial_values() {
     ElementSet& made = made_[output.tensor.index()];
     std::vector<std::int32_t>& missing = missing_[output.tensor.index()];
     const LinearElement linear = points_.linear(einsum, output);
-    for_each_point(whole_box(einsum), [&](const Box& point) {
-      const Element element = linear.at(point);
-      made.insert(element);
-      ++missing[static_cast<std::size_t>(element)];
+    for_each_row(whole_box(einsum), {linear}, [&](auto& at, const auto& steps, auto length) {
+      for (std::int64_t i = 0; i < length; ++i) {
+        const Element element = at[0] + i * steps[0];
+        made.insert(element);
+        ++missing[static_cast<std::size_t>(element)];
+      }
     });
     for (std::size_t reader = 0; reader <= e; ++reader)
       for (const TensorAccess& access : workload_.einsums[reader].accesses)
@@ -84,7 +100,7 @@ void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
     }
     const bool gives = storage.exchange != StorageItem::Exchange::kNone;
     if (!gives) send_off(storage.tensor, buffer, without(buffer.points, tile));
-    buffer.move_to(std::move(tile));
+    buffer.move_to(std::move(tile), box_of_tile(storage, lane));
     bring_in(storage, lane, buffer, fresh);
     // What a collective takes away are results only once it has brought them to the readers; what
     // is forwarded, when it leaves.
@@ -172,11 +188,14 @@ void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
                                                   : 0;
       if (!storage.slides_over || buffer.run != run) buffer = Buffer{};
       buffer.run = run;
-      Points wanted = points_.touched(of, storage.tensor, false, box);
-      buffer.outputs = points_.touched(of, storage.tensor, true, box);
+      std::vector<IndexBox> boxes = PointMap::touched_ranges(of, storage.tensor, false, box);
+      const std::vector<IndexBox> made = PointMap::touched_ranges(of, storage.tensor, true, box);
+      Points wanted = points_.all_of(storage.tensor, boxes);
+      buffer.outputs = points_.all_of(storage.tensor, made);
       buffer.returning = buffer.outputs;
       buffer.fetched = without(wanted, buffer.window);
-      buffer.move_to(united(wanted, buffer.outputs));
+      boxes.insert(boxes.end(), made.begin(), made.end());
+      buffer.move_to(united(wanted, buffer.outputs), only_one(std::move(boxes)));
       buffer.window = std::move(wanted);
       buffer.is_open = true;
       buffer.is_filled = false;
@@ -205,7 +224,8 @@ void Machine::close_for(const StorageItem& storage, EinsumId einsum, const Lanes
     buffer->is_open = false;
     if (!buffer->is_filled || buffer->outputs.empty()) continue;
     Party party{&lane, buffer->outputs, {}};
-    for (Element element : party.points) party.cells.push_back(*buffer->find(element));
+    std::size_t next = 0;
+    for (Element element : party.points) party.cells.push_back(*buffer->find_next(element, next));
     parties.push_back(std::move(party));
   }
   drain_parties(storage, einsum, std::move(parties));
@@ -257,8 +277,9 @@ void Machine::fill_storage(EinsumId einsum, TensorId tensor, std::size_t link, c
     record_transfer(ExecutionStep::Kind::kFill, crossing, parties, read);
     for (const Party& party : parties) {
       Buffer& buffer = buffers_.at(*at.storage, einsum, party.lane->ids[at.spatial_depth]);
+      std::size_t next = 0;
       for (std::size_t i = 0; i < party.points.size(); ++i)
-        *buffer.find(party.points[i]) = party.cells[i];
+        *buffer.find_next(party.points[i], next) = party.cells[i];
     }
   }
 }

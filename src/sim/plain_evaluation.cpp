@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "point_rows.h"
 #include "scalar.h"
 #include "sluice/sim/execute.h"
 
@@ -43,7 +44,9 @@ PlainEvaluation::PlainEvaluation(const Workload& workload, const PointMap& point
   for (const Einsum& einsum : workload.einsums) {
     ElementSet& written = known_[einsum.output().tensor.index()].is_written;
     const LinearElement output = points_.linear(einsum, einsum.output());
-    for_each_point(whole_box(einsum), [&](const Box& point) { written.insert(output.at(point)); });
+    for_each_row(whole_box(einsum), {output}, [&](auto& at, const auto& steps, auto length) {
+      for (std::int64_t i = 0; i < length; ++i) written.insert(at[0] + i * steps[0]);
+    });
     if (known_[einsum.output().tensor.index()].is_state) find_writers(einsum);
   }
 }
@@ -82,10 +85,6 @@ void PlainEvaluation::find_writers(const Einsum& einsum) {
   });
 }
 
-double PlainEvaluation::value(TensorId tensor, Element element) {
-  return evaluated(tensor, element).value;
-}
-
 double PlainEvaluation::magnitude(TensorId tensor, Element element) {
   return evaluated(tensor, element).magnitude;
 }
@@ -94,10 +93,10 @@ bool PlainEvaluation::is_made(TensorId tensor, Element element) const {
   return known_[tensor.index()].is_written.has(element);
 }
 
-const PlainEvaluation::Value& PlainEvaluation::evaluated(TensorId tensor, Element element) {
+/// Works it out, for good.
+const PlainEvaluation::Value& PlainEvaluation::found(TensorId tensor, Element element) {
   Known& known = known_[tensor.index()];
   Value& value = known.values[static_cast<std::size_t>(element)];
-  if (known.is_known.has(element)) return value;
   if (points_.is_inside(tensor, element) && known.is_written.has(element)) {
     const Einsum& maker = workload_[*producer_[tensor.index()]];
     if (known.is_state) {
@@ -135,19 +134,21 @@ void PlainEvaluation::evaluate_all(const Einsum& einsum) {
   std::vector<LinearElement> linear;
   for (const TensorAccess& access : einsum.accesses)
     linear.push_back(points_.linear(einsum, access));
-  const LinearElement output = points_.linear(einsum, einsum.output());
+  linear.push_back(points_.linear(einsum, einsum.output()));
   ElementSet begun(points_[tensor].volume());
-  std::vector<double> operands(einsum.accesses.size(), 0);
-  std::vector<double> scratch;
-  for_each_point(whole_box(einsum), [&](const Box& point) {
-    for (std::size_t a = 0; a < operands.size(); ++a)
-      if (!einsum.accesses[a].is_output)
-        operands[a] = value(einsum.accesses[a].tensor, linear[a].at(point));
-    const Element element = output.at(point);
-    watch_.note(1);
-    if (!points_.is_inside(tensor, element)) return;
-    add(einsum, expression_value(einsum.expression, operands.data(), scratch),
-        begun.insert(element), known.values[static_cast<std::size_t>(element)]);
+  RepeatedExpression expression(einsum.expression, einsum.accesses.size());
+  for_each_row(whole_box(einsum), linear, [&](auto& at, const auto& steps, std::int64_t length) {
+    watch_.note(length);
+    for (std::int64_t i = 0; i < length; ++i) {
+      for (std::uint32_t a = 0; a < einsum.accesses.size(); ++a)
+        if (!einsum.accesses[a].is_output)
+          expression.set(a, value(einsum.accesses[a].tensor, at[a]));
+      const Element element = at.back();
+      if (points_.is_inside(tensor, element))
+        add(einsum, expression.value(), begun.insert(element),
+            known.values[static_cast<std::size_t>(element)]);
+      for (std::size_t a = 0; a < at.size(); ++a) at[a] += steps[a];
+    }
   });
 }
 

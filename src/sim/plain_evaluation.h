@@ -17,7 +17,7 @@ class PlainEvaluation {
   PlainEvaluation(const Workload& workload, const PointMap& points, const InputNumbers& inputs,
                   Watch& watch);
 
-  double value(TensorId tensor, Element element);
+  double value(TensorId tensor, Element element) { return evaluated(tensor, element).value; }
   /// Sum of the magnitudes of the terms: what rounding errors of a sum are measured by.
   double magnitude(TensorId tensor, Element element);
   /// Whether an Einsum makes it; else it is an input, the first slice of a state, or between the
@@ -38,7 +38,12 @@ class PlainEvaluation {
     /// States: points that write each element, by number, in order.
     std::vector<std::size_t> writers_begin, writers;
   };
-  const Value& evaluated(TensorId tensor, Element element);
+  const Value& evaluated(TensorId tensor, Element element) {
+    const Known& known = known_[tensor.index()];
+    return known.is_known.has(element) ? known.values[static_cast<std::size_t>(element)]
+                                       : found(tensor, element);
+  }
+  const Value& found(TensorId tensor, Element element);
   Value given(TensorId tensor, Element element) const;
   void find_states();
   void find_writers(const Einsum& einsum);

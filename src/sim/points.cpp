@@ -24,7 +24,9 @@ bool differ_in_constants_only(const TensorAccess& a, const TensorAccess& b) {
 }  // namespace
 
 Points united(const Points& a, const Points& b) {
+  if (a.empty() || b.empty()) return a.empty() ? b : a;
   Points result;
+  result.reserve(a.size() + b.size());
   std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
   return result;
 }
@@ -36,6 +38,7 @@ Points common(const Points& a, const Points& b) {
 }
 
 Points without(const Points& a, const Points& b) {
+  if (b.empty()) return a;
   Points result;
   std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
   return result;
@@ -198,10 +201,14 @@ std::vector<IndexBox> PointMap::touched_ranges(const Einsum& einsum, TensorId te
 
 Points PointMap::touched(const Einsum& einsum, TensorId tensor, bool outputs,
                          const Box& box) const {
+  return all_of(tensor, touched_ranges(einsum, tensor, outputs, box));
+}
+
+Points PointMap::all_of(TensorId tensor, const std::vector<IndexBox>& boxes) const {
   Points points;
-  for (const IndexBox& ranges : touched_ranges(einsum, tensor, outputs, box)) {
-    const Points box_points = reach_[tensor.index()].box(ranges);
-    points = points.empty() ? box_points : united(points, box_points);
+  for (const IndexBox& ranges : boxes) {
+    Points of_box = reach_[tensor.index()].box(ranges);
+    points = points.empty() ? std::move(of_box) : united(points, of_box);
   }
   return points;
 }
@@ -228,11 +235,6 @@ LinearElement PointMap::linear(const Einsum& einsum, const TensorAccess& access)
       linear.steps[place_of(einsum, term.variable)] += term.coefficient * reach.stride(r);
   }
   return linear;
-}
-
-bool PointMap::is_inside(TensorId tensor, Element element) const {
-  return !has_padding_[tensor.index()] ||
-         inside_[tensor.index()][static_cast<std::size_t>(element)];
 }
 
 std::int64_t PointMap::count_padding(TensorId tensor, const Points& points) const {

@@ -78,6 +78,8 @@ class PointMap {
                                               const Box& box);
   /// The same as points.
   Points touched(const Einsum& einsum, TensorId tensor, bool outputs, const Box& box) const;
+  /// The elements of such ranges.
+  Points all_of(TensorId tensor, const std::vector<IndexBox>& boxes) const;
   /// The element of one access at one iteration point.
   Element at(const Einsum& einsum, const TensorAccess& access, const Box& point) const;
   /// The same for all points.
@@ -85,7 +87,10 @@ class PointMap {
 
   const TensorReach& operator[](TensorId tensor) const { return reach_[tensor.index()]; }
   /// Whether an element lies inside all ranks of its tensor; the others are padding.
-  bool is_inside(TensorId tensor, Element element) const;
+  bool is_inside(TensorId tensor, Element element) const {
+    return !has_padding_[tensor.index()] ||
+           inside_[tensor.index()][static_cast<std::size_t>(element)];
+  }
   /// Whether any element that can be reached is padding.
   bool has_padding(TensorId tensor) const { return has_padding_[tensor.index()]; }
   std::int64_t count_padding(TensorId tensor, const Points& points) const;

@@ -44,38 +44,26 @@ double unary(OperationKind kind, double x) {
   return x;
 }
 
-double binary(OperationKind kind, double x, double y) {
+}  // namespace
+
+double operation_value(OperationKind kind, double first, double second) {
   switch (kind) {
     case OperationKind::kAdd:
-      return x + y;
+      return first + second;
     case OperationKind::kSub:
-      return x - y;
+      return first - second;
     case OperationKind::kMul:
-      return x * y;
+      return first * second;
     case OperationKind::kDiv:
-      return x / y;
+      return first / second;
     case OperationKind::kMin:
-      return std::min(x, y);
+      return std::min(first, second);
     case OperationKind::kMax:
-      return std::max(x, y);
+      return std::max(first, second);
     default:
-      break;
+      return unary(kind, first);
   }
-  SLUICE_CHECK(false, "an operation of two arguments without a meaning");
-  return 0;
 }
-
-}  // namespace
-
-namespace {
-
-double operation_value(const ScalarNode& node, const std::vector<double>& values) {
-  const double first = values[node.operands[0]];
-  return node.operands.size() == 1 ? unary(node.operation, first)
-                                   : binary(node.operation, first, values[node.operands[1]]);
-}
-
-}  // namespace
 
 double expression_value(const ScalarExpression& expression,
                         const std::function<double(std::uint32_t access)>& operand) {
@@ -89,7 +77,8 @@ double expression_value(const ScalarExpression& expression,
         values.push_back(node.constant);
         break;
       case ScalarNode::Kind::kOperation:
-        values.push_back(operation_value(node, values));
+        values.push_back(operation_value(node.operation, values[node.operands.front()],
+                                         values[node.operands.back()]));
         break;
     }
   }
@@ -97,34 +86,22 @@ double expression_value(const ScalarExpression& expression,
   return values.back();
 }
 
-double expression_value(const ScalarExpression& expression, const double* operands,
-                        std::vector<double>& scratch) {
-  scratch.clear();
+RepeatedExpression::RepeatedExpression(const ScalarExpression& expression, std::size_t n_accesses)
+    : values_(n_accesses, 0) {
+  std::vector<std::size_t> places;  // per node
   for (const ScalarNode& node : expression.nodes) {
-    if (node.kind == ScalarNode::Kind::kAccess)
-      scratch.push_back(operands[node.access]);
-    else if (node.kind == ScalarNode::Kind::kConstant)
-      scratch.push_back(node.constant);
-    else
-      scratch.push_back(operation_value(node, scratch));
+    if (node.kind == ScalarNode::Kind::kAccess) {
+      places.push_back(node.access);
+      continue;
+    }
+    places.push_back(values_.size());
+    values_.push_back(node.constant);
+    if (node.kind == ScalarNode::Kind::kOperation)
+      operations_.push_back({node.operation, places[node.operands.front()],
+                             places[node.operands.back()], places.back()});
   }
-  return scratch.back();
-}
-
-double combined(Reduction reduction, double a, double b) {
-  switch (reduction) {
-    case Reduction::kNone:
-      return b;
-    case Reduction::kSum:
-      return a + b;
-    case Reduction::kProduct:
-      return a * b;
-    case Reduction::kMin:
-      return std::min(a, b);
-    case Reduction::kMax:
-      return std::max(a, b);
-  }
-  return b;
+  SLUICE_CHECK(!places.empty(), "an Einsum without an expression");
+  result_ = places.back();
 }
 
 }  // namespace sluice::sim
