@@ -118,16 +118,6 @@ struct Extras {
 };
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true,
                                       true, true, true, true, true, true};
-/// What the tests draw.
-inline constexpr Extras kTestedExtras = {.tolls = true,
-                                         .behaviours = true,
-                                         .free_orders = true,
-                                         .inner_persistent = true,
-                                         .double_variables = true,
-                                         .recurrences = true,
-                                         .normalisations = true,
-                                         .windowed_outputs = true,
-                                         .leakage = true};
 
 struct NamedExtra {
   const char* name;

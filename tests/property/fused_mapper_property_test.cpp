@@ -18,7 +18,7 @@ TEST(FusedMapper, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
   std::int64_t mappings = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kTestedExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
     mappings += drawn.truth.full_mappings;
     const auto found = oracle::difference(*fused, drawn.problem, drawn.options, drawn.truth, seed);
     if (!found) continue;
@@ -44,7 +44,7 @@ TEST(FusedMapper, WithEpsilonIsAtMostThatMuchWorseThanTheOptimum) {
     return objective_value(objective, found->mappings[0].cost);
   };
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kTestedExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
     for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
       const double exact = best(drawn, objective, 0), near = best(drawn, objective, 0.5);
       EXPECT_GE(near, exact) << seed;
