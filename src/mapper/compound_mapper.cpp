@@ -362,6 +362,9 @@ std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem
   for (const Component& component : problem.arch.components)
     if (component.is_toll())
       return UnpricedPart{"tolls", component.name, "an architecture without " + component.name};
+  if (const auto compute = compound::compute_elsewhere(problem))
+    return UnpricedPart{"computes below several outermost memories", problem.arch[*compute].name,
+                        "one memory above all of them"};
   if (options.resource_usage)
     return UnpricedPart{"peak occupancies as criteria", "resource_usage", "objectives alone"};
   if (options.max_fused_loops != kUnlimitedLoops)

@@ -93,14 +93,32 @@ void add_compute_bound(const BoundProblem& problem, EinsumId id, double instance
   bounds.energy_floor_j += energy_j;
 }
 
-/// True if the memory must hold the tensor for the Einsum, whatever inner memories hold.
-bool must_hold(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor) {
+/// Whether the memory must (may) hold a tensor for an Einsum, whatever inner memories hold.
+struct Hold {
+  bool must = false, may = true;
+};
+
+Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor) {
   const auto sets = keep_sets(problem, einsum, memory,
                               std::vector<TensorMask>(problem.arch.components.size(), 0));
-  if (!sets) return false;
   const KeepRule& rule = problem[einsum].components[memory.index()].keep;
-  if (!rule.depends_on.empty()) return false;
-  return (sets->must >> problem[einsum].local_tensor[tensor.index()]) & 1;
+  if (!sets || !rule.depends_on.empty()) return {};
+  const int local = problem[einsum].local_tensor[tensor.index()];
+  return {(sets->must >> local & 1) != 0, ((sets->must | sets->may) >> local & 1) != 0};
+}
+
+/// Whether all that the access touches passes the memory, wherever the Einsum runs. A copy within
+/// one memory moves nothing.
+bool must_pass(const BoundProblem& problem, EinsumId id, ComponentId memory,
+               const TensorAccess& access) {
+  for (const BoundCompute& compute : problem[id].computes)
+    if (compute.depth[memory.index()] < 0) return false;
+  const Einsum& einsum = problem.workload[id];
+  if (einsum.is_copy_operation)
+    for (const TensorAccess& other : einsum.accesses)
+      if (other.tensor != access.tensor && hold_of(problem, id, memory, other.tensor).may)
+        return false;
+  return hold_of(problem, id, memory, access.tensor).must;
 }
 
 }  // namespace
@@ -123,7 +141,7 @@ CostBounds cost_bounds(const BoundProblem& problem) {
       const std::size_t t = access.tensor.index();
       const bool produced = problem.roles.producer[t].has_value();
       const bool compulsory = access.is_output ? problem.roles.consumers[t].empty() : !produced;
-      if (!compulsory || !must_hold(problem, id, *outermost, access.tensor)) continue;
+      if (!compulsory || !must_pass(problem, id, *outermost, access)) continue;
       const BoundComponent& memory = problem[id].components[outermost->index()];
       const int action = access.is_output ? memory.write_action : memory.read_action;
       if (action < 0) continue;

@@ -8,6 +8,7 @@
 #include "mapper/compound/part_tree.h"
 #include "mapper/compound/polish.h"
 #include "sluice/frontend/load.h"
+#include "sluice/mapper/registry.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice::compound {
@@ -155,6 +156,47 @@ TEST(Polish, GivesBackWhatItGotWhereNothingMayBePriced) {
       *specs.workload, nodes, [](const NodeList&) { return Worth(std::vector{1.0}); }, 0, nullptr);
   EXPECT_EQ(polished.nodes, nodes);
   EXPECT_EQ(polished.priced, 0);
+}
+
+/// What `compound` says of a chain, least energy asked for.
+tl::expected<MapperResult, NoMapping> searched(const std::string& einsums,
+                                               const std::string& nodes) {
+  const std::string text = "workload: {rank_sizes: {M: 4}, bits_per_value: {All: 8}, einsums: [" +
+                           einsums + "]}\n" + "arch:\n  nodes:\n" + nodes + R"yaml(
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 10, throughput: 1}, {name: write, energy: 10, throughput: 1}]}
+  - !Memory {name: GB, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: 1}]}
+)yaml";
+  const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
+  if (!specs) throw std::runtime_error(to_string(specs.error()));
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  return find_mapper("compound")->map(*bind(*specs->workload, *specs->arch), options, {});
+}
+
+// 32 bits each: C reads B from DRAM, 320 J; C stays in GB, 64 J; D goes to DRAM, 320 J. The copy
+// within DRAM moves nothing; that its group is worth a look follows from no bound on what it moves.
+TEST(CompoundSearch, LeavesNoFreeCopyOutOfTheCuts) {
+  const auto found = searched(
+      "{einsum: \"B[m] = A[m]\", name: B, is_copy_operation: true}, \"C[m] = B[m] * 2\", "
+      "\"D[m] = C[m] * 3\"",
+      "");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+  EXPECT_EQ(found->mappings.front().cost.energy_j, 320 + 64 + 320);
+}
+
+TEST(CompoundSearch, RefusesComputesBelowSeveralOutermostMemories) {
+  const auto found = searched("\"C[m] = A[m] * 2\"", R"yaml(
+  - !Fork
+    nodes:
+    - !Memory {name: Side, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+    - !Compute {name: SIMD, actions: [{name: compute, energy: 0, throughput: 1}]}
+)yaml");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_FALSE(found.error().proven);
+  EXPECT_EQ(found.error().reason,
+            "the mapper compound does not know computes below several outermost memories: MAC");
 }
 
 }  // namespace

@@ -140,18 +140,18 @@ OutermostKeep outermost_keep(const BoundProblem& problem, EinsumId einsum, Tenso
 }
 
 bool outermost_agrees(const BoundProblem& problem, const Group& group) {
-  const ComponentId outermost = outermost_memory(problem, EinsumId(0), 0);
-  for (std::size_t e = 0; e < group.size(); ++e)
-    for (std::uint32_t c = 0; c < problem[group.einsum(e)].computes.size(); ++c)
-      if (outermost_memory(problem, group.einsum(e), c) != outermost ||
-          !problem[group.einsum(e)].components[outermost.index()].enabled)
-        return false;
   for (std::size_t e = 0; e < group.size(); ++e)
     for (TensorId tensor : problem[group.einsum(e)].tensors) {
       const OutermostKeep keep = outermost_keep(problem, group.einsum(e), tensor);
       if (group.is_internal(tensor) ? keep.must : !keep.may) return false;
     }
   return true;
+}
+
+std::optional<ComponentId> first_memory(const BoundProblem& problem, const BoundCompute& compute) {
+  for (ComponentId id : compute.path)
+    if (problem.arch[id].is_memory()) return id;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -203,9 +203,21 @@ Group block_of(const BoundProblem& problem, const Group& outer, std::size_t firs
 }
 
 ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute) {
-  for (ComponentId id : problem[einsum].computes[compute].path)
-    if (problem.arch[id].is_memory()) return id;
-  fail_internal_check("outermost_memory", __FILE__, __LINE__, "a compute below no memory");
+  const auto memory = first_memory(problem, problem[einsum].computes[compute]);
+  SLUICE_CHECK(memory.has_value(), "a compute below no memory");
+  return *memory;
+}
+
+std::optional<ComponentId> compute_elsewhere(const BoundProblem& problem) {
+  std::optional<ComponentId> outermost;
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (const BoundCompute& compute : einsum.computes) {
+      const std::optional<ComponentId> memory = first_memory(problem, compute);
+      if (!outermost) outermost = memory;
+      if (!memory || memory != outermost || !einsum.components[memory->index()].enabled)
+        return compute.component;
+    }
+  return std::nullopt;
 }
 
 BoundProblem slice(const BoundProblem& problem, const Group& group) {

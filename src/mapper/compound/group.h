@@ -35,6 +35,10 @@ struct Group {
 /// The outermost memory on the way to one of an Einsum's computes.
 ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::uint32_t compute);
 
+/// A compute that is not below the one memory that is the outermost for all Einsums, if there is
+/// one.
+std::optional<ComponentId> compute_elsewhere(const BoundProblem& problem);
+
 /// Nothing: a tensor that others outside need is made and read in it, or the outermost memory must
 /// keep an internal tensor or may not keep an external one; so it is not in the space.
 std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, std::size_t end);

@@ -159,6 +159,37 @@ TEST_F(Latency, NoMappingBeatsTheBounds) {
   EXPECT_EQ(result.bounds.energy_floor_j, 120);
 }
 
+CostBounds bounds_of_a_copy(const char* kept) {
+  Arch arch;
+  arch.components = {memory("DRAM", "inf", kept, 1, 8), memory("GB", "inf", "All", 1, 8),
+                     compute("MAC", {{"compute", 1, 2, 1, 0}})};
+  std::get<Memory>(arch.components[0].kind).tensors.may_keep = expression("Nothing");
+  return bound(WorkloadBuilder({{"m", 4}}, 1).copy("U[m] = T[m]").workload, arch).bounds;
+}
+
+TEST_F(Latency, TheBoundsKnowThatACopyWithinOneMemoryIsFree) {
+  EXPECT_EQ(bounds_of_a_copy("All").energy_floor_j, 0);
+  EXPECT_EQ(bounds_of_a_copy("All").memory_s, 0);
+}
+
+// U lies further in: the 4 values of T are read once, at 1 J and 8 a second.
+TEST_F(Latency, TheBoundsCountACopyToAnotherMemory) {
+  EXPECT_EQ(bounds_of_a_copy("T").energy_floor_j, 4);
+  EXPECT_EQ(bounds_of_a_copy("T").memory_s, 0.5);
+}
+
+// The Einsum may run on the MAC, above which this memory does not stand: 64 J of computing are
+// left.
+TEST_F(Latency, TheBoundsLeaveOutAMemoryThatIsNotAboveAllComputes) {
+  arch.forks.push_back({});
+  Component private_memory = memory("Side", "inf", "All", 1000, 1);
+  private_memory.fork = ForkId(0);
+  Component side = compute("SIMD", {{"compute", 5, 1, 1, 0}});
+  side.fork = ForkId(0);
+  arch.components.insert(arch.components.begin(), {private_memory, side});
+  EXPECT_EQ(cost(in_time()).bounds.energy_floor_j, 64);
+}
+
 TEST_F(Latency, TheTotalsAloneAreTheSameBits) {
   const MappingBuilder b(w, arch);
   NodeList nodes = in_time();
