@@ -23,6 +23,7 @@ bool InnerLoops::bind(const std::vector<Lane>& lanes) {
   for (std::size_t p = 0; p < ports_.size(); ++p)
     if (!shape_port(p, most_points)) return false;
   if (!are_steps_known_) find_steps();
+  is_checked_ = false;
   entries_.resize(std::max(entries_.size(), lanes.size()));
   entries_to_fill_ = fills_ ? lanes.size() : 0;
   Frame& frame = frames_[0];
@@ -107,9 +108,9 @@ bool InnerLoops::shape_port(std::size_t number, std::int64_t most_points) {
   port.positions.clear();
   for (std::size_t i = 0; i < port.elements.size(); ++i) {
     std::int64_t position = 0;
-    std::int64_t number = static_cast<std::int64_t>(i);
-    for (std::size_t r = port.strides.size(); r-- > 0; number /= port.extents[r])
-      position += number % port.extents[r] * port.strides[r];
+    std::int64_t place = static_cast<std::int64_t>(i);
+    for (std::size_t r = port.strides.size(); r-- > 0; place /= port.extents[r])
+      position += place % port.extents[r] * port.strides[r];
     port.positions.push_back(position);
   }
   port.access_positions.clear();

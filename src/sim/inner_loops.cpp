@@ -76,6 +76,11 @@ InnerLoops::InnerLoops(Machine& machine, const Body& body, std::size_t begin)
     if (loop->is_spatial)
       level.dimension = machine.first_dimension_[loop->component.index()] + loop->dimension;
   }
+  std::map<std::size_t, bool> ends;  // by variable: its innermost loop
+  for (const Level& level : levels_)
+    if (level.variable) ends[*level.variable] = level.first == 1 && level.tile == 1;
+  ends_in_points_ =
+      std::all_of(ends.begin(), ends.end(), [](const auto& variable) { return variable.second; });
   frames_.resize(levels_.size() + 1);
   for (EinsumId reader : machine.facts_.roles().consumers[einsum_.output().tensor.index()])
     if (machine.common_spatial_loops(item_.einsum, reader) > 0) notes_makers_ = true;
@@ -147,7 +152,7 @@ std::size_t InnerLoops::instance_inside(std::size_t outer, std::size_t turn) {
 
 void InnerLoops::walk(std::size_t level, bool is_below_loop) {
   if (level == levels_.size())
-    step(frames_[level], false);
+    step(frames_[level]);
   else if (levels_[level].loop->is_spatial)
     walk_spatial(level, is_below_loop);
   else
@@ -162,7 +167,8 @@ std::pair<std::int64_t, std::int64_t> InnerLoops::steps_of(Level& level, const F
     const std::int64_t size = frame.records[l * record_size_ + n_variables_ + *level.variable];
     if (size == last_size) continue;
     last_size = size;
-    note_sizes(level, size);
+    if (size != level.last_whole) note_sizes(level, size);
+    level.last_whole = size;
     const std::int64_t steps =
         size <= level.first ? 1 : 1 + (size - level.first + level.tile - 1) / level.tile;
     fewest = l == 0 ? steps : std::min(fewest, steps);
@@ -196,8 +202,6 @@ void InnerLoops::walk_temporal(std::size_t level_number, bool is_below_loop) {
   const auto [fewest, most] = steps_of(level, outer);
   ++machine_.runs_[level.loop->id];
   const std::size_t begin = machine_.reservations_.now();
-  const bool is_innermost = level_number + 1 == levels_.size();
-  const bool takes_points = level.first == 1 && level.tile == 1;
   machine_.loop_steps_.push_back(0);
   inner = outer;
   for (std::int64_t now = 0; now < most; ++now) {
@@ -206,12 +210,10 @@ void InnerLoops::walk_temporal(std::size_t level_number, bool is_below_loop) {
       keep_lanes(level, outer, now, inner);
     else if (level.variable)
       move_all(level, outer, now, inner);
-    if (is_innermost)
-      step(inner, takes_points && 0 < now && now < fewest);
-    else
-      walk(level_number + 1, is_below_loop || most > 1);
+    walk(level_number + 1, is_below_loop || most > 1);
   }
   machine_.loop_steps_.pop_back();
+  if (fewest < most) is_checked_ = false;
   if (most > 1 && !is_below_loop) machine_.release_kept(begin);
 }
 
@@ -224,16 +226,17 @@ void InnerLoops::move_all(const Level& level, const Frame& outer, std::int64_t s
   const std::int64_t tile = step == 0 ? level.first : level.tile;
   std::int64_t* record = inner.records.data();
   for (std::size_t l = 0; l < inner.instances.size(); ++l, record += record_size_) {
-    move(level, record, distance);
+    if (distance != 0) move(level, record, distance);
     record[size] = std::min(tile, outer.records[l * record_size_ + size] - before);
   }
 }
 
 /// Lanes that have come to the end of their tile sit out.
 void InnerLoops::keep_lanes(const Level& level, const Frame& outer, std::int64_t step,
-                            Frame& inner) const {
+                            Frame& inner) {
   const std::size_t size = n_variables_ + *level.variable;
   const std::int64_t before = step == 0 ? 0 : level.first + (step - 1) * level.tile;
+  is_checked_ = false;
   inner.instances.clear();
   inner.records.clear();
   for (std::size_t l = 0; l < outer.instances.size(); ++l) {
@@ -276,6 +279,7 @@ void InnerLoops::walk_spatial(std::size_t level_number, bool is_below_loop) {
     }
   }
   inner.records.resize(inner.instances.size() * record_size_);
+  is_checked_ = false;
   walk(level_number + 1, is_below_loop);
 }
 

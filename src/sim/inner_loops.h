@@ -26,6 +26,7 @@ class InnerLoops {
     std::optional<std::size_t> variable;  ///< place in the iteration space; none: idle
     std::int64_t first = 1, tile = 1;     ///< size of the first tile, and of the others
     std::int64_t noted = 0, largest = 0;  ///< tile sizes that the machine knows of
+    std::int64_t last_whole = 0;          ///< what was cut last
     std::size_t dimension = 0;            ///< spatial: in InstancePlace
     std::vector<std::pair<std::size_t, std::int64_t>> steps;  ///< what a step adds to which sums
   };
@@ -95,7 +96,7 @@ class InnerLoops {
   std::pair<std::int64_t, std::int64_t> steps_of(Level& level, const Frame& frame);
   void note_sizes(Level& level, std::int64_t whole);
   void note_size(Level& level, std::int64_t size);
-  void keep_lanes(const Level& level, const Frame& outer, std::int64_t step, Frame& inner) const;
+  void keep_lanes(const Level& level, const Frame& outer, std::int64_t step, Frame& inner);
   void move(const Level& level, std::int64_t* record, std::int64_t distance) const {
     record[*level.variable] += distance;
     for (const auto& [sum, step] : level.steps) record[sum] += distance * step;
@@ -108,7 +109,7 @@ class InnerLoops {
     return ports_[port].is_direct ? entry.firsts[port] + position
                                   : entry.views[port][static_cast<std::size_t>(position)];
   }
-  void step(const Frame& frame, bool is_like_last);
+  void step(const Frame& frame);
   void step_the_long_way(const Frame& frame);
   std::vector<Lane> lanes_of(const Frame& frame) const;
   void fill(const Frame& frame);
@@ -147,7 +148,9 @@ class InnerLoops {
   const std::vector<std::size_t>* group_instances_ = nullptr;
   Sums sums_ = Sums::kNone;  ///< which lanes of this step have partial sums to fetch
   bool are_steps_known_ = false;
-  bool is_regular_ = false;  ///< the last step was, apart from its values
+  bool ends_in_points_ = false;  ///< every loop's last tile is one point, whatever is cut
+  /// Lanes have moved alike since it was found out whether a step is regular, apart from values.
+  bool is_checked_ = false, is_regular_ = false;
   RepeatedExpression expression_;
   std::vector<Cell> cells_;     ///< per lane: what it adds
   std::vector<Cell*> sums_at_;  ///< per lane: where its sum is

@@ -6,11 +6,13 @@
 
 namespace sluice::sim {
 
-/// `is_like_last`: all lanes of the last step have moved alike, from point to point.
-void InnerLoops::step(const Frame& frame, bool is_like_last) {
+void InnerLoops::step(const Frame& frame) {
   machine_.watch_.note(static_cast<std::int64_t>(frame.instances.size()));
   if (entries_to_fill_ > 0) fill(frame);
-  if (!is_like_last || !is_regular_) is_regular_ = is_regular(frame, group_of(frame));
+  if (!is_checked_ || !is_regular_) {
+    is_regular_ = is_regular(frame, group_of(frame));
+    is_checked_ = ends_in_points_;
+  }
   if (is_regular_ && is_ordinary(frame, *group_))
     finish(frame, *group_);
   else
