@@ -37,8 +37,4 @@ std::string execution_document_text(const ExecutionResult& result);
 /// The same for people.
 std::string execution_summary(const Console& console, const ExecutionResult& result);
 
-/// The steps as a trace that Perfetto and chrome://tracing open: a row for each memory and each
-/// compute; one value moved is one microsecond of the row that reads it. Reservations are counters.
-std::string trace_text(const Execution& execution, const BoundProblem& problem);
-
 }  // namespace sluice::cli

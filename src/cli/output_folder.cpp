@@ -5,8 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "failure.h"
 
@@ -27,27 +27,41 @@ void make_output_folder(const fs::path& folder) {
                   fmt::format("cannot write into {}: {}", folder.string(), std::strerror(errno)));
 }
 
-void write_atomically(const fs::path& file, const std::string& text) {
-  fs::path temporary = file;
-  temporary += fmt::format(".{}.tmp", getpid());
+AtomicFile::AtomicFile(fs::path file) : file_(std::move(file)), temporary_(file_) {
+  temporary_ += fmt::format(".{}.tmp", getpid());
+  out_.open(temporary_, std::ios::binary);
+  if (!out_) fail(std::strerror(errno));
+}
+
+AtomicFile::~AtomicFile() {
+  if (is_published_) return;
+  out_.close();
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+}
+
+void AtomicFile::write(std::string_view text) {
+  out_ << text;
+  if (!out_) fail(std::strerror(errno));
+}
+
+void AtomicFile::publish() {
+  out_.close();
+  if (!out_) fail(std::strerror(errno));
   std::error_code error;
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text << std::flush;
-    if (!out) {
-      const std::string reason = std::strerror(errno);
-      fs::remove(temporary, error);
-      throw Failure(ExitCode::kFileTrouble,
-                    fmt::format("cannot write {}: {}", file.string(), reason));
-    }
-  }
-  fs::rename(temporary, file, error);
-  if (error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw Failure(ExitCode::kFileTrouble,
-                  fmt::format("cannot write {}: {}", file.string(), error.message()));
-  }
+  fs::rename(temporary_, file_, error);
+  if (error) fail(error.message());
+  is_published_ = true;
+}
+
+void AtomicFile::fail(const std::string& reason) const {
+  throw Failure(ExitCode::kFileTrouble, fmt::format("cannot write {}: {}", file_.string(), reason));
+}
+
+void write_atomically(const fs::path& file, const std::string& text) {
+  AtomicFile out(file);
+  out.write(text);
+  out.publish();
 }
 
 }  // namespace sluice::cli

@@ -184,7 +184,6 @@ void run(const Workload& workload, const Arch& arch, const Mapping& mapping,
   if (complaints.list().empty() || !complaints.has(ComplaintKind::kCoverage))
     check_numbers(workload, points, machine, plain, execution.numbers, complaints);
   if (options.record_values) execution.values = values_of(workload, points, machine, plain);
-  execution.steps = machine.take_steps();
 }
 
 }  // namespace

@@ -37,7 +37,6 @@ class Machine {
   bool has_uneven_parts() const { return concurrent_runs_ > 0 && !uneven_.empty(); }
   /// Of a tensor that an Einsum makes.
   const Results& results(TensorId tensor) const { return results_[tensor.index()]; }
-  std::vector<ExecutionStep> take_steps() { return std::move(steps_); }
 
  private:
   friend class InnerLoops;
@@ -273,7 +272,7 @@ class Machine {
   void find_own_dimensions();
 
   void share_reservations();
-  bool records() const;
+  bool records() const { return static_cast<bool>(options_.on_step); }
   void record(ExecutionStep step);
   void record_reservation(ExecutionStep::Kind kind, const StorageItem& storage,
                           std::int64_t instances, double bits);
@@ -342,7 +341,6 @@ class Machine {
   std::int64_t compute_steps_ = 0;
   /// By the list at whose end they stand; null where the Einsum needs the long way.
   std::map<const Body*, std::pair<std::size_t, std::unique_ptr<InnerLoops>>> inner_loops_;
-  std::vector<ExecutionStep> steps_;
 };
 
 }  // namespace sluice::sim

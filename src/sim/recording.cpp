@@ -4,11 +4,7 @@ namespace sluice::sim {
 
 void Machine::record(ExecutionStep step) {
   step.loop_steps = loop_steps_;
-  steps_.push_back(std::move(step));
-}
-
-bool Machine::records() const {
-  return options_.record_steps && static_cast<std::int64_t>(steps_.size()) < options_.max_recorded;
+  options_.on_step(step);
 }
 
 void Machine::record_transfer(ExecutionStep::Kind kind, const Crossing& crossing,

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "sluice/sim/execute.h"
 
 namespace sluice {
@@ -36,14 +38,13 @@ std::string step_text(const ExecutionStep& step, const Workload& workload, const
 
 }  // namespace
 
-std::string step_listing(const Execution& execution, const Workload& workload, const Arch& arch) {
-  std::string text = "# step  loops           Einsum    what happens\n";
-  std::size_t number = 0;
-  for (const ExecutionStep& step : execution.steps)
-    text += fmt::format("{:>6}  {:<14}  {:<8}  {}\n", number++,
-                        fmt::format("[{}]", fmt::join(step.loop_steps, " ")),
-                        workload[step.einsum].name, step_text(step, workload, arch));
-  return text;
+std::string_view step_listing_head() { return "# step  loops           Einsum    what happens\n"; }
+
+void list_step(std::int64_t number, const ExecutionStep& step, const Workload& workload,
+               const Arch& arch, std::string& text) {
+  fmt::format_to(std::back_inserter(text), "{:>6}  {:<14}  {:<8}  {}\n", number,
+                 fmt::format("[{}]", fmt::join(step.loop_steps, " ")), workload[step.einsum].name,
+                 step_text(step, workload, arch));
 }
 
 }  // namespace sluice

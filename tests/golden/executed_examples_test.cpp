@@ -34,9 +34,7 @@ Specs specs_of(const std::string& text) {
   return std::move(*specs);
 }
 
-Execution run(const Specs& specs, bool record = false) {
-  ExecutionOptions options;
-  options.record_steps = record;
+Execution run(const Specs& specs, const ExecutionOptions& options = {}) {
   return execute(*specs.workload, *specs.arch, specs.mappings.at(0), options);
 }
 
@@ -164,8 +162,13 @@ mapping:
 
 TEST(ExecutedExample, AListingHasALineForEveryStep) {
   const Specs specs = matmul(kSpreadOverK);
-  const Execution execution = run(specs, true);
-  const std::string listing = step_listing(execution, *specs.workload, *specs.arch);
+  std::string listing;
+  std::int64_t number = 0;
+  ExecutionOptions options;
+  options.on_step = [&](const ExecutionStep& step) {
+    list_step(number++, step, *specs.workload, *specs.arch, listing);
+  };
+  run(specs, options);
   EXPECT_NE(listing.find("hold  A                        256 bits in DRAM"), std::string::npos)
       << listing;
   EXPECT_NE(listing.find("do    C[0, 0]                  MAC x4"), std::string::npos) << listing;

@@ -61,7 +61,7 @@ TEST(Trace, IsADocumentAndAListingOfEveryStep) {
   const TemporaryFolder folder;
   const std::string specs = folder.write("case.yaml", matmul_of(2, 2, 3));
   const ProgramRun run =
-      run_program(sluice_program(), {"execute", specs, "--trace", (folder / "run.json").string()});
+      run_program(sluice_program(), {"execute", specs, "--trace", folder / "run.json"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   const auto events = nlohmann::json::parse(contents(folder / "run.json"))["traceEvents"];
   std::int64_t computes = 0, counters = 0;

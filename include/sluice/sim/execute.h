@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sluice/mapping/mapping.h"
@@ -26,13 +27,28 @@ struct ExecutionProgress {
   std::int64_t done = 0, all = 0;
 };
 
+/// One thing that happened: everything of one kind that happens in the same step, all instances.
+struct ExecutionStep {
+  enum class Kind : std::uint8_t { kFill, kDrain, kCompute, kReserve, kRelease, kCollective };
+  Kind kind = Kind::kCompute;
+  EinsumId einsum;
+  std::optional<TensorId> tensor;
+  std::optional<ComponentId> from;       ///< memory that is read; the compute of a kCompute
+  std::optional<ComponentId> to;         ///< memory that is written; the memory of a reservation
+  std::int64_t read = 0;                 ///< values read at `from`; operations of a kCompute
+  std::int64_t written = 0;              ///< values written at `to`
+  double bits = 0;                       ///< of one instance's reservation
+  std::int64_t instances = 1;            ///< that take part
+  std::vector<std::int64_t> loop_steps;  ///< step of each enclosing temporal loop, outermost first
+  std::string points;                    ///< of the first instance: `K[0, 2..3]`
+};
+
 struct ExecutionOptions {
   std::uint64_t seed = 0;      ///< of the input numbers: integers in -2..3
   TensorValues inputs;         ///< of inputs (tensors that no Einsum makes): these instead
   bool record_values = false;  ///< fill Execution::values
   double max_bytes = 0;        ///< memory that the run may take; 0: half of the machine's
-  bool record_steps = false;   ///< fill Execution::steps
-  std::int64_t max_recorded = 1'000'000;                   ///< steps beyond are not recorded
+  std::function<void(const ExecutionStep&)> on_step;       ///< told each step; may be empty
   std::function<void(const ExecutionProgress&)> progress;  ///< called now and then; may be empty
   const std::atomic<bool>* cancel = nullptr;  ///< once it is set, the run ends: `cancelled`
 };
@@ -107,22 +123,6 @@ struct NumericCheck {
   friend bool operator==(const NumericCheck&, const NumericCheck&) = default;
 };
 
-/// One thing that happened: everything of one kind that happens in the same step, all instances.
-struct ExecutionStep {
-  enum class Kind : std::uint8_t { kFill, kDrain, kCompute, kReserve, kRelease, kCollective };
-  Kind kind = Kind::kCompute;
-  EinsumId einsum;
-  std::optional<TensorId> tensor;
-  std::optional<ComponentId> from;       ///< memory that is read; the compute of a kCompute
-  std::optional<ComponentId> to;         ///< memory that is written; the memory of a reservation
-  std::int64_t read = 0;                 ///< values read at `from`; operations of a kCompute
-  std::int64_t written = 0;              ///< values written at `to`
-  double bits = 0;                       ///< of one instance's reservation
-  std::int64_t instances = 1;            ///< that take part
-  std::vector<std::int64_t> loop_steps;  ///< step of each enclosing temporal loop, outermost first
-  std::string points;                    ///< of the first instance: `K[0, 2..3]`
-};
-
 struct Execution {
   std::vector<CountRow> counts;          ///< non-zero, ordered by Einsum, component, tensor, action
   std::vector<NetworkCount> networks;    ///< ordered by Einsum, component, tensor
@@ -134,7 +134,6 @@ struct Execution {
   std::int64_t padding_values = 0;  ///< counted values that lie outside a rank
   std::int64_t compute_steps = 0;   ///< steps in which some compute worked
   bool cancelled = false;           ///< the run was ended before its end: nothing else is filled
-  std::vector<ExecutionStep> steps;
   /// Of every tensor: inputs, and what the run made; not a number where it made nothing.
   TensorValues values;
 
@@ -162,7 +161,10 @@ TensorValues plain_evaluation(const Workload& workload, std::uint64_t seed,
 /// ExecutionOptions.
 std::optional<std::string> too_large_to_execute(const Workload& workload, double max_bytes = 0);
 
-/// A listing of the steps that a person can follow, one line a step.
-std::string step_listing(const Execution& execution, const Workload& workload, const Arch& arch);
+/// A listing of the steps that a person can follow: its first line, and then a line a step, which
+/// is added to `text`.
+std::string_view step_listing_head();
+void list_step(std::int64_t number, const ExecutionStep& step, const Workload& workload,
+               const Arch& arch, std::string& text);
 
 }  // namespace sluice

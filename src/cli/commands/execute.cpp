@@ -13,6 +13,7 @@
 #include "../output_folder.h"
 #include "../progress.h"
 #include "../tensor_numbers.h"
+#include "../trace_files.h"
 #include "commands.h"
 
 namespace sluice::cli {
@@ -69,18 +70,6 @@ void watch(ExecutionOptions& options, ProgressLine& line, const InterruptGuard& 
   };
 }
 
-void write_files(const ExecuteArguments& arguments, const ExecutionResult& result) {
-  const Execution& execution = result.mappings.front().execution;
-  if (!arguments.trace.empty()) {
-    write_atomically(arguments.trace, trace_text(execution, result.problem));
-    write_atomically(arguments.trace + ".txt",
-                     step_listing(execution, result.problem.workload, result.problem.arch));
-  }
-  if (!arguments.outputs.empty())
-    write_atomically(arguments.outputs,
-                     tensor_numbers_text(result.problem.workload, execution.values));
-}
-
 /// Whether all run as they should and the model agrees. Ctrl-C ends the command before it has
 /// written anything.
 bool run_mappings(const std::vector<Mapping>& mappings, const ExecuteArguments& arguments,
@@ -112,11 +101,19 @@ ExitCode run_execute(const ExecuteArguments& arguments, const Console& console) 
   check_arguments(arguments, specs);
   ExecutionOptions options;
   options.seed = arguments.seed;
-  options.record_steps = !arguments.trace.empty();
+  std::optional<TraceFiles> trace;
+  if (!arguments.trace.empty()) {
+    trace.emplace(arguments.trace, result.problem);
+    options.on_step = [&trace](const ExecutionStep& step) { trace->add(step); };
+  }
   options.inputs = inputs_of(arguments, result.problem.workload);
   options.record_values = !arguments.outputs.empty();
   const bool all_agree = run_mappings(specs.mappings, arguments, options, console, result);
-  write_files(arguments, result);
+  if (trace) trace->publish();
+  if (!arguments.outputs.empty())
+    write_atomically(
+        arguments.outputs,
+        tensor_numbers_text(result.problem.workload, result.mappings.front().execution.values));
   print_diagnostics(console, result.diagnostics);
   console.out << (arguments.json ? execution_document_text(result)
                                  : execution_summary(console, result))
