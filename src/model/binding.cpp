@@ -112,9 +112,6 @@ class EinsumBinder {
     BoundComponent bound;
     bound.enabled = enabled(component);
     bound.instances = static_cast<double>(instances_of(arch_, id));
-    bound.leak_instances = bound.instances;
-    for (const SpatialDimension& dimension : component.spatial)
-      bound.leak_instances /= static_cast<double>(dimension.fanout);
     for (std::size_t a = 0; a < component.actions.size(); ++a) {
       if (component.actions[a].name == "read") bound.read_action = static_cast<int>(a);
       if (component.actions[a].name == "write") bound.write_action = static_cast<int>(a);

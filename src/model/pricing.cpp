@@ -283,7 +283,7 @@ void NestPricer::add_leakage(const Nest& nest, double latency_s) {
     double seconds_on = latency_s * leak_factor_;
     if (component.power_gated)
       seconds_on = used_.leaks(component, c) ? latency_s * std::max(1.0, leak_factor_) : 0;
-    const double instance_seconds = einsum.components[c].leak_instances * seconds_on;
+    const double instance_seconds = einsum.components[c].instances * seconds_on;
     const double energy_j = instance_seconds * component.leak_power_w;
     energy_j_ += energy_j;
     leak_energy_j_ += energy_j;

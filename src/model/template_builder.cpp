@@ -198,7 +198,7 @@ class TemplateProgram::Builder {
       const Component& component = problem_.arch.components[c];
       if (component.leak_power_w == 0 || !used_.leaks(component, c)) continue;
       pricing_->leaks.push_back(
-          {problem_[nest.einsum].components[c].leak_instances, component.leak_power_w});
+          {problem_[nest.einsum].components[c].instances, component.leak_power_w});
     }
   }
 

@@ -335,7 +335,7 @@ class Compiler {
     for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
       const Component& component = problem_.arch.components[c];
       if (used_.leaks(component, c))
-        program_.leak_w += component.leak_power_w * bound_.components[c].leak_instances;
+        program_.leak_w += component.leak_power_w * bound_.components[c].instances;
     }
   }
 

@@ -112,7 +112,14 @@ TEST_F(Latency, IsGivenInCyclesWhereThereIsAClock) {
   EXPECT_EQ(cost(in_time()).latency_cycles, 32 * 4);
 }
 
-// Two Einsums of 32 s each: leakage lasts 64 s. The MAC's own fanout counts, PE's (4 · 2) does.
+// Of a component's own fanout all instances leak, used or not: 32 s · 3 · 5 W of five channels.
+TEST_F(Latency, LeaksInEveryInstanceOfItsOwnFanout) {
+  arch.components[0].spatial = {dimension("channel", 5)};
+  arch.components[0].leak_power_w = 3;
+  EXPECT_EQ(cost(in_time()).leak_energy_j, 32 * 3 * 5);
+}
+
+// 32 s: in DRAM once, in every MAC of the PEs (4 · 2).
 TEST_F(Latency, LeaksInEveryInstanceUnlessGated) {
   arch.components[0].leak_power_w = 3;
   arch.components[2].leak_power_w = 0.5;
