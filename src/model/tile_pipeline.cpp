@@ -24,7 +24,10 @@ void TilePipeline::add(const TileStep& step) {
     if (buffers_.double_output && drain.step == n_steps_ - 2)
       start_s = std::max({start_s, drain.end_s, compute_start_s_ + drain.time_s});
   }
-  if (n_steps_ == 0) first_start_s_ = start_s;
+  if (n_steps_ == 0)
+    first_start_s_ = start_s;
+  else
+    waits_s_ += start_s - compute_end_s_;
   compute_start_s_ = start_s;
   compute_end_s_ = start_s + step.compute_s;
   busy_s_ += step.compute_s;
@@ -47,7 +50,7 @@ PipelineTimes TilePipeline::times() const {
   result.fill_s = first_start_s_;
   result.compute_s = busy_s_;
   result.drain_s = end_s() - compute_end_s_;
-  result.stall_s = compute_end_s_ - first_start_s_ - busy_s_;
+  result.stall_s = waits_s_;
   return result;
 }
 

@@ -59,7 +59,7 @@ class TilePipeline {
   std::deque<std::int64_t> fill_steps_;  ///< of the last `slots` fills
   std::deque<double> slot_free_s_;       ///< likewise: when their step ends; the future: negative
   Drain last_drain_, drain_before_;
-  double first_start_s_ = 0, busy_s_ = 0;
+  double first_start_s_ = 0, busy_s_ = 0, waits_s_ = 0;
 };
 
 }  // namespace sluice

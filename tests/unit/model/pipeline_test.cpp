@@ -28,6 +28,16 @@ TEST(TilePipeline, IsAsFastAsItsFillsWhereTheyAreLongest) {
 }
 
 // First fill 3, four computes of 10, the last drain 5.
+// One fill of 0.7 s, then three steps of 0.1 s without a wait: their ends, 0.7 + 0.1 + 0.1 + 0.1,
+// less 0.7 and less 0.1 + 0.1 + 0.1 are -1.1e-16.
+TEST(TilePipeline, DoesNotStallWhereNoStepWaits) {
+  TilePipeline pipeline(kDouble);
+  pipeline.add({.fills_s = {0.7}, .compute_s = 0.1});
+  pipeline.add({.fills_s = {}, .compute_s = 0.1});
+  pipeline.add({.fills_s = {}, .compute_s = 0.1});
+  EXPECT_EQ(pipeline.times().stall_s, 0);
+}
+
 TEST(TilePipeline, IsAsFastAsItsComputeWhereThatIsLongest) {
   EXPECT_EQ(run(kDouble, 4, 2, 3, 10, 5).end_s(), 48);
 }
