@@ -128,7 +128,7 @@ Node MappingFromJson::node(const Value& value, const Leaves& leaves) const {
 
 StorageNode MappingFromJson::storage(const Value& value) const {
   check_keys(value, {"node", "tensors", "component", "persistent", "resident", "sliding",
-                     "incremental", "einsums"});
+                     "incremental", "shared_by", "over", "along", "einsums"});
   StorageNode node;
   const Value& tensors = member(value, "tensors");
   if (!tensors.is_array() || tensors.empty()) fail("`tensors` must be a list of names");
@@ -138,6 +138,13 @@ StorageNode MappingFromJson::storage(const Value& value) const {
   node.resident = flag(value, "resident");
   node.sliding = flag(value, "sliding");
   node.incremental = flag(value, "incremental");
+  if (node.sliding && node.incremental)
+    fail("`incremental` fetches only new rows anyway: leave out `sliding`");
+  if (value.contains("shared_by")) node.shared_by = tile(value, "shared_by");
+  if (value.contains("over")) node.over = text(value, "over");
+  if (value.contains("along")) node.along = look_up(variables_, value["along"], "rank variable");
+  if (!node.shared_by && (node.over || node.along))
+    fail("`over` and `along` belong to `shared_by`");
   if (value.contains("einsums"))
     for (const Value& einsum : value["einsums"])
       node.einsums.push_back(look_up(einsums_, einsum, "Einsum"));

@@ -92,6 +92,27 @@ TEST_F(Lines, ReadsRegionsAndForwards) {
   }
 }
 
+std::string stored(const std::string& keys) {
+  return R"({"nodes":[{"node":"Storage","tensors":["B"],"component":"DRAM")" + keys + "}]}";
+}
+
+// As the YAML form's `shared_by`, `over` and `along`.
+TEST_F(Lines, ReadsATileThatPeersShare) {
+  const std::string line = stored(R"(,"shared_by":2,"over":"x","along":"n")");
+  expect_alike(line);
+  const auto node = std::get<StorageNode>(lines.read(line).nodes.at(0).kind);
+  EXPECT_EQ(node.shared_by, 2);
+  EXPECT_EQ(node.over, "x");
+  ASSERT_TRUE(node.along);
+  EXPECT_EQ((*specs.workload)[*node.along].name, "n");
+  for (const char* wrong :
+       {R"(,"over":"x")", R"(,"along":"n")", R"(,"shared_by":0)", R"(,"shared_by":2,"along":"q")",
+        R"(,"sliding":true,"incremental":true)"}) {
+    expect_alike(stored(wrong));
+    EXPECT_THROW(lines.read(stored(wrong)), std::exception) << wrong;
+  }
+}
+
 TEST_F(Lines, SaysWhatIsWrongWithTheLineItself) {
   for (const std::string& line :
        {std::string("3"), std::string("[0]"), std::string("{}"), std::string(R"({"nodes":3})"),
