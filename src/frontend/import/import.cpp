@@ -47,12 +47,25 @@ class Importer {
   Result<ImportedSpecs> run() {
     ImportedSpecs result;
     if (!context_.has_errors()) translate(result);
-    if (context_.has_errors()) return tl::unexpected(context_.take_diagnostics());
+    if (context_.has_errors()) return tl::unexpected(mistakes_and_their_causes());
     result.notes = std::move(import_.notes);
     return result;
   }
 
  private:
+  /// What was left out for a misspelt word may be why something else is missing.
+  Diagnostics mistakes_and_their_causes() {
+    Diagnostics found = context_.take_diagnostics();
+    const auto is_said = [&](const Diagnostic& note) {
+      return std::any_of(found.begin(), found.end(), [&](const Diagnostic& mistake) {
+        return mistake.location == note.location;
+      });
+    };
+    for (const Diagnostic& note : import_.notes)
+      if (note.location.line > 0 && !note.hint.empty() && !is_said(note)) found.push_back(note);
+    return found;
+  }
+
   void read_file(const std::string& path) {
     const auto text = file_text(context_, path);
     if (!text) return;
@@ -122,7 +135,8 @@ class Importer {
               key.text, name, place_text(*found->second));
           break;
         }
-    import_.note(key, message);
+    const std::vector<std::string> known = {"architecture", "problem", "mapping", "constraints"};
+    import_.note(key, message, is_of_other_tool ? "" : did_you_mean(key.text, known));
   }
 
   /// Numbers of `variables:` may be used in attributes; `--set` overrides them.
@@ -151,6 +165,7 @@ class Importer {
       } else {
         timeloop::read_arch_v3(import_, *architecture, specs);
       }
+      specs.has_bad_levels = context_.has_errors();
     }
     if (const YamlNode* problem = section("problem"))
       timeloop::read_problem(import_, *problem, specs);

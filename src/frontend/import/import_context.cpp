@@ -45,10 +45,27 @@ std::string sluice_name(const std::string& name) {
 
 void note_other_keys(ImportContext& context, const YamlNode& map, const std::string& what,
                      const std::set<std::string>& known) {
+  std::vector<std::string> absent;
+  for (const std::string& key : known)
+    if (find_key(map, key) == nullptr) absent.push_back(key);
   for (const YamlEntry& entry : map.entries)
     if (known.count(with_underscores(entry.key->text)) == 0)
-      context.note(*entry.key, fmt::format("'{}' of {} has no counterpart and is left out",
-                                           entry.key->text, what));
+      context.note(
+          *entry.key,
+          fmt::format("'{}' of {} has no counterpart and is left out", entry.key->text, what),
+          did_you_mean(with_underscores(entry.key->text), absent));
+}
+
+bool has_misspelt_key(ImportContext& context, const YamlNode& map, const std::string& what,
+                      const std::vector<std::string>& keys) {
+  for (const YamlEntry& entry : map.entries) {
+    const std::string near = nearest_name(with_underscores(entry.key->text), keys);
+    if (near.empty() || find_key(map, near) != nullptr) continue;
+    context.read.error(*entry.key, fmt::format("{} has no key '{}'", what, entry.key->text),
+                       fmt::format("did you mean '{}'?", near));
+    return true;
+  }
+  return false;
 }
 
 void Attributes::add(const YamlNode* map) {
@@ -69,12 +86,12 @@ const YamlNode* Attributes::find(const std::vector<std::string>& keys) {
 }
 
 std::optional<double> Attributes::number(ImportContext& context,
-                                         const std::vector<std::string>& keys) {
+                                         const std::vector<std::string>& keys, bool zero) {
   const YamlNode* node = find(keys);
   if (node == nullptr) return std::nullopt;
   note_others(context, keys, *node);
-  const auto value = read_quantity(
-      context.read, node, {.what = keys.front().c_str(), .dimensions = {}, .infinite = true});
+  const auto value = read_quantity(context.read, node,
+                                   {.what = keys.front().c_str(), .zero = zero, .infinite = true});
   return value ? std::optional(value->value) : std::nullopt;
 }
 

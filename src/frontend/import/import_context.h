@@ -36,6 +36,10 @@ std::string sluice_name(const std::string& name);
 void note_other_keys(ImportContext& context, const YamlNode& map, const std::string& what,
                      const std::set<std::string>& known);
 
+/// True, and said, where one of these keys is absent and another one is nearly it.
+bool has_misspelt_key(ImportContext& context, const YamlNode& map, const std::string& what,
+                      const std::vector<std::string>& keys);
+
 /// Attributes of a component, its own over those it inherits. Whoever asks for one uses it; the
 /// rest is noted.
 class Attributes {
@@ -45,7 +49,8 @@ class Attributes {
 
   /// The first of `keys` (spelt with underscores) that is there, else null.
   const YamlNode* find(const std::vector<std::string>& keys);
-  std::optional<double> number(ImportContext& context, const std::vector<std::string>& keys);
+  std::optional<double> number(ImportContext& context, const std::vector<std::string>& keys,
+                               bool zero = true);
   std::optional<std::int64_t> integer(ImportContext& context, const std::vector<std::string>& keys,
                                       std::int64_t minimum = 1);
 

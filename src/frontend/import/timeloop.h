@@ -74,6 +74,7 @@ struct Directive {
 
 struct Specs {
   std::vector<Level> levels;
+  bool has_bad_levels = false;    ///< some are missing, which was said
   std::optional<double> cycle_s;  ///< from `global_cycle_seconds`
   std::optional<Problem> problem;
   std::vector<Directive> mapping;

@@ -55,10 +55,10 @@ class ArchWriter {
   Shape shape_of(Level& level) {
     Attributes& attributes = level.attributes;
     Shape shape;
-    shape.word_bits = attributes.number(context_, {"word_bits", "word_width", "datawidth"})
+    shape.word_bits = attributes.number(context_, {"word_bits", "word_width", "datawidth"}, false)
                           .value_or(workload_bits_);
     const auto block = attributes.number(context_, {"block_size", "n_words"});
-    const auto cluster = attributes.number(context_, {"cluster_size"});
+    const auto cluster = attributes.number(context_, {"cluster_size"}, false);
     const auto width = attributes.number(context_, {"width", "memory_width", "data_storage_width"});
     shape.block_words = block.value_or(1);
     if (width && !block)

@@ -130,6 +130,7 @@ class DirectiveReader {
     }
     Directive directive;
     directive.node = &node;
+    if (has_misspelt_key(context_, node, "a directive", {"type", "target", "factors"})) return;
     if (!read_kind(node, directive) || !read_target(node, directive)) return;
     read_body(node, std::move(directive));
   }
@@ -195,9 +196,15 @@ class DirectiveReader {
                text == "bypassing") {
       directive.kind = Directive::Kind::kBypass;
     } else {
-      context_.note(*type, fmt::format("directives of the type '{}' have no counterpart and are "
-                                       "left out",
-                                       text));
+      const std::string message =
+          fmt::format("directives of the type '{}' have no counterpart and are left out", text);
+      const std::string near =
+          did_you_mean(text, {"temporal", "spatial", "bypass", "datatype", "dataspace"});
+      if (near.empty())
+        context_.note(*type, message);
+      else
+        context_.read.error(*type, fmt::format("there are no directives of the type '{}'", text),
+                            near);
       return false;
     }
     return true;
@@ -215,7 +222,7 @@ class DirectiveReader {
     std::vector<std::string> names;
     for (const Level& level : specs_.levels)
       if (level.kind != Level::Kind::kCompute) names.push_back(level.name);
-    if (specs_.levels.empty() ||
+    if (specs_.levels.empty() || specs_.has_bad_levels ||
         std::find(names.begin(), names.end(), directive.target) != names.end())
       return true;
     context_.read.error(

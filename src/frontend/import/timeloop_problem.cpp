@@ -46,6 +46,8 @@ class ProblemReader {
       context_.read.error(node_, fmt::format("problem must be a map, not {}", describe(node_)));
       return std::nullopt;
     }
+    if (has_misspelt_key(context_, node_, "the problem", {"shape", "instance"}))
+      return std::nullopt;
     const YamlNode* shape = find_key(node_, "shape");
     const YamlNode* instance = find_key(node_, "instance");
     if (instance == nullptr) instance = &node_;

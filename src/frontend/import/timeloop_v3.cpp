@@ -36,6 +36,7 @@ class TreeReader {
       fan_out(*compute_, compute_instances_, compute_array_);
       specs_.levels.push_back(std::move(*compute_));
     }
+    if (is_broken_) return;
     if (specs_.levels.empty() || specs_.levels.back().kind != Level::Kind::kCompute)
       context_.read.error(architecture, "the architecture has no compute unit",
                           "its class has one of: mac, intmac, fpmac, compute");
@@ -61,6 +62,7 @@ class TreeReader {
         context_.read.error(*local, fmt::format("local must be a list, not {}", describe(*local)));
       for (const YamlPointer& component : local->items) add(*component, around);
     }
+    is_broken_ |= has_misspelt_key(context_, tree, "a subtree", {"subtree", "local"});
     const YamlNode* subtrees = find_key(tree, "subtree");
     if (subtrees == nullptr) return;
     if (!subtrees->is_sequence() || subtrees->items.empty()) {
@@ -92,11 +94,13 @@ class TreeReader {
     const auto last = dots == std::string::npos || close == std::string::npos
                           ? std::nullopt
                           : whole_number(std::string_view(text).substr(dots + 2, close - dots - 2));
-    if (!first || !last || *last < *first)
+    if (!first || !last || *last < *first) {
       context_.read.error_inside(node, open, fmt::format("'{}' is no array of components", text),
                                  "write it as PE[0..255]");
-    else
+      is_broken_ = true;
+    } else {
       array.count = *last - *first + 1;
+    }
     return array;
   }
 
@@ -115,9 +119,12 @@ class TreeReader {
     level.node = &component;
     level.kind = is_storage_class(level.type) ? Level::Kind::kStorage : Level::Kind::kCompute;
     if (!is_compute_class(level.type) && !is_storage_class(level.type)) {
-      context_.note(component, fmt::format("{} is of the class {}, which is neither storage nor "
-                                           "compute, and is left out",
-                                           level.name, level.type));
+      context_.note(component,
+                    fmt::format("{} is of the class {}, which is neither storage nor compute, and "
+                                "is left out",
+                                level.name, level.type),
+                    did_you_mean(level.type, {"DRAM", "SRAM", "regfile", "smartbuffer", "storage",
+                                              "intmac", "fpmac", "compute"}));
       return;
     }
     note_other_keys(context_, component, level.name, {"name", "class", "attributes"});
@@ -141,6 +148,7 @@ class TreeReader {
 
   /// Instances over those of the level before are a fanout.
   void fan_out(Level& level, std::int64_t instances, const std::string& array) {
+    if (is_broken_) return;  // how many there are is not known
     instances = level.attributes.integer(context_, {"instances"}).value_or(instances);
     const auto mesh_x = level.attributes.integer(context_, {"meshX", "meshx"});
     const auto rows = level.attributes.integer(context_, {"meshY", "meshy"});
@@ -189,6 +197,7 @@ class TreeReader {
 
   ImportContext& context_;
   Specs& specs_;
+  bool is_broken_ = false;                    ///< a part is missing, which was said
   std::int64_t instances_ = 1, columns_ = 1;  ///< of the level before
   std::optional<Level> compute_;
   std::int64_t compute_instances_ = 1;

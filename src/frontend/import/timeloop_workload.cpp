@@ -134,7 +134,7 @@ std::string Names::unused_rank(std::string name) {
 double word_bits_of(ImportContext& context, const Specs& specs) {
   for (auto level = specs.levels.rbegin(); level != specs.levels.rend(); ++level) {
     Attributes attributes = level->attributes;
-    const auto bits = attributes.number(context, {"word_bits", "word_width", "datawidth"});
+    const auto bits = attributes.number(context, {"word_bits", "word_width", "datawidth"}, false);
     if (bits) return *bits;
   }
   return kDefaultWordBits;

@@ -400,6 +400,18 @@ TEST(AccelForgeImport, RendersTemplatesWithTheirVariables) {
   EXPECT_THAT(specs.workload, HasSubstr("T2[m] = T1[m] * W1[k]"));
 }
 
+// The template's lines: the Einsum of the loop stands in the 7th, what follows the loop in the 9th.
+// Rendered they are the 9th (of the second time) and the 12th.
+TEST(AccelForgeImport, NamesTheTemplatesLine) {
+  ImportOptions options;
+  options.variables = {{"M", "16"}, {"N", "2"}};
+  const std::string text = kTemplate;
+  EXPECT_THAT(mistakes_in({text + "  n_instances: many\n"}, options), HasSubstr("file0.yaml:9:"));
+  std::string broken = text;
+  broken.replace(broken.find("[k]"), 3, "[k");
+  EXPECT_THAT(mistakes_in({broken}, options), HasSubstr("file0.yaml:7:"));
+}
+
 TEST(AccelForgeImport, SaysWhatATemplateLacks) {
   ImportOptions options;
   EXPECT_THAT(mistakes_in({kTemplate}), HasSubstr("'M' is undefined"));
