@@ -1,6 +1,7 @@
 #include "frontend/text_encoding.h"
 
 #include <cstdint>
+#include <optional>
 
 #include "support/printable_text.h"
 
@@ -27,7 +28,14 @@ void append_utf8(std::string& text, std::uint32_t character) {
   }
 }
 
-/// Numbers of `width` bytes, one after another; what is left at the end counts as one, too.
+constexpr std::uint32_t kNoCharacter = 0xFFFFFFFF;
+constexpr char kNoUtf8 = '\xFF';
+
+bool is_character(std::uint32_t value) {
+  return value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF);
+}
+
+/// Numbers of `width` bytes, one after another.
 class Units {
  public:
   Units(std::string_view bytes, std::size_t width, bool big_endian)
@@ -35,14 +43,26 @@ class Units {
 
   bool at_end() const { return at_ >= bytes_.size(); }
 
-  std::uint32_t next() {
+  /// None where the bytes end inside it.
+  std::optional<std::uint32_t> next() {
+    const std::size_t start = at_;
+    at_ += width_;
+    if (at_ > bytes_.size()) return std::nullopt;
     std::uint32_t value = 0;
-    for (std::size_t i = 0; i < width_ && at_ + i < bytes_.size(); ++i) {
-      const auto byte = static_cast<std::uint32_t>(static_cast<unsigned char>(bytes_[at_ + i]));
+    for (std::size_t i = 0; i < width_; ++i) {
+      const auto byte = static_cast<std::uint32_t>(static_cast<unsigned char>(bytes_[start + i]));
       value |= byte << 8 * (big_endian_ ? width_ - 1 - i : i);
     }
-    at_ += width_;
     return value;
+  }
+
+  /// The next one if it is the second half of a pair of UTF-16; else it stays the next one.
+  std::optional<std::uint32_t> second_of_pair() {
+    const std::size_t start = at_;
+    const auto value = next();
+    if (value && *value >= 0xDC00 && *value < 0xE000) return value;
+    at_ = start;
+    return std::nullopt;
   }
 
  private:
@@ -52,14 +72,22 @@ class Units {
   std::size_t at_ = 0;
 };
 
+/// Half of a pair, or a unit that is cut off or no character, becomes a byte that no UTF-8 text
+/// has.
 std::string utf8_of_units(Units units) {
   std::string text;
   while (!units.at_end()) {
-    std::uint32_t character = units.next();
-    const bool is_first_of_pair = character >= 0xD800 && character < 0xDC00;
-    if (is_first_of_pair && !units.at_end())
-      character = 0x10000 + ((character - 0xD800) << 10U) + (units.next() - 0xDC00U) % 0x400U;
-    append_utf8(text, character);
+    std::uint32_t character = units.next().value_or(kNoCharacter);
+    if (character >= 0xD800 && character < 0xDC00) {
+      const std::uint32_t second = units.second_of_pair().value_or(kNoCharacter);
+      character = second == kNoCharacter
+                      ? second
+                      : 0x10000 + ((character - 0xD800) << 10U) + second - 0xDC00;
+    }
+    if (is_character(character))
+      append_utf8(text, character);
+    else
+      text += kNoUtf8;
   }
   return text;
 }
