@@ -352,7 +352,11 @@ class ComponentReader {
     dimension.reuse = tensor_set(map.optional("reuse"), "reuse");
     dimension.may_reuse = tensor_set(map.optional("may_reuse"), "may_reuse")
                               .value_or(dimension.reuse.value_or(*Expression::parse("All")));
-    dimension.min_usage = number(map.optional("min_usage"), {.what = "min_usage"});
+    const YamlNode* usage = map.optional("min_usage");
+    dimension.min_usage = number(usage, {.what = "min_usage"});
+    if (dimension.min_usage && dimension.min_usage->constant().value_or(0) > 1)
+      context_.error(*usage, fmt::format("min_usage is a share of the fanout, at most 1, not {}",
+                                         describe(*usage)));
     map.finish();
     return dimension;
   }
@@ -411,10 +415,13 @@ class ComponentReader {
     if (const auto bits =
             read_quantity(context_, map.optional("bits_per_action"), rule("bits_per_action")))
       action.bits_per_action = bits->value;
-    if (const auto values =
-            read_quantity(context_, map.optional("values_per_action"),
-                          {.what = "values_per_action", .dimensions = {}, .zero = false}))
+    const YamlNode* values_node = map.optional("values_per_action");
+    if (const auto values = read_quantity(
+            context_, values_node, {.what = "values_per_action", .dimensions = {}, .zero = false}))
       action.values_per_action = values->value;
+    if (values_node != nullptr && map.optional("bits_per_action") != nullptr)
+      context_.error(*values_node, "an action moves either so many bits or so many values",
+                     "leave out 'bits_per_action' or 'values_per_action'");
     const ClassNumbers::ActionNumbers* known = class_ ? class_->find(action.name) : nullptr;
     const bool unknown_class = has_class_ && !class_;  // said already
     const YamlNode* energy_node = unknown_class || (known != nullptr && known->energy)
@@ -451,7 +458,9 @@ class ComponentReader {
     if (std::find(names.begin(), names.end(), name) == names.end())
       context_.error(
           *node, fmt::format("a {} has no action '{}'", node_.tag, name),
-          did_you_mean(name, names, fmt::format("actions are {}", fmt::join(names, ", "))));
+          name == "leak" || name == "leakage"
+              ? "leakage is `leak_power` of the component"
+              : did_you_mean(name, names, fmt::format("actions are {}", fmt::join(names, ", "))));
     for (const Action& other : component_.actions)
       if (other.name == name)
         context_.error(*node, fmt::format("two actions are called '{}'", name));

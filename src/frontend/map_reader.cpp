@@ -20,9 +20,32 @@ const YamlNode* MapReader::optional(const std::string& key) {
 
 const YamlNode* MapReader::required(const std::string& key) {
   const YamlNode* value = optional(key);
-  if (value == nullptr && node_.is_map())
-    context_.error(node_, fmt::format("{} needs the key '{}'", what_, key));
-  return value;
+  if (value != nullptr || !node_.is_map()) return value;
+  const bool may_be_misspelt =
+      std::any_of(node_.entries.begin(), node_.entries.end(), [&](const YamlEntry& entry) {
+        return !is_known(entry) && !nearest_name(entry.key->text, {key}).empty();
+      });
+  if (may_be_misspelt) {
+    context_.error_that_follows();
+    misspelt_.push_back(key);
+  } else {
+    report_missing(key);
+  }
+  return nullptr;
+}
+
+bool MapReader::is_misspelt(const std::string& key) const {
+  return std::any_of(node_.entries.begin(), node_.entries.end(), [&](const YamlEntry& entry) {
+    return !is_known(entry) && nearest_name(entry.key->text, known_) == key;
+  });
+}
+
+bool MapReader::is_known(const YamlEntry& entry) const {
+  return std::find(known_.begin(), known_.end(), entry.key->text) != known_.end();
+}
+
+void MapReader::report_missing(const std::string& key) {
+  context_.error(node_, fmt::format("{} needs the key '{}'", what_, key));
 }
 
 void MapReader::belongs_into(const std::string& section, const std::vector<std::string>& keys) {
@@ -30,9 +53,11 @@ void MapReader::belongs_into(const std::string& section, const std::vector<std::
 }
 
 void MapReader::finish() {
+  for (const std::string& key : misspelt_)
+    if (!is_misspelt(key)) report_missing(key);
   for (const YamlEntry& entry : node_.entries) {
     const std::string& key = entry.key->text;
-    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    if (is_known(entry)) continue;
     const auto elsewhere = section_of_.find(key);
     context_.error(
         *entry.key, fmt::format("{} has no key '{}'", what_, key),

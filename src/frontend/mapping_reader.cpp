@@ -78,8 +78,11 @@ class MappingReader {
     std::vector<std::string> tags;
     for (const TaggedReader& reader : readers()) tags.emplace_back(reader.tag);
     const std::string what = node.tag.empty() ? "a node without a tag" : "unknown tag " + node.tag;
-    const std::string hint = node.tag == "!Nested" ? "!Nested stands directly below a split"
-                                                   : did_you_mean(node.tag, tags);
+    const std::string hint =
+        node.tag == "!Nested" ? "!Nested stands directly below a split"
+        : node.tag.empty() && node.is_map() && node.find("node") != nullptr
+            ? "mappings in JSON are read by `evaluate --batch FILE`, one a line"
+            : did_you_mean(node.tag, tags);
     context_.error(node, fmt::format("{} in a mapping", node.tag == "!Nested" ? "a !Nested" : what),
                    hint.empty() ? fmt::format("nodes are {}", fmt::join(tags, ", ")) : hint);
   }

@@ -284,11 +284,14 @@ class RankSizes {
             fmt::format("declare it: 'rank_sizes: {{{}: ...}}'", name));
   }
 
+  /// Of each variable once.
   void report_unbounded() {
+    std::vector<bool> is_reported(workload_.rank_variables.size());
     for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
       if (!pending_[e]) continue;
       for (const VariableRange& range : workload_.einsums[e].iteration_space) {
-        if (boxes_[e][range.variable].is_bounded()) continue;
+        if (boxes_[e][range.variable].is_bounded() || is_reported[range.variable.index()]) continue;
+        is_reported[range.variable.index()] = true;
         const std::string& name = workload_[range.variable].name;
         error({source_.einsums[e].place, 0},
               fmt::format("variable '{}' of the Einsum {} has no bounds", name,

@@ -127,7 +127,7 @@ bool check_range(ReadContext& context, const YamlNode& node, double value,
 std::optional<Expression> with_checked_unit(ReadContext& context, const YamlNode& node,
                                             Expression expression, const QuantityRule& rule) {
   auto dimension = expression.dimension();
-  if (dimension && *dimension && (**dimension).cycle != 0) {
+  if (dimension && *dimension && (**dimension).cycle != 0 && !rule.dimensions.empty()) {
     if (!rule.clock_hz) {
       context.error(node, fmt::format("{} is given in cycles, but there is no clock", rule.what),
                     "give the architecture a clock, as in 'clock: 1 GHz'");
@@ -180,7 +180,9 @@ std::optional<Expression> read_quantity_expression(ReadContext& context, const Y
 
 std::optional<std::int64_t> read_integer(ReadContext& context, const YamlNode* node,
                                          const char* what, std::int64_t minimum) {
-  const auto expression = read_expression(context, node, what);
+  const auto read = read_expression(context, node, what);
+  if (!read) return std::nullopt;
+  const auto expression = with_checked_unit(context, *node, *read, {.what = what});
   if (!expression) return std::nullopt;
   const auto value = number_of(context, *node, what, *expression);
   if (!value) return std::nullopt;

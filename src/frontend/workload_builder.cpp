@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "frontend/expression_names.h"
+#include "frontend/misspelt_tensors.h"
 #include "frontend/names.h"
 #include "frontend/rank_sizes.h"
 #include "frontend/tensor_sets.h"
@@ -15,7 +16,9 @@
 namespace sluice {
 namespace {
 
+// Sets of them are masks of 64 bits.
 constexpr std::size_t kMostTensorsOfEinsum = 64;
+constexpr std::size_t kMostVariablesOfEinsum = 64;
 
 /// Turns names into ids, then gives every variable its range and every rank its size.
 class WorkloadBuilder {
@@ -33,6 +36,7 @@ class WorkloadBuilder {
     check_uses();
     if (context_.n_errors() != before) return std::nullopt;
     check_order(context_, source_, workload_);
+    warn_of_misspelt_tensors(context_, source_, workload_);
     if (!source_.has_bad_sizes) derive_rank_sizes(context_, source_, names_of_states(), workload_);
     set_initial_values();
     apply_tensor_sets(context_, source_, workload_);
@@ -145,6 +149,10 @@ class WorkloadBuilder {
       if (tensors_of(einsum).size() > kMostTensorsOfEinsum)
         error(place, fmt::format("the Einsum {} uses more than {} tensors", source.name,
                                  kMostTensorsOfEinsum));
+      if (einsum.iteration_space.size() > kMostVariablesOfEinsum)
+        error(place,
+              fmt::format("the Einsum {} has {} variables, more than the limit of {}", source.name,
+                          einsum.iteration_space.size(), kMostVariablesOfEinsum));
     }
     workload_.einsums.push_back(std::move(einsum));
   }

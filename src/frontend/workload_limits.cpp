@@ -16,7 +16,7 @@ class Product {
   }
   bool is_too_large() const { return !(value_ < kMostCounted); }
   std::string text() const {
-    return fmt::format("{} = {:.2e}, more than 2^63 = 9.22e+18", text_, value_);
+    return fmt::format("{} = {:.2e}, not below 2^63 = 9.22e+18", text_, value_);
   }
 
  private:
@@ -27,6 +27,7 @@ class Product {
 }  // namespace
 
 void check_counts(ReadContext& context, const WorkloadSource& source, const Workload& workload) {
+  std::vector<bool> is_reported(workload.tensors.size());  // for the first Einsum that uses it
   for (std::size_t e = 0; e < workload.einsums.size(); ++e) {
     const Einsum& einsum = workload.einsums[e];
     Product points;
@@ -45,10 +46,11 @@ void check_counts(ReadContext& context, const WorkloadSource& source, const Work
       for (const RankId rank : workload[access.tensor].ranks)
         values.add(workload[rank].name, static_cast<double>(workload[rank].size));
       values.add("bits", access.bits_per_value);
-      if (values.is_too_large())
-        context.error(*source.einsums[e].place,
-                      fmt::format("the tensor {} has too many bits to be counted: {}",
-                                  workload[access.tensor].name, values.text()));
+      if (!values.is_too_large() || is_reported[access.tensor.index()]) continue;
+      is_reported[access.tensor.index()] = true;
+      context.error(*source.einsums[e].place,
+                    fmt::format("the tensor {} has too many bits to be counted: {}",
+                                workload[access.tensor].name, values.text()));
     }
   }
 }

@@ -42,6 +42,9 @@ class WorkloadReader {
     if (const YamlNode* list = map.required("einsums")) source.einsums = einsums(*list);
     source.has_bad_einsums = context_.n_errors() != before;
     map.finish();
+    source.has_bad_sizes |=
+        map.is_misspelt("rank_sizes") || map.is_misspelt("iteration_space_shape");
+    source.has_bad_bits |= map.is_misspelt("bits_per_value");
     if (renames != nullptr)
       for (RenamesOfEinsum& entry : renames_section(renames))
         source.renames.push_back(std::move(entry));

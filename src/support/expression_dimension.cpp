@@ -82,6 +82,8 @@ class DimensionChecker {
 }  // namespace
 
 std::string to_string(const Dimension& dimension) {
+  if (dimension == Dimension{.second = -1}) return "Hz";
+  if (dimension == Dimension{.joule = 1, .second = -1}) return "W";
   std::string above;
   std::string below;
   const auto add = [&](const char* unit, int exponent) {

@@ -124,6 +124,33 @@ workload:
   EXPECT_EQ(specs.warnings[0].location.line, 3);
 }
 
+std::vector<std::string> hints_of(const std::string& einsums) {
+  const Specs specs = specs_of(R"yaml(
+workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums: )yaml" + einsums);
+  std::vector<std::string> hints;
+  for (const Diagnostic& warning : specs.warnings) hints.push_back(warning.hint);
+  return hints;
+}
+
+TEST(WorkloadReader, WarnsOfATensorThatOneLetterTellsFromTheOneMade) {
+  const std::vector<std::string> did_you_mean_hid = {"did you mean 'HID'?"};
+  for (const std::string read : {"HIDD", "HI", "HIT", "HDI"}) {
+    const auto hints = hints_of("['HID[m] = A[m]', 'Z[m] = exp(" + read + "[m])']");
+    EXPECT_EQ(hints, did_you_mean_hid) << read;
+  }
+}
+
+TEST(WorkloadReader, TakesTensorsOfSimilarNamesForMeant) {
+  const std::vector<std::string> none;
+  EXPECT_EQ(hints_of("['X1[m] = X0[m]']"), none);                      // made where it is read
+  EXPECT_EQ(hints_of("['H1[m] = A[m]', 'Z[m] = exp(H2[m])']"), none);  // numbered
+  EXPECT_EQ(hints_of("['HID[m] = A[m]', 'Z[m] = HID[m] * HIT[m]']"), none);  // both are used
+  EXPECT_EQ(hints_of("['H[m] = A[m]', 'Z[m] = exp(B[m])']"), none);          // short names
+}
+
 TEST(WorkloadReader, ARecurrencesStateHasOneSliceMoreThanSteps) {
   const Workload w = workload_of(R"yaml(
 variables: {STEPS: 4}
