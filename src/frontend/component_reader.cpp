@@ -438,6 +438,15 @@ class ComponentReader {
     const bool is_unknown = throughput_node != nullptr && throughput_node->is_null();
     action.throughput = is_unknown ? std::numeric_limits<double>::quiet_NaN()
                                    : throughput(throughput_node, action.bits_per_action);
+    if (values_node != nullptr) {
+      check_not_per_bit(energy_node, "energy");
+      check_not_per_bit(throughput_node, "throughput");
+      if (energy_node == nullptr && known != nullptr && known->energy &&
+          known->energy->dimension == kJoulePerBit)
+        context_.error(*values_node,
+                       "the class gives the energy of a bit: an action needs its bits",
+                       "give 'bits_per_action'");
+    }
     if (is_unknown && timed)
       context_.error(*throughput_node, "the total_latency says how long this takes, so it is known",
                      "leave out the throughput");
@@ -450,6 +459,19 @@ class ComponentReader {
       action.setup_s = setup->value;
     map.finish();
     return action;
+  }
+
+  /// Beside `values_per_action` nobody knows how many bits an action moves: tensors differ.
+  void check_not_per_bit(const YamlNode* node, const char* what) {
+    if (node == nullptr || !node->is_scalar() || node->is_null()) return;
+    const auto expression = read_expression(context_, node, what);
+    if (!expression) return;
+    const auto dimension = expression->dimension();
+    if (!dimension || !*dimension || (**dimension).bit == 0) return;
+    context_.error(
+        *node,
+        fmt::format("{} cannot be in {} beside 'values_per_action'", what, to_string(**dimension)),
+        "give it per action, or 'bits_per_action'");
   }
 
   void check_action_name(const YamlNode* node, const std::string& name,

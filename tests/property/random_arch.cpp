@@ -85,8 +85,10 @@ class ArchMaker {
                       : random_.chance(10) ? std::numeric_limits<double>::quiet_NaN()
                                            : random_.number();
     result.throughput = random_.chance(30) ? kUnbounded : random_.number();
-    if (random_.chance(30)) result.bits_per_action = random_.number();
-    if (random_.chance(10)) result.values_per_action = random_.number();
+    if (random_.chance(30))
+      result.bits_per_action = random_.number();
+    else if (random_.chance(10))
+      result.values_per_action = random_.number();
     if (random_.chance(20)) result.setup_s = random_.number();
     return result;
   }
