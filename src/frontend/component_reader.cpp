@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "frontend/component_class.h"
@@ -219,10 +220,7 @@ class ComponentReader {
     network.repeated_values = read_choice(context_, map_.optional("repeated_values"),
                                           "pricing of repeated values", kRepeats)
                                   .value_or(RepeatedValues::kCounted);
-    if (const auto width =
-            read_quantity(context_, map_.optional("channel_width"),
-                          {.what = "channel_width", .dimensions = {kBit}, .zero = false}))
-      network.channel_width_bits = static_cast<std::int64_t>(width->value);
+    network.channel_width_bits = whole_bits("channel_width").value_or(1);
     if (const auto bandwidth = read_quantity(context_, map_.required("link_bandwidth"),
                                              {.what = "link_bandwidth",
                                               .dimensions = {kBitPerSecond},
@@ -264,6 +262,17 @@ class ComponentReader {
     const auto value = read_quantity(context_, map_.optional(key),
                                      {.what = key, .dimensions = {kBit}, .zero = false});
     return value ? std::optional(value->value) : std::nullopt;
+  }
+
+  std::optional<std::int64_t> whole_bits(const char* key) {
+    constexpr double kMost = 9007199254740992.0;  // 2^53
+    const auto value = bits(key);
+    if (!value) return std::nullopt;
+    if (*value == std::floor(*value) && *value <= kMost) return static_cast<std::int64_t>(*value);
+    context_.error(*map_.optional(key),
+                   fmt::format("{} must be a whole number of bits, at most 2^53, not {}", key,
+                               describe(*map_.optional(key))));
+    return std::nullopt;
   }
 
   /// J per action; `pJ/bit` is multiplied by the bits of one.
