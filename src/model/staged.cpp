@@ -1,8 +1,10 @@
 #include "model/staged.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
+#include "model/finish_nests.h"
 #include "model/pricing.h"
 #include "model/regions.h"
 #include "model/transfer_times.h"
@@ -158,6 +160,8 @@ struct ListPlace {
   const SplitNode* split = nullptr;  ///< at its end
 };
 
+constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+
 /// Where the parts of one nest stand among the splits of the tree.
 struct Branch {
   std::vector<std::size_t> children;     ///< which child of each split on the way to the compute
@@ -231,9 +235,15 @@ class StageTree {
       std::size_t splits = splits_above(tree_.entries[storage.entry].node);
       if (storage.loops_above > 0)
         splits = std::max(splits, branch.loops[static_cast<std::size_t>(storage.loops_above) - 1]);
-      branch.storages.push_back(splits);
+      branch.storages.push_back(takes_part(nest, s) ? splits : kNowhere);
     }
     return branch;
+  }
+
+  /// False for what stands below both ends of a copy: no stage waits for it.
+  bool takes_part(const Nest& nest, std::uint32_t s) const {
+    return s < reserved_end(problem_, tree_, nest) &&
+           !lies_beyond_copy(problem_, tree_, nest, tree_.storages[s]);
   }
 
   /// Repetitions of the whole tree; Einsums that are repeated in different numbers are so one by
@@ -480,7 +490,10 @@ class StageTree {
     return result;
   }
 
+  /// Whether the compute's operands and results pass another memory of the tensor. A copy's nodes
+  /// are no stations on a way: each one that takes part reads or writes by itself.
   bool has_memory_below(const Nest& nest, std::uint32_t s) const {
+    if (problem_.workload[nest.einsum].is_copy_operation) return false;
     for (std::uint32_t other = nest.storages_begin + s + 1; other < nest.storages_end; ++other)
       if (tree_.storages[other].tensor == tree_.storages[nest.storages_begin + s].tensor &&
           problem_.arch[tree_.storages[other].component].is_memory())

@@ -161,5 +161,33 @@ TEST_F(Staged, IsNeverShorterThanOverlap) {
   EXPECT_EQ(named(cost(nodes).breakdown), parts(32, 0, 4 * 2 + 4, 48 - 44));
 }
 
+// T comes from DRAM in 4 / 2 s, U goes to GB at once. A node of U in a memory below both ends does
+// not exist.
+TEST_F(Staged, ACopyTakesAsLongWhateverIsWrittenBelowBothEnds) {
+  w = WorkloadBuilder({{"m", 4}}, 1).copy("U[m] = T[m]").workload;
+  arch.components.insert(arch.components.begin() + 2, memory("RF", "inf", "Nothing", 0, 1));
+  const MappingBuilder b(w, arch);
+  const NodeList ends = {b.storage("DRAM", {"T"}), b.storage("GB", {"U"})};
+  for (const char* below : {"", "T", "U"}) {
+    NodeList nodes = ends;
+    if (*below != 0) nodes.push_back(b.storage("RF", {below}));
+    nodes.push_back(b.temporal("m", 1));
+    nodes.push_back(b.compute("U", "MAC"));
+    const Cost result = cost(nodes);
+    EXPECT_EQ(result.latency_s, 2) << below;
+    EXPECT_EQ(named(result.breakdown), parts(0, 0, 0.5, 1.5)) << below;
+  }
+}
+
+// T comes to GB in 4 / 2 s and goes on from there to RF, which takes 4 / 1 s to write: the longer.
+TEST_F(Staged, ACopyWaitsForEachMemoryOnItsWay) {
+  w = WorkloadBuilder({{"m", 4}}, 1).copy("U[m] = T[m]").workload;
+  arch.components.insert(arch.components.begin() + 2, memory("RF", "inf", "Nothing", 0, 1));
+  const MappingBuilder b(w, arch);
+  const Cost result = cost({b.storage("DRAM", {"T"}), b.storage("GB", {"T"}),
+                            b.storage("RF", {"U"}), b.compute("U", "MAC")});
+  EXPECT_EQ(result.latency_s, 2 + 4);
+}
+
 }  // namespace
 }  // namespace sluice::testing
