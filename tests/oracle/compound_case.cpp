@@ -21,7 +21,8 @@ struct Drawn {
 /// Writes a cascade, Einsum by Einsum.
 class CascadeDice {
  public:
-  CascadeDice(Dice& dice, int attempt) : dice_(dice), attempt_(attempt) {}
+  CascadeDice(Dice& dice, Dice& copies, int attempt)
+      : dice_(dice), copies_(copies), attempt_(attempt) {}
 
   std::string draw() {
     const int drawn = dice_.one_of({1, 2, 2, 2, 3, 3, 3, 4});
@@ -35,7 +36,7 @@ class CascadeDice {
       any_cascade(count);
     std::string text = fmt::format("workload:\n  rank_sizes: {{{}}}\n", sizes());
     text += fmt::format("  bits_per_value: {{All: {}}}\n  einsums:\n", dice_.one_of({1, 8, 16}));
-    for (const std::string& einsum : einsums_) text += "  - \"" + einsum + "\"\n";
+    for (const std::string& einsum : einsums_) text += "  - " + einsum + "\n";
     return text;
   }
 
@@ -83,15 +84,19 @@ class CascadeDice {
   Drawn unary(const char* operation, const Drawn& of, const std::string& ranks) {
     const bool renamed = dice_.chance(15);
     const Drawn made = output(ranks);
+    const std::string to = access(made, renamed), from = access(of, renamed);
     einsums_.push_back(
-        fmt::format("{} = {}({})", access(made, renamed), operation, access(of, renamed)));
+        made.ranks == of.ranks && copies_.chance(30)
+            ? fmt::format("{{einsum: \"{} = {}\", name: {}, is_copy_operation: true}}", to, from,
+                          made.name)
+            : fmt::format("\"{} = {}({})\"", to, operation, from));
     return made;
   }
 
   Drawn binary(const char* operation, const Drawn& a, const Drawn& b, const std::string& ranks) {
     const bool renamed = dice_.chance(15);
     const Drawn made = output(ranks);
-    einsums_.push_back(fmt::format("{} = {} {} {}", access(made, renamed), access(a, renamed),
+    einsums_.push_back(fmt::format("\"{} = {} {} {}\"", access(made, renamed), access(a, renamed),
                                    operation, access(b, renamed)));
     return made;
   }
@@ -163,6 +168,7 @@ class CascadeDice {
   }
 
   Dice& dice_;
+  Dice& copies_;
   int attempt_;
   int inputs_ = 0;
   bool single_row_ = false;
@@ -298,9 +304,10 @@ class MachineDice {
 }  // namespace
 
 std::string random_compound_yaml(std::uint64_t seed, int attempt) {
-  Dice cascade(seed * 1'000'003), machine(seed * 1'000'003 + 1 + static_cast<unsigned>(attempt));
+  Dice cascade(seed * 1'000'003), copies(seed * 1'000'003 + 500'000),
+      machine(seed * 1'000'003 + 1 + static_cast<unsigned>(attempt));
   // named, because the order in which operands are evaluated is not fixed
-  const std::string workload = CascadeDice(cascade, attempt).draw();
+  const std::string workload = CascadeDice(cascade, copies, attempt).draw();
   return workload + MachineDice(machine, attempt).draw();
 }
 

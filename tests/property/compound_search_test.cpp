@@ -199,5 +199,39 @@ TEST(CompoundSearch, RefusesComputesBelowSeveralOutermostMemories) {
             "the mapper compound does not know computes below several outermost memories: MAC");
 }
 
+// Seed 65 of brute force. Priced alone, a copy from T1's place in GB to DRAM is not free: its nests
+// differ, and those spread over the cores take less time, in which OB leaks 4 W. 22.15625 s · 4 W +
+// 64 J of actions (X0, X1: 20 J of DRAM, 16 of OB; T1, T2: 4 J of GB, 16 of DRAM; 8 of the ALU).
+TEST(CompoundSearch, TellsNestsOfACopyOutOfTheGroupApart) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 2}
+  bits_per_value: {All: 1}
+  einsums:
+  - "T1[M:m] = X0[M:m] * X1[M:m]"
+  - {einsum: "T2[M:m] = T1[M:m]", name: T2, is_copy_operation: true}
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 5, throughput: 4}, {name: write, energy: 8, throughput: 16}]}
+  - !Network {name: ClusterNet, topology: all_to_all, channel_width: 2, link_bandwidth: 16, router_latency: 1, queue_latency: 0, hop_energy: 2}
+  - !Container {name: Cluster, spatial: [{name: cx, fanout: 2}]}
+  - !Memory {name: GB, size: inf, actions: [{name: read, energy: 1, throughput: 1, setup: 2}, {name: write, energy: 1, throughput: 64}]}
+  - !Network {name: CoreNet, topology: mesh, channel_width: 8, link_bandwidth: 1, router_latency: 0.125, queue_latency: 0, hop_energy: 0}
+  - !Container {name: Core, spatial: [{name: kx, fanout: 2}]}
+  - !Memory {name: OB, size: 32, tensors: {keep: ~Intermediates, may_keep: Outputs}, leak_power: 1, actions: [{name: read, energy: 2, throughput: 2}, {name: write, energy: 2, throughput: 2}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 4, throughput: 0.0625}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value());
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  options.policy = LatencyPolicy::kStaged;
+  const auto found =
+      find_mapper("compound")->map(*bind(*specs->workload, *specs->arch), options, {});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+  EXPECT_DOUBLE_EQ(found->mappings.front().cost.energy_j, 22.15625 * 4 + 64);
+}
+
 }  // namespace
 }  // namespace sluice::compound

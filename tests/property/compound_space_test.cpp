@@ -112,14 +112,16 @@ TEST(CompoundSpace, ReductionsAreSpreadOverNetworksOnly) {
 
 TEST(CompoundSpace, OfRandomCasesIsPricedWithoutSurprises) {
   // What evaluate may refuse: a loop of the frame over variables that some Einsum does not use; an
-  // all_reduce across a container without a network over which something else is spread.
+  // all_reduce across a container without a network over which something else is spread; a copy
+  // below a pipelined split.
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const oracle::CompoundCase drawn = oracle::random_compound_case(seed, 1'000);
     EXPECT_LE(drawn.truth.mappings, 1'000);
     EXPECT_EQ(drawn.truth.legal > 0, drawn.truth.of(Objective::kEnergy).has_value());
     for (const auto& [message, mapping] : drawn.truth.refusals)
       EXPECT_TRUE(message.find(" repeats the Einsum ") != std::string::npos ||
-                  message.find("its messages have no way") != std::string::npos)
+                  message.find("its messages have no way") != std::string::npos ||
+                  message.find("cannot price the copy ") != std::string::npos)
           << message << "\n"
           << drawn.yaml << to_yaml(mapping, drawn.problem.workload, drawn.problem.arch);
   }

@@ -105,7 +105,8 @@ class ClassFinder {
         found->temporal = false;
         if (access.is_output && found->variable[e])
           found->reduced.push_back(access.tensor);
-        else if (!is_reduced_by_maker(*found, access.tensor))
+        else if (workload_[group_.einsum(e)].is_copy_operation ||
+                 !is_reduced_by_maker(*found, access.tensor))
           found->spatial = false;
       }
   }

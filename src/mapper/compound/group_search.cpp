@@ -40,10 +40,8 @@ class GroupSearch {
       Group alone;
       alone.first = group_.first + e;
       alone.end = alone.first + 1;
-      // What others make comes from the outermost memory: the same for all of its nests.
       for (TensorId tensor : problem_[alone.einsum(0)].tensors)
-        if (!group_.is_internal(tensor) ||
-            problem_.roles.producer[tensor.index()] != alone.einsum(0))
+        if (!group_.is_internal(tensor) || comes_from_root(alone.einsum(0), tensor))
           alone.external.push_back(tensor);
       alone_roots_.push_back(root_of(problem_, {&alone}));
       alone_constraints_.push_back(constraints_alone(options.constraints, alone.einsum(0)));
@@ -65,6 +63,14 @@ class GroupSearch {
     if (!over()) return true;
     result_.is_complete = false;
     return false;
+  }
+
+  /// What others make comes from the outermost memory where an Einsum is priced alone: the same for
+  /// all of its nests. Not for a copy out of the group, which would be free there.
+  bool comes_from_root(EinsumId einsum, TensorId tensor) const {
+    if (problem_.roles.producer[tensor.index()] == einsum) return false;
+    const Einsum& reader = problem_.workload[einsum];
+    return !reader.is_copy_operation || group_.is_internal(reader.output().tensor);
   }
 
   bool choose_computes(std::size_t e) {
