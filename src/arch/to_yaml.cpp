@@ -106,6 +106,8 @@ class ComponentPrinter {
     if (network.layout == NodeLayout::kPacked) line("layout", "packed");
     if (network.returning_sums == ReturningSums::kFree) line("returning_sums", "free");
     if (network.repeated_values == RepeatedValues::kFree) line("repeated_values", "free");
+    if (network.implicit_time == ImplicitTime::kOnce) line("implicit_time", "once");
+    if (network.implicit_time == ImplicitTime::kNone) line("implicit_time", "none");
     number("channel_width", static_cast<double>(network.channel_width_bits), 1);
     line("link_bandwidth", yaml_number(network.link_bandwidth));
     number("router_latency", network.router_latency_s, 0);

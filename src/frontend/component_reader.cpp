@@ -205,6 +205,9 @@ class ComponentReader {
                                                               {"free", RepeatedValues::kFree}};
     static constexpr NamedValue<ReturningSums> kSums[] = {{"counted", ReturningSums::kCounted},
                                                           {"free", ReturningSums::kFree}};
+    static constexpr NamedValue<ImplicitTime> kTimes[] = {{"receivers", ImplicitTime::kReceivers},
+                                                          {"once", ImplicitTime::kOnce},
+                                                          {"none", ImplicitTime::kNone}};
     const YamlNode* entry = map_.optional("entry");
     network.entry = read_choice(context_, entry, "entry", kEntries).value_or(NetworkEntry::kCorner);
     if (network.entry == NetworkEntry::kEdge && network.topology != Topology::kMesh)
@@ -220,6 +223,9 @@ class ComponentReader {
     network.repeated_values = read_choice(context_, map_.optional("repeated_values"),
                                           "pricing of repeated values", kRepeats)
                                   .value_or(RepeatedValues::kCounted);
+    network.implicit_time =
+        read_choice(context_, map_.optional("implicit_time"), "time of implicit traffic", kTimes)
+            .value_or(ImplicitTime::kReceivers);
     network.channel_width_bits = whole_bits("channel_width").value_or(1);
     if (const auto bandwidth = read_quantity(context_, map_.required("link_bandwidth"),
                                              {.what = "link_bandwidth",

@@ -7,8 +7,10 @@ namespace sluice {
 namespace {
 
 bool costs(const Network& network) {
-  return network.hop_energy_j > 0 || network.link_bandwidth != kUnbounded ||
-         network.router_latency_s > 0 || network.queue_latency_s > 0;
+  if (network.hop_energy_j > 0) return true;
+  if (network.implicit_time == ImplicitTime::kNone) return false;  // its mappings have no other
+  return network.link_bandwidth != kUnbounded || network.router_latency_s > 0 ||
+         network.queue_latency_s > 0;
 }
 
 }  // namespace
@@ -26,8 +28,9 @@ std::optional<UnpricedPart> FusedMapper::unpriced(const BoundProblem& problem,
   for (const Component& component : problem.arch.components) {
     const Network* network = std::get_if<Network>(&component.kind);
     if (network && costs(*network))
-      return UnpricedPart{"networks that cost energy or time", component.name,
-                          "hop_energy: 0, link_bandwidth: inf and no latencies"};
+      return UnpricedPart{
+          "networks that cost energy or time", component.name,
+          "hop_energy: 0, and implicit_time: none, or link_bandwidth: inf and no latencies"};
     const Container* container = std::get_if<Container>(&component.kind);
     if (container && container->array)
       return UnpricedPart{"arrays that take cycles to fill and drain", component.name, "no array:"};

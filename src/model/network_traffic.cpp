@@ -111,6 +111,7 @@ void add_routes(const Routes& routes, std::int64_t all, std::int64_t unit, std::
   record.half_hops = checked_add(record.half_hops, checked_multiply(hopping, routes.half_hops));
   record.unit_deliveries =
       checked_add(record.unit_deliveries, checked_multiply(unit, routes.deliveries));
+  record.unit_sent = checked_add(record.unit_sent, checked_multiply(unit, routes.groups));
   loads.resize(std::max(loads.size(), routes.entry_loads.size()));
   for (std::size_t link = 0; link < routes.entry_loads.size(); ++link)
     loads[link] = checked_add(loads[link], checked_multiply(unit, routes.entry_loads[link]));

@@ -19,6 +19,7 @@ struct NetworkTraffic {
   std::int64_t deliveries = 0;  ///< values, counted at every node that receives (or sends) them
   std::int64_t half_hops = 0;   ///< twice values × links crossed
   std::int64_t unit_deliveries = 0;
+  std::int64_t unit_sent = 0;  ///< as unit_deliveries, what several nodes receive counted once
   std::int64_t unit_latency_hops = 0;              ///< Σ over steps of the longest route
   std::vector<std::int64_t> down_loads, up_loads;  ///< values over each link at the entry
 };

@@ -120,6 +120,24 @@ void NestPricer::add_memory_action(const Nest& nest, const NestStorage& storage,
                            count, bits, actions, energy_j});
 }
 
+void NestPricer::add_network_time(const NetworkTraffic& traffic, const Network& network,
+                                  double width) {
+  NetworkLoad& load = network_loads_[traffic.network.index()];
+  const auto add_loads = [&](const std::vector<std::int64_t>& values, std::vector<double>& bits) {
+    bits.resize(std::max(bits.size(), values.size()));
+    for (std::size_t link = 0; link < values.size(); ++link)
+      bits[link] += static_cast<double>(values[link]) * width;
+  };
+  add_loads(traffic.down_loads, load.down_bits);
+  add_loads(traffic.up_loads, load.up_bits);
+  const std::int64_t queued = network.implicit_time == ImplicitTime::kReceivers
+                                  ? traffic.unit_deliveries
+                                  : traffic.unit_sent;
+  load.waiting_s += network.router_latency_s * static_cast<double>(traffic.unit_latency_hops) +
+                    network.queue_latency_s * static_cast<double>(queued) * width /
+                        static_cast<double>(network.channel_width_bits);
+}
+
 /// Energy: bits × links × energy of a hop. Time: see network_seconds.
 void NestPricer::add_network(const Nest& nest, const NetworkTraffic& traffic) {
   const std::size_t c = traffic.network.index();
@@ -128,18 +146,8 @@ void NestPricer::add_network(const Nest& nest, const NetworkTraffic& traffic) {
   const Network& network = std::get<Network>(problem_.arch[traffic.network].kind);
   const auto t = static_cast<std::size_t>(traffic.tensor);
   const double width = einsum.components[c].bits_per_value[t];
-  NetworkLoad& load = network_loads_[c];
-  const auto add_loads = [&](const std::vector<std::int64_t>& values, std::vector<double>& bits) {
-    bits.resize(std::max(bits.size(), values.size()));
-    for (std::size_t link = 0; link < values.size(); ++link)
-      bits[link] += static_cast<double>(values[link]) * width;
-  };
-  add_loads(traffic.down_loads, load.down_bits);
-  add_loads(traffic.up_loads, load.up_bits);
   const double latency_hops = static_cast<double>(traffic.unit_latency_hops);
-  load.waiting_s += network.router_latency_s * latency_hops +
-                    network.queue_latency_s * static_cast<double>(traffic.unit_deliveries) * width /
-                        static_cast<double>(network.channel_width_bits);
+  if (network.implicit_time != ImplicitTime::kNone) add_network_time(traffic, network, width);
   const double count = static_cast<double>(traffic.deliveries) * instances_;
   const double bit_hops = static_cast<double>(traffic.half_hops) / 2 * instances_ * width;
   const double actions = bit_hops / network.bits_per_hop_energy;

@@ -46,6 +46,7 @@ class NestPricer {
   void add_memory_action(const Nest& nest, const NestStorage& storage, int action, double values,
                          double unit_values);
   void add_network(const Nest& nest, const NetworkTraffic& traffic);
+  void add_network_time(const NetworkTraffic& traffic, const Network& network, double width);
   void add_compute(const Nest& nest, const NestTraffic& traffic);
   /// Adds energy and rows; returns the time.
   double add_shipment(const Nest& nest, const Shipment& sent);

@@ -114,6 +114,10 @@ enum class ReturningSums : std::uint8_t { kCounted, kFree };
 /// network's instances run, or in the step after.
 enum class RepeatedValues : std::uint8_t { kCounted, kFree };
 
+/// What transfers between a parent and a child wait for on a network: every receiver of each value,
+/// each value once, or nothing at all (their bits take no time on the links either).
+enum class ImplicitTime : std::uint8_t { kReceivers, kOnce, kNone };
+
 /// Links between the instances of the container that follows it.
 struct Network {
   Topology topology = Topology::kMesh;
@@ -121,6 +125,7 @@ struct Network {
   NodeLayout layout = NodeLayout::kAligned;    ///< meshes
   ReturningSums returning_sums = ReturningSums::kCounted;
   RepeatedValues repeated_values = RepeatedValues::kCounted;
+  ImplicitTime implicit_time = ImplicitTime::kReceivers;
   std::int64_t channel_width_bits = 1;
   double link_bandwidth = kUnbounded;  ///< bit/s
   double router_latency_s = 0;

@@ -100,6 +100,53 @@ TEST(NetworkTransfers, WaitForTheRoutersOnceAStep) {
   EXPECT_EQ(cost.latency_s, 30 + 56);
 }
 
+// t_enq 1 s for 8 bits (eq. 3 of COMET). Every receiver pays: A 2 rows · 24 bits · 4 nodes, B 4
+// columns · 24 bits · 2 nodes, C 8 values · 8 bits: 448 bits, 56 s. Once a transfer: A 48, B 96, C
+// 64 bits: 26 s. Links take 30 s as before; without any time of implicit traffic nothing remains.
+// Energy and counts stay.
+TEST(NetworkTransfers, WaitForEveryReceiverOrOnceOrNotAtAll) {
+  const Workload w = matmul();
+  const std::map<ImplicitTime, double> expected{{ImplicitTime::kReceivers, 30 + 56},
+                                                {ImplicitTime::kOnce, 30 + 26},
+                                                {ImplicitTime::kNone, 0}};
+  for (const auto& [time, seconds] : expected) {
+    Arch arch = meshed();
+    Network& mesh = std::get<Network>(arch.components[1].kind);
+    mesh.queue_latency_s = 1;
+    mesh.channel_width_bits = 8;
+    mesh.implicit_time = time;
+    const BoundProblem problem = bound(w, arch);
+    for (const LatencyPolicy policy :
+         {LatencyPolicy::kOverlap, LatencyPolicy::kStaged, LatencyPolicy::kPipeline}) {
+      const Mapping mapping{spread(MappingBuilder(w, arch))};
+      const auto cost = evaluate(problem, mapping, policy);
+      ASSERT_TRUE(cost);
+      EXPECT_EQ(cost->latency_s, seconds) << latency_policy_name(policy);
+      EXPECT_EQ(cost->energy_j, 168 + 384 + 128);
+      EXPECT_EQ(row(*cost, w, "A").volume_bits, 192);
+      EXPECT_EQ(row(*cost, w, "A").latency_hops, 4);
+    }
+  }
+}
+
+// m = 3 rows on two elements in two steps, the second of one row: A's 3 values leave DRAM once each
+// and B's 3 values twice (each element needs them in both steps; the last step has one).
+TEST(NetworkTransfers, PayOnceWhereLastTilesAreSmaller) {
+  const Workload w = WorkloadBuilder({{"m", 3}, {"n", 4}}, 8).einsum("C[m,n] = A[m]").workload;
+  Arch arch = meshed();
+  Network& mesh = std::get<Network>(arch.components[1].kind);
+  mesh.link_bandwidth = kUnbounded;
+  mesh.queue_latency_s = 1;
+  mesh.channel_width_bits = 8;
+  mesh.implicit_time = ImplicitTime::kOnce;
+  const MappingBuilder b(w, arch);
+  const Cost cost =
+      priced(w, arch,
+             {b.storage("DRAM", {"A", "C"}), b.spatial("m", 2, "PE", 0), b.spatial("n", 1, "PE", 1),
+              b.storage("RF", {"C", "A"}), b.temporal("m", 1), b.compute("C", "MAC")});
+  EXPECT_EQ(cost.latency_s, 3 + 12);  // A once for all four columns, C
+}
+
 // n has 3 columns on 4 elements in two steps of… 3 = 2 · 2 − 1: element y=1 has nothing to do in
 // the second. C's bits: y=0 twice at 0 + m hops, y=1 once at 1 + m hops, m = 0, 1: 0+0+1+1+1+2 = 5.
 TEST(NetworkTransfers, CountSmallerLastTilesAsWhatTheyAre) {
