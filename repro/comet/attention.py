@@ -1,14 +1,14 @@
 """The paper's mappings of self-attention (Section V-D2) as templates: unfused (score, softmax and context one after the
-other), partially fused (score with softmax), flash (all of it, block by block of the keys). Clusters and cores each
-take a part of the rows or of the columns (keys); where they take columns, row sums need all-reduces."""
+other), partially fused (score with softmax); flash, all of it block by block of the keys, is in flash.py. Clusters and cores
+each take a part of the rows or of the columns (keys); where they take columns, row sums need all-reduces."""
 
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
 
 from loop_trees import collective, compute, divisors, sequential, spread, steps, storage, temporal
 from templates import HERE, Product, gemm_in_a_core
 
-TEMPLATES = ["unfused", "partially_fused", "flash"]
+TEMPLATES = ["unfused", "partially_fused", "flash", "flash_2022"]
 SCORE = Product("QK", "Q", "KT", "m", "n", "k")
 CONTEXT = Product("AV", "SM", "V", "m", "l", "n")
 SOFTMAX = [("SM_max", "max"), ("SM_diff", None), ("SM_exp", None), ("SM_sum", "sum"), ("SM", None)]
@@ -104,103 +104,6 @@ def partially_fused_parts(machine, M, K, N, L):
 KEPT = {"unfused": ["Q", "KT", "QK", "SM", "V", "AV"], "partially_fused": ["Q", "KT", "SM", "V", "AV"]}
 PARTS = {"unfused": unfused_parts, "partially_fused": partially_fused_parts}
 WORKLOADS = {"unfused": HERE / "attention_loaded.yaml", "partially_fused": "self_attention"}
-STATES = ["RM", "RD", "RNV"]
-OF_A_BLOCK = ["QK", "LM", "SD", "SLN", "SLD", "SLNV", "PRM"]
-
-
-def block(machine, rows, keys, K, L, over, stay=False):
-    """Einsums of one block of keys in a core."""
-    row = steps([("m", rows)])
-    key = steps([("m", rows), ("p", keys)])
-    wide = steps([("m", rows), ("l", L)])
-    scores = list(gemm_in_a_core(machine, Product("QK", "Q", "KT", "m", "p", "k"), rows, keys, K, stay))
-    contexts = list(gemm_in_a_core(machine, Product("SLNV", "SLN", "V", "m", "l", "p"), rows, L, keys, stay))
-    for score, context in zip_ends(scores, contexts):
-        yield [
-            score,
-            key + [compute("LM", "SIMD")],
-            *([collective("all_reduce", "LM", "OB", over, operation="max")] if over else []),
-            row + [compute("RM", "SIMD")],
-            key + [compute("SD", "SIMD")],
-            key + [compute("SLN", "SIMD")],
-            key + [compute("SLD", "SIMD")],
-            context,
-            row + [compute("PRM", "SIMD")],
-            row + [compute("RD", "SIMD")],
-            wide + [compute("RNV", "SIMD")],
-        ]
-
-
-def zip_ends(some, others):
-    """Choices of two lists side by side, the shorter one repeated from its start."""
-    for i in range(max(len(some), len(others))):
-        yield some[i % len(some)], others[i % len(others)]
-
-
-def flash_by_rows(machine, M, K, N, L, keys):
-    """Workload flash_self_attention: every core has rows of its own, and all keys pass by, block by block."""
-    clusters, in_cluster, _ = spread("m", M, machine.cluster)
-    blocks = N // keys
-    for tile in divisors(in_cluster):
-        cores, rows, _ = spread("m", tile, machine.core)
-        for children in block(machine, rows, keys, K, L, []):
-            last = [*steps([("m", rows), ("l", L)]), compute("AV", "SIMD")]
-            for above, below in ((["KT", "V"], []), (["KT"], ["V"]), ([], ["KT", "V"])):
-                yield [storage(["Q", "KT", "V", "AV"], "DRAM"), *clusters, *([storage(above, "GB")] if above else []),
-                       *loop("m", tile, in_cluster), storage(["Q", "AV", *below], "GB"), *cores,
-                       storage([*STATES, "AV"], "OB"),
-                       sequential([[*loop("i", 1, blocks), storage(OF_A_BLOCK, "OB"), sequential(children)], last])]  # fmt: skip
-
-
-def flash_by_groups(machine, M, K, N, L, clusters_take, blocks):
-    """Workload flash_distributed: every core of a cluster has its group of the keys; clusters have groups, too, or rows."""
-    groups = groups_of(machine, N, clusters_take)
-    keys = N // (groups * blocks)
-    if clusters_take == "g":
-        clusters, left, over_clusters = spread("g", groups, machine.cluster)
-        around, inside, in_cluster = [], clusters, M
-    else:
-        around, in_cluster, over_clusters = spread("m", M, machine.cluster)
-        inside, left, over_clusters = [], groups, []
-    cores, _, over_cores = spread("g", left, machine.core)
-    over = over_clusters + over_cores
-    for rows in divisors(in_cluster):
-        blocks_of_keys = [block(machine, rows, keys, K, L, over, stay) for stay in {False, blocks == 1}]
-        for children in chain(*blocks_of_keys):
-            totals = [steps([("m", rows)]) + [compute("DEN", "SIMD")], steps([("m", rows), ("l", L)]) + [compute("NUM", "SIMD")]]
-            in_cores = [*cores, storage([*STATES, "DEN", "NUM"], "OB"),
-                        sequential([[*loop("i", 1, blocks), storage(OF_A_BLOCK, "OB"), sequential(children)], *totals])]  # fmt: skip
-            last = [storage(["AV"], "GB"), storage(["DEN", "NUM", "AV"], "OB"),
-                    sequential([[*steps([("m", rows), ("l", L)]), compute("AV", "SIMD")]])]  # fmt: skip
-            sums = [collective("all_reduce", name, "OB", over, operation="sum") for name in ("DEN", "NUM")]
-            for kept in (["KT", "V"], ["KT"]):
-                made = [*inside, storage(kept, "GB", incremental=True), storage(["Q", "V"][: 3 - len(kept)], "GB"), *in_cores]
-                yield [storage(["Q", "KT", "V", "AV"], "DRAM"), *around, *loop("m", rows, in_cluster),
-                       sequential([made, *sums, last])]  # fmt: skip
-
-
-def groups_of(machine, N, clusters_take):
-    _, left, _ = spread("n", N, machine.core + (machine.cluster if clusters_take == "g" else []))
-    return N // left
-
-
-def flash(machine, M, K, N, L):
-    """Every choice: the workload, its variables, the mappings."""
-    instances = 1
-    for _, _, fanout in machine.cluster + machine.core:
-        instances *= fanout
-    if M >= instances:
-        for keys in divisors(N):
-            if keys >= 64:
-                variables = {"BLOCK": keys, "N_BLOCKS": N // keys}
-                yield "flash_self_attention", variables, list(flash_by_rows(machine, M, K, N, L, keys))
-    for clusters_take in ("g", "m") if M > 1 else ("g",):
-        groups = groups_of(machine, N, clusters_take)
-        for blocks in (1, 2, 4):
-            if N % (groups * blocks) == 0:
-                variables = {"G": groups, "N_BLOCKS": blocks}
-                mappings = list(flash_by_groups(machine, M, K, N, L, clusters_take, blocks))
-                yield HERE / "flash_distributed.yaml", variables, mappings
 
 
 def in_turn(template, parts):

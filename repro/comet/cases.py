@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import attention
+import flash
 import templates
 from evaluation import best_of, is_out_of_memory
 
@@ -88,9 +89,9 @@ def search_attention(sluice, case, template, variations=None, only=None):
     sizes, machine = shape_of("attn", case), machine_of(case)
     shape = [sizes[name] for name in "MKNL"]
     variables = {**sizes, **(variations or {})}
-    if template == "flash":
+    if template in flash.FLASH:
         groups = [(arguments(workload, case, {**variables, **more}), mappings)
-                  for workload, more, mappings in attention.flash(machine, *shape)]  # fmt: skip
+                  for workload, more, mappings in flash.choices(flash.FLASH[template], machine, *shape)]  # fmt: skip
         return search_whole(sluice, template, groups, only)
     parts = list(attention.PARTS[template](machine, *shape))
     problem = arguments(attention.WORKLOADS[template], case, variables)

@@ -5,9 +5,9 @@ import csv
 from pathlib import Path
 
 from cases import ATTENTIONS, GEMMS
-from claims import claims
+from claims import HEADER, Judged, judged
 from figures import CASES
-from results import search_all, with_parts
+from results import JOINT, search_all, with_parts
 from templates import WHOLE
 from validation import run as validate
 
@@ -19,25 +19,33 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def published_choices():
+def published_choices(folder):
     return {
         (row["workload"], int(row["case"]), row["template"]): tuple(map(int, row["choice"].split()))
         for name in CASES
-        for row in rows_of(HERE / "results" / name)
+        for row in rows_of(folder / name)
         if row["template"] not in WHOLE
     }
 
 
+def found_again(sluice, settings, folder):
+    return with_parts(sluice, search_all(sluice, list(GEMMS), list(ATTENTIONS), settings, published_choices(folder)))
+
+
 def differences(sluice, variations, folder):
-    """Every claim that comes out otherwise than published, as text."""
-    found = search_all(sluice, list(GEMMS), list(ATTENTIONS), variations, published_choices())
-    fresh = [*validate(sluice.program, folder), *claims(with_parts(sluice, found))]
+    """Every claim that comes out otherwise than published, in the base or in the joint variant, as text."""
+    base = found_again(sluice, variations, HERE / "results")
+    joint = found_again(sluice, {**JOINT, **variations}, HERE / "results" / "joint")
+    fresh = [*map(Judged, validate(sluice.program, folder)), *judged(base, joint, {})]
     published = {row["claim"]: row for row in rows_of(HERE / "results" / "claims.csv")}
-    for claim in fresh:
-        row = published.pop(claim.claim, None)
+    for one in fresh:
+        row = published.pop(one.claim.claim, None)
+        now = dict(zip(HEADER, one.row()))
         if row is None:
-            yield f"not in claims.csv: {claim.claim}: {claim.ours}"
-        elif row["ours"] != claim.ours or (row["holds"] == "yes") != claim.holds:
-            yield f"{claim.claim}: published: {row['ours']} ({row['holds']}); now: {claim.ours} ({'yes' if claim.holds else 'no'})"
+            yield f"not in claims.csv: {now['claim']}: {now['ours']}"
+            continue
+        for said, holds in (("ours", "holds"), ("joint", "holds_jointly")):
+            if (row[said], row[holds]) != (now[said], now[holds]):
+                yield f"{now['claim']} ({said}): published: {row[said]} ({row[holds]}); now: {now[said]} ({now[holds]})"
     for claim in published:
         yield f"in claims.csv only: {claim}"

@@ -12,7 +12,7 @@ BARS = {  # figures of latency and energy over unfused: workloads, templates
 }
 STACKED = {  # stacks of the figures, latency and energy: workloads, templates with their marks
     ("figure8", "figure9"): (GEMMS, {DISTRIBUTED: "d", SINGLE: "s"}),
-    ("figure13", "figure14"): (ATTENTION, {"unfused": "u", "partially_fused": "p", "flash": "f"}),
+    ("figure13", "figure14"): (ATTENTION, {"unfused": "u", "partially_fused": "p", "flash": "f", "flash_2022": "2"}),
 }
 LATENCY = ["compute", "simd", "compulsory_stall", "optional_stall", "collectives", "implicit_collectives", "conflicts"]
 ENERGY = ["DRAM", "ClusterMesh", "CoreMesh", "GB", "OB", "IB", "WB", "Register", "PE", "SIMD"]
@@ -28,8 +28,7 @@ def number(value):
 def write_tables(results, folder):
     ends = [key for key in results.found if key[0] in GEMMS and key[2] in (SINGLE, DISTRIBUTED)]
     _write_cases(results, ends, folder / "figure7.csv")
-    for name, workloads in CASES.items():
-        _write_cases(results, [key for key in results.found if key[0] in workloads], folder / name)
+    write_cases(results, folder)
     for figures, (workloads, templates) in STACKED.items():
         for figure, kind, unit in zip(figures, ("latency", "energy"), ("seconds", "joules")):
             rows = [
@@ -39,6 +38,12 @@ def write_tables(results, folder):
                 for name, value in part[kind].items()
             ]
             write_csv(folder / f"{figure}.csv", ["workload", "case", "template", "part", unit, "share"], rows)
+
+
+def write_cases(results, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, workloads in CASES.items():
+        _write_cases(results, [key for key in results.found if key[0] in workloads], folder / name)
 
 
 def _write_cases(results, keys, path):

@@ -10,9 +10,9 @@ import search
 import sensitivity
 import validation
 from cases import ATTENTIONS, GEMMS
-from claims import judged, reason_of, write_claims
+from claims import Judged, judged, write_claims
 from evaluation import Sluice
-from results import search_all, with_parts
+from results import JOINT, search_all, with_flash_of_2022, with_parts, write_means
 
 
 def main():
@@ -23,7 +23,7 @@ def main():
                         help="a variable of the architectures, to see what moves the results")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="two cases: does it run?")
     parser.add_argument("--sensitivity", action="store_true",
-                        help="also with what the paper leaves open set otherwise; claims that this turns are explained")  # fmt: skip
+                        help="also with what the paper leaves open set otherwise; which claims does each turn alone?")  # fmt: skip
     parser.add_argument("--check", action="store_true", help="do the claims come out as published in results/? (exit 1: no)")
     parser.add_argument("--search", action="store_true", help="only: what sluice finds by itself, beside the best templates in results/")
     options = parser.parse_args()
@@ -43,14 +43,16 @@ def main():
     base = with_parts(sluice, search_all(sluice, cases, attentions, variations))
     figures.write_tables(base, options.output)
     figures.plot(base, options.output)
-    others = {}
+    joint = with_parts(sluice, search_all(sluice, cases, attentions, {**JOINT, **variations}))
+    figures.write_cases(joint, options.output / "joint")
+    write_means(base, joint, options.output / "means.csv")
+    others = {"FlashAttention of 2022": with_flash_of_2022(base)}
     if options.sensitivity:
-        others = dict(sensitivity.variants(sluice, base))
+        others |= sensitivity.variants(sluice, base)
         sensitivity.write(base, others, options.output)
     if options.quick:
         search.compare(sluice, search.SMALL, variations, options.output, budget=100)
-    rows = [(claim, "yes" if claim.holds else "no", "" if claim.holds else reason_of(claim)) for claim in validated]
-    write_claims([*rows, *judged(base, others)], options.output / "claims.csv")
+    write_claims([*map(Judged, validated), *judged(base, joint, others)], options.output / "claims.csv")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,24 @@ from dataclasses import dataclass, replace
 
 import attention
 from cases import search, search_attention, set_variables
+from tables_and_plots import write_csv
 from templates import DISTRIBUTED as SPREAD
 from templates import LAYERNORM, SOFTMAX, TEMPLATES, WIDE
 
 SINGLE, DISTRIBUTED = "fused_gemm_single", "fused_gemm_dist"
 TEXT = WIDE.name  # the variant comet_text
 FUSED = ["fused_dist", SINGLE, DISTRIBUTED]
+
+
+# The other reading of what the paper leaves open, all of it at once: transfers from parent to child wait for memories alone
+# (eq. 1, 2), 32 lanes, DRAM of 20 pJ/bit with its pins, hops of 2 mm; with all-reduces of M x N values (TEXT).
+JOINT = {"TRANSFERS_WAIT": False, "LANES": 32, "DRAM_PINS": 15, "CORE_HOP": 2, "CLUSTER_HOP": 2}
+HOP = 1.107 + 0.12 * 2  # pJ/bit of such a hop: router and wire (library/components/MeshLink.yaml)
+JOINT_ENERGIES = {  # the same mappings with other energies of a hop (pJ/bit) and of DRAM
+    "joint, wires without routers (0.24 pJ/bit a hop)": {"CoreMesh": 0.24 / HOP, "ClusterMesh": 0.24 / HOP},
+    "joint, hops of 0.19 and 0.35 pJ/bit": {"CoreMesh": 0.19 / HOP, "ClusterMesh": 0.35 / HOP},
+    "joint, hops of 0.19 and 0.35 pJ/bit, DRAM 25 pJ/bit": {"CoreMesh": 0.19 / HOP, "ClusterMesh": 0.35 / HOP, "DRAM": 1.25},
+}
 
 
 @dataclass
@@ -51,6 +63,24 @@ MEANS = {  # of Results.means: title, what the paper says
     "flash attention, latency": 1.82,
     "flash attention, energy": 1.54,
 }
+
+
+def with_flash_of_2022(results):
+    """The same with FlashAttention of 2022 where that of 2023 was."""
+
+    def swapped(table):
+        return {(*key[:2], "flash"): table[key] for key in table if key[2] == "flash_2022"}
+
+    return Results({**results.found, **swapped(results.found)}, {**results.parts, **swapped(results.parts)})
+
+
+def write_means(base, joint, path):
+    """Base and joint variant beside each other, either also with FlashAttention of 2022, the joint one with other energies."""
+    variants = {"base": base, "base, FlashAttention of 2022": with_flash_of_2022(base)}
+    variants |= {"joint": joint, "joint, FlashAttention of 2022": with_flash_of_2022(joint)}
+    variants |= {name: with_energies(joint, factors) for name, factors in JOINT_ENERGIES.items()}
+    rows = [["the paper", *MEANS.values()], *([name, *(f"{mean:.3f}" for mean in found.means())] for name, found in variants.items())]
+    write_csv(path, ["variant", *MEANS], rows)
 
 
 def geometric_mean(values):

@@ -11,7 +11,6 @@ TIMES = {  # variables of the architectures (and of the workloads)
     "clock half": {"CLOCK": "500 MHz"},
     "arrays without fill and drain": {"SYSTOLIC": False},
     "t_router half": {"ROUTER_LATENCY": "2.5 ns"},
-    "t_router twice": {"ROUTER_LATENCY": "10 ns"},
     "t_enq half": {"QUEUE_LATENCY": "1 ns"},
     "t_enq twice": {"QUEUE_LATENCY": "4 ns"},
     "link bandwidth half": {"LINK_BANDWIDTH": {"edge": "32 GB/s", "cloud": "256 GB/s"}},
