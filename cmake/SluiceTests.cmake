@@ -39,14 +39,20 @@ function(sluice_test_program name folder)
   endif()
   add_executable(${name} ${sources})
   sluice_compile_flags(${name})
+  sluice_compile_quickly(${name})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${name} PRIVATE ${ARGN} sluice_testing ${gtest_main} rapidcheck)
+  target_precompile_headers(${name} REUSE_FROM sluice_testing)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
 endfunction()
 
 function(sluice_add_tests)
   sluice_test_library(sluice_testing support sluice_support GTest::gmock)
+  # Every test program reads these once, not once a file.
+  sluice_compile_quickly(sluice_testing)
+  target_precompile_headers(sluice_testing PRIVATE
+    <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm> <map> <optional> <set> <string> <vector>)
   # Paths are compiled into one file only, so that equal sources give equal objects in every clone.
   set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/support/folders.cpp" PROPERTIES COMPILE_DEFINITIONS
     "SLUICE_REPO_DIR=\"${PROJECT_SOURCE_DIR}\";SLUICE_PROGRAM=\"$<TARGET_FILE:sluice>\"")

@@ -20,9 +20,17 @@ endif()
 function(sluice_compile_flags target)
   # No contraction to fused multiply-add: results are the same to the last bit on every machine.
   target_compile_options(${target} PRIVATE
-    -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+    # Position-independent code inlines what nobody replaces.
+    -ffp-contract=off -fno-semantic-interposition -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
     -Wnon-virtual-dtor -Woverloaded-virtual
     # GCC 12 sees overlaps in `"text" + string` that are not there (GCC bug 105651).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    # Several sources in one take each other's unnamed namespaces for somebody else's.
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${SLUICE_UNITY}>>:-Wno-subobject-linkage -Wno-maybe-uninitialized>
     $<$<BOOL:${SLUICE_WERROR}>:-Werror>)
+endfunction()
+
+# For code that nobody waits for: -O1 instead of -O3.
+function(sluice_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()

@@ -49,11 +49,11 @@ std::string_view escape_code(Ink ink) {
   return "0";
 }
 
+}  // namespace
+
 std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
-
-}  // namespace
 
 Console process_console() {
   Console console{std::cout, std::cerr};

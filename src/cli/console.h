@@ -30,6 +30,9 @@ enum class Ink { kBold, kDim, kGreen, kYellow, kRed, kBlue };
 /// The text in a colour where the console has colours, else as it is.
 std::string inked(const Console& console, Ink ink, std::string_view text);
 
+/// `1 error`, `2 errors`
+std::string counted(std::size_t count, std::string_view noun);
+
 /// Prints every diagnostic to `err`, then `2 errors` (warnings are counted apart).
 void print_diagnostics(const Console& console, const Diagnostics& diagnostics);
 

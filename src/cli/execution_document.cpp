@@ -1,6 +1,5 @@
 #include "execution_document.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "result_document.h"
@@ -8,8 +7,6 @@
 
 namespace sluice::cli {
 namespace {
-
-Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json count_rows(const Execution& execution, const BoundProblem& problem) {
   Json rows = Json::array();

@@ -18,10 +18,6 @@ namespace sluice::cli {
 namespace {
 
 /// JSON has no infinity: a bound that is not there is null.
-Json finite_or_null(double value) {
-  return std::isfinite(value) ? Json(value + 0.0) : Json(nullptr);  // 0, not -0
-}
-
 Json number_or_null(const std::optional<double>& value) {
   return value ? finite_or_null(*value) : Json(nullptr);
 }
@@ -472,5 +468,9 @@ std::string document_text(const Json& document) {
 }
 
 std::string document_text(const RunResult& result) { return document_text(to_document(result)); }
+
+Json finite_or_null(double value) {
+  return std::isfinite(value) ? Json(value + 0.0) : Json(nullptr);  // 0, not -0
+}
 
 }  // namespace sluice::cli

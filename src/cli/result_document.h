@@ -64,6 +64,9 @@ std::string document_text(const Json& document);
 /// document_text(to_document(result)), for those who need not know what JSON is made of.
 std::string document_text(const RunResult& result);
 
+/// A number of a document; null where it is not finite.
+Json finite_or_null(double value);
+
 /// A mapping with names instead of ids, keys as in the YAML form; a node's tag is its key `node`.
 Json mapping_to_json(const Mapping& mapping, const Workload& workload, const Arch& arch);
 

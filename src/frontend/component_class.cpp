@@ -8,6 +8,7 @@
 #include <set>
 
 #include "frontend/component_table.h"
+#include "frontend/dimensions.h"
 #include "frontend/file_text.h"
 #include "frontend/yaml_parser.h"
 #include "sluice/support/human_units.h"
@@ -16,13 +17,6 @@
 namespace sluice {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr Dimension kJoule{.joule = 1};
-constexpr Dimension kJoulePerBit{.joule = 1, .bit = -1};
-constexpr Dimension kPerSecond{.second = -1};
-constexpr Dimension kBitPerSecond{.second = -1, .bit = 1};
-constexpr Dimension kWatt{.joule = 1, .second = -1};
-constexpr Dimension kSquareMetre{.metre = 2};
 
 /// Where a class may be: beside the file that names it, in `components` there or beside its folder,
 /// in the library.

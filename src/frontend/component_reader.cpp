@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "frontend/component_class.h"
+#include "frontend/dimensions.h"
 #include "frontend/map_reader.h"
 #include "frontend/tensor_set_reader.h"
 #include "frontend/values.h"
@@ -14,15 +15,6 @@
 
 namespace sluice {
 namespace {
-
-constexpr Dimension kBit{.bit = 1};
-constexpr Dimension kJoule{.joule = 1};
-constexpr Dimension kJoulePerBit{.joule = 1, .bit = -1};
-constexpr Dimension kSecond{.second = 1};
-constexpr Dimension kPerSecond{.second = -1};
-constexpr Dimension kBitPerSecond{.second = -1, .bit = 1};
-constexpr Dimension kWatt{.joule = 1, .second = -1};
-constexpr Dimension kSquareMetre{.metre = 2};
 
 class ComponentReader {
  public:

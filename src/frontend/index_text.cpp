@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kLargestNumber = std::int64_t{1} << 40U;
-constexpr int kDeepestNesting = 32;
+constexpr int kDeepestIndex = 32;
 
 class IndexParser {
  public:
@@ -19,7 +19,7 @@ class IndexParser {
       : cursor_(cursor), constants_(constants) {}
 
   IndexText sum() {
-    if (++depth_ > kDeepestNesting) cursor_.fail("an index expression nested too deeply");
+    if (++depth_ > kDeepestIndex) cursor_.fail("an index expression nested too deeply");
     IndexText total;
     total.offset = cursor_.offset();
     std::int64_t sign = cursor_.accept("-") ? -1 : 1;

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "mapping/einsums_below.h"
 #include "sluice/mapping/loop_tiles.h"
 #include "sluice/support/human_units.h"
 
@@ -28,20 +29,6 @@ struct Tiles {
     return result;
   }
 };
-
-std::vector<EinsumId> einsums_below(const NodeList& nodes) {
-  std::vector<EinsumId> found;
-  for (const Node& node : nodes) {
-    if (const auto* compute = std::get_if<ComputeNode>(&node.kind))
-      found.push_back(compute->einsum);
-    if (const auto* split = std::get_if<SplitNode>(&node.kind))
-      for (const NodeList& child : split->children) {
-        const std::vector<EinsumId> below = einsums_below(child);
-        found.insert(found.end(), below.begin(), below.end());
-      }
-  }
-  return found;
-}
 
 /// Number of indices that an expression takes while every variable walks its tile.
 std::int64_t extent(const AffineExpression& expression, const EinsumTiles& tiles) {

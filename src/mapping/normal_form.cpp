@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "mapping/einsums_below.h"
 #include "sluice/mapping/loop_tiles.h"
 #include "sluice/mapping/placement.h"
 
@@ -10,26 +11,6 @@ namespace sluice {
 namespace {
 
 using EinsumSet = std::set<EinsumId>;
-
-EinsumSet einsums_below(const NodeList& list) {
-  EinsumSet found;
-  for (const Node& node : list) {
-    if (const ComputeNode* compute = std::get_if<ComputeNode>(&node.kind))
-      found.insert(compute->einsum);
-    if (const SplitNode* split = std::get_if<SplitNode>(&node.kind))
-      for (const NodeList& child : split->children) found.merge(einsums_below(child));
-  }
-  return found;
-}
-
-void computes_in_order(const NodeList& list, std::vector<EinsumId>& found) {
-  for (const Node& node : list) {
-    if (const ComputeNode* compute = std::get_if<ComputeNode>(&node.kind))
-      found.push_back(compute->einsum);
-    if (const SplitNode* split = std::get_if<SplitNode>(&node.kind))
-      for (const NodeList& child : split->children) computes_in_order(child, found);
-  }
-}
 
 /// One tensor's storage as seen from the lists below it.
 struct Held {
@@ -44,7 +25,8 @@ class Normaliser {
 
   NodeList normalise(const NodeList& written, std::vector<Held> held) {
     NodeList list = split_storages(written);
-    const EinsumSet below = einsums_below(list);
+    const std::vector<EinsumId> computed = einsums_below(list);
+    const EinsumSet below(computed.begin(), computed.end());
     const LoopTiles tiles_outside = tiles_;
     while (sink_one(list, below, held)) {
     }
@@ -105,8 +87,7 @@ class Normaliser {
 
   /// Loops of one step, given the tiles outside the list; sets `tiles_` to those inside it.
   std::vector<bool> mark_trivial(const NodeList& list) {
-    std::vector<EinsumId> below;
-    computes_in_order(list, below);
+    const std::vector<EinsumId> below = einsums_below(list);
     std::vector<bool> trivial(list.size(), false);
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (const TemporalNode* loop = std::get_if<TemporalNode>(&list[i].kind))

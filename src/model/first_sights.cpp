@@ -153,17 +153,17 @@ class Sightings {
     std::vector<std::size_t> ties;
     for (std::size_t v : group.variables)
       if (ranks_with(group, v) > 1) ties.push_back(v);
-    std::vector<IndexBox> boxes;
+    std::vector<RunBox> boxes;
     std::vector<std::size_t> at(ties.size(), 0);
     for (;;) {
       std::vector<std::pair<std::size_t, TileAt>> fixed;
       for (std::size_t i = 0; i < ties.size(); ++i)
         fixed.emplace_back(ties[i], tiles_[ties[i]][at[i]]);
-      std::vector<IndexBox> found = {{}};
+      std::vector<RunBox> found = {{}};
       for (std::size_t rank : group.ranks) {
-        std::vector<IndexBox> longer;
+        std::vector<RunBox> longer;
         for (const IndexRun& run : sums(rank, fixed))
-          for (const IndexBox& box : found) longer.emplace_back(box).push_back(run);
+          for (const RunBox& box : found) longer.emplace_back(box).push_back(run);
         found = std::move(longer);
       }
       boxes.insert(boxes.end(), found.begin(), found.end());
@@ -326,8 +326,8 @@ class NewTiles {
     tile = outer;
   }
 
-  IndexBox box() const {
-    IndexBox result;
+  RunBox box() const {
+    RunBox result;
     for (const BoundIndex* index : ranks_) {
       IndexRun run{0, 1 + index->slack};
       for (const BoundTerm& term : index->terms) {
@@ -348,7 +348,7 @@ class NewTiles {
     count_ += is_new ? 1 : 0;
   }
 
-  void note(const IndexBox& box, std::size_t rank, std::int64_t cell, bool& is_new) {
+  void note(const RunBox& box, std::size_t rank, std::int64_t cell, bool& is_new) {
     if (rank == box.size()) {
       std::vector<bool>::reference seen = seen_[static_cast<std::size_t>(cell)];
       is_new = is_new && !seen;
@@ -366,7 +366,7 @@ class NewTiles {
   std::vector<const BoundIndex*> ranks_;
   std::vector<char> is_window_;  ///< per loop
   TilesAt tiles_;                ///< per variable: where the walk is
-  IndexBox whole_;
+  RunBox whole_;
   std::vector<bool> seen_;  ///< per value of the ranks
   std::int64_t count_ = 0;
 };

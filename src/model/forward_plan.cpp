@@ -13,8 +13,8 @@
 namespace sluice {
 namespace {
 
-/// Coordinates per container and dimension.
-using Coordinates = std::vector<std::vector<std::int64_t>>;
+/// NodeCoordinates per container and dimension.
+using NodeCoordinates = std::vector<std::vector<std::int64_t>>;
 
 /// Builds the plan of one forward.
 class ForwardPlanner {
@@ -49,13 +49,13 @@ class ForwardPlanner {
  private:
   /// Where the instances of an end are: loops above the split come first in every dimension.
   struct Where {
-    Coordinates trips;  ///< of its own loops
-    Coordinates first;  ///< of its region
+    NodeCoordinates trips;  ///< of its own loops
+    NodeCoordinates first;  ///< of its region
   };
   /// Between two instances, by their own coordinates.
   struct Message {
     std::size_t reader = 0;  ///< index into `places_`
-    Coordinates from, to;
+    NodeCoordinates from, to;
     std::int64_t values = 0;
   };
 
@@ -74,8 +74,8 @@ class ForwardPlanner {
     }
   }
 
-  Coordinates all(std::int64_t value) const {
-    Coordinates coordinates;
+  NodeCoordinates all(std::int64_t value) const {
+    NodeCoordinates coordinates;
     for (ComponentId id : containers_)
       coordinates.emplace_back(problem_.arch[id].spatial.size(), value);
     return coordinates;
@@ -98,9 +98,9 @@ class ForwardPlanner {
     return where;
   }
 
-  Coordinates at(const std::vector<const NestLoop*>& loops,
-                 const std::vector<std::int64_t>& steps) const {
-    Coordinates coordinates = all(0);
+  NodeCoordinates at(const std::vector<const NestLoop*>& loops,
+                     const std::vector<std::int64_t>& steps) const {
+    NodeCoordinates coordinates = all(0);
     for (std::size_t l = 0; l < loops.size(); ++l) {
       std::int64_t& at = coordinates[index_of(loops[l]->component)][loops[l]->dimension];
       at = at * loops[l]->trips + steps[l];
@@ -112,7 +112,7 @@ class ForwardPlanner {
     const std::vector<const NestLoop*> makers = maker_.own_spatial_loops();
     const std::vector<const NestLoop*> readers = reader.own_spatial_loops();
     places_.push_back(place_of(reader));
-    std::vector<std::pair<Coordinates, IndexBox>> made;
+    std::vector<std::pair<NodeCoordinates, IndexBox>> made;
     for_each_step(makers, [&](const std::vector<std::int64_t>& steps) {
       made.emplace_back(at(makers, steps), maker_.tile(steps));
     });
@@ -127,7 +127,7 @@ class ForwardPlanner {
   /// The outermost container in which two ends can differ.
   void find_outermost() {
     outermost_ = containers_.size();
-    const Coordinates one = all(1);
+    const NodeCoordinates one = all(1);
     for (const Where& where : places_)
       for (std::size_t n = 0; n < outermost_; ++n)
         if (where.trips[n] != one[n] || where.first[n] != places_.front().first[n]) outermost_ = n;
@@ -162,9 +162,9 @@ class ForwardPlanner {
   /// Calls `visit(message, from, to)` for the messages of a group between different instances;
   /// nodes of the containers from the outermost one on.
   template <class Visit>
-  void for_each_sent(const Coordinates& group, Visit visit) const {
+  void for_each_sent(const NodeCoordinates& group, Visit visit) const {
     for (const Message& message : messages_) {
-      Coordinates from, to;
+      NodeCoordinates from, to;
       for (std::size_t n = outermost_; n < containers_.size(); ++n) {
         from.push_back(node(group[n], message.from[n], places_.front(), n));
         to.push_back(node(group[n], message.to[n], places_[message.reader], n));
@@ -179,18 +179,19 @@ class ForwardPlanner {
     std::vector<char> crossed(containers_.size(), 0);
     std::vector<std::vector<char>> differ;
     for (ComponentId id : containers_) differ.emplace_back(problem_.arch[id].spatial.size(), 0);
-    for (const Coordinates& group : groups_)
-      for_each_sent(group, [&](const Message&, const Coordinates& from, const Coordinates& to) {
-        bool through_door = false;
-        for (std::size_t n = 0; n < from.size(); ++n) {
-          const std::vector<std::int64_t> door(from[n].size(), 0);
-          crossed[outermost_ + n] |= static_cast<char>(
-              from[n] != to[n] || (through_door && (from[n] != door || to[n] != door)));
-          through_door |= from[n] != to[n];
-          for (std::size_t d = 0; d < door.size(); ++d)
-            differ[outermost_ + n][d] |= static_cast<char>(from[n][d] != to[n][d]);
-        }
-      });
+    for (const NodeCoordinates& group : groups_)
+      for_each_sent(
+          group, [&](const Message&, const NodeCoordinates& from, const NodeCoordinates& to) {
+            bool through_door = false;
+            for (std::size_t n = 0; n < from.size(); ++n) {
+              const std::vector<std::int64_t> door(from[n].size(), 0);
+              crossed[outermost_ + n] |= static_cast<char>(
+                  from[n] != to[n] || (through_door && (from[n] != door || to[n] != door)));
+              through_door |= from[n] != to[n];
+              for (std::size_t d = 0; d < door.size(); ++d)
+                differ[outermost_ + n][d] |= static_cast<char>(from[n][d] != to[n][d]);
+            }
+          });
     for (std::size_t n = 0; n < containers_.size(); ++n) {
       for (std::size_t d = 0; d < differ[n].size(); ++d)
         if (differ[n][d]) plan_.over.push_back(problem_.arch[containers_[n]].spatial[d].name);
@@ -233,20 +234,20 @@ class ForwardPlanner {
     charge.algorithm = "direct";
     const auto steps = static_cast<double>(plan_.executions);
     const double times = static_cast<double>(checked_multiply(instances_, plan_.executions));
-    for (const Coordinates& group : groups_) {
+    for (const NodeCoordinates& group : groups_) {
       CollectiveTally tally(request_);
-      for_each_sent(group,
-                    [&](const Message& message, const Coordinates& from, const Coordinates& to) {
-                      tally.send(on_networks(from), on_networks(to), message.values);
-                    });
+      for_each_sent(group, [&](const Message& message, const NodeCoordinates& from,
+                               const NodeCoordinates& to) {
+        tally.send(on_networks(from), on_networks(to), message.values);
+      });
       tally.end_step();
       const CollectiveCost cost = price_messages(request_, tally.counts(), memory_bandwidth);
       charge.add(cost, plan_.bits_per_value, times, steps);
     }
   }
 
-  Coordinates on_networks(const Coordinates& nodes) const {
-    Coordinates result;
+  NodeCoordinates on_networks(const NodeCoordinates& nodes) const {
+    NodeCoordinates result;
     for (std::size_t n : crossed_) result.push_back(nodes[n - outermost_]);
     return result;
   }
@@ -263,7 +264,7 @@ class ForwardPlanner {
   std::size_t outermost_ = 0;            ///< container in which ends differ
   std::int64_t instances_ = 1;           ///< of what stands further out
   std::vector<Message> messages_;        ///< of one group
-  std::vector<Coordinates> groups_;      ///< by the steps of spatial loops above the split
+  std::vector<NodeCoordinates> groups_;  ///< by the steps of spatial loops above the split
 };
 
 }  // namespace

@@ -50,25 +50,24 @@ std::int64_t size_of(const IndexRuns& runs) {
 namespace {
 
 /// Sweeps over one rank: between two neighbouring ends the same boxes are there.
-std::int64_t swept_volume(std::vector<const IndexBox*> boxes, std::size_t rank) {
+std::int64_t swept_volume(std::vector<const RunBox*> boxes, std::size_t rank) {
   if (boxes.empty()) return 0;
   if (rank == boxes.front()->size()) return 1;
-  const auto run_of = [rank](const IndexBox* box) -> const IndexRun& { return (*box)[rank]; };
+  const auto run_of = [rank](const RunBox* box) -> const IndexRun& { return (*box)[rank]; };
   std::vector<std::int64_t> ends;
-  for (const IndexBox* box : boxes) {
+  for (const RunBox* box : boxes) {
     ends.push_back(run_of(box).begin);
     ends.push_back(run_of(box).end);
   }
   std::sort(ends.begin(), ends.end());
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
-  std::sort(boxes.begin(), boxes.end(), [&](const IndexBox* a, const IndexBox* b) {
-    return run_of(a).begin < run_of(b).begin;
-  });
+  std::sort(boxes.begin(), boxes.end(),
+            [&](const RunBox* a, const RunBox* b) { return run_of(a).begin < run_of(b).begin; });
   std::int64_t volume = 0;
   std::size_t next = 0;
-  std::vector<const IndexBox*> here;
+  std::vector<const RunBox*> here;
   for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-    std::erase_if(here, [&](const IndexBox* box) { return run_of(box).end <= ends[i]; });
+    std::erase_if(here, [&](const RunBox* box) { return run_of(box).end <= ends[i]; });
     for (; next < boxes.size() && run_of(boxes[next]).begin <= ends[i]; ++next)
       here.push_back(boxes[next]);
     volume =
@@ -79,9 +78,9 @@ std::int64_t swept_volume(std::vector<const IndexBox*> boxes, std::size_t rank) 
 
 }  // namespace
 
-std::int64_t united_volume(const std::vector<IndexBox>& boxes) {
-  std::vector<const IndexBox*> all;
-  for (const IndexBox& box : boxes) all.push_back(&box);
+std::int64_t united_volume(const std::vector<RunBox>& boxes) {
+  std::vector<const RunBox*> all;
+  for (const RunBox& box : boxes) all.push_back(&box);
   return swept_volume(std::move(all), 0);
 }
 

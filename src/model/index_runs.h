@@ -25,9 +25,9 @@ IndexRuns within(IndexRuns runs, std::int64_t end);
 std::int64_t size_of(const IndexRuns& runs);
 
 /// A box of indices: a run per rank.
-using IndexBox = std::vector<IndexRun>;
+using RunBox = std::vector<IndexRun>;
 
 /// Points that lie in some of the boxes.
-std::int64_t united_volume(const std::vector<IndexBox>& boxes);
+std::int64_t united_volume(const std::vector<RunBox>& boxes);
 
 }  // namespace sluice

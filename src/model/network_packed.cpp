@@ -29,7 +29,7 @@ std::vector<std::int64_t> numbers_of(const std::vector<RouteLoop>& loops, bool d
 
 /// How far the routes of one group run along a dimension, either way, from one node that they have
 /// reached along the dimensions before: twice the hops.
-struct Reach {
+struct Reached {
   std::int64_t forward = -1, backward = -1;  ///< below 0: the routes do not come here
 };
 
@@ -55,14 +55,14 @@ class Joiner {
     for (const std::int64_t member : members) visit(base + member);
     for (std::size_t d = 0; d < reached_.size(); ++d) {
       for (std::size_t from = 0; from < reached_[d].size(); ++from) {
-        Reach& reach = reached_[d][from];
+        Reached& reach = reached_[d][from];
         if (reach.forward < 0) continue;
         routes_.half_hops = checked_add(routes_.half_hops, reach.forward + reach.backward);
         if (static_cast<std::int64_t>(from) == entry_number_[d]) {
           routes_.entry_loads[2 * d] += reach.forward > 0 ? 1 : 0;
           routes_.entry_loads[2 * d + 1] += reach.backward > 0 ? 1 : 0;
         }
-        reach = Reach{};
+        reach = Reached{};
       }
     }
   }
@@ -76,7 +76,7 @@ class Joiner {
     std::int64_t route = 0;
     for (std::size_t d = 0; d < fanouts_.size(); ++d) {
       const std::int64_t ahead = 2 * (number / before % fanouts_[d]) - entry_[d];
-      Reach& reach = reached_[d][static_cast<std::size_t>(number % before)];
+      Reached& reach = reached_[d][static_cast<std::size_t>(number % before)];
       reach.forward = std::max({reach.forward, ahead, std::int64_t{0}});
       reach.backward = std::max({reach.backward, -ahead, std::int64_t{0}});
       route += ((ahead < 0 ? -ahead : ahead) + 1) / 2;
@@ -86,9 +86,9 @@ class Joiner {
   }
 
   const std::vector<std::int64_t>& fanouts_;
-  std::vector<std::int64_t> entry_;          ///< twice its coordinates
-  std::vector<std::vector<Reach>> reached_;  ///< by dimension and node of those before it
-  std::vector<std::int64_t> entry_number_;   ///< of the entry there; -1 between two nodes
+  std::vector<std::int64_t> entry_;            ///< twice its coordinates
+  std::vector<std::vector<Reached>> reached_;  ///< by dimension and node of those before it
+  std::vector<std::int64_t> entry_number_;     ///< of the entry there; -1 between two nodes
   Routes routes_;
 };
 

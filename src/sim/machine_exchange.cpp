@@ -16,10 +16,6 @@ bool comes_from_root(CollectiveType type) {
   return type == CollectiveType::kBroadcast || type == CollectiveType::kScatter;
 }
 
-bool is_rooted(CollectiveType type) {
-  return comes_from_root(type) || type == CollectiveType::kGather;
-}
-
 /// Blocks of equal size, one after the other; nothing where sizes differ.
 std::optional<Points> joined(const std::vector<Points>& blocks) {
   Points all;

@@ -7,10 +7,6 @@
 namespace sluice::sim {
 namespace {
 
-bool meet(const EinsumSet& a, const EinsumSet& b) {
-  return std::any_of(a.begin(), a.end(), [&](EinsumId e) { return b.count(e) > 0; });
-}
-
 EinsumSet served_by(const Workload& workload, const StorageNode& storage, const EinsumSet& below) {
   EinsumSet served;
   for (EinsumId einsum : below) {
@@ -182,6 +178,10 @@ void find_backing(const Arch& arch, PlacedList& list,
 }
 
 }  // namespace
+
+bool meet(const EinsumSet& a, const EinsumSet& b) {
+  return std::any_of(a.begin(), a.end(), [&](EinsumId e) { return b.count(e) > 0; });
+}
 
 EinsumSet einsums_in(const NodeList& list) {
   EinsumSet found;

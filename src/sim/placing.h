@@ -28,6 +28,9 @@ Tiles tiles_of(const Workload& workload, const Tiles& tiles, const EinsumSet& ei
 /// The Einsums that are computed in a list.
 EinsumSet einsums_in(const NodeList& list);
 
+/// Whether the sets have an Einsum in common.
+bool meet(const EinsumSet& a, const EinsumSet& b);
+
 /// Where a storage takes effect.
 struct Place {
   std::size_t before = 0;                  ///< just above this node of the list

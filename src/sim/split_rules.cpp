@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "placing.h"
+
 namespace sluice::sim {
 namespace {
-
-bool meet(const EinsumSet& a, const EinsumSet& b) {
-  return std::any_of(a.begin(), a.end(), [&](EinsumId e) { return b.count(e) > 0; });
-}
 
 bool has_steps(const LoopItem& loop) { return !loop.is_spatial && !loop.has_one_step; }
 

@@ -122,8 +122,8 @@ ExpressionScope tensor_set_scope(
                                scope.lookup](const std::string& name) -> std::optional<NameSet> {
     if (const auto kind = operation_from_name(name))
       return NameSet{std::uint64_t{1} << static_cast<int>(*kind)};
-    const auto tensors = lookup(name);
-    const NameSet* set = tensors ? std::get_if<NameSet>(&*tensors) : nullptr;
+    const auto named = lookup(name);
+    const NameSet* set = named ? std::get_if<NameSet>(&*named) : nullptr;
     return set ? std::optional(*set) : std::nullopt;
   };
   return scope;

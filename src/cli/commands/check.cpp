@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "../console.h"
 #include "../failure.h"
 #include "../result_document.h"
 #include "commands.h"
@@ -11,10 +12,6 @@
 
 namespace sluice::cli {
 namespace {
-
-std::string counted(std::size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 /// `workload gpt3 (29 Einsums, 45 tensors), architecture tpu_v4i (7 components), 1 mapping`
 std::string contents(const Specs& specs) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "frontend/dimensions.h"
 #include "frontend/values.h"
 #include "frontend/variables.h"
 #include "support/yaml_text.h"
@@ -14,7 +15,6 @@ namespace sluice {
 namespace {
 
 using Keys = std::set<std::string>;
-constexpr Dimension kHertz{.second = -1};
 
 const Keys& component_keys(const std::string& tag) {
   static const Keys kMemory = {"name",       "spatial",       "enabled", "total_latency",
@@ -59,7 +59,7 @@ class AccelForgeWriter {
     if (energies_ != nullptr)
       if (const auto hz =
               read_quantity(context_.read, section.find("clock"),
-                            {.what = "the clock", .dimensions = {kHertz}, .zero = false}))
+                            {.what = "the clock", .dimensions = {kPerSecond}, .zero = false}))
         cycle_s_ = 1 / hz->value;
     text += "  nodes:\n";
     if (const YamlNode* nodes = section.find("nodes")) text += components(*nodes, "  ");

@@ -4,14 +4,11 @@
 
 #include <initializer_list>
 
+#include "frontend/dimensions.h"
 #include "frontend/values.h"
 
 namespace sluice::timeloop {
 namespace {
-
-constexpr double kPico = 1e-12;
-constexpr Dimension kJoule{.joule = 1};
-constexpr Dimension kWatt{.joule = 1, .second = -1};
 
 bool is_leakage(const std::string& action) { return action == "leak" || action == "leakage"; }
 

@@ -9,6 +9,9 @@
 
 namespace sluice::timeloop {
 
+/// Energies of these files are in pJ unless they have a unit.
+inline constexpr double kPico = 1e-12;
+
 /// Energies per action, by component and action, and which of them somebody asked for; see
 /// docs/importing.md for the forms.
 class EnergyTable {

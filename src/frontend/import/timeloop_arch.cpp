@@ -11,7 +11,6 @@ namespace sluice::timeloop {
 namespace {
 
 constexpr double kDefaultCycle = 1e-9;
-constexpr double kPico = 1e-12;
 
 class ArchWriter {
  public:

@@ -198,9 +198,9 @@ class GroupSearch {
 
   /// The best frame of a block below this one, by the objective.
   const std::vector<Child>& block_children(const Frame& frame, const Block& block) {
-    static const std::vector<Child> kNone;
+    static const std::vector<Child> kNobody;
     for (std::size_t e = block.first; e < block.end; ++e)
-      if (!frame.complete[e].empty()) return kNone;
+      if (!frame.complete[e].empty()) return kNobody;
     BlockSearch& inner = block_search(block);
     FrameStart start = start_below(problem_, inner.group, group_, frame, block.first);
     BlockKey key{{static_cast<std::int64_t>(block.first), frame.has_steps()}, start.spread};

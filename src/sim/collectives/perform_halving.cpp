@@ -100,11 +100,6 @@ class Hypercube {
   int core_ = 1;
 };
 
-bool is_rooted(CollectiveType type) {
-  return type == CollectiveType::kBroadcast || type == CollectiveType::kGather ||
-         type == CollectiveType::kScatter;
-}
-
 }  // namespace
 
 bool perform_recursive_doubling(Board& board, const Task& task) {

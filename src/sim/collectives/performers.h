@@ -18,6 +18,12 @@ struct Task {
   int root() const { return static_cast<int>(request.root); }
 };
 
+/// Whether one of the participants is the root, who has everything before or after.
+inline bool is_rooted(CollectiveType type) {
+  return type == CollectiveType::kBroadcast || type == CollectiveType::kScatter ||
+         type == CollectiveType::kGather;
+}
+
 /// Whose of `participants` blocks each of `values` indices is in: dealt out in runs, the first ones
 /// longer by one value.
 std::vector<int> owners(std::int64_t values, int participants);
