@@ -39,9 +39,10 @@ function(sluice_test_program name folder)
   endif()
   add_executable(${name} ${sources})
   sluice_compile_flags(${name})
-  sluice_compile_quickly(${name})
+  sluice_compile_quickly(${name} -O0)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${name} PRIVATE ${ARGN} sluice_testing ${gtest_main} rapidcheck)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(${name} REUSE_FROM sluice_testing)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
@@ -49,8 +50,9 @@ endfunction()
 
 function(sluice_add_tests)
   sluice_test_library(sluice_testing support sluice_support GTest::gmock)
-  # Every test program reads these once, not once a file.
-  sluice_compile_quickly(sluice_testing)
+  # Every test program reads these once, not once a file; for that all are compiled with the same flags.
+  sluice_compile_quickly(sluice_testing -O0)
+  set_target_properties(sluice_testing PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(sluice_testing PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm> <map> <optional> <set> <string> <vector>)
   # Paths are compiled into one file only, so that equal sources give equal objects in every clone.

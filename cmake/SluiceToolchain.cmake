@@ -30,7 +30,7 @@ function(sluice_compile_flags target)
     $<$<BOOL:${SLUICE_WERROR}>:-Werror>)
 endfunction()
 
-# For code that nobody waits for: -O1 instead of -O3.
-function(sluice_compile_quickly target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+# For code that nobody waits for: `level`, -O1 or -O0, instead of -O3.
+function(sluice_compile_quickly target level)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
 endfunction()
