@@ -26,7 +26,8 @@ function(sluice_test_library name folder)
   endif()
 endfunction()
 
-# sluice_test_program(NAME FOLDER lib...): a gtest program from tests/FOLDER/*.cpp, one ctest entry.
+# sluice_test_program(NAME FOLDER lib...): a gtest program from tests/FOLDER/*.cpp. One ctest entry;
+# the property tests, longer than all others together, are two.
 function(sluice_test_program name folder)
   file(GLOB sources CONFIGURE_DEPENDS
        "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp" "${PROJECT_SOURCE_DIR}/tests/${folder}/*/*.cpp")
@@ -44,8 +45,16 @@ function(sluice_test_program name folder)
   target_link_libraries(${name} PRIVATE ${ARGN} sluice_testing ${gtest_main} rapidcheck)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(${name} REUSE_FROM sluice_testing)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
+  if(NOT name STREQUAL "property")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
+    return()
+  endif()
+  foreach(part RANGE 1)
+    add_test(NAME ${name}_${part} COMMAND ${name})
+    set_tests_properties(${name}_${part} PROPERTIES TIMEOUT 1200
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${part}")
+  endforeach()
 endfunction()
 
 function(sluice_add_tests)
@@ -92,6 +101,9 @@ function(sluice_add_tests)
   add_executable(sluice_fuzz_triples EXCLUDE_FROM_ALL tests/fuzz/triples_main.cpp)
   sluice_compile_flags(sluice_fuzz_triples)
   target_link_libraries(sluice_fuzz_triples PRIVATE sluice_triples)
+
+  # What `./dev sanitize` runs.
+  add_custom_target(sanitized DEPENDS sluice sluice_fuzz sluice_fuzz_triples)
 
   file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/module_arrows.txt" CONTENT "${arrows}")
   add_test(NAME house COMMAND "${PROJECT_SOURCE_DIR}/tests/house/check.sh" "${PROJECT_SOURCE_DIR}"
