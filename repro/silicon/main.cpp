@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 struct Arguments {
   fs::path gemm, fused, output;
   fs::path arrays = fs::path(SLUICE_REPO_DIR) / "repro" / "silicon" / "results" / "scalesim.csv";
+  fs::path stalls = fs::path(SLUICE_REPO_DIR) / "repro" / "silicon" / "results" / "stalls.csv";
 };
 
 fs::path default_data() {
@@ -33,11 +34,13 @@ Arguments parse(int n, char** words) {
     fs::path* into = flag == "--gemm"     ? &arguments.gemm
                      : flag == "--fused"  ? &arguments.fused
                      : flag == "--arrays" ? &arguments.arrays
+                     : flag == "--stalls" ? &arguments.stalls
                      : flag == "--output" ? &arguments.output
                                           : nullptr;
     if (!into || i + 1 == n)
       throw std::runtime_error(
-          "run [--gemm FILE.csv] [--fused FILE.csv] [--arrays FILE.csv] [--output DIR]");
+          "run [--gemm FILE.csv] [--fused FILE.csv] [--arrays FILE.csv] [--stalls FILE.csv] "
+          "[--output DIR]");
     *into = words[i + 1];
   }
   return arguments;
@@ -78,6 +81,10 @@ int run(const Arguments& arguments) {
   const Comparison arrays = compare_arrays(folder, arguments.arrays);
   fmt::print("arrays: {} of {} points of SCALE-Sim to the cycle\n", equal_points(arrays),
              arrays.measured.size());
+  const Stalls stalls = compare_stalls(folder, arguments.stalls);
+  report("stalls_overlap", stalls.running, arguments.output);
+  report("stalls_staged", stalls.whole, arguments.output);
+  report("stalls_fetched_again", stalls.fetched_again, arguments.output);
   const double gemm_percent = report("gemm", gemm, arguments.output);
   const double fused_percent = report("fused", fused, arguments.output);
   fmt::print("  DRAM words as measured on {} of {} points\n", fused.exact_traffic,

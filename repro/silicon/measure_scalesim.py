@@ -64,13 +64,15 @@ def lowered_row(cells, gemm):
         return rows
 
 
-def system_of(dataflow, size, m, n, k):
+def system_of(dataflow, size, m, n, k, operands=None):
+    """Its compute system; `operands`: addresses of inputs, weights and outputs, where they matter."""
     config = scale_config()
     config.array_rows = config.array_cols = size
     config.valid_conf_flag = True
     shape = lambda rows, columns: numpy.broadcast_to(numpy.int32(1), (rows, columns))
+    inputs, weights, outputs = operands or (shape(m, k), shape(k, n), shape(m, n))
     system = SYSTEMS[dataflow]()
-    system.set_params(config_obj=config, ifmap_op_mat=shape(m, k), filter_op_mat=shape(k, n), ofmap_op_mat=shape(m, n))
+    system.set_params(config_obj=config, ifmap_op_mat=inputs, filter_op_mat=weights, ofmap_op_mat=outputs)
     return system
 
 

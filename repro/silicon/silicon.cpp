@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "sluice/frontend/load.h"
-#include "sluice/model/evaluate.h"
 
 namespace sluice::silicon {
 namespace {
@@ -31,11 +30,12 @@ template <class Mistakes>
   throw std::runtime_error(text);
 }
 
-/// Values of one action of the outermost memory.
-double words(const Cost& cost, const std::string& action) {
+/// Values of one action of the outermost memories: those that hold what comes from outside.
+double words(const Cost& cost, const Arch& arch, const std::string& action) {
   double count = 0;
   for (const EnergyRow& row : cost.energy)
-    if (row.component == ComponentId(0) && row.action == action) count += row.count.value_or(0);
+    if (arch[row.component].name.find("DRAM") != std::string::npos && row.action == action)
+      count += row.count.value_or(0);
   return count;
 }
 
@@ -75,7 +75,7 @@ std::vector<Row> read_csv(const std::filesystem::path& file, const std::string& 
 }
 
 Prediction predict(const std::filesystem::path& spec, const Row& row,
-                   const std::vector<std::string>& variables) {
+                   const std::vector<std::string>& variables, LatencyPolicy policy) {
   LoadOptions options;
   for (const std::string& variable : variables)
     options.variables[variable] = std::to_string(std::llround(value(row, variable)));
@@ -83,9 +83,10 @@ Prediction predict(const std::filesystem::path& spec, const Row& row,
   if (!specs) fail("cannot read " + spec.string(), specs.error());
   const auto problem = bind(*specs->workload, *specs->arch);
   if (!problem) fail("cannot bind " + spec.string(), problem.error());
-  const auto cost = evaluate(*problem, specs->mappings.at(0), LatencyPolicy::kPipeline);
+  const auto cost = evaluate(*problem, specs->mappings.at(0), policy);
   if (!cost) fail("an illegal mapping of " + spec.string(), cost.error());
-  return {cost->latency_cycles.value(), words(*cost, "read"), words(*cost, "write")};
+  const Arch& arch = *specs->arch;
+  return {cost->latency_cycles.value(), words(*cost, arch, "read"), words(*cost, arch, "write")};
 }
 
 Comparison compare_gemm(const std::filesystem::path& folder, const std::filesystem::path& csv) {
@@ -129,6 +130,33 @@ Comparison compare_arrays(const std::filesystem::path& folder, const std::filesy
             predict(folder / "arrays.yaml", row, {"FLOW", "SIZE", "M", "N", "K"}).cycles);
       }
   return comparison;
+}
+
+Stalls compare_stalls(const std::filesystem::path& folder, const std::filesystem::path& csv) {
+  static constexpr double kArray = 2 * 32 * 32;  // values of folds that SCALE-Sim fills up
+  const std::vector<std::string> variables{"FLOW", "M", "N", "K", "KB", "WORDS"};
+  Stalls stalls;
+  const auto add = [](double measured, double predicted, Comparison& to) {
+    to.measured.push_back(measured);
+    to.predicted["Sluice"].push_back(predicted);
+  };
+  for (const Row& row : read_csv(csv, "layer")) {
+    const auto priced = [&](LatencyPolicy policy) {
+      return predict(folder / "stalls.yaml", row, variables, policy);
+    };
+    const double running = value(row, "cycles") + value(row, "once");
+    const double whole = running + value(row, "before") + value(row, "after");
+    const Prediction overlap = priced(LatencyPolicy::kOverlap);
+    const double half = value(row, "KB") * 1024 / 2;  // it always fetches so many
+    if (value(row, "reads") > overlap.words_in + half + kArray) {
+      const double by_port = value(row, "reads") / value(row, "WORDS");
+      add(running, std::max(overlap.cycles, by_port), stalls.fetched_again);
+      continue;
+    }
+    add(running, overlap.cycles, stalls.running);
+    add(whole, priced(LatencyPolicy::kStaged).cycles, stalls.whole);
+  }
+  return stalls;
 }
 
 std::size_t equal_points(const Comparison& comparison) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sluice/model/evaluate.h"
+
 namespace sluice::silicon {
 
 /// One row of a file of measurements, by column.
@@ -20,10 +22,11 @@ struct Prediction {
   double words_in = 0, words_out = 0;  ///< moved from DRAM to the buffer, and back
 };
 
-/// Prices a row's point with a spec file of this folder, policy `pipeline`: every column that is a
-/// variable of the spec sets it. Throws std::runtime_error with what is wrong.
+/// Prices a row's point with a spec file of this folder: every column that is a variable of the
+/// spec sets it. Throws std::runtime_error with what is wrong.
 Prediction predict(const std::filesystem::path& spec, const Row& row,
-                   const std::vector<std::string>& variables);
+                   const std::vector<std::string>& variables,
+                   LatencyPolicy policy = LatencyPolicy::kPipeline);
 
 /// Points of one kind: what was measured, and what each tool says.
 struct Comparison {
@@ -36,6 +39,14 @@ Comparison compare_gemm(const std::filesystem::path& folder, const std::filesyst
 Comparison compare_fused(const std::filesystem::path& folder, const std::filesystem::path& csv);
 /// Compute cycles of SCALE-Sim: every layer, dataflow and size of the array.
 Comparison compare_arrays(const std::filesystem::path& folder, const std::filesystem::path& csv);
+
+/// Cycles of SCALE-Sim with its memories, each wait counted once: from its first cycle to its last
+/// one beside `overlap`, with the first fills and the last drains beside `staged`; where it fetches
+/// operands again that the mapping keeps, beside `overlap` with its reads through the same port.
+struct Stalls {
+  Comparison running, whole, fetched_again;
+};
+Stalls compare_stalls(const std::filesystem::path& folder, const std::filesystem::path& csv);
 
 /// Points whose cycles are those measured, to the cycle.
 std::size_t equal_points(const Comparison& comparison);
