@@ -27,7 +27,7 @@ function(sluice_test_library name folder)
 endfunction()
 
 # sluice_test_program(NAME FOLDER lib...): a gtest program from tests/FOLDER/*.cpp. One ctest entry;
-# the property tests, longer than all others together, are two.
+# the property tests, longer than all others together, are four.
 function(sluice_test_program name folder)
   file(GLOB sources CONFIGURE_DEPENDS
        "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp" "${PROJECT_SOURCE_DIR}/tests/${folder}/*/*.cpp")
@@ -50,10 +50,10 @@ function(sluice_test_program name folder)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
     return()
   endif()
-  foreach(part RANGE 1)
+  foreach(part RANGE 3)
     add_test(NAME ${name}_${part} COMMAND ${name})
     set_tests_properties(${name}_${part} PROPERTIES TIMEOUT 1200
-                         ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${part}")
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${part}")
   endforeach()
 endfunction()
 
