@@ -180,7 +180,7 @@ class RegionChecker {
   void check_held() {
     for (std::uint32_t e : split_.held_above) {
       const TreeEntry& entry = tree_.entries[e];
-      if (!problem_.arch[entry.component].is_memory() ||
+      if (!problem_.arch[entry.component].is_memory() || !is_served(e) ||
           !stands_below(problem_.arch, container_, entry.component))
         continue;
       Violation& violation = report_.add(
@@ -192,6 +192,16 @@ class RegionChecker {
       violation.component = entry.component;
       violation.tensors = {entry.tensor};
     }
+  }
+
+  /// Whether an Einsum of the split uses what the node holds.
+  bool is_served(std::uint32_t entry) const {
+    for (int place = split_.begin; place < split_.end; ++place) {
+      const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
+      for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
+        if (tree_.storages[s].entry == entry) return true;
+    }
+    return false;
   }
 
   void check_persistent() {
