@@ -279,6 +279,46 @@ TEST(RegionMapping, WhatIsWrongIsNamed) {
   }
 }
 
+// V, made and read behind the split, is held in RF above it: no child uses it.
+TEST(RegionMapping, WhatNoChildUsesMayBeHeldAbove) {
+  const Answer answer = answer_for(R"yaml(
+workload:
+  rank_sizes: {M: 2}
+  bits_per_value: {All: 8}
+  einsums: ["T[m] = exp(A[m])", "U[m] = exp(T[m])", "V[m] = exp(U[m])", "Z[m] = exp(V[m])"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Container {name: PE, spatial: [{name: x, fanout: 2}]}
+  - !Memory {name: RF, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping:
+  nodes:
+  - !Storage {tensors: [A, T, U, Z], component: DRAM}
+  - !Storage {tensors: [V], component: RF}
+  - !Sequential
+    nodes:
+    - !Nested
+      nodes:
+      - !Pipeline
+        over: x
+        shares: [1, 1]
+        nodes:
+        - !Nested
+          nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: T, component: MAC}]
+        - !Nested
+          nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: U, component: MAC}]
+    - !Nested
+      nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: V, component: MAC}]
+    - !Nested
+      nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: Z, component: MAC}]
+)yaml");
+  ASSERT_EQ(answer.complaint(), "");
+  EXPECT_EQ(answer.differences(), std::vector<std::string>{});
+  // Both values of V stay in the one RF that works.
+  EXPECT_EQ(answer.peak_bits("RF"), 2 * 8);
+}
+
 TEST(RegionMapping, ForwardingNeedsANetwork) {
   const Answer answer = answer_for(
       chain("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward, "", "single", ""));
