@@ -26,9 +26,10 @@ function(sluice_test_library name folder)
   endif()
 endfunction()
 
-# sluice_test_program(NAME FOLDER lib...): a gtest program from tests/FOLDER/*.cpp. One ctest entry;
-# the property tests, longer than all others together, are four.
+# sluice_test_program(NAME FOLDER [PARTS n] lib...): a gtest program from tests/FOLDER/*.cpp, and its
+# ctest entry, or n of them, each with its part of the tests.
 function(sluice_test_program name folder)
+  cmake_parse_arguments(PARSE_ARGV 2 test "" "PARTS" "")
   file(GLOB sources CONFIGURE_DEPENDS
        "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp" "${PROJECT_SOURCE_DIR}/tests/${folder}/*/*.cpp")
   if(NOT sources)
@@ -42,18 +43,19 @@ function(sluice_test_program name folder)
   sluice_compile_flags(${name})
   sluice_compile_quickly(${name} -O0)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(${name} PRIVATE ${ARGN} sluice_testing ${gtest_main} rapidcheck)
+  target_link_libraries(${name} PRIVATE ${test_UNPARSED_ARGUMENTS} sluice_testing ${gtest_main} rapidcheck)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(${name} REUSE_FROM sluice_testing)
-  if(NOT name STREQUAL "property")
+  if(NOT test_PARTS)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
     return()
   endif()
-  foreach(part RANGE 3)
+  foreach(part RANGE 1 ${test_PARTS})
+    math(EXPR index "${part} - 1")
     add_test(NAME ${name}_${part} COMMAND ${name})
     set_tests_properties(${name}_${part} PROPERTIES TIMEOUT 1200
-                         ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${part}")
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${test_PARTS};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
 
@@ -85,8 +87,9 @@ function(sluice_add_tests)
   sluice_compile_flags(sluice_silicon)
   target_link_libraries(sluice_silicon PRIVATE sluice_silicon_points)
   target_compile_definitions(sluice_silicon PRIVATE SLUICE_REPO_DIR="${PROJECT_SOURCE_DIR}")
+  set(parts_of_property PARTS 4)  # longer than all others together
   foreach(folder property validation errors golden)
-    sluice_test_program(${folder} ${folder} sluice_cli sluice_oracle sluice_triples nlohmann_json::nlohmann_json)
+    sluice_test_program(${folder} ${folder} ${parts_of_${folder}} sluice_cli sluice_oracle sluice_triples nlohmann_json::nlohmann_json)
     if(TARGET ${folder})
       add_dependencies(${folder} sluice)
     endif()

@@ -1,6 +1,7 @@
 #include "model/concurrent.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "model/collective_rules.h"
@@ -74,14 +75,6 @@ class ConcurrencyChecker {
     return place >= 0 && split_.has(place) ? split_.stage_of(place) : -1;
   }
 
-  /// A recurrence of one step: the reader takes the slice that the state starts with.
-  bool reads_initial_slice(TensorId tensor, EinsumId maker, EinsumId reader) const {
-    const Einsum& einsum = problem_.workload[reader];
-    const auto steps =
-        step_variable(problem_.workload[maker].output(), *find_access(einsum, tensor));
-    return steps && variable_size(einsum, *steps) == 1;
-  }
-
   void check_dependences(TensorId tensor) {
     const std::optional<EinsumId> maker = problem_.roles.producer[tensor.index()];
     const int made = maker ? stage_of(*maker) : -1;
@@ -96,9 +89,14 @@ class ConcurrencyChecker {
         add(ViolationKind::kDependency,
             "The children of a parallel split run at the same time; " + pair)
             .tensors = {tensor};
-      } else if (read < made && !reads_initial_slice(tensor, *maker, reader)) {
-        add(ViolationKind::kDependency,
-            "The children of a pipelined split depend on each other in a cycle: " + pair)
+      } else if (read < made && !reads_initial_slice(problem_.workload, tensor, *maker, reader)) {
+        const bool in_time = is_made_in_time(tensor, *maker, reader);
+        add(in_time ? ViolationKind::kUnsupportedNode : ViolationKind::kDependency,
+            (in_time
+                 ? "The model cannot price a state that goes from child to child of a pipelined "
+                   "split and back: "
+                 : "The children of a pipelined split depend on each other in a cycle: ") +
+                pair)
             .tensors = {tensor};
       } else if (is_of_an_earlier_step(tensor, *maker, reader)) {
         add(ViolationKind::kUnsupportedNode,
@@ -108,6 +106,34 @@ class ConcurrencyChecker {
             .tensors = {tensor};
       }
     }
+  }
+
+  /// Whether a later child has made a state before an earlier one reads it in the recurrence's next
+  /// step: the pipeline runs empty in each of them, or takes enough of its own steps meanwhile.
+  bool is_made_in_time(TensorId tensor, EinsumId maker, EinsumId reader) const {
+    const auto variable = step_variable(problem_.workload[maker].output(),
+                                        *find_access(problem_.workload[reader], tensor));
+    if (!variable) return false;
+    const int local = problem_[reader].local_variable[variable->index()];
+    const Nest& nest = tree_.nests[static_cast<std::size_t>(tree_.place_of[reader.index()])];
+    double meanwhile = 0;
+    for (auto l = nest.loops_begin; l < nest.loops_end; ++l) {
+      const NestLoop& loop = tree_.loops[l];
+      const bool own =
+          std::find(split_.steps.begin(), split_.steps.end(), loop.node) != split_.steps.end();
+      if (loop.variable == local)
+        meanwhile = own ? 1 : std::numeric_limits<double>::infinity();
+      else if (own)
+        meanwhile *= static_cast<double>(steps_of(loop.node));
+    }
+    return meanwhile > stage_of(maker) - stage_of(reader);
+  }
+
+  std::int64_t steps_of(const Node* node) const {
+    std::int64_t trips = 1;
+    for (const NestLoop& loop : tree_.loops)
+      if (loop.node == node) trips = std::max(trips, loop.trips);
+    return trips;
   }
 
   bool is_of_an_earlier_step(TensorId tensor, EinsumId maker, EinsumId reader) const {

@@ -64,8 +64,7 @@ class SharingChecker {
     const auto variable =
         step_of(producer, *find_access(problem_.workload[consumer.einsum], tensor));
     const int local = variable ? problem_[consumer.einsum].local_variable[variable->index()] : -1;
-    if (variable && variable_size(problem_.workload[consumer.einsum], *variable) == 1)
-      return;  // one step: of the slice that it starts with
+    if (reads_initial_slice(problem_.workload, tensor, producer.einsum, consumer.einsum)) return;
     if (variable) check_steps_in_time(tensor, consumer, *variable);
     for (auto l = consumer.loops_begin; l < consumer.loops_end; ++l) {
       const NestLoop& loop = tree_.loops[l];
@@ -173,9 +172,12 @@ class SharingChecker {
   }
 
   void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {
-    check_copies(tensor, producer, consumer, producer);
-    check_copies(tensor, consumer, producer, producer);
     const bool recurrent = reads_earlier_step(tensor, producer, consumer);
+    if (!recurrent ||
+        !reads_initial_slice(problem_.workload, tensor, producer.einsum, consumer.einsum)) {
+      check_copies(tensor, producer, consumer, producer);
+      check_copies(tensor, consumer, producer, producer);
+    }
     if (&consumer < &producer && recurrent) {
       check_back_edge(tensor, producer, consumer);
       return;
@@ -521,6 +523,13 @@ std::optional<RankVariableId> step_variable(const TensorAccess& written, const T
         read.projection[r].constant < written.projection[r].constant)
       return read.projection[r].terms[0].variable;
   return std::nullopt;
+}
+
+bool reads_initial_slice(const Workload& workload, TensorId tensor, EinsumId maker,
+                         EinsumId reader) {
+  const auto steps =
+      step_variable(workload[maker].output(), *find_access(workload[reader], tensor));
+  return steps && variable_size(workload[reader], *steps) == 1;
 }
 
 const NestLoop* loop_at_node(const FlatTree& tree, const Nest& nest, const Node* node) {

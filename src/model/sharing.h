@@ -15,6 +15,10 @@ void check_sharing(const BoundProblem& problem, const FlatTree& tree, ViolationR
 /// of a recurrence.
 std::optional<RankVariableId> step_variable(const TensorAccess& written, const TensorAccess& read);
 
+/// Whether a reader takes the slice that a state starts with alone: its recurrence has one step.
+bool reads_initial_slice(const Workload& workload, TensorId tensor, EinsumId maker,
+                         EinsumId reader);
+
 /// The nest's own view of a loop of the mapping, or null where the nest is not below it.
 const NestLoop* loop_at_node(const FlatTree& tree, const Nest& nest, const Node* node);
 

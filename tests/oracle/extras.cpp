@@ -5,13 +5,12 @@
 namespace sluice::oracle {
 namespace {
 
-bool has_windowed_output(const EinsumSpec& einsum) {
-  return std::any_of(einsum.output.projection.begin(), einsum.output.projection.end(),
-                     [](const auto& index) {
-                       const std::size_t plus = index.second.find("+ ");
-                       return plus != std::string::npos &&
-                              std::isalpha(static_cast<unsigned char>(index.second[plus + 2])) != 0;
-                     });
+bool has_window(const AccessSpec& access) {
+  return std::any_of(access.projection.begin(), access.projection.end(), [](const auto& index) {
+    const std::size_t plus = index.second.find("+ ");
+    return plus != std::string::npos &&
+           std::isalpha(static_cast<unsigned char>(index.second[plus + 2])) != 0;
+  });
 }
 
 bool has_ports(const ProblemSpec& spec) {
@@ -43,6 +42,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"cycles", &Extras::cycles},
       {"normalisations", &Extras::normalisations},
       {"windowed_outputs", &Extras::windowed_outputs},
+      {"shared_windows", &Extras::shared_windows},
       {"ports", &Extras::ports},
       {"leakage", &Extras::leakage},
       {"many_loops", &Extras::many_loops},
@@ -53,7 +53,10 @@ const std::vector<NamedExtra>& named_extras() {
 Extras extras_of(const ProblemSpec& spec) {
   Extras extras;
   for (const EinsumSpec& einsum : spec.einsums) {
-    extras.windowed_outputs = extras.windowed_outputs || has_windowed_output(einsum);
+    extras.windowed_outputs = extras.windowed_outputs || has_window(einsum.output);
+    extras.shared_windows =
+        extras.shared_windows ||
+        std::count_if(einsum.inputs.begin(), einsum.inputs.end(), has_window) > 1;
     extras.cycles = extras.cycles || einsum.name == "TAKE";
   }
   extras.ports = has_ports(spec);

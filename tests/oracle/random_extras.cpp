@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 
 #include "oracle/dice.h"
 #include "oracle/random_problem.h"
@@ -65,6 +66,24 @@ class EinsumExtras {
     columns.second = "q_x + s_x";
     add("POOL", {source_}, result);
     spec_.einsums.back().bounds = {"0 <= r_x < 2", "0 <= s_x < 2"};
+  }
+
+  /// O[p,n] = sum over r of T[p+r,n] · V[p+r,n]: one loop moves the windows of two inputs.
+  void correlation() {
+    auto& [rank, index] = source_.projection[static_cast<std::size_t>(dice_.below(2))];
+    const int window = dice_.one_of({2, 2, 3});
+    const int rows = size_of(rank);
+    if (rows < window) return;
+    AccessSpec result = output("O");
+    for (auto& [of_result, at] : result.projection)
+      if (of_result == rank) std::tie(of_result, at) = std::pair("PX", "p_x");
+    spec_.rank_sizes.emplace_back("PX", rows - window + 1);
+    index = "p_x + r_x";
+    AccessSpec other{"V", {{rank, index}}};
+    if (dice_.chance(50)) other.projection = source_.projection;
+    add("PAIR", {source_, other}, result);
+    spec_.einsums.back().weight = "V";
+    spec_.einsums.back().bounds = {"0 <= r_x < " + std::to_string(window)};
   }
 
   /// D[s*m+r,n] = T[m,n] · W[r] summed over m and r, then perhaps a reader of it.
@@ -174,6 +193,8 @@ void add_einsums(Dice& dice, ProblemSpec& spec, const Extras& extras) {
     EinsumExtras(dice, spec).pooling();
   } else if (extras.normalisations && kind >= 42 && kind < 50) {
     EinsumExtras(dice, spec).normalise();
+  } else if (extras.shared_windows && kind >= 50 && kind < 66) {
+    EinsumExtras(dice, spec).correlation();
   }
 }
 

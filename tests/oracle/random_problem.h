@@ -112,11 +112,12 @@ struct Extras {
   bool cycles = false;            ///< recurrences of two Einsums
   bool normalisations = false;    ///< a sum that is read with the values that were summed
   bool windowed_outputs = false;  ///< transposed convolutions, and what reads them
+  bool shared_windows = false;    ///< one loop moves windows of two inputs
   bool ports = false;             ///< several instances of the outermost memory
   bool leakage = false;           ///< of every component, with and without power gating
   bool many_loops = false;        ///< four or five memories, Einsums of five to seven variables
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true,
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true,
                                       true, true, true, true, true, true};
 
 struct NamedExtra {
@@ -126,8 +127,8 @@ struct NamedExtra {
 /// As in `sluice_fuzz --extras`.
 const std::vector<NamedExtra>& named_extras();
 
-/// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs, ports,
-/// leakage, many_loops.
+/// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
+/// shared_windows, ports, leakage, many_loops.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

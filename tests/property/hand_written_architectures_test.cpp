@@ -98,6 +98,30 @@ TEST(HandWrittenArchitecture, FillsLanesWhereverTheStepsStand) {
           "", "spatial: [{name: cx, fanout: 3, min_usage: 1}], "));
 }
 
+// Buffer and RF hold two values of T0 each, below the loop over q: with W1 and T1 the buffer has 7
+// values. Without sliding in both, T0's window or T1's three values go to and fro.
+TEST(HandWrittenArchitecture, SlidesOneWindowInSeveralMemories) {
+  expect_brute_force_agreement(
+      R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {Q: 3, S: 2, X: 4}
+  einsums: ["T1[q] = T0[X:q+s] * W1[s]"]
+)yaml" +
+      arch_of("All", "size: 56, tensors: {keep: All}",
+              "  - !Memory {name: RF, size: inf, tensors: {keep: All}, actions: [{name: read, "
+              "energy: 2, throughput: 16}, {name: write, energy: 1, throughput: 16}]}\n",
+              ""));
+}
+
+// Two windows of two values and one result are 40 bits.
+TEST(HandWrittenArchitecture, SlidesTwoWindowsOverOneLoop) {
+  expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {Q: 3, S: 2, X: 4}
+  einsums: ["T1[q] = T0[X:q+s] * W1[X:q+s]"]
+)yaml" + arch_of("All", "size: 40, tensors: {keep: All}", "", ""));
+}
+
 // The readers of a state follow its steps in time: their lanes stay empty.
 TEST(HandWrittenArchitecture, SpreadsNoReaderOfAStateOverInstances) {
   expect_brute_force_agreement(

@@ -38,4 +38,22 @@ TEST(SettledRecurrences, AStateOfOneStepIsNoCycleOfAPipeline) {
 }
 
 }  // namespace
+// Seed 612,077,187. What B keeps is the slice that the state starts with, whatever A makes.
+TEST(SettledRecurrences, AStateOfOneStepMayBeCopiedAboveASharedLoop) {
+  const Settled found(
+      "workload:\n  rank_sizes: {I: 1, M: 2}\n  bits_per_value: {All: 8}\n  initial: {A: 0}\n"
+      "  einsums:\n  - {einsum: \"B[i,m] = exp(A[i,m])\", name: B}\n"
+      "  - {einsum: \"A[i+1,m] = B[i,m] * C[i,m]\", name: A}\n",
+      R"(
+  - !Storage {tensors: [A], component: DRAM}
+  - !Storage {tensors: [A], component: GB, incremental: true}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [B], component: GB}, !Compute {einsum: B, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [B], component: GB}, !Storage {tensors: [C], component: DRAM}, !Compute {einsum: A, component: MAC}]}
+)");
+  EXPECT_TRUE(found.legal);
+}
+
 }  // namespace sluice::settled

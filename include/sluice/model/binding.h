@@ -80,7 +80,6 @@ struct BoundComponent {
   std::vector<double> bits_per_value;  ///< per tensor of the Einsum (index as in TensorMask)
   std::vector<BoundSpatial> spatial;
   double instances = 1;       ///< in the whole machine
-  double leak_instances = 1;  ///< product of the fanouts before it (its own not counted)
   int read_action = -1;       ///< index of the action `read`, -1 without one
   int write_action = -1;      ///< index of the action `write`, -1 without one
   /// `total_latency` as the maximum over linear forms of the actions' calls, where it is one

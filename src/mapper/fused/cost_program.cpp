@@ -400,9 +400,12 @@ class Compiler {
   LoopSet sunk_loops(const Slot& slot) const {
     LoopSet result;
     if (slot.backing) return result;
+    const std::uint32_t gap = slot.sliding_loop < 0
+                                  ? slot.gap
+                                  : templ_.loops[static_cast<std::size_t>(slot.sliding_loop)].gap;
     for (std::uint32_t i = 0; i < templ_.loops.size(); ++i) {
       const LoopPlace& place = templ_.loops[i];
-      if (place.gap != slot.gap) continue;
+      if (place.gap != gap) continue;
       const bool slides = static_cast<std::int32_t>(i) == slot.sliding_loop;
       const bool passes =
           place.spatial ? place.component == slot.component

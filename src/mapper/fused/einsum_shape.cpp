@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/sharing.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
@@ -97,7 +98,7 @@ std::vector<bool> carried_variables(const Einsum& einsum, const BoundEinsum& bou
   std::vector<bool> carried(einsum.iteration_space.size(), false);
   for (const TensorAccess& access : einsum.accesses) {
     if (access.is_output || access.tensor != einsum.output().tensor) continue;
-    if (const auto step = lagging_variable(access, einsum.output()))
+    if (const auto step = step_variable(einsum.output(), access))
       carried[static_cast<std::size_t>(bound.local_variable[step->index()])] = true;
   }
   return carried;

@@ -37,6 +37,7 @@ class LoopPlacer {
     if (outer_) rules_.put_first(outer_->variable, outer_->gap, &above_steps_);
     for (std::uint32_t gap = 0; gap < groups_.count; ++gap)
       temporal_.push_back(temporal_variables(gap));
+    carried_.resize(groups_.count, 0);
     place_missing();
     if (outer_) forbid_above_steps();
     add_step_rules();
@@ -61,6 +62,10 @@ class LoopPlacer {
   }
 
  private:
+  /// In place of the variable of a window's loop: the nodes above the gap, which has no loops,
+  /// slide over the loop that those below it slide over.
+  static constexpr std::int32_t kWithNext = -2;
+
   static Variables bit(std::size_t v) { return Variables{1} << v; }
 
   /// Whether a node right above the gap sinks through a loop over the variable: then the loop
@@ -278,7 +283,7 @@ class LoopPlacer {
 
   void apply_rules(std::size_t rule, std::vector<Template>* templates) {
     if (rule == rules_.size())
-      choose_sliding(0, templates);
+      choose_sliding(0, std::nullopt, templates);
     else
       cut(rule, 0, rules_[rule].first_gap, templates);
   }
@@ -304,8 +309,10 @@ class LoopPlacer {
 
   /// Recurses over the gaps: below a non-backing node each partially relevant loop in turn is
   /// the one that a sliding window passes. A window in a double buffer may take more room, twice,
-  /// than the whole range: there a node that passes none is tried too.
-  void choose_sliding(std::uint32_t gap, std::vector<Template>* templates) {
+  /// than the whole range: there a node that passes none is tried too. `together`: the loops that
+  /// the nodes right above this one slide over with it.
+  void choose_sliding(std::uint32_t gap, std::optional<Variables> together,
+                      std::vector<Template>* templates) {
     if (gap == groups_.count) {
       const std::optional<Template> built = build();
       if (!built) return;
@@ -319,10 +326,38 @@ class LoopPlacer {
                    (begins_with_steps(gap) ? bit(outer_->variable) : temporal_[gap]);
     const bool may_stay =
         candidates != 0 && is_double_buffered(problem_.arch[above.front()->component]);
-    if (candidates == 0 || rules_.cover(gap) || may_stay) choose_leader(-1, gap, templates);
+    if (!together && (candidates == 0 || rules_.cover(gap) || may_stay))
+      choose_leader(-1, gap, templates);
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-      if ((candidates >> v & 1) && rules_.may_come_first(gap, v, temporal_[gap]))
+      if ((candidates & together.value_or(candidates)) >> v & 1 &&
+          rules_.may_come_first(gap, v, temporal_[gap]))
         choose_leader(static_cast<std::int32_t>(v), gap, templates);
+    slide_together(gap, together, templates);
+  }
+
+  /// Nodes of several groups with no loop in between may slide over one loop, the first below the
+  /// last of them. Loops that have no place between them may stand below it.
+  void slide_together(std::uint32_t gap, std::optional<Variables> together,
+                      std::vector<Template>* templates) {
+    if (gap == 0 || gap + 1 == groups_.count || begins_with_steps(gap) || rules_.cover(gap) ||
+        rules_.cover(gap + 1))
+      return;
+    const Slot &outer = *slots_of_group(gap).front(), &inner = *slots_of_group(gap + 1).front();
+    const Variables windows_of_both = windows(outer.tensor) & windows(inner.tensor);
+    const Variables common = windows_of_both & together.value_or(windows_of_both);
+    if (outer.backing || inner.backing || common == 0) return;
+    const std::vector<Variables> saved = temporal_, saved_carried = carried_;
+    carried_[gap + 1] =
+        (temporal_[gap] | carried_[gap]) & ~held(outer.tensor, Relevance::kRelevant);
+    temporal_[gap + 1] |= carried_[gap + 1];
+    temporal_[gap] = 0;
+    sliding_.push_back(kWithNext);
+    leaders_.push_back(std::nullopt);
+    choose_sliding(gap + 1, common, templates);
+    leaders_.pop_back();
+    sliding_.pop_back();
+    temporal_ = saved;
+    carried_ = saved_carried;
   }
 
   /// A loop over what is fully relevant to the node above its gap belongs above that node, unless
@@ -334,7 +369,7 @@ class LoopPlacer {
     const auto lead = [&](std::optional<LoopPlace> leader) {
       sliding_.push_back(sliding);
       leaders_.push_back(leader);
-      choose_sliding(gap + 1, templates);
+      choose_sliding(gap + 1, std::nullopt, templates);
       leaders_.pop_back();
       sliding_.pop_back();
     };
@@ -368,6 +403,7 @@ class LoopPlacer {
   }
 
   bool add_loops(std::uint32_t gap, Template* result) const {
+    if (sliding_[gap] == kWithNext) return true;
     std::vector<LoopPlace> places = temporal_places(gap);
     if (!rules_.sort(gap, temporal_[gap], &places)) return false;
     if (begins_with_steps(gap))
@@ -378,13 +414,20 @@ class LoopPlacer {
     for (LoopPlace& place : places) {
       if (!place.spatial && static_cast<std::int32_t>(place.variable) == sliding_[gap])
         for (std::size_t s = 0; s < groups_.slots.size(); ++s)
-          if (groups_.group_of[s] == gap)
+          if (slides_in(groups_.group_of[s], gap))
             result->slots[s].sliding_loop = static_cast<std::int32_t>(result->loops.size());
       place.fused = place.gap < fused_gaps_ || place.steps;
       result->items.push_back({true, static_cast<std::uint32_t>(result->loops.size())});
       result->loops.push_back(place);
     }
     return true;
+  }
+
+  /// Whether the nodes of a group slide over the window's loop of a gap: right below them, or below
+  /// others that slide with them.
+  bool slides_in(std::uint32_t group, std::uint32_t gap) const {
+    while (group < gap && sliding_[group] == kWithNext) ++group;
+    return group == gap;
   }
 
   /// Marks the leader among the loops of its gap and puts it first, or right after a window's loop
@@ -433,7 +476,7 @@ class LoopPlacer {
     if (gap >= fused_gaps_ || !options_.pruning.redundant_templates) return result;
     for (const Slot* slot : slots_of_group(gap))
       if (!slot->backing) result |= held(slot->tensor, Relevance::kRelevant);
-    return result & temporal_[gap];
+    return result & temporal_[gap] & ~carried_[gap];
   }
 
   std::vector<LoopPlace> spatial_places(std::uint32_t gap) const {
@@ -478,6 +521,7 @@ class LoopPlacer {
   std::uint32_t fused_gaps_ = 0;  // gaps below this number stand above a shared backing node
   std::uint32_t last_backing_gap_ = 0;
   std::vector<Variables> temporal_;                // per gap
+  std::vector<Variables> carried_;                 // per gap: has no place in the gaps above it
   std::vector<std::int32_t> sliding_;              // per gap: variable of the window's loop, or -1
   std::vector<std::optional<LoopPlace>> leaders_;  // per gap: of its late loops, if there are any
 };

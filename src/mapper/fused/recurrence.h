@@ -19,8 +19,4 @@ struct RecurrenceRole {
 
 RecurrenceRole recurrence_role(const Workload& workload, const TensorRoles& roles, EinsumId einsum);
 
-/// The variable along which a reading lags behind the writing of the same tensor, if it does.
-std::optional<RankVariableId> lagging_variable(const TensorAccess& read,
-                                               const TensorAccess& written);
-
 }  // namespace sluice::fused

@@ -177,5 +177,31 @@ TEST_F(Concurrent, APipelineCannotRunACycle) {
                                                     " reads RM"));
 }
 
+// Two steps over j in each step over i: RM of i is made a slot after LM of (i, j), and read by LM
+// of (i + 1, j), two slots later.
+TEST_F(Concurrent, AStateThatComesBackInTimeIsLegalButNotPriced) {
+  w = WorkloadBuilder({{"i", 4}, {"j", 2}}, 1)
+          .rank("RI", 5)
+          .einsum("LM[i,j] = A[i,j] * RM[RI:i,j]")
+          .einsum("RM[RI:i+1,j] = LM[i,j]")
+          .workload;
+  const MappingBuilder b(w, arch);
+  const auto nodes = [&](std::vector<Node> loops) {
+    NodeList list = {b.storage("DRAM", {"A", "RM"})};
+    for (Node& loop : loops) list.push_back(std::move(loop));
+    list.push_back(b.storage("GB", {"LM"}));
+    list.push_back(
+        split(SplitKind::kPipeline, {{b.compute("LM", "MAC")}, {b.compute("RM", "MAC")}}));
+    return list;
+  };
+  const Mapping in_time{nodes({b.temporal("i", 1), b.temporal("j", 1)}), {}};
+  const auto evaluation = evaluate(bound(w, arch), in_time);
+  ASSERT_FALSE(evaluation);
+  for (const Violation& violation : evaluation.error())
+    EXPECT_EQ(violation.kind, ViolationKind::kUnsupportedNode) << violation.message;
+  EXPECT_THAT(why_illegal(w, arch, nodes({b.temporal("j", 1), b.temporal("i", 1)})),
+              HasSubstr("depend on each other in a cycle"));
+}
+
 }  // namespace
 }  // namespace sluice::testing
