@@ -79,9 +79,9 @@ struct BoundComponent {
   double size_bits = 0;                ///< memories: capacity of one instance
   std::vector<double> bits_per_value;  ///< per tensor of the Einsum (index as in TensorMask)
   std::vector<BoundSpatial> spatial;
-  double instances = 1;       ///< in the whole machine
-  int read_action = -1;       ///< index of the action `read`, -1 without one
-  int write_action = -1;      ///< index of the action `write`, -1 without one
+  double instances = 1;   ///< in the whole machine
+  int read_action = -1;   ///< index of the action `read`, -1 without one
+  int write_action = -1;  ///< index of the action `write`, -1 without one
   /// `total_latency` as the maximum over linear forms of the actions' calls, where it is one
   std::optional<std::vector<std::vector<double>>> latency_rows;
   KeepRule keep, may_keep, back;
