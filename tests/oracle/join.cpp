@@ -169,7 +169,7 @@ class TreeBuilder {
   }
 
   /// Positions of private nodes that could sink but for a node of several runs below them, and of
-  /// the tolls that they are filled through.
+  /// the nodes and tolls that they are filled through.
   std::set<std::size_t> kept_up(std::size_t e, const std::vector<Group>& runs,
                                 std::size_t level) const {
     std::set<std::size_t> kept;
@@ -183,7 +183,7 @@ class TreeBuilder {
       if (!sinks_through(problem_.workload.einsums[e], storage, levels_[e].loops[level])) continue;
       kept.insert(i);
       for (std::size_t above = 0; above < i; ++above)
-        if (storages[above].toll && storages[above].tensor == storage.tensor) kept.insert(above);
+        if (!storages[above].top && storages[above].tensor == storage.tensor) kept.insert(above);
     }
     return kept;
   }

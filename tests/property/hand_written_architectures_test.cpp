@@ -98,6 +98,26 @@ TEST(HandWrittenArchitecture, FillsLanesWhereverTheStepsStand) {
           "", "spatial: [{name: cx, fanout: 3, min_usage: 1}], "));
 }
 
+// Seed 911,001,847. T stands at the split of both its users, and in A's nest below RF's copy of A,
+// which is filled from the buffer: that node stands above the split, too, though only the cycle
+// uses it.
+TEST(HandWrittenArchitecture, KeepsWhatACopyIsFilledFromAboveTheSplit) {
+  expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 2, N: 2, I: 3}
+  initial: {A: 0}
+  einsums:
+  - "T[m,n] = exp(X[m,n])"
+  - "B[m,n] = exp(A[I:m,n])"
+  - "A[I:m+1,n] = B[m,n] * T[m,n]"
+)yaml" + arch_of("~Intermediates",
+                 "size: 176, tensors: {keep: All, may_keep: All, force_memory_hierarchy_order: "
+                 "false}",
+                 "  - !Memory {name: RF, size: 104, tensors: {keep: Outputs}, actions: [{name: "
+                 "read, energy: 2, throughput: 16}, {name: write, energy: 1, throughput: 16}]}\n",
+                 ""));
+}
+
 // Buffer and RF hold two values of T0 each, below the loop over q: with W1 and T1 the buffer has 7
 // values. Without sliding in both, T0's window or T1's three values go to and fro.
 TEST(HandWrittenArchitecture, SlidesOneWindowInSeveralMemories) {
