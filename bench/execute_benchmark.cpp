@@ -8,7 +8,7 @@
 
 #include "sluice/frontend/load.h"
 #include "sluice/model/binding.h"
-#include "sluice/sim/execute.h"
+#include "sluice/referee/execute.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 # sluice_module(NAME [COLD] [DEPENDS module...] [PUBLIC lib...] [PRIVATE lib...])
 #
-# Makes the library `sluice_NAME` (alias sluice::NAME) from src/NAME/*.cpp and src/NAME/*/*.cpp.
+# Makes the library `sluice_NAME` (alias sluice::NAME) from every .cpp below src/NAME.
 # A module whose folder has no sources yet is an INTERFACE library, so that others can name it.
 # `main.cpp` belongs to a program, never to a module.
 # Where the preset asks for it (SLUICE_UNITY), a dozen sources are compiled at once. A COLD module does
@@ -11,7 +11,7 @@
 function(sluice_module name)
   cmake_parse_arguments(ARG "COLD" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
   set(folder "${PROJECT_SOURCE_DIR}/src/${name}")
-  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp" "${folder}/*/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   list(JOIN ARG_DEPENDS " " arrow)
   set_property(GLOBAL APPEND PROPERTY SLUICE_MODULES ${name})

@@ -13,7 +13,7 @@
 # A folder's main.cpp, where it has one, replaces gtest's own.
 
 function(sluice_test_library name folder)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp")
   if(sources)
     add_library(${name} STATIC ${sources})
     sluice_compile_flags(${name})
@@ -30,8 +30,7 @@ endfunction()
 # ctest entry, or n of them, each with its part of the tests.
 function(sluice_test_program name folder)
   cmake_parse_arguments(PARSE_ARGV 2 test "" "PARTS" "")
-  file(GLOB sources CONFIGURE_DEPENDS
-       "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp" "${PROJECT_SOURCE_DIR}/tests/${folder}/*/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp")
   if(NOT sources)
     return()
   endif()
@@ -69,7 +68,7 @@ function(sluice_add_tests)
   # Paths are compiled into one file only, so that equal sources give equal objects in every clone.
   set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/support/folders.cpp" PROPERTIES COMPILE_DEFINITIONS
     "SLUICE_REPO_DIR=\"${PROJECT_SOURCE_DIR}\";SLUICE_PROGRAM=\"$<TARGET_FILE:sluice>\"")
-  sluice_test_library(sluice_oracle oracle sluice_frontend sluice_sim)
+  sluice_test_library(sluice_oracle oracle sluice_frontend sluice_referee)
   sluice_test_library(sluice_triples triples sluice_cli)
   target_include_directories(sluice_triples PRIVATE "${PROJECT_SOURCE_DIR}/src")
   get_property(modules GLOBAL PROPERTY SLUICE_MODULES)

@@ -8,10 +8,10 @@
 #include <functional>
 #include <ostream>
 
-#include "commands/commands.h"
-#include "failure.h"
+#include "cli/commands/commands.h"
+#include "cli/io/failure.h"
 #include "help_formatter.h"
-#include "result_document.h"
+#include "report/document/result_document.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/model/latency_policy.h"
 #include "sluice/support/error.h"

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "console.h"
-#include "exit_code.h"
+#include "cli/io/exit_code.h"
+#include "report/text/console.h"
 
 namespace sluice::cli {
 

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "text_bars.h"
+#include "report/text/text_bars.h"
 
 namespace sluice::cli {
 

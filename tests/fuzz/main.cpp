@@ -12,7 +12,7 @@
 #include <string>
 
 #include "oracle/compare.h"
-#include "oracle/compound_compare.h"
+#include "oracle/compound/compound_compare.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"

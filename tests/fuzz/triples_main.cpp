@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "sluice/model/evaluate.h"
-#include "sluice/sim/execute.h"
+#include "sluice/referee/execute.h"
 #include "triples/triple.h"
 
 namespace {

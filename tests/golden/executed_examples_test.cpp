@@ -4,7 +4,7 @@
 #include <map>
 
 #include "sluice/frontend/load.h"
-#include "sluice/sim/execute.h"
+#include "sluice/referee/execute.h"
 #include "support/folders.h"
 
 namespace sluice {

@@ -9,7 +9,7 @@
 
 #include "sluice/frontend/load.h"
 #include "sluice/model/evaluate.h"
-#include "sluice/sim/execute.h"
+#include "sluice/referee/execute.h"
 #include "sluice/support/expression.h"
 #include "support/folders.h"
 

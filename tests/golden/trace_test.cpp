@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "sluice/frontend/load.h"
-#include "sluice/sim/execute.h"
+#include "sluice/referee/execute.h"
 #include "support/folders.h"
 #include "support/run_program.h"
 

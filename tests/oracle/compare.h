@@ -5,7 +5,7 @@
 #include <string>
 
 #include "oracle/enumerate.h"
-#include "oracle/random_problem.h"
+#include "oracle/problem/random_problem.h"
 
 namespace sluice::oracle {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "sluice/sim/execute.h"
+#include "sluice/referee/execute.h"
 
 namespace sluice::oracle {
 namespace {

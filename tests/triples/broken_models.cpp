@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/referee.h"
-#include "sluice/sim/execute.h"
+#include "report/document/disagreements.h"
+#include "sluice/referee/execute.h"
 
 namespace sluice::triples {
 namespace {

@@ -1,4 +1,4 @@
-#include "triples/draw.h"
+#include "triples/draw/draw.h"
 
 namespace sluice::triples {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/referee.h"
+#include "report/document/disagreements.h"
 #include "sluice/frontend/load.h"
 #include "triples/triple.h"
 

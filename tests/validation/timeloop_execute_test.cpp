@@ -6,7 +6,7 @@
 #include <map>
 #include <regex>
 
-#include "cli/referee.h"
+#include "report/document/disagreements.h"
 #include "sluice/frontend/import.h"
 #include "sluice/frontend/load.h"
 #include "support/folders.h"

@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-/// What a collective costs (COMET §IV-B; docs/collectives.md). `sim::run_collective` performs the
-/// same collectives on numbers and counts independently.
+/// What a collective costs (COMET §IV-B; docs/collectives.md). `referee::run_collective` performs
+/// the same collectives on numbers and counts independently.
 
 /// The three quantities of a collective, over one network or over all of them.
 struct CollectiveQuantities {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <ostream>
 
-#include "../console.h"
-#include "../failure.h"
-#include "../result_document.h"
+#include "cli/io/failure.h"
 #include "commands.h"
+#include "report/document/result_document.h"
+#include "report/text/console.h"
 #include "sluice/model/evaluate.h"
 #include "support/printable_text.h"
 

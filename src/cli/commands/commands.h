@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "../console.h"
-#include "../exit_code.h"
-#include "../progress.h"
-#include "../spec_arguments.h"
+#include "cli/io/exit_code.h"
+#include "cli/io/progress.h"
+#include "cli/io/spec_arguments.h"
+#include "report/text/console.h"
 
 namespace sluice::cli {
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "../failure.h"
+#include "cli/io/failure.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "../result_document.h"
 #include "commands.h"
+#include "report/document/result_document.h"
 
 namespace sluice::cli {
 

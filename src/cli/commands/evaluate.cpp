@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../failure.h"
+#include "cli/io/failure.h"
 #include "commands.h"
 #include "publish.h"
 

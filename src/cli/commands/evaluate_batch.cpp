@@ -6,10 +6,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "../failure.h"
-#include "../mapping_lines.h"
-#include "../result_document.h"
+#include "cli/io/failure.h"
 #include "commands.h"
+#include "report/document/mapping_lines.h"
+#include "report/document/result_document.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
 

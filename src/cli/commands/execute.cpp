@@ -1,4 +1,4 @@
-#include "sluice/sim/execute.h"
+#include "sluice/referee/execute.h"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <ostream>
 
-#include "../execution_document.h"
-#include "../failure.h"
-#include "../interrupt.h"
-#include "../output_folder.h"
-#include "../progress.h"
-#include "../tensor_numbers.h"
-#include "../trace_files.h"
+#include "cli/io/failure.h"
+#include "cli/io/interrupt.h"
+#include "cli/io/output_folder.h"
+#include "cli/io/progress.h"
+#include "cli/io/tensor_numbers.h"
+#include "cli/io/trace_files.h"
 #include "commands.h"
+#include "report/document/execution_document.h"
 
 namespace sluice::cli {
 namespace {

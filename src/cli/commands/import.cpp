@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <ostream>
 
-#include "../failure.h"
-#include "../output_folder.h"
+#include "cli/io/failure.h"
+#include "cli/io/output_folder.h"
 #include "commands.h"
 
 namespace sluice::cli {

@@ -4,10 +4,10 @@
 #include <ostream>
 #include <utility>
 
-#include "../failure.h"
-#include "../library_names.h"
-#include "../text_bars.h"
+#include "cli/io/failure.h"
+#include "cli/io/library_names.h"
 #include "commands.h"
+#include "report/text/text_bars.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/support/error.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <thread>
 
-#include "../failure.h"
-#include "../interrupt.h"
+#include "cli/io/failure.h"
+#include "cli/io/interrupt.h"
 #include "commands.h"
 #include "earlier_result.h"
 #include "publish.h"

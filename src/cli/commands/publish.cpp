@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <ostream>
 
-#include "../failure.h"
-#include "../output_folder.h"
-#include "../summary.h"
+#include "cli/io/failure.h"
+#include "cli/io/output_folder.h"
+#include "report/text/summary.h"
 
 namespace sluice::cli {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../result_document.h"
 #include "commands.h"
+#include "report/document/result_document.h"
 
 namespace sluice::cli {
 

@@ -1,7 +1,7 @@
 #include <ostream>
 
-#include "../spec_drawings.h"
 #include "commands.h"
+#include "report/text/spec_drawings.h"
 #include "sluice/mapping/drawing.h"
 #include "sluice/mapping/normal_form.h"
 

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "frontend/dimensions.h"
-#include "frontend/values.h"
-#include "frontend/variables.h"
+#include "frontend/arch/dimensions.h"
+#include "frontend/load/variables.h"
+#include "frontend/yaml/values.h"
 #include "support/yaml_text.h"
 
 namespace sluice {

@@ -4,8 +4,8 @@
 
 #include <initializer_list>
 
-#include "frontend/dimensions.h"
-#include "frontend/values.h"
+#include "frontend/arch/dimensions.h"
+#include "frontend/yaml/values.h"
 
 namespace sluice::timeloop {
 namespace {

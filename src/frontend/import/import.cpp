@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-#include "frontend/file_text.h"
 #include "frontend/import/accelforge.h"
 #include "frontend/import/energy_table.h"
 #include "frontend/import/templates.h"
 #include "frontend/import/timeloop.h"
 #include "frontend/import/timeloop_residency.h"
-#include "frontend/values.h"
-#include "frontend/variables.h"
-#include "frontend/yaml_parser.h"
+#include "frontend/load/variables.h"
+#include "frontend/yaml/file_text.h"
+#include "frontend/yaml/values.h"
+#include "frontend/yaml/yaml_parser.h"
 
 namespace sluice {
 namespace {

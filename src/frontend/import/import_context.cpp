@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "frontend/values.h"
+#include "frontend/yaml/values.h"
 
 namespace sluice {
 

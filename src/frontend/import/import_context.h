@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "frontend/read_context.h"
-#include "frontend/yaml_node.h"
+#include "frontend/yaml/read_context.h"
+#include "frontend/yaml/yaml_node.h"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/source_files.h"
+#include "frontend/yaml/source_files.h"
 
 namespace sluice {
 

@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "frontend/file_text.h"
-#include "frontend/yaml_parser.h"
+#include "frontend/yaml/file_text.h"
+#include "frontend/yaml/yaml_parser.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
 

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "frontend/import/timeloop.h"
-#include "frontend/values.h"
+#include "frontend/yaml/values.h"
 
 namespace sluice::timeloop {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "frontend/import/timeloop.h"
-#include "frontend/values.h"
+#include "frontend/yaml/values.h"
 #include "sluice/support/checked.h"
 
 namespace sluice::timeloop {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "frontend/import/timeloop.h"
-#include "frontend/values.h"
+#include "frontend/yaml/values.h"
 #include "sluice/support/checked.h"
 
 namespace sluice::timeloop {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "frontend/import/timeloop.h"
-#include "frontend/values.h"
+#include "frontend/yaml/values.h"
 #include "sluice/support/checked.h"
 
 namespace sluice::timeloop {

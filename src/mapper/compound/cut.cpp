@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "mapper/dominance.h"
+#include "mapper/common/dominance.h"
 #include "sluice/mapper/objective_value.h"
 
 namespace sluice::compound {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "group_constraints.h"
-#include "mapper/contains.h"
+#include "mapper/common/contains.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "mapper/contains.h"
+#include "mapper/common/contains.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {

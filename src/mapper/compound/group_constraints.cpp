@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mapper/contains.h"
+#include "mapper/common/contains.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {

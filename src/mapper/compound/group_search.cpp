@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "group_constraints.h"
-#include "mapper/constraint_check.h"
-#include "mapper/contains.h"
-#include "mapper/dominance.h"
+#include "mapper/common/contains.h"
+#include "mapper/common/dominance.h"
+#include "mapper/request/constraint_check.h"
 #include "overlap_bound.h"
 #include "part_tree.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "mapper/contains.h"
+#include "mapper/common/contains.h"
 
 namespace sluice::compound {
 

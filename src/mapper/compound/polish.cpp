@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "mapper/primes.h"
+#include "mapper/common/primes.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice::compound {

@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "../fused/trip_choices.h"
 #include "fanout_use.h"
 #include "map_space.h"
+#include "mapper/shape/trip_choices.h"
 #include "random_source.h"
 
 namespace sluice::sampling {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include "../fused/trip_choices.h"
+#include "mapper/shape/trip_choices.h"
 #include "trip_walk.h"
 
 namespace sluice::sampling {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "../fused/build.h"
-#include "../fused/compatibility.h"
-#include "../fused/exchange_graph.h"
-#include "../fused/trip_choices.h"
+#include "mapper/fused/graph/exchange_graph.h"
+#include "mapper/shape/trip_choices.h"
+#include "mapper/space/build.h"
+#include "mapper/space/compatibility.h"
 
 namespace sluice::sampling {
 namespace {

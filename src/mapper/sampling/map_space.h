@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "../fused/constraint_rules.h"
-#include "../fused/pmapping.h"
-#include "../fused/spine.h"
+#include "mapper/space/constraint_rules.h"
+#include "mapper/space/pmapping.h"
+#include "mapper/space/spine.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice::sampling {

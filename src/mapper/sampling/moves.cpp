@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mapper/primes.h"
+#include "mapper/common/primes.h"
 
 namespace sluice::sampling {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../parallel.h"
+#include "mapper/common/parallel.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/search_space.h"
 

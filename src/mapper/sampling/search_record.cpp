@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "mapper/dominance.h"
+#include "mapper/common/dominance.h"
 #include "sluice/mapper/fused_mapper.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"

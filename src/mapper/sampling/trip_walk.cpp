@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "../fused/loop_choices.h"
+#include "mapper/space/loop_choices.h"
 
 namespace sluice::sampling {
 namespace {

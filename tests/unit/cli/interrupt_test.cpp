@@ -1,4 +1,4 @@
-#include "cli/interrupt.h"
+#include "cli/io/interrupt.h"
 
 #include <gtest/gtest.h>
 

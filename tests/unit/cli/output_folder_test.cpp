@@ -1,4 +1,4 @@
-#include "cli/output_folder.h"
+#include "cli/io/output_folder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "cli/failure.h"
+#include "cli/io/failure.h"
 
 namespace sluice::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "frontend/text_encoding.h"
+#include "frontend/yaml/text_encoding.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "mapper/parallel.h"
+#include "mapper/common/parallel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "mapper/fused/trip_choices.h"
+#include "mapper/shape/trip_choices.h"
 
 #include <gmock/gmock.h>
 

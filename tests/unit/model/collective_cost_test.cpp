@@ -26,7 +26,7 @@ CollectiveRequest softmax_maximum() {
 }
 
 TEST(CollectiveCost, AnAllReduceOfTwoByTwoCoresByTheEquations) {
-  // Counts as in tests/unit/sim/collective_run_test.cpp: DV = 256 bit in all, 4 hops; over the
+  // Counts as in tests/unit/referee/collective_run_test.cpp: DV = 256 bit in all, 4 hops; over the
   // clusters' mesh 128 bit and 1 hop, over the cores' 192 bit and 3 hops.
   // Eq. 1: 256 bit / min(4 TB/s, 64 GB/s) = 256 / 512e9 = 0.5 ns.
   // Eq. 3: 5 ns · (1 + 3) + 2 ns · (128 + 192) / 256 = 20 + 2.5 = 22.5 ns. Eq. 4: 23 ns.

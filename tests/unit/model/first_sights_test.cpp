@@ -1,6 +1,6 @@
 // What instances see of an output with windows, against a walk through every loop that notes every
 // value, on random nests of loops that do not divide.
-#include "model/first_sights.h"
+#include "model/visits/first_sights.h"
 
 #include <gtest/gtest.h>
 

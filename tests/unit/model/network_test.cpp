@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/network_packed.h"
+#include "model/network/network_packed.h"
 #include "unit/model/builders.h"
 
 namespace sluice::testing {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/tile_pipeline.h"
+#include "model/latency/tile_pipeline.h"
 #include "unit/model/builders.h"
 
 namespace sluice::testing {

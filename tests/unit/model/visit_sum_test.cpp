@@ -1,12 +1,12 @@
 // The closed forms against a walk through every loop, on random nests of imperfect loops.
-#include "model/visit_sum.h"
+#include "model/visits/visit_sum.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "model/padding.h"
+#include "model/visits/padding.h"
 #include "support/random_cases.h"
 
 namespace sluice {

@@ -1,0 +1,101 @@
+#include "frontend/arch/arch_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/arch/component_reader.h"
+#include "frontend/yaml/map_reader.h"
+#include "frontend/yaml/values.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kNodeTags = "!Memory, !Toll, !Container, !Network, !Compute and !Fork";
+
+class ArchReader {
+ public:
+  ArchReader(ReadContext& context, std::vector<ArchExpression>& expressions)
+      : context_(context), expressions_(expressions) {}
+
+  std::optional<Arch> read(const YamlNode& node, const std::string& default_name) {
+    const std::size_t before = context_.n_errors();
+    MapReader map(context_, node, "an architecture");
+    arch_.name =
+        read_text(context_, map.optional("name"), "the architecture's name").value_or(default_name);
+    if (const auto clock = read_quantity(
+            context_, map.optional("clock"),
+            {.what = "the clock", .dimensions = {Dimension{.second = -1}}, .zero = false}))
+      arch_.clock_hz = clock->value;
+    const YamlNode* nodes = map.required("nodes");
+    map.finish();
+    if (nodes != nullptr) read_nodes(*nodes, std::nullopt);
+    if (nodes != nullptr && !context_.has_errors() && computes_of(arch_).empty())
+      context_.error(*nodes, "an architecture needs at least one !Compute");
+    if (context_.n_errors() != before) return std::nullopt;
+    return std::move(arch_);
+  }
+
+ private:
+  void read_nodes(const YamlNode& list, std::optional<ForkId> fork) {
+    if (!list.is_sequence()) {
+      context_.error(list, fmt::format("nodes must be a list, not {}", describe(list)));
+      return;
+    }
+    for (const YamlPointer& node : list.items) {
+      if (node->tag == "!Fork")
+        read_fork(*node, fork);
+      else
+        read_node(*node, fork);
+    }
+  }
+
+  void read_fork(const YamlNode& node, std::optional<ForkId> parent) {
+    MapReader map(context_, node, "a !Fork");
+    const YamlNode* nodes = map.required("nodes");
+    map.finish();
+    if (nodes != nullptr && nodes->is_sequence() && nodes->items.empty())
+      context_.error(*nodes, "a !Fork needs at least one node");
+    const ForkId fork(arch_.forks.size());
+    arch_.forks.push_back({parent});
+    if (nodes != nullptr) read_nodes(*nodes, fork);
+  }
+
+  void read_node(const YamlNode& node, std::optional<ForkId> fork) {
+    if (!is_component_tag(node.tag)) {
+      const std::string what =
+          node.tag.empty() ? "a node without a tag" : "unknown tag " + node.tag;
+      context_.error(
+          node, fmt::format("{} in an architecture", what),
+          did_you_mean(node.tag,
+                       {"!Memory", "!Toll", "!Container", "!Network", "!Compute", "!Fork"},
+                       fmt::format("nodes are {}", kNodeTags)));
+      return;
+    }
+    auto component = read_component(context_, node, arch_.clock_hz, expressions_);
+    if (!component) return;
+    component->fork = fork;
+    const auto [first, is_new] = names_.emplace(component->name, node.position.line);
+    if (!is_new)
+      context_.error(*node.find("name"),
+                     fmt::format("two components are called '{}'", component->name),
+                     fmt::format("the other one stands on line {}", first->second));
+    arch_.components.push_back(std::move(*component));
+  }
+
+  ReadContext& context_;
+  std::vector<ArchExpression>& expressions_;
+  Arch arch_;
+  std::map<std::string, int> names_;  ///< with their lines
+};
+
+}  // namespace
+
+std::optional<Arch> read_arch(ReadContext& context, const YamlNode& node,
+                              const std::string& default_name,
+                              std::vector<ArchExpression>& expressions) {
+  return ArchReader(context, expressions).read(node, default_name);
+}
+
+}  // namespace sluice

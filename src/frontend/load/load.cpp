@@ -1,0 +1,159 @@
+#include "sluice/frontend/load.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "frontend/arch/arch_reader.h"
+#include "frontend/load/spec_files.h"
+#include "frontend/load/variables.h"
+#include "frontend/mapping/constraints_reader.h"
+#include "frontend/mapping/mapping_reader.h"
+#include "frontend/workload/workload_reader.h"
+#include "frontend/yaml/map_reader.h"
+#include "frontend/yaml/repetition.h"
+#include "frontend/yaml/values.h"
+#include "sluice/mapper/options_table.h"
+
+namespace sluice {
+namespace {
+
+/// From merged documents to values, section by section.
+class Loader {
+ public:
+  Loader(ReadContext& context, SpecFiles& files)
+      : context_(context),
+        merged_(files.take()),
+        repetition_(context, [&files](const YamlNode& name) { return files.included(name); }) {}
+
+  Specs run() {
+    if (!merged_.root) return std::move(specs_);
+    MapReader map(context_, *merged_.root, "a spec file");
+    read_variables(context_, map.optional("variables"));
+    const YamlPointer renames = section(map, "renames");
+    if (const YamlPointer workload = section(map, "workload")) {
+      const WorkloadSource source =
+          read_workload(context_, *workload, renames.get(), default_name(*workload));
+      specs_.workload = build_workload(context_, source);
+    }
+    const YamlPointer arch = section(map, "arch");
+    std::vector<ArchExpression> expressions;
+    if (arch) specs_.arch = read_arch(context_, *arch, default_name(*arch), expressions);
+    specs_.sources = std::move(context_.number_sources());
+    if (specs_.workload && specs_.arch)
+      check_arch_expressions(context_, expressions, *specs_.workload, *specs_.arch);
+    for (const char* known : {"mapping", "mappings", "plan", "include"}) map.optional(known);
+    read_mappings(map);
+    read_constraints_section(map);
+    read_mapper_options(section(map, "mapper"));
+    map.finish();
+    return std::move(specs_);
+  }
+
+ private:
+  YamlPointer section(MapReader& map, const std::string& key) {
+    if (map.optional(key) == nullptr) return nullptr;
+    for (const YamlEntry& entry : merged_.root->entries)
+      if (entry.key->text == key) return unfolded(entry.value);
+    return nullptr;
+  }
+
+  /// Null after a mistake in a repetition: what it would have made is not known.
+  YamlPointer unfolded(const YamlPointer& node) {
+    const std::size_t before = context_.n_errors();
+    YamlPointer result = repetition_.unfold(node);
+    return context_.n_errors() == before ? result : nullptr;
+  }
+
+  std::string default_name(const YamlNode& node) const {
+    return std::filesystem::path(context_.sources().name(node.position.file)).stem().string();
+  }
+
+  void read_mappings(MapReader& map) {
+    for (const MergedSpecs::MappingSection& section : merged_.mappings) {
+      require_workload_and_arch(map, *section.mapping, "mappings need");
+      if (!specs_.workload || !specs_.arch) continue;
+      const YamlPointer nodes = unfolded(section.mapping);
+      if (!nodes) continue;
+      MappingPlaces places;
+      auto mapping = read_mapping(context_, *nodes, section.plan.get(), *specs_.workload,
+                                  *specs_.arch, &places);
+      if (!mapping) continue;
+      specs_.mappings.push_back(std::move(*mapping));
+      specs_.mapping_places.push_back(std::move(places));
+    }
+  }
+
+  void read_constraints_section(MapReader& map) {
+    const YamlPointer node = section(map, "constraints");
+    if (!node) return;
+    require_workload_and_arch(map, *node, "constraints need");
+    if (specs_.workload && specs_.arch)
+      specs_.constraints = read_constraints(context_, *node, *specs_.workload, *specs_.arch);
+  }
+
+  void require_workload_and_arch(MapReader& map, const YamlNode& node, const char* who) {
+    for (const char* needed : {"workload", "arch"})
+      if (map.optional(needed) == nullptr)
+        context_.error(node, fmt::format("{} the '{}' that they are for", who, needed));
+  }
+
+  void read_mapper_options(const YamlPointer& node) {
+    if (!node || !MapReader(context_, *node, "mapper").is_map()) return;
+    for (const YamlEntry& entry : node->entries) {
+      std::string value = entry.value->text;
+      for (const YamlPointer& item : entry.value->items)
+        if (const auto text = read_text(context_, item.get(), "an option"))
+          value += (value.empty() ? "" : ",") + *text;
+      if (entry.value->is_map())
+        context_.error(*entry.value, "an option of the mapper is a value or a list of values");
+      check_mapper_option(entry, value);
+      specs_.mapper_options[entry.key->text] = value;
+    }
+  }
+
+  void check_mapper_option(const YamlEntry& entry, const std::string& value) {
+    const MapperOption* option = find_mapper_option(entry.key->text);
+    if (option == nullptr) {
+      std::vector<std::string> names;
+      for (const MapperOption& known : mapper_option_table()) names.push_back(known.name);
+      return context_.error(
+          *entry.key, fmt::format("'mapper' has no option '{}'", entry.key->text),
+          did_you_mean(entry.key->text, names, fmt::format("options: {}", fmt::join(names, ", "))));
+    }
+    MapperOptions scratch;
+    if (const auto set = option->set(scratch, value); !set)
+      context_.error(*entry.value, fmt::format("'{}': {}", option->name, set.error()));
+  }
+
+  ReadContext& context_;
+  MergedSpecs merged_;
+  Repetition repetition_;
+  Specs specs_;
+};
+
+Result<Specs> load(ReadContext& context, SpecFiles& files) {
+  Specs specs = Loader(context, files).run();
+  if (context.has_errors()) return tl::unexpected(context.take_diagnostics());
+  specs.warnings = context.warnings();
+  return specs;
+}
+
+}  // namespace
+
+Result<Specs> load_specs(const std::vector<std::string>& paths, const LoadOptions& options) {
+  ReadContext context(options);
+  SpecFiles files(context);
+  for (const std::string& path : paths) files.add_file(path);
+  return load(context, files);
+}
+
+Result<Specs> load_specs_from_text(const std::vector<NamedText>& texts,
+                                   const LoadOptions& options) {
+  ReadContext context(options);
+  SpecFiles files(context);
+  for (const NamedText& text : texts) files.add_text(text.name, text.text);
+  return load(context, files);
+}
+
+}  // namespace sluice

@@ -1,0 +1,22 @@
+#include "frontend/names/expression_names.h"
+
+#include <cctype>
+
+namespace sluice {
+
+const std::vector<std::string>& set_names() {
+  static const std::vector<std::string> names = {"All",           "Nothing", "Inputs",    "Outputs",
+                                                 "Intermediates", "Shared",  "Persistent"};
+  return names;
+}
+
+std::string name_at(const std::string& text, std::size_t offset) {
+  const auto inside = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+  };
+  std::size_t end = offset;
+  while (end < text.size() && inside(text[end])) ++end;
+  return offset < text.size() ? text.substr(offset, end - offset) : std::string();
+}
+
+}  // namespace sluice

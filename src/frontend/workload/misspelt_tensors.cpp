@@ -1,0 +1,51 @@
+#include "frontend/workload/misspelt_tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+/// One letter more or less, or in names of three letters on another one, or two neighbours in the
+/// other order.
+bool is_one_edit_apart(const std::string& left, const std::string& right) {
+  const std::string& shorter = left.size() < right.size() ? left : right;
+  const std::string& longer = left.size() < right.size() ? right : left;
+  const auto [at, other] = std::mismatch(shorter.begin(), shorter.end(), longer.begin());
+  if (shorter.size() + 1 == longer.size()) return std::equal(at, shorter.end(), other + 1);
+  if (shorter.size() != longer.size() || shorter.size() < 3 || at == shorter.end()) return false;
+  if (std::equal(at + 1, shorter.end(), other + 1)) return true;
+  return at + 1 != shorter.end() && at[0] == other[1] && at[1] == other[0] &&
+         std::equal(at + 2, shorter.end(), other + 2);
+}
+
+std::string without_digits(std::string name) {
+  std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+  return name;
+}
+
+}  // namespace
+
+void warn_of_misspelt_tensors(ReadContext& context, const WorkloadSource& source,
+                              const Workload& workload) {
+  const TensorRoles roles = tensor_roles(workload);
+  for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
+    const Tensor& input = workload.tensors[t];
+    if (roles.producer[t] || roles.consumers[t].size() != 1) continue;
+    const EinsumId reader = roles.consumers[t].front();
+    for (std::size_t m = 0; m < workload.tensors.size(); ++m) {
+      const Tensor& made = workload.tensors[m];
+      if (!roles.producer[m] || *roles.producer[m] >= reader || !roles.consumers[m].empty() ||
+          made.ranks != input.ranks || !is_one_edit_apart(made.name, input.name) ||
+          without_digits(made.name) == without_digits(input.name))
+        continue;
+      context.warning(
+          *source.einsums[reader.index()].place,
+          fmt::format("nothing makes the tensor {}, and nothing reads {}", input.name, made.name),
+          fmt::format("did you mean '{}'?", made.name));
+    }
+  }
+}
+
+}  // namespace sluice

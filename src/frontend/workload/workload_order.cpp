@@ -1,0 +1,107 @@
+#include "frontend/workload/workload_order.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+class OrderChecker {
+ public:
+  OrderChecker(ReadContext& context, const WorkloadSource& source, const Workload& workload)
+      : context_(context), source_(source), workload_(workload) {}
+
+  void run() {
+    find_producers();
+    for (std::size_t reader = 0; reader < workload_.einsums.size(); ++reader) {
+      const Einsum& einsum = workload_.einsums[reader];
+      for (std::size_t a = 0; a + 1 < einsum.accesses.size(); ++a) check_read(reader, a);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  void error(std::size_t einsum, std::size_t access, std::string message, std::string hint = {}) {
+    const SourcePlace place = source_.einsums[einsum].accesses[access].place;
+    context_.error_inside(*place.node, place.offset, std::move(message), std::move(hint));
+  }
+
+  const std::string& name(std::size_t einsum) const { return workload_.einsums[einsum].name; }
+
+  void find_producers() {
+    producer_.assign(workload_.tensors.size(), kNone);
+    for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
+      const Einsum& einsum = workload_.einsums[e];
+      std::size_t& producer = producer_[einsum.output().tensor.index()];
+      if (producer != kNone)
+        error(e, einsum.accesses.size() - 1,
+              fmt::format("the tensor {} is written by two Einsums, {} and {}",
+                          workload_[einsum.output().tensor].name, name(producer), name(e)));
+      else
+        producer = e;
+    }
+  }
+
+  void check_read(std::size_t reader, std::size_t a) {
+    const TensorAccess& read = workload_.einsums[reader].accesses[a];
+    const std::size_t producer = producer_[read.tensor.index()];
+    if (producer == kNone || producer < reader) return;
+    if (is_earlier_slice(read, workload_.einsums[producer].output())) return;
+    const std::string& tensor = workload_[read.tensor].name;
+    if (producer == reader)
+      error(reader, a,
+            fmt::format("the Einsum {} reads {}, which it writes itself", name(reader), tensor),
+            "a recurrence reads an earlier slice, as in 'T[i+1] = T[i] + X[i]'");
+    else if (depends_on(producer, reader))
+      error(reader, a,
+            fmt::format("the Einsums {} and {} wait for each other: {} needs {}", name(reader),
+                        name(producer), name(reader), tensor));
+    else
+      error(reader, a,
+            fmt::format("the Einsum {} reads {} before {} writes it", name(reader), tensor,
+                        name(producer)),
+            fmt::format("write {} before {}", name(producer), name(reader)));
+  }
+
+  /// `T[i]` where `T[i+1]` is written.
+  static bool is_earlier_slice(const TensorAccess& read, const TensorAccess& written) {
+    for (std::size_t i = 0; i < read.projection.size(); ++i) {
+      const AffineExpression& r = read.projection[i];
+      const AffineExpression& w = written.projection[i];
+      if (w.terms.size() == 1 && r.terms == w.terms && r.constant < w.constant) return true;
+    }
+    return false;
+  }
+
+  bool depends_on(std::size_t einsum, std::size_t target) const {
+    std::vector<std::size_t> open = {einsum};
+    std::vector<bool> seen(workload_.einsums.size());
+    while (!open.empty()) {
+      const std::size_t current = open.back();
+      open.pop_back();
+      if (current == target) return true;
+      if (seen[current]) continue;
+      seen[current] = true;
+      for (const TensorAccess& access : workload_.einsums[current].accesses) {
+        const std::size_t producer = producer_[access.tensor.index()];
+        if (!access.is_output && producer != kNone) open.push_back(producer);
+      }
+    }
+    return false;
+  }
+
+  ReadContext& context_;
+  const WorkloadSource& source_;
+  const Workload& workload_;
+  std::vector<std::size_t> producer_;
+};
+
+}  // namespace
+
+void check_order(ReadContext& context, const WorkloadSource& source, const Workload& workload) {
+  OrderChecker(context, source, workload).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,338 @@
+#include "exchange_graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <unordered_map>
+
+#include "group_index.h"
+#include "mapper/common/key_hash.h"
+#include "spine_table.h"
+
+namespace sluice::fused {
+
+namespace {
+
+/// Whether a tensor is backed in some other memory.
+bool is_elsewhere(const Compatibility& compatibility, std::int32_t tensor, ComponentId memory) {
+  return std::any_of(
+      compatibility.backings.begin(), compatibility.backings.end(), [&](const Backing& backing) {
+        return static_cast<std::int32_t>(backing.tensor) == tensor && backing.component != memory;
+      });
+}
+
+}  // namespace
+
+Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
+  Spine spine;
+  for (const Backing& backing : compatibility.backings) {
+    const LocalTensor& tensor = shape.tensors[backing.tensor];
+    LiveTensor& live = spine.live.emplace_back(LiveTensor{
+        tensor.id, backing.component, backing.level, backing.bits, backing.persistent, {}});
+    live.kept_by = backing.kept_by;
+    if (tensor.copy_of >= 0 && !is_elsewhere(compatibility, tensor.copy_of, backing.component))
+      live.copy_of = shape.tensors[static_cast<std::size_t>(tensor.copy_of)].id;
+  }
+  std::sort(spine.live.begin(), spine.live.end(),
+            [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
+  for (const FusedLoop& loop : compatibility.loops) {
+    SpineLoop& own = spine.loops.emplace_back();
+    own.spatial = loop.spatial;
+    own.component = loop.component;
+    own.dimension = loop.dimension;
+    own.trips = loop.trips;
+    own.tile = loop.tile;
+    own.steps = shape.recurrence.step && !loop.spatial && loop.tile == 1 &&
+                shape.variables[loop.variable] == *shape.recurrence.step;
+    for (const LiveTensor& tensor : spine.live) {
+      for (const LocalTensor& local : shape.tensors) {
+        if (local.id != tensor.id) continue;
+        const auto index = static_cast<std::size_t>(&local - shape.tensors.data());
+        const bool copied = (loop.copied_above >> index & 1U) != 0;
+        own.ranks.emplace_back(tensor.id, copied ? -1 : shared_rank(shape, index, loop));
+        own.written_below.push_back(local.is_output);
+      }
+    }
+  }
+  spine.stop_before = compatibility.stop_before;
+  spine.continues_recurrence = shape.recurrence.continues;
+  spine.recurrence_goes_on = shape.recurrence.goes_on;
+  return spine;
+}
+
+namespace {
+
+std::uint64_t hash_of(const CompactSpine& spine) {
+  std::uint64_t hash = KeyHash::mix(spine.structure + 1);
+  for (std::uint32_t extent : spine.extents) hash = KeyHash::mix(hash ^ (extent + 1));
+  return hash;
+}
+
+/// Different spines in the order in which they were first seen.
+class DistinctSpines {
+ public:
+  std::uint32_t number(const CompactSpine& spine) {
+    for (std::uint64_t hash = hash_of(spine);; hash = KeyHash::mix(hash + 1)) {
+      const auto [at, inserted] =
+          index_.try_emplace(hash, static_cast<std::uint32_t>(spines_.size()));
+      if (inserted) spines_.push_back(spine);
+      if (inserted || spines_[at->second] == spine) return at->second;
+    }
+  }
+  std::size_t size() const { return spines_.size(); }
+  std::vector<CompactSpine> take() { return std::move(spines_); }
+
+ private:
+  std::vector<CompactSpine> spines_;
+  std::unordered_map<std::uint64_t, std::uint32_t> index_;
+};
+
+class Connector {
+ public:
+  Connector(const BoundProblem& problem, std::vector<ExchangeLayer> layers,
+            const GraphOptions& options)
+      : layers_(std::move(layers)), options_(options) {
+    graph_.last_use.assign(problem.workload.tensors.size(), 0);
+    for (std::size_t e = 0; e < layers_.size(); ++e)
+      for (const LocalTensor& tensor : layers_[e].shape->tensors)
+        graph_.last_use[tensor.id.index()] = e;
+  }
+
+  ExchangeGraph run() {
+    for (std::size_t e = 0; e < layers_.size(); ++e) find_spines(e);
+    if (options_.drop_dead_ends) agree_on_tensors();
+    std::vector<CompactSpine> spines{table_.compact(Spine{})};
+    least_ = {{0, 0}};
+    graph_.n_spines.push_back(1);
+    for (std::size_t e = 0; e < layers_.size(); ++e) {
+      if (is_cancelled(options_.cancel)) return std::move(graph_);
+      spines = extend(e, spines);
+      graph_.n_spines.push_back(spines.size());
+      if (spines.empty()) {
+        graph_.broken_at = e;
+        return std::move(graph_);
+      }
+    }
+    if (options_.drop_dead_ends) drop_dead_ends();
+    return std::move(graph_);
+  }
+
+ private:
+  void find_spines(std::size_t e) {
+    std::vector<CompactSpine>& own = own_.emplace_back();
+    for (const PmappingGroup& group : *layers_[e].groups)
+      own.push_back(table_.compact(spine_of(*layers_[e].shape, group.compatibility)));
+    alive_.emplace_back(own.size(), 1);
+    find_least(e);
+    std::vector<TensorId>& shared = shared_.emplace_back();
+    for (const LocalTensor& tensor : layers_[e].shape->tensors)
+      if (tensor.shared) shared.push_back(tensor.id);
+    std::sort(shared.begin(), shared.end());  // as in a spine
+  }
+
+  /// What each group costs and holds for itself at least.
+  void find_least(std::size_t e) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    const std::size_t n_tracked = options_.tracked->size();
+    std::vector<EnergyLatency>& costs = group_least_.emplace_back();
+    std::vector<double>& held = group_held_.emplace_back();
+    EnergyLatency all{infinite, infinite};
+    for (const PmappingGroup& group : *layers_[e].groups) {
+      EnergyLatency& cost = costs.emplace_back(EnergyLatency{infinite, infinite});
+      const std::size_t levels = group.compatibility.loops.size() + 1;
+      std::vector<double> least(n_tracked, infinite);
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        const double* value = group.value(i);
+        cost.energy = std::min(cost.energy, value[0]);
+        cost.latency = std::min(cost.latency, value[1]);
+        for (std::size_t m = 0; m < n_tracked; ++m) {
+          double bits = value[group.stride - n_tracked + m];
+          for (std::size_t l = 0; l < levels; ++l) bits += value[2 + m * levels + l];
+          least[m] = std::min(least[m], bits);
+        }
+      }
+      held.insert(held.end(), least.begin(), least.end());
+      all.energy = std::min(all.energy, cost.energy);
+      all.latency = std::min(all.latency, cost.latency);
+    }
+    einsum_least_.push_back(all);
+  }
+
+  /// What the Einsums after e cost at least, whatever they exchange.
+  EnergyLatency rest_after(std::size_t e) const {
+    EnergyLatency rest;
+    for (std::size_t later = e + 1; later < layers_.size(); ++later) {
+      rest.energy += einsum_least_[later].energy;
+      rest.latency += einsum_least_[later].latency;
+    }
+    return rest;
+  }
+
+  /// Whether all that is alive while a group of Einsum e runs leaves it the room that it needs.
+  bool fits(std::size_t e, const CompactSpine& before, std::uint32_t g) {
+    const std::size_t n_tracked = options_.tracked->size();
+    alive_now_.clear();
+    add_alive(before, {});
+    add_alive(own_[e][g], table_.live(before));
+    for (std::size_t m = 0; m < n_tracked; ++m) {
+      const TrackedMemory& memory = (*options_.tracked)[m];
+      double bits = group_held_[e][g * n_tracked + m];
+      for (const LiveTensor& tensor : alive_now_)
+        if (tensor.component == memory.component) bits += own_bits(alive_now_, tensor);
+      if (bits > memory.size_bits) return false;
+    }
+    return true;
+  }
+
+  /// Adds a spine's live tensors to `alive_now_`, but those already known.
+  void add_alive(const CompactSpine& spine, const std::vector<LiveTensor>& known) {
+    const std::vector<LiveTensor>& live = table_.live(spine);
+    for (std::size_t t = 0; t < live.size(); ++t) {
+      if (std::any_of(known.begin(), known.end(),
+                      [&](const LiveTensor& other) { return other.id == live[t].id; }))
+        continue;
+      alive_now_.push_back(live[t]);
+      alive_now_.back().bits = spine.bits[t];
+    }
+  }
+
+  /// Drops the groups with an exchange that some other user of the tensor does not know.
+  void agree_on_tensors() {
+    ExchangeAgreement agreement(graph_.last_use.size());
+    for (std::size_t e = 0; e < layers_.size(); ++e) {
+      std::vector<std::uint64_t> exchanges;
+      for (const CompactSpine& own : own_[e])
+        exchanges.insert(exchanges.end(), own.exchanges.begin(), own.exchanges.end());
+      agreement.add(layers_[e].shape->einsum, shared_[e], std::move(exchanges));
+    }
+    agreement.settle();
+    for (std::size_t e = 0; e < layers_.size(); ++e)
+      for (std::size_t g = 0; g < own_[e].size(); ++g)
+        for (std::size_t t = 0; t < shared_[e].size(); ++t)
+          if (!agreement.allows(shared_[e][t], own_[e][g].exchanges[t])) alive_[e][g] = 0;
+  }
+
+  /// The groups of Einsum e by what they exchange with the Einsums before it, for spines of up to
+  /// `depth` open loops.
+  GroupIndex index_of(std::size_t e, std::size_t depth) const {
+    std::set<TensorId> live;
+    for (std::size_t before = 0; before < e; ++before)
+      for (TensorId tensor : shared_[before])
+        if (graph_.last_use[tensor.index()] >= e) live.insert(tensor);
+    std::vector<std::pair<std::size_t, std::size_t>> shared;  // positions: before, own
+    for (std::size_t t = 0; t < shared_[e].size(); ++t)
+      if (const auto at = live.find(shared_[e][t]); at != live.end())
+        shared.emplace_back(std::distance(live.begin(), at), t);
+    return {table_, own_[e], alive_[e], std::move(shared), depth};
+  }
+
+  /// The most open loops that there can be after Einsum e.
+  std::size_t depth_after(std::size_t e) const {
+    std::size_t depth = 0;
+    for (const CompactSpine& own : own_[e]) depth = std::max(depth, own.extents.size());
+    return depth;
+  }
+
+  /// Joins every spine to every group of Einsum e that agrees with it. Spines that no group of the
+  /// next Einsum can be joined to are dropped.
+  std::vector<CompactSpine> extend(std::size_t e, const std::vector<CompactSpine>& before) {
+    if (e == 0) index_ = index_of(0, 0);
+    const GroupIndex index = std::move(*index_);
+    index_.reset();
+    if (e + 1 < layers_.size()) index_ = index_of(e + 1, depth_after(e));
+    DistinctSpines after;
+    std::vector<ExchangeEdge> edges;
+    std::vector<EnergyLatency> least;  // per spine after
+    SearchBound bound = options_.bound;
+    bound.others = {rest_after(e)};
+    CompactSpine joined;
+    std::vector<std::uint32_t> candidates;
+    for (std::uint32_t p = 0; p < before.size(); ++p) {
+      if (is_cancelled(options_.cancel)) break;
+      index.find(before[p], &candidates);
+      for (std::uint32_t g : candidates) {
+        const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
+                                 least_[p].latency + group_least_[e][g].latency};
+        if (bound.hopeless(cost.energy, cost.latency)) continue;
+        SpineTable::Case* const match = table_.match(before[p], own_[e][g], e);
+        if (match == nullptr || !fits(e, before[p], g)) continue;
+        SpineTable::join(*match, before[p], own_[e][g], &joined);
+        if (options_.drop_dead_ends && index_ && !index_->finds(joined)) continue;
+        table_.settle(match, before[p], own_[e][g], e, &joined);
+        const std::uint32_t to = after.number(joined);
+        if (to == least.size()) least.push_back(cost);
+        least[to].energy = std::min(least[to].energy, cost.energy);
+        least[to].latency = std::min(least[to].latency, cost.latency);
+        edges.push_back({p, g, to});
+      }
+    }
+    least_ = std::move(least);
+    std::vector<CompactSpine> spines = after.take();
+    if (options_.beam > 0 && spines.size() > options_.beam) keep_cheapest(bound, &spines, &edges);
+    graph_.edges.push_back(std::move(edges));
+    return spines;
+  }
+
+  /// Of the newest spines those that may end in the cheapest mappings, in their order.
+  void keep_cheapest(const SearchBound& bound, std::vector<CompactSpine>* spines,
+                     std::vector<ExchangeEdge>* edges) {
+    std::vector<std::pair<double, std::uint32_t>> order;
+    for (std::uint32_t s = 0; s < spines->size(); ++s)
+      order.emplace_back(bound.value(least_[s].energy, least_[s].latency), s);
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(options_.beam),
+                     order.end());
+    order.resize(options_.beam);
+    std::vector<char> kept(spines->size(), 0);
+    for (const auto& [value, s] : order) kept[s] = 1;
+    std::vector<std::uint32_t> number(spines->size(), 0);
+    std::uint32_t n = 0;
+    for (std::uint32_t s = 0; s < spines->size(); ++s) {
+      if (kept[s] == 0) continue;
+      number[s] = n;
+      if (n != s) {
+        (*spines)[n] = std::move((*spines)[s]);
+        least_[n] = least_[s];
+      }
+      ++n;
+    }
+    spines->resize(n);
+    least_.resize(n);
+    std::erase_if(*edges, [&](const ExchangeEdge& edge) { return kept[edge.to] == 0; });
+    for (ExchangeEdge& edge : *edges) edge.to = number[edge.to];
+  }
+
+  /// Keeps the spines from which the last Einsum can be reached.
+  void drop_dead_ends() {
+    std::vector<char> reaches(graph_.n_spines.back(), 1);
+    for (std::size_t e = layers_.size(); e-- > 0;) {
+      std::vector<ExchangeEdge>& edges = graph_.edges[e];
+      std::vector<char> before(graph_.n_spines[e], 0);
+      std::erase_if(edges, [&](const ExchangeEdge& edge) { return reaches[edge.to] == 0; });
+      for (const ExchangeEdge& edge : edges) before[edge.from] = 1;
+      reaches = std::move(before);
+    }
+  }
+
+  std::vector<ExchangeLayer> layers_;
+  const GraphOptions& options_;
+  std::vector<std::vector<CompactSpine>> own_;           // per Einsum and group
+  std::vector<std::vector<char>> alive_;                 // per Einsum and group
+  std::vector<std::vector<TensorId>> shared_;            // per Einsum, ascending
+  std::vector<std::vector<EnergyLatency>> group_least_;  // per Einsum and group
+  std::vector<std::vector<double>> group_held_;  // per Einsum, group and tracked memory: bits
+  std::vector<EnergyLatency> einsum_least_;      // per Einsum
+  std::vector<EnergyLatency> least_;             // per spine of the newest layer
+  std::vector<LiveTensor> alive_now_;            // of fits()
+  std::optional<GroupIndex> index_;              // of the Einsum that comes next
+  ExchangeGraph graph_;
+  SpineTable table_{graph_.last_use};
+};
+
+}  // namespace
+
+ExchangeGraph connect_exchanges(const BoundProblem& problem, std::vector<ExchangeLayer> layers,
+                                const GraphOptions& options) {
+  return Connector(problem, std::move(layers), options).run();
+}
+
+}  // namespace sluice::fused

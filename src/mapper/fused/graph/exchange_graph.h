@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "mapper/fused/tiles/tile_search.h"
+#include "mapper/space/pmapping.h"
+#include "mapper/space/spine.h"
+
+namespace sluice::fused {
+
+/// Joining a compatibility of one Einsum to a spine of the Einsums before it.
+struct ExchangeEdge {
+  std::uint32_t from = 0;   ///< spine before the Einsum
+  std::uint32_t group = 0;  ///< the Einsum's group of pmappings
+  std::uint32_t to = 0;     ///< spine after it
+};
+
+/// Which compatibilities of consecutive Einsums go together: a layered graph of spines. Only what
+/// lies on a complete path is kept, so that pmappings are joined only where they can end in a
+/// mapping.
+struct ExchangeGraph {
+  std::vector<std::size_t> n_spines;             ///< per layer 0 … number of Einsums
+  std::vector<std::vector<ExchangeEdge>> edges;  ///< per Einsum, ascending by from, group
+  std::vector<std::size_t> last_use;             ///< per tensor: the last Einsum that uses it
+  std::optional<std::size_t> broken_at;          ///< Einsum that nothing can be joined to
+};
+
+/// The spine of one Einsum by itself: its fused loops; `live` = its shared tensors.
+Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility);
+
+/// One Einsum's part in a graph: the compatibilities of its priced pmappings.
+struct ExchangeLayer {
+  const EinsumShape* shape = nullptr;
+  const std::vector<PmappingGroup>* groups = nullptr;
+};
+
+struct GraphOptions {
+  bool drop_dead_ends = true;  ///< keep only what lies on a complete path
+  SearchBound bound;           ///< and what may beat a known mapping, and fits
+  const std::vector<TrackedMemory>* tracked = nullptr;
+  std::size_t beam = 0;  ///< > 0: keep so many spines a layer, the cheapest so far (not exact)
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+/// Connects the compatibilities of all Einsums, in order.
+ExchangeGraph connect_exchanges(const BoundProblem& problem, std::vector<ExchangeLayer> layers,
+                                const GraphOptions& options);
+
+}  // namespace sluice::fused

@@ -1,0 +1,196 @@
+#include "spine_table.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "mapper/fused/exchange/exchange.h"
+
+namespace sluice::fused {
+namespace {
+
+using Key = std::vector<std::int64_t>;
+
+/// What of a loop's sort_key is its extent.
+constexpr std::size_t kExtentKeys = 5;
+
+Key structure_key(const SpineLoop& loop) {
+  const Key key = sort_key(loop);
+  return {key.begin() + kExtentKeys, key.end()};
+}
+
+std::uint64_t exchange_of(const Spine& spine, const LiveTensor& tensor) {
+  ExchangeHash hash;
+  for (std::size_t l = 0; l < tensor.level; ++l) {
+    const SpineLoop& loop = spine.loops[l];
+    hash.add_loop(rank_of(loop, tensor.id), loop.tile, loop.trips, loop.spatial, loop.component,
+                  loop.dimension);
+  }
+  return hash.at(tensor.component, tensor.persistent, tensor.kept_by);
+}
+
+}  // namespace
+
+std::uint32_t SpineTable::number_extent(const SpineLoop& loop) {
+  Extent extent{loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile};
+  if (!extent.spatial) {  // where it stands says nothing
+    extent.component = ComponentId{};
+    extent.dimension = 0;
+  }
+  const auto [at, inserted] =
+      extent_number_.try_emplace(extent, static_cast<std::uint32_t>(extents_.size()));
+  if (inserted) extents_.push_back(extent);
+  return at->second;
+}
+
+std::uint32_t SpineTable::number_structure(const Spine& spine) {
+  Key key{static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence,
+          spine.recurrence_goes_on};
+  for (std::size_t l = 0; l < spine.loops.size(); ++l) {
+    const Key loop = structure_key(spine.loops[l]);
+    key.push_back(static_cast<std::int64_t>(loop.size()));
+    key.insert(key.end(), loop.begin(), loop.end());
+    key.push_back(spine.stop_before[l]);
+  }
+  for (const LiveTensor& tensor : spine.live) {
+    key.push_back(static_cast<std::int64_t>(tensor.id.index()));
+    key.push_back(static_cast<std::int64_t>(tensor.component.index()));
+    key.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
+    key.push_back(tensor.kept_by);
+    key.push_back(tensor.copy_of ? static_cast<std::int64_t>(tensor.copy_of->index()) : -1);
+  }
+  const auto [at, inserted] =
+      structure_number_.try_emplace(key, static_cast<std::uint32_t>(structures_.size()));
+  if (inserted) structures_.push_back(spine);
+  return at->second;
+}
+
+CompactSpine SpineTable::compact(const Spine& spine) {
+  CompactSpine result;
+  result.structure = number_structure(spine);
+  for (const SpineLoop& loop : spine.loops) result.extents.push_back(number_extent(loop));
+  for (const LiveTensor& tensor : spine.live) {
+    result.exchanges.push_back(exchange_of(spine, tensor));
+    result.bits.push_back(tensor.bits);
+  }
+  return result;
+}
+
+Spine SpineTable::expand(const CompactSpine& compact) const {
+  Spine spine = structures_[compact.structure];
+  for (std::size_t l = 0; l < spine.loops.size(); ++l) {
+    const Extent& extent = extents_[compact.extents[l]];
+    SpineLoop& loop = spine.loops[l];
+    loop.spatial = extent.spatial;
+    loop.component = extent.component;
+    loop.dimension = extent.dimension;
+    loop.trips = extent.trips;
+    loop.tile = extent.tile;
+  }
+  return spine;
+}
+
+std::optional<SpineTable::Case> SpineTable::work_out(const Spine& prefix, const Spine& next,
+                                                     std::size_t einsum) const {
+  Case result;
+  const std::optional<Match> match = match_spines(prefix, next);
+  if (!match) return std::nullopt;
+  const JoinedSpine joined = join_spines(prefix, next, *match, last_use_, einsum);
+  if (!joined.connected) return std::nullopt;
+  const std::size_t depth = joined.spine.loops.size();
+  result.loops.assign(match->loops.begin(),
+                      match->loops.begin() + static_cast<std::ptrdiff_t>(depth));
+  std::vector<Key> keys(depth);
+  for (std::size_t i = 0; i < depth; ++i)
+    keys[joined.from[i]] = structure_key(joined.spine.loops[i]);
+  std::vector<Key> order = keys;
+  std::sort(order.begin(), order.end());
+  for (const Key& key : keys)
+    result.rank.push_back(static_cast<std::uint32_t>(
+        std::lower_bound(order.begin(), order.end(), key) - order.begin()));
+  for (std::size_t i = 1; i < depth; ++i)
+    if (joined.spine.stop_before[i]) result.block_end.push_back(i);
+  result.block_end.push_back(depth);
+  const auto position = [](const Spine& spine, TensorId id) {
+    return static_cast<std::uint32_t>(fused::find_live(spine, id) - spine.live.data());
+  };
+  for (const LiveTensor& tensor : joined.spine.live) {
+    const bool before = fused::find_live(prefix, tensor.id) != nullptr;
+    result.live.emplace_back(before, position(before ? prefix : next, tensor.id));
+  }
+  return result;
+}
+
+SpineTable::Case* SpineTable::match(const CompactSpine& prefix, const CompactSpine& next,
+                                    std::size_t einsum) {
+  if (next.extents.size() < prefix.extents.size()) return nullptr;
+  std::uint64_t key = KeyHash::mix(einsum + 1);
+  key = KeyHash::mix(key ^ (std::uint64_t{prefix.structure} << 32U | next.structure));
+  for (std::uint32_t mine : prefix.extents) {
+    std::uint64_t equal = 0;
+    for (std::size_t r = 0; r < next.extents.size(); ++r) {
+      equal |= std::uint64_t{next.extents[r] == mine} << r % 64;
+      if (r % 64 == 63) key = KeyHash::mix(key ^ std::exchange(equal, 0));
+    }
+    key = KeyHash::mix(key ^ equal);
+  }
+  const auto [at, inserted] = case_number_.try_emplace(key, kNoMatch);
+  if (inserted) {
+    if (std::optional<Case> found = work_out(expand(prefix), expand(next), einsum)) {
+      at->second = static_cast<std::uint32_t>(cases_.size());
+      cases_.push_back(std::move(*found));
+    }
+  }
+  return at->second == kNoMatch ? nullptr : &cases_[at->second];
+}
+
+void SpineTable::join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
+                      CompactSpine* joined) {
+  joined->extents.clear();
+  joined->exchanges.clear();
+  joined->bits.clear();
+  for (const auto& [left, right] : found.loops)
+    joined->extents.push_back(left >= 0 ? prefix.extents[static_cast<std::size_t>(left)]
+                                        : next.extents[static_cast<std::size_t>(right)]);
+  for (const auto& [before, position] : found.live) {
+    joined->exchanges.push_back((before ? prefix : next).exchanges[position]);
+    joined->bits.push_back((before ? prefix : next).bits[position]);
+  }
+}
+
+void SpineTable::settle(Case* found, const CompactSpine& prefix, const CompactSpine& next,
+                        std::size_t einsum, CompactSpine* joined) {
+  // Loops of a block stand in the order of their sort keys, which begin with the extent.
+  const std::size_t depth = joined->extents.size();
+  from_.resize(depth);
+  std::iota(from_.begin(), from_.end(), 0U);
+  std::size_t first = 0;
+  for (std::size_t last : found->block_end) {
+    std::stable_sort(from_.begin() + static_cast<std::ptrdiff_t>(first),
+                     from_.begin() + static_cast<std::ptrdiff_t>(last),
+                     [&](std::uint32_t a, std::uint32_t b) {
+                       const std::uint32_t x = joined->extents[a], y = joined->extents[b];
+                       return x != y ? extents_[x] < extents_[y] : found->rank[a] < found->rank[b];
+                     });
+    first = last;
+  }
+  std::uint64_t order = 0;
+  in_order_.clear();
+  for (std::uint32_t i : from_) {
+    order = order * 16 + i;
+    in_order_.push_back(joined->extents[i]);
+  }
+  joined->extents = in_order_;
+  const bool packs = depth <= 15;
+  const auto known = packs ? found->structure.find(order) : found->structure.end();
+  if (known != found->structure.end()) {
+    joined->structure = known->second;
+    return;
+  }
+  const Spine left = expand(prefix), right = expand(next);
+  joined->structure = number_structure(
+      join_spines(left, right, *match_spines(left, right), last_use_, einsum).spine);
+  if (packs) found->structure.emplace(order, joined->structure);
+}
+
+}  // namespace sluice::fused

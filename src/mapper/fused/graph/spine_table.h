@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "mapper/common/key_hash.h"
+#include "mapper/space/spine.h"
+
+namespace sluice::fused {
+
+/// A spine as numbers: its structure, and the extents (trip count, tile, fanned-out dimension) of
+/// its loops. Equal spines have equal numbers.
+struct CompactSpine {
+  std::uint32_t structure = 0;
+  std::vector<std::uint32_t> extents;    ///< per loop
+  std::vector<std::uint64_t> exchanges;  ///< per live tensor (exchange.h)
+  std::vector<double> bits;              ///< per live tensor: its reservation
+  bool operator==(const CompactSpine& other) const {
+    return structure == other.structure && extents == other.extents;
+  }
+};
+
+/// Joins spines by number. Whether and how two spines match depends on their structures and on
+/// which loops have equal extents; each such case is worked out once (match_spines, join_spines)
+/// and remembered.
+class SpineTable {
+ public:
+  /// `last_use` per tensor, as in join_spines.
+  explicit SpineTable(const std::vector<std::size_t>& last_use) : last_use_(last_use) {}
+
+  CompactSpine compact(const Spine& spine);
+
+  /// How two spines are joined, for all of their structures and equal extents.
+  struct Case;
+
+  /// How Einsum number `einsum` stands under all open loops of a prefix; null: it cannot. Valid
+  /// until the next call.
+  Case* match(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  /// The spine after joining matching ones, but for its structure and the order of its loops.
+  static void join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
+                   CompactSpine* joined);
+  /// Completes what join() began.
+  void settle(Case* found, const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
+              CompactSpine* joined);
+
+  /// Per loop of a spine: it may not be permuted with the one above it.
+  const std::vector<bool>& stop_before(const CompactSpine& spine) const {
+    return structures_[spine.structure].stop_before;
+  }
+
+  /// The live tensors of a spine; for their reservations see `CompactSpine::bits`.
+  const std::vector<LiveTensor>& live(const CompactSpine& spine) const {
+    return structures_[spine.structure].live;
+  }
+
+ private:
+  using Key = std::vector<std::int64_t>;
+  struct Extent {
+    bool spatial;
+    ComponentId component;
+    std::uint32_t dimension;
+    std::int64_t trips, tile;
+    /// As sort_key(SpineLoop) begins.
+    auto key() const { return std::tuple(spatial, component.index(), dimension, trips, tile); }
+    bool operator<(const Extent& other) const { return key() < other.key(); }
+  };
+
+  std::uint32_t number_extent(const SpineLoop& loop);
+  std::uint32_t number_structure(const Spine& spine);
+  Spine expand(const CompactSpine& spine) const;
+  std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
+
+  const std::vector<std::size_t>& last_use_;
+  std::vector<Extent> extents_;
+  std::map<Extent, std::uint32_t> extent_number_;
+  std::vector<Spine> structures_;  // with some extents
+  std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
+  std::deque<Case> cases_;                      // those that match
+  std::vector<std::uint32_t> from_, in_order_;  // of settle()
+  /// By a hash of all that decides a case: which of `cases_` it is, or kNoMatch.
+  static constexpr std::uint32_t kNoMatch = ~std::uint32_t{0};
+  std::unordered_map<std::uint64_t, std::uint32_t> case_number_;
+};
+
+/// Complete but for the order of loops that may be permuted.
+struct SpineTable::Case {
+  std::vector<std::pair<std::int32_t, std::int32_t>> loops;  // open ones: in prefix, in next
+  std::vector<std::uint32_t> rank;                   // per loop: order of all but its extent
+  std::vector<std::size_t> block_end;                // loops of one block may be permuted
+  std::vector<std::pair<bool, std::uint32_t>> live;  // in prefix (or in next), position
+  std::unordered_map<std::uint64_t, std::uint32_t> structure;  // by order of the loops
+};
+
+}  // namespace sluice::fused

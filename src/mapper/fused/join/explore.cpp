@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cmath>
+
+#include "mapper/common/parallel.h"
+#include "search.h"
+#include "table_merger.h"
+
+namespace sluice::fused {
+
+/// Prices the exchanges of every Einsum. What no partner knows, or what bounds exclude, is not
+/// priced: first the exchanges of all Einsums are bounded and compared, those with few first.
+/// `beam` > 0: as a scout.
+void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
+  const std::vector<std::size_t> order = pricing_order();
+  ExchangeAgreement agreement(problem_.workload.tensors.size());
+  tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
+  for (std::size_t e : order) {
+    if (cancelled()) return;
+    const ExchangeRequest request = exchange_request(e, &agreement, beam > 0);
+    spaces_[e] = make_exchange_space(problem_, request, templates_[e], options_);
+    TileSearchContext context = tile_context(e);
+    context.bound = bounds[e];
+    keep_promising(context);
+    agree(request, spaces_[e], &agreement);
+  }
+  std::size_t done = 0;
+  for (std::size_t e : order) {
+    if (cancelled()) return;
+    const ExchangeRequest request = exchange_request(e, &agreement, false);
+    keep_agreed(request, &spaces_[e]);
+    TileSearchContext context = tile_context(e);
+    context.bound = bounds[e];
+    context.beam = beam;
+    const auto table = std::make_shared<PmappingTable>(price(context));
+    for (std::size_t other = 0; other < shapes_.size(); ++other)
+      if (same_as_[other] == e) tables_[other] = table;
+    agree(request, spaces_[e], &agreement);
+    spaces_[e] = {};  // large, and priced
+    done += request.equals.size();
+    if (control_.progress)
+      control_.progress("exploring tile shapes",
+                        static_cast<double>(done) / static_cast<double>(shapes_.size()));
+  }
+}
+
+ExchangeRequest Search::exchange_request(std::size_t e, const ExchangeAgreement* agreement,
+                                         bool coarse) const {
+  ExchangeRequest request;
+  for (std::size_t other = 0; other < shapes_.size(); ++other)
+    if (same_as_[other] == e) request.equals.push_back(&shapes_[other]);
+  if (options_.pruning.dead_ends) request.agreement = agreement;
+  request.coarse = coarse;
+  request.threads = options_.threads;
+  return request;
+}
+
+/// Drops the exchanges for which no template can have a tile shape worth pricing.
+void Search::keep_promising(const TileSearchContext& context) {
+  const std::size_t e = context.shape->einsum.index();
+  ExchangeSpace& space = spaces_[e];
+  std::vector<std::vector<char>> promising;
+  for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
+    promising.emplace_back(skeleton.n_rows, 0);
+  parallel_for(options_.threads, space.skeletons.size(), [&](std::size_t k) {
+    for (std::uint32_t t = 0; t < templates_[e].size(); ++t)
+      if (space.skeleton_of[t] == k) mark_promising(context, compiled_[e][t], t, &promising[k]);
+  });
+  keep_rows(promising, &space);
+}
+
+void Search::keep_agreed(const ExchangeRequest& request, ExchangeSpace* space) {
+  std::vector<std::vector<char>> agreed;
+  const std::size_t n = space->shared_tensor.size();
+  for (const ExchangeSpace::Skeleton& skeleton : space->skeletons) {
+    std::vector<char>& rows = agreed.emplace_back();
+    for (std::size_t r = 0; r < skeleton.n_rows; ++r)
+      rows.push_back(has_partners(request, *space, skeleton.exchanges.data() + r * n));
+  }
+  keep_rows(agreed, space);
+}
+
+/// All pmappings of one Einsum worth joining; of its exchange space, the rows that have any stay.
+PmappingTable Search::price(const TileSearchContext& context) {
+  const std::size_t e = context.shape->einsum.index();
+  std::vector<TemplateResult> results(templates_[e].size());
+  parallel_for(options_.threads, results.size(), [&](std::size_t t) {
+    if (cancelled()) return;
+    results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t],
+                                    static_cast<std::uint32_t>(t));
+  });
+  PmappingTable table;
+  table.templates = templates_[e];
+  const auto priced = merge_results(context, results, compiled_[e], &table);
+  for (const TemplateResult& result : results) {
+    table.considered += result.considered;
+    table.evaluated += result.evaluated;
+    if (result.miss.known &&
+        (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))
+      table.miss = result.miss;
+  }
+  keep_rows(priced, &spaces_[e]);
+  for (const PmappingGroup& group : table.groups) table.kept += static_cast<double>(group.size());
+  return table;
+}
+
+/// Tells the partners of an Einsum in which ways it can exchange its tensors.
+void Search::agree(const ExchangeRequest& request, const ExchangeSpace& space,
+                   ExchangeAgreement* agreement) {
+  for (const EinsumShape* equal : request.equals) {
+    std::vector<TensorId> tensors;
+    for (std::uint32_t tensor : space.shared_tensor) tensors.push_back(equal->tensors[tensor].id);
+    std::vector<std::uint64_t> exchanges;
+    for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
+      exchanges.insert(exchanges.end(), skeleton.exchanges.begin(), skeleton.exchanges.end());
+    agreement->add(equal->einsum, std::move(tensors), std::move(exchanges));
+  }
+  agreement->settle();
+}
+
+/// Distinct Einsums, those with the fewest possible exchanges first.
+std::vector<std::size_t> Search::pricing_order() const {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    if (same_as_[e] != e) continue;
+    double choices = 0;
+    for (const Template& templ : templates_[e]) {
+      double own = 1;
+      for (const LoopPlace& loop : templ.loops)
+        if (loop.fused) own *= 1 + std::log2(static_cast<double>(shapes_[e].sizes[loop.variable]));
+      choices += own;
+    }
+    order.emplace_back(choices, e);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> result;
+  for (const auto& [choices, e] : order) result.push_back(e);
+  return result;
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,269 @@
+#include "join.h"
+
+#include <algorithm>
+
+#include "mapper/common/parallel.h"
+#include "mapper/fused/tiles/front.h"
+#include "prefix.h"
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+/// Joins the Einsums one by one, keeping per spine the partial mappings worth completing.
+class Joiner {
+ public:
+  explicit Joiner(const JoinContext& context)
+      : context_(context), bound_(context.bound), edges_(context.graph->edges) {
+    find_hulls();
+    find_persistent();
+    bound_completions();
+  }
+
+  /// With a beam first, if the context has one for scouting: what it finds bounds the rest.
+  JoinResult run() {
+    std::optional<JoinedMapping> seen;
+    // A wide beam costs little beside the exact join, and each better bound saves much of that.
+    for (std::size_t wide : {1, 8}) {
+      if (context_.scout_beam == 0) break;
+      beam_ = context_.scout_beam * wide;
+      for (JoinedMapping& mapping : join_all().mappings) {
+        const double value = objective_value(bound_.objective, mapping.energy, mapping.latency);
+        const double limit = value * (1 + 1e-9) / (1 + context_.epsilon);
+        if (bound_.active && limit >= bound_.limit) continue;
+        bound_.limit = limit;
+        bound_.active = true;
+        if (context_.epsilon > 0) seen = std::move(mapping);
+      }
+    }
+    beam_ = context_.beam;
+    JoinResult result = join_all();
+    if (bound_.active) result.searched_below = bound_.limit;
+    if (seen) {  // nothing that matters may be better
+      result.mappings.push_back(std::move(*seen));
+      result.failed_at.reset();
+    }
+    return result;
+  }
+
+ private:
+  JoinResult join_all() {
+    result_ = {};
+    history_.clear();
+    prefixes_ = {PrefixGroup::empty(context_.tracked->size())};
+    for (std::size_t e = 0; e < context_.tables.size(); ++e) {
+      if (is_cancelled(context_.cancel)) return std::move(result_);
+      result_.memory.reset();
+      if (!join_next(e)) {
+        result_.failed_at = context_.shapes[e]->einsum;
+        return std::move(result_);
+      }
+      if (context_.progress) context_.progress(e);
+    }
+    if (is_cancelled(context_.cancel)) return std::move(result_);  // perhaps within the last one
+    collect();
+    return std::move(result_);
+  }
+
+  void find_hulls() {
+    for (const PmappingTable* table : context_.tables) {
+      std::vector<LowerHull>& hulls = group_hulls_.emplace_back();
+      for (const PmappingGroup& group : table->groups) {
+        std::vector<EnergyLatency> points;
+        for (std::size_t i = 0; i < group.size(); ++i)
+          points.push_back({group.value(i)[0], group.value(i)[1]});
+        hulls.push_back(lower_hull(std::move(points)));
+      }
+    }
+  }
+
+  /// Per Einsum and tracked memory: whether a later Einsum may hold something for the whole run.
+  void find_persistent() {
+    const std::size_t n = context_.tables.size(), tracked = context_.tracked->size();
+    persistent_after_.assign(n, std::vector<char>(tracked, 0));
+    for (std::size_t e = n; e-- > 1;) {
+      persistent_after_[e - 1] = persistent_after_[e];
+      for (const PmappingGroup& group : context_.tables[e]->groups) {
+        for (std::size_t m = 0; m < tracked; ++m) {
+          char& later = persistent_after_[e - 1][m];
+          for (std::size_t i = 0; i < group.size() && later == 0; ++i)
+            later = group.value(i)[group.stride - tracked + m] > 0;
+          for (const Backing& backing : group.compatibility.backings)
+            if (backing.persistent && backing.component == (*context_.tracked)[m].component)
+              later = 1;
+        }
+      }
+    }
+  }
+
+  /// What completing a mapping from each spine costs at least, capacities aside, from the last
+  /// Einsum backwards; edges that lead nowhere are dropped.
+  void bound_completions() {
+    constexpr std::size_t kCorners = 12;
+    const std::size_t n = context_.tables.size();
+    completions_.resize(n + 1);
+    completions_[n].assign(context_.graph->n_spines[n], {{0, 0}});
+    for (std::size_t e = n; e-- > 0;) {
+      std::vector<std::vector<EnergyLatency>> points(context_.graph->n_spines[e]);
+      std::vector<ExchangeEdge>& edges = edges_[e];
+      std::erase_if(edges,
+                    [&](const ExchangeEdge& edge) { return completions_[e + 1][edge.to].empty(); });
+      for (const ExchangeEdge& edge : edges) {
+        const LowerHull both = sum(group_hulls_[e][edge.group], completions_[e + 1][edge.to]);
+        points[edge.from].insert(points[edge.from].end(), both.begin(), both.end());
+      }
+      for (std::vector<EnergyLatency>& of_spine : points)
+        completions_[e].push_back(coarser(lower_hull(std::move(of_spine)), kCorners));
+    }
+  }
+
+  /// What joining Einsum e makes of one spine.
+  struct Joined {
+    PrefixGroup group;
+    std::vector<JoinStep> steps;
+    double pairs = 0;
+    std::optional<ComponentId> closest_memory;
+    double closest_excess = 0;
+  };
+
+  bool join_next(std::size_t e) {
+    const std::vector<ExchangeEdge> edges = edges_of_prefixes(e);
+    const std::vector<NextGroup> next = next_groups(e, edges);
+    // Threads take the spines that result, and go through the edges of each in their order.
+    std::vector<std::uint32_t> nodes;  // in order of appearance
+    std::vector<std::vector<std::uint32_t>> edges_to(context_.graph->n_spines[e + 1]);
+    for (std::uint32_t i = 0; i < edges.size(); ++i) {
+      if (edges_to[edges[i].to].empty()) nodes.push_back(edges[i].to);
+      edges_to[edges[i].to].push_back(i);
+    }
+    const JoinStage stage{*context_.tracked, context_.graph->last_use, e, criteria_options(),
+                          persistent_after_[e]};
+    std::vector<Joined> joined(nodes.size());
+    parallel_for(context_.options->threads, nodes.size(), [&](std::size_t n) {
+      SearchBound bound = bound_;
+      bound.others = completions_[e + 1][nodes[n]];
+      PrefixBuilder builder(stage, nodes[n], std::move(bound));
+      for (std::uint32_t i : edges_to[nodes[n]]) {
+        if (is_cancelled(context_.cancel)) return;
+        builder.join(prefixes_[edges[i].from], next[edges[i].group], edges[i].group);
+      }
+      joined[n].pairs = builder.pairs();
+      joined[n].closest_memory = builder.closest_memory();
+      joined[n].closest_excess = builder.closest_excess();
+      if (!builder.empty()) joined[n].group = builder.take(&joined[n].steps);
+    });
+    if (is_cancelled(context_.cancel)) return true;
+    take_over(std::move(joined));
+    if (beam_ > 0) keep_best_groups(e);
+    for (const PrefixGroup& group : prefixes_)
+      result_.largest_front = std::max(result_.largest_front, group.size());
+    return !prefixes_.empty();
+  }
+
+  /// The edges from spines that prefixes are left of, `from` as an index of these.
+  std::vector<ExchangeEdge> edges_of_prefixes(std::size_t e) const {
+    std::vector<std::int64_t> prefix_of(context_.graph->n_spines[e], -1);
+    for (std::size_t p = 0; p < prefixes_.size(); ++p)
+      prefix_of[prefixes_[p].node] = static_cast<std::int64_t>(p);
+    std::vector<ExchangeEdge> edges;
+    for (ExchangeEdge edge : edges_[e]) {
+      if (prefix_of[edge.from] < 0) continue;
+      edge.from = static_cast<std::uint32_t>(prefix_of[edge.from]);
+      edges.push_back(edge);
+    }
+    return edges;
+  }
+
+  /// Of each group that an edge takes, what joining asks for.
+  std::vector<NextGroup> next_groups(std::size_t e, const std::vector<ExchangeEdge>& edges) const {
+    const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
+    std::vector<NextGroup> next(groups.size());
+    for (const ExchangeEdge& edge : edges)
+      if (next[edge.group].group == nullptr)
+        next[edge.group] = {&groups[edge.group],
+                            spine_of(*context_.shapes[e], groups[edge.group].compatibility)};
+    return next;
+  }
+
+  void take_over(std::vector<Joined> joined) {
+    prefixes_.clear();
+    std::vector<JoinStep>& history = history_.emplace_back();
+    for (Joined& spine : joined) {
+      result_.joined += spine.pairs;
+      if (spine.closest_memory && (!result_.memory || spine.closest_excess < result_.excess_bits)) {
+        result_.memory = spine.closest_memory;
+        result_.excess_bits = spine.closest_excess;
+      }
+      if (spine.group.history.empty()) continue;
+      for (std::uint32_t& at : spine.group.history)
+        at += static_cast<std::uint32_t>(history.size());
+      history.insert(history.end(), spine.steps.begin(), spine.steps.end());
+      prefixes_.push_back(std::move(spine.group));
+    }
+  }
+
+  /// A scout follows the most promising spines only.
+  void keep_best_groups(std::size_t e) {
+    const std::size_t groups = 2 * beam_;
+    if (prefixes_.size() <= groups) return;
+    std::vector<std::pair<double, std::size_t>> order;
+    SearchBound bound = bound_;
+    for (std::size_t p = 0; p < prefixes_.size(); ++p) {
+      bound.others = completions_[e + 1][prefixes_[p].node];
+      double least = bound.value(prefixes_[p].value(0)[0], prefixes_[p].value(0)[1]);
+      for (std::size_t i = 1; i < prefixes_[p].size(); ++i)
+        least = std::min(least, bound.value(prefixes_[p].value(i)[0], prefixes_[p].value(i)[1]));
+      order.emplace_back(least, p);
+    }
+    std::sort(order.begin(), order.end());
+    order.resize(groups);
+    std::vector<PrefixGroup> kept;
+    for (const auto& [value, p] : order) kept.push_back(std::move(prefixes_[p]));
+    prefixes_ = std::move(kept);
+  }
+
+  FrontOptions criteria_options() const {
+    FrontOptions options = front_options(*context_.options);
+    options.beam = beam_;
+    options.drop_settled =
+        context_.options->pruning.reservation_relevance && !context_.options->resource_usage;
+    return options;
+  }
+
+  void collect() {
+    SLUICE_CHECK(prefixes_.size() == 1, "all complete mappings share the empty compatibility");
+    const PrefixGroup& group = prefixes_.front();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      JoinedMapping mapping;
+      mapping.energy = group.value(i)[0];
+      mapping.latency = group.value(i)[1];
+      for (std::size_t m = 0; m < context_.tracked->size(); ++m)
+        mapping.peaks.push_back(group.peak(i, m));
+      mapping.chosen.resize(context_.tables.size());
+      std::uint32_t at = group.history[i];
+      for (std::size_t e = context_.tables.size(); e-- > 0;) {
+        const JoinStep& step = history_[e][at];
+        mapping.chosen[e] = step.chosen;
+        at = step.previous;
+      }
+      result_.mappings.push_back(std::move(mapping));
+    }
+  }
+
+  const JoinContext& context_;
+  SearchBound bound_;
+  std::size_t beam_ = 0;
+  std::vector<std::vector<ExchangeEdge>> edges_;     // per Einsum; what is left of the graph's
+  std::vector<std::vector<char>> persistent_after_;  // per Einsum and tracked memory
+  std::vector<std::vector<LowerHull>> group_hulls_;  // per Einsum and group of its table
+  std::vector<std::vector<LowerHull>> completions_;  // per layer and spine; empty: impossible
+  std::vector<PrefixGroup> prefixes_;
+  std::vector<std::vector<JoinStep>> history_;
+  JoinResult result_;
+};
+
+}  // namespace
+
+JoinResult join_pmappings(const JoinContext& context) { return Joiner(context).run(); }
+
+}  // namespace sluice::fused

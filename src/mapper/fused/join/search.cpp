@@ -1,0 +1,401 @@
+#include "search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "mapper/common/parallel.h"
+#include "mapper/fused/tiles/front.h"
+#include "mapper/fused/tiles/least_cost.h"
+#include "mapper/fused/tiles/usage_filter.h"
+#include "mapper/shape/isomorphic.h"
+#include "mapper/space/build.h"
+#include "mapper/space/constraint_rules.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/options_table.h"
+#include "sluice/mapper/search_space.h"
+#include "sluice/model/evaluate.h"
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+namespace {
+
+constexpr std::size_t kJoinBeam = 32;      // entries a group in a scout's join
+constexpr std::size_t kSpineBeam = 20000;  // spines a layer in a scout's graph
+constexpr double kAboveRounding = 1 + 1e-9;
+
+/// Bits of everything that an Einsum touches (padding included) in one component's width.
+double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::size_t component,
+                       bool twice) {
+  double bits = 0;
+  for (const BoundAccess& held : bound.held) {
+    double volume = 1;
+    for (const BoundIndex& index : held.index) volume *= static_cast<double>(index.whole);
+    const auto tensor = static_cast<std::size_t>(held.tensor);
+    bits += volume * bound.components[component].bits_per_value[tensor] *
+            (shape.tensors[tensor].persistent ? shape.tensors[tensor].instances : 1);
+  }
+  return twice ? 2 * bits : bits;
+}
+
+}  // namespace
+
+Search::Search(const BoundProblem& problem, const MapperOptions& options,
+               const MapperControl& control)
+    : problem_(problem), options_(options), control_(control) {}
+
+void Search::make_shapes() {
+  const std::size_t n = problem_.workload.einsums.size();
+  for (std::size_t e = 0; e < n; ++e) shapes_.push_back(make_einsum_shape(problem_, EinsumId(e)));
+  if (options_.row_fusion) add_row_loops(problem_, &shapes_);
+  for (const EinsumShape& shape : shapes_)
+    templates_.push_back(enumerate_templates(problem_, shape, options_, options_.constraints));
+}
+
+void Search::find_isomorphic() {
+  spaces_.resize(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    same_as_.push_back(e);
+    if (!options_.pruning.isomorphic_einsums) continue;
+    for (std::size_t other = 0; other < e; ++other) {
+      if (same_as_[other] != other || templates_[other] != templates_[e] ||
+          !same_problem(problem_, shapes_[other], shapes_[e]) ||
+          tile_rules(options_.constraints, shapes_[other]) !=
+              tile_rules(options_.constraints, shapes_[e]))
+        continue;
+      same_as_.back() = other;
+      break;
+    }
+  }
+}
+
+/// A memory is followed across Einsums if a shared or persistent tensor can be backed there or a
+/// node can stand there above a fused loop; never, if it could hold everything at once.
+void Search::find_tracked() {
+  const std::size_t n = problem_.arch.components.size();
+  unlimited_.assign(n, true);
+  for (std::size_t c = 0; c < n; ++c) {
+    if (!problem_.arch.components[c].is_memory()) continue;
+    double all = 0, size = std::numeric_limits<double>::infinity();
+    for (const EinsumShape& shape : shapes_) {
+      const BoundComponent& bound = problem_[shape.einsum].components[c];
+      size = std::min(size, bound.size_bits);
+      all += everything_held(shape, problem_[shape.einsum], c,
+                             is_double_buffered(problem_.arch.components[c]));
+    }
+    unlimited_[c] = std::isinf(size) || (options_.pruning.reservation_relevance &&
+                                         !options_.resource_usage && all <= size);
+    if (unlimited_[c]) continue;
+    bool follow = !options_.pruning.reservation_relevance || options_.resource_usage;
+    for (const std::vector<Template>& templates : templates_) {
+      for (const Template& templ : templates) {
+        std::uint32_t fused = 0;
+        for (const Slot& slot : templ.slots)
+          if (slot.shared) fused = std::max(fused, slot.gap);
+        for (const LoopPlace& loop : templ.loops)
+          if (loop.steps) fused = std::max(fused, loop.gap + 1);
+        for (const Slot& slot : templ.slots)
+          follow = follow || (slot.component.index() == c &&
+                              (slot.shared || slot.persistent || slot.gap < fused));
+      }
+    }
+    if (follow) tracked_.push_back({ComponentId(c), size});
+  }
+}
+
+TileSearchContext Search::tile_context(std::size_t einsum) const {
+  TileSearchContext context{};
+  context.problem = &problem_;
+  context.shape = &shapes_[einsum];
+  context.options = &options_;
+  context.constraints = &options_.constraints;
+  context.tracked = &tracked_;
+  context.unlimited = &unlimited_;
+  context.cancel = control_.cancel;
+  context.space = &spaces_[einsum];
+  context.templates = &templates_[einsum];
+  context.compiled = &compiled_[einsum];
+  return context;
+}
+
+/// Joins the pmappings of all Einsums where their exchanges agree.
+JoinResult Search::join(std::size_t beam) {
+  std::vector<ExchangeLayer> layers;
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    layers.push_back({&shapes_[e], &tables_[e]->groups});
+  GraphOptions graph_options;
+  graph_options.drop_dead_ends = options_.pruning.dead_ends;
+  graph_options.tracked = &tracked_;
+  graph_options.cancel = control_.cancel;
+  graph_options.bound.active = limit_ > 0;
+  graph_options.bound.limit = limit_;
+  graph_options.bound.objective = options_.objectives.front();
+  if (beam > 0) graph_options.beam = kSpineBeam;
+  ExchangeGraph graph = connect_exchanges(problem_, layers, graph_options);
+  if (beam > 0 && graph.broken_at) {  // the cheapest spines were dead ends
+    graph_options.beam = 0;
+    graph = connect_exchanges(problem_, std::move(layers), graph_options);
+  }
+  JoinResult none;
+  if (cancelled()) return none;
+  if (graph.broken_at) {
+    none.failed_at = shapes_[*graph.broken_at].einsum;
+    return none;
+  }
+  JoinContext context = join_context();
+  context.graph = &graph;
+  context.beam = beam;
+  if (beam == 0 && bounds_apply()) context.scout_beam = kJoinBeam;
+  context.bound = graph_options.bound;
+  context.epsilon = epsilon();
+  return join_pmappings(context);
+}
+
+void Search::compile_templates() {
+  compiled_.resize(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    if (same_as_[e] == e) compiled_[e].resize(templates_[e].size());
+  parallel_for(options_.threads, shapes_.size(), [&](std::size_t e) {
+    StateTables tables;
+    for (std::size_t t = 0; t < compiled_[e].size() && !cancelled(); ++t)
+      compiled_[e][t] = compile_template(tile_context(e), templates_[e][t], &tables);
+    share_usages(templates_[e], &compiled_[e]);
+  });
+}
+
+/// What each Einsum costs at least: by the bounds of its templates, or, once a scout has priced
+/// some of it, by a search for the least alone.
+void Search::find_least() {
+  least_.resize(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    if (same_as_[e] != e) {
+      least_[e] = least_[same_as_[e]];
+      continue;
+    }
+    const double infinite = std::numeric_limits<double>::infinity();
+    EnergyLatency least{infinite, infinite}, known{infinite, infinite};
+    for (const CompiledTemplate& compiled : compiled_[e]) {
+      if (compiled.considered == 0 || !compiled.program.feasible) continue;
+      least.energy = std::min(least.energy, compiled.program.least_energy);
+      least.latency = std::min(least.latency, compiled.program.least_latency);
+    }
+    if (!std::isfinite(least.energy)) least = {0, 0};
+    if (limit_ > 0) {
+      for (const PmappingGroup& group : tables_[e]->groups) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+          known.energy = std::min(known.energy, group.value(i)[0]);
+          known.latency = std::min(known.latency, group.value(i)[1]);
+        }
+      }
+      least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
+    }
+    least_[e] = least;
+  }
+}
+
+/// Per Einsum: what all others cost at least, and what must be beaten.
+std::vector<SearchBound> Search::bounds() {
+  find_least();
+  std::vector<SearchBound> result(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    result[e].active = limit_ > 0;
+    result[e].limit = limit_;
+    result[e].objective = options_.objectives.front();
+    for (std::size_t other = 0; other < shapes_.size(); ++other) {
+      if (other == e) continue;
+      result[e].others.front().energy += least_[other].energy;
+      result[e].others.front().latency += least_[other].latency;
+    }
+  }
+  return result;
+}
+
+/// One known mapping excludes others only where a single objective asks for a single mapping.
+bool Search::bounds_apply() const {
+  return options_.pruning.bounds && options_.pruning.dominance && options_.objectives.size() == 1 &&
+         !options_.resource_usage && options_.top == 1;
+}
+
+/// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
+void Search::scout() {
+  if (cancelled()) return;
+  constexpr std::size_t kTileBeam = 8;
+  explore(bounds(), kTileBeam);
+  const JoinResult join = this->join(kJoinBeam);
+  for (const JoinedMapping& mapping : join.mappings) {
+    const double value =
+        objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
+    if (limit_ == 0 || value < limit_) limit_ = value;
+  }
+  // Only a search that may end without a better one needs it.
+  if ((control_.cancel != nullptr || epsilon() > 0) && !join.mappings.empty())
+    best_so_far_ = finish(select(join.mappings).front());
+  limit_ *= kAboveRounding / (1 + epsilon());
+  // The known mapping is not in hand here, so what is as good must be found again.
+  const double known = control_.known_objective.value_or(0) * kAboveRounding;
+  if (known > 0 && (limit_ == 0 || known < limit_)) {
+    limit_ = known;
+    is_limit_known_ = true;
+  }
+}
+
+JoinContext Search::join_context() const {
+  JoinContext context{};
+  context.problem = &problem_;
+  context.options = &options_;
+  context.tracked = &tracked_;
+  for (const EinsumShape& shape : shapes_) context.shapes.push_back(&shape);
+  for (const auto& table : tables_) context.tables.push_back(table.get());
+  context.cancel = control_.cancel;
+  if (control_.progress)
+    context.progress = [this](std::size_t einsum) {
+      control_.progress("joining Einsums",
+                        static_cast<double>(einsum + 1) / static_cast<double>(shapes_.size()));
+    };
+  return context;
+}
+
+MappedResult Search::finish(const JoinedMapping& joined) const {
+  std::vector<BuildPart> parts;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    const PmappingGroup& group = tables_[e]->groups[joined.chosen[e].group];
+    const std::uint32_t t = group.templates[joined.chosen[e].index];
+    const std::uint32_t* states =
+        tables_[e]->states.data() + group.first_state[joined.chosen[e].index];
+    const Template& templ = tables_[e]->templates[t];
+    parts.push_back({&shapes_[e], &templ, &group.compatibility,
+                     loop_trips(shapes_[e], templ, compiled_[same_as_[e]][t], states)});
+  }
+  MappedResult result;
+  result.mapping = build_mapping(problem_, std::move(parts));
+  auto cost = evaluate(problem_, result.mapping, options_.policy);
+  if (!cost) {
+    std::string what;
+    for (const Violation& violation : cost.error()) what += "\n  " + violation.message;
+    throw InternalError("the mapper produced a mapping that the model rejects:" + what + "\n" +
+                        to_yaml(result.mapping, problem_.workload, problem_.arch));
+  }
+  result.cost = std::move(*cost);
+  const auto close = [](double a, double b) {
+    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+  };
+  SLUICE_CHECK(
+      close(result.cost.energy_j, joined.energy) && close(result.cost.latency_s, joined.latency),
+      "the mapper and the model disagree about a mapping: " + std::to_string(joined.energy) +
+          " J / " + std::to_string(joined.latency) + " s against " +
+          std::to_string(result.cost.energy_j) + " J / " + std::to_string(result.cost.latency_s) +
+          " s\n" + to_yaml(result.mapping, problem_.workload, problem_.arch));
+  return result;
+}
+
+std::vector<JoinedMapping> Search::select(std::vector<JoinedMapping> mappings) const {
+  const Objective first = options_.objectives.front();
+  std::stable_sort(mappings.begin(), mappings.end(),
+                   [&](const JoinedMapping& a, const JoinedMapping& b) {
+                     const double x = objective_value(first, a.energy, a.latency);
+                     const double y = objective_value(first, b.energy, b.latency);
+                     if (x != y) return x < y;
+                     if (a.energy != b.energy) return a.energy < b.energy;
+                     return a.latency < b.latency;
+                   });
+  if (options_.objectives.size() == 1 && !options_.resource_usage) {
+    mappings.resize(std::min<std::size_t>(mappings.size(), static_cast<std::size_t>(options_.top)));
+    return mappings;
+  }
+  PointSet points;
+  for (const JoinedMapping& mapping : mappings) {
+    for (Objective objective : options_.objectives)
+      points.values.push_back(objective_value(objective, mapping.energy, mapping.latency));
+    if (options_.resource_usage)
+      points.values.insert(points.values.end(), mapping.peaks.begin(), mapping.peaks.end());
+    points.dimension = points.values.size() / (&mapping - mappings.data() + 1);
+  }
+  std::vector<JoinedMapping> front;
+  for (std::uint32_t i : pareto_front(points)) front.push_back(std::move(mappings[i]));
+  return front;
+}
+
+/// What a search that was cancelled or need not be exact found may be worse than what its scout had
+/// found before.
+void Search::keep_best_so_far(MapperResult* result) const {
+  if (!best_so_far_) return;
+  const Objective objective = options_.objectives.front();
+  const auto value = [objective](const MappedResult& mapped) {
+    return objective_value(objective, mapped.cost.energy_j, mapped.cost.latency_s);
+  };
+  if (result->mappings.empty() || value(*best_so_far_) < value(result->mappings.front()))
+    result->mappings = {*best_so_far_};
+}
+
+/// Whether what was found keeps the promise: nothing of the space is better by more than epsilon.
+/// The only place where that is claimed.
+bool Search::is_good_enough(const MapperResult& result, const JoinResult& join) const {
+  if (result.mappings.empty()) return false;
+  if (epsilon() == 0) return true;
+  const Objective objective = options_.objectives.front();
+  double least = join.searched_below;  // of all mappings
+  for (const JoinedMapping& mapping : join.mappings)
+    least = std::min(least, objective_value(objective, mapping.energy, mapping.latency));
+  const double found = objective_value(objective, result.mappings.front().cost);
+  return found <= least * (1 + epsilon()) * kAboveRounding * kAboveRounding;
+}
+
+NoMapping Search::no(const JoinResult& join) const {
+  if (!is_limit_known_) return explain(join);
+  NoMapping no;
+  no.reason = "no mapping is better than the one that is known";
+  no.is_beaten = true;
+  return no;
+}
+
+tl::expected<MapperResult, NoMapping> Search::run() {
+  const auto start = std::chrono::steady_clock::now();
+  make_shapes();
+  find_isomorphic();
+  find_tracked();
+  compile_templates();
+  if (bounds_apply()) scout();
+  explore(bounds(), 0);
+  MapperResult result;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    if (same_as_[e] != e) continue;
+    statistics_.mappings_considered += tables_[e]->considered;
+    statistics_.mappings_evaluated += tables_[e]->evaluated;
+    statistics_.pmappings_kept += tables_[e]->kept;
+  }
+  const JoinResult join = this->join(0);
+  result.cancelled = cancelled();
+  for (const JoinedMapping& joined : select(join.mappings))
+    result.mappings.push_back(finish(joined));
+  if (result.cancelled || epsilon() > 0) keep_best_so_far(&result);
+  if (!result.cancelled && !is_good_enough(result, join)) {
+    SLUICE_CHECK(is_limit_known_ || result.mappings.empty(),
+                 "a search ended on a mapping that is not good enough");
+    return tl::make_unexpected(no(join));
+  }
+  for (std::size_t e = 0; e < same_as_.size(); ++e)
+    if (same_as_[e] == e) ++statistics_.distinct_einsums;
+  statistics_.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  statistics_.threads = options_.threads;
+  result.search = statistics_;
+  result.guarantee.kind = result.cancelled ? GuaranteeKind::kNone
+                          : epsilon() > 0  ? GuaranteeKind::kWithinEpsilon
+                                           : GuaranteeKind::kOptimal;
+  result.guarantee.epsilon = epsilon();
+  result.guarantee.space = searched_space(options_);
+  result.guarantee.leaves_out = left_out(SearchSpace::kExchanges, problem_, options_);
+  const bool leaves_out = options_.pruning.dominance || options_.pruning.bounds;
+  if (options_.top > 1 && leaves_out &&
+      result.mappings.size() < static_cast<std::size_t>(options_.top))
+    result.guarantee.space += fmt::format(
+        "; of {} mappings only those that none beats or equals in all respects, of which "
+        "the first is proven (--disable-rules dominance,bounds lists the others)",
+        options_.top);
+  return result;
+}
+
+}  // namespace sluice::fused

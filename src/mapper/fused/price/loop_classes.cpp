@@ -1,0 +1,207 @@
+#include "loop_classes.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "mapper/shape/trip_choices.h"
+
+namespace sluice::fused {
+namespace {
+
+bool same_signature(const EinsumShape& shape, const Template& templ, std::uint32_t a,
+                    std::uint32_t b) {
+  for (std::size_t t = 0; t < shape.tensors.size(); ++t)
+    if (shape.tensors[t].relevance[a] != shape.tensors[t].relevance[b]) return false;
+  const auto places = [&](std::uint32_t v) {
+    std::vector<LoopPlace> result;
+    for (LoopPlace place : templ.loops) {
+      if (place.variable != v || place.fused) continue;
+      place.variable = 0;
+      result.push_back(place);
+    }
+    return result;
+  };
+  return places(a) == places(b);
+}
+
+ClassLoop make_loop(const EinsumShape& shape, const Template& templ, std::uint32_t place) {
+  const LoopPlace& p = templ.loops[place];
+  ClassLoop loop;
+  loop.places = {place};
+  loop.variable = p.variable;
+  loop.gap = p.gap;
+  loop.spatial = p.spatial;
+  loop.fused = p.fused;
+  loop.steps = p.steps;
+  loop.rules = loop_rules(shape, templ, p);
+  loop.component = p.component;
+  loop.dimension = p.dimension;
+  return loop;
+}
+
+bool same_place(const ClassLoop& a, const LoopPlace& b) {
+  return !a.fused && !b.fused && a.gap == b.gap && a.spatial == b.spatial &&
+         (!a.spatial || (a.component == b.component && a.dimension == b.dimension));
+}
+
+void add_loops(const EinsumShape& shape, const Template& templ, VariableClass* cls) {
+  for (std::uint32_t i = 0; i < templ.loops.size(); ++i) {
+    const LoopPlace& place = templ.loops[i];
+    if (std::find(cls->variables.begin(), cls->variables.end(), place.variable) ==
+        cls->variables.end())
+      continue;
+    const auto joint = std::find_if(cls->loops.begin(), cls->loops.end(), [&](const ClassLoop& l) {
+      return cls->plain && same_place(l, place);
+    });
+    if (joint != cls->loops.end())
+      joint->places.push_back(i);
+    else
+      cls->loops.push_back(make_loop(shape, templ, i));
+  }
+}
+
+}  // namespace
+
+std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,
+                                        bool merge_equal) {
+  std::vector<VariableClass> classes;
+  for (std::uint32_t v = 0; v < shape.sizes.size(); ++v) {
+    if (shape.sizes[v] == 1) continue;
+    const auto home = std::find_if(classes.begin(), classes.end(), [&](const VariableClass& c) {
+      const std::uint32_t first = c.variables.front();
+      if (shape.coupled[v] || shape.coupled[first]) return shape.group[first] == shape.group[v];
+      return merge_equal && same_signature(shape, templ, first, v);
+    });
+    if (home == classes.end())
+      classes.push_back({{v}, !shape.coupled[v], {}});
+    else
+      home->variables.push_back(v);
+  }
+  std::uint32_t number = 0;
+  for (VariableClass& cls : classes) {
+    add_loops(shape, templ, &cls);
+    for (ClassLoop& loop : cls.loops) loop.number = number++;
+  }
+  return classes;
+}
+
+namespace {
+
+class StateEnumerator {
+ public:
+  StateEnumerator(const EinsumShape& shape, const VariableClass& cls, const ClassLimits& limits)
+      : shape_(shape), cls_(cls), limits_(limits) {
+    states_.n_loops = cls.loops.size();
+    trips_.assign(states_.n_loops, 1);
+    // Loops of one step: each variable's own loops (fused ones of a joint class first), then the
+    // joint loops with what is left of all variables together.
+    for (std::uint32_t v : cls.variables) {
+      Step step{shape.sizes[v], {}};
+      for (std::uint32_t l = 0; l < cls.loops.size(); ++l)
+        if (cls.loops[l].variable == v && own_loop(l)) step.loops.push_back(l);
+      step.fills = !joint();
+      steps_.push_back(step);
+    }
+    if (joint()) {
+      Step step{1, {}};
+      for (std::uint32_t l = 0; l < cls.loops.size(); ++l)
+        if (!own_loop(l)) step.loops.push_back(l);
+      step.fills = true;
+      steps_.push_back(step);
+    }
+  }
+
+  ClassStates run() {
+    choose(0, 0, {steps_[0].size, steps_[0].size}, 0, 0);
+    return std::move(states_);
+  }
+
+ private:
+  struct Step {
+    std::int64_t size;  // what is to be factorised
+    std::vector<std::uint32_t> loops;
+    bool fills = false;  // the last loop takes the rest
+  };
+
+  bool joint() const { return cls_.plain && cls_.variables.size() > 1; }
+  bool own_loop(std::uint32_t l) const { return !joint() || cls_.loops[l].fused; }
+
+  /// What is left to the loops further in: a tile, and what the next tile must divide.
+  struct Left {
+    std::int64_t tile, unit;
+  };
+
+  void choose(std::size_t step, std::size_t position, Left left, int fused_here, int fused_total) {
+    const Step& current = steps_[step];
+    if (position == current.loops.size()) {
+      if (!current.fills) {
+        left_ *= left.tile;
+      } else if (left.tile != 1) {
+        return;
+      }
+      next_step(step, fused_total);
+      if (!current.fills) left_ /= left.tile;
+      return;
+    }
+    const std::uint32_t l = current.loops[position];
+    const ClassLoop& loop = cls_.loops[l];
+    const bool last = current.fills && position + 1 == current.loops.size();
+    const auto take = [&](std::int64_t trips) {
+      if (loop.spatial && trip_count(trips) > limits_.fanout[l]) return;
+      if (loop.steps && trips != left.tile) return;
+      const int fused = loop.fused && !loop.steps && trips > 1 ? 1 : 0;
+      if (fused_here + fused > limits_.max_fused_loops_per_rank) return;
+      if (fused_total + fused > limits_.max_fused_loops) return;
+      trips_[l] = trips;
+      const Left inside{tile_inside(left.tile, trips),
+                        unit_inside(current.size, left.unit, left.tile, trips)};
+      choose(step, position + 1, inside, fused_here + fused, fused_total + fused);
+      trips_[l] = 1;
+    };
+    if (!last)
+      for_each_choice(choices_, shape_, limits_.imperfect, loop, loop.rules,
+                      {left.unit, left.tile, left.tile == current.size}, take);
+    else if (!loop.rules.rows_only || left.tile == 1)
+      take(left.tile);
+  }
+
+  void next_step(std::size_t step, int fused_total) {
+    if (step + 1 == steps_.size()) {
+      if (!tiles_within_limits()) return;
+      states_.trips.insert(states_.trips.end(), trips_.begin(), trips_.end());
+      return;
+    }
+    const bool joint_step = joint() && step + 2 == steps_.size();
+    Step& next = steps_[step + 1];
+    if (joint_step) next.size = left_;
+    choose(step + 1, 0, {next.size, next.size}, 0, fused_total);
+  }
+
+  bool tiles_within_limits() const {
+    return std::all_of(limits_.tiles.begin(), limits_.tiles.end(), [&](const auto& limit) {
+      std::int64_t tile = shape_.sizes[limit.variable];
+      for (std::size_t l = 0; l < trips_.size(); ++l)
+        if (cls_.loops[l].variable == limit.variable && cls_.loops[l].gap < limit.gap)
+          tile = tile_inside(tile, trips_[l]);
+      return limit.minimum <= tile && tile <= limit.maximum;
+    });
+  }
+
+  const EinsumShape& shape_;
+  const VariableClass& cls_;
+  const ClassLimits& limits_;
+  std::vector<Step> steps_;
+  std::vector<std::int64_t> trips_;
+  std::int64_t left_ = 1;
+  TripChoices choices_;
+  ClassStates states_;
+};
+
+}  // namespace
+
+ClassStates enumerate_states(const EinsumShape& shape, const VariableClass& cls,
+                             const ClassLimits& limits) {
+  return StateEnumerator(shape, cls, limits).run();
+}
+
+}  // namespace sluice::fused

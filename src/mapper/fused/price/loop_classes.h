@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mapper/space/loop_choices.h"
+#include "mapper/space/template.h"
+
+namespace sluice::fused {
+
+/// Loops of one class that are chosen together. A joint loop stands for one loop over each variable
+/// of its class in the same gap: only the product of their trip counts matters.
+struct ClassLoop {
+  std::vector<std::uint32_t> places;  ///< indices into Template::loops; joint: several
+  std::uint32_t variable = 0;         ///< local variable (the first one of a joint loop)
+  std::uint32_t gap = 0;
+  bool spatial = false;
+  bool fused = false;
+  bool steps = false;
+  LoopRules rules;
+  ComponentId component{};
+  std::uint32_t dimension = 0;
+  std::uint32_t number = 0;  ///< in loop sets, unique in the template
+};
+
+/// Variables whose tile shapes are chosen together: one variable, several that index the same
+/// tensors in the same way (plain), or those that one affine index couples.
+struct VariableClass {
+  std::vector<std::uint32_t> variables;  ///< local indices
+  bool plain = true;                     ///< counts depend on products over the class alone
+  std::vector<ClassLoop> loops;  ///< outermost first; of one variable: that variable's order
+};
+
+/// Splits a template's variables into classes.
+/// `merge_equal` = false keeps every plain variable a class of its own (constraints on its tiles,
+/// uneven tiles).
+std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,
+                                        bool merge_equal);
+
+/// All tile-shape choices of one class: `trips[state * n_loops + loop]` (see trip_choices.h).
+struct ClassStates {
+  std::size_t n_loops = 0;
+  std::vector<std::int64_t> trips;
+  std::size_t size() const { return n_loops == 0 ? 1 : trips.size() / n_loops; }
+  const std::int64_t* state(std::size_t s) const { return trips.data() + s * n_loops; }
+};
+
+struct ClassLimits {
+  int max_fused_loops = 0;
+  int max_fused_loops_per_rank = 0;
+  std::vector<std::int64_t> fanout;  ///< per class loop: fanout of a spatial one, else 0
+  /// The tile of a variable inside all its loops above a gap.
+  struct Tile {
+    std::uint32_t variable = 0;
+    std::uint32_t gap = 0;
+    std::int64_t minimum = 1, maximum = 0;
+  };
+  std::vector<Tile> tiles;  ///< only where no joint loops are made (make_classes)
+  ImperfectFactors imperfect = ImperfectFactors::kNone;  ///< as well
+};
+
+/// Every factorisation of the class's variables over its loops within the limits, perfect ones or,
+/// if wanted, with an imperfect outermost loop (trip_choices.h).
+ClassStates enumerate_states(const EinsumShape& shape, const VariableClass& cls,
+                             const ClassLimits& limits);
+
+}  // namespace sluice::fused

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mapper/fused/exchange/exchange_space.h"
+#include "mapper/fused/price/simple_program.h"
+
+namespace sluice::fused {
+
+struct SearchBound;
+
+/// The fused loops of one class of a template.
+struct ClassFusedNumbers {
+  const StateTable* table = nullptr;     ///< numbers states by them
+  std::vector<std::uint32_t> positions;  ///< of them in an exchange row
+};
+
+std::vector<ClassFusedNumbers> number_fused_loops(
+    const Template& templ, const std::vector<VariableClass>& classes,
+    const std::vector<std::shared_ptr<StateTable>>& tables);
+
+/// Numbers of an exchange row per class; false: some class has no tile shape for it.
+bool fused_numbers_of(const std::vector<ClassFusedNumbers>& classes, const std::int64_t* row,
+                      std::vector<std::int64_t>* scratch, std::vector<std::uint32_t>* numbers);
+
+/// Whether tile shapes with given fused loops can meet every limit and beat the known mapping, as
+/// far as bounds over their columns tell.
+class FusedBound {
+ public:
+  explicit FusedBound(const SimpleProgram& program);
+  bool promising(const std::vector<std::uint32_t>& numbers, const SearchBound& bound);
+
+ private:
+  struct Factor {
+    std::uint32_t cls, column;
+  };
+  const SimpleProgram& program_;
+  std::vector<std::vector<Factor>> factors_;  // per product
+  std::vector<double> least_, most_;          // per product
+};
+
+}  // namespace sluice::fused

@@ -1,0 +1,258 @@
+#include "state_lists.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "mapper/shape/trip_choices.h"
+
+namespace sluice::fused {
+
+using RowKind = SimpleProgram::RowKind;
+
+StateLists::StateLists(const TileSearchContext& context, const Template& templ,
+                       const CompiledTemplate& compiled, const std::vector<std::uint32_t>& rows)
+    : context_(context),
+      shape_(*context.shape),
+      templ_(templ),
+      classes_(compiled.classes),
+      tables_(compiled.tables),
+      program_(compiled.program),
+      uses_(uses_of_products(compiled.program)),
+      lists_(classes_.size()),
+      first_list_(classes_.size()),
+      roomy_(classes_.size()) {
+  find_demanding();
+  no_usage_ = number_usage(Usage(demanding_.size(), 1));
+  for (std::size_t c = 0; c < classes_.size(); ++c) make_lists(c);
+  prune_needed_lists(rows);
+  std::vector<std::size_t> different(classes_.size());
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    number_contents(c);
+    if (context.any_exchange) different[c] = lists_[c].front().block.size();
+    for (const StateList& list : lists_[c])
+      different[c] = std::max<std::size_t>(different[c], list.content + 1);
+  }
+  order_.resize(classes_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::size_t a, std::size_t b) { return different[a] < different[b]; });
+  make_sums();
+}
+
+void StateLists::find_demanding() {
+  if (context_.any_exchange) return;
+  const BoundEinsum& bound = (*context_.problem)[shape_.einsum];
+  for (std::size_t c = 0; c < bound.components.size(); ++c) {
+    const auto& spatial = bound.components[c].spatial;
+    for (std::uint32_t d = 0; d < spatial.size(); ++d) {
+      if (spatial[d].min_usage <= 0 || shape_.is_copy ||
+          !may_spread_over(*context_.templates, templ_.placement, ComponentId(c), d))
+        continue;
+      demanding_.push_back({ComponentId(c), d, spatial[d].fanout});
+      wanted_usage_.push_back(spatial[d].min_usage * static_cast<double>(spatial[d].fanout));
+    }
+  }
+}
+
+// ---- lists ----------------------------------------------------------------------------------
+
+void StateLists::make_lists(std::size_t cls) {
+  const auto& loops = classes_[cls].loops;
+  std::vector<std::pair<std::size_t, std::size_t>> spatial;  // loop, demanding dimension
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    for (std::size_t d = 0; d < demanding_.size(); ++d)
+      if (loops[l].spatial && loops[l].component == demanding_[d].component &&
+          loops[l].dimension == demanding_[d].dimension)
+        spatial.emplace_back(l, d);
+  // States by fused number and usage.
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
+  order.reserve(tables_[cls]->states.size());
+  Usage usage;
+  for (std::uint32_t s = 0; s < tables_[cls]->states.size(); ++s) {
+    std::uint32_t number = no_usage_;
+    if (!spatial.empty()) {
+      usage.assign(demanding_.size(), 1);
+      for (const auto& [l, d] : spatial) usage[d] *= trip_count(tables_[cls]->states.state(s)[l]);
+      number = number_usage(usage);
+    }
+    const std::uint64_t fused = context_.any_exchange ? 0 : tables_[cls]->fused_of_state[s];
+    order.emplace_back(fused << 32U | number, s);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<StateList>& lists = lists_[cls];
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || order[i].first != order[i - 1].first) {
+      StateList& list = lists.emplace_back();
+      list.fused = static_cast<std::uint32_t>(order[i].first >> 32U);
+      list.usage = static_cast<std::uint32_t>(order[i].first);
+      for (std::size_t l = 0; l < loops.size(); ++l)
+        list.fused_loops +=
+            loops[l].fused && !loops[l].steps && tables_[cls]->states.state(order[i].second)[l] > 1;
+      while (first_list_[cls].size() <= list.fused)
+        first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size() - 1));
+    }
+    lists.back().block.states.push_back(order[i].second);
+  }
+  first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size()));
+  roomy_[cls].resize(lists.size());
+}
+
+std::uint32_t StateLists::number_usage(const Usage& usage) {
+  const auto [at, inserted] =
+      usage_number_.try_emplace(usage, static_cast<std::uint32_t>(usages_.size()));
+  if (inserted) usages_.push_back(usage);
+  return at->second;
+}
+
+std::int64_t StateLists::combine_usage(std::uint32_t a, std::uint32_t b) {
+  if (a == no_usage_) return b;
+  if (b == no_usage_) return a;
+  usage_ = usages_[a];
+  for (std::size_t d = 0; d < usage_.size(); ++d)
+    if ((usage_[d] *= usages_[b][d]) > demanding_[d].fanout) return -1;
+  return number_usage(usage_);
+}
+
+std::int64_t StateLists::usage_left(std::uint32_t used, std::uint32_t target) const {
+  usage_ = usages_[target];
+  for (std::size_t d = 0; d < usage_.size(); ++d) {
+    if (usage_[d] % usages_[used][d] != 0) return -1;
+    usage_[d] /= usages_[used][d];
+  }
+  const auto at = usage_number_.find(usage_);
+  return at == usage_number_.end() ? -1 : at->second;
+}
+
+/// Drops states that another one of the list beats whatever the other classes do; lists that no row
+/// needs are left alone.
+void StateLists::prune_needed_lists(const std::vector<std::uint32_t>& rows) {
+  const bool prune = program_.monotone && context_.options->pruning.dominance;
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    std::vector<char> needed(first_list_[c].size() - 1, 0);
+    for (std::size_t at = c; at < rows.size(); at += classes_.size()) needed[rows[at]] = 1;
+    for (std::uint32_t l = 0; l < lists_[c].size(); ++l) {
+      StateList& list = lists_[c][l];
+      list.needed = needed[list.fused] != 0;
+      if (!list.needed) continue;
+      if (prune && list.block.size() > 1) {
+        if (!demanding_.empty()) roomy(c, l);  // of all its states
+        list.block.states = front_of(c, list.block.states, false);
+      }
+      fill_columns(c, &list.block);
+    }
+  }
+}
+
+const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
+  std::optional<StateBlock>& roomy = roomy_[cls][list];
+  if (roomy) return *roomy;
+  std::vector<std::uint32_t> states = lists_[cls][list].block.states;
+  const std::size_t n_loops = classes_[cls].loops.size();
+  std::erase_if(states, [&](std::uint32_t s) {
+    const std::int64_t* trips = tables_[cls]->states.state(s);
+    return std::any_of(trips, trips + n_loops, is_uneven);
+  });
+  roomy.emplace().states = program_.monotone ? front_of(cls, states, true) : states;
+  fill_columns(cls, &*roomy);
+  return *roomy;
+}
+
+void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
+  block->columns.clear();
+  block->columns.reserve(program_.columns[cls].size() * block->size());
+  block->least.clear();
+  block->most.clear();
+  for (const Column* column : program_.columns[cls]) {
+    for (std::uint32_t s : block->states) block->columns.push_back(column->values[s]);
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (std::uint32_t s : block->states) {
+      least = std::min(least, column->values[s]);
+      most = std::max(most, column->values[s]);
+    }
+    block->least.push_back(least);
+    block->most.push_back(most);
+  }
+}
+
+/// Least and largest value of a column in the lists that are needed.
+std::pair<double, double> StateLists::range_of(std::size_t cls, std::size_t column) const {
+  std::pair<double, double> range{std::numeric_limits<double>::infinity(), 0};
+  for (const StateList& list : lists_[cls]) {
+    if (!list.needed) continue;
+    range.first = std::min(range.first, list.block.least[column]);
+    range.second = std::max(range.second, list.block.most[column]);
+  }
+  return range;
+}
+
+/// The states that no other beats in every criterion: sums of rows that this class closes alone,
+/// products that others still multiply. `limits_only`: what capacities and fanouts ask for.
+std::vector<std::uint32_t> StateLists::front_of(std::size_t cls,
+                                                const std::vector<std::uint32_t>& states,
+                                                bool limits_only) const {
+  const auto counts = [&](const RowTerm& use) {
+    return !limits_only || program_.rows[use.monomial].kind == RowKind::kLimit;
+  };
+  PointSet points;
+  for (std::uint32_t s : states) {
+    std::vector<double> rows(program_.rows.size(), 0);
+    std::vector<double> open;
+    for (std::size_t p = 0; p < program_.products.size(); ++p) {
+      const auto& product = program_.products[p];
+      if (product.column[cls] < 0) continue;
+      if (std::none_of(uses_[p].begin(), uses_[p].end(), counts)) continue;
+      const double value = column_value(cls, product.column[cls], s);
+      const bool alone = std::count_if(product.column.begin(), product.column.end(),
+                                       [](std::int32_t c) { return c >= 0; }) == 1;
+      if (alone) {
+        for (const RowTerm& use : uses_[p])
+          if (counts(use)) rows[use.monomial] += use.coefficient * value;
+        continue;
+      }
+      if (product.any_positive) open.push_back(value);
+      if (product.any_negative) open.push_back(-value);
+    }
+    points.dimension = rows.size() + open.size();
+    points.values.insert(points.values.end(), rows.begin(), rows.end());
+    points.values.insert(points.values.end(), open.begin(), open.end());
+  }
+  std::vector<std::uint32_t> kept;
+  for (std::uint32_t i : pareto_front(points)) kept.push_back(states[i]);
+  return kept;
+}
+
+void StateLists::number_contents(std::size_t cls) {
+  std::map<std::vector<double>, std::uint32_t> numbers;
+  for (StateList& list : lists_[cls]) {
+    if (!list.needed) continue;
+    std::vector<double> content = list.block.columns;
+    content.push_back(static_cast<double>(list.block.size()));
+    list.content = numbers.try_emplace(content, numbers.size()).first->second;
+  }
+}
+
+// ---- sums -----------------------------------------------------------------------------------
+
+void StateLists::make_sums() {
+  std::vector<PartialSums::Ranges> needed(classes_.size()), all(classes_.size());  // per class
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    for (std::size_t column = 0; column < program_.columns[c].size(); ++column) {
+      needed[c].push_back(range_of(c, column));
+      all[c].emplace_back(program_.columns[c][column]->minimum,
+                          program_.columns[c][column]->maximum);
+    }
+  }
+  sums_.emplace(program_, uses_, order_, needed);
+  roomy_sums_.emplace(program_, uses_, order_, all);
+}
+
+void StateLists::extend_roomy(std::size_t depth, const double* outer, std::uint32_t list,
+                              Extensions* result) {
+  roomy_sums_->extend(depth, outer, roomy(order_[depth - 1], list), result);
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,502 @@
+#include "tile_search.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+#include "mapper/common/pareto.h"
+#include "mapper/shape/trip_choices.h"
+#include "mapper/space/constraint_rules.h"
+#include "sluice/support/error.h"
+#include "state_lists.h"
+#include "usage_filter.h"
+
+namespace sluice::fused {
+namespace {
+
+/// Bounds of tiles at the innermost node of each constrained memory; none where it holds nothing.
+std::vector<ClassLimits::Tile> tile_limits(const TileSearchContext& context, const Template& templ,
+                                           const VariableClass& cls) {
+  std::vector<ClassLimits::Tile> limits;
+  for (const TileRule& rule : tile_rules(*context.constraints, *context.shape)) {
+    if (std::find(cls.variables.begin(), cls.variables.end(), rule.variable) == cls.variables.end())
+      continue;
+    std::optional<std::uint32_t> gap;
+    for (const Slot& slot : templ.slots)
+      if (slot.component == rule.memory) gap = std::max(gap.value_or(0), slot.gap);
+    if (gap) limits.push_back({rule.variable, *gap, rule.minimum, rule.maximum});
+  }
+  return limits;
+}
+
+/// A variable of one value has no loops; its tile is 1 everywhere.
+bool single_values_allowed(const TileSearchContext& context, const Template& templ) {
+  for (const TileRule& rule : tile_rules(*context.constraints, *context.shape)) {
+    const bool holds = std::any_of(templ.slots.begin(), templ.slots.end(),
+                                   [&](const Slot& slot) { return slot.component == rule.memory; });
+    if (holds && context.shape->sizes[rule.variable] == 1 && rule.minimum > 1) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const Template& templ,
+                                     const VariableClass& cls, StateTables* tables) {
+  ClassLimits limits{context.options->max_fused_loops, context.options->max_fused_loops_per_rank,
+                     std::vector<std::int64_t>(cls.loops.size(), 0),
+                     tile_limits(context, templ, cls), context.options->imperfect_factors};
+  for (std::size_t l = 0; l < cls.loops.size(); ++l)
+    if (cls.loops[l].spatial)
+      limits.fanout[l] =
+          context.problem->arch[cls.loops[l].component].spatial[cls.loops[l].dimension].fanout;
+  return tables->table_of(*context.shape, cls, limits);
+}
+
+std::vector<VariableClass> classes_of(const TileSearchContext& context, const Template& templ) {
+  const bool merge_equal = context.constraints->tiles.empty() &&
+                           context.options->imperfect_factors == ImperfectFactors::kNone &&
+                           context.shape->row_loops.empty();
+  return make_classes(*context.shape, templ, merge_equal);
+}
+
+class TemplateSearch {
+ public:
+  TemplateSearch(const TileSearchContext& context, const Template& templ,
+                 const CompiledTemplate& compiled, std::uint32_t index)
+      : context_(context),
+        templ_(templ),
+        compiled_(compiled),
+        skeleton_(context.space->skeletons[context.space->skeleton_of[index]]),
+        n_classes_(compiled.classes.size()) {
+    result_.considered = compiled.considered;
+  }
+
+  TemplateResult run() {
+    const SimpleProgram& program = compiled_.program;
+    if (result_.considered == 0) return std::move(result_);
+    if (!program.feasible) {
+      result_.miss = {true, program.infeasible_component, program.smallest_excess, 0};
+      return std::move(result_);
+    }
+    if (context_.bound.hopeless(program.least_energy, program.least_latency))
+      return std::move(result_);
+    find_rows();
+    if (rows_.empty()) return std::move(result_);
+    std::vector<std::uint32_t> numbers;
+    for (const Row& row : rows_)
+      numbers.insert(numbers.end(), row.numbers.begin(), row.numbers.end());
+    lists_ = std::make_unique<StateLists>(context_, templ_, compiled_, numbers);
+    order_rows();
+    select_by_usage();
+    nodes_.push_back(root());
+    lists_taken_.assign(n_classes_, 0);
+    emit_all(0, 0, rows_.size(), lists_->no_usage(), 0);
+    return std::move(result_);
+  }
+
+ private:
+  /// A row of the skeleton: numbers of its fused loops, in the order in which classes are combined.
+  struct Row {
+    std::uint32_t index = 0;
+    std::vector<std::uint32_t> numbers;
+  };
+
+  void find_rows() {
+    FusedBound bound(compiled_.program);
+    std::vector<std::int64_t> scratch;
+    Row row;
+    for (std::uint32_t r = 0; r < skeleton_.n_rows; ++r) {
+      if (!fused_numbers_of(compiled_.fused, skeleton_.row(r), &scratch, &row.numbers) ||
+          !bound.promising(row.numbers, context_.bound))
+        continue;
+      row.index = r;
+      rows_.push_back(row);
+    }
+  }
+
+  /// Rows with common beginnings stand together.
+  void order_rows() {
+    std::vector<std::uint32_t> ordered(n_classes_);
+    for (Row& row : rows_) {
+      for (std::size_t d = 0; d < n_classes_; ++d) ordered[d] = row.numbers[order(d)];
+      std::swap(row.numbers, ordered);
+    }
+    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+      return a.numbers != b.numbers ? a.numbers < b.numbers : a.index < b.index;
+    });
+  }
+
+  // ---- use of fanouts ----------------------------------------------------------------------
+
+  /// The uses of the demanding fanouts that the soft `min_usage` filter leaves.
+  void select_by_usage() {
+    usages_ = std::make_unique<UsageTable>(context_, *lists_);
+    may_become_.assign(n_classes_ + 1, {});
+    if (lists_->wanted_usage().empty()) {
+      allowed_.insert(lists_->no_usage());
+      return;
+    }
+    const std::vector<double>& demanded =
+        compiled_.usages->demanded(context_, *context_.templates, *context_.compiled, *lists_);
+    for (std::uint32_t usage : usages_->possible())
+      if (worth(lists_->usage(usage), lists_->wanted_usage()) >= demanded) allowed_.insert(usage);
+  }
+
+  bool may_become_allowed(std::uint32_t used, std::size_t depth) {
+    const auto [at, inserted] = may_become_[depth].try_emplace(used, false);
+    if (inserted)
+      at->second = std::any_of(allowed_.begin(), allowed_.end(), [&](std::uint32_t target) {
+        return usages_->reachable(used, target, depth);
+      });
+    return at->second;
+  }
+
+  // ---- partial assignments -----------------------------------------------------------------
+  /// Assignments of the classes up to some depth that are worth completing: closed sums of the rows
+  /// and values of the products still open (of all classes: the pmapping's numbers), and positions
+  /// in the lists, `depth` numbers each.
+  struct Node {
+    PointSet points;
+    std::vector<std::uint32_t> at;
+  };
+
+  std::size_t order(std::size_t depth) const { return lists_->order()[depth]; }
+
+  Node root() const {
+    Node node{{lists_->sums().stage(0).width, lists_->sums().stage(0).initial}, {}};
+    if (n_classes_ > 0) return node;
+    Node front;  // nothing is left to choose
+    front.points.dimension = lists_->sums().front_width();
+    front.points.values.resize(front.points.dimension);
+    lists_->sums().finish(node.points.point(0), front.points.values.data());
+    return front;
+  }
+
+  /// Every choice of lists for the rows [first, last), which agree on the classes before `depth`,
+  /// whose use of the fanouts is allowed; whole branches end where no assignment is left.
+  void emit_all(std::size_t depth, std::size_t first, std::size_t last, std::uint32_t used,
+                std::uint32_t node) {
+    if (depth == n_classes_) {
+      if (allowed_.count(used) == 0) return;
+      for (std::size_t i = first; i < last; ++i) emit(rows_[i].index, nodes_[node]);
+      return;
+    }
+    if (is_cancelled(context_.cancel)) return;
+    const std::size_t cls = order(depth);
+    while (first < last) {
+      const std::uint32_t fused = rows_[first].numbers[depth];
+      std::size_t end = first + 1;
+      while (end < last && rows_[end].numbers[depth] == fused) ++end;
+      const auto [begin_list, end_list] = lists_->lists_with(cls, fused);
+      for (std::uint32_t l = begin_list; l < end_list; ++l) {
+        const std::int64_t both = lists_->combine_usage(used, lists_->lists(cls)[l].usage);
+        if (both < 0 || !may_become_allowed(static_cast<std::uint32_t>(both), depth + 1)) continue;
+        const std::uint32_t child = child_of(node, depth, l);
+        if (nodes_[child].points.size() == 0) continue;
+        lists_taken_[cls] = l;
+        emit_all(depth + 1, first, end, static_cast<std::uint32_t>(both), child);
+      }
+      first = end;
+    }
+  }
+
+  /// The assignments of a node, extended by a list of the next class. Lists of equal content make
+  /// equal nodes.
+  std::uint32_t child_of(std::uint32_t parent, std::size_t depth, std::uint32_t l) {
+    const StateList& list = lists_->lists(order(depth))[l];
+    const auto [at, inserted] =
+        children_.try_emplace(std::uint64_t{parent} << 32U | list.content, 0);
+    if (inserted) {
+      at->second = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back(depth + 1 == n_classes_ ? make_front(nodes_[parent], list)
+                                               : make_node(nodes_[parent], depth + 1, list));
+    }
+    return at->second;
+  }
+
+  Node make_node(const Node& outer, std::size_t depth, const StateList& list) {
+    const std::size_t width = lists_->sums().stage(depth).width;
+    Node all, result;
+    all.points.dimension = result.points.dimension = width;
+    std::vector<double> values;
+    for (std::size_t p = 0; p < outer.points.size(); ++p) {
+      extend(outer, depth, p, list);
+      for (std::uint32_t s = 0; s < extensions_.n; ++s) {
+        if (!is_promising(s)) continue;
+        all.points.values.resize(all.points.values.size() + width);
+        lists_->sums().gather(depth, extensions_, s,
+                              all.points.values.data() + all.points.values.size() - width);
+        push_positions(outer, depth - 1, p, s, &all.at);
+        if (context_.beam > 0)
+          values.push_back(context_.bound.value(extensions_.energy[s], extensions_.latency[s]));
+      }
+    }
+    if (context_.beam > 0) {
+      keep(best_of(values), depth, all, &result);
+    } else if (prunes() && all.points.size() > 1) {
+      keep(pareto_front(lists_->sums().criteria(depth, all.points)), depth, all, &result);
+    } else {
+      return all;
+    }
+    return result;
+  }
+
+  void extend(const Node& outer, std::size_t depth, std::size_t p, const StateList& list) {
+    lists_->sums().extend(depth, outer.points.point(p), list.block, &extensions_);
+    result_.evaluated += static_cast<double>(extensions_.n);
+  }
+
+  bool is_promising(std::size_t s) const {
+    return extensions_.fits[s] != 0 &&
+           !context_.bound.hopeless(extensions_.energy[s], extensions_.latency[s]);
+  }
+
+  static void push_positions(const Node& outer, std::size_t outer_depth, std::size_t p,
+                             std::uint32_t last, std::vector<std::uint32_t>* at) {
+    const auto from = outer.at.begin() + static_cast<std::ptrdiff_t>(p * outer_depth);
+    at->insert(at->end(), from, from + static_cast<std::ptrdiff_t>(outer_depth));
+    at->push_back(last);
+  }
+
+  /// The few most promising assignments, ascending.
+  std::vector<std::uint32_t> best_of(const std::vector<double>& values) const {
+    std::vector<std::uint32_t> order(values.size());
+    std::iota(order.begin(), order.end(), 0U);
+    if (order.size() <= context_.beam) return order;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
+    order.resize(context_.beam);
+    std::sort(order.begin(), order.end());
+    return order;
+  }
+
+  bool prunes() const { return context_.options->pruning.dominance && compiled_.program.monotone; }
+
+  static void keep(const std::vector<std::uint32_t>& kept, std::size_t depth, const Node& all,
+                   Node* result) {
+    for (std::uint32_t i : kept) {
+      const double* point = all.points.point(i);
+      result->points.values.insert(result->points.values.end(), point,
+                                   point + all.points.dimension);
+      result->at.insert(result->at.end(), all.at.begin() + static_cast<std::ptrdiff_t>(i * depth),
+                        all.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * depth));
+    }
+  }
+
+  /// Complete assignments: energy, latency, segments, persistent reservations.
+  Node make_front(const Node& outer, const StateList& list) {
+    Node front;
+    front.points.dimension = lists_->sums().front_width();
+    std::vector<double> rows(lists_->sums().stage(n_classes_).width), point(front.points.dimension);
+    const bool worth_asking = list.block.size() > 2;
+    for (std::size_t p = 0; p < outer.points.size(); ++p) {
+      if (worth_asking && is_useless(outer.points.point(p), list, front.points)) continue;
+      extend(outer, n_classes_, p, list);
+      for (std::uint32_t s = 0; s < extensions_.n; ++s) {
+        if (!is_promising(s)) continue;
+        lists_->sums().gather(n_classes_, extensions_, s, rows.data());
+        lists_->sums().finish(rows.data(), point.data());
+        if (!make_room(point.data(), &front)) continue;
+        front.points.values.insert(front.points.values.end(), point.begin(), point.end());
+        push_positions(outer, n_classes_ - 1, p, s, &front.at);
+      }
+    }
+    return front;
+  }
+
+  /// Whether no state of a block of the last class makes a full assignment that fits, may beat the
+  /// known mapping and is not dominated by `known` ones.
+  bool is_useless(const double* outer, const StateList& list, const PointSet& known) {
+    least_rows_.resize(lists_->sums().stage(n_classes_).width);
+    least_point_.resize(lists_->sums().front_width());
+    lists_->sums().least_rows(outer, list.block, least_rows_.data());
+    lists_->sums().finish(least_rows_.data(), least_point_.data());
+    return !lists_->sums().fits(least_rows_.data()) ||
+           context_.bound.hopeless(least_point_[0], least_point_[1]) ||
+           is_dominated(least_point_.data(), known);
+  }
+
+  bool is_dominated(const double* point, const PointSet& points) const {
+    if (!context_.options->pruning.dominance) return false;
+    const std::size_t n = points.size();
+    for (std::size_t i = 0; i < n; ++i)
+      if (dominates(points.point(i), point, points.dimension)) return true;
+    return false;
+  }
+
+  /// Drops the points that a new one dominates; false: it is dominated itself.
+  bool make_room(const double* point, Node* front) const {
+    if (!context_.options->pruning.dominance) return true;
+    PointSet& points = front->points;
+    const std::size_t width = points.dimension, n = points.size();
+    if (is_dominated(point, points)) return false;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (dominates(point, points.point(i), width)) continue;
+      if (kept != i) {
+        std::copy_n(points.point(i), width, points.values.data() + kept * width);
+        std::copy_n(front->at.data() + i * n_classes_, n_classes_,
+                    front->at.data() + kept * n_classes_);
+      }
+      ++kept;
+    }
+    points.values.resize(kept * width);
+    front->at.resize(kept * n_classes_);
+    return true;
+  }
+
+  // ---- pmappings ---------------------------------------------------------------------------
+  void emit(std::uint32_t row, const Node& front) {
+    const std::vector<std::size_t> level_of_gap = levels_by_gap(skeleton_.row(row));
+    const std::vector<std::size_t> segments = segment_levels(skeleton_.row(row), level_of_gap);
+    PricedExchange exchange;
+    exchange.row = row;
+    exchange.count = static_cast<std::uint32_t>(front.points.size());
+    exchange.levels = static_cast<std::uint32_t>(level_of_gap.back() + 1);
+    exchange.values = result_.values.size();
+    exchange.states = result_.states.size();
+    const std::size_t tracked = context_.tracked->size();
+    const std::size_t stride = 2 + tracked * exchange.levels + tracked;
+    result_.values.resize(exchange.values + exchange.count * stride, 0);
+    result_.states.resize(exchange.states + exchange.count * n_classes_);
+    for (std::size_t i = 0; i < exchange.count; ++i) {
+      lists_->sums().collapse(segments, context_.tracked->size(), front.points.point(i),
+                              exchange.levels,
+                              result_.values.data() + exchange.values + i * stride);
+      std::uint32_t* states = result_.states.data() + exchange.states + i * n_classes_;
+      for (std::size_t d = 0; d < n_classes_; ++d)
+        states[order(d)] = lists_->lists(order(d))[lists_taken_[order(d)]]
+                               .block.states[front.at[i * n_classes_ + d]];
+    }
+    result_.exchanges.push_back(exchange);
+  }
+
+  /// Per segment of the program: number of fused loops with more than one trip above it. A node
+  /// that slides over such a loop takes effect below it.
+  std::vector<std::size_t> segment_levels(const std::int64_t* row,
+                                          const std::vector<std::size_t>& level_of_gap) const {
+    std::vector<std::size_t> levels;
+    for (const SimpleProgram::SimpleRow& segment : compiled_.program.rows) {
+      if (segment.kind != SimpleProgram::RowKind::kSegment) continue;
+      std::size_t level = level_of_gap[segment.gap], place = 0;
+      for (const Item& item : templ_.items) {
+        if (!item.is_loop || !templ_.loops[item.index].fused) continue;
+        const bool slid = static_cast<std::int32_t>(item.index) == segment.slides_over;
+        if (row[place++] > 1 && slid) ++level;
+      }
+      levels.push_back(level);
+    }
+    return levels;
+  }
+
+  /// Per gap: number of fused loops with more than one trip above its slots; last: all of them.
+  std::vector<std::size_t> levels_by_gap(const std::int64_t* row) const {
+    std::uint32_t most = 0;
+    for (const LoopPlace& loop : templ_.loops) most = std::max(most, loop.gap);
+    for (const Slot& slot : templ_.slots) most = std::max(most, slot.gap);
+    std::vector<std::size_t> levels(most + 3, 0);
+    std::size_t place = 0;
+    for (const Item& item : templ_.items) {
+      if (!item.is_loop || !templ_.loops[item.index].fused) continue;
+      if (row[place++] == 1) continue;
+      for (std::size_t gap = templ_.loops[item.index].gap + 1; gap < levels.size(); ++gap)
+        ++levels[gap];
+    }
+    return levels;
+  }
+
+  const TileSearchContext& context_;
+  const Template& templ_;
+  const CompiledTemplate& compiled_;
+  const ExchangeSpace::Skeleton& skeleton_;
+  const std::size_t n_classes_;
+  std::vector<Row> rows_;
+  std::unique_ptr<StateLists> lists_;
+  std::unique_ptr<UsageTable> usages_;
+  std::vector<std::map<std::uint32_t, bool>> may_become_;      // per depth and use: allowed
+  std::set<std::uint32_t> allowed_;                            // uses of the demanding fanouts
+  std::deque<Node> nodes_;                                     // stable references
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and list content
+  Extensions extensions_;                                      // scratch
+  std::vector<std::uint32_t> lists_taken_;                     // per class
+  std::vector<double> least_rows_, least_point_;               // scratch
+  TemplateResult result_;
+};
+
+}  // namespace
+
+void mark_promising(const TileSearchContext& context, const CompiledTemplate& compiled,
+                    std::uint32_t template_index, std::vector<char>* possible) {
+  if (compiled.considered == 0 || !compiled.program.feasible) return;
+  const ExchangeSpace::Skeleton& skeleton =
+      context.space->skeletons[context.space->skeleton_of[template_index]];
+  FusedBound bound(compiled.program);
+  std::vector<std::int64_t> scratch;
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t r = 0; r < skeleton.n_rows; ++r)
+    if (!(*possible)[r] && fused_numbers_of(compiled.fused, skeleton.row(r), &scratch, &numbers) &&
+        bound.promising(numbers, context.bound))
+      (*possible)[r] = 1;
+}
+
+CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
+                                  StateTables* tables) {
+  CompiledTemplate result;
+  result.classes = classes_of(context, templ);
+  result.considered = single_values_allowed(context, templ) ? 1 : 0;
+  for (const VariableClass& cls : result.classes) {
+    result.tables.push_back(table_of(context, templ, cls, tables));
+    result.considered *= static_cast<double>(result.tables.back()->states.size());
+  }
+  if (result.considered == 0) return result;
+  result.program = tabulate((*context.problem)[context.shape->einsum], *context.shape, templ,
+                            result.classes, result.tables,
+                            compile(*context.problem, *context.shape, templ, result.classes,
+                                    *context.tracked, *context.unlimited));
+  result.fused = number_fused_loops(templ, result.classes, result.tables);
+  return result;
+}
+
+TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
+                                  const CompiledTemplate& compiled, std::uint32_t template_index) {
+  return TemplateSearch(context, templ, compiled, template_index).run();
+}
+
+std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& templ,
+                                     const CompiledTemplate& compiled,
+                                     const std::uint32_t* states) {
+  const std::vector<VariableClass>& classes = compiled.classes;
+  std::vector<std::int64_t> trips(templ.loops.size(), 1);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const std::int64_t* chosen = compiled.tables[c]->states.state(states[c]);
+    std::vector<std::int64_t> rest(shape.sizes);
+    for (std::size_t l = 0; l < classes[c].loops.size(); ++l)
+      if (classes[c].loops[l].fused)
+        rest[classes[c].loops[l].variable] =
+            tile_inside(rest[classes[c].loops[l].variable], chosen[l]);
+    for (std::size_t l = 0; l < classes[c].loops.size(); ++l) {
+      const ClassLoop& loop = classes[c].loops[l];
+      if (loop.fused || loop.places.size() == 1) {
+        trips[loop.places.front()] = chosen[l];
+        continue;
+      }
+      // A joint trip count is shared out among the variables, prime by prime.
+      std::int64_t left = chosen[l];
+      for (std::uint32_t place : loop.places) {
+        const std::uint32_t v = templ.loops[place].variable;
+        const std::int64_t part = std::gcd(left, rest[v]);
+        trips[place] = part;
+        rest[v] /= part;
+        left /= part;
+      }
+      SLUICE_CHECK(left == 1, "a joint loop does not divide its variables");
+    }
+  }
+  return trips;
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "fused_numbers.h"
+#include "hull.h"
+#include "mapper/fused/exchange/exchange_space.h"
+#include "mapper/fused/price/cost_program.h"
+#include "mapper/fused/price/simple_program.h"
+#include "mapper/space/pmapping.h"
+#include "sluice/mapper/objective_value.h"
+
+namespace sluice::fused {
+
+/// A test that a pmapping can still be part of a mapping that beats a known one (mapper.md, idea
+/// 3).
+struct SearchBound {
+  bool active = false;
+  Objective objective = Objective::kEdp;
+  LowerHull others{{0, 0}};  ///< what the rest of the mapping costs at least
+  double limit = 0;          ///< objective of the known mapping, with a margin
+
+  /// Least objective of a whole mapping with a part of this energy (J) and latency (s): objectives
+  /// are quasi-concave, so that their least value lies at a corner.
+  double value(double energy, double latency) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const EnergyLatency& other : others)
+      least = std::min(least,
+                       objective_value(objective, energy + other.energy, latency + other.latency));
+    return least;
+  }
+
+  bool hopeless(double energy, double latency) const {
+    return active && value(energy, latency) > limit;
+  }
+};
+
+struct CompiledTemplate;
+class PlacementUsages;
+
+struct TileSearchContext {
+  const BoundProblem* problem;
+  const EinsumShape* shape;
+  const MapperOptions* options;
+  const Constraints* constraints;
+  const std::vector<TrackedMemory>* tracked;
+  const std::vector<bool>* unlimited;
+  SearchBound bound;
+  const std::atomic<bool>* cancel = nullptr;
+  const ExchangeSpace* space = nullptr;
+  const std::vector<Template>* templates = nullptr;         ///< of the Einsum
+  const std::vector<CompiledTemplate>* compiled = nullptr;  ///< of the Einsum
+  /// > 0: a scout that keeps so many partial assignments (not exact)
+  std::size_t beam = 0;
+  /// Choices of fused loops and uses of fanouts are not told apart: for bounds.
+  bool any_exchange = false;
+};
+
+/// A template with its tile-shape choices tabulated; made once, searched as scout and in earnest.
+struct CompiledTemplate {
+  std::vector<VariableClass> classes;
+  std::vector<std::shared_ptr<StateTable>> tables;  ///< per class
+  SimpleProgram program;
+  std::vector<ClassFusedNumbers> fused;
+  double considered = 0;                    ///< number of tile-shape choices
+  std::shared_ptr<PlacementUsages> usages;  ///< of all templates of its placement
+};
+CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
+                                  StateTables* tables);
+
+/// Which rows of its skeleton a template may have tile shapes for, as far as bounds tell; in
+/// `possible` (per row) they are set to 1, others are left.
+void mark_promising(const TileSearchContext& context, const CompiledTemplate& compiled,
+                    std::uint32_t template_index, std::vector<char>* possible);
+
+/// The pmappings of one template for one exchange, pruned.
+struct PricedExchange {
+  std::uint32_t row = 0;     ///< of the template's skeleton
+  std::uint32_t count = 0;   ///< pmappings
+  std::uint32_t levels = 0;  ///< fused loops with more than one trip, plus one
+  std::size_t values = 0;    ///< where its numbers begin (PmappingGroup::values)
+  std::size_t states = 0;    ///< where its states begin, one per class and pmapping
+};
+
+struct TemplateResult {
+  std::vector<PricedExchange> exchanges;
+  std::vector<double> values;
+  std::vector<std::uint32_t> states;
+  double considered = 0;
+  double evaluated = 0;
+  ClosestMiss miss;
+};
+
+TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
+                                  const CompiledTemplate& compiled, std::uint32_t template_index);
+
+/// The trip counts of a pmapping, per loop place of its template.
+std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& templ,
+                                     const CompiledTemplate& compiled, const std::uint32_t* states);
+
+}  // namespace sluice::fused

@@ -1,0 +1,184 @@
+#include "mapper/request/constraint_check.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "mapper/common/contains.h"
+#include "mapper/request/einsum_walk.h"
+
+namespace sluice {
+namespace {
+
+void collect(const NodeList& nodes, std::vector<const CollectiveNode*>& collectives) {
+  for (const Node& node : nodes) {
+    if (const auto* collective = std::get_if<CollectiveNode>(&node.kind))
+      collectives.push_back(collective);
+    else if (const auto* split = std::get_if<SplitNode>(&node.kind))
+      for (const NodeList& child : split->children) collect(child, collectives);
+  }
+}
+
+class ConstraintCheck {
+ public:
+  ConstraintCheck(const BoundProblem& problem, const Mapping& mapping)
+      : problem_(problem), ways_(walks_of(problem.workload, mapping)) {
+    collect(mapping.nodes, collectives_);
+  }
+
+  std::vector<std::string> violations(const Constraints& constraints) {
+    check(constraints.storage);
+    check(constraints.tiles);
+    check(constraints.spatial);
+    check(constraints.fusion);
+    check(constraints.loop_orders);
+    check(constraints.schedules);
+    check(constraints.collectives);
+    return std::move(names_);
+  }
+
+ private:
+  template <class Constraint>
+  void check(const std::vector<Constraint>& constraints) {
+    for (const Constraint& constraint : constraints)
+      if (!holds(constraint)) names_.push_back(constraint.name);
+  }
+
+  /// Constraints that may be limited to one Einsum hold where each Einsum they concern keeps them.
+  template <class Constraint>
+  bool holds(const Constraint& constraint) const {
+    return std::all_of(ways_.begin(), ways_.end(), [&](const EinsumWalk& way) {
+      return (constraint.einsum && *constraint.einsum != way.einsum) || keeps(constraint, way);
+    });
+  }
+
+  const Einsum& einsum_of(const EinsumWalk& way) const { return problem_.workload[way.einsum]; }
+
+  bool keeps(const StorageConstraint& c, const EinsumWalk& way) const {
+    std::vector<TensorId> held;
+    for (const WalkedStep& step : way.steps)
+      if (step.storage && step.storage->component == c.memory)
+        held.insert(held.end(), step.storage->tensors.begin(), step.storage->tensors.end());
+    const auto is_held = [&](TensorId tensor) { return contains(held, tensor); };
+    if (std::any_of(c.forbid.begin(), c.forbid.end(), is_held)) return false;
+    // What a copy reads and what it writes may be one and the same: it need not stand twice.
+    if (einsum_of(way).is_copy_operation) return true;
+    return std::all_of(c.keep.begin(), c.keep.end(), [&](TensorId tensor) {
+      return problem_[way.einsum].local_tensor[tensor.index()] < 0 || is_held(tensor);
+    });
+  }
+
+  bool keeps(const TileConstraint& c, const EinsumWalk& way) const {
+    const int variable = problem_[way.einsum].local_variable[c.variable.index()];
+    if (variable < 0) return true;
+    const WalkedStorage* innermost = nullptr;
+    for (const WalkedStep& step : way.steps)
+      if (step.storage && step.storage->component == c.memory) innermost = &*step.storage;
+    if (innermost == nullptr) return true;
+    const std::int64_t tile = innermost->tiles[static_cast<std::size_t>(variable)];
+    return c.minimum <= tile &&
+           tile <= c.maximum.value_or(std::numeric_limits<std::int64_t>::max());
+  }
+
+  bool keeps(const SpatialConstraint& c, const EinsumWalk& way) const {
+    return std::all_of(way.steps.begin(), way.steps.end(), [&](const WalkedStep& step) {
+      return step.storage || step.loop.component != c.component ||
+             step.loop.dimension != c.dimension || contains(c.variables, step.loop.variable);
+    });
+  }
+
+  /// Temporal loops from the first node of the memory to the first one further in.
+  bool keeps(const LoopOrderConstraint& c, const EinsumWalk& way) const {
+    bool is_inside = false;
+    std::ptrdiff_t last = 0;
+    for (const WalkedStep& step : way.steps) {
+      if (step.storage) {
+        if (is_inside && c.memory < step.storage->component) break;
+        is_inside = is_inside || step.storage->component == c.memory;
+      } else if (is_inside && !step.loop.component) {
+        const auto at = std::find(c.order.begin(), c.order.end(), step.loop.variable);
+        if (at == c.order.end()) continue;
+        if (at - c.order.begin() < last) return false;
+        last = at - c.order.begin();
+      }
+    }
+    return true;
+  }
+
+  bool holds(const FusionConstraint& c) const {
+    return std::all_of(ways_.begin(), ways_.end(), [&](const EinsumWalk& way) {
+      const auto backing = backing_memory(way, c.tensor);
+      if (!backing) return true;
+      const bool is_fused = *backing != outermost_memory(way);
+      return c.fused ? is_fused && (!c.memory || *c.memory == *backing) : !is_fused;
+    });
+  }
+
+  /// The outermost memory that holds a tensor for an Einsum; none where it does not use it.
+  std::optional<ComponentId> backing_memory(const EinsumWalk& way, TensorId tensor) const {
+    for (const WalkedStep& step : way.steps)
+      if (step.storage && problem_.arch[step.storage->component].is_memory() &&
+          contains(step.storage->tensors, tensor))
+        return step.storage->component;
+    return std::nullopt;
+  }
+
+  /// Of the memories above the Einsum's compute, those that it may use.
+  std::optional<ComponentId> outermost_memory(const EinsumWalk& way) const {
+    const BoundEinsum& bound = problem_[way.einsum];
+    for (const BoundCompute& compute : bound.computes) {
+      if (compute.component != way.compute) continue;
+      for (const ComponentId id : compute.path)
+        if (problem_.arch[id].is_memory() && bound.components[id.index()].enabled) return id;
+    }
+    return std::nullopt;
+  }
+
+  /// Einsums without a common split run one after the other.
+  bool holds(const ScheduleConstraint& c) const {
+    const EinsumWalk* first = nullptr;
+    std::size_t common = 0;
+    for (const EinsumWalk& way : ways_) {
+      if (!contains(c.einsums, way.einsum)) continue;
+      if (first == nullptr) {
+        first = &way;
+        common = way.splits.size();
+      }
+      const auto parted = std::mismatch(first->splits.begin(), first->splits.end(),
+                                        way.splits.begin(), way.splits.end());
+      common = std::min(common, static_cast<std::size_t>(parted.first - first->splits.begin()));
+    }
+    const SplitKind kind = common == 0 ? SplitKind::kSequential : first->splits[common - 1]->kind;
+    return first == nullptr || kind == c.kind;
+  }
+
+  bool holds(const CollectiveConstraint& c) const {
+    bool any = false;
+    for (const CollectiveNode* node : collectives_) {
+      if (node->tensor != c.tensor) continue;
+      any = true;
+      if (!c.types.empty() && !contains(c.types, node->type)) return false;
+      if (!c.over.empty() &&
+          !std::is_permutation(c.over.begin(), c.over.end(), node->over.begin(), node->over.end()))
+        return false;
+      if (!c.algorithms.empty() && !contains(c.algorithms, node->algorithm)) return false;
+    }
+    return any;
+  }
+
+  const BoundProblem& problem_;
+  std::vector<EinsumWalk> ways_;
+  std::vector<const CollectiveNode*> collectives_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::vector<std::string> constraint_violations(const Constraints& constraints,
+                                               const BoundProblem& problem,
+                                               const Mapping& mapping) {
+  if (constraints == Constraints{}) return {};  // searches ask for every mapping
+  if (constraints == Constraints{}) return {};
+  return ConstraintCheck(problem, mapping).violations(constraints);
+}
+
+}  // namespace sluice

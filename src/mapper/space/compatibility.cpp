@@ -1,0 +1,226 @@
+#include "compatibility.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "mapper/fused/price/cost_program.h"
+#include "mapper/shape/trip_choices.h"
+
+namespace sluice::fused {
+
+FusedLoop fused_loop(const EinsumShape& shape, const LoopPlace& place, std::int64_t trips,
+                     std::int64_t tile) {
+  FusedLoop loop{
+      place.variable, place.spatial, place.component, place.dimension, trip_count(trips), tile, 0};
+  if (walks_rows(trips))
+    loop.tile = shared_rows(row_frame(trips), row_loop(shape, row_frame(trips)).size / loop.trips);
+  return loop;
+}
+
+std::int32_t shared_rank(const EinsumShape& shape, std::size_t tensor, const FusedLoop& loop) {
+  if (const std::int64_t frame = frame_of(loop.tile); frame > 0)
+    return row_loop(shape, frame).rank_of[tensor];
+  return shape.shared_rank(tensor, loop.variable, loop.spatial);
+}
+
+bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips) {
+  for (std::size_t l = 0; l < templ.loops.size(); ++l) {
+    const LoopPlace& leader = templ.loops[l];
+    if (!leader.leads) continue;
+    bool is_first = true, serves = false;
+    bool below = false;
+    for (const Item& item : templ.items) {
+      if (!item.is_loop || templ.loops[item.index].gap != leader.gap) continue;
+      below = below || item.index == l;
+      if (trips[item.index] == 1) {
+        if (item.index == l) return true;
+        continue;
+      }
+      is_first = is_first && below;
+      serves = serves || templ.loops[item.index].late;
+    }
+    if (!is_first || !serves) return true;
+  }
+  return false;
+}
+
+namespace {
+
+/// Bits of a backing node's tile: of the Einsum that holds most.
+double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                 const Slot& slot, const std::vector<std::int64_t>& trips) {
+  std::vector<std::int64_t> tile(shape.sizes);
+  std::vector<std::int64_t> rows(shape.sizes.size(), 0);  // of the output, held for who reads them
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    if (templ.loops[l].fused && templ.loops[l].gap < slot.gap) {
+      const std::uint32_t v = templ.loops[l].variable;
+      tile[v] = tile_inside(tile[v], trips[l]);
+      if (walks_rows(trips[l]) && shape.tensors[slot.tensor].is_output)
+        rows[v] = rows_of(trips[l]).held;
+    }
+  double volume = 0;
+  std::vector<std::int64_t> cut;  // per rank: extent of the tile where loops above cut it, else 0
+  for (const BoundAccess& held : bound.held) {
+    if (held.tensor != static_cast<int>(slot.tensor)) continue;
+    double part = 1;
+    cut.assign(held.index.size(), 0);
+    for (std::size_t r = 0; r < held.index.size(); ++r) {
+      const BoundIndex& index = held.index[r];
+      std::int64_t extent = 1 + index.slack;
+      bool tiled = false;
+      for (const BoundTerm& term : index.terms) {
+        const auto v = static_cast<std::size_t>(term.variable);
+        extent += std::abs(term.coefficient) * (tile[v] - 1);
+        tiled = tiled || tile[v] < shape.sizes[v];
+      }
+      if (tiled) cut[r] = backing_extent(index, extent);
+      if (tiled && index.terms.size() == 1)
+        cut[r] = std::max(cut[r], rows[static_cast<std::size_t>(index.terms[0].variable)]);
+      part *= static_cast<double>(tiled ? cut[r] : index.whole);
+    }
+    volume += part;
+  }
+  const std::size_t component = slot.component.index();
+  double bits = volume * bound.components[component].bits_per_value[slot.tensor];
+  for (const OtherHolder& other : shape.tensors[slot.tensor].other_holders) {
+    double theirs = other.bits[component];
+    for (std::size_t r = 0; r < cut.size(); ++r)
+      theirs *= static_cast<double>(cut[r] > 0 ? cut[r] : other.whole[r]);
+    bits = std::max(bits, theirs);
+  }
+  return bits;
+}
+
+bool slides_under(const Template& templ, std::uint32_t loop) {
+  return std::any_of(templ.slots.begin(), templ.slots.end(), [&](const Slot& slot) {
+    return slot.sliding_loop == static_cast<std::int32_t>(loop);
+  });
+}
+
+}  // namespace
+
+std::uint64_t copied_above(const BoundProblem& problem, const EinsumShape& shape,
+                           const Template& templ, std::uint32_t loop) {
+  std::uint64_t result = 0;
+  for (const Slot& slot : templ.slots) {
+    const LocalTensor& tensor = shape.tensors[slot.tensor];
+    if (tensor.shared && tensor.intermediate && !slot.backing &&
+        slot.gap <= templ.loops[loop].gap && slot.sliding_loop != static_cast<std::int32_t>(loop) &&
+        problem.arch[slot.component].is_memory())
+      result |= std::uint64_t{1} << slot.tensor;
+  }
+  return result;
+}
+
+namespace {
+
+void add_loops(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+               const std::vector<std::int64_t>& trips, Compatibility* result) {
+  std::vector<std::int64_t> tile(shape.sizes);
+  std::uint32_t last_gap = 0, last_block = 0;
+  bool after_first = false;
+  for (const Item& item : templ.items) {
+    if (!item.is_loop || !templ.loops[item.index].fused || trips[item.index] == 1) continue;
+    const LoopPlace& place = templ.loops[item.index];
+    tile[place.variable] = tile_inside(tile[place.variable], trips[item.index]);
+    result->stop_before.push_back(result->loops.empty() || place.gap != last_gap || after_first ||
+                                  place.block != last_block);
+    // What leads, and what a window slides over, stays directly below its storage node.
+    after_first = place.leads || slides_under(templ, item.index);
+    FusedLoop& loop = result->loops.emplace_back(
+        fused_loop(shape, place, trips[item.index], tile[place.variable]));
+    loop.copied_above = copied_above(problem, shape, templ, item.index);
+    last_gap = place.gap;
+    last_block = place.block;
+  }
+}
+
+}  // namespace
+
+double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+                    const Slot& slot, const std::vector<std::int64_t>& trips) {
+  const BoundEinsum& bound = problem[shape.einsum];
+  const double bits = tile_bits(bound, shape, templ, slot, trips);
+  if (slot.persistent) return bits * shape.tensors[slot.tensor].instances;
+  bool moves = false;
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    moves = moves || (templ.loops[l].fused && templ.loops[l].gap < slot.gap &&
+                      !templ.loops[l].spatial && trips[l] > 1);
+  return moves && is_double_buffered(problem.arch[slot.component]) ? 2 * bits : bits;
+}
+
+std::uint32_t kept_by(const EinsumShape& shape, const Template& templ, const Slot& slot) {
+  const std::vector<KeptCopy>& copies = shape.tensors[slot.tensor].kept_copies;
+  std::uint32_t result = 0;
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    for (const Slot& other : templ.slots)
+      if (other.backing && other.component == slot.component &&
+          static_cast<std::int32_t>(other.tensor) == copies[i].local)
+        result |= std::uint32_t{1} << i;
+  return result;
+}
+
+void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing) {
+  const std::vector<KeptCopy>& copies = shape.tensors[backing->tensor].kept_copies;
+  const auto room = [&](std::uint32_t by) {
+    double most = 0;
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      if (by >> i & 1U) most = std::max(most, copies[i].bits[backing->component.index()]);
+    return most;
+  };
+  const double before = room(backing->kept_by);
+  backing->kept_by |= kept_by;
+  backing->bits = std::max(0.0, backing->bits - (room(backing->kept_by) - before));
+}
+
+Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
+                                 const Template& templ, const std::vector<std::int64_t>& trips) {
+  Compatibility result;
+  add_loops(problem, shape, templ, trips, &result);
+  for (const Slot& slot : templ.slots) {
+    if (!slot.shared) continue;
+    Backing backing{slot.tensor, slot.component, 0, 0, slot.persistent};
+    for (std::size_t l = 0; l < templ.loops.size(); ++l)
+      backing.level +=
+          templ.loops[l].fused && trips[l] > 1 && templ.loops[l].gap < slot.gap ? 1 : 0;
+    backing.bits = backing_bits(problem, shape, templ, slot, trips);
+    keep(shape, kept_by(shape, templ, slot), &backing);
+    result.backings.push_back(backing);
+  }
+  std::sort(result.backings.begin(), result.backings.end(),
+            [](const Backing& a, const Backing& b) { return a.tensor < b.tensor; });
+  return result;
+}
+
+bool steps_together(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+                    const std::vector<std::int64_t>& trips) {
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    if (templ.loops[l].steps) return trips[l] == shape.sizes[templ.loops[l].variable];
+  if (!shape.recurrence.step || !shape.recurrence.is_member()) return true;
+  Compatibility loops;
+  add_loops(problem, shape, templ, trips, &loops);
+  for (std::size_t l = 0; l < loops.loops.size(); ++l) {
+    if (l > 0 && loops.stop_before[l]) return false;
+    const FusedLoop& loop = loops.loops[l];
+    if (shape.variables[loop.variable] == *shape.recurrence.step)
+      return !loop.spatial && loop.tile == 1;
+  }
+  return false;
+}
+
+std::vector<std::int64_t> compatibility_key(const Compatibility& c) {
+  std::vector<std::int64_t> key;
+  for (std::size_t l = 0; l < c.loops.size(); ++l) {
+    const FusedLoop& loop = c.loops[l];
+    key.insert(key.end(),
+               {loop.variable, loop.spatial, static_cast<std::int64_t>(loop.component.index()),
+                loop.dimension, loop.trips, loop.tile, c.stop_before[l],
+                static_cast<std::int64_t>(loop.copied_above)});
+  }
+  for (const Backing& b : c.backings)
+    key.insert(key.end(), {b.tensor, static_cast<std::int64_t>(b.component.index()), b.level,
+                           b.persistent, b.kept_by});
+  return key;
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,383 @@
+#include "sluice/mapper/compound_mapper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "mapper/common/contains.h"
+#include "mapper/common/dominance.h"
+#include "mapper/common/parallel.h"
+#include "mapper/compound/cut.h"
+#include "mapper/compound/group_constraints.h"
+#include "mapper/compound/part_tree.h"
+#include "mapper/compound/polish.h"
+#include "mapper/request/constraint_check.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/search_space.h"
+#include "sluice/mapper/selection.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice {
+namespace {
+
+using compound::CutMapping;
+using compound::Effort;
+using compound::SearchedGroup;
+
+constexpr double kMostPriced = 1e5;   ///< partial mappings of a complete search, without a budget
+constexpr double kMostProducts = 10;  ///< more of them with whole groups, whose number is not known
+constexpr double kMostLikely = 2.4e5;      ///< of all groups, where the search is not complete
+constexpr double kLeastLikely = 2e3;       ///< of one of them
+constexpr double kMostPolished = 3e3;      ///< neighbours of a group's mapping
+constexpr std::size_t kPolished = 8;       ///< mappings of a group
+constexpr std::size_t kMostHomes = 2;      ///< of an Einsum alone, where it is not complete
+constexpr std::size_t kLongestGroup = 16;  ///< Einsums
+
+class CompoundSearch {
+ public:
+  CompoundSearch(const BoundProblem& problem, const MapperOptions& options,
+                 const MapperControl& control)
+      : problem_(problem), options_(options), control_(control) {
+    std::vector<std::uint32_t> computes(problem.einsums.size(), 0);
+    compound::Group everything;
+    everything.end = problem.einsums.size();
+    homes_ = compound::homes_of(problem, everything, computes,
+                                compound::outermost_memory(problem, EinsumId(0), 0));
+    if (homes_.size() > kMostHomes) homes_.resize(kMostHomes);
+  }
+
+  tl::expected<MapperResult, NoMapping> run() {
+    find_groups();
+    const double limit = options_.budget_evaluations.value_or(kMostPriced);
+    is_complete_ = !is_cut_short_ && count(limit) <= limit;
+    if (is_complete_) search(Effort::kAll);
+    if (!is_complete_ && !is_cancelled(control_.cancel)) {
+      search(Effort::kLikely);
+      polish();
+    }
+    return finish(compound::best_cuts(groups_, problem_.einsums.size(), options_));
+  }
+
+ private:
+  void find_groups() {
+    const std::size_t n = problem_.einsums.size();
+    for (std::size_t e = 0; e < n; ++e) {
+      compound::Group alone;
+      alone.first = e;
+      alone.end = e + 1;
+      alone_.push_back(compound::slice(problem_, alone));
+    }
+    is_cut_short_ = n > kLongestGroup;
+    for (std::size_t first = 0; first < n; ++first)
+      for (std::size_t end = first + 1; end <= std::min(n, first + kLongestGroup); ++end)
+        if (auto group = compound::make_group(problem_, first, end);
+            group && compound::may_keep(options_.constraints, problem_, *group))
+          groups_.emplace_back().group = std::move(*group);
+    for (SearchedGroup& searched : groups_) {
+      searched.slice = compound::slice(problem_, searched.group);
+      searched.bounds = concurrent_bounds(searched.slice);
+    }
+    // Long groups first: what they cost tells which short ones can be left out.
+    std::stable_sort(groups_.begin(), groups_.end(),
+                     [](const auto& a, const auto& b) { return a.group.size() > b.group.size(); });
+  }
+
+  compound::GroupProblem problem_of(const SearchedGroup& searched) const {
+    return {problem_, searched.group, searched.slice, alone_, homes_};
+  }
+
+  compound::GroupLimits limits(Effort effort) const {
+    compound::GroupLimits limits;
+    limits.effort = effort;
+    const auto n_groups = static_cast<double>(groups_.size());
+    if (effort == Effort::kLikely)
+      limits.most_priced = options_.budget_evaluations
+                               ? *options_.budget_evaluations / n_groups
+                               : std::max(kLeastLikely, kMostLikely / n_groups);
+    else
+      limits.most_priced = kMostProducts * options_.budget_evaluations.value_or(kMostPriced);
+    limits.cancel = control_.cancel;
+    return limits;
+  }
+
+  /// Partial mappings that a complete search would price, as far as `limit`.
+  double count(double limit) const {
+    double counted = 0;
+    for (const SearchedGroup& searched : groups_) {
+      compound::GroupLimits own = limits(Effort::kAll);
+      own.most_priced = limit - counted + 1;
+      own.count_only = true;
+      counted += compound::search_group(problem_of(searched), options_, own).priced;
+      if (counted > limit) break;
+    }
+    return counted;
+  }
+
+  void search(Effort effort) {
+    for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
+      end = end_of_round(begin);
+      const double known = best_known();
+      const std::vector<double> bounds =
+          compound::bounds_with(groups_, problem_.einsums.size(), options_, effort);
+      parallel_for(options_.threads, end - begin, [&](std::size_t i) {
+        if (bounds[begin + i] <= known) search_one(&groups_[begin + i], effort);
+      });
+      if (control_.progress)
+        control_.progress("groups of Einsums",
+                          static_cast<double>(end) / static_cast<double>(groups_.size()));
+    }
+    for (const SearchedGroup& searched : groups_) is_complete_ &= searched.result.is_complete;
+  }
+
+  /// Groups of two lengths at a time: what they cost tells which shorter ones can be left out.
+  std::size_t end_of_round(std::size_t begin) const {
+    std::size_t end = begin;
+    for (int length = 0; length < 2 && end < groups_.size(); ++length) {
+      const std::size_t size = groups_[end].group.size();
+      while (end < groups_.size() && groups_[end].group.size() == size) ++end;
+    }
+    return end;
+  }
+
+  /// Keeps what a search that did not come to its end has found before.
+  void search_one(SearchedGroup* searched, Effort effort) const {
+    compound::GroupResult found =
+        compound::search_group(problem_of(*searched), options_, limits(effort));
+    for (compound::GroupMapping& earlier : searched->result.front)
+      compound::add_mapping(&found.front, std::move(earlier));
+    found.priced += searched->result.priced;
+    searched->result = std::move(found);
+    searched->searched = effort;
+  }
+
+  /// Looks at neighbours of what was found, for the groups of the best cut and the largest one.
+  void polish() {
+    if (options_.objectives.size() > 1 || groups_.empty()) return;
+    std::vector<const SearchedGroup*> worth_it = {&groups_.front()};
+    const auto cuts = compound::best_cuts(groups_, problem_.einsums.size(), options_);
+    if (!cuts.empty())
+      worth_it.insert(worth_it.end(), cuts.front().groups.begin(), cuts.front().groups.end());
+    parallel_for(options_.threads, groups_.size(), [&](std::size_t g) {
+      if (contains(worth_it, static_cast<const SearchedGroup*>(&groups_[g]))) polish(&groups_[g]);
+    });
+  }
+
+  /// Adds the best neighbours of a group's best mappings, of each way of spreading it one, to its
+  /// front.
+  void polish(SearchedGroup* searched) const {
+    compound::GroupResult& result = searched->result;
+    const StorageNode root = compound::root_of(problem_, {&searched->group});
+    const Constraints constraints = compound::constraints_on(options_.constraints, searched->group);
+    const auto priced = [&](const NodeList& nodes) -> std::optional<compound::PartCost> {
+      const Mapping part = compound::below_root(root, {nodes});
+      const auto found =
+          compound::price_part(searched->slice, part, options_.policy, compound::Account::kTotals);
+      if (!found || !constraint_violations(constraints, searched->slice, part).empty())
+        return std::nullopt;
+      return found->cost;
+    };
+    std::vector<compound::GroupMapping> best;
+    for (const auto& [spread, mapping] : result.by_spread) best.push_back(mapping);
+    std::stable_sort(best.begin(), best.end(), [this](const auto& a, const auto& b) {
+      return worth(a.cost) < worth(b.cost);
+    });
+    const double most = std::min(kMostPolished, options_.budget_evaluations
+                                                    ? *options_.budget_evaluations / kPolished /
+                                                          static_cast<double>(groups_.size())
+                                                    : kMostPolished);
+    for (std::size_t i = 0; i < std::min(best.size(), kPolished); ++i) {
+      compound::Polished polished = compound::polish(
+          searched->slice.workload, *best[i].nodes,
+          [&](const NodeList& nodes) -> compound::Worth {
+            const auto cost = priced(nodes);
+            return cost ? compound::Worth(worth(*cost)) : std::nullopt;
+          },
+          most, control_.cancel);
+      result.priced += polished.priced;
+      if (const auto cost = polished.nodes.empty() ? std::nullopt : priced(polished.nodes))
+        compound::add_mapping(&result.front,
+                              {*cost, std::make_shared<const NodeList>(std::move(polished.nodes))});
+    }
+  }
+
+  std::vector<double> worth(const compound::PartCost& cost) const {
+    return {cost.objective(options_.objectives.front()), cost.total_j(), cost.latency_s()};
+  }
+
+  /// The objective of the best mapping of the groups searched so far; infinite where fronts are
+  /// wanted, to which every group may add.
+  double best_known() const {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    if (options_.objectives.size() > 1 || options_.top > 1) return kNone;
+    for (const CutMapping& cut : compound::best_cuts(groups_, problem_.einsums.size(), options_))
+      if (const auto cost = evaluate(problem_, mapping_of(cut), options_.policy))
+        return objective_value(options_.objectives.front(), *cost);
+    return kNone;
+  }
+
+  double priced() const {
+    double all = 0;
+    for (const SearchedGroup& searched : groups_) all += searched.result.priced;
+    return all;
+  }
+
+  Mapping mapping_of(const CutMapping& cut) const {
+    std::vector<const compound::Group*> groups;
+    std::vector<const NodeList*> parts;
+    for (std::size_t i = 0; i < cut.groups.size(); ++i) {
+      groups.push_back(&cut.groups[i]->group);
+      parts.push_back(cut.parts[i]->nodes.get());
+    }
+    return compound::whole_mapping(problem_, groups, parts);
+  }
+
+  static bool is_near(double a, double b) {
+    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+  }
+
+  std::vector<double> objectives_of(const Cost& cost) const {
+    std::vector<double> values;
+    for (const Objective objective : options_.objectives)
+      values.push_back(objective_value(objective, cost));
+    return values;
+  }
+
+  tl::expected<MapperResult, NoMapping> finish(const std::vector<CutMapping>& cuts) {
+    MapperResult result;
+    result.cancelled = is_cancelled(control_.cancel);
+    const bool is_front = options_.objectives.size() > 1;
+    const auto most = static_cast<std::size_t>(options_.top);
+    for (const CutMapping& cut : cuts) {
+      if (!is_front && result.mappings.size() == most) break;
+      MappedResult mapped;
+      mapped.mapping = mapping_of(cut);
+      auto cost = evaluate(problem_, mapped.mapping, options_.policy);
+      if (!cost || !constraint_violations(options_.constraints, problem_, mapped.mapping).empty()) {
+        is_complete_ = false;  // what was left out for it might have been legal
+        continue;
+      }
+      // A part alone was priced as something else than in the whole.
+      is_complete_ &= is_near(cost->latency_s, cut.cost.latency_s()) &&
+                      is_near(cost->energy_j, cut.cost.total_j());
+      mapped.cost = std::move(*cost);
+      if (is_front)
+        add_to_front(&result.mappings, std::move(mapped),
+                     [this](const MappedResult& m) { return objectives_of(m.cost); });
+      else
+        result.mappings.push_back(std::move(mapped));
+    }
+    if (result.mappings.empty() && !result.cancelled) return tl::make_unexpected(nothing());
+    result.guarantee = guarantee(result);
+    result.search.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    result.search.threads = options_.threads;
+    result.search.mappings_evaluated = result.search.mappings_considered = priced();
+    result.search.distinct_einsums = problem_.einsums.size();
+    return result;
+  }
+
+  /// Whether parts add up: not where Einsums are repeated in different numbers, or leak at
+  /// different rates, or stand in one tile pipeline.
+  bool parts_add_up() const {
+    if (options_.policy == LatencyPolicy::kPipeline) return false;
+    const Workload& workload = problem_.workload;
+    for (const Einsum& einsum : workload.einsums)
+      if (einsum.n_instances != workload.einsums.front().n_instances) return false;
+    return std::none_of(problem_.arch.components.begin(), problem_.arch.components.end(),
+                        [](const Component& c) { return c.power_gated && c.leak_power_w > 0; });
+  }
+
+  Guarantee guarantee(const MapperResult& result) const {
+    Guarantee guarantee;
+    guarantee.space = fmt::format("groups of consecutive Einsums with collectives, policy {}",
+                                  latency_policy_name(options_.policy));
+    if (options_.constraints != Constraints{}) guarantee.space += ", within the constraints";
+    guarantee.leaves_out = left_out(SearchSpace::kGroups, problem_, options_);
+    if (options_.top > 1) guarantee.space += "; of several mappings the first alone";
+    if (!result.cancelled && is_complete_ && parts_add_up()) {
+      guarantee.kind = GuaranteeKind::kOptimal;
+      return guarantee;
+    }
+    guarantee.kind = GuaranteeKind::kGap;
+    guarantee.bound = objective_bound(options_.objectives.front(), concurrent_bounds(problem_));
+    return guarantee;
+  }
+
+  std::string constraint_names() const {
+    std::string names;
+    const auto add = [&names](const auto& list) {
+      for (const auto& c : list) names += (names.empty() ? "" : ", ") + c.name;
+    };
+    const Constraints& all = options_.constraints;
+    add(all.storage), add(all.tiles), add(all.spatial), add(all.fusion);
+    add(all.loop_orders), add(all.schedules), add(all.collectives);
+    return names;
+  }
+
+  NoMapping nothing() const {
+    NoMapping no;
+    no.proven = is_complete_;
+    for (const SearchedGroup& searched : groups_) {
+      if (searched.group.size() != 1 || !searched.result.front.empty()) continue;
+      no.einsum = searched.group.einsum(0);
+      no.reason = fmt::format("none of {:.0f} mappings of the Einsum {} alone is legal",
+                              searched.result.priced, problem_.workload[*no.einsum].name);
+    }
+    const std::string constraints = constraint_names();
+    if (!constraints.empty()) {
+      no.reason = fmt::format("none of {:.0f} mappings that were tried keeps all constraints ({})",
+                              priced(), constraints);
+      no.nearest_relaxation = "leave out or loosen one of " + constraints;
+      return no;
+    }
+    if (no.reason.empty())
+      no.reason = fmt::format("none of {:.0f} mappings that were tried is legal", priced());
+    no.nearest_relaxation = "larger memories, or fewer constraints";
+    return no;
+  }
+
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const BoundProblem& problem_;
+  const MapperOptions& options_;
+  const MapperControl& control_;
+  std::vector<ComponentId> homes_;
+  std::vector<BoundProblem> alone_;  ///< per Einsum
+  std::vector<SearchedGroup> groups_;
+  bool is_cut_short_ = false;  ///< longer groups than those in `groups_` are not looked at
+  bool is_complete_ = false;
+};
+
+}  // namespace
+
+std::string CompoundMapper::description() const {
+  return "groups of Einsums spread over clusters and cores, with collectives (COMET), under every "
+         "latency policy; optimal in small spaces";
+}
+
+std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem,
+                                                     const MapperOptions& options) const {
+  for (const Component& component : problem.arch.components)
+    if (component.is_toll())
+      return UnpricedPart{"tolls", component.name, "an architecture without " + component.name};
+  if (const auto compute = compound::compute_elsewhere(problem))
+    return UnpricedPart{"computes below several outermost memories", problem.arch[*compute].name,
+                        "one memory above all of them"};
+  if (options.resource_usage)
+    return UnpricedPart{"peak occupancies as criteria", "resource_usage", "objectives alone"};
+  if (options.max_fused_loops != kUnlimitedLoops)
+    return UnpricedPart{"limits of shared loops", "max_fused_loops", "any number of them"};
+  return std::nullopt;
+}
+
+tl::expected<MapperResult, NoMapping> CompoundMapper::map(const BoundProblem& problem,
+                                                          const MapperOptions& options,
+                                                          const MapperControl& control) const {
+  if (auto no = refused_request(*this, problem, options))
+    return tl::make_unexpected(std::move(*no));
+  return CompoundSearch(problem, options, control).run();
+}
+
+}  // namespace sluice

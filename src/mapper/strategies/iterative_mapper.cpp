@@ -1,0 +1,26 @@
+#include "mapper/sampling/chains.h"
+#include "sluice/mapper/sampling_mappers.h"
+#include "sluice/mapper/selection.h"
+
+namespace sluice {
+
+std::string IterativeMapper::description() const {
+  return "iterative improvement within constraints, from a new start when it stalls (COMET style)";
+}
+
+tl::expected<MapperResult, NoMapping> IterativeMapper::map(const BoundProblem& problem,
+                                                           const MapperOptions& options,
+                                                           const MapperControl& control) const {
+  if (auto no = refused_request(*this, problem, options))
+    return tl::make_unexpected(std::move(*no));
+  sampling::SamplingRun run(problem, options, control);
+  constexpr std::size_t kPatiencePerEinsum = 500;
+  const auto accept = [](double now, double next, double, sampling::RandomSource&) {
+    return next <= now;
+  };
+  sampling::walk_chains(&run, accept, kPatiencePerEinsum * run.space().n_einsums(),
+                        "improving mappings");
+  return run.finish();
+}
+
+}  // namespace sluice

@@ -1,0 +1,191 @@
+#include "model/bind/bound_access.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace sluice {
+namespace {
+
+BoundIndex bind_index(const AffineExpression& expression, const std::vector<int>& local_variable) {
+  BoundIndex index;
+  index.constant = expression.constant;
+  for (const AffineTerm& term : expression.terms)
+    index.terms.push_back({local_variable[term.variable.index()], term.coefficient});
+  return index;
+}
+
+bool same_terms(const BoundAccess& a, const BoundAccess& b) {
+  for (std::size_t r = 0; r < a.index.size(); ++r) {
+    const auto& left = a.index[r].terms;
+    const auto& right = b.index[r].terms;
+    const auto equal = [](BoundTerm x, BoundTerm y) {
+      return x.variable == y.variable && x.coefficient == y.coefficient;
+    };
+    if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), equal)) return false;
+  }
+  return true;
+}
+
+/// Widens `into` so that it covers the range of `other` too; both have the same terms.
+void merge_constants(BoundAccess& into, const BoundAccess& other) {
+  for (std::size_t r = 0; r < into.index.size(); ++r) {
+    BoundIndex& index = into.index[r];
+    const std::int64_t low = std::min(index.constant, other.index[r].constant);
+    const std::int64_t high =
+        std::max(index.constant + index.slack, other.index[r].constant + other.index[r].slack);
+    index.constant = low;
+    index.slack = high - low;
+  }
+}
+
+/// Adds an access to a list, merging it with one of the same tensor (and role) where terms agree.
+void add_access(std::vector<BoundAccess>& list, const BoundAccess& access, bool same_role_only) {
+  for (BoundAccess& known : list) {
+    if (known.tensor != access.tensor || !same_terms(known, access)) continue;
+    if (same_role_only && known.is_output != access.is_output) continue;
+    merge_constants(known, access);
+    known.leaves_ranks |= access.leaves_ranks;
+    return;
+  }
+  list.push_back(access);
+}
+
+bool leaves_ranks(const Workload& workload, const Einsum& einsum, const TensorAccess& access) {
+  for (std::size_t r = 0; r < access.projection.size(); ++r) {
+    std::int64_t low = access.projection[r].constant;
+    std::int64_t high = low;
+    for (const AffineTerm& term : access.projection[r].terms) {
+      for (const VariableRange& range : einsum.iteration_space) {
+        if (range.variable != term.variable) continue;
+        const std::int64_t first = term.coefficient * range.minimum;
+        const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
+        low += std::min(first, last);
+        high += std::max(first, last);
+      }
+    }
+    const Tensor& tensor = workload[access.tensor];
+    if (low < 0 || high >= workload[tensor.ranks[r]].size) return true;
+  }
+  return false;
+}
+
+Relevance stronger(Relevance a, Relevance b) {
+  return static_cast<int>(a) > static_cast<int>(b) ? a : b;
+}
+
+}  // namespace
+
+void bind_accesses(const Workload& workload, EinsumId id, BoundEinsum* bound) {
+  const Einsum& einsum = workload[id];
+  bound->einsum = id;
+  bound->tensors = tensors_of(einsum);
+  bound->local_tensor.assign(workload.tensors.size(), -1);
+  bound->local_variable.assign(workload.rank_variables.size(), -1);
+  for (std::size_t i = 0; i < bound->tensors.size(); ++i)
+    bound->local_tensor[bound->tensors[i].index()] = static_cast<int>(i);
+  const std::size_t n_variables = einsum.iteration_space.size();
+  for (std::size_t i = 0; i < n_variables; ++i)
+    bound->local_variable[einsum.iteration_space[i].variable.index()] = static_cast<int>(i);
+
+  bound->relevance.assign(bound->tensors.size(),
+                          std::vector<Relevance>(n_variables, Relevance::kIrrelevant));
+  for (const TensorAccess& access : einsum.accesses) {
+    BoundAccess item;
+    item.tensor = bound->local_tensor[access.tensor.index()];
+    item.is_output = access.is_output;
+    item.leaves_ranks = leaves_ranks(workload, einsum, access);
+    for (const AffineExpression& index : access.projection)
+      item.index.push_back(bind_index(index, bound->local_variable));
+    std::vector<Relevance>& strongest = bound->relevance[static_cast<std::size_t>(item.tensor)];
+    for (std::size_t v = 0; v < n_variables; ++v) {
+      item.relevance.push_back(relevance(access, einsum.iteration_space[v].variable));
+      strongest[v] = stronger(strongest[v], item.relevance[v]);
+    }
+    const TensorMask bit = TensorMask{1} << item.tensor;
+    (access.is_output ? bound->output : bound->inputs) |= bit;
+    add_access(bound->accesses, item, true);
+    add_access(bound->held, item, false);
+  }
+  for (TensorId tensor : bound->tensors) {
+    bound->held_relevance.emplace_back();
+    for (const VariableRange& range : einsum.iteration_space)
+      bound->held_relevance.back().push_back(held_relevance(einsum, tensor, range.variable));
+  }
+}
+
+namespace {
+
+/// Smallest and largest slice that the Einsums touch in a step 0 of a rank that they walk one by
+/// one.
+struct SliceRange {
+  std::int64_t low = INT64_MAX, high = INT64_MIN;
+};
+
+SliceRange slices_of(const Workload& workload, TensorId tensor, std::size_t rank) {
+  SliceRange range;
+  for (const Einsum& einsum : workload.einsums) {
+    for (const TensorAccess& access : einsum.accesses) {
+      if (access.tensor != tensor || !access.projection[rank].goes_one_by_one()) continue;
+      range.low = std::min(range.low, access.projection[rank].constant);
+      range.high = std::max(range.high, access.projection[rank].constant);
+    }
+  }
+  return range;
+}
+
+}  // namespace
+
+namespace {
+
+/// Indices of a rank that the Einsums touch in their whole ranges, and those between them.
+std::int64_t whole_extent(const Workload& workload, TensorId tensor, std::size_t rank) {
+  std::int64_t low = INT64_MAX, high = INT64_MIN;
+  for (const Einsum& einsum : workload.einsums)
+    for (const TensorAccess& access : einsum.accesses) {
+      if (access.tensor != tensor) continue;
+      const auto [from, to] = touched_range(einsum, access.projection[rank]);
+      low = std::min(low, from);
+      high = std::max(high, to);
+    }
+  return high - low + 1;
+}
+
+}  // namespace
+
+std::pair<std::int64_t, std::int64_t> touched_range(const Einsum& einsum,
+                                                    const AffineExpression& index) {
+  std::int64_t low = index.constant, high = low;
+  for (const AffineTerm& term : index.terms)
+    for (const VariableRange& range : einsum.iteration_space) {
+      if (range.variable != term.variable) continue;
+      const std::int64_t first = term.coefficient * range.minimum;
+      const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
+      low += std::min(first, last);
+      high += std::max(first, last);
+    }
+  return {low, high};
+}
+
+std::int64_t backing_extent(const BoundIndex& index, std::int64_t extent) {
+  if (index.others <= 0) return extent;
+  return std::max(extent, std::min(extent + index.others, index.rank_size));
+}
+
+void widen_backings(const Workload& workload, std::vector<BoundEinsum>* einsums) {
+  for (BoundEinsum& einsum : *einsums) {
+    for (BoundAccess& held : einsum.held) {
+      const TensorId tensor = einsum.tensors[static_cast<std::size_t>(held.tensor)];
+      for (std::size_t r = 0; r < held.index.size(); ++r) {
+        BoundIndex& index = held.index[r];
+        index.rank_size = workload[workload[tensor].ranks[r]].size;
+        if (index.terms.size() == 1 && index.terms[0].coefficient == 1) {
+          const SliceRange range = slices_of(workload, tensor, r);
+          index.others = range.high - range.low - index.slack;
+        }
+        index.whole = index.terms.empty() ? 1 + index.slack : whole_extent(workload, tensor, r);
+      }
+    }
+  }
+}
+
+}  // namespace sluice

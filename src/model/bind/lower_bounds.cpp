@@ -1,0 +1,190 @@
+#include "model/bind/lower_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+double iteration_points(const Einsum& einsum) {
+  double points = 1;
+  for (const VariableRange& range : einsum.iteration_space)
+    points *= static_cast<double>(range.size);
+  return points;
+}
+
+/// Distinct values of one index, at least; exactly as many where the steps of each term fit into
+/// those of smaller ones without a gap, or leave them all apart.
+double index_values(const Einsum& einsum, const AffineExpression& index) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> terms;  // step, number of steps
+  for (const AffineTerm& term : index.terms)
+    terms.emplace_back(std::abs(term.coefficient), variable_size(einsum, term.variable));
+  std::sort(terms.begin(), terms.end());
+  double values = 1, reach = 0;
+  for (const auto& [step, size] : terms) {
+    const auto width = static_cast<double>(step), steps = static_cast<double>(size - 1);
+    const bool dense = values == reach + 1;
+    if (width > reach)
+      values *= steps + 1;
+    else
+      values += dense ? width * steps : steps;  // |A + B| >= |A| + |B| - 1
+    reach += width * steps;
+  }
+  return values;
+}
+
+/// Distinct values that an access touches, at least. Of ranks that share a variable only one tells
+/// values apart: the longest.
+double touched_values(const Workload& workload, const Einsum& einsum, const TensorAccess& access) {
+  std::vector<std::pair<double, std::size_t>> ranks;
+  for (std::size_t r = 0; r < access.projection.size(); ++r)
+    ranks.emplace_back(
+        std::min(index_values(einsum, access.projection[r]),
+                 static_cast<double>(workload[workload[access.tensor].ranks[r]].size)),
+        r);
+  std::sort(ranks.rbegin(), ranks.rend());
+  double values = 1;
+  std::vector<RankVariableId> used;
+  for (const auto& [rank_values, r] : ranks) {
+    const std::vector<AffineTerm>& terms = access.projection[r].terms;
+    const bool shared = std::any_of(terms.begin(), terms.end(), [&](const AffineTerm& term) {
+      return std::find(used.begin(), used.end(), term.variable) != used.end();
+    });
+    if (shared) continue;
+    for (const AffineTerm& term : terms) used.push_back(term.variable);
+    values *= rank_values;
+  }
+  return values;
+}
+
+/// At least: nothing where the time of the action is not known.
+double seconds_of(double calls, const Action& action) {
+  return calls == 0 || std::isnan(action.throughput) ? 0 : calls / action.throughput;
+}
+
+/// Time and energy of one Einsum on the compute that is best at each.
+void add_compute_bound(const BoundProblem& problem, EinsumId id, double instances,
+                       CostBounds& bounds) {
+  const Einsum& einsum = problem.workload[id];
+  if (einsum.is_copy_operation) return;
+  double seconds = std::numeric_limits<double>::infinity();
+  double energy_j = std::numeric_limits<double>::infinity();
+  const double points = iteration_points(einsum) * instances;
+  for (const BoundCompute& compute : problem[id].computes) {
+    const Component& component = problem.arch[compute.component];
+    double seconds_per_point = 0, energy_per_point = 0;
+    for (const auto& [action, calls] : compute.calls_per_point) {
+      const double n = static_cast<double>(calls);
+      seconds_per_point += seconds_of(n, component.actions[action]);
+      energy_per_point += n * component.actions[action].energy_j;
+    }
+    if (component.total_latency) seconds_per_point = 0;  // not a rate
+    const double units = problem[id].components[compute.component.index()].instances;
+    seconds = std::min(seconds, points * seconds_per_point / units);
+    energy_j = std::min(energy_j, points * energy_per_point);
+  }
+  if (problem[id].computes.empty()) return;
+  bounds.compute_s += seconds;
+  bounds.energy_floor_j += energy_j;
+}
+
+/// Whether the memory must (may) hold a tensor for an Einsum, whatever inner memories hold.
+struct Hold {
+  bool must = false, may = true;
+};
+
+Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor) {
+  const auto sets = keep_sets(problem, einsum, memory,
+                              std::vector<TensorMask>(problem.arch.components.size(), 0));
+  const KeepRule& rule = problem[einsum].components[memory.index()].keep;
+  if (!sets || !rule.depends_on.empty()) return {};
+  const int local = problem[einsum].local_tensor[tensor.index()];
+  return {(sets->must >> local & 1) != 0, ((sets->must | sets->may) >> local & 1) != 0};
+}
+
+/// Whether all that the access touches passes the memory, wherever the Einsum runs. A copy within
+/// one memory moves nothing.
+bool must_pass(const BoundProblem& problem, EinsumId id, ComponentId memory,
+               const TensorAccess& access) {
+  for (const BoundCompute& compute : problem[id].computes)
+    if (compute.depth[memory.index()] < 0) return false;
+  const Einsum& einsum = problem.workload[id];
+  if (einsum.is_copy_operation)
+    for (const TensorAccess& other : einsum.accesses)
+      if (other.tensor != access.tensor && hold_of(problem, id, memory, other.tensor).may)
+        return false;
+  return hold_of(problem, id, memory, access.tensor).must;
+}
+
+}  // namespace
+
+CostBounds cost_bounds(const BoundProblem& problem) {
+  CostBounds bounds;
+  std::optional<ComponentId> outermost;
+  for (std::size_t c = 0; c < problem.arch.components.size() && !outermost; ++c)
+    if (problem.arch.components[c].is_memory()) outermost = ComponentId(c);
+  std::vector<double> read_calls(problem.workload.tensors.size(), 0);
+  double reads = 0, writes = 0;
+  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
+    const EinsumId id(e);
+    const Einsum& einsum = problem.workload.einsums[e];
+    const double instances =
+        static_cast<double>(einsum.n_instances) * static_cast<double>(problem.workload.n_instances);
+    add_compute_bound(problem, id, instances, bounds);
+    if (!outermost) continue;
+    for (const TensorAccess& access : einsum.accesses) {
+      const std::size_t t = access.tensor.index();
+      const bool produced = problem.roles.producer[t].has_value();
+      const bool compulsory = access.is_output ? problem.roles.consumers[t].empty() : !produced;
+      if (!compulsory || !must_pass(problem, id, *outermost, access)) continue;
+      const BoundComponent& memory = problem[id].components[outermost->index()];
+      const int action = access.is_output ? memory.write_action : memory.read_action;
+      if (action < 0) continue;
+      const auto local = static_cast<std::size_t>(problem[id].local_tensor[t]);
+      const double calls =
+          touched_values(problem.workload, einsum, access) * memory.bits_per_value[local] *
+          instances /
+          bits_moved_by(problem.arch[*outermost].actions[static_cast<std::size_t>(action)],
+                        memory.bits_per_value[local]);
+      if (access.is_output) {
+        writes += calls;
+      } else {  // several Einsums may share one reading
+        reads += std::max(0.0, calls - read_calls[t]);
+        read_calls[t] = std::max(read_calls[t], calls);
+      }
+    }
+  }
+  if (!outermost || problem.workload.einsums.empty()) return bounds;
+  const Component& memory = problem.arch[*outermost];
+  const BoundComponent& bound = problem[EinsumId(0)].components[outermost->index()];
+  const auto price = [&](int action, double calls, double& seconds) {
+    if (action < 0) return;
+    const Action& found = memory.actions[static_cast<std::size_t>(action)];
+    bounds.energy_floor_j += calls * found.energy_j;
+    seconds = seconds_of(calls, found) / bound.instances;
+  };
+  double read_s = 0, write_s = 0;
+  price(bound.read_action, reads, read_s);
+  price(bound.write_action, writes, write_s);
+  if (memory.total_latency) return bounds;  // its time is not a sum of rates
+  const bool separate = std::get<Memory>(memory.kind).ports == Ports::kSeparate;
+  bounds.memory_s = separate ? std::max(read_s, write_s) : read_s + write_s;
+  return bounds;
+}
+
+CostBounds concurrent_bounds(const BoundProblem& problem) {
+  const std::vector<Component>& components = problem.arch.components;
+  const auto n_computes =
+      std::count_if(components.begin(), components.end(),
+                    [](const Component& component) { return component.is_compute(); });
+  CostBounds bounds = problem.bounds;
+  bounds.compute_s /= static_cast<double>(std::max<std::ptrdiff_t>(n_computes, 1));
+  return bounds;
+}
+
+}  // namespace sluice

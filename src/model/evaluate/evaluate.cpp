@@ -1,0 +1,327 @@
+#include "sluice/model/evaluate.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "model/latency/pipeline_policy.h"
+#include "model/latency/staged_policy.h"
+#include "model/legality/collective_rules.h"
+#include "model/legality/legality.h"
+#include "model/legality/shared_tensors.h"
+#include "model/occupancy/occupancy.h"
+#include "model/price/nest_pricer.h"
+#include "model/shipment/shipment.h"
+#include "model/traffic/traffic.h"
+#include "model/tree/finish_nests.h"
+#include "model/tree/flatten.h"
+#include "model/tree/regions.h"
+#include "model/tree/row_tiles.h"
+#include "sluice/model/unknown_times.h"
+
+namespace sluice {
+namespace {
+
+FlatTree take_apart(const BoundProblem& problem, const Mapping& mapping, ViolationReport& report) {
+  FlatTree tree = flatten(problem, mapping, report);
+  find_regions(problem, tree, report);
+  derive_row_tiles(problem, tree, report);
+  finish_nests(problem, tree, report);
+  return tree;
+}
+
+/// Counts and prices every nest of a legal mapping. `rows` may be null.
+NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows,
+                 double leak_factor = 1) {
+  NestPricer pricer(problem, tree, rows, leak_factor);
+  const std::vector<Shipment> shipments = shipments_of(problem, tree);
+  NestTraffic traffic;
+  for (const Nest& nest : tree.nests) {
+    count_traffic(problem, tree, nest, rows != nullptr, &traffic);
+    pricer.add(nest, traffic, shipments);
+  }
+  return pricer;
+}
+
+/// As price(); components leak as long as the pipelined and parallel splits let it last.
+NestPricer price_overlapped(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
+  if (tree.concurrent.empty()) return price(problem, tree, rows);
+  const NestPricer alone = price(problem, tree, nullptr);
+  const bool any = alone.sequential_latency_s() > 0;
+  return price(problem, tree, rows, any ? alone.latency_s() / alone.sequential_latency_s() : 1);
+}
+
+/// Einsums that exchange a tensor below the outermost memory belong to one group.
+std::vector<std::vector<EinsumId>> fusion_groups(const BoundProblem& problem,
+                                                 const FlatTree& tree) {
+  std::optional<ComponentId> outermost;
+  for (std::size_t c = 0; c < problem.arch.components.size() && !outermost; ++c)
+    if (problem.arch.components[c].is_memory()) outermost = ComponentId(c);
+  std::vector<std::size_t> group(tree.nests.size());
+  std::iota(group.begin(), group.end(), 0);
+  for (std::size_t t = 0; t < problem.workload.tensors.size(); ++t) {
+    if (!problem.roles.is_intermediate(TensorId(t))) continue;
+    const auto place = [&](EinsumId e) {
+      return static_cast<std::size_t>(tree.place_of[e.index()]);
+    };
+    const std::size_t producer = place(*problem.roles.producer[t]);
+    const NestStorage* backing = backing_of(problem, tree, tree.nests[producer], TensorId(t));
+    if (!backing || backing->component == outermost) continue;
+    for (EinsumId consumer : problem.roles.consumers[t]) {
+      const std::size_t from = group[place(consumer)], to = group[producer];
+      for (std::size_t& g : group)
+        if (g == from || g == to) g = std::min(from, to);
+    }
+  }
+  std::vector<std::vector<EinsumId>> groups;
+  for (std::size_t g = 0; g < group.size(); ++g) {
+    std::vector<EinsumId> members;
+    for (std::size_t n = 0; n < group.size(); ++n)
+      if (group[n] == g) members.push_back(tree.nests[n].einsum);
+    if (!members.empty()) groups.push_back(std::move(members));
+  }
+  return groups;
+}
+
+void fill_occupancy(const BoundProblem& problem, const Occupancy& occupancy, Cost& cost) {
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
+    if (problem.arch.components[c].is_memory())
+      cost.occupancy.push_back(
+          {ComponentId(c), occupancy.peak_bits[c], occupancy.capacity_bits[c]});
+}
+
+/// Moves the capacity violations out of a report.
+std::vector<Violation> take_capacity(std::vector<Violation>& all) {
+  const auto middle = std::stable_partition(all.begin(), all.end(), [](const Violation& v) {
+    return v.kind != ViolationKind::kCapacity;
+  });
+  std::vector<Violation> capacity(std::make_move_iterator(middle),
+                                  std::make_move_iterator(all.end()));
+  all.erase(middle, all.end());
+  return capacity;
+}
+
+/// Energies, and the latency of a policy; `breakdown` adds up to it (none under `overlap`).
+struct TimedPrice {
+  LatencyBreakdown breakdown;
+  double latency_s = 0;
+  NestPricer pricer;
+};
+
+TimedPrice price_as_overlap(const BoundProblem& problem, const FlatTree& tree, Cost* rows) {
+  NestPricer pricer = price_overlapped(problem, tree, rows);
+  const double latency_s = pricer.latency_s();
+  return {{}, latency_s, std::move(pricer)};
+}
+
+/// The counts of every nest, priced under `overlap`.
+struct CountedNests {
+  std::vector<NestTraffic> traffic;
+  std::vector<Shipment> shipments;
+  NestPricer overlapped;
+};
+
+/// `detailed`: as count_traffic has it. `rows` may be null.
+CountedNests count_nests(const BoundProblem& problem, const FlatTree& tree, bool detailed,
+                         Cost* rows) {
+  CountedNests counted{std::vector<NestTraffic>(tree.nests.size()), shipments_of(problem, tree),
+                       NestPricer(problem, tree, rows)};
+  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
+    count_traffic(problem, tree, tree.nests[n], detailed, &counted.traffic[n]);
+    counted.overlapped.add(tree.nests[n], counted.traffic[n], counted.shipments);
+  }
+  return counted;
+}
+
+/// The same counts, timed by another policy than `overlap`. `rows` may be null.
+TimedPrice price_timed(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+                       LatencyPolicy policy, Cost* rows) {
+  const CountedNests counted = count_nests(problem, tree, true, nullptr);
+  LatencyBreakdown breakdown = policy == LatencyPolicy::kPipeline
+                                   ? pipeline_latency(problem, tree, counted.traffic)
+                                   : staged_latency(problem, mapping, tree, counted.traffic,
+                                                    counted.shipments, counted.overlapped);
+  const double latency_s = total_seconds(breakdown);
+  const double sequential_s = counted.overlapped.sequential_latency_s();
+  NestPricer pricer(problem, tree, rows, sequential_s > 0 ? latency_s / sequential_s : 1);
+  for (std::size_t n = 0; n < tree.nests.size(); ++n)
+    pricer.add(tree.nests[n], counted.traffic[n], counted.shipments);
+  return {std::move(breakdown), latency_s, std::move(pricer)};
+}
+
+Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+               const Occupancy& occupancy, LatencyPolicy policy) {
+  Cost cost;
+  cost.energy.reserve(2 * tree.storages.size() +
+                      tree.nests.size() * (problem.arch.components.size() + 4));
+  cost.latency.reserve(tree.nests.size() * problem.arch.components.size());
+  TimedPrice price = policy == LatencyPolicy::kOverlap
+                         ? price_as_overlap(problem, tree, &cost)
+                         : price_timed(problem, mapping, tree, policy, &cost);
+  const NestPricer& pricer = price.pricer;
+  cost.energy_j = pricer.energy_j();
+  cost.latency_s = price.latency_s;
+  cost.breakdown = std::move(price.breakdown);
+  cost.leak_energy_j = pricer.leak_energy_j();
+  cost.unpriced_merge_values = pricer.merge_values();
+  cost.padding_values = pricer.padding_values();
+  if (problem.arch.clock_hz) cost.latency_cycles = cost.latency_s * *problem.arch.clock_hz;
+  cost.area_m2 = problem.area_m2;
+  fill_occupancy(problem, occupancy, cost);
+  cost.bounds = tree.concurrent.empty() ? problem.bounds : concurrent_bounds(problem);
+  cost.fusion_groups = fusion_groups(problem, tree);
+  return cost;
+}
+
+/// What the tile pipeline of policy `pipeline` has no place for.
+void refuse_in_tile_pipeline(const FlatTree& tree, ViolationReport& report) {
+  for (const FlatCollective& flat : tree.collectives)
+    report.add(ViolationKind::kUnsupportedNode, flat.node,
+               "The policy pipeline cannot price the collective on " +
+                   report.name(flat.collective->tensor) + "; overlap and staged can.");
+  for (const ConcurrentSplit& split : tree.concurrent)
+    report.add(ViolationKind::kUnsupportedNode, split.node,
+               std::string("The policy pipeline cannot price a ") +
+                   (split.split->kind == SplitKind::kPipeline ? "pipelined" : "parallel") +
+                   " split; overlap and staged can.");
+}
+
+struct LegalTree {
+  FlatTree tree;
+  Occupancy occupancy;
+};
+
+/// Nothing for a mapping that is illegal or that the policy cannot price.
+std::optional<LegalTree> take_apart_legal(const BoundProblem& problem, const Mapping& mapping,
+                                          LatencyPolicy policy) {
+  ViolationReport report(problem, mapping);
+  FlatTree tree = take_apart(problem, mapping, report);
+  check_legality(problem, tree, report);
+  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
+  if (report.has(ViolationKind::kUnsupportedNode)) return std::nullopt;
+  Occupancy occupancy = check_capacities(problem, tree, report);
+  if (!report.empty()) return std::nullopt;
+  return LegalTree{std::move(tree), std::move(occupancy)};
+}
+
+/// As evaluate_ignoring_capacity, where every time is known.
+tl::expected<Cost, std::vector<Violation>> evaluate_known(const BoundProblem& problem,
+                                                          const Mapping& mapping,
+                                                          std::vector<Violation>* violations,
+                                                          LatencyPolicy policy) {
+  ViolationReport report(problem, mapping);
+  FlatTree tree = take_apart(problem, mapping, report);
+  check_legality(problem, tree, report);
+  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
+  if (report.has(ViolationKind::kUnsupportedNode))
+    return tl::unexpected(std::move(report.violations()));
+  const Occupancy occupancy = check_capacities(problem, tree, report);
+  std::vector<Violation> capacity = take_capacity(report.violations());
+  if (!report.empty()) {
+    std::vector<Violation> all = std::move(report.violations());
+    std::move(capacity.begin(), capacity.end(), std::back_inserter(all));
+    return tl::unexpected(std::move(all));
+  }
+  *violations = std::move(capacity);
+  return full_cost(problem, mapping, tree, occupancy, policy);
+}
+
+}  // namespace
+
+tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
+    const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations,
+    LatencyPolicy policy) {
+  if (unknown_times(problem.arch).empty())
+    return evaluate_known(problem, mapping, violations, policy);
+  BoundProblem known = problem;
+  known.arch = with_unlimited_times(std::move(known.arch));
+  auto cost = evaluate_known(known, mapping, violations, policy);
+  if (cost) forget_unknown_times(problem, &*cost);
+  return cost;
+}
+
+tl::expected<Cost, std::vector<Violation>> evaluate(const BoundProblem& problem,
+                                                    const Mapping& mapping, LatencyPolicy policy) {
+  std::vector<Violation> capacity;
+  auto cost = evaluate_ignoring_capacity(problem, mapping, &capacity, policy);
+  if (cost && !capacity.empty()) return tl::unexpected(std::move(capacity));
+  return cost;
+}
+
+std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Mapping& mapping,
+                                          LatencyPolicy policy) {
+  if (!unknown_times(problem.arch).empty()) {
+    const auto cost = evaluate(problem, mapping, policy);
+    if (!cost) return std::nullopt;
+    CostTotals totals{cost->energy_j, cost->latency_s, {}};
+    totals.peak_bits.resize(problem.arch.components.size());
+    for (const OccupancyRow& row : cost->occupancy)
+      totals.peak_bits[row.component.index()] = row.peak_bits;
+    return totals;
+  }
+  auto legal = take_apart_legal(problem, mapping, policy);
+  if (!legal) return std::nullopt;
+  const FlatTree& tree = legal->tree;
+  const TimedPrice price = policy == LatencyPolicy::kOverlap
+                               ? price_as_overlap(problem, tree, nullptr)
+                               : price_timed(problem, mapping, tree, policy, nullptr);
+  return CostTotals{price.pricer.energy_j(), price.latency_s,
+                    std::move(legal->occupancy.peak_bits)};
+}
+
+std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, const Mapping& mapping,
+                                                LatencyPolicy policy, bool by_component) {
+  auto legal = take_apart_legal(problem, mapping, policy);
+  if (!legal) return std::nullopt;
+  const FlatTree& tree = legal->tree;
+  Cost rows;
+  const CountedNests counted =
+      count_nests(problem, tree, by_component || policy != LatencyPolicy::kOverlap,
+                  by_component ? &rows : nullptr);
+  const NestPricer& pricer = counted.overlapped;
+  AdditiveTotals totals;
+  totals.dynamic_j = pricer.energy_j() - pricer.leak_energy_j();
+  const double sequential_s = pricer.sequential_latency_s();
+  totals.leak_w = sequential_s > 0 ? pricer.leak_energy_j() / sequential_s : 0;
+  totals.overlap_s = pricer.latency_s();
+  totals.policy_s = totals.overlap_s;
+  if (policy == LatencyPolicy::kStaged) {
+    const StageTotals stages =
+        stage_totals(problem, mapping, tree, counted.traffic, counted.shipments, pricer);
+    totals.policy_s = stages.seconds;
+    totals.windows = stages.windows;
+    totals.window_s = stages.window_s;
+  }
+  if (policy == LatencyPolicy::kPipeline)  // never compared with `overlap`
+    totals.policy_s = totals.overlap_s =
+        total_seconds(pipeline_latency(problem, tree, counted.traffic));
+  totals.peak_bits = std::move(legal->occupancy.peak_bits);
+  if (!by_component) return totals;
+  totals.busy_s.assign(problem.arch.components.size(), 0);
+  for (const LatencyRow& row : rows.latency) totals.busy_s[row.component.index()] += row.latency_s;
+  return totals;
+}
+
+std::vector<StallRow> staged_stalls(const BoundProblem& problem, const Mapping& mapping) {
+  const auto legal = take_apart_legal(problem, mapping, LatencyPolicy::kStaged);
+  if (!legal) return {};
+  const CountedNests counted = count_nests(problem, legal->tree, true, nullptr);
+  return stall_rows(problem, mapping, legal->tree, counted.traffic, counted.shipments,
+                    counted.overlapped);
+}
+
+PartTime unchecked_overlap(const BoundProblem& problem, const Mapping& mapping) {
+  ViolationReport report(problem, mapping);
+  const FlatTree tree = take_apart(problem, mapping, report);
+  if (tree.nests.size() != 1 || !tree.forwards.empty() ||
+      report.has(ViolationKind::kUnsupportedNode))
+    return {};
+  for (const FlatCollective& flat : tree.collectives) {
+    const Nest* maker = nest_of_maker(problem, tree, flat.collective->tensor);
+    if (!maker || !plan_collective(problem, tree, flat, *maker)) return {};
+  }
+  const NestPricer pricer = count_nests(problem, tree, false, nullptr).overlapped;
+  return {pricer.sequential_latency_s(),
+          pricer.times().empty() ? std::vector<double>{} : pricer.times().front().busy_s};
+}
+
+}  // namespace sluice

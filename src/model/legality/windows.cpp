@@ -1,0 +1,154 @@
+#include "model/legality/windows.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "model/bind/bound_access.h"
+#include "model/legality/shared_tensors.h"
+
+namespace sluice {
+namespace {
+
+/// What the accesses of a tensor touch of one rank, and how far a step of a variable moves it.
+struct Reach {
+  std::int64_t low = 0, high = 0;
+  std::optional<std::int64_t> move;  ///< per index of the variable; none where accesses disagree
+  bool any = false;
+
+  void include(std::int64_t from, std::int64_t to, std::int64_t coefficient) {
+    move = !any || move == coefficient ? std::optional(coefficient) : std::nullopt;
+    low = any ? std::min(low, from) : from;
+    high = any ? std::max(high, to) : to;
+    any = true;
+  }
+};
+
+/// The largest tile of each variable inside one of the nest's loops.
+std::vector<std::int64_t> tiles_inside(const BoundProblem& problem, const FlatTree& tree,
+                                       const Nest& nest, const NestLoop& loop) {
+  std::vector<std::int64_t> tiles;
+  for (const VariableRange& range : problem.workload[nest.einsum].iteration_space)
+    tiles.push_back(range.size);
+  for (auto l = nest.loops_begin; l < nest.loops_end; ++l) {
+    const NestLoop& outer = tree.loops[l];
+    tiles[static_cast<std::size_t>(outer.variable)] = std::max(outer.tile, outer.first);
+    if (&outer == &loop) break;
+  }
+  return tiles;
+}
+
+/// First and last index of a variable's first and last tile at a storage.
+struct Ends {
+  std::int64_t first_low = 0, first_high = 0;
+  std::int64_t last_low = 0, last_high = 0;
+};
+
+Ends ends_of(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+             const NestStorage& storage, int variable) {
+  const VariableRange& range =
+      problem.workload[nest.einsum].iteration_space[static_cast<std::size_t>(variable)];
+  std::int64_t first = range.size, last = range.size;
+  for (int l = 0; l < storage.loops_above; ++l) {
+    const NestLoop& loop = tree.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
+    if (loop.variable != variable) continue;
+    const std::int64_t start = loop.first > 0 ? loop.first : loop.tile;
+    first = std::min(first, start);
+    if (last > start) last -= start + (last - start - 1) / loop.tile * loop.tile;
+  }
+  const std::int64_t end = range.minimum + range.size - 1;
+  return {range.minimum, range.minimum + first - 1, end - last + 1, end};
+}
+
+}  // namespace
+
+bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                     const NestLoop& loop, int tensor, bool reads_only) {
+  const std::vector<std::int64_t> tiles = tiles_inside(problem, tree, nest, loop);
+  std::vector<Reach> ranks;
+  for (const BoundAccess& access : problem[nest.einsum].accesses) {
+    if (access.tensor != tensor || (reads_only && access.is_output)) continue;
+    ranks.resize(access.index.size());
+    for (std::size_t r = 0; r < access.index.size(); ++r) {
+      const BoundIndex& index = access.index[r];
+      std::int64_t low = index.constant, high = index.constant + index.slack, coefficient = 0;
+      for (const BoundTerm& term : index.terms) {
+        const std::int64_t end =
+            term.coefficient * (tiles[static_cast<std::size_t>(term.variable)] - 1);
+        (end < 0 ? low : high) += end;
+        if (term.variable == loop.variable) coefficient = term.coefficient;
+      }
+      ranks[r].include(low, high, coefficient);
+    }
+  }
+  return std::any_of(ranks.begin(), ranks.end(), [&](const Reach& reach) {
+    return reach.move.value_or(0) != 0 &&
+           std::abs(*reach.move) * loop.tile > reach.high - reach.low;
+  });
+}
+
+bool covers_moved_ranks(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                        const NestLoop& loop, const NestStorage& storage) {
+  const BoundEinsum& einsum = problem[nest.einsum];
+  const Tensor& tensor = problem.workload[einsum.tensors[static_cast<std::size_t>(storage.tensor)]];
+  for (const BoundAccess& access : einsum.accesses) {
+    if (access.tensor != storage.tensor) continue;
+    for (std::size_t r = 0; r < access.index.size(); ++r) {
+      const BoundIndex& index = access.index[r];
+      std::int64_t highest_start = index.constant, lowest_end = index.constant + index.slack;
+      bool moved = false;
+      for (const BoundTerm& term : index.terms) {
+        const Ends ends = ends_of(problem, tree, nest, storage, term.variable);
+        const bool up = term.coefficient > 0;
+        highest_start += term.coefficient * (up ? ends.last_low : ends.first_high);
+        lowest_end += term.coefficient * (up ? ends.first_high : ends.last_low);
+        moved |= term.variable == loop.variable;
+      }
+      if (moved && (highest_start > 0 || lowest_end < problem.workload[tensor.ranks[r]].size - 1))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool touched_alike(const BoundProblem& problem, TensorId tensor) {
+  using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  std::optional<Box> first;
+  for (const Einsum& einsum : problem.workload.einsums)
+    for (const TensorAccess& access : einsum.accesses) {
+      if (access.tensor != tensor) continue;
+      Box box;
+      for (std::size_t r = 0; r < access.projection.size(); ++r) {
+        const auto [low, high] = touched_range(einsum, access.projection[r]);
+        const std::int64_t size = problem.workload[problem.workload[tensor].ranks[r]].size;
+        box.emplace_back(std::max<std::int64_t>(low, 0), std::min(high, size - 1));
+      }
+      if (first && *first != box) return false;
+      first = std::move(box);
+    }
+  return true;
+}
+
+bool moves_window(const BoundProblem& problem, const FlatTree& tree, TensorId tensor) {
+  for (const Nest& nest : tree.nests) {
+    const int local = problem[nest.einsum].local_tensor[tensor.index()];
+    if (local < 0) continue;
+    for (auto l = nest.loops_begin; l < nest.loops_end; ++l) {
+      const NestLoop& loop = tree.loops[l];
+      if (problem[nest.einsum].relevance[static_cast<std::size_t>(local)][static_cast<std::size_t>(
+              loop.variable)] != Relevance::kPartial)
+        continue;
+      for (const Nest& other : tree.nests) {
+        const NestLoop* shared = loop_at_node(tree, other, loop.node);
+        if (&other != &nest && shared && (loop.trips > 1 || shared->trips > 1) &&
+            problem[other.einsum].local_tensor[tensor.index()] >= 0)
+          return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace sluice

@@ -1,0 +1,246 @@
+#include "model/occupancy/occupancy.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "model/occupancy/held_boxes.h"
+#include "model/occupancy/reservations.h"
+#include "model/tree/finish_nests.h"
+#include "model/tree/regions.h"
+
+namespace sluice {
+namespace {
+
+struct Excess {
+  double bits = 0;
+  std::vector<std::size_t> nests;  ///< that run then; several below a concurrent split
+  Moment moment;
+  const FlatCollective* collective = nullptr;  ///< that runs then, after the nest
+};
+
+/// The largest tile that an entry of the tree reserves, and the width of its values.
+struct ReservedTile {
+  std::int64_t volume = 0;
+  std::string shape;  ///< `[4×8]`; a value without ranks has none
+  double bits_per_value = 0;
+};
+
+ReservedTile reserved_tile(const BoundProblem& problem, const FlatTree& tree, std::uint32_t entry) {
+  ReservedTile reserved;
+  for (const Nest& nest : tree.nests) {
+    for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
+      const NestStorage& storage = tree.storages[s];
+      if (storage.entry != entry) continue;
+      const BoundComponent& memory = problem[nest.einsum].components[storage.component.index()];
+      for (const BoundAccess& access : problem[nest.einsum].held) {
+        const std::int64_t* tiles = tree.tiles_at(storage);
+        if (access.tensor != storage.tensor || tile_volume(access, tiles) <= reserved.volume)
+          continue;
+        reserved = {tile_volume(access, tiles), "",
+                    memory.bits_per_value[static_cast<std::size_t>(storage.tensor)]};
+        for (const BoundIndex& index : access.index)
+          reserved.shape += (reserved.shape.empty() ? "[" : "×") +
+                            with_thousands(static_cast<double>(tile_extent(index, tiles)));
+        if (!reserved.shape.empty()) reserved.shape += "]";
+      }
+    }
+  }
+  return reserved;
+}
+
+/// Every factor of what a tensor takes: `B 1,024 = [8×8] × 8 bits × 2 buffers`. Where the tile is
+/// no box (Einsums touch different parts), its values are counted instead.
+std::string reservation_text(const BoundProblem& problem, const FlatTree& tree,
+                             const Reservations& analysis, std::uint32_t reservation) {
+  const std::uint32_t entry = analysis.entries_of(reservation).front();
+  const ReservedTile tile = reserved_tile(problem, tree, entry);
+  const double multiple = analysis.multiple(reservation);
+  const double values = analysis.bits(reservation) / multiple / tile.bits_per_value;
+  std::string text = problem.workload[analysis.entry_of(reservation).tensor].name + " " +
+                     with_thousands(analysis.bits(reservation)) + " = " +
+                     (values == static_cast<double>(tile.volume) && !tile.shape.empty()
+                          ? tile.shape
+                          : with_thousands(values) + (values == 1 ? " value" : " values")) +
+                     " × " + with_thousands(tile.bits_per_value) +
+                     (tile.bits_per_value == 1 ? " bit" : " bits");
+  if (multiple != 1)
+    text += " × " + with_thousands(multiple) + " " + analysis.multiple_name(reservation);
+  return text;
+}
+
+void report_excess(const BoundProblem& problem, const FlatTree& tree, Reservations& analysis,
+                   std::size_t component, const Excess& excess, ViolationReport& report) {
+  const Nest& nest = tree.nests[excess.nests.front()];
+  const double capacity = problem[nest.einsum].components[component].size_bits;
+  std::vector<std::pair<double, std::uint32_t>> held;
+  for (std::size_t running : excess.nests)
+    for (std::uint32_t index :
+         excess.collective ? analysis.live_at(*excess.collective) : analysis.live_at(running))
+      if (const std::pair<double, std::uint32_t> part{analysis.bits(index), index};
+          analysis.entry_of(index).component.index() == component &&
+          std::find(held.begin(), held.end(), part) == held.end())
+        held.push_back(part);
+  std::stable_sort(held.begin(), held.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string parts;
+  for (const auto& [bits, index] : held)
+    parts += (parts.empty() ? "" : ", ") + reservation_text(problem, tree, analysis, index);
+  const std::string user = excess.collective
+                               ? collective_name(excess.collective->collective->type) + " of " +
+                                     report.name(excess.collective->collective->tensor)
+                               : "Einsum " + report.name(nest.einsum);
+  Violation& violation =
+      report.add(ViolationKind::kCapacity, excess.collective ? excess.collective->node : nest.node,
+                 report.name(ComponentId(component)) + " holds " + with_thousands(capacity) +
+                     " bits; the " + user + " needs " + with_thousands(capacity + excess.bits) +
+                     " (" + parts + "), " + with_thousands(excess.bits) + " too many.",
+                 nest.einsum);
+  violation.component = ComponentId(component);
+  violation.excess_bits = excess.bits;
+  for (const auto& [bits, index] : held)
+    violation.tensors.push_back(analysis.entry_of(index).tensor);
+}
+
+}  // namespace
+
+namespace {
+
+/// Compares what is alive with the capacities, nest by nest.
+class CapacityCheck {
+ public:
+  CapacityCheck(const BoundProblem& problem, const FlatTree& tree)
+      : problem_(problem),
+        tree_(tree),
+        analysis_(problem, tree),
+        n_components_(problem.arch.components.size()),
+        excess_(n_components_),
+        live_bits_(n_components_),
+        occupancy_{std::vector<double>(n_components_, 0), std::vector<double>(n_components_, 0)} {}
+
+  /// What nest `n` needs with the bits that the tree's entries have now.
+  void add(std::size_t n, const Moment& moment) {
+    std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
+    for (std::uint32_t index : analysis_.live_at(n))
+      live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
+    for (std::size_t c = 0; c < n_components_; ++c)
+      if (problem_.arch.components[c].is_memory()) note(c, live_bits_[c], {&n, 1}, moment);
+  }
+
+  /// What is there while a collective brings a tensor elsewhere.
+  void add(const FlatCollective& collective) {
+    std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
+    for (std::uint32_t index : analysis_.live_at(collective))
+      live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
+    const std::size_t before = static_cast<std::size_t>(collective.place - 1);
+    for (std::size_t c = 0; c < n_components_; ++c)
+      if (problem_.arch.components[c].is_memory())
+        note(c, live_bits_[c], {&before, 1}, {}, &collective);
+  }
+
+  /// What all nests need, some of which run at the same time: largest tiles throughout.
+  void add_concurrent() {
+    const std::vector<Load> loads = loads_of(0, static_cast<int>(tree_.nests.size()), 0);
+    for (std::size_t c = 0; c < n_components_; ++c)
+      if (problem_.arch.components[c].is_memory() && !loads[c].nests.empty())
+        note(c, loads[c].bits, loads[c].nests, {});
+  }
+
+  void report(HeldBoxes* boxes, ViolationReport& report) {
+    for (std::size_t c = 0; c < n_components_; ++c) {
+      if (excess_[c].bits <= 0) continue;
+      if (boxes) boxes->hold(excess_[c].moment);
+      report_excess(problem_, tree_, analysis_, c, excess_[c], report);
+    }
+  }
+
+  Occupancy take() { return std::move(occupancy_); }
+
+ private:
+  /// The most that one memory holds, and the nests that run then.
+  struct Load {
+    double bits = 0;
+    std::vector<std::size_t> nests;
+  };
+
+  void note(std::size_t c, double bits, std::span<const std::size_t> nests, const Moment& moment,
+            const FlatCollective* collective = nullptr) {
+    const double capacity = problem_[tree_.nests[nests.front()].einsum].components[c].size_bits;
+    if (bits > occupancy_.peak_bits[c]) {
+      occupancy_.peak_bits[c] = bits;
+      occupancy_.capacity_bits[c] = capacity;
+    } else if (occupancy_.peak_bits[c] == 0) {
+      occupancy_.capacity_bits[c] = std::max(occupancy_.capacity_bits[c], capacity);
+    }
+    if (bits - capacity > excess_[c].bits)
+      excess_[c] = {bits - capacity, {nests.begin(), nests.end()}, moment, collective};
+  }
+
+  /// Per component: what reservations below at least `depth` concurrent splits take at most while
+  /// nests [begin, end) run, those in different children of such a split at the same time.
+  std::vector<Load> loads_of(int begin, int end, int depth) {
+    std::vector<Load> most(n_components_);
+    for (int n = begin; n < end;) {
+      const ConcurrentSplit* split = tree_.concurrent_split_at(n, depth);
+      std::vector<Load> now(n_components_), largest(n_components_);  // that of one child alone
+      for (std::uint32_t index : analysis_.live_at(static_cast<std::size_t>(n)))
+        if (analysis_.concurrency(index) == depth)
+          now[analysis_.entry_of(index).component.index()].bits += analysis_.bits(index);
+      for (std::size_t s = 0; split && s < split->stages.size(); ++s) {
+        const std::vector<Load> child = loads_of(split->stages[s], split->stage_end(s), depth + 1);
+        for (std::size_t c = 0; c < n_components_; ++c) {
+          if (is_divided(problem_.arch, *split, ComponentId(c))) {
+            if (largest[c].nests.empty() || child[c].bits > largest[c].bits) largest[c] = child[c];
+            continue;
+          }
+          now[c].bits += child[c].bits;
+          now[c].nests.insert(now[c].nests.end(), child[c].nests.begin(), child[c].nests.end());
+        }
+      }
+      for (std::size_t c = 0; c < n_components_; ++c) {
+        now[c].bits += largest[c].bits;
+        now[c].nests.insert(now[c].nests.end(), largest[c].nests.begin(), largest[c].nests.end());
+        if (!split) now[c].nests = {static_cast<std::size_t>(n)};
+        if (most[c].nests.empty() || now[c].bits > most[c].bits) most[c] = std::move(now[c]);
+      }
+      n = split ? split->end : n + 1;
+    }
+    return most;
+  }
+
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  Reservations analysis_;
+  std::size_t n_components_;
+  std::vector<Excess> excess_;
+  std::vector<double> live_bits_;
+  Occupancy occupancy_;
+};
+
+}  // namespace
+
+Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
+  CapacityCheck check(problem, tree);
+  std::optional<HeldBoxes> boxes;
+  if (problem.holds_unlike_boxes && tree.concurrent.empty()) boxes.emplace(problem, tree);
+  if (!tree.concurrent.empty()) check.add_concurrent();
+  for (std::size_t n = 0; n < tree.nests.size() && tree.concurrent.empty(); ++n) {
+    if (boxes)
+      boxes->for_each_moment(n, [&](const Moment& moment) { check.add(n, moment); });
+    else
+      check.add(n, {});
+  }
+  for (const FlatCollective& flat : tree.collectives)
+    if (flat.moves && flat.place > 0) {
+      if (boxes)
+        boxes->for_each_moment(static_cast<std::size_t>(flat.place - 1),
+                               [&](const Moment&) { check.add(flat); });
+      else
+        check.add(flat);
+    }
+  check.report(boxes ? &*boxes : nullptr, report);
+  return check.take();
+}
+
+}  // namespace sluice

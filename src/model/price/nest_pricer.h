@@ -1,0 +1,80 @@
+#pragma once
+
+#include <vector>
+
+#include "model/legality/concurrent_splits.h"
+#include "model/shipment/shipment.h"
+#include "model/traffic/traffic.h"
+#include "sluice/model/cost.h"
+#include "sluice/model/used_components.h"
+
+namespace sluice {
+
+/// A copy's two tensors are one: a memory that holds both is listed once, under the one that is
+/// backed there.
+bool is_second_of_copy(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                       std::uint32_t storage);
+
+/// Turns counts into energy and time, Einsum by Einsum. Counts become actions by each memory's own
+/// bits per value and per action; times are those of the busiest instance.
+class NestPricer {
+ public:
+  /// `rows` may be null: then only the totals are kept. Components leak for `leak_factor` times the
+  /// Einsum's latency under `overlap`: another policy's excess is shared out in proportion.
+  NestPricer(const BoundProblem& problem, const FlatTree& tree, Cost* rows, double leak_factor = 1);
+
+  /// Adds one Einsum's energy, latency and leakage to the totals (and its rows to the Cost).
+  /// `shipments`: of the tensor that it makes; their time comes after everything else.
+  void add(const Nest& nest, const NestTraffic& traffic,
+           const std::vector<Shipment>& shipments = {});
+
+  double energy_j() const { return energy_j_; }
+  /// Under `overlap`, with the tree's pipelined and parallel splits.
+  double latency_s() const {
+    return tree_.concurrent.empty() ? latency_s_ : concurrent_latency(problem_.arch, tree_, times_);
+  }
+  /// As if the Einsums followed each other.
+  double sequential_latency_s() const { return latency_s_; }
+  /// Per Einsum added; only of a tree with pipelined or parallel splits.
+  const std::vector<NestTime>& times() const { return times_; }
+  double leak_energy_j() const { return leak_energy_j_; }
+  double merge_values() const { return merge_values_; }
+  double padding_values() const { return padding_values_; }
+
+ private:
+  void add_storage(const Nest& nest, const NestStorage& storage, const StorageTraffic& traffic);
+  void add_memory_action(const Nest& nest, const NestStorage& storage, int action, double values,
+                         double unit_values);
+  void add_network(const Nest& nest, const NetworkTraffic& traffic);
+  void add_network_time(const NetworkTraffic& traffic, const Network& network, double width);
+  void add_compute(const Nest& nest, const NestTraffic& traffic);
+  /// Adds energy and rows; returns the time.
+  double add_shipment(const Nest& nest, const Shipment& sent);
+  /// Adds actions to the Einsum's row of this component, tensor and action, or makes it.
+  void add_actions(const EnergyRow& row);
+  double network_seconds(std::size_t component) const;
+  double busy_seconds(const Nest& nest, std::size_t component) const;
+  void add_leakage(const Nest& nest, double latency_s);
+
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  Cost* rows_;
+  std::vector<std::size_t> first_action_;  ///< per component: its first action in unit_calls_
+  std::vector<double> unit_calls_;         ///< per action of every component, busiest instance
+  /// busiest instance of a network: bits over each link at its entry, downwards and upwards;
+  /// seconds that messages wait in routers and queues
+  struct NetworkLoad {
+    std::vector<double> down_bits, up_bits;
+    double waiting_s = 0;
+  };
+  std::vector<NetworkLoad> network_loads_;  ///< per component; empty without networks
+  std::size_t first_row_ = 0;               ///< of the current Einsum in rows_->energy
+  std::vector<NestTime> times_;
+  UsedComponents used_;  ///< in the current Einsum
+  double leak_factor_ = 1;
+  double instances_ = 1;  ///< repetitions of the current Einsum
+  double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0;
+  double merge_values_ = 0, padding_values_ = 0;
+};
+
+}  // namespace sluice

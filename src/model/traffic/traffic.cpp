@@ -1,0 +1,43 @@
+#include "model/traffic/traffic.h"
+
+#include "model/traffic/access_counter.h"
+#include "model/tree/finish_nests.h"
+
+namespace sluice {
+namespace {
+
+/// Counts are numbers.
+struct Numbers {
+  using Value = std::int64_t;
+  Value constant(std::int64_t value) const { return value; }
+  Value trips(const FlatTree& tree, std::uint32_t loops_begin, int l) const {
+    return tree.loops[loops_begin + static_cast<std::uint32_t>(l)].trips;
+  }
+  Value volume(const FlatTree& tree, const NestStorage& storage, const BoundAccess& access) const {
+    return tile_volume(access, tree.tiles_at(storage));
+  }
+  Value multiply(Value a, Value b) const { return checked_multiply(a, b); }
+  Value add(Value a, Value b) const { return checked_add(a, b); }
+  Value subtract(Value a, Value b) const { return a - b; }
+  Value first_sights(const NestLoop* loops, const std::vector<LoopEffect>& effects,
+                     const BoundAccess& access, const std::vector<VariableRange>& ranges) const {
+    return sluice::first_sights(loops, effects.data(), static_cast<int>(effects.size()), access,
+                                ranges);
+  }
+  Value uneven_sum(const NestLoop* loops, const std::vector<LoopEffect>& effects,
+                   const BoundAccess& access, const std::vector<VariableRange>& ranges) const {
+    return visit_sum(loops, effects.data(), static_cast<int>(effects.size()), access, ranges);
+  }
+};
+
+}  // namespace
+
+void count_traffic(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                   bool with_padding, NestTraffic* result) {
+  Numbers numbers;
+  result->padding_values = 0;
+  count_nest(numbers, problem, tree, nest, with_padding ? &result->padding_values : nullptr,
+             *result);
+}
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+#include "model/tree/forward_ends.h"
+
+#include <algorithm>
+
+#include "sluice/support/checked.h"
+
+namespace sluice {
+
+std::int64_t common_values(const IndexBox& a, const IndexBox& b) {
+  std::int64_t values = 1;
+  for (std::size_t r = 0; r < a.size(); ++r) {
+    const std::int64_t extent = std::min(a[r].high, b[r].high) - std::max(a[r].low, b[r].low) + 1;
+    if (extent <= 0) return 0;
+    values = checked_multiply(values, extent);
+  }
+  return values;
+}
+
+ForwardEnd::ForwardEnd(const BoundProblem& problem, const FlatTree& tree,
+                       const FlatForward& forward, const Nest& nest, const NestStorage& storage)
+    : problem_(problem), tree_(tree), tensor_(forward.tensor), nest_(&nest), storage_(&storage) {
+  const std::vector<const Node*>& above = tree.concurrent[forward.split].loops_above;
+  for (int l = 0; l < storage.loops_above; ++l) {
+    const NestLoop& loop = tree.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
+    if (loop.trips == 1) continue;
+    const bool common = std::find(above.begin(), above.end(), loop.node) != above.end();
+    (common ? common_ : own_).push_back(&loop);
+  }
+  int found = 0;
+  for (const BoundAccess& access : problem[nest.einsum].accesses) {
+    if (access.tensor != storage.tensor) continue;
+    access_ = ++found == 1 ? &access : nullptr;
+  }
+}
+
+std::vector<const NestLoop*> ForwardEnd::own_spatial_loops() const {
+  std::vector<const NestLoop*> loops;
+  for (const NestLoop* loop : own_)
+    if (loop->spatial) loops.push_back(loop);
+  return loops;
+}
+
+IndexBox ForwardEnd::tile(const std::vector<std::int64_t>& steps) const {
+  Extents extents = tile_extents();
+  const std::vector<const NestLoop*> loops = own_spatial_loops();
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    extents.starts[static_cast<std::size_t>(loops[l]->variable)] += steps[l] * loops[l]->tile;
+  return box(extents);
+}
+
+IndexBox ForwardEnd::whole() const {
+  Extents extents = tile_extents();
+  for (const NestLoop* loop : own_) {
+    std::int64_t& size = extents.sizes[static_cast<std::size_t>(loop->variable)];
+    size = checked_multiply(size, loop->trips);
+  }
+  return box(extents);
+}
+
+ForwardEnd::Extents ForwardEnd::tile_extents() const {
+  const auto& space = problem_.workload[nest_->einsum].iteration_space;
+  Extents extents;
+  for (std::size_t v = 0; v < space.size(); ++v) {
+    extents.starts.push_back(space[v].minimum);
+    extents.sizes.push_back(tree_.tiles_at(*storage_)[v]);
+  }
+  return extents;
+}
+
+IndexBox ForwardEnd::box(const Extents& extents) const {
+  IndexBox box;
+  for (std::size_t r = 0; r < access_->index.size(); ++r) {
+    const BoundIndex& index = access_->index[r];
+    IndexRange range{index.constant, index.constant + index.slack};
+    for (const BoundTerm& term : index.terms) {
+      const auto v = static_cast<std::size_t>(term.variable);
+      const std::int64_t a = term.coefficient * extents.starts[v];
+      const std::int64_t b = term.coefficient * (extents.starts[v] + extents.sizes[v] - 1);
+      range.low += std::min(a, b);
+      range.high += std::max(a, b);
+    }
+    const std::int64_t size = problem_.workload[problem_.workload[tensor_].ranks[r]].size;
+    box.push_back({std::max<std::int64_t>(range.low, 0), std::min(range.high, size - 1)});
+  }
+  return box;
+}
+
+}  // namespace sluice

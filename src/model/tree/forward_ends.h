@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/tree/nest.h"
+
+namespace sluice {
+
+/// Indices of a tensor, rank by rank; empty where `low` exceeds `high` in one.
+struct IndexRange {
+  std::int64_t low = 0, high = 0;
+  friend bool operator==(const IndexRange&, const IndexRange&) = default;
+};
+using IndexBox = std::vector<IndexRange>;
+
+/// Values in both boxes.
+std::int64_t common_values(const IndexBox& a, const IndexBox& b);
+
+/// The maker or one reader of a forwarded tensor, with the node that holds it there.
+class ForwardEnd {
+ public:
+  ForwardEnd(const BoundProblem& problem, const FlatTree& tree, const FlatForward& forward,
+             const Nest& nest, const NestStorage& storage);
+
+  const Nest& nest() const { return *nest_; }
+  const NestStorage& storage() const { return *storage_; }
+  /// Loops above the node: those above the split, and its own.
+  const std::vector<const NestLoop*>& common_loops() const { return common_; }
+  const std::vector<const NestLoop*>& own_loops() const { return own_; }
+  std::vector<const NestLoop*> own_spatial_loops() const;
+  /// How this Einsum touches the tensor; null where it does so in several ways.
+  const BoundAccess* access() const { return access_; }
+
+  /// Indices of the node's tile where its own spatial loops stand at `steps` and all others at 0,
+  /// within the tensor.
+  IndexBox tile(const std::vector<std::int64_t>& steps) const;
+  /// The same of all its instances together.
+  IndexBox whole() const;
+
+ private:
+  /// Of each variable of the Einsum.
+  struct Extents {
+    std::vector<std::int64_t> starts, sizes;
+  };
+  Extents tile_extents() const;
+  IndexBox box(const Extents& extents) const;
+
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  TensorId tensor_;
+  const Nest* nest_;
+  const NestStorage* storage_;
+  const BoundAccess* access_ = nullptr;
+  std::vector<const NestLoop*> common_, own_;
+};
+
+/// Calls `visit(steps)` for every combination of the loops' steps, the last loop fastest.
+template <class Visit>
+void for_each_step(const std::vector<const NestLoop*>& loops, Visit visit) {
+  std::vector<std::int64_t> steps(loops.size(), 0);
+  for (;;) {
+    visit(steps);
+    std::size_t l = loops.size();
+    while (l > 0 && ++steps[l - 1] == loops[l - 1]->trips) steps[--l] = 0;
+    if (l == 0) return;
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,85 @@
+#include "ledger.h"
+
+#include <algorithm>
+
+namespace sluice::referee {
+
+void Complaints::add(ComplaintKind kind, std::string message) {
+  constexpr std::size_t kMostOfAKind = 8;
+  std::size_t of_kind = 0;
+  for (const Complaint& other : list_) {
+    if (other.kind != kind) continue;
+    if (other.message == message || ++of_kind == kMostOfAKind) return;
+  }
+  list_.push_back({kind, std::move(message)});
+}
+
+bool Complaints::has(ComplaintKind kind) const {
+  return std::any_of(list_.begin(), list_.end(),
+                     [&](const Complaint& complaint) { return complaint.kind == kind; });
+}
+
+/// Adds up what is reserved after each event. Of one owner's sizes the largest counts.
+double ReservationTable::Instance::peak() const {
+  double always = 0;
+  for (const auto& [owner, bits] : forever) always += bits;
+  std::map<std::size_t, std::multiset<double>> live;
+  double now = always;
+  double highest = always;
+  for (const Event& event : events) {
+    std::multiset<double>& sizes = live[event.owner];
+    const auto always_owned = forever.find(event.owner);
+    const double floor = always_owned == forever.end() ? 0 : always_owned->second;
+    const auto reserved = [&] { return sizes.empty() ? floor : std::max(floor, *sizes.rbegin()); };
+    now -= reserved();
+    if (event.bits > 0)
+      sizes.insert(event.bits);
+    else
+      sizes.erase(sizes.find(-event.bits));
+    now += reserved();
+    highest = std::max(highest, now);
+  }
+  return highest;
+}
+
+void ReservationTable::reserve(ComponentId memory, const InstancePlace& place, std::size_t owner,
+                               double bits) {
+  memories_[memory][place].events.push_back({now_++, owner, bits});
+}
+
+void ReservationTable::release(ComponentId memory, const InstancePlace& place, std::size_t owner,
+                               double bits) {
+  memories_[memory][place].events.push_back({now_++, owner, -bits});
+}
+
+void ReservationTable::reserve_since(std::size_t moment, ComponentId memory,
+                                     const InstancePlace& place, std::size_t owner, double bits) {
+  std::vector<Event>& events = memories_[memory][place].events;
+  const auto later = std::find_if(events.begin(), events.end(),
+                                  [&](const Event& event) { return event.moment >= moment; });
+  events.insert(later, {moment, owner, bits});
+  release(memory, place, owner, bits);
+}
+
+void ReservationTable::reserve_forever(ComponentId memory, const InstancePlace& place,
+                                       std::size_t owner, double bits) {
+  double& reserved = memories_[memory][place].forever[owner];
+  reserved = std::max(reserved, bits);
+}
+
+std::map<MemoryInstance, double> ReservationTable::peaks() const {
+  std::map<MemoryInstance, double> peaks;
+  for (const auto& [memory, instances] : memories_)
+    for (const auto& [place, instance] : instances) peaks[{memory, place}] = instance.peak();
+  return peaks;
+}
+
+double ReservationTable::peak_bits(ComponentId memory) const {
+  double peak = 0;
+  const auto instances = memories_.find(memory);
+  if (instances == memories_.end()) return peak;
+  for (const auto& [place, instance] : instances->second) peak = std::max(peak, instance.peak());
+  return peak;
+}
+
+}  // namespace sluice::referee

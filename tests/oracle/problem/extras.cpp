@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "oracle/problem/random_problem.h"
+
+namespace sluice::oracle {
+namespace {
+
+bool has_window(const AccessSpec& access) {
+  return std::any_of(access.projection.begin(), access.projection.end(), [](const auto& index) {
+    const std::size_t plus = index.second.find("+ ");
+    return plus != std::string::npos &&
+           std::isalpha(static_cast<unsigned char>(index.second[plus + 2])) != 0;
+  });
+}
+
+bool has_ports(const ProblemSpec& spec) {
+  for (const MemorySpec& memory : spec.memories) {
+    if (!memory.spatial.empty()) return true;
+    if (memory.kind == HolderKind::kMemory) return false;
+  }
+  return false;
+}
+
+bool leaks(const ProblemSpec& spec) {
+  const auto is_gated = [](const auto& component) {
+    return component.leak != "0" && component.power_gated;
+  };
+  return is_gated(spec.compute) || (spec.fork && is_gated(spec.fork->compute)) ||
+         std::any_of(spec.memories.begin(), spec.memories.end(), is_gated);
+}
+
+}  // namespace
+
+const std::vector<NamedExtra>& named_extras() {
+  static const std::vector<NamedExtra> extras = {
+      {"tolls", &Extras::tolls},
+      {"behaviours", &Extras::behaviours},
+      {"free_orders", &Extras::free_orders},
+      {"inner_persistent", &Extras::inner_persistent},
+      {"double_variables", &Extras::double_variables},
+      {"recurrences", &Extras::recurrences},
+      {"cycles", &Extras::cycles},
+      {"normalisations", &Extras::normalisations},
+      {"windowed_outputs", &Extras::windowed_outputs},
+      {"shared_windows", &Extras::shared_windows},
+      {"ports", &Extras::ports},
+      {"leakage", &Extras::leakage},
+      {"many_loops", &Extras::many_loops},
+  };
+  return extras;
+}
+
+Extras extras_of(const ProblemSpec& spec) {
+  Extras extras;
+  for (const EinsumSpec& einsum : spec.einsums) {
+    extras.windowed_outputs = extras.windowed_outputs || has_window(einsum.output);
+    extras.shared_windows =
+        extras.shared_windows ||
+        std::count_if(einsum.inputs.begin(), einsum.inputs.end(), has_window) > 1;
+    extras.cycles = extras.cycles || einsum.name == "TAKE";
+  }
+  extras.ports = has_ports(spec);
+  extras.leakage = leaks(spec);
+  extras.many_loops = std::count_if(spec.memories.begin(), spec.memories.end(), [](const auto& m) {
+                        return m.kind == HolderKind::kMemory;
+                      }) > 3;
+  return extras;
+}
+
+}  // namespace sluice::oracle

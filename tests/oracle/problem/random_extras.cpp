@@ -1,0 +1,320 @@
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+#include "oracle/problem/dice.h"
+#include "oracle/problem/random_problem.h"
+
+namespace sluice::oracle {
+namespace {
+
+// --- Einsums ------------------------------------------------------------------------------------
+
+/// Appends Einsums of special kinds to a workload, or puts them in the place of its last ones.
+class EinsumExtras {
+ public:
+  EinsumExtras(Dice& dice, ProblemSpec& spec) : dice_(dice), spec_(spec) {
+    while (spec.einsums.size() > 2) spec.einsums.pop_back();
+    for (auto& [rank, size] : spec.rank_sizes) size = std::min(size, 4);
+    fit_convolutions();
+    source_ = spec.einsums.back().output;
+    if (source_.projection.size() < 2) source_ = spec.einsums.front().inputs.front();
+    for (auto& [rank, index] : source_.projection) index = own_variable(rank);
+  }
+
+  /// S[m+1,n] = S[m,n] · T[m,n], then perhaps a reader of each step's state.
+  void scan() {
+    const AccessSpec state = state_access("S", "");
+    add("SCAN", {source_, state}, state_access("S", " + 1"));
+    if (dice_.chance(60))
+      add("READ", {state_access("S", dice_.chance(50) ? "" : " + 1")}, output("O"));
+  }
+
+  /// B[m,n] = A[m,n], A[m+1,n] = B[m,n] · T[m,n]: B reads what A left in the step before.
+  void cycle() {
+    add("TAKE", {state_access("A", "")}, output("B"));
+    AccessSpec taken = output("B");
+    add("STEP", {taken, source_}, state_access("A", " + 1"));
+    if (dice_.chance(40)) add("READ", {state_access("A", " + 1")}, output("O"));
+  }
+
+  /// R[m,a,b] = T[m,2*a+b]: a rank split in two.
+  void reshape() {
+    auto& [rank, index] = source_.projection.back();
+    if (size_of(rank) % 2 != 0) return;
+    AccessSpec result{"R", source_.projection};
+    result.projection.pop_back();
+    result.projection.emplace_back("RA", "a_x");
+    result.projection.emplace_back("RB", "b_x");
+    spec_.rank_sizes.emplace_back("RA", size_of(rank) / 2);
+    spec_.rank_sizes.emplace_back("RB", 2);
+    index = "2*a_x + b_x";
+    add("SPLIT", {source_}, result);
+  }
+
+  /// O[p,q] = sum over r, s of T[p+r,q+s]: two windows at once.
+  void pooling() {
+    auto& columns = source_.projection.back();
+    auto& rows = source_.projection[source_.projection.size() - 2];
+    if (size_of(rows.first) < 2 || size_of(columns.first) < 2) return;
+    AccessSpec result{"O", source_.projection};
+    result.projection[result.projection.size() - 2] = {"PX", "p_x"};
+    result.projection.back() = {"QX", "q_x"};
+    spec_.rank_sizes.emplace_back("PX", size_of(rows.first) - 1);
+    spec_.rank_sizes.emplace_back("QX", size_of(columns.first) - 1);
+    rows.second = "p_x + r_x";
+    columns.second = "q_x + s_x";
+    add("POOL", {source_}, result);
+    spec_.einsums.back().bounds = {"0 <= r_x < 2", "0 <= s_x < 2"};
+  }
+
+  /// O[p,n] = sum over r of T[p+r,n] · V[p+r,n]: one loop moves the windows of two inputs.
+  void correlation() {
+    auto& [rank, index] = source_.projection[static_cast<std::size_t>(dice_.below(2))];
+    const int window = dice_.one_of({2, 2, 3});
+    const int rows = size_of(rank);
+    if (rows < window) return;
+    AccessSpec result = output("O");
+    for (auto& [of_result, at] : result.projection)
+      if (of_result == rank) std::tie(of_result, at) = std::pair("PX", "p_x");
+    spec_.rank_sizes.emplace_back("PX", rows - window + 1);
+    index = "p_x + r_x";
+    AccessSpec other{"V", {{rank, index}}};
+    if (dice_.chance(50)) other.projection = source_.projection;
+    add("PAIR", {source_, other}, result);
+    spec_.einsums.back().weight = "V";
+    spec_.einsums.back().bounds = {"0 <= r_x < " + std::to_string(window)};
+  }
+
+  /// D[s*m+r,n] = T[m,n] · W[r] summed over m and r, then perhaps a reader of it.
+  void scatter() {
+    auto& [rank, index] = source_.projection[dice_.below(static_cast<int>(2))];
+    const int window = dice_.one_of({2, 2, 3});
+    const int stride = dice_.one_of({1, 1, 2, 2, 3});
+    AccessSpec result = output("D");
+    AccessSpec weight{"F", {{"FR", "r_x"}}};
+    for (auto& [of_result, at] : result.projection) {
+      if (of_result != rank) continue;
+      of_result = "DX";
+      at = (stride > 1 ? std::to_string(stride) + "*" : "") + index + " + r_x";
+    }
+    if (dice_.chance(30)) weight.projection.push_back(source_.projection.back());
+    // Sometimes a point behind the last one that is made.
+    spec_.rank_sizes.emplace_back(
+        "DX", stride * (size_of(rank) - 1) + window + (dice_.chance(10) ? 1 : 0));
+    spec_.rank_sizes.emplace_back("FR", window);
+    add("SCATTER", {source_, weight}, result);
+    spec_.einsums.back().weight = "F";
+    spec_.einsums.back().bounds = {"0 <= r_x < " + std::to_string(window)};
+    if (stride > window || !dice_.chance(40)) return;
+    for (auto& [of_result, at] : result.projection)
+      if (of_result == "DX") at = "dx_x";
+    AccessSpec last = result;
+    last.tensor = "O";
+    add("READ", {result}, last);
+  }
+
+  /// R[m] = sum over n of T[m,n], O[m,n] = T[m,n] · R[m]: O needs all of a row's sum.
+  void normalise() {
+    AccessSpec sum{"R", source_.projection};
+    sum.projection.pop_back();
+    add("SUM", {source_}, sum);
+    add("NORM", {source_, sum}, output("O"));
+  }
+
+ private:
+  int& size_of(const std::string& rank) {
+    for (auto& [name, size] : spec_.rank_sizes)
+      if (name == rank) return size;
+    spec_.rank_sizes.emplace_back(rank, 1);
+    return spec_.rank_sizes.back().second;
+  }
+
+  /// The sizes that a convolution's image needs, after sizes were cut.
+  void fit_convolutions() {
+    for (const EinsumSpec& einsum : spec_.einsums) {
+      if (einsum.bounds.empty()) continue;
+      const int window = einsum.bounds[0].back() - '0';
+      for (std::size_t r = 0; r < einsum.inputs[0].projection.size(); ++r) {
+        const auto& [rank, index] = einsum.inputs[0].projection[r];
+        if (index.find('+') == std::string::npos) continue;
+        const int stride = index[0] == '2' ? 2 : 1;
+        int& results = size_of(einsum.output.projection[r].first);
+        int& rows = size_of(rank);
+        rows = std::max(rows, window);
+        results = (rows - window) / stride + 1;
+      }
+    }
+  }
+
+  static std::string own_variable(const std::string& rank) {
+    std::string name;
+    for (char c : rank) name += static_cast<char>(std::tolower(c));
+    return name + "_x";
+  }
+
+  AccessSpec output(const std::string& name) const { return {name, source_.projection}; }
+
+  AccessSpec state_access(const std::string& name, const std::string& offset) {
+    AccessSpec access{name, source_.projection};
+    const std::string rank = name + "STEP";
+    int& steps = size_of(source_.projection[0].first);
+    steps = std::max(steps, 2);
+    const int slices = steps + 1;
+    size_of(rank) = slices;
+    access.projection[0] = {rank, access.projection[0].second + offset};
+    return access;
+  }
+
+  void add(const std::string& name, std::vector<AccessSpec> inputs, AccessSpec result) {
+    EinsumSpec einsum;
+    einsum.name = name;
+    einsum.inputs = std::move(inputs);
+    einsum.output = std::move(result);
+    spec_.einsums.push_back(std::move(einsum));
+  }
+
+  Dice& dice_;
+  ProblemSpec& spec_;
+  AccessSpec source_;
+};
+
+void add_einsums(Dice& dice, ProblemSpec& spec, const Extras& extras) {
+  const int kind = dice.below(100);
+  if (extras.windowed_outputs && dice.chance(20)) {
+    EinsumExtras(dice, spec).scatter();
+  } else if (extras.recurrences && kind < 12) {
+    EinsumExtras(dice, spec).scan();
+  } else if (extras.cycles && kind >= 12 && kind < 28) {
+    EinsumExtras(dice, spec).cycle();
+  } else if (extras.double_variables && kind >= 28 && kind < 35) {
+    EinsumExtras(dice, spec).reshape();
+  } else if (extras.double_variables && kind >= 35 && kind < 42) {
+    EinsumExtras(dice, spec).pooling();
+  } else if (extras.normalisations && kind >= 42 && kind < 50) {
+    EinsumExtras(dice, spec).normalise();
+  } else if (extras.shared_windows && kind >= 50 && kind < 66) {
+    EinsumExtras(dice, spec).correlation();
+  }
+}
+
+// --- architecture -------------------------------------------------------------------------------
+
+bool has_copies(const ProblemSpec& spec) {
+  return std::any_of(spec.einsums.begin(), spec.einsums.end(),
+                     [](const EinsumSpec& e) { return e.is_copy; });
+}
+
+MemorySpec draw_toll(Dice& dice) {
+  MemorySpec toll;
+  toll.name = "Link";
+  toll.kind = HolderKind::kToll;
+  toll.keep = dice.text_of({"All", "input", "weight | output", "Nothing"});
+  if (dice.chance(25)) toll.may_keep = "All";
+  toll.direction = dice.text_of({"", "down", "up", "up_and_down"});
+  toll.read_energy = 1 + dice.below(8);
+  toll.read_throughput = dice.text_of({"inf", "8", "16"});
+  if (dice.chance(20)) toll.leak = "0.5";
+  if (dice.chance(20)) toll.bits_per_action = 4;
+  if (dice.chance(30))
+    toll.spatial = {{"TX", 2, dice.text_of({"All", "Nothing", "Inputs"}), "", ""}};
+  return toll;
+}
+
+MemorySpec draw_container(Dice& dice) {
+  MemorySpec container;
+  container.name = "Cluster";
+  container.kind = HolderKind::kContainer;
+  container.spatial = {{"KX", dice.one_of({2, 3, 4}),
+                        dice.text_of({"All", "Nothing", "Inputs", "Outputs"}), "",
+                        dice.text_of({"", "", "1"})}};
+  if (dice.chance(40)) container.spatial.push_back({"KY", 2, "All", "", ""});
+  return container;
+}
+
+void add_components(Dice& dice, ProblemSpec& spec) {
+  const auto insert = [&](MemorySpec node) {
+    const int at = 1 + dice.below(static_cast<int>(spec.memories.size()));
+    spec.memories.insert(spec.memories.begin() + at, std::move(node));
+  };
+  if (!has_copies(spec) && dice.chance(15)) insert(draw_toll(dice));
+  if (dice.chance(8)) insert(draw_container(dice));
+}
+
+void add_behaviours(Dice& dice, ProblemSpec& spec) {
+  for (std::size_t i = 1; i < spec.memories.size(); ++i) {
+    MemorySpec& memory = spec.memories[i];
+    if (memory.kind != HolderKind::kMemory) continue;
+    memory.is_double = dice.chance(10);
+    memory.separate_ports = memory.total_latency.empty() && dice.chance(10);
+    memory.counted_merges = dice.chance(10);
+    memory.power_gated = memory.leak != "0" && dice.chance(30);
+    if (dice.chance(5)) memory.values_per_action = 2;
+  }
+}
+
+/// Several instances of the outermost memory: its own, or those of a container around everything.
+void add_ports(Dice& dice, ProblemSpec& spec) {
+  const FanoutSpec ports{"PORT", dice.one_of({2, 2, 3, 4}),
+                         dice.text_of({"All", "All", "Nothing", "Inputs"}), "",
+                         dice.text_of({"", "", "", "1", "0.5"})};
+  if (dice.chance(70)) {
+    spec.memories.front().spatial.push_back(ports);
+    return;
+  }
+  MemorySpec rack;
+  rack.name = "Rack";
+  rack.kind = HolderKind::kContainer;
+  rack.spatial = {ports};
+  spec.memories.insert(spec.memories.begin(), rack);
+}
+
+void add_leakage(Dice& dice, ProblemSpec& spec) {
+  const auto draw = [&](std::string& leak, bool& power_gated) {
+    if (dice.chance(75)) leak = dice.text_of({"0.125", "0.5", "1", "4"});
+    power_gated = dice.chance(60);
+  };
+  for (MemorySpec& memory : spec.memories) draw(memory.leak, memory.power_gated);
+  draw(spec.compute.leak, spec.compute.power_gated);
+  if (!spec.fork) return;
+  draw(spec.fork->compute.leak, spec.fork->compute.power_gated);
+  if (spec.fork->memory) draw(spec.fork->memory->leak, spec.fork->memory->power_gated);
+}
+
+void add_orders(Dice& dice, ProblemSpec& spec) {
+  for (MemorySpec& memory : spec.memories) {
+    if (memory.kind != HolderKind::kMemory) continue;
+    memory.any_order = dice.chance(20);
+    if (!dice.chance(8)) continue;
+    memory.tensor_order = {
+        {dice.text_of({"input | output", "output", "weight"}), "weight - output"}};
+    if (memory.tensor_order[0][0] == "weight") memory.tensor_order[0][1] = "input";
+    if (dice.chance(30)) memory.tensor_order.push_back({"output", "input"});
+  }
+}
+
+void add_persistent(Dice& dice, ProblemSpec& spec) {
+  spec.persistent = dice.text_of({"weight - Intermediates", "weight - Intermediates",
+                                  "Inputs - Intermediates", "Intermediates", "All"});
+  spec.memories.front().keep =
+      dice.text_of({"~Intermediates", "Nothing", "~(Intermediates | Persistent)"});
+  spec.memories.front().may_keep = dice.text_of({"All", "~weight", "~Intermediates"});
+}
+
+}  // namespace
+
+void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
+  Dice dice(seed ^ 0x5DEECE66DULL);
+  add_einsums(dice, spec, extras);
+  if (extras.inner_persistent && dice.chance(12)) add_persistent(dice, spec);
+  if (extras.tolls) add_components(dice, spec);
+  if (extras.behaviours) add_behaviours(dice, spec);
+  if (extras.free_orders && dice.chance(20)) add_orders(dice, spec);
+  if (extras.behaviours)
+    for (MemorySpec& memory : spec.memories)
+      memory.free_drains = memory.kind == HolderKind::kMemory && dice.chance(8);
+  if (extras.leakage && dice.chance(20)) add_leakage(dice, spec);
+  if (extras.ports && dice.chance(12)) add_ports(dice, spec);
+}
+
+}  // namespace sluice::oracle

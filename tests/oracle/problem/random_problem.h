@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oracle/problem/dice.h"
+#include "sluice/mapper/mapper.h"
+#include "sluice/model/binding.h"
+
+namespace sluice::oracle {
+
+/// A small workload, architecture and search options, as text fields that print as one YAML file.
+/// Energies are integers, throughputs and leakage powers of two: every sum of costs is exact.
+
+struct AccessSpec {
+  std::string tensor;
+  std::vector<std::pair<std::string, std::string>> projection;  ///< rank → index expression
+};
+
+struct EinsumSpec {
+  std::string name;
+  std::vector<AccessSpec> inputs;
+  AccessSpec output;
+  bool is_copy = false;
+  int n_instances = 1;
+  std::string weight;               ///< the input that is called `weight`, or empty
+  std::vector<std::string> bounds;  ///< `0 <= r < 3`: variables that are no rank of their own
+};
+
+struct FanoutSpec {
+  std::string name;
+  int fanout = 2;
+  std::string may_reuse = "All";
+  std::string reuse;      ///< empty: not given
+  std::string min_usage;  ///< empty: not given
+};
+
+/// A memory, or what may stand between memories.
+enum class HolderKind { kMemory, kToll, kContainer };
+
+struct MemorySpec {
+  std::string name;
+  HolderKind kind = HolderKind::kMemory;
+  std::string size = "inf";
+  std::string keep, may_keep;  ///< empty: not given
+  int read_energy = 1, write_energy = 1;
+  std::string read_throughput = "inf", write_throughput = "inf";
+  std::string leak = "0";
+  std::string bits_per_value;  ///< empty, or the inside of a flow mapping
+  int bits_per_action = 1;
+  int values_per_action = 0;  ///< 0: bits_per_action counts
+  std::string total_latency;  ///< empty: the default
+  std::vector<FanoutSpec> spatial;
+  std::string direction;                               ///< tolls; empty: the default
+  std::vector<std::vector<std::string>> tensor_order;  ///< options of groups of tensors
+  bool any_order = false;                              ///< free of the memory hierarchy
+  bool is_double = false, separate_ports = false;      ///< buffering, ports
+  bool counted_merges = false, free_drains = false, power_gated = false;
+};
+
+struct ComputeSpec {
+  std::string name;
+  std::string enabled;  ///< empty: always
+  int energy = 1;
+  std::string throughput = "1";
+  std::string leak = "0";
+  bool power_gated = false;
+  std::vector<FanoutSpec> spatial;
+};
+
+/// A memory (or none) with a compute below it, on its own branch of the hierarchy.
+struct ForkSpec {
+  std::optional<MemorySpec> memory;
+  ComputeSpec compute;
+};
+
+struct ProblemSpec {
+  std::vector<std::pair<std::string, int>> rank_sizes;
+  std::string bits_per_value = "All: 8";
+  std::string persistent;  ///< set expression, or empty
+  int n_instances = 1;
+  std::vector<EinsumSpec> einsums;
+  std::vector<MemorySpec> memories;  ///< outermost first
+  std::optional<ForkSpec> fork;      ///< stands after memories[fork_place]
+  ComputeSpec compute;
+  int max_fused_loops = kUnlimitedLoops;
+  int max_fused_loops_per_rank = 1;
+};
+
+/// The memory after which a fork stands: GlobalBuffer, or the last one.
+std::size_t fork_place(const ProblemSpec& spec);
+
+/// The whole as one YAML document (workload, arch, mapper).
+std::string to_yaml(const ProblemSpec& spec);
+
+/// The same as IR values, bound; made without the front end (a test loads the document and
+/// compares). Throws InternalError with the diagnostics where it is refused: the generator makes
+/// legal problems.
+BoundProblem bind_problem(const ProblemSpec& spec);
+MapperOptions options_of(const ProblemSpec& spec);
+
+/// Kinds of input that random_problem adds to a plain problem, each in some of the cases.
+struct Extras {
+  bool tolls = false;             ///< and containers
+  bool behaviours = false;        ///< double buffers, separate ports, counted merges, power gating
+  bool free_orders = false;       ///< of storage nodes
+  bool inner_persistent = false;  ///< persistent tensors backed below the outermost memory
+  bool double_variables = false;  ///< two variables in one index
+  bool recurrences = false;       ///< of one Einsum
+  bool cycles = false;            ///< recurrences of two Einsums
+  bool normalisations = false;    ///< a sum that is read with the values that were summed
+  bool windowed_outputs = false;  ///< transposed convolutions, and what reads them
+  bool shared_windows = false;    ///< one loop moves windows of two inputs
+  bool ports = false;             ///< several instances of the outermost memory
+  bool leakage = false;           ///< of every component, with and without power gating
+  bool many_loops = false;        ///< four or five memories, Einsums of five to seven variables
+};
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true,
+                                      true, true, true, true, true, true};
+
+struct NamedExtra {
+  const char* name;
+  bool Extras::*drawn;
+};
+/// As in `sluice_fuzz --extras`.
+const std::vector<NamedExtra>& named_extras();
+
+/// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
+/// shared_windows, ports, leakage, many_loops.
+Extras extras_of(const ProblemSpec& spec);
+
+/// The problem of one seed.
+ProblemSpec random_problem(std::uint64_t seed, const Extras& extras = {});
+
+/// A problem with many places for loops and few mappings.
+void draw_many_loops(Dice& dice, ProblemSpec& spec);
+
+/// Adds to a problem what `extras` allows, by the draws of `seed`.
+void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras);
+
+/// Simpler variants of a problem, the boldest first: for shrinking a failure.
+std::vector<ProblemSpec> simpler_problems(const ProblemSpec& spec);
+
+}  // namespace sluice::oracle
