@@ -15,6 +15,7 @@
 #include "cli/io/trace_files.h"
 #include "commands.h"
 #include "report/document/execution_document.h"
+#include "report/text/execution_summary.h"
 
 namespace sluice::cli {
 namespace {

@@ -28,6 +28,13 @@ ExitCode exit_code_of(const Diagnostics& diagnostics) {
   return all_infeasible ? ExitCode::kHonestNo : ExitCode::kBadInput;
 }
 
+ExitCode exit_code_of(RunStatus status) {
+  if (status == RunStatus::kOk) return ExitCode::kSuccess;
+  if (status == RunStatus::kInterrupted) return ExitCode::kInterrupted;
+  const bool has_no_verdict = status == RunStatus::kUnpriced || status == RunStatus::kNotRun;
+  return has_no_verdict ? ExitCode::kNoVerdict : ExitCode::kHonestNo;
+}
+
 Failure::Failure(Diagnostics diagnostics)
     : std::runtime_error("the command failed"),
       code_(exit_code_of(diagnostics)),

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "exit_code.h"
+#include "report/document/result_document.h"
 #include "sluice/support/diagnostic.h"
 
 namespace sluice::cli {
@@ -18,6 +19,9 @@ Diagnostic error_about_file(const std::string& file, const std::string& message,
 /// The exit status that diagnostics call for: kFileTrouble if a file could not be read, kHonestNo
 /// if all errors say that nothing can be found, else kBadInput.
 ExitCode exit_code_of(const Diagnostics& diagnostics);
+
+/// The exit status of a command that looks at given mappings.
+ExitCode exit_code_of(RunStatus status);
 
 /// Ends a command early: what was wrong, and the exit status it gives. Caught in command_line.cpp.
 class Failure : public std::runtime_error {

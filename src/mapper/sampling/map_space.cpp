@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "mapper/fused/graph/exchange_graph.h"
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/build.h"
 #include "mapper/space/compatibility.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/legality/shared_tensors.h"
+#include "model/bind/recurrences.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {

@@ -1,6 +1,6 @@
 #include "recurrence.h"
 
-#include "model/legality/shared_tensors.h"
+#include "model/bind/recurrences.h"
 
 namespace sluice::fused {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "mapper/fused/graph/exchange_graph.h"
 #include "mapper/shape/trip_choices.h"
 #include "sluice/support/error.h"
+#include "spine.h"
 
 namespace sluice::fused {
 namespace {

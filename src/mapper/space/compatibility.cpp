@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "mapper/fused/price/cost_program.h"
 #include "mapper/shape/trip_choices.h"
 
 namespace sluice::fused {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "mapper/fused/exchange/exchange.h"
 #include "pmapping.h"
 
 namespace sluice::fused {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "template.h"
+#include "pmapping.h"
 
 namespace sluice::fused {
 
@@ -52,6 +52,9 @@ struct Spine {
   /// Of a next Einsum: so does the one after it.
   bool recurrence_goes_on = false;
 };
+
+/// The spine of one Einsum by itself: its fused loops; `live` = its shared tensors.
+Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility);
 
 /// How the loops of a prefix and of the next Einsum coincide.
 struct Match {

@@ -7,8 +7,7 @@
 #include "model/bind/bound_access.h"
 #include "model/bind/keep_rule.h"
 #include "model/bind/lower_bounds.h"
-#include "model/occupancy/held_boxes.h"
-#include "model/tree/row_tiles.h"
+#include "model/bind/problem_traits.h"
 #include "sluice/support/error.h"
 
 namespace sluice {

@@ -6,6 +6,7 @@
 
 #include "model/latency/transfer_times.h"
 #include "model/price/nest_pricer.h"
+#include "model/price/overlap.h"
 #include "model/tree/finish_nests.h"
 #include "model/tree/regions.h"
 

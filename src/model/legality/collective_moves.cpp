@@ -1,8 +1,8 @@
 #include <map>
 
 #include "model/legality/collective_subject.h"
-#include "model/legality/shared_tensors.h"
 #include "model/tree/finish_nests.h"
+#include "model/tree/lookups.h"
 
 namespace sluice {
 namespace {

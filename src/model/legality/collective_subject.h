@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/legality/collective_rules.h"
+#include "model/tree/lookups.h"
 
 namespace sluice {
 

@@ -1,12 +1,13 @@
+#include "model/legality/forward_rules.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 
-#include "model/legality/collective_rules.h"
-#include "model/legality/shared_tensors.h"
 #include "model/shipment/forward_plan.h"
 #include "model/tree/forward_ends.h"
+#include "model/tree/lookups.h"
 
 namespace sluice {
 namespace {
@@ -250,19 +251,6 @@ class ForwardChecker {
 };
 
 }  // namespace
-
-const FlatForward* forward_of(const FlatTree& tree, TensorId tensor) {
-  for (const FlatForward& forward : tree.forwards)
-    if (forward.tensor == tensor) return &forward;
-  return nullptr;
-}
-
-bool is_forwarded_below(const FlatTree& tree, TensorId tensor, const NestLoop& loop) {
-  const FlatForward* forward = forward_of(tree, tensor);
-  if (!forward) return false;
-  const std::vector<const Node*>& above = tree.concurrent[forward->split].loops_above;
-  return std::find(above.begin(), above.end(), loop.node) == above.end();
-}
 
 void check_forwards(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
   for (const FlatForward& forward : tree.forwards)

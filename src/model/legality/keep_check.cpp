@@ -1,9 +1,9 @@
 #include <string>
 #include <utility>
 
-#include "model/legality/shared_tensors.h"
 #include "model/tree/finish_nests.h"
 #include "model/tree/flatten.h"
+#include "model/tree/lookups.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice {

@@ -6,10 +6,11 @@
 
 #include "model/legality/collective_rules.h"
 #include "model/legality/concurrent_splits.h"
+#include "model/legality/forward_rules.h"
 #include "model/legality/shared_tensors.h"
 #include "model/legality/windows.h"
-#include "model/shipment/forward_plan.h"
 #include "model/tree/finish_nests.h"
+#include "model/tree/lookups.h"
 #include "model/tree/regions.h"
 #include "model/tree/resident.h"
 #include "model/visits/first_sights.h"

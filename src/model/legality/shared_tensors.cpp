@@ -4,9 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "model/bind/recurrences.h"
 #include "model/legality/collective_rules.h"
 #include "model/legality/windows.h"
-#include "model/shipment/forward_plan.h"
+#include "model/tree/lookups.h"
 
 namespace sluice {
 namespace {
@@ -516,36 +517,6 @@ class SharingChecker {
 };
 
 }  // namespace
-
-std::optional<RankVariableId> step_variable(const TensorAccess& written, const TensorAccess& read) {
-  for (std::size_t r = 0; r < read.projection.size(); ++r)
-    if (!written.projection[r].terms.empty() && read.projection[r].terms.size() == 1 &&
-        read.projection[r].constant < written.projection[r].constant)
-      return read.projection[r].terms[0].variable;
-  return std::nullopt;
-}
-
-bool reads_initial_slice(const Workload& workload, TensorId tensor, EinsumId maker,
-                         EinsumId reader) {
-  const auto steps =
-      step_variable(workload[maker].output(), *find_access(workload[reader], tensor));
-  return steps && variable_size(workload[reader], *steps) == 1;
-}
-
-const NestLoop* loop_at_node(const FlatTree& tree, const Nest& nest, const Node* node) {
-  for (auto l = nest.loops_begin; l < nest.loops_end; ++l)
-    if (tree.loops[l].node == node) return &tree.loops[l];
-  return nullptr;
-}
-
-const NestStorage* backing_of(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
-                              TensorId tensor) {
-  const int local = problem[nest.einsum].local_tensor[tensor.index()];
-  for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
-    if (tree.storages[s].tensor == local && tree.entries[tree.storages[s].entry].backing)
-      return &tree.storages[s];
-  return nullptr;
-}
 
 void check_sharing(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
   SharingChecker checker(problem, tree, report);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/bind/bound_access.h"
-#include "model/legality/shared_tensors.h"
+#include "model/tree/lookups.h"
 
 namespace sluice {
 namespace {

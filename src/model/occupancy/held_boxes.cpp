@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "model/legality/shared_tensors.h"
 #include "model/tree/finish_nests.h"
+#include "model/tree/lookups.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -13,22 +13,6 @@ std::int64_t step_of(const Moment& moment, const Node* node) {
   for (const auto& [loop, step] : moment)
     if (loop == node) return step;
   return 0;
-}
-
-bool like(const TensorAccess& a, const Einsum& of_a, const TensorAccess& b, const Einsum& of_b) {
-  for (std::size_t r = 0; r < a.projection.size(); ++r) {
-    const AffineExpression &x = a.projection[r], &y = b.projection[r];
-    if (x.constant != y.constant || x.terms.size() != y.terms.size()) return false;
-    if (x.terms.empty()) continue;
-    if (!x.goes_one_by_one() || !y.goes_one_by_one()) return false;
-    const auto range = [](const Einsum& einsum, RankVariableId variable) {
-      for (const VariableRange& found : einsum.iteration_space)
-        if (found.variable == variable) return std::pair(found.minimum, found.size);
-      return std::pair<std::int64_t, std::int64_t>(0, 0);
-    };
-    if (range(of_a, x.terms[0].variable) != range(of_b, y.terms[0].variable)) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -229,19 +213,6 @@ void HeldBoxes::hold(const Moment& moment) {
     const double bits = static_cast<double>(volume(boxes)) * bits_per_value;
     for (std::uint32_t entry : group.entries) tree_.entries[entry].bits = bits;
   }
-}
-
-bool holds_unlike_boxes(const BoundProblem& problem) {
-  std::vector<std::vector<std::pair<const TensorAccess*, const Einsum*>>> seen(
-      problem.workload.tensors.size());
-  for (const Einsum& einsum : problem.workload.einsums)
-    for (const TensorAccess& access : einsum.accesses) {
-      auto& others = seen[access.tensor.index()];
-      for (const auto& [other, of] : others)
-        if (!like(access, einsum, *other, *of)) return true;
-      others.emplace_back(&access, &einsum);
-    }
-  return false;
 }
 
 }  // namespace sluice

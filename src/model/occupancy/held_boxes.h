@@ -61,7 +61,4 @@ class HeldBoxes {
   std::vector<Group> groups_;
 };
 
-/// True if Einsums touch different boxes of some tensor, so that HeldBoxes is needed.
-bool holds_unlike_boxes(const BoundProblem& problem);
-
 }  // namespace sluice

@@ -1,6 +1,6 @@
 #include "model/occupancy/reservations.h"
 
-#include "model/legality/shared_tensors.h"
+#include "model/tree/lookups.h"
 
 namespace sluice {
 

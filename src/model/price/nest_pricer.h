@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "model/legality/concurrent_splits.h"
+#include "model/price/overlap.h"
 #include "model/shipment/shipment.h"
 #include "model/traffic/traffic.h"
 #include "sluice/model/cost.h"

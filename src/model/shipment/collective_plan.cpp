@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "model/legality/collective_rules.h"
-#include "model/legality/shared_tensors.h"
 #include "model/tree/finish_nests.h"
+#include "model/tree/lookups.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {

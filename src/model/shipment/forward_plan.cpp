@@ -2,10 +2,9 @@
 #include <optional>
 
 #include "model/collectives/tally.h"
-#include "model/legality/collective_rules.h"
-#include "model/legality/shared_tensors.h"
 #include "model/shipment/forward_plan.h"
 #include "model/tree/forward_ends.h"
+#include "model/tree/lookups.h"
 #include "model/tree/regions.h"
 #include "sluice/support/checked.h"
 #include "sluice/support/error.h"

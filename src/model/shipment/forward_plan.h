@@ -10,13 +10,6 @@
 
 namespace sluice {
 
-/// What a pipelined split forwards of this tensor, or null.
-const FlatForward* forward_of(const FlatTree& tree, TensorId tensor);
-
-/// Whether a tensor is forwarded and the loop stands below that split: check_forwards says what it
-/// may do above the tensor's node there.
-bool is_forwarded_below(const FlatTree& tree, TensorId tensor, const NestLoop& loop);
-
 /// What a forward sends behind its maker (docs/collectives.md).
 struct ForwardPlan {
   const Nest* maker = nullptr;
@@ -35,9 +28,5 @@ std::optional<std::string> why_no_forward(const BoundProblem& problem, const Fla
 /// Precondition: all of these rules hold.
 ForwardPlan plan_forward(const BoundProblem& problem, const FlatTree& tree,
                          const FlatForward& forward);
-
-/// Checks everything that a pipelined split forwards: who makes and reads it, where they hold it,
-/// how their loops cut it.
-void check_forwards(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report);
 
 }  // namespace sluice

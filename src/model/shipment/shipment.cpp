@@ -1,7 +1,7 @@
 #include "model/shipment/shipment.h"
 
-#include "model/legality/collective_rules.h"
 #include "model/shipment/forward_plan.h"
+#include "model/tree/lookups.h"
 
 namespace sluice {
 

@@ -4,8 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "model/legality/collective_rules.h"
-#include "model/legality/shared_tensors.h"
+#include "model/tree/lookups.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {

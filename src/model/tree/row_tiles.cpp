@@ -273,18 +273,6 @@ class RowTiles {
 
 }  // namespace
 
-bool shares_rows(const BoundProblem& problem) {
-  for (const BoundEinsum& einsum : problem.einsums)
-    for (const BoundAccess& access : einsum.accesses) {
-      if (access.is_output) continue;
-      if (!problem.roles.producer[einsum.tensors[static_cast<std::size_t>(access.tensor)].index()])
-        continue;
-      for (Relevance seen : access.relevance)
-        if (seen == Relevance::kPartial) return true;
-    }
-  return false;
-}
-
 void derive_row_tiles(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
   if (problem.shares_rows) RowTiles(problem, tree, report).run();
 }

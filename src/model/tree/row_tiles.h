@@ -11,7 +11,4 @@ namespace sluice {
 /// new ones in each later step. Replaces the producer's tiles accordingly, before finish_nests.
 void derive_row_tiles(const BoundProblem& problem, FlatTree& tree, ViolationReport& report);
 
-/// True if some Einsum reads an intermediate so that row tiles may have to be derived.
-bool shares_rows(const BoundProblem& problem);
-
 }  // namespace sluice

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "disagreements.h"
-#include "report/text/console.h"
 #include "result_document.h"
 #include "sluice/support/diagnostic.h"
 
@@ -33,8 +32,5 @@ RunStatus status_of(const ExecutionResult& result);
 /// The result document (docs/cli.md): the envelope of every command, with counts, occupancy,
 /// numbers and complaints for each mapping.
 std::string execution_document_text(const ExecutionResult& result);
-
-/// The same for people.
-std::string execution_summary(const Console& console, const ExecutionResult& result);
 
 }  // namespace sluice::cli

@@ -375,13 +375,6 @@ std::string status_name(RunStatus status) {
   fail_internal_check("RunStatus", __FILE__, __LINE__, "a status without a name");
 }
 
-ExitCode exit_code_of(RunStatus status) {
-  if (status == RunStatus::kOk) return ExitCode::kSuccess;
-  if (status == RunStatus::kInterrupted) return ExitCode::kInterrupted;
-  const bool has_no_verdict = status == RunStatus::kUnpriced || status == RunStatus::kNotRun;
-  return has_no_verdict ? ExitCode::kNoVerdict : ExitCode::kHonestNo;
-}
-
 void add_violations(const std::vector<Violation>& violations, RunStatus& status) {
   if (!is_unpriced(violations))
     status = RunStatus::kIllegal;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/io/exit_code.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/mapper.h"
 #include "sluice/model/binding.h"
@@ -31,8 +30,6 @@ struct MappingOutcome {
 /// interrupted, error.
 enum class RunStatus { kOk, kIllegal, kUnpriced, kNotRun, kNoMapping, kInterrupted, kError };
 std::string status_name(RunStatus status);
-/// Of a command that looks at given mappings.
-ExitCode exit_code_of(RunStatus status);
 
 /// What several mappings make of a run: one that is illegal makes it illegal, else one that cannot
 /// be priced makes it unpriced.

@@ -1,8 +1,9 @@
+#include "execution_summary.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "report/document/execution_document.h"
 #include "support/printable_text.h"
 
 namespace sluice::cli {

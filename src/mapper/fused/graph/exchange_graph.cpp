@@ -10,56 +10,6 @@
 #include "spine_table.h"
 
 namespace sluice::fused {
-
-namespace {
-
-/// Whether a tensor is backed in some other memory.
-bool is_elsewhere(const Compatibility& compatibility, std::int32_t tensor, ComponentId memory) {
-  return std::any_of(
-      compatibility.backings.begin(), compatibility.backings.end(), [&](const Backing& backing) {
-        return static_cast<std::int32_t>(backing.tensor) == tensor && backing.component != memory;
-      });
-}
-
-}  // namespace
-
-Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
-  Spine spine;
-  for (const Backing& backing : compatibility.backings) {
-    const LocalTensor& tensor = shape.tensors[backing.tensor];
-    LiveTensor& live = spine.live.emplace_back(LiveTensor{
-        tensor.id, backing.component, backing.level, backing.bits, backing.persistent, {}});
-    live.kept_by = backing.kept_by;
-    if (tensor.copy_of >= 0 && !is_elsewhere(compatibility, tensor.copy_of, backing.component))
-      live.copy_of = shape.tensors[static_cast<std::size_t>(tensor.copy_of)].id;
-  }
-  std::sort(spine.live.begin(), spine.live.end(),
-            [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
-  for (const FusedLoop& loop : compatibility.loops) {
-    SpineLoop& own = spine.loops.emplace_back();
-    own.spatial = loop.spatial;
-    own.component = loop.component;
-    own.dimension = loop.dimension;
-    own.trips = loop.trips;
-    own.tile = loop.tile;
-    own.steps = shape.recurrence.step && !loop.spatial && loop.tile == 1 &&
-                shape.variables[loop.variable] == *shape.recurrence.step;
-    for (const LiveTensor& tensor : spine.live) {
-      for (const LocalTensor& local : shape.tensors) {
-        if (local.id != tensor.id) continue;
-        const auto index = static_cast<std::size_t>(&local - shape.tensors.data());
-        const bool copied = (loop.copied_above >> index & 1U) != 0;
-        own.ranks.emplace_back(tensor.id, copied ? -1 : shared_rank(shape, index, loop));
-        own.written_below.push_back(local.is_output);
-      }
-    }
-  }
-  spine.stop_before = compatibility.stop_before;
-  spine.continues_recurrence = shape.recurrence.continues;
-  spine.recurrence_goes_on = shape.recurrence.goes_on;
-  return spine;
-}
-
 namespace {
 
 std::uint64_t hash_of(const CompactSpine& spine) {

@@ -28,9 +28,6 @@ struct ExchangeGraph {
   std::optional<std::size_t> broken_at;          ///< Einsum that nothing can be joined to
 };
 
-/// The spine of one Einsum by itself: its fused loops; `live` = its shared tensors.
-Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility);
-
 /// One Einsum's part in a graph: the compatibilities of its priced pmappings.
 struct ExchangeLayer {
   const EinsumShape* shape = nullptr;
