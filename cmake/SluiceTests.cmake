@@ -6,7 +6,7 @@
 #   tests/triples/        → sluice_triples     random triples, the model against the executor
 #   tests/fuzz/           → sluice_fuzz        the mapper against the referee, without end
 #                         → sluice_fuzz_triples  the model against the executor, without end
-#   tests/house/          → house              module arrows, file lengths, machine paths
+#   tests/house/          → house              arrows of modules and rooms, sizes, machine paths
 #   tests/reference/      → reference          the library's workloads against NumPy
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file

@@ -5,7 +5,9 @@ set -euo pipefail
 root=$1 arrows=$2
 cd "$root"
 
+rooms="$root/tests/house/rooms.txt"
 longest_file=800
+most_sources=25
 breaches=0
 breach() { printf '%s\n' "$*"; breaches=$((breaches + 1)); }
 
@@ -37,30 +39,74 @@ check_arrows() {
       }' "$arrows"
 }
 
-# 2. Third-party libraries stay where they belong, and out of the public headers.
+# 2. Room arrows: the same for the folders inside a module, which tests/house/rooms.txt lists.
+check_rooms() {
+  awk '
+    NF == 0 || /^#/ { next }
+    { room = $1; sub(/:$/, "", room); known[room] = 1
+      for (i = 2; i <= NF; ++i)
+        if (!($i in known)) printf "tests/house/rooms.txt:%d: %s uses %s, which stands on no line above\n", FNR, room, $i }' "$rooms"
+  tracked 'src/*.h' 'src/*.cpp' | grep '^src/' | sort -u |
+    xargs awk '
+      function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+      function module(path) { sub(/\/.*/, "", path); return path }
+      FNR == NR {
+        if (NF == 0 || /^#/) next
+        room = $1; sub(/:$/, "", room); known[room] = 1; has_rooms[module(room)] = 1
+        for (i = 2; i <= NF; ++i) allowed[room, $i] = 1
+        next
+      }
+      FNR == 1 {
+        own = folder(substr(FILENAME, 5))
+        if (module(own) in has_rooms && !(own in known) && !(own in told)) {
+          printf "src/%s: not in tests/house/rooms.txt\n", own
+          told[own] = 1
+        }
+      }
+      /^[ \t]*#[ \t]*include[ \t]*"/ {
+        path = $0; sub(/^[^"]*"/, "", path); sub(/".*/, "", path)
+        if (path !~ /\//) next
+        beside = folder(FILENAME) "/" path
+        if ((getline line < beside) > 0) printf "%s:%d: write the path of %s from src\n", FILENAME, FNR, path
+        close(beside)
+        used = folder(path)
+        if ((used in known) && used != own && module(used) == module(own) && !((own, used) in allowed))
+          printf "%s:%d: room %s must not use %s\n", FILENAME, FNR, own, used
+      }' "$rooms"
+}
+
+# 3. No folder so full that its name says little.
+check_folders() {
+  tracked 'include/*.h' 'src/*.h' 'src/*.cpp' 'tests/*.h' 'tests/*.cpp' | grep -E '^(include|src|tests)/' |
+    sort -u | sed 's|/[^/]*$||' | awk -v limit="$most_sources" '
+      { ++n[$0] }
+      END { for (f in n) if (n[f] > limit) printf "%s: %d sources side by side, more than %d\n", f, n[f], limit }'
+}
+
+# 4. Third-party libraries stay where they belong, and out of the public headers.
 check_third_party() {
   local rule pattern modules
   for rule in 'yaml-cpp/ frontend' 'nlohmann/ report|cli' 'CLI/ cli' 'spdlog/ report|cli' '(oneapi/)?tbb/ mapper'; do
     pattern=${rule% *} modules=${rule##* }
     { tracked 'include/*.h' 'src/*.h' 'src/*.cpp' | grep -vE "^src/($modules)/" | grep -E '^(include|src)/' |
       xargs grep -nE "^ *# *include [<\"]$pattern" /dev/null || true; } |
-      sed "s|\$|   <- only in src/$modules|"
+      sed "s#\$#   <- only in src/${modules/|/, src/}#"
   done
 }
 
-# 3. No file so long that a second concept must have moved in.
+# 5. No file so long that a second concept must have moved in.
 check_lengths() {
   tracked '*.h' '*.cpp' '*.py' '*.sh' '*.cmake' dev |
     xargs awk -v limit="$longest_file" '
       FNR == limit + 1 { printf "%s: longer than %d lines\n", FILENAME, limit }'
 }
 
-# 4. No path of one machine.
+# 6. No path of one machine.
 check_paths() {
   tracked '*' | xargs grep -nIE '(^|[^A-Za-z0-9_.])/(work|root|home|Users|farm)/[A-Za-z]' /dev/null || true
 }
 
-for check in check_arrows check_third_party check_lengths check_paths; do
+for check in check_arrows check_rooms check_folders check_third_party check_lengths check_paths; do
   while IFS= read -r line; do breach "$line"; done < <("$check")
 done
 if [ "$breaches" -gt 0 ]; then
