@@ -56,16 +56,16 @@ bool FusedBound::promising(const std::vector<std::uint32_t>& numbers, const Sear
     least_[p] = least;
     most_[p] = most;
   }
-  using RowKind = SimpleProgram::RowKind;
+  using Kind = SimpleProgram::RowKind;
   double energy = 0, latency = 0;
   for (const SimpleProgram::SimpleRow& row : program_.rows) {
-    if (row.kind == RowKind::kSegment || row.kind == RowKind::kPersistent) continue;
+    if (row.kind == Kind::kSegment || row.kind == Kind::kPersistent) continue;
     double value = row.constant;
     for (const RowTerm& term : row.terms)
       value += term.coefficient * (term.coefficient > 0 ? least_ : most_)[term.monomial];
-    if (row.kind == RowKind::kLimit) {
+    if (row.kind == Kind::kLimit) {
       if (value > row.limit) return false;
-    } else if (row.kind == RowKind::kLatency) {
+    } else if (row.kind == Kind::kLatency) {
       latency = std::max(latency, value);
     } else {
       energy = value;
