@@ -5,24 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sluice/support/error.h"
 #include "support/printable_text.h"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t kWidestQuote = 160;
-
-const char* severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::kNote:
-      return "note";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      return "error";
-  }
-  return "error";
-}
 
 std::string position(const SourceLocation& location) {
   std::string text = location.file;
@@ -66,7 +55,47 @@ std::string quotation(const Diagnostic& diagnostic) {
          "^\n";
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn a into b.
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+}  // namespace
+
+const char* to_string(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
+  }
+  fail_internal_check("Severity", __FILE__, __LINE__, "a severity without a name");
+}
+
+std::string to_string(const Diagnostic& diagnostic) {
+  std::string text = printable_text(position(diagnostic.location));
+  if (!text.empty()) text += ": ";
+  text +=
+      fmt::format("{}: {}\n", to_string(diagnostic.severity), printable_text(diagnostic.message));
+  if (!diagnostic.source_line.empty()) text += quotation(diagnostic);
+  if (!diagnostic.hint.empty()) text += "  hint: " + printable_text(diagnostic.hint) + "\n";
+  return text;
+}
+
+std::string to_string(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) text += to_string(diagnostic);
+  return text;
+}
+
+bool has_errors(const Diagnostics& diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
+}
+
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> before(b.size() + 1);  // rows i - 2, i - 1 and i of the usual table
   std::vector<std::size_t> above(b.size() + 1);
@@ -84,35 +113,6 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     }
   }
   return row[b.size()];
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
-}  // namespace
-
-std::string to_string(const Diagnostic& diagnostic) {
-  std::string text = printable_text(position(diagnostic.location));
-  if (!text.empty()) text += ": ";
-  text += fmt::format("{}: {}\n", severity_name(diagnostic.severity),
-                      printable_text(diagnostic.message));
-  if (!diagnostic.source_line.empty()) text += quotation(diagnostic);
-  if (!diagnostic.hint.empty()) text += "  hint: " + printable_text(diagnostic.hint) + "\n";
-  return text;
-}
-
-std::string to_string(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) text += to_string(diagnostic);
-  return text;
-}
-
-bool has_errors(const Diagnostics& diagnostics) {
-  return std::any_of(diagnostics.begin(), diagnostics.end(),
-                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
 }
 
 std::string nearest_name(const std::string& word, const std::vector<std::string>& candidates) {

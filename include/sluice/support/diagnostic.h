@@ -16,6 +16,9 @@ struct SourceLocation {
 
 enum class Severity { kNote, kWarning, kError };
 
+/// "note", "warning", "error"
+const char* to_string(Severity severity);
+
 /// Whether the input says something wrong (exit status 2), could not be read at all (3), or is well
 /// formed but asks for what cannot be (1).
 enum class DiagnosticCause { kContent, kUnreadable, kInfeasible };
@@ -44,6 +47,9 @@ std::string to_string(const Diagnostic& diagnostic);
 std::string to_string(const Diagnostics& diagnostics);
 
 bool has_errors(const Diagnostics& diagnostics);
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+std::size_t edit_distance(const std::string& a, const std::string& b);
 
 /// The candidate nearest to `word` by edit distance, or empty if none is near ("did you mean").
 std::string nearest_name(const std::string& word, const std::vector<std::string>& candidates);

@@ -10,14 +10,9 @@ namespace {
 /// One letter more or less, or in names of three letters on another one, or two neighbours in the
 /// other order.
 bool is_one_edit_apart(const std::string& left, const std::string& right) {
-  const std::string& shorter = left.size() < right.size() ? left : right;
-  const std::string& longer = left.size() < right.size() ? right : left;
-  const auto [at, other] = std::mismatch(shorter.begin(), shorter.end(), longer.begin());
-  if (shorter.size() + 1 == longer.size()) return std::equal(at, shorter.end(), other + 1);
-  if (shorter.size() != longer.size() || shorter.size() < 3 || at == shorter.end()) return false;
-  if (std::equal(at + 1, shorter.end(), other + 1)) return true;
-  return at + 1 != shorter.end() && at[0] == other[1] && at[1] == other[0] &&
-         std::equal(at + 2, shorter.end(), other + 2);
+  const bool may_differ =
+      left.size() != right.size() || (left.size() > 2 && left.front() == right.front());
+  return may_differ && edit_distance(left, right) == 1;
 }
 
 std::string without_digits(std::string name) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "group_constraints.h"
+#include "model/tree/finish_nests.h"
 
 namespace sluice::compound {
 namespace {
@@ -431,12 +432,7 @@ bool for_each_nest(const BoundProblem& problem, const NestRequest& request, Effo
 
 std::int64_t box_of(const BoundAccess& access, const std::vector<std::int64_t>& tiles) {
   std::int64_t values = 1;
-  for (const BoundIndex& index : access.index) {
-    std::int64_t extent = 1 + index.slack;
-    for (const BoundTerm& term : index.terms)
-      extent += std::abs(term.coefficient) * (tiles[static_cast<std::size_t>(term.variable)] - 1);
-    values *= extent;
-  }
+  for (const BoundIndex& index : access.index) values *= tile_extent(index, tiles.data());
   return values;
 }
 

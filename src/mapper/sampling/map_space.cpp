@@ -6,6 +6,7 @@
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/build.h"
 #include "mapper/space/compatibility.h"
+#include "model/tree/finish_nests.h"
 
 namespace sluice::sampling {
 namespace {
@@ -141,12 +142,8 @@ double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slo
   for (const BoundAccess& access : bound.accesses) {
     if (access.tensor != static_cast<int>(slot.tensor)) continue;
     double own = 1;
-    for (const BoundIndex& index : access.index) {
-      std::int64_t extent = 1;
-      for (const BoundTerm& term : index.terms)
-        extent += std::abs(term.coefficient) * (tile[static_cast<std::size_t>(term.variable)] - 1);
-      own *= static_cast<double>(extent);
-    }
+    for (const BoundIndex& index : access.index)
+      own *= static_cast<double>(tile_extent(index, tile.data()) - index.slack);
     volume = std::max(volume, own);
   }
   return volume * bound.components[slot.component.index()].bits_per_value[slot.tensor];

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "mapper/shape/trip_choices.h"
+#include "model/tree/finish_nests.h"
 
 namespace sluice::fused {
 
@@ -65,11 +66,10 @@ double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Templ
     cut.assign(held.index.size(), 0);
     for (std::size_t r = 0; r < held.index.size(); ++r) {
       const BoundIndex& index = held.index[r];
-      std::int64_t extent = 1 + index.slack;
+      const std::int64_t extent = tile_extent(index, tile.data());
       bool tiled = false;
       for (const BoundTerm& term : index.terms) {
         const auto v = static_cast<std::size_t>(term.variable);
-        extent += std::abs(term.coefficient) * (tile[v] - 1);
         tiled = tiled || tile[v] < shape.sizes[v];
       }
       if (tiled) cut[r] = backing_extent(index, extent);

@@ -52,17 +52,7 @@ void add_access(std::vector<BoundAccess>& list, const BoundAccess& access, bool 
 
 bool leaves_ranks(const Workload& workload, const Einsum& einsum, const TensorAccess& access) {
   for (std::size_t r = 0; r < access.projection.size(); ++r) {
-    std::int64_t low = access.projection[r].constant;
-    std::int64_t high = low;
-    for (const AffineTerm& term : access.projection[r].terms) {
-      for (const VariableRange& range : einsum.iteration_space) {
-        if (range.variable != term.variable) continue;
-        const std::int64_t first = term.coefficient * range.minimum;
-        const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
-        low += std::min(first, last);
-        high += std::max(first, last);
-      }
-    }
+    const auto [low, high] = touched_range(einsum, access.projection[r]);
     const Tensor& tensor = workload[access.tensor];
     if (low < 0 || high >= workload[tensor.ranks[r]].size) return true;
   }

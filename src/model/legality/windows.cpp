@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "model/bind/bound_access.h"
+#include "model/bind/index_extent.h"
 #include "model/tree/lookups.h"
+#include "model/visits/tile_positions.h"
 
 namespace sluice {
 namespace {
@@ -73,13 +75,12 @@ bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Ne
     ranks.resize(access.index.size());
     for (std::size_t r = 0; r < access.index.size(); ++r) {
       const BoundIndex& index = access.index[r];
-      std::int64_t low = index.constant, high = index.constant + index.slack, coefficient = 0;
-      for (const BoundTerm& term : index.terms) {
-        const std::int64_t end =
-            term.coefficient * (tiles[static_cast<std::size_t>(term.variable)] - 1);
-        (end < 0 ? low : high) += end;
+      const auto [low, high] = range_of(index, [&](int v) {
+        return TileAt{0, tiles[static_cast<std::size_t>(v)]};
+      });
+      std::int64_t coefficient = 0;
+      for (const BoundTerm& term : index.terms)
         if (term.variable == loop.variable) coefficient = term.coefficient;
-      }
       ranks[r].include(low, high, coefficient);
     }
   }

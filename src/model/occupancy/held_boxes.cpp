@@ -138,16 +138,8 @@ void HeldBoxes::add_boxes(const Holder& holder, const Moment& moment,
   for (const BoundAccess& access : problem_[nest.einsum].accesses) {
     if (access.tensor != storage.tensor) continue;
     Box& box = boxes.emplace_back();
-    for (const BoundIndex& index : access.index) {
-      Range& range = box.emplace_back(Range{index.constant, index.constant + index.slack});
-      for (const BoundTerm& term : index.terms) {
-        const Tile& tile = tiles[static_cast<std::size_t>(term.variable)];
-        const std::int64_t a = term.coefficient * tile.offset;
-        const std::int64_t b = term.coefficient * (tile.offset + tile.size - 1);
-        range.low += std::min(a, b);
-        range.high += std::max(a, b);
-      }
-    }
+    for (const BoundIndex& index : access.index)
+      box.push_back(range_of(index, [&](int v) { return tiles[static_cast<std::size_t>(v)]; }));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/bind/index_extent.h"
 #include "model/tree/nest.h"
 
 namespace sluice {
@@ -42,10 +43,7 @@ class HeldBoxes {
     std::int64_t offset = 0, size = 0;
     bool starts_sweep = true;
   };
-  struct Range {
-    std::int64_t low = 0, high = 0;
-  };
-  using Box = std::vector<Range>;
+  using Box = std::vector<IndexRange>;
 
   void add(std::uint32_t entry, const Holder& holder);
   std::vector<const Node*> loops_above(const Holder& holder) const;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "model/bind/index_extent.h"
 #include "model/tree/resident.h"
 #include "sluice/mapping/loop_tiles.h"
 #include "sluice/support/checked.h"
@@ -188,10 +189,7 @@ bool lies_beyond_copy(const BoundProblem& problem, const FlatTree& tree, const N
 }
 
 std::int64_t tile_extent(const BoundIndex& index, const std::int64_t* tiles) {
-  std::int64_t extent = 1 + index.slack;
-  for (const BoundTerm& term : index.terms)
-    extent += std::abs(term.coefficient) * (tiles[term.variable] - 1);
-  return extent;
+  return extent_of(index, [tiles](int v) { return tiles[v]; });
 }
 
 std::int64_t tile_volume(const BoundAccess& access, const std::int64_t* tiles) {

@@ -70,15 +70,8 @@ ForwardEnd::Extents ForwardEnd::tile_extents() const {
 IndexBox ForwardEnd::box(const Extents& extents) const {
   IndexBox box;
   for (std::size_t r = 0; r < access_->index.size(); ++r) {
-    const BoundIndex& index = access_->index[r];
-    IndexRange range{index.constant, index.constant + index.slack};
-    for (const BoundTerm& term : index.terms) {
-      const auto v = static_cast<std::size_t>(term.variable);
-      const std::int64_t a = term.coefficient * extents.starts[v];
-      const std::int64_t b = term.coefficient * (extents.starts[v] + extents.sizes[v] - 1);
-      range.low += std::min(a, b);
-      range.high += std::max(a, b);
-    }
+    const IndexRange range = range_of(
+        access_->index[r], [&](int v) { return extents.tile(static_cast<std::size_t>(v)); });
     const std::int64_t size = problem_.workload[problem_.workload[tensor_].ranks[r]].size;
     box.push_back({std::max<std::int64_t>(range.low, 0), std::min(range.high, size - 1)});
   }

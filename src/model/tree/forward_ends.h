@@ -3,15 +3,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/bind/index_extent.h"
 #include "model/tree/nest.h"
 
 namespace sluice {
 
 /// Indices of a tensor, rank by rank; empty where `low` exceeds `high` in one.
-struct IndexRange {
-  std::int64_t low = 0, high = 0;
-  friend bool operator==(const IndexRange&, const IndexRange&) = default;
-};
 using IndexBox = std::vector<IndexRange>;
 
 /// Values in both boxes.
@@ -42,6 +39,10 @@ class ForwardEnd {
   /// Of each variable of the Einsum.
   struct Extents {
     std::vector<std::int64_t> starts, sizes;
+    struct Tile {
+      std::int64_t offset = 0, size = 0;
+    };
+    Tile tile(std::size_t v) const { return {starts[v], sizes[v]}; }
   };
   Extents tile_extents() const;
   IndexBox box(const Extents& extents) const;

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "model/tree/finish_nests.h"
+
 namespace sluice {
 namespace {
 
@@ -73,9 +75,9 @@ class RowTiles {
       NestLoop* writing = loop_at(producer, reading.node);
       if (!writing || coefficient == 0 || writing->variable != made) continue;
       if (plain && !derived_[l]) {
-        readers_[index_of(*writing)].push_back({&consumer, rows_up_to(consumer, read, tile, rows),
-                                                extent(read, tile), moves ? reading.tile : 0,
-                                                steps_of(consumer, l), false});
+        readers_[index_of(*writing)].push_back(
+            {&consumer, rows_up_to(consumer, read, tile, rows), tile_extent(read, tile.data()),
+             moves ? reading.tile : 0, steps_of(consumer, l), false});
         continue;
       }
       if (moves && sliding_variable >= 0 && sliding_variable != reading.variable) {
@@ -97,8 +99,8 @@ class RowTiles {
                         ", padding alone.");
       wanted_[index_of(*writing)] =
           std::max(wanted_[index_of(*writing)], std::min(in_all, rows.size));
-      readers_[index_of(*writing)].push_back(
-          {&consumer, first, extent(read, tile), moves ? steady : 0, steps_of(consumer, l), true});
+      readers_[index_of(*writing)].push_back({&consumer, first, tile_extent(read, tile.data()),
+                                              moves ? steady : 0, steps_of(consumer, l), true});
       steps_like_[index_of(*writing)] =
           std::max(steps_like_[index_of(*writing)], steps_of(consumer, l));
       set_tiles(*writing, steady, std::clamp<std::int64_t>(first, 1, rows.size), moves);
@@ -142,13 +144,6 @@ class RowTiles {
   /// Size of the variable that the loop cuts in even tiles: the reader's, or that of its readers.
   std::int64_t steps_of(const Nest& reader, std::uint32_t l) const {
     return derived_[l] ? steps_like_[l] : range_of(reader, tree_.loops[l].variable).size;
-  }
-
-  static std::int64_t extent(const BoundIndex& read, const std::vector<std::int64_t>& tile) {
-    std::int64_t values = 1 + read.slack;
-    for (const BoundTerm& term : read.terms)
-      values += std::abs(term.coefficient) * (tile[static_cast<std::size_t>(term.variable)] - 1);
-    return values;
   }
 
   static std::int64_t coefficient_of(const BoundIndex& index, int variable) {

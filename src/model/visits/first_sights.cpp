@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "model/bind/index_extent.h"
 #include "model/visits/index_runs.h"
 #include "model/visits/padding.h"
 #include "model/visits/tile_positions.h"
@@ -198,9 +199,8 @@ class Sightings {
       const TilesAt& tiles = tie == fixed.end() ? tiles_[v] : TilesAt{tie->second};
       IndexRuns runs;
       for (const TileAt& tile : tiles) {
-        const std::int64_t a = term.coefficient * tile.offset;
-        const std::int64_t b = term.coefficient * (tile.offset + tile.size - 1);
-        runs.push_back({std::min(a, b), std::max(a, b) + 1});
+        const auto [low, high] = range_of(term, tile);
+        runs.push_back({low, high + 1});
       }
       parts.push_back(joined(std::move(runs)));
     }
@@ -329,15 +329,9 @@ class NewTiles {
   RunBox box() const {
     RunBox result;
     for (const BoundIndex* index : ranks_) {
-      IndexRun run{0, 1 + index->slack};
-      for (const BoundTerm& term : index->terms) {
-        const TileAt& tile = tiles_[static_cast<std::size_t>(term.variable)];
-        const std::int64_t a = term.coefficient * tile.offset;
-        const std::int64_t b = term.coefficient * (tile.offset + tile.size - 1);
-        run.begin += std::min(a, b);
-        run.end += std::max(a, b);
-      }
-      result.push_back(run);
+      const auto [low, high] =
+          range_of(*index, [&](int v) { return tiles_[static_cast<std::size_t>(v)]; });
+      result.push_back({low - index->constant, high - index->constant + 1});
     }
     return result;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "model/bind/index_extent.h"
 #include "model/visits/tile_positions.h"
 #include "sluice/support/checked.h"
 
@@ -18,15 +19,11 @@ struct InsideLengths {
 
 InsideLengths inside_lengths(const BoundIndex& index, const std::vector<const TileAt*>& chosen,
                              std::int64_t rank_size) {
-  std::int64_t low = index.constant, high = index.constant + index.slack, move = 0;
-  for (const BoundTerm& term : index.terms) {
-    const TileAt& tile = *chosen[static_cast<std::size_t>(term.variable)];
-    const std::int64_t a = term.coefficient * tile.offset;
-    const std::int64_t b = term.coefficient * (tile.offset + tile.size - 1);
-    low += std::min(a, b);
-    high += std::max(a, b);
-    if (tile.slid) move = term.coefficient * tile.size;
-  }
+  const auto tile_of = [&](int v) { return *chosen[static_cast<std::size_t>(v)]; };
+  const auto [low, high] = range_of(index, tile_of);
+  std::int64_t move = 0;
+  for (const BoundTerm& term : index.terms)
+    if (tile_of(term.variable).slid) move = term.coefficient * tile_of(term.variable).size;
   const auto inside = [&](std::int64_t from, std::int64_t to) {
     return std::max<std::int64_t>(
         0, std::min(to, rank_size - 1) - std::max<std::int64_t>(from, 0) + 1);

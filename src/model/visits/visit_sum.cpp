@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "model/bind/index_extent.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -125,13 +126,12 @@ std::int64_t volume_of(const BoundAccess& access, const std::vector<const TileCo
   std::int64_t common = 1;
   bool slides = false;
   for (const BoundIndex& index : access.index) {
-    std::int64_t extent = 1 + index.slack;
+    const auto tile_of = [&](int v) { return *chosen[static_cast<std::size_t>(v)]; };
+    const std::int64_t extent = extent_of(index, [&](int v) { return tile_of(v).size; });
     std::int64_t new_rows = 0;
-    for (const BoundTerm& term : index.terms) {
-      const TileCount& tile = *chosen[static_cast<std::size_t>(term.variable)];
-      extent += std::abs(term.coefficient) * (tile.size - 1);
-      if (tile.slid) new_rows = std::abs(term.coefficient) * tile.size;
-    }
+    for (const BoundTerm& term : index.terms)
+      if (tile_of(term.variable).slid)
+        new_rows = std::abs(term.coefficient) * tile_of(term.variable).size;
     slides = slides || new_rows > 0;
     volume = checked_multiply(volume, extent);
     common = checked_multiply(common, std::max<std::int64_t>(0, extent - new_rows));

@@ -286,18 +286,6 @@ Json no_mapping_to_json(const NoMapping& no, const BoundProblem& problem) {
           {"excess_bits", no.memory ? finite_or_null(no.excess_bits) : Json(nullptr)}};
 }
 
-std::string severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::kNote:
-      return "note";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      return "error";
-  }
-  fail_internal_check("Severity", __FILE__, __LINE__, "a severity without a name");
-}
-
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json position_or_null(int position) { return position > 0 ? Json(position) : Json(nullptr); }
@@ -385,7 +373,7 @@ void add_violations(const std::vector<Violation>& violations, RunStatus& status)
 Json diagnostics_to_json(const Diagnostics& diagnostics) {
   Json list = Json::array();
   for (const Diagnostic& diagnostic : diagnostics)
-    list.push_back({{"severity", severity_name(diagnostic.severity)},
+    list.push_back({{"severity", to_string(diagnostic.severity)},
                     {"file", text_or_null(diagnostic.location.file)},
                     {"line", position_or_null(diagnostic.location.line)},
                     {"column", position_or_null(diagnostic.location.column)},

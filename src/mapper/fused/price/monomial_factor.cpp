@@ -3,6 +3,7 @@
 
 #include "cost_program.h"
 #include "mapper/shape/trip_choices.h"
+#include "model/bind/index_extent.h"
 
 namespace sluice::fused {
 namespace {
@@ -38,16 +39,15 @@ double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const 
   double volume = 1;
   for (const BoundIndex& index : access.index) {
     bool mine = false, tiled = false;
-    std::int64_t extent = 1 + index.slack;
-    for (const BoundTerm& term : index.terms) {
-      const auto variable = static_cast<std::uint32_t>(term.variable);
+    std::int64_t extent = extent_of(index, [&](int v) -> std::int64_t {
+      const auto variable = static_cast<std::uint32_t>(v);
       if (std::find(cls.variables.begin(), cls.variables.end(), variable) == cls.variables.end())
-        continue;
+        return 1;
       const std::int64_t tile = tile_above(shape, cls, variable, gap, extra, trips);
       mine = true;
       tiled = tiled || tile < shape.sizes[variable];
-      extent += std::abs(term.coefficient) * (tile - 1);
-    }
+      return tile;
+    });
     if (backing) extent = tiled ? backing_extent(index, extent) : index.whole;
     if (mine) volume *= static_cast<double>(extent);
   }
