@@ -148,7 +148,7 @@ TEST(Results, TheExampleOfTheReadmeMaps) {
   const ProgramRun run = sluice({"map", file});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("own on own"));
-  EXPECT_THAT(run.out, HasSubstr("optimal edp"));
+  EXPECT_THAT(run.out, HasSubstr("proven optimal for EDP"));
 }
 
 TEST(Results, CheckTellsMistakesWithTheirPlaces) {

@@ -333,7 +333,7 @@ std::string searched_space(const MapperOptions& options) {
   if (options.imperfect_factors != ImperfectFactors::kNone)
     factors = "imperfect factors of " + imperfect_factors_text(options) + " outermost loops";
   const bool overlaps = options.policy == LatencyPolicy::kOverlap;
-  return fmt::format("no recomputation, {}{}, max_fused_loops={} ({} a rank){}{}", factors,
+  return fmt::format("no recomputation, {}{}, max_fused_loops={} ({} per rank){}{}", factors,
                      options.row_fusion ? ", row by row" : "", limit_text(options.max_fused_loops),
                      limit_text(options.max_fused_loops_per_rank),
                      options.constraints == Constraints{} ? "" : ", within the constraints",

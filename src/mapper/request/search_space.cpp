@@ -54,79 +54,81 @@ bool has_ports(const BoundProblem& problem, const MapperOptions&) {
 const std::vector<Row>& table() {
   static const std::vector<Row> rows = {
       {In::kBoth, "incremental nodes",
-       "nodes that keep their tile from visit to visit (`incremental: true`, Timeloop's "
-       "residency), so what they save",
+       "nodes that keep their tile between visits (`incremental: true`, Timeloop's residency), and "
+       "so the refetches that this saves",
        always},
       {In::kExchanges, "collectives", "`!Collective` nodes, and rotating shares (`shared_by`)",
        always},
       {In::kGroups, "other collectives",
-       "collectives other than an `all_reduce` at the home of a group, other algorithms than "
-       "`auto` or the first that a constraint names, and rotating shares (`shared_by`)",
+       "collectives other than an `all_reduce` at the home of a group; algorithms other than "
+       "`auto` or the first that a constraint names; rotating shares (`shared_by`)",
        has_several_einsums},
       {In::kExchanges, "concurrent splits",
        "pipelined and parallel splits, with their regions (`over`, `shares`), forwarded tensors "
        "and resident nodes",
        has_several_einsums},
       {In::kGroups, "regions",
-       "splits that give their children instances (`over`, `shares`), forward tensors, or have "
-       "resident nodes",
+       "splits that give each child its own instances (`over`, `shares`), forward tensors, or "
+       "have resident nodes",
        has_several_einsums},
       {In::kBoth, "row fusion",
-       "Einsums that take windows row by row from the one that makes them (`--row-fusion`, with "
-       "`fused` and `exhaustive`)",
+       "Einsums that consume windows row by row as their producer makes them (`--row-fusion`, "
+       "with `fused` and `exhaustive`)",
        keeps_rows_apart},
       {In::kExchanges, "other row fusion",
-       "rows handed on to several readers, along several variables, over a spatial loop, or in "
+       "rows passed on to several readers, along several variables, over a spatial loop, or in "
        "more than 4,095 steps or rows; mappings that fit only because a tensor's border has no "
        "corners",
        hands_rows_on},
-      {In::kBoth, "other orders",
-       "other orders of the Einsums (`--einsum-orders explore`; never in a recurrence)",
+      {In::kBoth, "other Einsum orders",
+       "orders of the Einsums other than as written (`--einsum-orders explore`; never in a "
+       "recurrence)",
        keeps_the_order},
-      {In::kExchanges, "unlike backing",
-       "a shared tensor that its users take from different memories or under different loops; "
-       "tensors under loops while Einsums run that no tensor ties to them",
+      {In::kExchanges, "different backing",
+       "a shared tensor that its users take from different memories or below different loops; "
+       "tensors held below loops while Einsums run that no tensor ties to these loops",
        has_several_einsums},
-      {In::kGroups, "unlike groups",
-       "groups of Einsums that do not follow each other, that make a tensor which others need, "
-       "too, or that keep what they exchange in several memories; frames within frames",
+      {In::kGroups, "other groups",
+       "groups of Einsums that are not consecutive, that produce a tensor which others need too, "
+       "or that exchange tensors in several memories; frames within frames",
        has_several_einsums},
       {In::kGroups, "ports",
-       "loops over several instances of the outermost memory: frames begin below its nodes",
+       "loops over several instances of the outermost memory; frames begin below its nodes",
        has_ports},
-      {In::kExchanges, "other orders of nodes",
-       "loops above persistent tensors, temporal ones above nodes of the outermost memory, any "
-       "between these; nodes of an inner memory above one further out (but with "
+      {In::kExchanges, "other node orders",
+       "loops above persistent tensors; temporal loops above nodes of the outermost memory; any "
+       "loops between these nodes; nodes of an inner memory above one further out (unless "
        "`force_memory_hierarchy_order: false`)",
        always},
-      {In::kGroups, "other orders of nodes",
-       "nodes of an inner memory above one further out, tensors of one node in other orders, "
+      {In::kGroups, "other node orders",
+       "nodes of an inner memory above one further out; tensors of one node in other orders; "
        "more than one place for temporal loops at a memory (its nodes stand above or below all "
        "of them)",
        always},
-      {In::kBoth, "several nodes of a tensor",
-       "more than one node of a memory for a tensor on an Einsum's way (also: fetching again "
-       "what is there)",
+      {In::kBoth, "several nodes per tensor",
+       "more than one node of a memory for a tensor on an Einsum's path, so also refetching what "
+       "is there",
        always},
-      {In::kBoth, "several loops of a variable",
-       "more than one temporal loop of a variable between two nodes, or spatial loop on a "
-       "dimension; spatial loops further in than their component allows",
+      {In::kBoth, "several loops per variable",
+       "more than one temporal loop over a variable between two nodes, or more than one spatial "
+       "loop over it on a dimension; spatial loops further in than their component allows",
        always},
-      {In::kExchanges, "common copies",
+      {In::kExchanges, "shared copies",
        "nodes above a shared loop that serve several Einsums without backing the tensor for them",
        has_several_einsums},
-      {In::kExchanges, "low usage",
-       "placements that use a fanout less than others of the same placement where `min_usage` asks",
+      {In::kExchanges, "low utilization",
+       "tile shapes that use a fanout less than others of the same placement, where `min_usage` "
+       "asks",
        wants_usage},
       {In::kBoth, "recomputation", "mappings that compute a value more than once", always},
       {In::kBoth, "uneven tiles",
-       "tiles that do not divide what they cut (`--imperfect-factors`, with `fused` and "
+       "tiles that do not divide the enclosing tile (`--imperfect-factors`, with `fused` and "
        "`exhaustive`)",
        has_perfect_factors},
       {In::kExchanges, "other uneven tiles",
-       "uneven tiles of other loops than the outermost over a variable, or whose next tile "
-       "inside does not divide the size; of equally many steps the smallest tile only; variables "
-       "in an index with others, or of more than 2^30 values",
+       "uneven tiles of loops other than the outermost over a variable, or whose next tile "
+       "inside does not divide the size; any but the smallest tile of equally many steps; uneven "
+       "tiles of variables that share an index with others, or have more than 2^30 values",
        has_imperfect_factors},
   };
   return rows;

@@ -170,7 +170,7 @@ class Summary {
     if (result_.status == RunStatus::kInterrupted)
       field("found", inked(console_, Ink::kYellow, "interrupted: the best so far") + orders());
     else if (result_.guarantee)
-      field("found", guarantee(*result_.guarantee));
+      field("guarantee", guarantee(*result_.guarantee));
     leaves_out();
     if (result_.search) field("search", search(*result_.search));
   }
@@ -182,22 +182,32 @@ class Summary {
   }
 
   std::string guarantee(const Guarantee& guarantee) const {
-    const std::string objective = find_mapper_option("objective")->get(*result_.options);
+    const std::string objective = objectives();
     switch (guarantee.kind) {
       case GuaranteeKind::kOptimal:
-        return inked(console_, Ink::kGreen, "optimal " + objective) + " in: " + guarantee.space;
+        return inked(console_, Ink::kGreen, "proven optimal for " + objective) + ", given " +
+               guarantee.space;
       case GuaranteeKind::kWithinEpsilon:
         return inked(console_, Ink::kGreen,
-                     fmt::format("{} within {} of the optimum", objective,
-                                 human_percent(guarantee.epsilon))) +
-               " in: " + guarantee.space;
+                     fmt::format("proven within {} of the optimum for {}",
+                                 human_percent(guarantee.epsilon), objective)) +
+               ", given " + guarantee.space;
       case GuaranteeKind::kGap:
         return gap(guarantee, objective);
       case GuaranteeKind::kNone:
         break;
     }
-    return "no guarantee: the best " + objective + " that was seen" +
+    return "none; the best " + objective + " seen" +
            (guarantee.orders_explored < guarantee.orders_wanted ? orders() : "");
+  }
+
+  /// What the search minimises: "EDP", "energy and latency".
+  std::string objectives() const {
+    std::vector<std::string> names;
+    for (const Objective objective : result_.options->objectives)
+      names.push_back(objective == Objective::kEdp ? "EDP" : objective_name(objective));
+    if (result_.options->resource_usage) names.push_back("peak occupancies");
+    return fmt::format("{}", fmt::join(names, " and "));
   }
 
   /// Where not all orders of the Einsums were gone through that were asked for.
@@ -221,22 +231,22 @@ class Summary {
   }
 
   /// Of several objectives, the bound is that of the first.
-  std::string gap(const Guarantee& guarantee, const std::string& objectives) const {
+  std::string gap(const Guarantee& guarantee, const std::string& objective) const {
     const Objective first = result_.options->objectives.front();
     const double found = objective_value(first, *result_.outcomes.front().cost);
     const std::string bound = first == Objective::kEnergy    ? si(guarantee.bound, "J")
                               : first == Objective::kLatency ? si(guarantee.bound, "s")
                                                              : edp(guarantee.bound);
-    return fmt::format("best {} that was seen, not proven: ", objectives) +
-           (guarantee.bound > 0 ? fmt::format("{:.3g} times the bound {} that no mapping can beat",
-                                              found / guarantee.bound, bound)
-                                : "there is no bound above zero") +
-           " in: " + guarantee.space;
+    return fmt::format("best {} seen, not proven optimal: ", objective) +
+           (guarantee.bound > 0
+                ? fmt::format("{:.3g} times the lower bound of {}", found / guarantee.bound, bound)
+                : "there is no lower bound above zero") +
+           ", given " + guarantee.space;
   }
 
   std::string search(const SearchStatistics& search) const {
     std::string text = fmt::format(
-        "{} on {} thread{}: {} mappings covered, {} priced", si(search.seconds, "s"),
+        "{} on {} thread{}: {} mappings covered, {} evaluated", si(search.seconds, "s"),
         search.threads, search.threads == 1 ? "" : "s", human_count(search.mappings_considered),
         human_count(search.mappings_evaluated));
     const std::size_t n_einsums = problem_.workload.einsums.size();

@@ -27,7 +27,8 @@ TEST(Summary, TellsTheResultTheBottleneckAndTheBounds) {
   EXPECT_THAT(text, HasSubstr("energy     3.75 J  (6.7 % of it leakage)"));  // 0.25 / 3.75
   EXPECT_THAT(text, HasSubstr("latency    500 ms"));
   EXPECT_THAT(text, HasSubstr("EDP        1.88 J·s"));  // 3.75 × 0.5
-  EXPECT_THAT(text, HasSubstr("optimal edp in: no recompute, perfect factors"));
+  EXPECT_THAT(text,
+              HasSubstr("guarantee  proven optimal for EDP, given no recompute, perfect factors"));
   // DRAM is all of the time; the bound is max(0.125, 0.25) s, half of 0.5 s.
   EXPECT_THAT(text, HasSubstr("DRAM ████████████████████████ 500 ms  100.0 %"));
   EXPECT_THAT(text, HasSubstr("this mapping takes 2 times that"));
@@ -44,8 +45,8 @@ TEST(Summary, SaysThePolicyOfASearchAndHowFarItsGapIs) {
   result.guarantee->bound = 0.75;  // 3 J × 0.25 s
   const std::string text = summary_text(plain_console(), result);
   EXPECT_THAT(text, HasSubstr("under the policy staged"));
-  EXPECT_THAT(text, HasSubstr("best edp that was seen, not proven: 2.5 times the bound 750 mJ·s "
-                              "that no mapping can beat in: all there is"));
+  EXPECT_THAT(text, HasSubstr("guarantee  best EDP seen, not proven optimal: 2.5 times the lower "
+                              "bound of 750 mJ·s, given all there is"));
 }
 
 TEST(Summary, NamesWhatAProofLeavesOut) {
