@@ -139,6 +139,21 @@ class LoopPlacer {
     return result;
   }
 
+  /// Variables that move the windows of an output and may be dealt out to instances by a spatial
+  /// loop of the gap: a loop below that one shows an instance windows next to each other, one above
+  /// it others, and so more or fewer sums for the first time.
+  Variables dealt_out(std::uint32_t gap) const {
+    const bool spreads = std::any_of(
+        bound_.computes[compute_].path.begin(), bound_.computes[compute_].path.end(),
+        [&](ComponentId component) {
+          return !problem_.arch[component].spatial.empty() && spatial_gap(component) == gap;
+        });
+    Variables windows = 0;
+    for (std::size_t t = 0; spreads && t < shape_.tensors.size(); ++t)
+      if (shape_.tensors[t].is_output) windows |= with(t, Relevance::kPartial);
+    return windows;
+  }
+
   /// Temporal loops that may stand in a gap (mapper.md, template rules).
   Variables temporal_variables(std::uint32_t gap) const {
     Variables allowed = all_;
@@ -160,7 +175,7 @@ class LoopPlacer {
     const bool may_raise = constraints_.tiles.empty() && constraints_.loop_orders.empty();
     if (is_fused || !may_raise) return allowed;
     for (const Slot* slot : slots_of_group(gap + 1))
-      allowed &= ~(with(slot->tensor, Relevance::kIrrelevant) & ~partial_above);
+      allowed &= ~(with(slot->tensor, Relevance::kIrrelevant) & ~partial_above & ~dealt_out(gap));
     return allowed;
   }
 

@@ -157,7 +157,7 @@ std::int64_t HeldBoxes::volume(const std::vector<Box>& boxes) {
                      [&](const Box& inner) { return contains(outer, inner); }))
       continue;
     std::int64_t product = 1;
-    for (const Range& range : outer)
+    for (const IndexRange& range : outer)
       product = checked_multiply(product, range.high - range.low + 1);
     return product;
   }
