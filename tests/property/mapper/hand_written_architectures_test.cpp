@@ -142,6 +142,17 @@ TEST(HandWrittenArchitecture, SlidesTwoWindowsOverOneLoop) {
 )yaml" + arch_of("All", "size: 40, tensors: {keep: All}", "", ""));
 }
 
+// Rows of T are dealt out to two lanes: in the order of their windows, or every second row to each.
+// What a lane sees of D for the first time is not the same, so the loop over m that stands above
+// the lanes, and that F does not depend on, may not be moved below F's node.
+TEST(HandWrittenArchitecture, DealsOutWindowsOfAnOutputInEitherOrder) {
+  expect_brute_force_agreement(R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 4, R: 3, X: 6, N: 2}
+  einsums: ["D[X:m+r,n] = T[m,n] * F[r]"]
+)yaml" + arch_of("All", "size: inf, spatial: [{name: x, fanout: 2}], tensors: {keep: F}", "", ""));
+}
+
 // The readers of a state follow its steps in time: their lanes stay empty.
 TEST(HandWrittenArchitecture, SpreadsNoReaderOfAStateOverInstances) {
   expect_brute_force_agreement(
