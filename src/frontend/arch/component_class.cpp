@@ -124,7 +124,8 @@ class ClassReader {
 
   void read_attributes(const YamlNode* declared) {
     const YamlNode* given = component_.optional("component_attributes");
-    static const YamlNode nothing{.kind = YamlNode::Kind::kMap};
+    YamlNode nothing;
+    nothing.kind = YamlNode::Kind::kMap;
     MapReader map(context_, given != nullptr ? *given : nothing, "component_attributes");
     if (declared != nullptr && MapReader(context_, *declared, "attributes").is_map())
       for (const YamlEntry& entry : declared->entries) read_attribute(map, entry);

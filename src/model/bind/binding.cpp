@@ -301,7 +301,7 @@ ExpressionScope action_scope(const Component& component, ExpressionScope scope,
 }
 
 Result<BoundProblem> bind(const Workload& workload, const Arch& arch) {
-  BoundProblem problem{workload, arch, tensor_roles(workload), {}, {}, {}, {}};
+  BoundProblem problem{workload, arch, tensor_roles(workload), {}, {}, {}, {}, {}};
   Diagnostics diagnostics;
   for (std::size_t e = 0; e < workload.einsums.size(); ++e)
     problem.einsums.push_back(EinsumBinder(problem, EinsumId(e), &diagnostics).bind());

@@ -207,7 +207,8 @@ Component memory(const std::string& name, const std::string& size, const std::st
   kind.tensors.keep = expression(keep);
   kind.tensors.may_keep = expression("All");
   component.kind = kind;
-  component.actions = {{"read", energy_j, throughput, 1, 0}, {"write", energy_j, throughput, 1, 0}};
+  component.actions = {{"read", energy_j, throughput, 1, 0, {}},
+                       {"write", energy_j, throughput, 1, 0, {}}};
   return component;
 }
 
