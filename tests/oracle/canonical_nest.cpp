@@ -24,11 +24,11 @@ int loops_before(const std::vector<NestNode>& nodes, std::size_t end) {
                                         [](const NestNode& n) { return n.index() == 0; }));
 }
 
-/// Whether a node of a memory further in has slid over the loop, and so stands right below it: what
-/// stands right above the loop has no place there, and stays.
+/// Whether a later node, of the memory or of one further in, has slid over the loop, and so stands
+/// right below it: what stands right above the loop has no place there, and stays.
 bool is_slid_over(const std::vector<NestNode>& nodes, std::size_t loop, ComponentId from) {
   for (std::size_t i = loop + 1; const NestStorage* storage = storage_at(nodes, i); ++i)
-    if (storage->sliding && from < storage->component) return true;
+    if (storage->sliding && !(storage->component < from)) return true;
   return false;
 }
 

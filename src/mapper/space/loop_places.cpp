@@ -38,6 +38,7 @@ class LoopPlacer {
     for (std::uint32_t gap = 0; gap < groups_.count; ++gap)
       temporal_.push_back(temporal_variables(gap));
     carried_.resize(groups_.count, 0);
+    led_.resize(groups_.count, 0);
     place_missing();
     if (outer_) forbid_above_steps();
     add_step_rules();
@@ -343,11 +344,20 @@ class LoopPlacer {
         candidates != 0 && is_double_buffered(problem_.arch[above.front()->component]);
     if (!together && (candidates == 0 || rules_.cover(gap) || may_stay))
       choose_leader(-1, gap, templates);
+    else if (!together && gap < fused_gaps_ && options_.max_fused_loops >= 2)
+      choose_other_leader(candidates, gap, templates);
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
       if ((candidates & together.value_or(candidates)) >> v & 1 &&
           rules_.may_come_first(gap, v, temporal_[gap]))
         choose_leader(static_cast<std::int32_t>(v), gap, templates);
     slide_together(gap, together, templates);
+  }
+
+  /// Other Einsums may want another loop above the window's, which then stays below the node.
+  void choose_other_leader(Variables windows, std::uint32_t gap, std::vector<Template>* templates) {
+    if (options_.pruning.redundant_templates) led_[gap] = windows;
+    choose_leader(-1, gap, templates);
+    led_[gap] = 0;
   }
 
   /// Nodes of several groups with no loop in between may slide over one loop, the first below the
@@ -389,7 +399,7 @@ class LoopPlacer {
       sliding_.pop_back();
     };
     temporal_[gap] &= ~late;
-    lead(std::nullopt);
+    if (led_[gap] == 0) lead(std::nullopt);
     temporal_[gap] = temporal;
     if (late == 0) return;
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
@@ -491,7 +501,7 @@ class LoopPlacer {
     if (gap >= fused_gaps_ || !options_.pruning.redundant_templates) return result;
     for (const Slot* slot : slots_of_group(gap))
       if (!slot->backing) result |= held(slot->tensor, Relevance::kRelevant);
-    return result & temporal_[gap] & ~carried_[gap];
+    return (result | led_[gap]) & temporal_[gap] & ~carried_[gap];
   }
 
   std::vector<LoopPlace> spatial_places(std::uint32_t gap) const {
@@ -537,6 +547,7 @@ class LoopPlacer {
   std::uint32_t last_backing_gap_ = 0;
   std::vector<Variables> temporal_;                // per gap
   std::vector<Variables> carried_;                 // per gap: has no place in the gaps above it
+  std::vector<Variables> led_;                     // per gap: windows below another loop of it
   std::vector<std::int32_t> sliding_;              // per gap: variable of the window's loop, or -1
   std::vector<std::optional<LoopPlace>> leaders_;  // per gap: of its late loops, if there are any
 };

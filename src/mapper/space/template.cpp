@@ -206,6 +206,9 @@ class TemplateEnumerator {
       return false;
     if (is_toll(inner)) return false;
     if (fanout_[outer.component.index()] != fanout_[inner.component.index()]) return false;
+    // Loops that move its window may stand between the two.
+    const std::vector<Relevance>& seen = shape_.tensors[outer.tensor].held;
+    if (std::find(seen.begin(), seen.end(), Relevance::kPartial) != seen.end()) return false;
     return !(required_of(outer.component) & bit(outer.tensor));
   }
 
