@@ -153,8 +153,8 @@ TEST(HandWrittenArchitecture, DealsOutWindowsOfAnOutputInEitherOrder) {
 )yaml" + arch_of("All", "size: inf, spatial: [{name: x, fanout: 2}], tensors: {keep: F}", "", ""));
 }
 
-// Seed 943,000,310. T1's window could slide over the loop over p, were that the outermost one; S has
-// room for one column only and wants the loop over n outermost.
+// Seed 943,000,310. T1's window could slide over the loop over p, were that the outermost one; S
+// has room for one column only and wants the loop over n outermost.
 TEST(HandWrittenArchitecture, KeepsAWindowAboveALoopThatAnotherEinsumWantsOutermost) {
   expect_brute_force_agreement(R"yaml(workload:
   bits_per_value: {All: 8}
@@ -164,8 +164,8 @@ TEST(HandWrittenArchitecture, KeepsAWindowAboveALoopThatAnotherEinsumWantsOuterm
   - {einsum: "T2[p,n] = T1[M:p+r] * W[r,n]", renames: {input: T1, output: T2, weight: W}}
   - {einsum: "S[I:p+1,n] = T2[p,n] * S[I:p,n]", renames: {input: T2 | S, output: S, weight: Nothing}}
 )yaml" + arch_of("~Intermediates",
-                 "size: 80, bits_per_value: {output: 16}, tensors: {keep: ~Main, may_keep: All}", "",
-                 ""));
+                 "size: 80, bits_per_value: {output: 16}, tensors: {keep: ~Main, may_keep: All}",
+                 "", ""));
 }
 
 // The readers of a state follow its steps in time: their lanes stay empty.
