@@ -106,7 +106,12 @@ check_paths() {
   tracked '*' | xargs grep -nIE '(^|[^A-Za-z0-9_.])/(work|root|home|Users|farm)/[A-Za-z]' /dev/null || true
 }
 
-for check in check_arrows check_rooms check_folders check_third_party check_lengths check_paths; do
+# 7. No half of a merge that nobody decided.
+check_merges() {
+  tracked '*' | xargs grep -nIE '^(<<<<<<<|>>>>>>>) ' /dev/null || true
+}
+
+for check in check_arrows check_rooms check_folders check_third_party check_lengths check_paths check_merges; do
   while IFS= read -r line; do breach "$line"; done < <("$check")
 done
 if [ "$breaches" -gt 0 ]; then
