@@ -70,12 +70,12 @@ LoopTiles::LoopTiles(const Workload& workload)
 bool LoopTiles::enter(const LoopShape& loop, std::span<const EinsumId> below) {
   // With windows a stated first tile is the maker's, which follows from the reader's anyway.
   if (loop.first_tile > 0 && !has_windows_.empty()) {
-    LoopTiles without_first = *this;
-    const bool one_step = without_first.enter({loop.variables, loop.tile_shape, 0}, below);
-    if (without_first.found_windows_) {
-      *this = std::move(without_first);
-      return one_step;
-    }
+    std::vector<TileSizes> before;
+    for_each_tile(below, [&](TileSizes& tile) { before.push_back(tile); });
+    const bool one_step = enter({loop.variables, loop.tile_shape, 0}, below);
+    if (found_windows_) return one_step;
+    auto next = before.begin();
+    for_each_tile(below, [&](TileSizes& tile) { tile = *next++; });
   }
   bool one_step = true;
   found_windows_ = false;
@@ -97,6 +97,13 @@ std::int64_t LoopTiles::steps() const {
   std::int64_t most = 1;
   for (const Walker& walker : walkers_) most = std::max(most, walker.steps);
   return most;
+}
+
+template <class Function>
+void LoopTiles::for_each_tile(std::span<const EinsumId> einsums, Function function) {
+  for (EinsumId einsum : einsums)
+    for (std::size_t v = 0; v < (*workload_)[einsum].iteration_space.size(); ++v)
+      function(tiles_of(einsum)[v]);
 }
 
 bool LoopTiles::unused_loop_has_one_step(const LoopShape& loop) const {

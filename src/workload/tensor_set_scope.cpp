@@ -1,5 +1,6 @@
-#include <map>
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -11,12 +12,39 @@ namespace {
 
 constexpr std::size_t kMaxTensorsOfEinsum = 64;
 
+constexpr std::size_t kRoles = 7;
+constexpr std::string_view kBits = ".bits_per_value";
+
 /// What names mean in one Einsum: its own tensors, renames and roles are evaluated once; every
-/// other tensor of the workload is the empty set.
+/// other tensor of the workload is the empty set. There are a dozen names or so: they are searched.
 struct NameTable {
-  std::map<std::string, ExpressionValue> values;
+  struct Set {
+    std::string name;
+    NameSet set;
+  };
+  std::vector<Set> sets;               ///< a later one hides an earlier one of the same name
+  std::vector<double> bits_per_value;  ///< per tensor of the Einsum
+  NameSet operations;
   const Workload* workload = nullptr;
   std::function<std::optional<ExpressionValue>(const std::string&)> extra;
+
+  const NameSet* find(std::string_view name) const {
+    for (auto entry = sets.rbegin(); entry != sets.rend(); ++entry)
+      if (entry->name == name) return &entry->set;
+    return nullptr;
+  }
+
+  /// `name` is the set, and `name.bits_per_value` the bits of its tensor (0 if it is empty; nothing
+  /// if it holds several, whose bits would be ambiguous).
+  std::optional<ExpressionValue> value(std::string_view name) const {
+    if (name == "ops") return operations;
+    if (const NameSet* set = find(name)) return *set;
+    if (!name.ends_with(kBits)) return std::nullopt;
+    const NameSet* set = find(name.substr(0, name.size() - kBits.size()));
+    if (!set || (set->bits & (set->bits - 1)) != 0) return std::nullopt;
+    if (set->bits == 0) return 0.0;
+    return bits_per_value[static_cast<std::size_t>(__builtin_ctzll(set->bits))];
+  }
 };
 
 /// The mask of those of the Einsum's tensors for which `predicate` holds.
@@ -43,26 +71,9 @@ NameSet accessed(const Einsum& einsum, const std::vector<TensorId>& tensors, boo
   });
 }
 
-/// `name` means the set, and `name.bits_per_value` the bits of its tensor (0 if it is empty;
-/// nothing if it holds several, whose bits would be ambiguous).
-void add_set(NameTable& table, const std::string& name, NameSet set, const Einsum& einsum,
-             const std::vector<TensorId>& tensors) {
-  table.values.insert_or_assign(name, ExpressionValue(set));
-  const std::string field = name + ".bits_per_value";
-  table.values.erase(field);
-  if (set.bits == 0) {
-    table.values[field] = 0.0;
-  } else if ((set.bits & (set.bits - 1)) == 0) {
-    const auto only = static_cast<std::size_t>(__builtin_ctzll(set.bits));
-    table.values[field] = find_access(einsum, tensors[only])->bits_per_value;
-  }
-}
-
 void add_role_sets(NameTable& table, const Workload& workload, const TensorRoles& roles,
                    const Einsum& einsum, const std::vector<TensorId>& tensors) {
-  const auto add = [&](const char* name, NameSet set) {
-    add_set(table, name, set, einsum, tensors);
-  };
+  const auto add = [&](const char* name, NameSet set) { table.sets.push_back({name, set}); };
   add("All", mask_where(tensors, [](TensorId) { return true; }));
   add("Nothing", NameSet{});
   add("Inputs", accessed(einsum, tensors, false));
@@ -74,7 +85,6 @@ void add_role_sets(NameTable& table, const Workload& workload, const TensorRoles
 
 /// A tensor that this Einsum does not use: no elements, of no width.
 std::optional<ExpressionValue> foreign_tensor(const Workload& workload, const std::string& name) {
-  constexpr std::string_view kBits = ".bits_per_value";
   if (find_tensor(workload, name)) return NameSet{};
   if (name.ends_with(kBits) && find_tensor(workload, name.substr(0, name.size() - kBits.size())))
     return 0.0;
@@ -93,20 +103,18 @@ ExpressionScope tensor_set_scope(
   auto table = std::make_shared<NameTable>();
   table->extra = std::move(extra);
   table->workload = &workload;
-  for (const TensorId own : tensors)
-    add_set(*table, workload[own].name, mask_where(tensors, [&](TensorId t) { return t == own; }),
-            einsum, tensors);
+  table->sets.reserve(tensors.size() + kRoles + einsum.renames.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    table->sets.push_back({workload[tensors[i]].name, NameSet{std::uint64_t{1} << i}});
+    table->bits_per_value.push_back(find_access(einsum, tensors[i])->bits_per_value);
+  }
   add_role_sets(*table, workload, roles, einsum, tensors);
   for (const Rename& rename : einsum.renames)
-    add_set(*table, rename.name,
-            mask_where(tensors,
-                       [&](TensorId t) {
-                         for (TensorId renamed : rename.tensors)
-                           if (renamed == t) return true;
-                         return false;
-                       }),
-            einsum, tensors);
-  table->values.insert_or_assign("ops", ExpressionValue(operation_kinds(einsum)));
+    table->sets.push_back({rename.name, mask_where(tensors, [&](TensorId t) {
+                             return std::find(rename.tensors.begin(), rename.tensors.end(), t) !=
+                                    rename.tensors.end();
+                           })});
+  table->operations = operation_kinds(einsum);
 
   ExpressionScope scope;
   scope.universe = mask_where(tensors, [](TensorId) { return true; });
@@ -114,8 +122,7 @@ ExpressionScope tensor_set_scope(
     if (table->extra) {
       if (auto value = table->extra(name)) return value;
     }
-    const auto found = table->values.find(name);
-    if (found != table->values.end()) return found->second;
+    if (auto value = table->value(name)) return value;
     return foreign_tensor(*table->workload, name);
   };
   scope.literal_element = [lookup =

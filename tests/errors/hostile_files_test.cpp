@@ -35,7 +35,7 @@ TEST(HostileFile, OfHundredMegabytesIsNotRead) {
   std::filesystem::resize_file(path, 100'000'000);
   const std::string outcome = testing::outcome_of(load_specs({path}, {}));
   EXPECT_EQ(outcome,
-            "huge.yaml: error: the file has 100000000 bytes, more than the limit of 16777216\n"
+            "huge.yaml: error: the file has 100000000 bytes, more than the limit of 67108864\n"
             "exit status 2\n");
 }
 

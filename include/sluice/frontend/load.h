@@ -15,9 +15,9 @@ namespace sluice {
 
 /// Limits on hostile input (file size, nesting, alias and `for:` expansion).
 struct LoadLimits {
-  std::size_t max_file_bytes = 16u << 20;
+  std::size_t max_file_bytes = 64u << 20;
   int max_depth = 64;
-  std::size_t max_nodes = 500'000;  ///< after expansion of aliases, includes and repetitions
+  std::size_t max_nodes = 2'000'000;  ///< after expansion of aliases, includes and repetitions
 };
 
 struct LoadOptions {

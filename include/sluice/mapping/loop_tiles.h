@@ -60,6 +60,8 @@ class LoopTiles {
   };
 
   TileSizes* tiles_of(EinsumId einsum) { return tiles_.data() + begin_[einsum.index()]; }
+  template <class Function>
+  void for_each_tile(std::span<const EinsumId> einsums, Function function);
   bool unused_loop_has_one_step(const LoopShape& loop) const;
   bool follow_readers(Walker& maker);
 

@@ -104,13 +104,30 @@ struct BoundCompute {
   std::vector<std::pair<std::size_t, std::int64_t>> calls_per_point;
 };
 
+/// Ids of the workload that one Einsum uses, in its own order. An Einsum has few of them, so that
+/// looking through them costs less than a table of all ids, which the workload would have once per
+/// Einsum.
+class LocalIndices {
+ public:
+  void push_back(std::size_t id) { ids_.push_back(static_cast<std::uint32_t>(id)); }
+  /// Its place in the Einsum's order, -1 if the Einsum does not use it.
+  int operator[](std::size_t id) const {
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      if (ids_[i] == id) return static_cast<int>(i);
+    return -1;
+  }
+
+ private:
+  std::vector<std::uint32_t> ids_;
+};
+
 /// An Einsum on an architecture: everything the model and the mappers need, evaluated once.
 struct BoundEinsum {
   EinsumId einsum;
   std::vector<TensorId> tensors;  ///< tensors_of(einsum)
   TensorMask inputs = 0, output = 0;
-  std::vector<int> local_tensor;      ///< per TensorId: index into `tensors`, -1 if unused
-  std::vector<int> local_variable;    ///< per RankVariableId: index into the iteration space, or -1
+  LocalIndices local_tensor;          ///< per TensorId: index into `tensors`, -1 if unused
+  LocalIndices local_variable;        ///< per RankVariableId: index into the iteration space, or -1
   std::vector<BoundAccess> accesses;  ///< what is moved: inputs, then the output
   std::vector<BoundAccess> held;      ///< what a tile holds: one entry or more per tensor
   /// per tensor and variable: the strongest relevance over its accesses (partial > relevant)

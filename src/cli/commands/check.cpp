@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "cli/io/failure.h"
 #include "commands.h"
@@ -34,6 +37,7 @@ std::string contents(const Specs& specs) {
 Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem,
                                  RunStatus& status) {
   Diagnostics mistakes;
+  std::set<std::tuple<std::string, int, int>> known;  // message and place tell all
   for (std::size_t i = 0; i < specs.mappings.size(); ++i) {
     const auto cost = evaluate(problem, specs.mappings[i]);
     if (cost) continue;
@@ -49,7 +53,7 @@ Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem
         mistake.location = place->location;
         mistake.source_line = place->source_line;
       }
-      if (std::find(mistakes.begin(), mistakes.end(), mistake) == mistakes.end())
+      if (known.emplace(mistake.message, mistake.location.line, mistake.location.column).second)
         mistakes.push_back(mistake);
     }
   }

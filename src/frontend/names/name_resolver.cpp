@@ -43,9 +43,15 @@ std::optional<std::size_t> NameResolver::find(const YamlNode* node, const Index&
   if (!name) return std::nullopt;
   const auto found = index.find(*name);
   if (found != index.end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [known, id] : index) names.push_back(known);
-  std::sort(names.begin(), names.end());
+  if (!context_.shows_errors()) {
+    context_.error_that_follows();
+    return std::nullopt;
+  }
+  std::vector<std::string>& names = sorted_names_[&index];
+  if (names.empty()) {
+    for (const auto& [known, id] : index) names.push_back(known);
+    std::sort(names.begin(), names.end());
+  }
   constexpr std::size_t kMostListed = 12;
   context_.error(*node, fmt::format("unknown {} '{}'", what, *name),
                  did_you_mean(*name, names,

@@ -48,6 +48,7 @@ class NameResolver {
   const Workload& workload_;
   const Arch& arch_;
   Index tensors_, einsums_, variables_, components_;
+  std::unordered_map<const Index*, std::vector<std::string>> sorted_names_;  ///< for hints
 };
 
 }  // namespace sluice

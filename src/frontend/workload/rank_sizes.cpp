@@ -65,16 +65,17 @@ class RankSizes {
       for (const RankId rank : tensor.ranks) used[rank.index()] = true;
     for (const StateRank& state : states) used[state.steps.index()] = true;
     size_of_.resize(workload_.rank_variables.size());
+    std::unordered_map<std::string, std::vector<std::size_t>> variables;  // by upper-case name
+    for (std::size_t v = 0; v < size_of_.size(); ++v)
+      variables[upper_case(workload_.rank_variables[v].name)].push_back(v);
     for (const RankSizeSource& declared : source_.rank_sizes) {
       const auto rank = static_cast<std::size_t>(&declared - source_.rank_sizes.data());
       if (used[rank]) continue;
-      bool names_variable = false;
-      for (std::size_t v = 0; v < size_of_.size(); ++v) {
-        if (upper_case(workload_.rank_variables[v].name) != upper_case(declared.name)) continue;
-        size_of_[v] = RankId(rank);
-        names_variable = true;
-      }
-      if (!names_variable) warn_of_idle_size(declared, used);
+      const auto named = variables.find(upper_case(declared.name));
+      if (named == variables.end())
+        warn_of_idle_size(declared, used);
+      else
+        for (std::size_t v : named->second) size_of_[v] = RankId(rank);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "frontend/names/expression_names.h"
 
@@ -20,7 +21,10 @@ class TensorSets {
     const auto note = [this](const std::vector<RenameSource>& renames) {
       for (const RenameSource& rename : renames) rename_names_.insert(rename.name);
     };
-    for (const RenamesOfEinsum& entry : source.renames) note(entry.renames);
+    for (const RenamesOfEinsum& entry : source.renames) {
+      note(entry.renames);
+      renames_of_[entry.einsum].push_back(&entry);
+    }
     for (const EinsumSource& einsum : source.einsums) note(einsum.renames);
   }
 
@@ -42,8 +46,9 @@ class TensorSets {
   void check_rename_entries() {
     std::vector<std::string> names = {"default"};
     for (const Einsum& einsum : workload_.einsums) names.push_back(einsum.name);
+    const std::unordered_set<std::string> known(names.begin(), names.end());
     for (const RenamesOfEinsum& entry : source_.renames)
-      if (std::find(names.begin(), names.end(), entry.einsum) == names.end())
+      if (known.count(entry.einsum) == 0)
         context_.error(*entry.place, fmt::format("unknown Einsum '{}'", entry.einsum),
                        did_you_mean(entry.einsum, names));
   }
@@ -103,10 +108,9 @@ class TensorSets {
       }
     };
     add(source_.einsums[e].renames);
-    for (const RenamesOfEinsum& entry : source_.renames)
-      if (entry.einsum == source_.einsums[e].name) add(entry.renames);
-    for (const RenamesOfEinsum& entry : source_.renames)
-      if (entry.einsum == "default") add(entry.renames);
+    for (const std::string& einsum : {source_.einsums[e].name, std::string("default")})
+      if (const auto entries = renames_of_.find(einsum); entries != renames_of_.end())
+        for (const RenamesOfEinsum* entry : entries->second) add(entry->renames);
     return chosen;
   }
 
@@ -119,7 +123,7 @@ class TensorSets {
         const std::vector<std::string> names = rename->source.names();
         return std::none_of(open.begin(), open.end(), [&](const RenameSource* other) {
           return std::find(names.begin(), names.end(), other->name) != names.end() &&
-                 !find_tensor(workload_, other->name);
+                 tensor_ids_.count(other->name) == 0;
         });
       });
       if (ready == open.end()) {
@@ -265,6 +269,7 @@ class TensorSets {
   TensorRoles roles_;
   std::unordered_map<std::string, std::size_t> tensor_ids_;
   std::set<std::string> rename_names_;
+  std::unordered_map<std::string, std::vector<const RenamesOfEinsum*>> renames_of_;  ///< by Einsum
   std::unordered_map<TensorId, const BitsSource*> bits_by_name_;
 };
 

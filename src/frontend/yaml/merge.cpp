@@ -1,9 +1,17 @@
 #include "frontend/yaml/merge.h"
 
-#include <algorithm>
+#include <string>
+#include <unordered_map>
 
 namespace sluice {
 namespace {
+
+/// Where each key of a map stands; keys are given once.
+std::unordered_map<std::string, std::size_t> places_of_keys(const YamlNode& map) {
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < map.entries.size(); ++i) places.emplace(map.entries[i].key->text, i);
+  return places;
+}
 
 void add_hidden(const std::string& key, const YamlPointer& earlier, const YamlPointer& later,
                 std::vector<Hidden>& hidden) {
@@ -12,11 +20,11 @@ void add_hidden(const std::string& key, const YamlPointer& earlier, const YamlPo
     if (!earlier->is_scalar()) hidden.push_back({key, earlier, later});
     return;
   }
+  const auto places = places_of_keys(*earlier);
   for (const YamlEntry& entry : later->entries)
-    for (const YamlEntry& other : earlier->entries)
-      if (other.key->text == entry.key->text)
-        add_hidden(key.empty() ? entry.key->text : key + "." + entry.key->text, other.value,
-                   entry.value, hidden);
+    if (const auto other = places.find(entry.key->text); other != places.end())
+      add_hidden(key.empty() ? entry.key->text : key + "." + entry.key->text,
+                 earlier->entries[other->second].value, entry.value, hidden);
 }
 
 }  // namespace
@@ -33,14 +41,15 @@ YamlPointer merge(const YamlPointer& earlier, const YamlPointer& later) {
   if (!earlier->is_map() || !later->is_map() || earlier->tag != later->tag) return later;
   auto merged = std::make_shared<YamlNode>(*later);
   merged->entries = earlier->entries;
+  const auto places = places_of_keys(*earlier);
   for (const YamlEntry& entry : later->entries) {
-    const auto known =
-        std::find_if(merged->entries.begin(), merged->entries.end(),
-                     [&](const YamlEntry& other) { return other.key->text == entry.key->text; });
-    if (known == merged->entries.end())
+    const auto known = places.find(entry.key->text);
+    if (known == places.end()) {
       merged->entries.push_back(entry);
-    else
-      *known = {entry.key, merge(known->value, entry.value)};
+    } else {
+      YamlEntry& both = merged->entries[known->second];
+      both = {entry.key, merge(both.value, entry.value)};
+    }
   }
   update_extent(*merged);
   return merged;

@@ -9,12 +9,6 @@
 #include <utility>
 
 namespace sluice {
-namespace {
-
-constexpr std::size_t kMostDiagnostics = 200;
-
-}  // namespace
-
 void ReadContext::error(const SourcePosition& place, std::string message, std::string hint) {
   ++n_errors_;
   const SourcePosition position = sources_.origin(place);

@@ -44,6 +44,8 @@ class ReadContext {
     return {{sources_.name(position.file), position.line, position.column},
             sources_.line(position)};
   }
+  /// False where further errors are counted and not shown: no need to find a hint.
+  bool shows_errors() const { return diagnostics_.size() < kMostDiagnostics; }
   bool has_errors() const { return n_errors_ > 0; }
   /// How many were found so far; a reader compares it before and after.
   std::size_t n_errors() const { return n_errors_; }
@@ -64,6 +66,7 @@ class ReadContext {
   std::vector<std::string> assignments_behind(const std::vector<std::string>& names) const;
 
  private:
+  static constexpr std::size_t kMostDiagnostics = 200;
   struct Found {
     SourcePosition position;
     Diagnostic diagnostic;

@@ -19,8 +19,9 @@ using fused::Template;
 /// The problem of one Einsum alone; its BoundEinsum stays that of the whole workload.
 BoundProblem problem_of_one(const BoundProblem& problem, EinsumId einsum) {
   BoundProblem alone;
-  alone.workload = problem.workload;
-  alone.workload.einsums = {problem.workload[einsum]};
+  const Workload& whole = problem.workload;
+  alone.workload = {whole.name,    whole.ranks,     whole.rank_variables,
+                    whole.tensors, {whole[einsum]}, whole.n_instances};
   alone.arch = problem.arch;
   alone.roles = tensor_roles(alone.workload);
   alone.einsums = {problem[einsum]};

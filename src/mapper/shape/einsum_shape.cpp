@@ -137,9 +137,8 @@ namespace {
 /// What a persistent tensor reserves in each component, if it is backed there.
 std::vector<double> bits_for_life(const BoundProblem& problem, TensorId tensor) {
   std::vector<double> most(problem.arch.components.size(), 0);
-  for (const BoundEinsum& user : problem.einsums) {
+  const auto widen = [&](const BoundEinsum& user) {
     const int local = user.local_tensor[tensor.index()];
-    if (local < 0) continue;
     double volume = 0;
     for (const BoundAccess& held : user.held) {
       if (held.tensor != local) continue;
@@ -150,7 +149,9 @@ std::vector<double> bits_for_life(const BoundProblem& problem, TensorId tensor) 
     for (std::size_t c = 0; c < most.size(); ++c)
       most[c] = std::max(
           most[c], volume * user.components[c].bits_per_value[static_cast<std::size_t>(local)]);
-  }
+  };
+  if (const auto producer = problem.roles.producer[tensor.index()]) widen(problem[*producer]);
+  for (EinsumId consumer : problem.roles.consumers[tensor.index()]) widen(problem[consumer]);
   const double instances = static_cast<double>(problem.workload.n_instances) *
                            static_cast<double>(most_instances(problem, tensor));
   for (double& bits : most) bits *= instances;

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-BoundIndex bind_index(const AffineExpression& expression, const std::vector<int>& local_variable) {
+BoundIndex bind_index(const AffineExpression& expression, const LocalIndices& local_variable) {
   BoundIndex index;
   index.constant = expression.constant;
   for (const AffineTerm& term : expression.terms)
@@ -69,13 +69,10 @@ void bind_accesses(const Workload& workload, EinsumId id, BoundEinsum* bound) {
   const Einsum& einsum = workload[id];
   bound->einsum = id;
   bound->tensors = tensors_of(einsum);
-  bound->local_tensor.assign(workload.tensors.size(), -1);
-  bound->local_variable.assign(workload.rank_variables.size(), -1);
-  for (std::size_t i = 0; i < bound->tensors.size(); ++i)
-    bound->local_tensor[bound->tensors[i].index()] = static_cast<int>(i);
+  for (TensorId tensor : bound->tensors) bound->local_tensor.push_back(tensor.index());
   const std::size_t n_variables = einsum.iteration_space.size();
-  for (std::size_t i = 0; i < n_variables; ++i)
-    bound->local_variable[einsum.iteration_space[i].variable.index()] = static_cast<int>(i);
+  for (const VariableRange& range : einsum.iteration_space)
+    bound->local_variable.push_back(range.variable.index());
 
   bound->relevance.assign(bound->tensors.size(),
                           std::vector<Relevance>(n_variables, Relevance::kIrrelevant));
@@ -105,39 +102,36 @@ void bind_accesses(const Workload& workload, EinsumId id, BoundEinsum* bound) {
 
 namespace {
 
-/// Smallest and largest slice that the Einsums touch in a step 0 of a rank that they walk one by
-/// one.
-struct SliceRange {
+/// Smallest and largest of some indices of a rank.
+struct IndexRange {
   std::int64_t low = INT64_MAX, high = INT64_MIN;
+  void include(std::int64_t from, std::int64_t to) {
+    low = std::min(low, from);
+    high = std::max(high, to);
+  }
 };
 
-SliceRange slices_of(const Workload& workload, TensorId tensor, std::size_t rank) {
-  SliceRange range;
-  for (const Einsum& einsum : workload.einsums) {
-    for (const TensorAccess& access : einsum.accesses) {
-      if (access.tensor != tensor || !access.projection[rank].goes_one_by_one()) continue;
-      range.low = std::min(range.low, access.projection[rank].constant);
-      range.high = std::max(range.high, access.projection[rank].constant);
-    }
-  }
-  return range;
-}
+/// What all Einsums touch of one rank of a tensor.
+struct TouchedRank {
+  IndexRange slices;  ///< in a step 0, by Einsums that walk the rank one by one
+  IndexRange whole;   ///< in their whole ranges
+};
 
-}  // namespace
-
-namespace {
-
-/// Indices of a rank that the Einsums touch in their whole ranges, and those between them.
-std::int64_t whole_extent(const Workload& workload, TensorId tensor, std::size_t rank) {
-  std::int64_t low = INT64_MAX, high = INT64_MIN;
+/// Per tensor and rank.
+std::vector<std::vector<TouchedRank>> touched_ranks(const Workload& workload) {
+  std::vector<std::vector<TouchedRank>> touched;
+  touched.reserve(workload.tensors.size());
+  for (const Tensor& tensor : workload.tensors) touched.emplace_back(tensor.ranks.size());
   for (const Einsum& einsum : workload.einsums)
-    for (const TensorAccess& access : einsum.accesses) {
-      if (access.tensor != tensor) continue;
-      const auto [from, to] = touched_range(einsum, access.projection[rank]);
-      low = std::min(low, from);
-      high = std::max(high, to);
-    }
-  return high - low + 1;
+    for (const TensorAccess& access : einsum.accesses)
+      for (std::size_t r = 0; r < access.projection.size(); ++r) {
+        const AffineExpression& index = access.projection[r];
+        TouchedRank& rank = touched[access.tensor.index()][r];
+        if (index.goes_one_by_one()) rank.slices.include(index.constant, index.constant);
+        const auto [low, high] = touched_range(einsum, index);
+        rank.whole.include(low, high);
+      }
+  return touched;
 }
 
 }  // namespace
@@ -162,17 +156,17 @@ std::int64_t backing_extent(const BoundIndex& index, std::int64_t extent) {
 }
 
 void widen_backings(const Workload& workload, std::vector<BoundEinsum>* einsums) {
+  const std::vector<std::vector<TouchedRank>> touched = touched_ranks(workload);
   for (BoundEinsum& einsum : *einsums) {
     for (BoundAccess& held : einsum.held) {
       const TensorId tensor = einsum.tensors[static_cast<std::size_t>(held.tensor)];
       for (std::size_t r = 0; r < held.index.size(); ++r) {
         BoundIndex& index = held.index[r];
         index.rank_size = workload[workload[tensor].ranks[r]].size;
-        if (index.terms.size() == 1 && index.terms[0].coefficient == 1) {
-          const SliceRange range = slices_of(workload, tensor, r);
-          index.others = range.high - range.low - index.slack;
-        }
-        index.whole = index.terms.empty() ? 1 + index.slack : whole_extent(workload, tensor, r);
+        const TouchedRank& rank = touched[tensor.index()][r];
+        if (index.terms.size() == 1 && index.terms[0].coefficient == 1)
+          index.others = rank.slices.high - rank.slices.low - index.slack;
+        index.whole = index.terms.empty() ? 1 + index.slack : rank.whole.high - rank.whole.low + 1;
       }
     }
   }

@@ -25,15 +25,20 @@ std::string place(const Workload& workload, const Arch& arch, EinsumId einsum,
   return arch[component].name + " for the Einsum " + workload[einsum].name;
 }
 
-Result<TensorMask> evaluate_set(const Expression& expression, const Workload& workload,
-                                const Arch& arch, const TensorRoles& roles, EinsumId einsum,
-                                ComponentId component, const std::vector<TensorMask>& held) {
+/// What names mean in one Einsum, memories being what `held` says at the time.
+ExpressionScope keep_scope(const Workload& workload, const Arch& arch, const TensorRoles& roles,
+                           EinsumId einsum, const std::vector<TensorMask>& held) {
   const auto extra = [&](const std::string& name) -> std::optional<ExpressionValue> {
     const auto memory = find_component(arch, memory_name(name));
     if (!memory || !arch[*memory].holds_tensors()) return std::nullopt;
     return ExpressionValue(NameSet{held[memory->index()]});
   };
-  const ExpressionScope scope = tensor_set_scope(workload, roles, einsum, extra);
+  return tensor_set_scope(workload, roles, einsum, extra);
+}
+
+Result<TensorMask> evaluate_set(const Expression& expression, const Workload& workload,
+                                const Arch& arch, EinsumId einsum, ComponentId component,
+                                const ExpressionScope& scope) {
   const auto value = expression.evaluate(scope);
   if (!value) {
     return tl::unexpected(diagnostic("`" + expression.to_string() + "` in " +
@@ -55,8 +60,8 @@ Result<TensorMask> rule_value(const BoundProblem& problem, EinsumId einsum, Comp
                               const KeepRule& rule, const Expression& expression,
                               const std::vector<TensorMask>& held) {
   if (rule.table.empty()) {
-    return evaluate_set(expression, problem.workload, problem.arch, problem.roles, einsum,
-                        component, held);
+    return evaluate_set(expression, problem.workload, problem.arch, einsum, component,
+                        keep_scope(problem.workload, problem.arch, problem.roles, einsum, held));
   }
   const std::size_t n_tensors = problem[einsum].tensors.size();
   std::size_t entry = 0;
@@ -84,17 +89,19 @@ Result<KeepRule> make_keep_rule(const Expression& expression, const Workload& wo
       rule.depends_on.push_back(*memory);
   }
   std::vector<TensorMask> held(arch.components.size(), 0);
+  const ExpressionScope scope = keep_scope(workload, arch, roles, einsum, held);
   // One evaluation finds every mistake: unknown names and wrong types do not depend on the choice.
-  auto value = evaluate_set(expression, workload, arch, roles, einsum, component, held);
+  auto value = evaluate_set(expression, workload, arch, einsum, component, scope);
   if (!value) return tl::unexpected(value.error());
   const std::size_t n_tensors = tensors_of(workload[einsum]).size();
   const std::size_t bits = n_tensors * rule.depends_on.size();
   if (bits > kMaxTableBits) return rule;
-  for (std::size_t entry = 0; entry < (std::size_t{1} << bits); ++entry) {
+  rule.table.push_back(*value);
+  for (std::size_t entry = 1; entry < (std::size_t{1} << bits); ++entry) {
     for (std::size_t i = 0; i < rule.depends_on.size(); ++i)
       held[rule.depends_on[i].index()] =
           (entry >> (i * n_tensors)) & ((std::size_t{1} << n_tensors) - 1);
-    value = evaluate_set(expression, workload, arch, roles, einsum, component, held);
+    value = evaluate_set(expression, workload, arch, einsum, component, scope);
     if (!value) return tl::unexpected(value.error());
     rule.table.push_back(*value);
   }

@@ -37,14 +37,18 @@ bool shares_rows(const BoundProblem& problem) {
 }
 
 bool holds_unlike_boxes(const BoundProblem& problem) {
-  std::vector<std::vector<std::pair<const TensorAccess*, const Einsum*>>> seen(
-      problem.workload.tensors.size());
+  struct First {
+    const TensorAccess* access = nullptr;
+    const Einsum* einsum = nullptr;
+  };
+  std::vector<First> first(problem.workload.tensors.size());
   for (const Einsum& einsum : problem.workload.einsums)
     for (const TensorAccess& access : einsum.accesses) {
-      auto& others = seen[access.tensor.index()];
-      for (const auto& [other, of] : others)
-        if (!like(access, einsum, *other, *of)) return true;
-      others.emplace_back(&access, &einsum);
+      First& other = first[access.tensor.index()];
+      if (!other.access)
+        other = {&access, &einsum};
+      else if (!like(access, einsum, *other.access, *other.einsum))
+        return true;
     }
   return false;
 }

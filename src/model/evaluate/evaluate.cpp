@@ -55,8 +55,12 @@ std::vector<std::vector<EinsumId>> fusion_groups(const BoundProblem& problem,
   std::optional<ComponentId> outermost;
   for (std::size_t c = 0; c < problem.arch.components.size() && !outermost; ++c)
     if (problem.arch.components[c].is_memory()) outermost = ComponentId(c);
-  std::vector<std::size_t> group(tree.nests.size());
-  std::iota(group.begin(), group.end(), 0);
+  std::vector<std::size_t> joined(tree.nests.size());  // each to one before it, or to itself
+  std::iota(joined.begin(), joined.end(), 0);
+  const auto group_of = [&](std::size_t place) {
+    while (joined[place] != place) place = joined[place] = joined[joined[place]];
+    return place;
+  };
   for (std::size_t t = 0; t < problem.workload.tensors.size(); ++t) {
     if (!problem.roles.is_intermediate(TensorId(t))) continue;
     const auto place = [&](EinsumId e) {
@@ -66,19 +70,15 @@ std::vector<std::vector<EinsumId>> fusion_groups(const BoundProblem& problem,
     const NestStorage* backing = backing_of(problem, tree, tree.nests[producer], TensorId(t));
     if (!backing || backing->component == outermost) continue;
     for (EinsumId consumer : problem.roles.consumers[t]) {
-      const std::size_t from = group[place(consumer)], to = group[producer];
-      for (std::size_t& g : group)
-        if (g == from || g == to) g = std::min(from, to);
+      const std::size_t from = group_of(place(consumer)), to = group_of(producer);
+      joined[std::max(from, to)] = std::min(from, to);
     }
   }
-  std::vector<std::vector<EinsumId>> groups;
-  for (std::size_t g = 0; g < group.size(); ++g) {
-    std::vector<EinsumId> members;
-    for (std::size_t n = 0; n < group.size(); ++n)
-      if (group[n] == g) members.push_back(tree.nests[n].einsum);
-    if (!members.empty()) groups.push_back(std::move(members));
-  }
-  return groups;
+  std::vector<std::vector<EinsumId>> members(tree.nests.size());
+  for (std::size_t n = 0; n < tree.nests.size(); ++n)
+    members[group_of(n)].push_back(tree.nests[n].einsum);
+  std::erase_if(members, [](const std::vector<EinsumId>& group) { return group.empty(); });
+  return members;
 }
 
 void fill_occupancy(const BoundProblem& problem, const Occupancy& occupancy, Cost& cost) {

@@ -206,8 +206,9 @@ int completing(const BoundProblem& problem, const FlatTree& tree, const Nest& ma
                const NestLoop& loop) {
   const TensorId tensor = problem.workload[maker.einsum].output().tensor;
   int found = 0;
-  for (const FlatCollective& flat : tree.collectives) {
-    if (flat.collective->tensor != tensor || !is_among(flat.maker_loops, loop.node)) continue;
+  for (std::uint32_t index : tree.collectives_on(tensor)) {
+    const FlatCollective& flat = tree.collectives[index];
+    if (!is_among(flat.maker_loops, loop.node)) continue;
     for (const std::string& name : flat.collective->over)
       if (dimension_on_path(problem.arch, *maker.compute, name) ==
           FannedDimension{loop.component, loop.dimension})

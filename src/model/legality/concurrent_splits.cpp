@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "model/bind/recurrences.h"
 #include "model/legality/windows.h"
@@ -16,21 +18,57 @@ std::string a_split(const SplitNode& split) {
   return split.kind == SplitKind::kPipeline ? "a pipelined split" : "a parallel split";
 }
 
+/// What the rules of every split ask of the whole mapping.
+class WholeMapping {
+ public:
+  WholeMapping(const BoundProblem& problem, const FlatTree& tree) : problem_(problem), tree_(tree) {
+    for (std::uint32_t e = 0; e < tree.entries.size(); ++e)
+      if (tree.entries[e].backing && tree.entries[e].last_user >= 0)
+        backings_.emplace_back(tree.entries[e].tensor, e);
+    std::sort(backings_.begin(), backings_.end());
+  }
+
+  std::vector<const TreeEntry*> backings_of(TensorId tensor) const {
+    std::vector<const TreeEntry*> found;
+    for (auto backing = std::lower_bound(backings_.begin(), backings_.end(), std::pair(tensor, 0U));
+         backing != backings_.end() && backing->first == tensor; ++backing)
+      found.push_back(&tree_.entries[backing->second]);
+    return found;
+  }
+
+  /// Whether all Einsums touch the same values of each tensor, if through windows, and share no
+  /// loop that moves one.
+  bool rows_match() {
+    if (rows_match_) return *rows_match_;
+    rows_match_ = true;
+    for (std::size_t t = 0; t < problem_.workload.tensors.size() && *rows_match_; ++t)
+      rows_match_ =
+          touched_alike(problem_, TensorId(t)) && !moves_window(problem_, tree_, TensorId(t));
+    return *rows_match_;
+  }
+
+ private:
+  const BoundProblem& problem_;
+  const FlatTree& tree_;
+  std::vector<std::pair<TensorId, std::uint32_t>> backings_;  ///< entries, by tensor
+  std::optional<bool> rows_match_;
+};
+
 class ConcurrencyChecker {
  public:
   ConcurrencyChecker(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report,
-                     const ConcurrentSplit& split)
-      : problem_(problem), tree_(tree), report_(report), split_(split) {}
+                     WholeMapping& whole, const ConcurrentSplit& split)
+      : problem_(problem), tree_(tree), report_(report), whole_(whole), split_(split) {}
 
   void check() {
-    for (std::size_t t = 0; t < problem_.workload.tensors.size(); ++t) {
-      check_dependences(TensorId(t));
-      check_backings(TensorId(t));
+    for (TensorId tensor : tensors()) {
+      check_dependences(tensor);
+      check_backings(tensor);
     }
     check_copies();
     check_collectives();
     check_windows();
-    if (problem_.holds_unlike_boxes && !rows_match())
+    if (problem_.holds_unlike_boxes && !whole_.rows_match())
       add(ViolationKind::kUnsupportedNode,
           "The model cannot price " + a_split(*split_.split) +
               " in a workload whose Einsums touch different parts of a tensor (borders, windows, "
@@ -40,6 +78,19 @@ class ConcurrencyChecker {
  private:
   Violation& add(ViolationKind kind, const std::string& message) {
     return report_.add(kind, split_.node, message);
+  }
+
+  /// Those of its Einsums, ascending.
+  std::vector<TensorId> tensors() const {
+    std::vector<TensorId> found;
+    for (int place = split_.begin; place < split_.end; ++place) {
+      const EinsumId einsum = tree_.nests[static_cast<std::size_t>(place)].einsum;
+      const std::vector<TensorId>& own = problem_[einsum].tensors;
+      found.insert(found.end(), own.begin(), own.end());
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
   }
 
   /// The child of the split that an Einsum stands in; -1 outside.
@@ -97,16 +148,9 @@ class ConcurrencyChecker {
       if (loop.variable == local)
         meanwhile = own ? 1 : std::numeric_limits<double>::infinity();
       else if (own)
-        meanwhile *= static_cast<double>(steps_of(loop.node));
+        meanwhile *= static_cast<double>(tree_.tree_loops[loop.tree_loop].trips);
     }
     return meanwhile > stage_of(maker) - stage_of(reader);
-  }
-
-  std::int64_t steps_of(const Node* node) const {
-    std::int64_t trips = 1;
-    for (const NestLoop& loop : tree_.loops)
-      if (loop.node == node) trips = std::max(trips, loop.trips);
-    return trips;
   }
 
   bool is_of_an_earlier_step(TensorId tensor, EinsumId maker, EinsumId reader) const {
@@ -125,10 +169,7 @@ class ConcurrencyChecker {
   /// split, nor stand in several of its children.
   void check_backings(TensorId tensor) {
     if (forward_of(tree_, tensor)) return;
-    std::vector<const TreeEntry*> backing;
-    for (const TreeEntry& entry : tree_.entries)
-      if (entry.backing && entry.tensor == tensor && entry.last_user >= 0)
-        backing.push_back(&entry);
+    const std::vector<const TreeEntry*> backing = whole_.backings_of(tensor);
     const auto below = [&](const TreeEntry* entry) {
       return entry->concurrency > split_.depth && split_.has(entry->first_user);
     };
@@ -157,7 +198,11 @@ class ConcurrencyChecker {
   /// A collective belongs to the child before it, and runs beside the others, or on another step.
   void check_collectives() {
     if (!split_.runs_side_by_side()) return;
-    for (const FlatCollective& flat : tree_.collectives) {
+    auto next =
+        std::lower_bound(tree_.collectives.begin(), tree_.collectives.end(), split_.begin,
+                         [](const FlatCollective& flat, int place) { return flat.place < place; });
+    for (; next != tree_.collectives.end() && next->place <= split_.end; ++next) {
+      const FlatCollective& flat = *next;
       if (flat.split_begin != split_.begin || flat.split_end != split_.end) continue;
       const TensorId tensor = flat.collective->tensor;
       const std::size_t stage = static_cast<std::size_t>(split_.stage_of(flat.place - 1));
@@ -176,15 +221,6 @@ class ConcurrencyChecker {
                    "behind the child that makes it.")
           .tensors = {tensor};
     }
-  }
-
-  /// Whether all Einsums touch the same values of each tensor, if through windows, and share no
-  /// loop that moves one.
-  bool rows_match() const {
-    for (std::size_t t = 0; t < problem_.workload.tensors.size(); ++t)
-      if (!touched_alike(problem_, TensorId(t)) || moves_window(problem_, tree_, TensorId(t)))
-        return false;
-    return true;
   }
 
   /// Rows that stay from step to step would have to be in several steps' tiles.
@@ -217,14 +253,17 @@ class ConcurrencyChecker {
   const BoundProblem& problem_;
   const FlatTree& tree_;
   ViolationReport& report_;
+  WholeMapping& whole_;
   const ConcurrentSplit& split_;
 };
 
 }  // namespace
 
 void check_concurrent(const BoundProblem& problem, const FlatTree& tree, ViolationReport& report) {
+  if (tree.concurrent.empty()) return;
+  WholeMapping whole(problem, tree);
   for (const ConcurrentSplit& split : tree.concurrent)
-    ConcurrencyChecker(problem, tree, report, split).check();
+    ConcurrencyChecker(problem, tree, report, whole, split).check();
 }
 
 }  // namespace sluice

@@ -79,9 +79,8 @@ class ForwardChecker {
         return refuse(einsum_at(reader) +
                       " reads it, but does not stand in a child after that of " +
                       einsum_at(forward_.maker) + ".");
-    for (const FlatCollective& flat : tree_.collectives)
-      if (flat.collective->tensor == forward_.tensor)
-        return cannot_price("a collective on a tensor that is forwarded");
+    if (!tree_.collectives_on(forward_.tensor).empty())
+      return cannot_price("a collective on a tensor that is forwarded");
     return true;
   }
 

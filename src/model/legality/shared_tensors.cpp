@@ -330,11 +330,10 @@ class SharingChecker {
     const NestLoop& loop = tree_.loops[l];
     if (!loop.spatial) return false;
     const std::string& name = problem_.arch[loop.component].spatial[loop.dimension].name;
-    for (const FlatCollective& flat : tree_.collectives) {
+    for (std::uint32_t index : tree_.collectives_on(tensor)) {
+      const FlatCollective& flat = tree_.collectives[index];
       const std::vector<std::string>& over = flat.collective->over;
-      if (flat.moves || flat.collective->tensor != tensor ||
-          std::find(over.begin(), over.end(), name) == over.end())
-        continue;
+      if (flat.moves || std::find(over.begin(), over.end(), name) == over.end()) continue;
       bool in_every_step = true;
       for (auto below = l + 1; below < nest.loops_end; ++below)
         if (const NestLoop& step = tree_.loops[below]; step.variable == variable && step.trips > 1)

@@ -64,6 +64,15 @@ Ends ends_of(const BoundProblem& problem, const FlatTree& tree, const Nest& nest
   return {range.minimum, range.minimum + first - 1, end - last + 1, end};
 }
 
+/// The Einsums that make or read a tensor, each once.
+std::vector<EinsumId> users_of(const BoundProblem& problem, TensorId tensor) {
+  std::vector<EinsumId> users = problem.roles.consumers[tensor.index()];
+  const std::optional<EinsumId> producer = problem.roles.producer[tensor.index()];
+  if (producer && std::find(users.begin(), users.end(), *producer) == users.end())
+    users.push_back(*producer);
+  return users;
+}
+
 }  // namespace
 
 bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
@@ -117,12 +126,12 @@ bool covers_moved_ranks(const BoundProblem& problem, const FlatTree& tree, const
 bool touched_alike(const BoundProblem& problem, TensorId tensor) {
   using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
   std::optional<Box> first;
-  for (const Einsum& einsum : problem.workload.einsums)
-    for (const TensorAccess& access : einsum.accesses) {
+  for (EinsumId user : users_of(problem, tensor))
+    for (const TensorAccess& access : problem.workload[user].accesses) {
       if (access.tensor != tensor) continue;
       Box box;
       for (std::size_t r = 0; r < access.projection.size(); ++r) {
-        const auto [low, high] = touched_range(einsum, access.projection[r]);
+        const auto [low, high] = touched_range(problem.workload[user], access.projection[r]);
         const std::int64_t size = problem.workload[problem.workload[tensor].ranks[r]].size;
         box.emplace_back(std::max<std::int64_t>(low, 0), std::min(high, size - 1));
       }
@@ -133,19 +142,25 @@ bool touched_alike(const BoundProblem& problem, TensorId tensor) {
 }
 
 bool moves_window(const BoundProblem& problem, const FlatTree& tree, TensorId tensor) {
-  for (const Nest& nest : tree.nests) {
-    const int local = problem[nest.einsum].local_tensor[tensor.index()];
-    if (local < 0) continue;
-    for (auto l = nest.loops_begin; l < nest.loops_end; ++l) {
+  const std::vector<EinsumId> users = users_of(problem, tensor);
+  const auto nest_of = [&](EinsumId user) -> const Nest* {
+    const int place = tree.place_of[user.index()];
+    const bool has_nest = place >= 0 && static_cast<std::size_t>(place) < tree.nests.size();
+    return has_nest ? &tree.nests[static_cast<std::size_t>(place)] : nullptr;
+  };
+  for (EinsumId user : users) {
+    const Nest* nest = nest_of(user);
+    if (!nest) continue;
+    const int local = problem[user].local_tensor[tensor.index()];
+    for (auto l = nest->loops_begin; l < nest->loops_end; ++l) {
       const NestLoop& loop = tree.loops[l];
-      if (problem[nest.einsum].relevance[static_cast<std::size_t>(local)][static_cast<std::size_t>(
-              loop.variable)] != Relevance::kPartial)
+      if (problem[user].relevance[static_cast<std::size_t>(local)]
+                                 [static_cast<std::size_t>(loop.variable)] != Relevance::kPartial)
         continue;
-      for (const Nest& other : tree.nests) {
-        const NestLoop* shared = loop_at_node(tree, other, loop.node);
-        if (&other != &nest && shared && (loop.trips > 1 || shared->trips > 1) &&
-            problem[other.einsum].local_tensor[tensor.index()] >= 0)
-          return true;
+      for (EinsumId other : users) {
+        const Nest* reader = other == user ? nullptr : nest_of(other);
+        const NestLoop* shared = reader ? loop_at_node(tree, *reader, loop.node) : nullptr;
+        if (shared && (loop.trips > 1 || shared->trips > 1)) return true;
       }
     }
   }

@@ -3,21 +3,22 @@
 #include <algorithm>
 
 #include "model/tree/finish_nests.h"
-#include "model/tree/lookups.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
 namespace {
 
-std::int64_t step_of(const Moment& moment, const Node* node) {
+std::int64_t step_of(const Moment& moment, std::uint32_t tree_loop) {
   for (const auto& [loop, step] : moment)
-    if (loop == node) return step;
+    if (loop == tree_loop) return step;
   return 0;
 }
 
 }  // namespace
 
-HeldBoxes::HeldBoxes(const BoundProblem& problem, FlatTree& tree) : problem_(problem), tree_(tree) {
+HeldBoxes::HeldBoxes(const BoundProblem& problem, FlatTree& tree)
+    : problem_(problem), tree_(tree), groups_of_(tree.entries.size()) {
+  find_users();
   for (std::size_t n = 0; n < tree.nests.size(); ++n) {
     const Nest& nest = tree.nests[n];
     for (auto s = nest.storages_begin; s < reserved_end(problem, tree, nest); ++s)
@@ -25,80 +26,110 @@ HeldBoxes::HeldBoxes(const BoundProblem& problem, FlatTree& tree) : problem_(pro
           !lies_beyond_copy(problem, tree, nest, tree.storages[s]))
         add(tree.storages[s].entry, {n, s});
   }
+  for (std::uint32_t g = 0; g < groups_.size(); ++g)
+    if (!groups_[g].moves) hold_group(g, {});
+}
+
+void HeldBoxes::find_users() {
+  users_begin_.assign(tree_.tree_loops.size() + 1, 0);
+  for (const NestLoop& loop : tree_.loops) ++users_begin_[loop.tree_loop + 1];
+  for (std::size_t l = 0; l < tree_.tree_loops.size(); ++l) users_begin_[l + 1] += users_begin_[l];
+  users_.resize(tree_.loops.size());
+  std::vector<std::uint32_t> next(users_begin_.begin(), users_begin_.end() - 1);
+  for (std::uint32_t n = 0; n < tree_.nests.size(); ++n)
+    for (auto l = tree_.nests[n].loops_begin; l < tree_.nests[n].loops_end; ++l)
+      users_[next[tree_.loops[l].tree_loop]++] = {n, l};
 }
 
 /// Backing nodes of one tensor in several branches are one, where the same loops stand above them.
 void HeldBoxes::add(std::uint32_t entry, const Holder& holder) {
   const TreeEntry& mine = tree_.entries[entry];
-  const std::vector<const Node*> loops = loops_above(holder);
-  for (Group& group : groups_) {
-    const TreeEntry& theirs = tree_.entries[group.entries[0]];
-    const bool same =
-        std::find(group.entries.begin(), group.entries.end(), entry) != group.entries.end();
-    const bool spread = mine.backing && theirs.backing && mine.tensor == theirs.tensor &&
-                        mine.component == theirs.component && group.loops == loops &&
-                        mine.sent_at < 0 && theirs.sent_at < 0;
-    if (!same && !spread) continue;
-    if (!same) group.entries.push_back(entry);
-    group.holders.push_back(holder);
-    return;
+  std::vector<std::uint32_t>& known = groups_of_[entry];
+  auto group = static_cast<std::uint32_t>(groups_.size());
+  if (!known.empty()) group = known.front();
+  if (mine.backing && mine.sent_at < 0) {
+    const SpreadKey key{mine.tensor.index(), mine.component.index(), loops_above(holder)};
+    const auto spread = spread_group_.find(key);
+    if (spread != spread_group_.end())
+      group = std::min(group, spread->second);
+    else if (known.empty())
+      spread_group_.emplace(key, group);
   }
-  groups_.push_back({{entry}, loops, {holder}});
+  if (group == groups_.size()) groups_.emplace_back();
+  if (std::find(known.begin(), known.end(), group) == known.end()) {
+    known.insert(std::lower_bound(known.begin(), known.end(), group), group);
+    groups_[group].entries.push_back(entry);
+  }
+  groups_[group].holders.push_back(holder);
+  groups_[group].moves |= moves(holder);
 }
 
-std::vector<const Node*> HeldBoxes::loops_above(const Holder& holder) const {
-  std::vector<const Node*> nodes;
+/// Those in which some Einsum takes several steps.
+std::vector<std::uint32_t> HeldBoxes::loops_above(const Holder& holder) const {
+  std::vector<std::uint32_t> loops;
   const Nest& nest = tree_.nests[holder.nest];
   for (int l = 0; l < tree_.storages[holder.storage].loops_above; ++l) {
-    const Node* node = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)].node;
-    const bool has_steps =
-        std::any_of(tree_.nests.begin(), tree_.nests.end(), [&](const Nest& other) {
-          const NestLoop* loop = loop_at_node(tree_, other, node);
-          return loop && loop->trips > 1;
-        });
-    if (has_steps) nodes.push_back(node);
+    const std::uint32_t loop =
+        tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)].tree_loop;
+    if (tree_.tree_loops[loop].trips > 1) loops.push_back(loop);
   }
-  return nodes;
+  return loops;
 }
 
-void HeldBoxes::for_each_moment(std::size_t nest, const std::function<void(const Moment&)>& visit) {
+/// Whether a loop that several Einsums share stands above.
+bool HeldBoxes::moves(const Holder& holder) const {
+  const Nest& nest = tree_.nests[holder.nest];
+  const auto* first = tree_.loops.data() + nest.loops_begin;
+  return std::any_of(first, first + tree_.storages[holder.storage].loops_above,
+                     [&](const NestLoop& loop) { return users_of(loop.tree_loop).size() > 1; });
+}
+
+void HeldBoxes::for_each_moment(std::size_t nest, std::span<const std::uint32_t> entries,
+                                const std::function<void(const Moment&)>& visit) {
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t entry : entries)
+    if (!is_constant(entry)) groups.push_back(groups_of_[entry].back());
+  std::sort(groups.begin(), groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
   Moment moment;
-  walk(nest, tree_.nests[nest].loops_begin, moment, visit);
+  walk(nest, tree_.nests[nest].loops_begin, moment, [&](const Moment& found) {
+    for (std::uint32_t group : groups) hold_group(group, found);
+    visit(found);
+  });
 }
 
 void HeldBoxes::walk(std::size_t nest, std::uint32_t loop, Moment& moment,
                      const std::function<void(const Moment&)>& visit) {
   const Nest& mine = tree_.nests[nest];
   for (; loop < mine.loops_end; ++loop) {
-    const Node* node = tree_.loops[loop].node;
-    const auto users = std::count_if(
-        tree_.nests.begin(), tree_.nests.end(),
-        [&](const Nest& other) { return loop_at_node(tree_, other, node) != nullptr; });
-    if (users < 2) continue;  // of a loop of its own, a nest's first tile is the largest
-    for (std::int64_t step : steps_to_try(node, moment)) {
-      moment.emplace_back(node, step);
+    const std::uint32_t tree_loop = tree_.loops[loop].tree_loop;
+    // Of a loop of its own, a nest's first tile is the largest.
+    if (users_of(tree_loop).size() < 2) continue;
+    for (std::int64_t step : steps_to_try(tree_loop, moment)) {
+      moment.emplace_back(tree_loop, step);
       walk(nest, loop + 1, moment, visit);
       moment.pop_back();
     }
     return;
   }
-  hold(moment);
   visit(moment);
 }
 
 /// The first step, the last one of each nest, and one of the others, which are all alike.
-std::vector<std::int64_t> HeldBoxes::steps_to_try(const Node* node, const Moment& moment) const {
-  std::vector<std::int64_t> steps = {0};
-  for (const Nest& nest : tree_.nests) {
-    const NestLoop* loop = loop_at_node(tree_, nest, node);
-    if (!loop) continue;
-    const auto end = static_cast<std::uint32_t>(loop - tree_.loops.data());
-    const std::vector<Tile> tiles = tiles_below(nest, end, moment);
+const std::vector<std::int64_t>& HeldBoxes::steps_to_try(std::uint32_t tree_loop,
+                                                         const Moment& moment) {
+  const auto [found, is_new] = steps_.try_emplace({tree_loop, moment});
+  std::vector<std::int64_t>& steps = found->second;
+  if (!is_new) return steps;
+  steps = {0};
+  for (const LoopUser& user : users_of(tree_loop)) {
+    const NestLoop& loop = tree_.loops[user.loop];
+    const std::vector<Tile> tiles = tiles_below(tree_.nests[user.nest], user.loop, moment);
     if (tiles.empty()) continue;
-    const Tile& tile = tiles[static_cast<std::size_t>(loop->variable)];
-    const bool has_first = loop->first > 0 && (tile.starts_sweep || !loop->sweeps);
-    const std::int64_t first = std::min(has_first ? loop->first : loop->tile, tile.size);
-    const std::int64_t last = ceil_divide(tile.size - first, loop->tile);
+    const Tile& tile = tiles[static_cast<std::size_t>(loop.variable)];
+    const bool has_first = loop.first > 0 && (tile.starts_sweep || !loop.sweeps);
+    const std::int64_t first = std::min(has_first ? loop.first : loop.tile, tile.size);
+    const std::int64_t last = ceil_divide(tile.size - first, loop.tile);
     if (last > 0) steps.push_back(1);
     if (last > 1) steps.push_back(last);
   }
@@ -116,7 +147,7 @@ std::vector<HeldBoxes::Tile> HeldBoxes::tiles_below(const Nest& nest, std::uint3
   for (auto l = nest.loops_begin; l < end; ++l) {
     const NestLoop& loop = tree_.loops[l];
     Tile& tile = tiles[static_cast<std::size_t>(loop.variable)];
-    const std::int64_t step = step_of(moment, loop.node);
+    const std::int64_t step = step_of(moment, loop.tree_loop);
     const bool has_first = loop.first > 0 && (tile.starts_sweep || !loop.sweeps);
     const std::int64_t first = has_first ? loop.first : loop.tile;
     const std::int64_t done = step == 0 ? 0 : first + (step - 1) * loop.tile;
@@ -188,23 +219,26 @@ std::int64_t HeldBoxes::volume(const std::vector<Box>& boxes) {
 }
 
 void HeldBoxes::hold(const Moment& moment) {
+  for (std::uint32_t g = 0; g < groups_.size(); ++g)
+    if (groups_[g].moves) hold_group(g, moment);
+}
+
+void HeldBoxes::hold_group(std::uint32_t group, const Moment& moment) {
   std::vector<Box> boxes;
-  for (const Group& group : groups_) {
-    boxes.clear();
-    double bits_per_value = 0;
-    for (const Holder& holder : group.holders) {
-      const std::size_t before = boxes.size();
-      add_boxes(holder, moment, boxes);
-      const NestStorage& storage = tree_.storages[holder.storage];
-      const BoundEinsum& einsum = problem_[tree_.nests[holder.nest].einsum];
-      if (boxes.size() > before)
-        bits_per_value =
-            std::max(bits_per_value, einsum.components[storage.component.index()]
-                                         .bits_per_value[static_cast<std::size_t>(storage.tensor)]);
-    }
-    const double bits = static_cast<double>(volume(boxes)) * bits_per_value;
-    for (std::uint32_t entry : group.entries) tree_.entries[entry].bits = bits;
+  double bits_per_value = 0;
+  for (const Holder& holder : groups_[group].holders) {
+    const std::size_t before = boxes.size();
+    add_boxes(holder, moment, boxes);
+    const NestStorage& storage = tree_.storages[holder.storage];
+    const BoundEinsum& einsum = problem_[tree_.nests[holder.nest].einsum];
+    if (boxes.size() > before)
+      bits_per_value =
+          std::max(bits_per_value, einsum.components[storage.component.index()]
+                                       .bits_per_value[static_cast<std::size_t>(storage.tensor)]);
   }
+  const double bits = static_cast<double>(volume(boxes)) * bits_per_value;
+  for (std::uint32_t entry : groups_[group].entries)
+    if (groups_of_[entry].back() == group) tree_.entries[entry].bits = bits;
 }
 
 }  // namespace sluice

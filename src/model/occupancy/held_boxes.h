@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,8 +13,9 @@
 
 namespace sluice {
 
-/// The steps of some loops of the tree; all others stand at their first one.
-using Moment = std::vector<std::pair<const Node*, std::int64_t>>;
+/// The steps of some loops of the tree, by their index in FlatTree::tree_loops; all others stand at
+/// their first one.
+using Moment = std::vector<std::pair<std::uint32_t, std::int64_t>>;
 
 /// Where Einsums touch different boxes of a tensor (rows that follow from readers, borders, slices
 /// of a state), the largest tiles of all nodes need not meet in one step. Works out what the nodes
@@ -21,10 +25,15 @@ class HeldBoxes {
   HeldBoxes(const BoundProblem& problem, FlatTree& tree);
 
   /// Calls `visit` for moments at which every reservation, and every sum of them, is the largest
-  /// while a nest runs. `visit` sees the bits of that moment in the tree's entries.
-  void for_each_moment(std::size_t nest, const std::function<void(const Moment&)>& visit);
-  /// Sets the entries' bits to what they hold at a moment.
+  /// while a nest runs. `visit` sees the bits of that moment in these entries of the tree.
+  void for_each_moment(std::size_t nest, std::span<const std::uint32_t> entries,
+                       const std::function<void(const Moment&)>& visit);
+  /// Sets all entries' bits to what they hold at a moment.
   void hold(const Moment& moment);
+  /// Whether an entry holds the same at each moment.
+  bool is_constant(std::uint32_t entry) const {
+    return groups_of_[entry].empty() || !groups_[groups_of_[entry].back()].moves;
+  }
 
  private:
   /// A storage node as one nest sees it.
@@ -35,8 +44,15 @@ class HeldBoxes {
   /// Entries that are one reservation, and whom they serve.
   struct Group {
     std::vector<std::uint32_t> entries;
-    std::vector<const Node*> loops;  ///< of more than one step, above
     std::vector<Holder> holders;
+    bool moves = false;  ///< what it holds depends on the moment
+  };
+  /// Backing nodes with one key are one reservation: tensor, component, loops of several steps
+  /// above.
+  using SpreadKey = std::tuple<std::size_t, std::size_t, std::vector<std::uint32_t>>;
+  /// A loop as one nest sees it.
+  struct LoopUser {
+    std::uint32_t nest = 0, loop = 0;
   };
   /// One variable's tile at a moment.
   struct Tile {
@@ -45,11 +61,17 @@ class HeldBoxes {
   };
   using Box = std::vector<IndexRange>;
 
+  void find_users();
   void add(std::uint32_t entry, const Holder& holder);
-  std::vector<const Node*> loops_above(const Holder& holder) const;
+  std::vector<std::uint32_t> loops_above(const Holder& holder) const;
+  bool moves(const Holder& holder) const;
+  std::span<const LoopUser> users_of(std::uint32_t tree_loop) const {
+    return {users_.data() + users_begin_[tree_loop], users_.data() + users_begin_[tree_loop + 1]};
+  }
   void walk(std::size_t nest, std::uint32_t loop, Moment& moment,
             const std::function<void(const Moment&)>& visit);
-  std::vector<std::int64_t> steps_to_try(const Node* node, const Moment& moment) const;
+  const std::vector<std::int64_t>& steps_to_try(std::uint32_t tree_loop, const Moment& moment);
+  void hold_group(std::uint32_t group, const Moment& moment);
   std::vector<Tile> tiles_below(const Nest& nest, std::uint32_t end, const Moment& moment) const;
   void add_boxes(const Holder& holder, const Moment& moment, std::vector<Box>& boxes) const;
   static std::int64_t volume(const std::vector<Box>& boxes);
@@ -57,6 +79,12 @@ class HeldBoxes {
   const BoundProblem& problem_;
   FlatTree& tree_;
   std::vector<Group> groups_;
+  std::vector<std::vector<std::uint32_t>>
+      groups_of_;  ///< per entry, ascending: the last one counts
+  std::map<SpreadKey, std::uint32_t> spread_group_;
+  std::vector<std::uint32_t> users_begin_;  ///< per tree loop: where its users start
+  std::vector<LoopUser> users_;
+  std::map<std::pair<std::uint32_t, Moment>, std::vector<std::int64_t>> steps_;
 };
 
 }  // namespace sluice

@@ -110,33 +110,31 @@ namespace {
 /// Compares what is alive with the capacities, nest by nest.
 class CapacityCheck {
  public:
-  CapacityCheck(const BoundProblem& problem, const FlatTree& tree)
+  /// `boxes`: null where the largest tiles of all nodes meet.
+  CapacityCheck(const BoundProblem& problem, const FlatTree& tree, HeldBoxes* boxes)
       : problem_(problem),
         tree_(tree),
+        boxes_(boxes),
         analysis_(problem, tree),
         n_components_(problem.arch.components.size()),
         excess_(n_components_),
         live_bits_(n_components_),
-        occupancy_{std::vector<double>(n_components_, 0), std::vector<double>(n_components_, 0)} {}
-
-  /// What nest `n` needs with the bits that the tree's entries have now.
-  void add(std::size_t n, const Moment& moment) {
-    std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
-    for (std::uint32_t index : analysis_.live_at(n))
-      live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
-    for (std::size_t c = 0; c < n_components_; ++c)
-      if (problem_.arch.components[c].is_memory()) note(c, live_bits_[c], {&n, 1}, moment);
+        occupancy_{std::vector<double>(n_components_, 0), std::vector<double>(n_components_, 0)} {
+    add_whole_run();
   }
 
-  /// What is there while a collective brings a tensor elsewhere.
+  /// What nest `n` needs.
+  void add(std::size_t n) {
+    if (!boxes_) return add(n, {});
+    const std::vector<std::uint32_t> entries = analysis_.entries_at(n, has_whole_run_);
+    boxes_->for_each_moment(n, entries, [&](const Moment& moment) { add(n, moment); });
+  }
+
   void add(const FlatCollective& collective) {
-    std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
-    for (std::uint32_t index : analysis_.live_at(collective))
-      live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
-    const std::size_t before = static_cast<std::size_t>(collective.place - 1);
-    for (std::size_t c = 0; c < n_components_; ++c)
-      if (problem_.arch.components[c].is_memory())
-        note(c, live_bits_[c], {&before, 1}, {}, &collective);
+    if (!boxes_) return add_bits(collective);
+    const std::vector<std::uint32_t> entries = analysis_.entries_at(collective);
+    boxes_->for_each_moment(static_cast<std::size_t>(collective.place - 1), entries,
+                            [&](const Moment&) { add_bits(collective); });
   }
 
   /// What all nests need, some of which run at the same time: largest tiles throughout.
@@ -147,10 +145,10 @@ class CapacityCheck {
         note(c, loads[c].bits, loads[c].nests, {});
   }
 
-  void report(HeldBoxes* boxes, ViolationReport& report) {
+  void report(ViolationReport& report) {
     for (std::size_t c = 0; c < n_components_; ++c) {
       if (excess_[c].bits <= 0) continue;
-      if (boxes) boxes->hold(excess_[c].moment);
+      if (boxes_) boxes_->hold(excess_[c].moment);
       report_excess(problem_, tree_, analysis_, c, excess_[c], report);
     }
   }
@@ -163,6 +161,44 @@ class CapacityCheck {
     double bits = 0;
     std::vector<std::size_t> nests;
   };
+
+  /// What is there during the whole run is added up once, where it is the same at each moment.
+  void add_whole_run() {
+    whole_run_bits_.assign(n_components_, 0);
+    const std::vector<std::uint32_t>* whole_run = analysis_.whole_run();
+    if (!whole_run) return;
+    for (std::uint32_t reservation : *whole_run)
+      for (std::uint32_t entry : analysis_.entries_of(reservation))
+        if (boxes_ && !boxes_->is_constant(entry)) return;
+    has_whole_run_ = true;
+    for (std::uint32_t index : *whole_run)
+      whole_run_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
+  }
+
+  /// What is alive while a nest runs, without what whole_run_bits_ has.
+  const std::vector<std::uint32_t>& live_at(std::size_t n) {
+    return has_whole_run_ ? analysis_.live_besides_whole_run(n) : analysis_.live_at(n);
+  }
+
+  /// What nest `n` needs with the bits that the tree's entries have now.
+  void add(std::size_t n, const Moment& moment) {
+    live_bits_ = whole_run_bits_;
+    for (std::uint32_t index : live_at(n))
+      live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
+    for (std::size_t c = 0; c < n_components_; ++c)
+      if (problem_.arch.components[c].is_memory()) note(c, live_bits_[c], {&n, 1}, moment);
+  }
+
+  /// What is there while a collective brings a tensor elsewhere.
+  void add_bits(const FlatCollective& collective) {
+    std::fill(live_bits_.begin(), live_bits_.end(), 0.0);
+    for (std::uint32_t index : analysis_.live_at(collective))
+      live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
+    const std::size_t before = static_cast<std::size_t>(collective.place - 1);
+    for (std::size_t c = 0; c < n_components_; ++c)
+      if (problem_.arch.components[c].is_memory())
+        note(c, live_bits_[c], {&before, 1}, {}, &collective);
+  }
 
   void note(std::size_t c, double bits, std::span<const std::size_t> nests, const Moment& moment,
             const FlatCollective* collective = nullptr) {
@@ -184,7 +220,9 @@ class CapacityCheck {
     for (int n = begin; n < end;) {
       const ConcurrentSplit* split = tree_.concurrent_split_at(n, depth);
       std::vector<Load> now(n_components_), largest(n_components_);  // that of one child alone
-      for (std::uint32_t index : analysis_.live_at(static_cast<std::size_t>(n)))
+      for (std::size_t c = 0; depth == 0 && c < n_components_; ++c)
+        now[c].bits = whole_run_bits_[c];
+      for (std::uint32_t index : live_at(static_cast<std::size_t>(n)))
         if (analysis_.concurrency(index) == depth)
           now[analysis_.entry_of(index).component.index()].bits += analysis_.bits(index);
       for (std::size_t s = 0; split && s < split->stages.size(); ++s) {
@@ -211,35 +249,27 @@ class CapacityCheck {
 
   const BoundProblem& problem_;
   const FlatTree& tree_;
+  HeldBoxes* boxes_;
   Reservations analysis_;
   std::size_t n_components_;
   std::vector<Excess> excess_;
   std::vector<double> live_bits_;
+  std::vector<double> whole_run_bits_;
+  bool has_whole_run_ = false;  ///< whole_run_bits_ has what is there during the whole run
   Occupancy occupancy_;
 };
 
 }  // namespace
 
 Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
-  CapacityCheck check(problem, tree);
   std::optional<HeldBoxes> boxes;
   if (problem.holds_unlike_boxes && tree.concurrent.empty()) boxes.emplace(problem, tree);
+  CapacityCheck check(problem, tree, boxes ? &*boxes : nullptr);
   if (!tree.concurrent.empty()) check.add_concurrent();
-  for (std::size_t n = 0; n < tree.nests.size() && tree.concurrent.empty(); ++n) {
-    if (boxes)
-      boxes->for_each_moment(n, [&](const Moment& moment) { check.add(n, moment); });
-    else
-      check.add(n, {});
-  }
+  for (std::size_t n = 0; n < tree.nests.size() && tree.concurrent.empty(); ++n) check.add(n);
   for (const FlatCollective& flat : tree.collectives)
-    if (flat.moves && flat.place > 0) {
-      if (boxes)
-        boxes->for_each_moment(static_cast<std::size_t>(flat.place - 1),
-                               [&](const Moment&) { check.add(flat); });
-      else
-        check.add(flat);
-    }
-  check.report(boxes ? &*boxes : nullptr, report);
+    if (flat.moves && flat.place > 0) check.add(flat);
+  check.report(report);
   return check.take();
 }
 

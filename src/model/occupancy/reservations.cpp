@@ -1,7 +1,5 @@
 #include "model/occupancy/reservations.h"
 
-#include "model/tree/lookups.h"
-
 namespace sluice {
 
 Reservations::Reservations(const BoundProblem& problem, const FlatTree& tree)
@@ -9,45 +7,115 @@ Reservations::Reservations(const BoundProblem& problem, const FlatTree& tree)
   find_spreads();
   counted_.assign(tree.entries.size() + spreads_.size(), 0);
   find_aliases();
-  for (std::uint32_t r = 0; r < counted_.size(); ++r)
-    if (is_persistent(r) && (r >= tree.entries.size() || spread_of_[r] == kNone))
-      persistent_.push_back(r);
-  for (std::uint32_t e = 0; e < tree.entries.size(); ++e)
-    if (tree.entries[e].kept_during) kept_.push_back(e);
-  for (std::uint32_t e = 0; e < tree.entries.size(); ++e)
-    if (tree.entries[e].stays_until > tree.entries[e].stays_from) staying_.push_back(e);
+  of_whole_run_.assign(counted_.size(), 0);
+  for (std::uint32_t r = 0; r < counted_.size(); ++r) {
+    if (!is_persistent(r) || (r < tree.entries.size() && spread_of_[r] != kNone)) continue;
+    persistent_.push_back(r);
+    of_whole_run_[r] = 1;
+  }
+  find_lifetimes();
+}
+
+void Reservations::find_lifetimes() {
+  std::vector<PlaceRange> stays, spreads;
+  for (std::uint32_t e = 0; e < tree_.entries.size(); ++e) {
+    const TreeEntry& entry = tree_.entries[e];
+    if (entry.kept_during) kept_.emplace_back(*entry.kept_during, e);
+    if (entry.stays_until <= entry.stays_from) continue;
+    staying_.push_back(e);
+    stays.push_back({entry.stays_from, entry.stays_until});
+  }
+  std::sort(kept_.begin(), kept_.end());
+  for (const Spread& spread : spreads_)
+    spreads.push_back({spread.first_user + 1, spread.last_user + 1});
+  const std::size_t n_places = tree_.nests.size() + 1;
+  if (!stays.empty()) staying_at_ = IntervalLists(n_places, stays);
+  if (!spreads.empty()) spreads_at_ = IntervalLists(n_places, spreads);
 }
 
 const std::vector<std::uint32_t>& Reservations::live_at(std::size_t nest_index) {
-  const Nest& nest = tree_.nests[nest_index];
-  const int place = static_cast<int>(nest_index);
-  live(nest.live_begin, nest.live_end, place, place);
-  for (std::uint32_t entry : kept_)
-    if (loop_at_node(tree_, nest, tree_.entries[entry].kept_during)) add(entry);
-  for (std::uint32_t entry : staying_)
-    if (tree_.entries[entry].stays_from <= place && place < tree_.entries[entry].stays_until)
-      add(entry);
+  add_whole_run();
+  add_of_nest(nest_index);
   return live_;
 }
 
-const std::vector<std::uint32_t>& Reservations::live_at(const FlatCollective& collective) {
-  live(collective.live_begin, collective.live_end, collective.place, collective.place - 1);
-  const auto& loops = collective.loops_above;
-  for (std::uint32_t entry : kept_)
-    if (std::find(loops.begin(), loops.end(), tree_.entries[entry].kept_during) != loops.end())
-      add(entry);
+const std::vector<std::uint32_t>& Reservations::live_besides_whole_run(std::size_t nest_index) {
+  start();
+  add_of_nest(nest_index);
+  std::erase_if(live_, [&](std::uint32_t reservation) { return of_whole_run_[reservation] != 0; });
   return live_;
+}
+
+std::vector<std::uint32_t> Reservations::entries_at(std::size_t nest_index,
+                                                    bool besides_whole_run) {
+  besides_whole_run ? live_besides_whole_run(nest_index) : live_at(nest_index);
+  return considered_entries();
+}
+
+std::vector<std::uint32_t> Reservations::entries_at(const FlatCollective& collective) {
+  live_at(collective);
+  return considered_entries();
+}
+
+std::vector<std::uint32_t> Reservations::considered_entries() const {
+  std::vector<std::uint32_t> entries;
+  for (std::uint32_t reservation : considered_)
+    for (std::uint32_t entry : entries_of(reservation)) entries.push_back(entry);
+  return entries;
+}
+
+void Reservations::add_of_nest(std::size_t nest_index) {
+  const Nest& nest = tree_.nests[nest_index];
+  const int place = static_cast<int>(nest_index);
+  live(nest.live_begin, nest.live_end, place, place);
+  if (!kept_.empty()) {
+    std::vector<std::uint32_t> loops;
+    for (auto l = nest.loops_begin; l < nest.loops_end; ++l)
+      loops.push_back(tree_.loops[l].tree_loop);
+    add_kept(loops);
+  }
+  for (std::uint32_t i : staying_at_[nest_index]) add(staying_[i]);
+}
+
+const std::vector<std::uint32_t>& Reservations::live_at(const FlatCollective& collective) {
+  add_whole_run();
+  live(collective.live_begin, collective.live_end, collective.place, collective.place - 1);
+  if (kept_.empty()) return live_;
+  std::vector<std::uint32_t> loops;
+  for (const auto& [loop, entry] : kept_)
+    if (std::find(collective.loops_above.begin(), collective.loops_above.end(),
+                  tree_.tree_loops[loop].node) != collective.loops_above.end())
+      loops.push_back(loop);
+  add_kept(loops);
+  return live_;
+}
+
+void Reservations::add_kept(const std::vector<std::uint32_t>& loops) {
+  std::vector<std::uint32_t> entries;
+  for (std::uint32_t loop : loops)
+    for (auto kept = std::lower_bound(kept_.begin(), kept_.end(), std::pair(loop, 0U));
+         kept != kept_.end() && kept->first == loop; ++kept)
+      entries.push_back(kept->second);
+  std::sort(entries.begin(), entries.end());
+  for (std::uint32_t entry : entries) add(entry);
+}
+
+void Reservations::start() {
+  ++stamp_;
+  live_.clear();
+  considered_.clear();
+}
+
+void Reservations::add_whole_run() {
+  start();
+  for (std::uint32_t reservation : persistent_) add(reservation);  // they stand above everything
 }
 
 /// Entries `begin` to `end`, and the spreads with users before `after` and behind `before`.
 void Reservations::live(std::uint32_t begin, std::uint32_t end, int after, int before) {
-  ++stamp_;
-  live_.clear();
-  for (std::uint32_t reservation : persistent_) add(reservation);  // they stand above everything
   for (std::uint32_t i = begin; i < end; ++i) add(reservation_of(tree_.live[i]));
-  for (std::size_t s = 0; s < spreads_.size(); ++s)
-    if (after > spreads_[s].first_user && before < spreads_[s].last_user)
-      add(static_cast<std::uint32_t>(tree_.entries.size() + s));
+  for (std::uint32_t s : spreads_at_[static_cast<std::size_t>(after)])
+    if (before < spreads_[s].last_user) add(static_cast<std::uint32_t>(tree_.entries.size() + s));
 }
 
 std::vector<std::uint32_t> Reservations::entries_of(std::uint32_t reservation) const {
@@ -121,6 +189,7 @@ double Reservations::persistent_instances(TensorId tensor) const {
 void Reservations::add(std::uint32_t reservation) {
   if (counted_[reservation] == stamp_) return;
   counted_[reservation] = stamp_;
+  considered_.push_back(reservation);
   if (!group_of_.empty()) {
     const std::uint32_t group = group_of_[reservation];
     if (grouped_[group] == stamp_) {
@@ -172,28 +241,34 @@ void Reservations::make_spread(std::uint32_t entry) {
 /// A copy whose two tensors are backed by one memory has one reservation for both, the larger; so
 /// do copies of copies, and several copies of one tensor.
 void Reservations::find_aliases() {
+  std::vector<std::vector<std::uint32_t>> backing_of;  // per tensor
   for (const Einsum& einsum : problem_.workload.einsums) {
     if (!einsum.is_copy_operation) continue;
-    const TensorId input = einsum.accesses.front().tensor, output = einsum.output().tensor;
-    for (std::uint32_t a = 0; a < tree_.entries.size(); ++a) {
-      const TreeEntry& from = tree_.entries[a];
-      if (!from.backing || from.tensor != input) continue;
-      for (std::uint32_t b = 0; b < tree_.entries.size(); ++b) {
-        const TreeEntry& to = tree_.entries[b];
-        if (to.backing && to.tensor == output && from.component == to.component)
-          join_groups(reservation_of(a), reservation_of(b));
-      }
+    if (backing_of.empty()) {
+      backing_of.resize(problem_.workload.tensors.size());
+      for (std::uint32_t e = 0; e < tree_.entries.size(); ++e)
+        if (tree_.entries[e].backing) backing_of[tree_.entries[e].tensor.index()].push_back(e);
     }
+    for (std::uint32_t a : backing_of[einsum.accesses.front().tensor.index()])
+      for (std::uint32_t b : backing_of[einsum.output().tensor.index()])
+        if (tree_.entries[a].component == tree_.entries[b].component)
+          join_groups(reservation_of(a), reservation_of(b));
   }
+  for (std::uint32_t r = 0; r < group_of_.size(); ++r) group_of_[r] = group_of(r);
   grouped_.assign(group_of_.size(), 0);
   holder_.assign(group_of_.size(), 0);
+}
+
+std::uint32_t Reservations::group_of(std::uint32_t reservation) {
+  while (group_of_[reservation] != reservation)
+    reservation = group_of_[reservation] = group_of_[group_of_[reservation]];
+  return reservation;
 }
 
 void Reservations::join_groups(std::uint32_t a, std::uint32_t b) {
   if (group_of_.empty())
     for (std::uint32_t r = 0; r < counted_.size(); ++r) group_of_.push_back(r);
-  const std::uint32_t from = group_of_[a], to = group_of_[b];
-  std::replace(group_of_.begin(), group_of_.end(), from, to);
+  group_of_[group_of(a)] = group_of(b);
 }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/bind/index_extent.h"
+#include "model/tree/lookups.h"
 #include "model/tree/resident.h"
 #include "sluice/mapping/loop_tiles.h"
 #include "sluice/support/checked.h"
@@ -54,9 +55,12 @@ class NestFinisher {
 
   /// Once all nests are finished: a loop has steps if some Einsum below takes several.
   void double_buffers() {
+    for (const NestLoop& loop : tree_.loops) {
+      TreeLoop& shared = tree_.tree_loops[loop.tree_loop];
+      shared.trips = std::max(shared.trips, loop.trips);
+    }
     for (const BelowLoop& below : below_)
-      for (const NestLoop& loop : tree_.loops)
-        if (loop.node == below.loop && loop.trips > 1) tree_.entries[below.entry].doubled = true;
+      if (tree_.tree_loops[below.loop].trips > 1) tree_.entries[below.entry].doubled = true;
   }
 
   /// A pipelined split's steps in flight have a tile each of what stands below their loops, from
@@ -66,8 +70,11 @@ class NestFinisher {
       std::int64_t& steps = split.n_steps;
       for (const Node* node : split.steps) {
         std::int64_t trips = 1;
-        for (const NestLoop& loop : tree_.loops)
-          if (loop.node == node) trips = std::max(trips, loop.trips);
+        for (int place = split.begin; place < split.end; ++place) {
+          const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
+          if (const NestLoop* loop = loop_at_node(tree_, nest, node))
+            trips = std::max(trips, loop->trips);
+        }
         steps = checked_multiply(steps, trips);
       }
       for (std::uint32_t held : split.held) {
@@ -150,14 +157,14 @@ class NestFinisher {
     if (entry.backing && problem_.workload[entry.tensor].persistent) return;
     for (int l = 0; l < storage.loops_above; ++l) {
       const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
-      if (!loop.spatial && !entry.doubled) below_.push_back({storage.entry, loop.node});
+      if (!loop.spatial && !entry.doubled) below_.push_back({storage.entry, loop.tree_loop});
     }
   }
 
   /// An entry of a double-buffered memory below a temporal loop.
   struct BelowLoop {
     std::uint32_t entry = 0;
-    const Node* loop = nullptr;
+    std::uint32_t loop = 0;  ///< index into FlatTree::tree_loops
   };
 
   const BoundProblem& problem_;

@@ -1,8 +1,12 @@
 #include "model/tree/flatten.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
+#include <unordered_map>
+#include <utility>
 
+#include "model/tree/interval_lists.h"
 #include "sluice/mapping/loop_tiles.h"
 #include "sluice/mapping/placement.h"
 #include "sluice/support/checked.h"
@@ -19,12 +23,16 @@ struct StackLoop {
   bool trivial = false;  ///< one trip for everything below it
   ComponentId component;
   std::uint32_t dimension = 0;
+  std::uint32_t tree_loop = 0;
 };
+
+constexpr int kNone = -1;
 
 struct StackStorage {
   std::uint32_t entry = 0;
-  int slides_over = -1;  ///< index into the stack of loops
-  std::uint32_t level = 0;
+  int slides_over = kNone;  ///< index into the stack of loops
+  std::uint32_t item = 0;   ///< its place on the path
+  int above = kNone;        ///< the next storage node of the tensor further up the stack
 };
 
 /// A loop or storage of the current path, in the order in which they take effect.
@@ -33,23 +41,26 @@ struct StackItem {
   std::uint32_t index = 0;
 };
 
-/// A list of the current path and, while one of its children is walked, that child's computes.
-struct Level {
-  bool in_split = false;
-  int child_begin = 0;
-  int child_end = 0;
-};
-
-struct Interval {
-  int begin = 0;
-  int end = 0;
-};
-
 struct PendingStorage {
   std::size_t before = 0;
   std::uint32_t entry = 0;
   std::optional<std::size_t> slides_over;
+  int above = kNone;  ///< the one of the tensor that was pushed before it
 };
+
+/// Indices of values by `key`, those of one key in their order.
+template <class Values, class Key>
+std::vector<std::uint32_t> sorted_indices(const Values& values, Key key) {
+  std::vector<std::uint32_t> indices(values.size());
+  std::iota(indices.begin(), indices.end(), 0U);
+  std::stable_sort(indices.begin(), indices.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return key(values[a]) < key(values[b]);
+  });
+  return indices;
+}
+
+/// Storage nodes of more tensors are looked up, not searched.
+constexpr std::size_t kFewTensors = 16;
 
 class Flattener {
  public:
@@ -62,7 +73,11 @@ class Flattener {
   void run(const Mapping& mapping) {
     tree_.place_of.assign(problem_.workload.einsums.size(), -1);
     number(mapping.nodes);
+    top_storage_.assign(problem_.workload.tensors.size(), kNone);
+    top_pending_.assign(problem_.workload.tensors.size(), kNone);
+    find_users();
     tree_.loops.reserve(n_loops_);
+    tree_.tree_loops.reserve(n_loops_);
     tree_.entries.reserve(n_storages_);
     tree_.storages.reserve(2 * n_storages_);
     tree_.live.reserve(2 * n_storages_);
@@ -76,6 +91,10 @@ class Flattener {
     walk(mapping.nodes);
     for (FlatCollective& flat : tree_.collectives) find_ends(flat);
     for (FlatForward& forward : tree_.forwards) find_ends(forward);
+    tree_.collectives_by_tensor = sorted_indices(
+        tree_.collectives, [](const FlatCollective& flat) { return flat.collective->tensor; });
+    tree_.forwards_by_tensor =
+        sorted_indices(tree_.forwards, [](const FlatForward& forward) { return forward.tensor; });
   }
 
  private:
@@ -85,6 +104,7 @@ class Flattener {
   void number(const NodeList& list) {
     const std::size_t index = intervals_.size();
     intervals_.push_back({n_computes_, n_computes_});
+    behind_.push_back(0);
     for (std::size_t i = 0; i < list.size(); ++i) {
       const bool ends = std::holds_alternative<SplitNode>(list[i].kind) ||
                         std::holds_alternative<ComputeNode>(list[i].kind);
@@ -95,10 +115,12 @@ class Flattener {
       std::visit([&](const auto& node) { number_node(list[i], node); }, list[i].kind);
     }
     intervals_[index].end = n_computes_;
+    behind_[index] = intervals_.size();
   }
 
   void number_node(const Node& node, const StorageNode& storage) {
     n_storages_ += storage.tensors.size();
+    if (storage.tensors.size() > kFewTensors) index_tensors(storage);
     if (storage.shared_by || storage.over || storage.along)
       unsupported(node,
                   "`shared_by` (a tile shared by peers) of " + report_.names(storage.tensors));
@@ -120,6 +142,25 @@ class Flattener {
     for (const NodeList& child : split.children) number(child);
   }
 
+  void index_tensors(const StorageNode& storage) {
+    std::unordered_map<std::size_t, std::size_t>& last = last_of_[&storage];
+    for (std::size_t k = 0; k < storage.tensors.size(); ++k)
+      last.insert_or_assign(storage.tensors[k].index(), k);
+  }
+
+  /// The places of the first and last Einsum that uses each tensor.
+  void find_users() {
+    users_.assign(problem_.workload.tensors.size(), {n_computes_, 0});
+    for (int place = 0; place < n_computes_; ++place) {
+      const EinsumId einsum = einsum_at_[static_cast<std::size_t>(place)];
+      if (tree_.place_of[einsum.index()] != place) continue;  // computed twice
+      for (TensorId tensor : problem_[einsum].tensors) {
+        PlaceRange& users = users_[tensor.index()];
+        users = {std::min(users.begin, place), place + 1};
+      }
+    }
+  }
+
   void unsupported(const Node& node, const std::string& what) {
     report_.add(ViolationKind::kUnsupportedNode, &node, "The model cannot price " + what + " yet.");
   }
@@ -130,40 +171,60 @@ class Flattener {
   /// Calls `function(einsum)` for the Einsums within `interval` that use a tensor and that `node`
   /// serves.
   template <class Function>
-  void for_each_served(TensorId tensor, const StorageNode& node, Interval interval,
+  void for_each_served(TensorId tensor, const StorageNode& node, PlaceRange interval,
                        Function function) const {
     const auto visit = [&](EinsumId einsum) {
       const int place = tree_.place_of[einsum.index()];
       if (place < interval.begin || place >= interval.end) return;
-      if (!node.einsums.empty() &&
-          std::find(node.einsums.begin(), node.einsums.end(), einsum) == node.einsums.end()) {
-        return;
-      }
-      function(einsum);
+      if (is_listed(node, einsum)) function(einsum);
     };
-    if (interval.end - interval.begin == 1) {
-      const EinsumId only = einsum_at_[static_cast<std::size_t>(interval.begin)];
-      if (problem_[only].local_tensor[tensor.index()] >= 0) visit(only);
+    const std::vector<EinsumId>& consumers = problem_.roles.consumers[tensor.index()];
+    const auto n_computes = static_cast<std::size_t>(interval.end - interval.begin);
+    if (n_computes == 1 || n_computes < consumers.size()) {
+      for (int place = interval.begin; place < interval.end; ++place) {
+        const EinsumId einsum = einsum_at_[static_cast<std::size_t>(place)];
+        const bool is_first = n_computes == 1 || tree_.place_of[einsum.index()] == place;
+        if (is_first && problem_[einsum].local_tensor[tensor.index()] >= 0) visit(einsum);
+      }
       return;
     }
     const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
     if (producer) visit(*producer);
-    for (EinsumId consumer : problem_.roles.consumers[tensor.index()])
+    for (EinsumId consumer : consumers)
       if (consumer != producer) visit(consumer);
   }
 
-  bool serves(const StorageNode& node, TensorId tensor, EinsumId einsum) const {
-    return problem_[einsum].local_tensor[tensor.index()] >= 0 &&
-           (node.einsums.empty() ||
-            std::find(node.einsums.begin(), node.einsums.end(), einsum) != node.einsums.end());
+  static bool is_listed(const StorageNode& node, EinsumId einsum) {
+    return node.einsums.empty() ||
+           std::find(node.einsums.begin(), node.einsums.end(), einsum) != node.einsums.end();
   }
 
-  /// True if both nodes (each for one tensor) serve some Einsum of the interval.
-  bool serve_together(const StorageNode& a, TensorId tensor_a, const StorageNode& b,
-                      TensorId tensor_b, Interval interval) const {
+  bool serves(const StorageNode& node, TensorId tensor, EinsumId einsum) const {
+    return problem_[einsum].local_tensor[tensor.index()] >= 0 && is_listed(node, einsum);
+  }
+
+  /// True if `node` serves an Einsum one of its tensors, from number `from` on.
+  bool serves_any(const StorageNode& node, std::size_t from, EinsumId einsum) const {
+    if (!is_listed(node, einsum)) return false;
+    if (node.tensors.size() <= kFewTensors)
+      return std::any_of(
+          node.tensors.begin() + static_cast<std::ptrdiff_t>(from), node.tensors.end(),
+          [&](TensorId tensor) { return problem_[einsum].local_tensor[tensor.index()] >= 0; });
+    const auto& last = last_of_.at(&node);
+    const std::vector<TensorId>& own = problem_[einsum].tensors;
+    return std::any_of(own.begin(), own.end(), [&](TensorId tensor) {
+      const auto found = last.find(tensor.index());
+      return found != last.end() && found->second >= from;
+    });
+  }
+
+  /// True if some Einsum of the interval is served by `a` for one tensor, and by `b` for one of its
+  /// tensors from number `from` on.
+  bool serve_together(const StorageNode& a, TensorId tensor, const StorageNode& b, std::size_t from,
+                      PlaceRange interval) const {
     bool together = false;
-    for_each_served(tensor_a, a, interval,
-                    [&](EinsumId einsum) { together |= serves(b, tensor_b, einsum); });
+    for_each_served(tensor, a, interval,
+                    [&](EinsumId einsum) { together |= serves_any(b, from, einsum); });
     return together;
   }
 
@@ -171,11 +232,10 @@ class Flattener {
   // ------------------------------------------------------------
 
   Passage passage(const Node& node, bool trivial, const StorageNode& storage, TensorId tensor,
-                  Interval interval) const {
+                  PlaceRange interval) const {
     if (const StorageNode* other = std::get_if<StorageNode>(&node.kind)) {
-      for (TensorId blocker : other->tensors)
-        if (serve_together(storage, tensor, *other, blocker, interval)) return Passage::kStop;
-      return Passage::kThrough;
+      return serve_together(storage, tensor, *other, 0, interval) ? Passage::kStop
+                                                                  : Passage::kThrough;
     }
     if (const SpatialNode* loop = std::get_if<SpatialNode>(&node.kind))
       return loop->component == storage.component || trivial ? Passage::kThrough : Passage::kStop;
@@ -200,7 +260,7 @@ class Flattener {
     return none_irrelevant ? Passage::kSlide : Passage::kStop;
   }
 
-  void add_entries(const NodeList& list, std::size_t index, Interval interval,
+  void add_entries(const NodeList& list, std::size_t index, PlaceRange interval,
                    std::size_t pending_begin, std::size_t trivial_begin) {
     const StorageNode& storage = std::get<StorageNode>(list[index].kind);
     for (std::size_t k = 0; k < storage.tensors.size(); ++k) {
@@ -222,17 +282,16 @@ class Flattener {
                       !is_held_above(storage, tensor, interval, pending_begin);
       if (entry.backing && storage.einsums.empty()) widen_to_all_users(entry);
       Placement place{index, std::nullopt};
-      bool blocked = false;
-      for (std::size_t later = k + 1; later < storage.tensors.size() && !blocked; ++later)
-        blocked = serve_together(storage, tensor, storage, storage.tensors[later], interval);
-      if (!blocked) {
+      if (!serve_together(storage, tensor, storage, k + 1, interval)) {
         const bool stays = entry.backing || (storage.resident && pipelines_ > 0);
         place = placement_of(list, index, stays, [&](std::size_t i) {
           return passage(list[i], trivial_[trivial_begin + i] != 0, storage, tensor, interval);
         });
       }
+      int& top = top_pending_[tensor.index()];
       pending_.push_back(
-          {place.before, static_cast<std::uint32_t>(tree_.entries.size()), place.slides_over});
+          {place.before, static_cast<std::uint32_t>(tree_.entries.size()), place.slides_over, top});
+      top = static_cast<int>(pending_.size()) - 1;
       tree_.entries.push_back(entry);
     }
   }
@@ -240,45 +299,53 @@ class Flattener {
   /// A shared tensor's backing may stand in several branches; it lives from the first to the last
   /// Einsum that uses it, wherever that is.
   void widen_to_all_users(TreeEntry& entry) const {
-    for_each_served(entry.tensor, StorageNode{}, {0, n_computes_}, [&](EinsumId einsum) {
-      const int place = tree_.place_of[einsum.index()];
-      entry.first_user = std::min(entry.first_user, place);
-      entry.last_user = std::max(entry.last_user, place);
-    });
+    const PlaceRange users = users_[entry.tensor.index()];
+    entry.first_user = std::min(entry.first_user, users.begin);
+    entry.last_user = std::max(entry.last_user, users.end - 1);
   }
 
-  bool is_held_above(const StorageNode& storage, TensorId tensor, Interval interval,
+  bool is_held_above(const StorageNode& storage, TensorId tensor, PlaceRange interval,
                      std::size_t pending_begin) const {
     const auto holds = [&](std::uint32_t index) {
       const TreeEntry& entry = tree_.entries[index];
-      return entry.tensor == tensor && is_memory_[entry.component.index()] &&
-             serve_together(storage, tensor, std::get<StorageNode>(entry.node->kind), tensor,
-                            interval);
+      if (!is_memory_[entry.component.index()]) return false;
+      const StorageNode& holder = std::get<StorageNode>(entry.node->kind);
+      bool together = false;
+      for_each_served(tensor, storage, interval,
+                      [&](EinsumId einsum) { together |= serves(holder, tensor, einsum); });
+      return together;
     };
-    for (const StackStorage& above : storages_)
-      if (holds(above.entry)) return true;
-    for (std::size_t i = pending_begin; i < pending_.size(); ++i)
-      if (holds(pending_[i].entry)) return true;
+    for (int s = top_storage_[tensor.index()]; s != kNone; s = storage_at(s).above)
+      if (holds(storage_at(s).entry)) return true;
+    for (int p = top_pending_[tensor.index()]; p >= static_cast<int>(pending_begin);
+         p = pending_[static_cast<std::size_t>(p)].above)
+      if (holds(pending_[static_cast<std::size_t>(p)].entry)) return true;
     return false;
+  }
+
+  const StackStorage& storage_at(int index) const {
+    return storages_[static_cast<std::size_t>(index)];
   }
 
   // --- second pass: the nests
   // ---------------------------------------------------------------------
 
   void walk(const NodeList& list) {
-    const Interval interval = intervals_[next_interval_++];
-    const auto level = static_cast<std::uint32_t>(levels_.size());
-    levels_.push_back({});
+    const PlaceRange interval = intervals_[next_interval_++];
     const std::size_t items = items_.size(), loops = loops_.size(), storages = storages_.size();
     const std::size_t pending = pending_.size(), trivial = trivial_.size();
     mark_trivial_loops(list, interval);
     for (std::size_t i = 0; i < list.size(); ++i)
       if (std::holds_alternative<StorageNode>(list[i].kind))
         add_entries(list, i, interval, pending, trivial);
-    const std::size_t pending_end = pending_.size();
+    std::vector<std::pair<std::size_t, std::size_t>> effects;  // before which node, of `pending_`
+    for (std::size_t s = pending; s < pending_.size(); ++s)
+      effects.emplace_back(pending_[s].before, s);
+    std::sort(effects.begin(), effects.end());
+    auto next = effects.begin();
     for (std::size_t i = 0; i < list.size(); ++i) {
-      for (std::size_t s = pending; s < pending_end; ++s)
-        if (pending_[s].before == i) push_storage(list, pending_[s], loops, level);
+      for (; next != effects.end() && next->first == i; ++next)
+        push_storage(list, pending_[next->second], loops);
       if (const auto* loop = std::get_if<TemporalNode>(&list[i].kind)) {
         push_loop({&list[i],
                    &loop->variables,
@@ -287,17 +354,18 @@ class Flattener {
                    false,
                    trivial_[trivial + i] != 0,
                    {},
+                   0,
                    0},
                   storages);
       } else if (const auto* spatial = std::get_if<SpatialNode>(&list[i].kind)) {
         push_loop({&list[i], &spatial->variables, spatial->tile_shape,
                    spatial->initial_tile_shape.value_or(0), true, trivial_[trivial + i] != 0,
-                   spatial->component, spatial->dimension},
+                   spatial->component, spatial->dimension, 0},
                   storages);
       } else if (const auto* split = std::get_if<SplitNode>(&list[i].kind)) {
-        walk_children(list[i], *split, interval, level, items);
+        walk_children(list[i], *split, interval, storages, items);
       } else if (const auto* compute = std::get_if<ComputeNode>(&list[i].kind)) {
-        add_nest(list[i], *compute);
+        add_nest(list[i], *compute, storages);
       } else if (std::holds_alternative<CollectiveNode>(list[i].kind)) {
         report_.add(ViolationKind::kCollective, &list[i],
                     "A collective is a child of a split, not a step on the way to a compute.");
@@ -305,39 +373,76 @@ class Flattener {
     }
     items_.resize(items);
     loops_.resize(loops);
-    storages_.resize(storages);
-    pending_.resize(pending);
+    pop(storages_, storages, top_storage_);
+    pop(pending_, pending, top_pending_);
     trivial_.resize(trivial);
-    levels_.resize(level);
   }
 
-  void walk_children(const Node& node, const SplitNode& split, Interval interval,
-                     std::uint32_t level, std::size_t list_items) {
+  template <class Stacked>
+  void pop(std::vector<Stacked>& stack, std::size_t size, std::vector<int>& top) const {
+    for (; stack.size() > size; stack.pop_back())
+      top[tree_.entries[stack.back().entry].tensor.index()] = stack.back().above;
+  }
+
+  /// `storages`: where the storage nodes of the split's list begin.
+  void walk_children(const Node& node, const SplitNode& split, PlaceRange interval,
+                     std::size_t storages, std::size_t list_items) {
     const bool concurrent = split.kind != SplitKind::kSequential;
     const std::size_t index = tree_.concurrent.size();
     if (concurrent) add_concurrent(node, split, interval, list_items);
     depth_ += concurrent ? 1 : 0;
     const int pipelines = pipelines_;
     pipelines_ += concurrent && !tree_.concurrent[index].steps.empty() ? 1 : 0;
-    for (const NodeList& child : split.children) {
-      const Interval below = intervals_[next_interval_];
-      levels_[level] = concurrent ? Level{true, interval.begin, interval.end}
-                                  : Level{true, below.begin, below.end};
+    const IntervalLists alive = alive_in_children(split, interval, storages);
+    const std::size_t outside = alive_.size();
+    for (std::size_t c = 0; c < split.children.size(); ++c) {
+      const NodeList& child = split.children[c];
+      const int first = intervals_[next_interval_].begin;
+      for (std::uint32_t s : alive[c]) alive_.push_back(storages_[storages + s].entry);
       if (is_collective(child)) {
-        add_collective(child.front(), below.begin, interval);
-        continue;
+        add_collective(child.front(), first, interval);
+      } else {
+        if (concurrent) tree_.concurrent[index].stages.push_back(first);
+        walk(child);
       }
-      if (concurrent) tree_.concurrent[index].stages.push_back(below.begin);
-      walk(child);
+      alive_.resize(outside);
     }
     depth_ -= concurrent ? 1 : 0;
     pipelines_ = pipelines;
   }
 
+  /// Which of the storage nodes of a split's list are alive in each child: those that it uses, or
+  /// that Einsums before it and behind it use, and all above a loop. Children of a concurrent split
+  /// run at the same time.
+  IntervalLists alive_in_children(const SplitNode& split, PlaceRange interval,
+                                  std::size_t storages) const {
+    std::vector<PlaceRange> children;
+    std::size_t list = next_interval_;
+    for (std::size_t c = 0; c < split.children.size(); ++c, list = behind_[list])
+      children.push_back(split.kind == SplitKind::kSequential ? intervals_[list] : interval);
+    std::vector<PlaceRange> alive;
+    for (std::size_t s = storages; s < storages_.size(); ++s) {
+      const TreeEntry& entry = tree_.entries[storages_[s].entry];
+      if (entry.loop_below) {
+        alive.push_back({0, static_cast<int>(children.size())});
+        continue;
+      }
+      const auto first = std::partition_point(
+          children.begin(), children.end(),
+          [&](const PlaceRange& child) { return child.end <= entry.first_user; });
+      const auto behind = std::partition_point(first, children.end(), [&](const PlaceRange& child) {
+        return child.begin <= entry.last_user;
+      });
+      alive.push_back({static_cast<int>(first - children.begin()),
+                       static_cast<int>(behind - children.begin())});
+    }
+    return IntervalLists(children.size(), alive);
+  }
+
   /// Its steps are the temporal loops right above it (spatial ones and those of one step take no
   /// time), up to the next storage node or split; the storage nodes below them are the ones that it
   /// holds.
-  void add_concurrent(const Node& node, const SplitNode& split, Interval interval,
+  void add_concurrent(const Node& node, const SplitNode& split, PlaceRange interval,
                       std::size_t list_items) {
     ConcurrentSplit& flat = tree_.concurrent.emplace_back();
     flat.split = &split;
@@ -346,7 +451,7 @@ class Flattener {
     flat.begin = interval.begin;
     flat.end = interval.end;
     for (const StackLoop& loop : loops_) flat.loops_above.push_back(loop.node);
-    for (const StackStorage& storage : storages_) flat.held_above.push_back(storage.entry);
+    flat.held_above = held_above(split, interval);
     for (const auto& [tensor, memory] : split.forward)
       tree_.forwards.push_back({tensor, memory, tree_.concurrent.size() - 1, -1, {}});
     if (split.kind != SplitKind::kPipeline) return;
@@ -364,11 +469,27 @@ class Flattener {
     }
   }
 
+  std::vector<std::uint32_t> held_above(const SplitNode& split, PlaceRange interval) const {
+    std::vector<std::uint32_t> held;
+    const auto add = [&](TensorId tensor) {
+      for (int s = top_storage_[tensor.index()]; s != kNone; s = storage_at(s).above)
+        held.push_back(static_cast<std::uint32_t>(s));
+    };
+    for (int place = interval.begin; place < interval.end; ++place)
+      for (TensorId tensor : problem_[einsum_at_[static_cast<std::size_t>(place)]].tensors)
+        add(tensor);
+    for (const auto& [tensor, memory] : split.forward) add(tensor);
+    std::sort(held.begin(), held.end());
+    held.erase(std::unique(held.begin(), held.end()), held.end());
+    for (std::uint32_t& s : held) s = storages_[s].entry;
+    return held;
+  }
+
   static bool is_collective(const NodeList& child) {
     return child.size() == 1 && std::holds_alternative<CollectiveNode>(child.front().kind);
   }
 
-  void add_collective(const Node& node, int place, Interval split) {
+  void add_collective(const Node& node, int place, PlaceRange split) {
     ++next_interval_;  // its own list is not walked
     FlatCollective& flat = tree_.collectives.emplace_back();
     flat.collective = &std::get<CollectiveNode>(node.kind);
@@ -379,12 +500,10 @@ class Flattener {
     for (const StackLoop& loop : loops_) flat.loops_above.push_back(loop.node);
     flat.maker_loops = flat.loops_above;
     flat.moves = true;
-    for (const StackStorage& storage : storages_) {
-      const TreeEntry& entry = tree_.entries[storage.entry];
-      flat.moves &= entry.tensor != flat.collective->tensor || !is_memory_[entry.component.index()];
-    }
+    for (int s = top_storage_[flat.collective->tensor.index()]; s != kNone; s = storage_at(s).above)
+      flat.moves &= !is_memory_[tree_.entries[storage_at(s).entry].component.index()];
     flat.live_begin = static_cast<std::uint32_t>(tree_.live.size());
-    add_live();  // its level's child has no computes: what is used before and after
+    add_live(storages_.size());  // a child without computes: what is used before and after
     flat.live_end = static_cast<std::uint32_t>(tree_.live.size());
   }
 
@@ -453,7 +572,7 @@ class Flattener {
   }
 
   /// A loop of one step does nothing; it must not change what a node means.
-  void mark_trivial_loops(const NodeList& list, Interval interval) {
+  void mark_trivial_loops(const NodeList& list, PlaceRange interval) {
     const std::span<const EinsumId> below(einsum_at_.data() + interval.begin,
                                           einsum_at_.data() + interval.end);
     for (const Node& node : list) {
@@ -468,9 +587,8 @@ class Flattener {
     }
   }
 
-  void push_storage(const NodeList& list, const PendingStorage& pending, std::size_t loops_begin,
-                    std::uint32_t level) {
-    int slides_over = -1;
+  void push_storage(const NodeList& list, const PendingStorage& pending, std::size_t loops_begin) {
+    int slides_over = kNone;
     if (pending.slides_over) {
       std::size_t loop = loops_begin;
       for (std::size_t i = 0; i < *pending.slides_over; ++i)
@@ -480,8 +598,11 @@ class Flattener {
         }
       slides_over = static_cast<int>(loop);
     }
-    items_.push_back({false, static_cast<std::uint32_t>(storages_.size())});
-    storages_.push_back({pending.entry, slides_over, level});
+    int& top = top_storage_[tree_.entries[pending.entry].tensor.index()];
+    storages_.push_back(
+        {pending.entry, slides_over, static_cast<std::uint32_t>(items_.size()), top});
+    top = static_cast<int>(storages_.size()) - 1;
+    items_.push_back({false, static_cast<std::uint32_t>(top)});
     keep_between_visits(tree_.entries[pending.entry]);
   }
 
@@ -489,7 +610,7 @@ class Flattener {
     if (entry.backing || !std::get<StorageNode>(entry.node->kind).incremental) return;
     for (const StackLoop& loop : loops_) {
       if (loop.spatial || loop.trivial) continue;
-      entry.kept_during = loop.node;
+      entry.kept_during = loop.tree_loop;
       return;
     }
   }
@@ -499,11 +620,16 @@ class Flattener {
       for (std::size_t s = storages_begin; s < storages_.size(); ++s)
         tree_.entries[storages_[s].entry].loop_below = true;
     }
+    loop.tree_loop = static_cast<std::uint32_t>(tree_.tree_loops.size());
+    tree_.tree_loops.push_back({loop.node});
+    loop_items_.resize(loops_.size());
+    loop_items_.push_back(static_cast<std::uint32_t>(items_.size()));
     items_.push_back({true, static_cast<std::uint32_t>(loops_.size())});
     loops_.push_back(loop);
   }
 
-  void add_nest(const Node& node, const ComputeNode& compute) {
+  /// `storages`: where the storage nodes of the compute's list begin.
+  void add_nest(const Node& node, const ComputeNode& compute, std::size_t storages) {
     const BoundEinsum& einsum = problem_[compute.einsum];
     Nest nest;
     nest.einsum = compute.einsum;
@@ -513,7 +639,9 @@ class Flattener {
     nest.loops_begin = static_cast<std::uint32_t>(tree_.loops.size());
     nest.storages_begin = static_cast<std::uint32_t>(tree_.storages.size());
     nest_loop_of_.assign(loops_.size(), -1);
-    for (const StackItem& item : items_) {
+    find_path(einsum);
+    for (std::uint32_t place : path_) {
+      const StackItem& item = items_[place];
       if (item.is_loop) {
         add_loop(loops_[item.index], item.index, einsum, nest);
       } else {
@@ -523,9 +651,19 @@ class Flattener {
     nest.loops_end = static_cast<std::uint32_t>(tree_.loops.size());
     nest.storages_end = static_cast<std::uint32_t>(tree_.storages.size());
     nest.live_begin = static_cast<std::uint32_t>(tree_.live.size());
-    add_live();
+    add_live(storages);
     nest.live_end = static_cast<std::uint32_t>(tree_.live.size());
     tree_.nests.push_back(nest);
+  }
+
+  /// Loops and storage nodes of the Einsum's tensors: places in items_, outermost first.
+  void find_path(const BoundEinsum& einsum) {
+    path_.assign(loop_items_.begin(),
+                 loop_items_.begin() + static_cast<std::ptrdiff_t>(loops_.size()));
+    for (TensorId tensor : einsum.tensors)
+      for (int s = top_storage_[tensor.index()]; s != kNone; s = storage_at(s).above)
+        path_.push_back(storage_at(s).item);
+    std::sort(path_.begin(), path_.end());
   }
 
   void add_loop(const StackLoop& loop, std::uint32_t index, const BoundEinsum& einsum,
@@ -550,6 +688,7 @@ class Flattener {
     flat.tile = loop.tile;
     flat.first = loop.first;
     flat.node = loop.node;
+    flat.tree_loop = loop.tree_loop;
   }
 
   void report_repetition(const StackLoop& loop, const BoundEinsum& einsum) {
@@ -577,15 +716,11 @@ class Flattener {
       flat.slides_over = nest_loop_of_[static_cast<std::size_t>(storage.slides_over)];
   }
 
-  void add_live() {
-    for (const StackStorage& storage : storages_) {
-      const TreeEntry& entry = tree_.entries[storage.entry];
-      const Level& level = levels_[storage.level];
-      const bool alive =
-          !level.in_split || entry.loop_below ||
-          (level.child_end > entry.first_user && level.child_begin <= entry.last_user);
-      if (alive) tree_.live.push_back(storage.entry);
-    }
+  /// What is alive in the lists above, and all storage nodes from `storages` on.
+  void add_live(std::size_t storages) {
+    tree_.live.insert(tree_.live.end(), alive_.begin(), alive_.end());
+    for (std::size_t s = storages; s < storages_.size(); ++s)
+      tree_.live.push_back(storages_[s].entry);
   }
 
   const BoundProblem& problem_;
@@ -598,14 +733,21 @@ class Flattener {
   std::vector<char> is_memory_;               ///< per component
   std::vector<EinsumId> einsum_at_;           ///< per place
   std::size_t next_interval_ = 0;
-  std::vector<Interval> intervals_;  ///< computes below each list, lists in order of first visit
-  LoopTiles tiles_;                  ///< of the Einsums on the way down
+  std::vector<PlaceRange> intervals_;  ///< computes below each list, lists in order of first visit
+  std::vector<std::size_t> behind_;  ///< per list: the next one in that order that is not below it
+  std::vector<PlaceRange> users_;    ///< per TensorId: places from the first to the last user
+  /// Per storage node of many tensors: where each of them stands last.
+  std::unordered_map<const StorageNode*, std::unordered_map<std::size_t, std::size_t>> last_of_;
+  LoopTiles tiles_;  ///< of the Einsums on the way down
   std::vector<std::uint8_t> trivial_;
   std::vector<PendingStorage> pending_;
   std::vector<StackItem> items_;
   std::vector<StackLoop> loops_;
   std::vector<StackStorage> storages_;
-  std::vector<Level> levels_;
+  std::vector<int> top_storage_, top_pending_;  ///< per TensorId: the innermost one, or kNone
+  std::vector<std::uint32_t> loop_items_;       ///< per loop of the stack: its place in items_
+  std::vector<std::uint32_t> path_;             ///< of one nest
+  std::vector<std::uint32_t> alive_;            ///< in the lists above: entries
   std::vector<int> nest_loop_of_;
 };
 

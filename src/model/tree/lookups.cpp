@@ -65,8 +65,8 @@ std::int64_t instances_used(const FlatTree& tree, const FlatCollective& flat, co
 }
 
 const FlatCollective* mover_of(const FlatTree& tree, TensorId tensor) {
-  for (const FlatCollective& flat : tree.collectives)
-    if (flat.moves && flat.collective->tensor == tensor) return &flat;
+  for (std::uint32_t index : tree.collectives_on(tensor))
+    if (tree.collectives[index].moves) return &tree.collectives[index];
   return nullptr;
 }
 
@@ -82,9 +82,12 @@ bool is_moved_between(const BoundProblem& problem, const FlatTree& tree, const N
 }
 
 const FlatForward* forward_of(const FlatTree& tree, TensorId tensor) {
-  for (const FlatForward& forward : tree.forwards)
-    if (forward.tensor == tensor) return &forward;
-  return nullptr;
+  const auto found = std::lower_bound(
+      tree.forwards_by_tensor.begin(), tree.forwards_by_tensor.end(), tensor,
+      [&](std::uint32_t index, TensorId wanted) { return tree.forwards[index].tensor < wanted; });
+  if (found == tree.forwards_by_tensor.end() || tree.forwards[*found].tensor != tensor)
+    return nullptr;
+  return &tree.forwards[*found];
 }
 
 bool is_forwarded_below(const FlatTree& tree, TensorId tensor, const NestLoop& loop) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sluice/mapping/mapping.h"
@@ -23,6 +24,13 @@ struct NestLoop {
   bool follows = false;         ///< its tiles are the rows that readers below it need
   std::int64_t trips = 1;       ///< of the largest enclosing tile
   const Node* node = nullptr;
+  std::uint32_t tree_loop = 0;  ///< index into FlatTree::tree_loops
+};
+
+/// A loop of the tree: one for all Einsums below it.
+struct TreeLoop {
+  const Node* node = nullptr;
+  std::int64_t trips = 1;  ///< of the Einsum that takes most; filled in by finish_nests
 };
 
 /// A storage node of one tensor on the way to a compute, at the place where it takes effect.
@@ -54,8 +62,9 @@ struct TreeEntry {
   int copies = 1;           ///< steps of a pipelined split that have a tile each at the same time
   int sent_at = -1;         ///< place of the collective that brings what it holds elsewhere
   int received_at = -1;     ///< place of the collective that brings it
-  const Node* kept_during = nullptr;  ///< incremental: the outermost loop of several steps above it
-  bool forwarded = false;             ///< each branch has its own
+  /// Incremental: the outermost loop of several steps above it, an index into FlatTree::tree_loops.
+  std::optional<std::uint32_t> kept_during = std::nullopt;
+  bool forwarded = false;  ///< each branch has its own
   /// Forwarded or resident: the computes of the pipeline's child in which it is there all the time.
   int stays_from = 0, stays_until = 0;
 };
@@ -101,7 +110,7 @@ struct ConcurrentSplit {
   std::vector<const Node*> steps;         ///< pipelined: the temporal loops right above
   std::vector<std::uint32_t> held;        ///< entries between these loops and the split
   std::vector<const Node*> loops_above;   ///< all, outermost first
-  std::vector<std::uint32_t> held_above;  ///< entries of all storage nodes above
+  std::vector<std::uint32_t> held_above;  ///< entries above, of tensors that it uses or forwards
   std::optional<ComponentId> divided;     ///< whose instances its children share out (`over`)
   std::int64_t n_steps = 1;               ///< pipelined: of the loops; with one, nothing overlaps
 
@@ -149,6 +158,7 @@ inline void stay(const ConcurrentSplit& split, int place, TreeEntry& entry) {
 struct FlatTree {
   std::vector<Nest> nests;
   std::vector<NestLoop> loops;
+  std::vector<TreeLoop> tree_loops;
   std::vector<NestStorage> storages;
   std::vector<TreeEntry> entries;
   std::vector<std::uint32_t> live;       ///< entries alive while a nest runs
@@ -157,7 +167,10 @@ struct FlatTree {
   std::vector<ConcurrentSplit> concurrent;  ///< outer ones before those inside
   std::vector<int> place_of;                ///< per EinsumId: index into nests, -1 if not mapped
   std::vector<FlatForward> forwards;
+  /// Indices into collectives and forwards, by tensor; of one tensor, in their order.
+  std::vector<std::uint32_t> collectives_by_tensor, forwards_by_tensor;
   std::vector<Region> regions;
+  std::vector<std::vector<std::uint32_t>> regions_at;  ///< per place; empty without regions
 
   /// Largest tile of each variable at a storage.
   const std::int64_t* tiles_at(const NestStorage& storage) const {
@@ -166,21 +179,42 @@ struct FlatTree {
 
   /// The part of a dimension in which a compute's loops over it work; null where they have all.
   const Region* region_of(int place, ComponentId component, std::uint32_t dimension) const {
-    for (const Region& region : regions)
-      if (region.begin <= place && place < region.end && region.component == component &&
-          region.dimension == dimension)
-        return &region;
+    if (regions_at.empty()) return nullptr;
+    for (std::uint32_t r : regions_at[static_cast<std::size_t>(place)])
+      if (regions[r].component == component && regions[r].dimension == dimension)
+        return &regions[r];
     return nullptr;
   }
   int place(const Nest& nest) const { return static_cast<int>(&nest - nests.data()); }
 
+  /// Indices of the collectives on a tensor, in order of execution.
+  std::span<const std::uint32_t> collectives_on(TensorId tensor) const {
+    const auto [first, behind] = std::equal_range(
+        collectives_by_tensor.begin(), collectives_by_tensor.end(), tensor, OfTensor{*this});
+    return {first, behind};
+  }
+
   /// The pipelined or parallel split whose first compute stands at `place`, below `depth` such
   /// splits; null where there is none.
   const ConcurrentSplit* concurrent_split_at(int place, int depth) const {
-    for (const ConcurrentSplit& split : concurrent)
-      if (split.depth == depth && split.begin == place && split.end > place) return &split;
+    auto split = std::lower_bound(
+        concurrent.begin(), concurrent.end(), place,
+        [](const ConcurrentSplit& candidate, int wanted) { return candidate.begin < wanted; });
+    for (; split != concurrent.end() && split->begin == place; ++split)
+      if (split->depth == depth && split->end > place) return &*split;
     return nullptr;
   }
+
+ private:
+  struct OfTensor {
+    const FlatTree& tree;
+    bool operator()(std::uint32_t index, TensorId tensor) const {
+      return tree.collectives[index].collective->tensor < tensor;
+    }
+    bool operator()(TensorId tensor, std::uint32_t index) const {
+      return tensor < tree.collectives[index].collective->tensor;
+    }
+  };
 };
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "model/tree/lookups.h"
@@ -43,8 +44,8 @@ class RegionFinder {
     split_.divided = dimension_->component;
     std::int64_t first = 0;
     for (std::size_t s = 0; s < node.shares.size(); ++s) {
-      tree_.regions.push_back({split_.stages[s], split_.stage_end(s), dimension_->component,
-                               dimension_->dimension, first, node.shares[s]});
+      add_region({split_.stages[s], split_.stage_end(s), dimension_->component,
+                  dimension_->dimension, first, node.shares[s]});
       first += node.shares[s];
     }
   }
@@ -53,6 +54,14 @@ class RegionFinder {
   bool add(ViolationKind kind, const std::string& message) {
     report_.add(kind, split_.node, message);
     return false;
+  }
+
+  void add_region(const Region& region) {
+    tree_.regions_at.resize(tree_.nests.size());
+    for (int place = region.begin; place < region.end; ++place)
+      tree_.regions_at[static_cast<std::size_t>(place)].push_back(
+          static_cast<std::uint32_t>(tree_.regions.size()));
+    tree_.regions.push_back(region);
   }
 
   /// The one dimension of this name on the way to every compute.
@@ -177,9 +186,10 @@ class RegionChecker {
   }
 
   void check_held() {
+    const std::set<std::uint32_t> served = served_entries();
     for (std::uint32_t e : split_.held_above) {
       const TreeEntry& entry = tree_.entries[e];
-      if (!problem_.arch[entry.component].is_memory() || !is_served(e) ||
+      if (!problem_.arch[entry.component].is_memory() || served.count(e) == 0 ||
           !stands_below(problem_.arch, container_, entry.component))
         continue;
       Violation& violation = report_.add(
@@ -193,14 +203,15 @@ class RegionChecker {
     }
   }
 
-  /// Whether an Einsum of the split uses what the node holds.
-  bool is_served(std::uint32_t entry) const {
+  /// What some Einsum of the split uses.
+  std::set<std::uint32_t> served_entries() const {
+    std::set<std::uint32_t> served;
     for (int place = split_.begin; place < split_.end; ++place) {
       const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
       for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
-        if (tree_.storages[s].entry == entry) return true;
+        served.insert(tree_.storages[s].entry);
     }
-    return false;
+    return served;
   }
 
   void check_persistent() {

@@ -235,14 +235,17 @@ class RowTiles {
 
   /// A first tile that a shared loop states is the producer's; the consumers' tiles are all alike.
   void drop_first_tiles_of_consumers() {
+    std::vector<char> follows(tree_.tree_loops.size(), 0);
+    for (std::size_t l = 0; l < tree_.loops.size(); ++l)
+      if (derived_[l]) follows[tree_.loops[l].tree_loop] = 1;
     for (std::size_t l = 0; l < tree_.loops.size(); ++l) {
-      if (!derived_[l]) continue;
-      NestLoop& mine = tree_.loops[l];
-      for (std::size_t other = 0; other < tree_.loops.size(); ++other)
-        if (tree_.loops[other].node == mine.node && !derived_[other]) tree_.loops[other].first = 0;
-      if (mine.first == mine.tile) {
-        mine.first = 0;
-        mine.sweeps = false;
+      NestLoop& loop = tree_.loops[l];
+      if (!follows[loop.tree_loop]) continue;
+      if (!derived_[l]) {
+        loop.first = 0;
+      } else if (loop.first == loop.tile) {
+        loop.first = 0;
+        loop.sweeps = false;
       }
     }
   }

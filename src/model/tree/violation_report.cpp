@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace sluice {
@@ -26,11 +27,37 @@ bool find_path(const NodeList& list, const Node* wanted, std::vector<std::size_t
 }  // namespace
 
 Violation& ViolationReport::add(ViolationKind kind, const Node* node, std::string message) {
+  constexpr std::size_t kFew = 16;  // are searched for one by one
   Violation violation;
   violation.kind = kind;
   violation.message = std::move(message);
-  if (node) find_path(mapping_.nodes, node, violation.node_path);
+  if (node && violations_.size() < kFew)
+    find_path(mapping_.nodes, node, violation.node_path);
+  else if (node)
+    violation.node_path = indexed_path(node);
   return violations_.emplace_back(std::move(violation));
+}
+
+std::vector<std::size_t> ViolationReport::indexed_path(const Node* node) {
+  if (places_.empty()) index(mapping_.nodes, {});
+  std::vector<std::size_t> path;
+  for (auto found = places_.find(node); found != places_.end();
+       found = places_.find(found->second.split)) {
+    path.push_back(found->second.index);
+    if (found->second.split) path.push_back(found->second.child);
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+void ViolationReport::index(const NodeList& list, NodeIndex outer) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    outer.index = i;
+    places_.emplace(&list[i], outer);
+    if (const SplitNode* split = std::get_if<SplitNode>(&list[i].kind))
+      for (std::size_t c = 0; c < split->children.size(); ++c)
+        index(split->children[c], {&list[i], c, 0});
+  }
 }
 
 Violation& ViolationReport::add(ViolationKind kind, const Node* node, std::string message,

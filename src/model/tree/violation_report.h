@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "sluice/model/binding.h"
@@ -33,9 +34,20 @@ class ViolationReport {
   std::vector<Violation>& violations() { return violations_; }
 
  private:
+  /// Where a node stands: in which child of which split (null at the root), and where in that list.
+  struct NodeIndex {
+    const Node* split = nullptr;
+    std::size_t child = 0;
+    std::size_t index = 0;
+  };
+  std::vector<std::size_t> indexed_path(const Node* node);
+  void index(const NodeList& list, NodeIndex outer);
+
   const BoundProblem& problem_;
   const Mapping& mapping_;
   std::vector<Violation> violations_;
+  std::unordered_map<const Node*, NodeIndex>
+      places_;  ///< filled in where there are many violations
 };
 
 /// 1056 as `1,056`; fractions keep two digits.
