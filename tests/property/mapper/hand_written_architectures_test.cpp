@@ -1,5 +1,7 @@
 // Problems whose point is in the architecture: persistent copies, tolls, demanding fanouts, ordered
 // buffers. Each once made the mapper and brute force differ.
+#include <fmt/format.h>
+
 #include "brute_force_agreement.h"
 
 namespace sluice {
@@ -377,6 +379,33 @@ arch:
   - !Memory {name: Buffer, size: 64, spatial: [{name: x, fanout: 2, may_reuse: All}], tensors: {keep: ~Main}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
   - !Compute {name: MAC, spatial: [{name: y, fanout: 2, may_reuse: Inputs}], actions: [{name: compute, energy: 2, throughput: 1}]}
 )yaml");
+}
+
+// T0 is kept whole; a tile of its copy T1, in twice the width, lies in T0's reservation unless it
+// is the larger.
+TEST(HandWrittenArchitecture, ReservesTheLargerOfATensorAndItsWiderCopy) {
+  const auto spec_of = [](int room) {
+    return fmt::format(R"yaml(workload:
+  rank_sizes: {{M: 4, N0: 2}}
+  bits_per_value: {{All: 8}}
+  persistent_tensors: Inputs - Intermediates
+  einsums:
+  - name: E1
+    is_copy_operation: true
+    tensor_accesses:
+    - {{name: T0, projection: {{M: m, N0: n0}}}}
+    - {{name: T1, projection: {{M: m, N0: n0}}, output: true}}
+    renames: {{input: T0, output: T1, weight: Nothing}}
+  - {{einsum: "T2[m] = T1[m,n0]", renames: {{input: T1, output: T2, weight: Nothing}}}}
+arch:
+  nodes:
+  - !Memory {{name: Main, size: inf, tensors: {{keep: ~(Intermediates | Persistent)}}, actions: [{{name: read, energy: 48, throughput: inf}}, {{name: write, energy: 16, throughput: inf}}]}}
+  - !Memory {{name: Buffer, size: {}, tensors: {{keep: ~Main}}, bits_per_value: {{output: 16}}, actions: [{{name: read, energy: 4, throughput: inf}}, {{name: write, energy: 6, throughput: inf}}]}}
+  - !Compute {{name: MAC, actions: [{{name: compute, energy: 1, throughput: 4}}]}}
+)yaml",
+                       room);
+  };
+  for (const int room : {64, 80, 128}) expect_brute_force_agreement(spec_of(room));
 }
 
 }  // namespace

@@ -439,24 +439,57 @@ class Compiler {
   void add_occupancy() {
     std::vector<Row> totals(problem_.arch.components.size());
     program_.persistent.resize(tracked_.size());
+    std::vector<Rival> rivals;
     for (const Slot& slot : templ_.slots) {
       const std::size_t c = slot.component.index();
       if (!problem_.arch[slot.component].is_memory() || unlimited_[c]) continue;
       const Slot* host = host_of(slot);
-      const double bits = bits_per_value(slot);
-      const double common =
-          host == nullptr ? 0 : std::min(most_bits_per_value(slot), most_bits_per_value(*host));
-      add_reservation(&totals[c], slot, std::max(0.0, bits - common));
+      const double common = bits_in_host(slot, host);
+      if (host != nullptr && is_rival(slot, *host, rivals))
+        rivals.push_back({host, &slot});
+      else
+        add_reservation(&totals[c], slot, own_bits(slot, host));
       if (!slot.shared) {
-        if (Row* row = private_row(slot)) add_reservation(row, slot, bits - common);
+        if (Row* row = private_row(slot)) add_reservation(row, slot, bits_per_value(slot) - common);
       } else if (host != nullptr && !host->shared && host->persistent == slot.persistent) {
         // The shared tensor's size follows from the compatibility: its host has the rest.
         if (Row* row = private_row(*host)) add_reservation(row, slot, -common);
       }
     }
     for (std::size_t c = 0; c < totals.size(); ++c)
-      if (!totals[c].terms.empty())
-        program_.limits.push_back({totals[c], bound_.components[c].size_bits, ComponentId(c)});
+      if (!totals[c].terms.empty()) limit(totals[c], ComponentId(c));
+    for (const Rival& rival : rivals) {
+      Row instead = totals[rival.slot->component.index()];
+      add_reservation(&instead, *rival.host, -own_bits(*rival.host, host_of(*rival.host)));
+      add_reservation(&instead, *rival.slot, bits_per_value(*rival.slot));
+      limit(instead, rival.slot->component);
+    }
+  }
+
+  void limit(const Row& row, ComponentId memory) {
+    program_.limits.push_back({row, bound_.components[memory.index()].size_bits, memory});
+  }
+
+  /// A slot whose tile is in the reservation of another one, and may be the larger of the two: the
+  /// memory has room for each of them with everything else.
+  struct Rival {
+    const Slot *host, *slot;
+  };
+
+  /// Only one host in a memory has rivals; of others, both tiles are added as far as they differ.
+  bool is_rival(const Slot& slot, const Slot& host, const std::vector<Rival>& known) const {
+    const auto has_another = [&](const Rival& rival) {
+      return rival.slot->component == slot.component && rival.host != &host;
+    };
+    return own_bits(slot, &host) > 0 && std::none_of(known.begin(), known.end(), has_another);
+  }
+
+  double bits_in_host(const Slot& slot, const Slot* host) const {
+    return host == nullptr ? 0 : std::min(most_bits_per_value(slot), most_bits_per_value(*host));
+  }
+  /// Per value, besides those in the host's reservation.
+  double own_bits(const Slot& slot, const Slot* host) const {
+    return std::max(0.0, bits_per_value(slot) - bits_in_host(slot, host));
   }
 
   double bits_per_value(const Slot& slot) const {
