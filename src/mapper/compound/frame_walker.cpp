@@ -99,18 +99,38 @@ class FrameWalker {
   bool spread(std::size_t l, std::size_t d) {
     if (d == levels_[l].dimensions.size()) return choose_held(l);
     const Dimension dimension = levels_[l].dimensions[d];
-    const bool all = effort_ == Effort::kAll;
-    if (all && !spread(l, d + 1)) return false;
-    // Likely frames: some of a container's dimensions, from the first on, as far as they go.
-    if (!all && !spread(l, end_of_container(l, d))) return false;
+    if (effort_ == Effort::kAll) return fill(l, d, 0, fanout(dimension));
+    // Likely frames: some of a container's dimensions, from the first on, as far as one class goes.
+    if (!spread(l, end_of_container(l, d))) return false;
     for (std::size_t c = first_class(l, d); c < group_.classes.size(); ++c) {
       if (!may_spread(c, dimension)) continue;
-      std::vector<std::int64_t> trips;
-      for (const std::int64_t divisor : divisors_of(tiles_[c]))
-        if (divisor > 1 && divisor <= fanout(dimension)) trips.push_back(divisor);
-      if (!all && trips.size() > 1) trips.erase(trips.begin(), trips.end() - 1);
-      for (const std::int64_t n : trips)
-        if (!spread_over(l, d, c, n)) return false;
+      const std::vector<std::int64_t> trips = trips_over(c, fanout(dimension));
+      if (!trips.empty() &&
+          !spread_over(dimension, c, trips.back(), [&] { return spread(l, d + 1); }))
+        return false;
+    }
+    return true;
+  }
+
+  std::vector<std::int64_t> trips_over(std::size_t c, std::int64_t room) const {
+    std::vector<std::int64_t> trips;
+    for (const std::int64_t divisor : divisors_of(tiles_[c]))
+      if (divisor > 1 && divisor <= room) trips.push_back(divisor);
+    return trips;
+  }
+
+  /// Further loops over a dimension, of classes from number `first` on, for at most `room`
+  /// instances each. What a collective completes takes a dimension alone: it goes over all of it.
+  bool fill(std::size_t l, std::size_t d, std::size_t first, std::int64_t room) {
+    const Dimension dimension = levels_[l].dimensions[d];
+    if (!spread(l, d + 1)) return false;
+    for (std::size_t c = first; c < group_.classes.size(); ++c) {
+      const bool alone = !group_.classes[c].reduced.empty();
+      if (!may_spread(c, dimension) || (alone && room < fanout(dimension))) continue;
+      for (const std::int64_t trips : trips_over(c, room))
+        if (!spread_over(dimension, c, trips,
+                         [&] { return fill(l, d, c + 1, alone ? 1 : room / trips); }))
+          return false;
     }
     return true;
   }
@@ -136,8 +156,8 @@ class FrameWalker {
     return 0;
   }
 
-  bool spread_over(std::size_t l, std::size_t d, std::size_t c, std::int64_t trips) {
-    const Dimension dimension = levels_[l].dimensions[d];
+  bool spread_over(const Dimension& dimension, std::size_t c, std::int64_t trips,
+                   const std::function<bool()>& next) {
     tiles_[c] /= trips;
     SpatialNode node;
     node.variables = group_.classes[c].variables;
@@ -146,7 +166,7 @@ class FrameWalker {
     node.dimension = dimension.index;
     frame_.nodes.push_back({node});
     spread_over_[c].push_back(problem_.arch[dimension.component].spatial[dimension.index].name);
-    const bool go_on = spread(l, d + 1);
+    const bool go_on = next();
     spread_over_[c].pop_back();
     frame_.nodes.pop_back();
     tiles_[c] *= trips;

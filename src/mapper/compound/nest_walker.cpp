@@ -24,8 +24,7 @@ struct Held {
 struct Dimension {
   ComponentId component;
   std::uint32_t index = 0;
-  std::size_t variable = 0;
-  std::int64_t trips = 1;
+  std::vector<Steps> loops;  ///< over it
 };
 
 class NestWalker {
@@ -45,7 +44,7 @@ class NestWalker {
       const ComponentId id = compute_.path[p];
       below_.push_back(id);
       for (std::uint32_t d = 0; d < bound_.components[id.index()].spatial.size(); ++d)
-        dimensions_.push_back({id, d});
+        dimensions_.push_back({id, d, {}});
     }
     spatial_.assign(tiles_.size(), 1);
     if (effort == Effort::kLikely) find_likely_held();
@@ -68,26 +67,29 @@ class NestWalker {
     return bound_.components[dimension.component.index()].spatial[dimension.index].fanout;
   }
 
-  bool with_trips(Dimension* dimension, std::size_t variable, std::int64_t trips,
-                  const std::function<bool()>& next) {
-    dimension->variable = variable;
-    dimension->trips = trips;
-    spatial_[variable] *= trips;
+  bool with_loop(Dimension* dimension, const Steps& loop, const std::function<bool()>& next) {
+    dimension->loops.push_back(loop);
+    spatial_[loop.variable] *= loop.trips;
     const bool go_on = next();
-    spatial_[variable] /= trips;
-    dimension->trips = 1;
+    spatial_[loop.variable] /= loop.trips;
+    dimension->loops.pop_back();
     return go_on;
   }
 
   bool spread_all(std::size_t d) {
-    if (d == dimensions_.size()) return start();
+    return d == dimensions_.size() ? start() : fill(d, 0, fanout(dimensions_[d]));
+  }
+
+  /// Further loops over a dimension, of variables from number `first` on, for at most `room`
+  /// instances each.
+  bool fill(std::size_t d, std::size_t first, std::int64_t room) {
     Dimension& dimension = dimensions_[d];
     if (!spread_all(d + 1)) return false;
-    for (std::size_t v = 0; v < tiles_.size(); ++v) {
+    for (std::size_t v = first; room > 1 && v < tiles_.size(); ++v) {
       if (!may_take(dimension, v)) continue;
       for (const std::int64_t trips : divisors_of(tiles_[v] / spatial_[v]))
-        if (trips > 1 && trips <= fanout(dimension) &&
-            !with_trips(&dimension, v, trips, [&] { return spread_all(d + 1); }))
+        if (trips > 1 && trips <= room &&
+            !with_loop(&dimension, {v, trips}, [&] { return fill(d, v + 1, room / trips); }))
           return false;
     }
     return true;
@@ -101,14 +103,14 @@ class NestWalker {
     bool any = false;
     std::size_t first = 0;
     if (d < dimensions_.size() && dimensions_[d].component == dimension.component &&
-        fanout(dimensions_[d]) == fanout(dimension) && dimensions_[d].trips > 1 &&
+        fanout(dimensions_[d]) == fanout(dimension) && !dimensions_[d].loops.empty() &&
         reuse_of(dimensions_[d]) == reuse_of(dimension))
-      first = dimensions_[d].variable;
+      first = dimensions_[d].loops.front().variable;
     for (std::size_t v = first; v < tiles_.size(); ++v) {
       if (!may_take(dimension, v)) continue;
       for (const std::int64_t trips : likely_trips(dimension, v)) {
         any = true;
-        if (!with_trips(&dimension, v, trips, [&] { return spread_likely(d - 1); })) return false;
+        if (!with_loop(&dimension, {v, trips}, [&] { return spread_likely(d - 1); })) return false;
       }
     }
     return any || spread_likely(d - 1);
@@ -167,14 +169,17 @@ class NestWalker {
 
   void write_spatial(ComponentId component) {
     for (const Dimension& dimension : dimensions_) {
-      if (dimension.component != component || dimension.trips == 1) continue;
-      SpatialNode node;
-      node.variables = {variable_id(dimension.variable)};
-      tiles_[dimension.variable] /= dimension.trips;
-      node.tile_shape = tiles_[dimension.variable];
-      node.component = component;
-      node.dimension = dimension.index;
-      nodes_.push_back({node});
+      if (dimension.component != component) continue;
+      for (const Steps& loop : dimension.loops) {
+        if (loop.trips == 1) continue;
+        SpatialNode node;
+        node.variables = {variable_id(loop.variable)};
+        tiles_[loop.variable] /= loop.trips;
+        node.tile_shape = tiles_[loop.variable];
+        node.component = component;
+        node.dimension = dimension.index;
+        nodes_.push_back({node});
+      }
     }
   }
 
@@ -378,9 +383,10 @@ class NestWalker {
   std::int64_t spatial_below(ComponentId memory, std::size_t variable) const {
     std::int64_t result = 1;
     for (const Dimension& dimension : dimensions_)
-      if (dimension.trips > 1 && dimension.variable == variable &&
-          compute_.depth[dimension.component.index()] > compute_.depth[memory.index()])
-        result *= dimension.trips;
+      for (const Steps& loop : dimension.loops)
+        if (loop.variable == variable &&
+            compute_.depth[dimension.component.index()] > compute_.depth[memory.index()])
+          result *= loop.trips;
     return result;
   }
 
@@ -414,7 +420,7 @@ class NestWalker {
   const std::function<bool(const NodeList&)>& visit_;
   std::vector<ComponentId> below_;     ///< the path below `home`, the compute last
   std::vector<Held> likely_held_;      ///< outermost first
-  std::vector<Dimension> dimensions_;  ///< of what stands there, with the loop each has been given
+  std::vector<Dimension> dimensions_;  ///< of what stands there, with the loops each has been given
   std::vector<std::int64_t> spatial_;  ///< per variable: product of those loops
   std::vector<std::int64_t> left_;     ///< per variable: steps that no temporal loop takes yet
   std::vector<std::int64_t> tiles_;    ///< per variable: the tile at the current place

@@ -177,7 +177,6 @@ std::vector<std::string> constraint_violations(const Constraints& constraints,
                                                const BoundProblem& problem,
                                                const Mapping& mapping) {
   if (constraints == Constraints{}) return {};  // searches ask for every mapping
-  if (constraints == Constraints{}) return {};
   return ConstraintCheck(problem, mapping).violations(constraints);
 }
 

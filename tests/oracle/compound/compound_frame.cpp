@@ -63,31 +63,43 @@ class FrameWalk {
       fan_out(place, 0, frame);
   }
 
-  /// (a): in each dimension of a container nothing, or a loop over one class.
+  /// (a): in each dimension of a container loops over as many classes as it has instances for.
   void fan_out(std::size_t place, std::size_t dimension, const Frame& frame) {
     const Component& container = problem_.arch[path_[place]];
-    if (dimension == container.spatial.size()) {
+    if (dimension == container.spatial.size())
       walk(place + 1, frame);
+    else
+      fill(place, dimension, 0, container.spatial[dimension].fanout, frame);
+  }
+
+  /// Classes from number `from` on, of at most `room` instances; one that some Einsum sums over
+  /// has the dimension alone, because the all_reduce goes over all of it.
+  void fill(std::size_t place, std::size_t dimension, std::size_t from, std::int64_t room,
+            const Frame& frame) {
+    if (from == classes_.size()) {
+      fan_out(place, dimension + 1, frame);
       return;
     }
-    fan_out(place, dimension + 1, frame);
+    fill(place, dimension, from + 1, room, frame);
     const bool network =
         place > 0 && std::holds_alternative<Network>(problem_.arch[path_[place - 1]].kind);
-    const SpatialDimension& fan = container.spatial[dimension];
-    for (std::size_t c = 0; c < classes_.size(); ++c) {
-      if (!is_spatial_able(classes_[c], network)) continue;
-      for (std::int64_t trip : trips_of(left_of(frame, c), fan.fanout)) {
-        Frame longer = frame;
-        divide(longer, c, trip);
-        SpatialNode loop;
-        loop.variables = classes_[c].variables;
-        loop.tile_shape = left_of(longer, c);
-        loop.component = path_[place];
-        loop.dimension = static_cast<std::uint32_t>(dimension);
-        longer.nodes.push_back({loop});
-        longer.spatial[c].push_back(fan.name);
-        fan_out(place, dimension + 1, longer);
-      }
+    if (!is_spatial_able(classes_[from], network)) return;
+    const SpatialDimension& fan = problem_.arch[path_[place]].spatial[dimension];
+    const bool is_summed =
+        std::any_of(tensors_.internal.begin(), tensors_.internal.end(),
+                    [&](TensorId tensor) { return is_reduced(classes_[from], tensor); });
+    if (is_summed && room < fan.fanout) return;
+    for (std::int64_t trip : trips_of(left_of(frame, from), room)) {
+      Frame longer = frame;
+      divide(longer, from, trip);
+      SpatialNode loop;
+      loop.variables = classes_[from].variables;
+      loop.tile_shape = left_of(longer, from);
+      loop.component = path_[place];
+      loop.dimension = static_cast<std::uint32_t>(dimension);
+      longer.nodes.push_back({loop});
+      longer.spatial[from].push_back(fan.name);
+      fill(place, dimension, from + 1, is_summed ? 1 : room / trip, longer);
     }
   }
 

@@ -102,29 +102,36 @@ class NestWalk {
   }
 
  private:
-  /// A container: in each dimension nothing, or a loop over one variable.
+  /// A container: in each dimension loops over as many variables as it has instances for.
   void fan_out(std::size_t place, std::size_t dimension, const LeftOver& left,
                const NodeList& nodes) {
-    const ComponentId id = compute_.path[place];
-    const Component& container = problem_.arch[id];
-    if (dimension == container.spatial.size()) {
+    const Component& container = problem_.arch[compute_.path[place]];
+    if (dimension == container.spatial.size())
       walk(place + 1, left, nodes);
+    else
+      fill(place, dimension, 0, container.spatial[dimension].fanout, left, nodes);
+  }
+
+  /// Variables from number `from` on, of at most `room` instances.
+  void fill(std::size_t place, std::size_t dimension, std::size_t from, std::int64_t room,
+            const LeftOver& left, const NodeList& nodes) {
+    if (from == left.size()) {
+      fan_out(place, dimension + 1, left, nodes);
       return;
     }
-    fan_out(place, dimension + 1, left, nodes);
-    for (std::size_t v = 0; v < left.size(); ++v)
-      for (std::int64_t trip : trips_of(left[v], container.spatial[dimension].fanout)) {
-        LeftOver rest = left;
-        rest[v] /= trip;
-        SpatialNode loop;
-        loop.variables = {space_[v].variable};
-        loop.tile_shape = rest[v];
-        loop.component = id;
-        loop.dimension = static_cast<std::uint32_t>(dimension);
-        NodeList longer = nodes;
-        longer.push_back({loop});
-        fan_out(place, dimension + 1, rest, longer);
-      }
+    fill(place, dimension, from + 1, room, left, nodes);
+    for (std::int64_t trip : trips_of(left[from], room)) {
+      LeftOver rest = left;
+      rest[from] /= trip;
+      SpatialNode loop;
+      loop.variables = {space_[from].variable};
+      loop.tile_shape = rest[from];
+      loop.component = compute_.path[place];
+      loop.dimension = static_cast<std::uint32_t>(dimension);
+      NodeList longer = nodes;
+      longer.push_back({loop});
+      fill(place, dimension, from + 1, room / trip, rest, longer);
+    }
   }
 
   /// A memory: what it holds, which of it above the loops, the loops.
