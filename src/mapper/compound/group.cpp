@@ -1,6 +1,7 @@
 #include "group.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -155,6 +156,26 @@ std::optional<ComponentId> first_memory(const BoundProblem& problem, const Bound
   return std::nullopt;
 }
 
+/// Whether an Einsum other than a copy uses two tensors of which one is a copy of the other, or
+/// both are of a third.
+bool uses_copied_twice(const BoundProblem& problem, EinsumId einsum) {
+  if (problem.workload[einsum].is_copy_operation) return false;
+  std::vector<std::size_t> source(problem.workload.tensors.size());
+  std::iota(source.begin(), source.end(), 0);
+  for (const Einsum& copy : problem.workload.einsums) {
+    if (!copy.is_copy_operation) continue;
+    const std::size_t from = source[copy.accesses.front().tensor.index()];
+    const std::size_t to = source[copy.output().tensor.index()];
+    std::replace(source.begin(), source.end(), to, from);
+  }
+  std::vector<std::size_t> used;
+  for (TensorId tensor : problem[einsum].tensors) {
+    if (contains(used, source[tensor.index()])) return true;
+    used.push_back(source[tensor.index()]);
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Group::is_internal(TensorId tensor) const { return contains(internal, tensor); }
@@ -229,6 +250,17 @@ BoundProblem slice(const BoundProblem& problem, const Group& group) {
   auto bound = bind(workload, problem.arch);
   SLUICE_CHECK(bound.has_value(), "a part of a workload that was bound does not bind");
   return std::move(*bound);
+}
+
+BoundProblem slice_below_frames(const BoundProblem& problem, EinsumId einsum) {
+  Group alone;
+  alone.first = einsum.index();
+  alone.end = alone.first + 1;
+  BoundProblem result = slice(problem, alone);
+  if (uses_copied_twice(problem, einsum))
+    for (BoundComponent& component : result.einsums.front().components)
+      component.size_bits = std::numeric_limits<double>::infinity();
+  return result;
 }
 
 }  // namespace sluice::compound

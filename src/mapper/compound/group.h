@@ -51,4 +51,9 @@ Group block_of(const BoundProblem& problem, const Group& outer, std::size_t firs
 /// Einsum ids count from `first`.
 BoundProblem slice(const BoundProblem& problem, const Group& group);
 
+/// One Einsum as a workload of its own, to be priced below frames. If it uses a tensor and its
+/// copy, which are one reservation where both are at home, its memories have no limits: the whole
+/// group has.
+BoundProblem slice_below_frames(const BoundProblem& problem, EinsumId einsum);
+
 }  // namespace sluice::compound

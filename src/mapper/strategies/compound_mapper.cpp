@@ -64,12 +64,8 @@ class CompoundSearch {
  private:
   void find_groups() {
     const std::size_t n = problem_.einsums.size();
-    for (std::size_t e = 0; e < n; ++e) {
-      compound::Group alone;
-      alone.first = e;
-      alone.end = e + 1;
-      alone_.push_back(compound::slice(problem_, alone));
-    }
+    for (std::size_t e = 0; e < n; ++e)
+      alone_.push_back(compound::slice_below_frames(problem_, EinsumId(e)));
     is_cut_short_ = n > kLongestGroup;
     for (std::size_t first = 0; first < n; ++first)
       for (std::size_t end = first + 1; end <= std::min(n, first + kLongestGroup); ++end)

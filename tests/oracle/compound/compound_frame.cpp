@@ -264,7 +264,7 @@ class FrameWalk {
       std::vector<TensorId> held = must;
       held.insert(held.end(), chosen.begin(), chosen.end());
       NodeList first;
-      append_storage(first, held, home_);
+      append_storage(first, held, home_, problem_[EinsumId(e)]);
       for (NodeList& nest :
            nests_below(problem_, EinsumId(e), home_, frame.left[e - begin_], first, most_))
         children.push_back(std::move(nest));

@@ -64,8 +64,18 @@ void append_storage(NodeList& nodes, const std::vector<TensorId>& tensors, Compo
   if (tensors.empty()) return;
   StorageNode storage;
   storage.tensors = tensors;
+  std::sort(storage.tensors.begin(), storage.tensors.end());
   storage.component = memory;
   nodes.push_back({storage});
+}
+
+void append_storage(NodeList& nodes, const std::vector<TensorId>& tensors, ComponentId memory,
+                    const BoundEinsum& einsum) {
+  std::vector<TensorId> in_order = einsum.tensors;
+  std::erase_if(in_order, [&](TensorId tensor) { return !contains(tensors, tensor); });
+  if (in_order.empty()) return;
+  append_storage(nodes, in_order, memory);
+  std::get<StorageNode>(nodes.back().kind).tensors = in_order;
 }
 
 std::optional<std::size_t> place_on(const BoundCompute& compute, ComponentId component) {
@@ -147,11 +157,11 @@ class NestWalk {
       }
       for (const std::vector<TensorId>& resident : subsets_of(held)) {
         NodeList longer = nodes;
-        append_storage(longer, resident, id);
+        append_storage(longer, resident, id, problem_[einsum_]);
         const std::vector<TensorId> others = without(held, resident);
         loops(left, longer, std::vector<bool>(left.size()), !resident.empty(),
               [&](const LeftOver& rest, NodeList below) {
-                append_storage(below, others, id);
+                append_storage(below, others, id, problem_[einsum_]);
                 walk(place + 1, rest, below);
               });
       }

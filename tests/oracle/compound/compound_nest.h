@@ -35,8 +35,11 @@ std::vector<std::vector<TensorId>> subsets_of(const std::vector<TensorId>& tenso
 std::vector<TensorId> without(const std::vector<TensorId>& tensors,
                               const std::vector<TensorId>& others);
 
-/// Appends a storage node, unless it would hold nothing.
+/// Appends a storage node, unless it would hold nothing: the tensors ascending, or in the order of
+/// an Einsum's accesses (a node of several tensors is several nodes, one below the other).
 void append_storage(NodeList& nodes, const std::vector<TensorId>& tensors, ComponentId memory);
+void append_storage(NodeList& nodes, const std::vector<TensorId>& tensors, ComponentId memory,
+                    const BoundEinsum& einsum);
 
 /// Where a component stands on a compute's path (BoundCompute::path).
 std::optional<std::size_t> place_on(const BoundCompute& compute, ComponentId component);

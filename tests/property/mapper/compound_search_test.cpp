@@ -233,5 +233,33 @@ arch:
   EXPECT_DOUBLE_EQ(found->mappings.front().cost.energy_j, 22.15625 * 4 + 64);
 }
 
+// T1 and its copy T2 are one reservation of 32 bits, also for T3, which reads both; priced alone, T3
+// knows of no copy. 96 bits of X0 come from DRAM, 32 of T3 go there.
+TEST(CompoundSearch, CountsATensorAndItsCopyAtHomeOnce) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 3, N: 2}
+  bits_per_value: {All: 16}
+  einsums:
+  - "T1[n] = max(X0[m,n])"
+  - {einsum: "T2[n] = T1[n]", name: T2, is_copy_operation: true}
+  - "T3[n] = T2[n] * T1[n]"
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: OB, size: 32, tensors: {keep: Nothing, may_keep: Intermediates}, actions: [{name: read, energy: 0, throughput: 1}, {name: write, energy: 0, throughput: 1}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 0, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value());
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  const auto found =
+      find_mapper("compound")->map(*bind(*specs->workload, *specs->arch), options, {});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+  EXPECT_EQ(found->mappings.front().cost.energy_j, 96 + 32);
+}
+
 }  // namespace
 }  // namespace sluice::compound
