@@ -233,8 +233,8 @@ arch:
   EXPECT_DOUBLE_EQ(found->mappings.front().cost.energy_j, 22.15625 * 4 + 64);
 }
 
-// T1 and its copy T2 are one reservation of 32 bits, also for T3, which reads both; priced alone, T3
-// knows of no copy. 96 bits of X0 come from DRAM, 32 of T3 go there.
+// T1 and its copy T2 are one reservation of 32 bits, also for T3, which reads both; priced alone,
+// T3 knows of no copy. 96 bits of X0 come from DRAM, 32 of T3 go there.
 TEST(CompoundSearch, CountsATensorAndItsCopyAtHomeOnce) {
   const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
 workload:
