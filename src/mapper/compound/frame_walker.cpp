@@ -30,7 +30,7 @@ class FrameWalker {
       const ComponentId id = compute.path[static_cast<std::size_t>(depth)];
       for (std::uint32_t d = 0; d < problem.arch[id].spatial.size(); ++d)
         level.dimensions.push_back({id, d});
-      if (!problem.arch[id].is_memory()) continue;
+      if (!problem.arch[id].holds_tensors()) continue;
       level.memory = id;
       levels_.push_back(std::move(level));
       level = {};
@@ -49,10 +49,10 @@ class FrameWalker {
     std::uint32_t index = 0;
   };
   struct Level {
-    std::vector<Dimension> dimensions;  ///< between the memory above and `memory`
-    ComponentId memory;
-    std::size_t most_loops = 1;  ///< likely frames: temporal loops at this level
-    bool has_room = false;       ///< likely frames: some tiles of so many loops have
+    std::vector<Dimension> dimensions;  ///< between the memory or toll above and `memory`
+    ComponentId memory;                 ///< or a toll
+    std::size_t most_loops = 1;         ///< likely frames: temporal loops at this level
+    bool has_room = false;              ///< likely frames: some tiles of so many loops have
   };
   struct Steps {
     std::size_t loop_class = 0;
@@ -185,14 +185,15 @@ class FrameWalker {
       sets.push_back(
           allowed_sets(problem_, constraints_, group_.einsum(e), memory, frame_.held[e]));
     const auto asked = [&](TensorId tensor, bool all_of) {
-      bool any = false, all = true;
+      bool any = false, all = true, has_say = false;
       for (std::size_t e = 0; e < group_.size(); ++e) {
         const int t = bound(e).local_tensor[tensor.index()];
-        if (t < 0) continue;
+        if (t < 0 || has_no_say(l, e)) continue;
+        has_say = true;
         any |= (sets[e].must >> t & 1) != 0;
         all &= ((sets[e].must | sets[e].may) >> t & 1) != 0;
       }
-      return all_of ? all : any;
+      return all_of ? all && has_say : any;
     };
     for (TensorId tensor : group_.internal) {
       const bool stays = is_home && contains(at_home_, tensor);
@@ -208,18 +209,25 @@ class FrameWalker {
     return true;
   }
 
+  /// A copy goes where others go.
+  bool has_no_say(std::size_t l, std::size_t e) const {
+    return is_toll(l) && problem_.workload[group_.einsum(e)].is_copy_operation;
+  }
+
   bool choose_held(std::size_t l) {
     std::vector<TensorId> must, may;
     if (!agree(l, &must, &may)) return true;
     SLUICE_CHECK(may.size() < 64, "too many optional tensors in one memory");
     const std::uint64_t all = (std::uint64_t{1} << may.size()) - 1;
-    for (std::uint64_t subset = all;; subset = (subset - 1) & all) {
+    // Likely: everything, or nothing but what must be; no toll that need not be paid.
+    const bool most = effort_ == Effort::kAll || !is_toll(l);
+    for (std::uint64_t subset = most ? all : 0;; subset = (subset - 1) & all) {
       std::vector<TensorId> held = must;
       for (std::size_t i = 0; i < may.size(); ++i)
         if (subset >> i & 1) held.push_back(may[i]);
       if (!hold(l, held)) return false;
       if (subset == 0) return true;
-      if (effort_ == Effort::kLikely) subset = 1;  // everything, or nothing but what must be
+      if (effort_ == Effort::kLikely) subset = 1;
     }
   }
 
@@ -230,8 +238,20 @@ class FrameWalker {
       frame_.held[e][memory] = local(e, held);
       if (is_home) frame_.held[e][memory] |= local(e, at_home_);
     }
-    const bool go_on = is_home && group_.size() > 1 ? choose_first(l, held) : enclose(l, held);
+    const bool go_on = is_toll(l)                     ? pass(l, held)
+                       : is_home && group_.size() > 1 ? choose_first(l, held)
+                                                      : enclose(l, held);
     for (std::size_t e = 0; e < group_.size(); ++e) frame_.held[e][memory] = 0;
+    return go_on;
+  }
+
+  bool is_toll(std::size_t l) const { return problem_.arch[levels_[l].memory].is_toll(); }
+
+  bool pass(std::size_t l, const std::vector<TensorId>& held) {
+    const std::size_t n_nodes = frame_.nodes.size();
+    append(held, levels_[l].memory);
+    const bool go_on = next_level(l);
+    frame_.nodes.resize(n_nodes);
     return go_on;
   }
 

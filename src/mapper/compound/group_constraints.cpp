@@ -27,6 +27,13 @@ Constraints between(const Constraints& constraints, std::size_t first, std::size
   return own;
 }
 
+TensorMask held_by_memories(const BoundProblem& problem, const std::vector<TensorMask>& held) {
+  TensorMask all = 0;
+  for (std::size_t c = 0; c < held.size(); ++c)
+    if (problem.arch.components[c].is_memory()) all |= held[c];
+  return all;
+}
+
 }  // namespace
 
 bool may_keep(const Constraints& constraints, const BoundProblem& problem, const Group& group) {
@@ -69,12 +76,12 @@ Constraints constraints_alone(const Constraints& constraints, EinsumId einsum) {
 }
 
 KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraints, EinsumId einsum,
-                      ComponentId memory, const std::vector<TensorMask>& held) {
-  const Result<KeepSets> sets = keep_sets(problem, einsum, memory, held);
+                      ComponentId holder, const std::vector<TensorMask>& held) {
+  const Result<KeepSets> sets = keep_sets(problem, einsum, holder, held);
   SLUICE_CHECK(sets.has_value(), "keep sets were checked when the problem was bound");
   KeepSets result = *sets;
   for (const StorageConstraint& c : constraints.storage) {
-    if (c.memory != memory || (c.einsum && *c.einsum != einsum)) continue;
+    if (c.memory != holder || (c.einsum && *c.einsum != einsum)) continue;
     for (std::size_t t = 0; t < problem[einsum].tensors.size(); ++t) {
       const TensorMask bit = TensorMask{1} << t;
       if (contains(c.keep, problem[einsum].tensors[t])) result.must |= bit;
@@ -83,6 +90,12 @@ KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraint
         result.may &= ~bit;
       }
     }
+  }
+  if (problem.arch[holder].is_toll()) {
+    const bool is_copy = problem.workload[einsum].is_copy_operation;
+    const TensorMask passing = is_copy ? 0 : held_by_memories(problem, held);
+    result.must &= passing;
+    result.may &= passing;
   }
   result.may &= ~result.must;
   return result;

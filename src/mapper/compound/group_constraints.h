@@ -16,9 +16,10 @@ Constraints constraints_on(const Constraints& constraints, const Group& group);
 /// The constraints on one Einsum's nest, as those of a workload of this Einsum alone.
 Constraints constraints_alone(const Constraints& constraints, EinsumId einsum);
 
-/// keep_sets(), with what the constraints force into the memory or out of it.
+/// keep_sets(), with what the constraints force into the memory or toll or out of it. A toll is
+/// passed by what memories further out hold; a copy has no nodes there.
 KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraints, EinsumId einsum,
-                      ComponentId memory, const std::vector<TensorMask>& held);
+                      ComponentId holder, const std::vector<TensorMask>& held);
 
 /// Whether constraints and the dimension's `reuse` let it unroll this variable of the Einsum (index
 /// into its iteration space).

@@ -542,7 +542,9 @@ class GroupSearch {
     bool any = false;
     for (Node& node : result) {
       auto* storage = std::get_if<StorageNode>(&node.kind);
-      if (storage == nullptr || storage->component == home) continue;
+      if (storage == nullptr || storage->component == home ||
+          problem_.arch[storage->component].is_toll())
+        continue;
       const bool is_first =
           std::none_of(storage->tensors.begin(), storage->tensors.end(), [&](TensorId tensor) {
             return std::find(seen.begin(), seen.end(), tensor) != seen.end();

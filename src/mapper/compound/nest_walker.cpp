@@ -167,7 +167,8 @@ class NestWalker {
     return descend(0, {});
   }
 
-  void write_spatial(ComponentId component) {
+  /// The spatial loops of a component, and what passes it if it is a toll.
+  void write_fanout(ComponentId component) {
     for (const Dimension& dimension : dimensions_) {
       if (dimension.component != component) continue;
       for (const Steps& loop : dimension.loops) {
@@ -181,6 +182,8 @@ class NestWalker {
         nodes_.push_back({node});
       }
     }
+    if (problem_.arch[component].is_toll())
+      append_storage(bound_, held_[component.index()], component, &nodes_);
   }
 
   // ---- memories and temporal loops -------------------------------------------------------------
@@ -189,18 +192,23 @@ class NestWalker {
     return problem_.workload[request_.einsum].iteration_space[variable].variable;
   }
 
-  /// From place `b` of the path on; `pending`: components since the last memory that fan out.
+  /// From place `b` of the path on; `pending`: components since the last memory that fan out, and
+  /// tolls.
   bool descend(std::size_t b, std::vector<ComponentId> pending) {
     const ComponentId id = below_[b];
-    if (!bound_.components[id.index()].spatial.empty()) pending.push_back(id);
+    const bool is_toll = problem_.arch[id].is_toll();
+    if (is_toll || !bound_.components[id.index()].spatial.empty()) pending.push_back(id);
     if (b + 1 == below_.size()) return finish(pending);
-    if (!problem_.arch[id].is_memory() || !bound_.components[id.index()].enabled)
+    if (!problem_.arch[id].holds_tensors() || !bound_.components[id.index()].enabled)
       return descend(b + 1, std::move(pending));
     const KeepSets sets = allowed_sets(problem_, *request_.constraints, request_.einsum, id, held_);
-    for (TensorMask subset = sets.may;; subset = (subset - 1) & sets.may) {
+    // Likely: everything in a memory, no toll that need not be paid.
+    const bool most = effort_ == Effort::kAll || !is_toll;
+    for (TensorMask subset = most ? sets.may : 0;; subset = (subset - 1) & sets.may) {
       const TensorMask kept = sets.must | subset;
       held_[id.index()] = kept;
-      const bool go_on = kept == 0 ? descend(b + 1, pending) : segment(b, pending, kept);
+      const bool passes = is_toll || kept == 0;
+      const bool go_on = passes ? descend(b + 1, pending) : segment(b, pending, kept);
       held_[id.index()] = 0;
       if (!go_on) return false;
       if (subset == 0 || effort_ == Effort::kLikely) break;
@@ -219,7 +227,7 @@ class NestWalker {
     const std::vector<std::int64_t> tiles = tiles_;
     const auto array = std::find_if(pending.begin(), pending.end(),
                                     [this](ComponentId id) { return has_array(id); });
-    for (auto at = pending.begin(); at != array; ++at) write_spatial(*at);
+    for (auto at = pending.begin(); at != array; ++at) write_fanout(*at);
     const bool go_on = choose_steps(kept, below_[b], [&](const std::vector<Steps>& steps) {
       return for_each_order(steps, [&](const std::vector<Steps>& ordered) {
         return place(b, kept, {array, pending.end()}, ordered);
@@ -257,7 +265,7 @@ class NestWalker {
     const std::vector<std::int64_t> tiles = tiles_;
     append_storage(bound_, resident, below_[b], &nodes_);
     write_steps(steps);
-    for (ComponentId id : array) write_spatial(id);
+    for (ComponentId id : array) write_fanout(id);
     append_storage(bound_, kept & ~resident, below_[b], &nodes_);
     const bool go_on = descend(b + 1, {});
     unwrite_steps(steps);
@@ -287,7 +295,7 @@ class NestWalker {
   bool finish(const std::vector<ComponentId>& pending) {
     const std::size_t n_nodes = nodes_.size();
     const std::vector<std::int64_t> tiles = tiles_;
-    for (ComponentId id : pending) write_spatial(id);
+    for (ComponentId id : pending) write_fanout(id);
     std::vector<Steps> rest;
     for (std::size_t v : in_order_of_reduction())
       if (left_[v] > 1) rest.push_back({v, left_[v]});

@@ -355,9 +355,6 @@ std::string CompoundMapper::description() const {
 
 std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem,
                                                      const MapperOptions& options) const {
-  for (const Component& component : problem.arch.components)
-    if (component.is_toll())
-      return UnpricedPart{"tolls", component.name, "an architecture without " + component.name};
   if (const auto compute = compound::compute_elsewhere(problem))
     return UnpricedPart{"computes below several outermost memories", problem.arch[*compute].name,
                         "one memory above all of them"};

@@ -41,14 +41,18 @@ class KeepChecker {
     return backing_of(problem_, tree_, nest_, einsum_.tensors[tensor]);
   }
 
-  /// A copy has no storage below its backing nodes: a memory further in need not hold its tensors.
+  /// A copy has no storage below its backing nodes: a memory or toll further in need not hold its
+  /// tensors. What is backed further in than a toll does not pass it.
   TensorMask missing(TensorMask tensors, ComponentId component) const {
-    if (!problem_.workload[nest_.einsum].is_copy_operation) return tensors;
+    const bool is_copy = problem_.workload[nest_.einsum].is_copy_operation;
+    const bool is_toll = problem_.arch[component].is_toll();
+    if (!is_copy && !is_toll) return tensors;
     const std::vector<int>& depth = nest_.compute->depth;
     for (std::size_t t = 0; t < einsum_.tensors.size(); ++t) {
       const NestStorage* storage = backing(t);
-      if (storage && depth[storage->component.index()] <= depth[component.index()])
-        tensors &= ~(TensorMask{1} << t);
+      if (!storage) continue;
+      const bool is_backed_above = depth[storage->component.index()] <= depth[component.index()];
+      if (is_backed_above ? is_copy : is_toll) tensors &= ~(TensorMask{1} << t);
     }
     return tensors;
   }

@@ -168,7 +168,9 @@ class ChipDice {
     std::string text = "arch:\n  nodes:\n";
     text += memory("DRAM", "inf", "keep: ~Intermediates, may_keep: All", 20);
     for (int level = 0; level < levels; ++level) {
+      text += maybe_toll(fmt::format("Up{}", level));
       text += maybe_fan(fmt::format("F{}", level));
+      text += maybe_toll(fmt::format("Down{}", level));
       const std::string size =
           dice_.chance(50) ? "inf" : std::to_string(dice_.one_of({4, 8, 16, 32, 64}) * 8);
       text += memory(fmt::format("L{}", level), size, keep(level > 0 && level + 1 == levels), 4);
@@ -192,6 +194,17 @@ class ChipDice {
     std::string text = fmt::format("  - !Container {{name: {}, spatial: [{}", name, dimension("x"));
     if (dice_.chance(25)) text += ", " + dimension("y");
     return text + "]}\n";
+  }
+
+  std::string maybe_toll(const std::string& name) {
+    if (!dice_.chance(6)) return "";
+    const std::string keep = dice_.text_of({"All", "Inputs", "Outputs", "Nothing, may_keep: All"});
+    const std::string direction = dice_.text_of({"down", "up", "up_and_down"});
+    const int energy = 1 + dice_.below(6);
+    return fmt::format(
+        "  - !Toll {{name: {}, tensors: {{keep: {}}}, direction: {}, actions: [{{name: read, "
+        "energy: {}, throughput: {}}}]}}\n",
+        name, keep, direction, energy, dice_.text_of({"inf", "8", "1"}));
   }
 
   std::string memory(const std::string& name, const std::string& size, const std::string& keep,

@@ -180,20 +180,23 @@ class CascadeDice {
 /// Writes a machine: memories, containers with networks, computes.
 class MachineDice {
  public:
-  MachineDice(Dice& dice, int attempt)
-      : dice_(dice), attempt_(attempt), slow_computes_(dice.chance(50)) {}
+  MachineDice(Dice& dice, Dice& tolls, int attempt)
+      : dice_(dice), tolls_(tolls), attempt_(attempt), slow_computes_(dice.chance(50)) {}
 
   std::string draw() {
     std::string text = "arch:\n  nodes:\n" + outermost();
     const int levels = attempt_ > 8 ? 1 : dice_.one_of({1, 2, 2, 2});
     if (levels == 2) {
+      text += maybe_toll("Port");
       text += fan("Cluster", dice_.chance(25) ? "cx,cy" : "cx");
       text += memory("GB");
       text += fan("Core", dice_.chance(10) ? "kx,ky" : "kx");
     } else {
       text += fan("Core", dice_.chance(50) ? "kx,ky" : "kx");
     }
+    text += maybe_toll("Link");
     text += memory("OB");
+    text += maybe_toll("Lane");
     return text + computes();
   }
 
@@ -236,6 +239,20 @@ class MachineDice {
     const std::string throughput = dice_.text_of(throughputs);
     return fmt::format("{{name: {}, energy: {}, throughput: {}{}}}", name, 1 + dice_.below(energy),
                        throughput, setup);
+  }
+
+  std::string maybe_toll(const char* name) {
+    if (!tolls_.chance(6)) return "";
+    std::string text = fmt::format(
+        "  - !Toll {{name: {}, tensors: {{keep: {}}}", name,
+        tolls_.text_of({"All", "All", "Inputs", "Outputs", "Nothing, may_keep: Inputs"}));
+    if (tolls_.chance(50))
+      text += fmt::format(", direction: {}", tolls_.text_of({"down", "up", "up_and_down"}));
+    if (tolls_.chance(25)) text += fmt::format(", spatial: [{{name: {}x, fanout: 2}}]", name);
+    if (tolls_.chance(20)) text += ", leak_power: 1";
+    const int energy = 1 + tolls_.below(6);
+    return text + fmt::format(", actions: [{{name: read, energy: {}, throughput: {}}}]}}\n", energy,
+                              tolls_.text_of({"inf", "8", "1"}));
   }
 
   std::string network(const char* name) {
@@ -297,6 +314,7 @@ class MachineDice {
   }
 
   Dice& dice_;
+  Dice& tolls_;
   int attempt_;
   bool slow_computes_;  ///< beside everything else: it is worth while to spread work
 };
@@ -305,10 +323,11 @@ class MachineDice {
 
 std::string random_compound_yaml(std::uint64_t seed, int attempt) {
   Dice cascade(seed * 1'000'003), copies(seed * 1'000'003 + 500'000),
-      machine(seed * 1'000'003 + 1 + static_cast<unsigned>(attempt));
+      machine(seed * 1'000'003 + 1 + static_cast<unsigned>(attempt)),
+      tolls(seed * 1'000'003 + 600'000);
   // named, because the order in which operands are evaluated is not fixed
   const std::string workload = CascadeDice(cascade, copies, attempt).draw();
-  return workload + MachineDice(machine, attempt).draw();
+  return workload + MachineDice(machine, tolls, attempt).draw();
 }
 
 BoundProblem bind_compound(const std::string& yaml) {

@@ -56,7 +56,7 @@ class FrameWalk {
 
   void walk(std::size_t place, const Frame& frame) {
     const Component& component = problem_.arch[path_[place]];
-    SLUICE_CHECK(!component.is_toll() && !component.is_compute(), "a home is on the path");
+    SLUICE_CHECK(!component.is_compute(), "a home is on the path");
     if (component.is_memory())
       memory(place, frame);
     else
@@ -66,7 +66,9 @@ class FrameWalk {
   /// (a): in each dimension of a container loops over as many classes as it has instances for.
   void fan_out(std::size_t place, std::size_t dimension, const Frame& frame) {
     const Component& container = problem_.arch[path_[place]];
-    if (dimension == container.spatial.size())
+    if (dimension == container.spatial.size() && container.is_toll())
+      toll(place, frame);
+    else if (dimension == container.spatial.size())
       walk(place + 1, frame);
     else
       fill(place, dimension, 0, container.spatial[dimension].fanout, frame);
@@ -100,6 +102,26 @@ class FrameWalk {
       longer.nodes.push_back({loop});
       longer.spatial[from].push_back(fan.name);
       fill(place, dimension, from + 1, is_summed ? 1 : room / trip, longer);
+    }
+  }
+
+  /// What passes a toll above the home: external tensors.
+  void toll(std::size_t place, const Frame& frame) {
+    std::vector<TensorId> must, may;
+    for (std::size_t e = begin_; e < end_; ++e) {
+      if (einsum(e).is_copy_operation) continue;
+      const Keeping keeps = keeping(problem_, EinsumId(e), path_[place]);
+      for (TensorId tensor : tensors_.external) {
+        if (contains(keeps.must, tensor)) add_once(must, tensor);
+        if (contains(keeps.may, tensor)) add_once(may, tensor);
+      }
+    }
+    for (const std::vector<TensorId>& chosen : subsets_of(without(may, must))) {
+      std::vector<TensorId> passing = must;
+      passing.insert(passing.end(), chosen.begin(), chosen.end());
+      Frame longer = frame;
+      append_storage(longer.nodes, passing, path_[place]);
+      walk(place + 1, longer);
     }
   }
 

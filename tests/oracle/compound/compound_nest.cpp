@@ -104,7 +104,6 @@ class NestWalk {
       return;
     }
     const Component& component = problem_.arch[compute_.path[place]];
-    SLUICE_CHECK(!component.is_toll(), "no tolls in the compound space");
     if (component.is_memory())
       memory(place, left, nodes);
     else
@@ -116,7 +115,9 @@ class NestWalk {
   void fan_out(std::size_t place, std::size_t dimension, const LeftOver& left,
                const NodeList& nodes) {
     const Component& container = problem_.arch[compute_.path[place]];
-    if (dimension == container.spatial.size())
+    if (dimension == container.spatial.size() && container.is_toll())
+      toll(place, left, nodes);
+    else if (dimension == container.spatial.size())
       walk(place + 1, left, nodes);
     else
       fill(place, dimension, 0, container.spatial[dimension].fanout, left, nodes);
@@ -141,6 +142,21 @@ class NestWalk {
       NodeList longer = nodes;
       longer.push_back({loop});
       fill(place, dimension, from + 1, room / trip, rest, longer);
+    }
+  }
+
+  /// What passes a toll stands right below its own loops: everything comes from further out. A copy
+  /// has no nodes below those that back its tensors.
+  void toll(std::size_t place, const LeftOver& left, const NodeList& nodes) {
+    Keeping keeps;
+    if (!problem_.workload[einsum_].is_copy_operation)
+      keeps = keeping(problem_, einsum_, compute_.path[place]);
+    for (const std::vector<TensorId>& chosen : subsets_of(keeps.may)) {
+      std::vector<TensorId> passing = keeps.must;
+      passing.insert(passing.end(), chosen.begin(), chosen.end());
+      NodeList longer = nodes;
+      append_storage(longer, passing, compute_.path[place], problem_[einsum_]);
+      walk(place + 1, left, longer);
     }
   }
 

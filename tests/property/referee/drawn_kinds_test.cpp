@@ -4,6 +4,8 @@
 #include <map>
 
 #include "oracle/compare.h"
+#include "oracle/compound/agreement_case.h"
+#include "oracle/compound/compound_case.h"
 #include "triples/triple.h"
 
 namespace sluice {
@@ -33,6 +35,21 @@ TEST(DrawnKinds, AreEachATwentiethOfTheProblems) {
   for (const char* kind :
        {"windowed_outputs", "shared_windows", "ports", "leakage", "many_loops", "cycles"})
     EXPECT_GE(drawn[kind], kDraws / 20) << kind;
+}
+
+TEST(DrawnKinds, AreEachATwentiethOfTheCompoundProblems) {
+  constexpr std::uint64_t kDraws = 400;
+  std::map<std::string, std::uint64_t> drawn;
+  for (std::uint64_t seed = 1; seed <= kDraws; ++seed) {
+    const std::string yaml = oracle::random_compound_yaml(seed, 0);
+    const std::string larger = oracle::random_agreement_case(seed).yaml;
+    for (const char* kind : {"!Toll", "is_copy_operation"}) {
+      drawn[kind] += yaml.find(kind) != std::string::npos ? 1 : 0;
+      drawn[std::string(kind) + " where spaces meet"] +=
+          larger.find(kind) != std::string::npos ? 1 : 0;
+    }
+  }
+  for (const auto& [kind, count] : drawn) EXPECT_GE(count, kDraws / 20) << kind;
 }
 
 }  // namespace

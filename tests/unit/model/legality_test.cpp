@@ -242,5 +242,27 @@ TEST(KeepRules, AreReportedApartFromLegality) {
             "RF may not keep B for the Einsum C, and the mapping does.\n");
 }
 
+// T stays in RF: it does not pass the toll.
+TEST(KeepRules, OfATollConcernWhatIsBackedFurtherOut) {
+  const Workload w =
+      WorkloadBuilder({{"m", 4}}, 8).einsum("T[m] = A[m]").einsum("U[m] = T[m]").workload;
+  Arch arch = machine();
+  Component toll = arch.components[2];
+  toll.name = "Link";
+  Toll kind;
+  kind.tensors.keep = expression("All");
+  toll.kind = kind;
+  toll.actions.resize(1);
+  arch.components.insert(arch.components.begin() + 2, toll);
+  const MappingBuilder b(w, arch);
+  const NodeList nodes = {b.storage("DRAM", {"A", "U"}), b.storage("Link", {"A"}),
+                          b.storage("RF", {"T"}),
+                          b.sequential({{b.temporal("m", 1), b.compute("T", "MAC")},
+                                        {b.temporal("m", 1), b.compute("U", "MAC")}})};
+  EXPECT_EQ(why_illegal(w, arch, nodes), "");
+  EXPECT_EQ(messages(keep_violations(bound(w, arch), Mapping{nodes, {}})),
+            "Link must keep U for the Einsum U, and the mapping does not.\n");
+}
+
 }  // namespace
 }  // namespace sluice::testing
