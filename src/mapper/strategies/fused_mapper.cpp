@@ -1,19 +1,10 @@
 #include "sluice/mapper/fused_mapper.h"
 
+#include "mapper/common/network_cost.h"
 #include "mapper/fused/join/search.h"
 #include "sluice/mapper/selection.h"
 
 namespace sluice {
-namespace {
-
-bool costs(const Network& network) {
-  if (network.hop_energy_j > 0) return true;
-  if (network.implicit_time == ImplicitTime::kNone) return false;  // its mappings have no other
-  return network.link_bandwidth != kUnbounded || network.router_latency_s > 0 ||
-         network.queue_latency_s > 0;
-}
-
-}  // namespace
 
 std::string FusedMapper::description() const {
   return "provably optimal fused mappings: partial mappings per Einsum, joined on compatible loops "

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/network/network_routes.h"
 #include "model/traffic/traffic.h"
 #include "model/visits/visit_sum.h"
 #include "sluice/support/error.h"
@@ -41,18 +42,19 @@ class Symbols {
   }
   /// Values of an access's tile at a storage node, from `tile_sizes`.
   Value volume(const FlatTree& tree, const NestStorage& storage, const BoundAccess& access);
-  Value uneven_sum(const NestLoop*, const std::vector<LoopEffect>&, const BoundAccess&,
-                   const std::vector<VariableRange>&) {
+  Value visit_sum(const Visits&) { return refuse(); }
+  Value first_sights(const Visits&) { return refuse(); }
+  Value visits_of_new_tiles(const Visits&) { return refuse(); }
+  bool counts(const Network&) const { return true; }
+  BasicRoutes<Value> routes(const RouteQuestion&, const std::vector<int>&) {
     refuse();
-    return 0;
-  }
-  Value first_sights(const NestLoop*, const std::vector<LoopEffect>&, const BoundAccess&,
-                     const std::vector<VariableRange>&) {
-    refuse();
-    return 0;
+    return {};
   }
   /// Notes that something cannot be written as a program.
-  void refuse() { refused_ = true; }
+  Value refuse() {
+    refused_ = true;
+    return 0;
+  }
 
   std::vector<Value> trips_of_loop;  ///< per loop of the tree
   std::vector<Value> tile_sizes;     ///< as FlatTree::tile_sizes

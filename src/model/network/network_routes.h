@@ -19,16 +19,28 @@ struct RouteLoop {
 /// nodes where their number is even, half a hop from either; a tree's root, a bus's driver) and
 /// take dimension-order routes, the first dimension first, the shorter way round a ring; the routes
 /// to nodes that share a value are joined, and a reduction is the mirror image.
-struct Routes {
-  std::int64_t groups = 1;      ///< distinct values
-  std::int64_t deliveries = 1;  ///< nodes that receive one: messages
-  std::int64_t half_hops = 0;   ///< twice Σ over groups of the links that the joined routes cross
-  std::int64_t longest_route = 0;  ///< hops; half of one counts as one
+template <class Value>
+struct BasicRoutes {
+  Value groups{};         ///< distinct values
+  Value deliveries{};     ///< nodes that receive one: messages
+  Value half_hops{};      ///< twice Σ over groups of the links that the joined routes cross
+  Value longest_route{};  ///< hops; half of one counts as one
   /// values over each link that leaves the entry; one of these is the most loaded link. Equal
   /// indices are equal links for every tensor of an Einsum.
-  std::vector<std::int64_t> entry_loads;
+  std::vector<Value> entry_loads;
+};
 
+struct Routes : BasicRoutes<std::int64_t> {
+  Routes() { groups = deliveries = 1; }
   double value_hops() const { return static_cast<double>(half_hops) / 2; }
+};
+
+/// What routes depend on.
+struct RouteQuestion {
+  const Network& network;
+  const std::vector<std::int64_t>& fanouts;  ///< extents of the network's dimensions
+  const std::vector<RouteLoop>& loops;
+  const std::vector<std::int64_t>& first;  ///< coordinates where the loops begin; empty: 0
 };
 
 /// Twice the coordinates of where values enter a mesh or torus.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/network/network_counter.h"
 #include "model/traffic/systolic.h"
 #include "model/traffic/traffic.h"
 #include "model/visits/first_sights.h"
@@ -57,7 +58,7 @@ class AccessCounter {
         nest_(nest),
         access_(access),
         traffic_(traffic.storages),
-        networks_(problem, tree, nest, traffic.networks),
+        networks_(arithmetic, problem, tree, nest, traffic.networks),
         loops_(tree.loops.data() + nest.loops_begin),
         n_loops_(static_cast<int>(nest.loops_end - nest.loops_begin)),
         windowed_(access.is_output && moves_windows(access, loops_, n_loops_)),
@@ -153,21 +154,26 @@ class AccessCounter {
     return (dimension.may_reuse >> access_.tensor) & 1;
   }
 
-  Value trips(int l) const { return arithmetic_.trips(tree_, nest_.loops_begin, l); }
+  auto trips(int l) const { return arithmetic_.trips(tree_, nest_.loops_begin, l); }
 
   /// Values of the tiles that the visits of `child` move.
   Value sum(const Place& child, Value volume, const CountMode& mode) const {
     if (child.incremental && !mode.first_visit) return incremental_sum(child, mode);
     if (mode.first_visit && windowed_)
-      return arithmetic_.first_sights(loops_, effects(child, mode), access_, ranges_);
+      return arithmetic_.first_sights(visits(child, effects(child, mode)));
     if (nest_.perfect) {
       Value product = volume;
       for (int l = 0; l < child.n_loops; ++l)
         if (effect(l, child, mode) == LoopEffect::kEvery)
-          product = arithmetic_.multiply(product, trips(l));
+          product = arithmetic_.multiply(std::move(product), trips(l));
       return product;
     }
-    return arithmetic_.uneven_sum(loops_, effects(child, mode), access_, ranges_);
+    return arithmetic_.visit_sum(visits(child, effects(child, mode)));
+  }
+
+  Visits visits(const Place& child, const std::vector<LoopEffect>& effects) const {
+    const bool at_compute = child.storage == kComputeLevel;
+    return {loops_, effects, access_, ranges_, at_compute ? nullptr : &storage(child.storage)};
   }
 
   std::vector<LoopEffect> effects(const Place& child, const CountMode& mode) const {
@@ -195,7 +201,7 @@ class AccessCounter {
       if (l >= mode.spatial_from && !access_.is_output && may_reuse(loops_[l]))
         shared[loops_[l].component].push_back(&loops_[l]);
       else
-        product = arithmetic_.multiply(product, trips(l));
+        product = arithmetic_.multiply(std::move(product), trips(l));
     }
     for (const auto& [component, loops] : shared)
       product =
@@ -221,8 +227,8 @@ class AccessCounter {
   /// Multiplies by the trips of the loops from `begin` to `end`. `outside`: spatial loops that
   /// stand above both ends of a transfer; else they multicast or reduce where they may.
   void multiply_trips(int begin, int end, bool outside, Moves& product) const {
-    const auto times = [&](Value& value, Value trips) {
-      value = arithmetic_.multiply(value, trips);
+    const auto times = [&](Value& value, const auto& trips) {
+      value = arithmetic_.multiply(std::move(value), trips);
     };
     for (int l = begin; l < end; ++l) {
       const NestLoop& loop = loops_[l];
@@ -230,7 +236,7 @@ class AccessCounter {
       const Relevance seen = access_.relevance[static_cast<std::size_t>(loop.variable)];
       if (loop.spatial && !outside && seen == Relevance::kIrrelevant && may_reuse(loop)) continue;
       const bool one_instance = loop.spatial && outside;
-      const Value n = trips(l);
+      const auto n = trips(l);
       times(product.all, n);
       if (!one_instance) times(product.unit, n);
       if (!access_.is_output || (!loop.spatial && seen != Relevance::kRelevant)) continue;
@@ -247,11 +253,11 @@ class AccessCounter {
     return outside_;
   }
 
-  Moves times_volume(Moves product, Value volume, Value first_volume) const {
+  Moves times_volume(Moves product, const Value& volume, const Value& first_volume) const {
     for (Value* value : {&product.all, &product.unit})
-      *value = arithmetic_.multiply(*value, volume);
+      *value = arithmetic_.multiply(std::move(*value), volume);
     for (Value* value : {&product.first_all, &product.first_unit})
-      *value = arithmetic_.multiply(*value, first_volume);
+      *value = arithmetic_.multiply(std::move(*value), first_volume);
     return product;
   }
 
@@ -264,7 +270,7 @@ class AccessCounter {
       const bool united = !loops_[l].spatial && relevance_of(l) == Relevance::kPartial;
       effects.push_back(united ? LoopEffect::kUnited : LoopEffect::kOnce);
     }
-    return arithmetic_.first_sights(loops_, effects, access_, ranges_);
+    return arithmetic_.first_sights(visits(child, effects));
   }
 
   Relevance relevance_of(int l) const {
@@ -298,8 +304,8 @@ class AccessCounter {
     BasicStorageTraffic<Value>& traffic = traffic_[place.storage];
     Value& all = as_writes ? traffic.writes : traffic.reads;
     Value& busiest = as_writes ? traffic.unit_writes : traffic.unit_reads;
-    all = arithmetic_.add(all, total);
-    busiest = arithmetic_.add(busiest, unit);
+    all = arithmetic_.add(std::move(all), std::move(total));
+    busiest = arithmetic_.add(std::move(busiest), std::move(unit));
   }
 
   /// Books what goes down on a child's side or its parent's: partial sums but for the first visit.
@@ -351,19 +357,19 @@ class AccessCounter {
   void cross_networks(const Place& parent, const Place& child, Value volume, bool down, bool up,
                       bool skip_first_down) {
     if (nest_.compute->networks.empty()) return;
+    std::optional<Refetches> refetched;
     if constexpr (std::is_same_v<Value, std::int64_t>)
-      networks_.add({&access_, end_at(parent), end_at(child), volume, down, up, skip_first_down,
-                     child.incremental ? std::optional(refetched_in(child)) : std::nullopt});
-    else
-      arithmetic_.refuse();
+      if (child.incremental) refetched = refetched_in(child);
+    networks_.add({&access_, end_at(parent), end_at(child), std::move(volume), down, up,
+                   skip_first_down, refetched});
   }
 
   TransferEnd end_at(const Place& place) const {
     const std::vector<int>& depth = nest_.compute->depth;
-    const ComponentId component = place.storage == kComputeLevel ? nest_.compute->component
-                                                                 : storage(place.storage).component;
-    return {depth[component.index()], place.n_loops, place.slides_over, place.steps_begin,
-            place.steps_end};
+    const NestStorage* node = place.storage == kComputeLevel ? nullptr : &storage(place.storage);
+    const ComponentId component = node ? node->component : nest_.compute->component;
+    return {depth[component.index()], place.n_loops,   place.slides_over,
+            place.steps_begin,        place.steps_end, node};
   }
 
   /// Of the values that move from `parent` to `child`, those inside the tensor's ranks.
@@ -455,7 +461,7 @@ class AccessCounter {
   const Nest& nest_;
   const BoundAccess& access_;
   std::vector<BasicStorageTraffic<Value>>& traffic_;
-  NetworkCounter networks_;
+  NetworkCounter<Arithmetic> networks_;
   const NestLoop* loops_;
   int n_loops_;
   bool windowed_;  ///< an output whose tiles may overlap
@@ -483,14 +489,15 @@ typename Arithmetic::Value count_points(Arithmetic& arithmetic, const BoundProbl
     typename Arithmetic::Value product = arithmetic.constant(1);
     for (int l = 0; l < n_loops; ++l)
       if (counts(l))
-        product = arithmetic.multiply(product, arithmetic.trips(tree, nest.loops_begin, l));
+        product =
+            arithmetic.multiply(std::move(product), arithmetic.trips(tree, nest.loops_begin, l));
     return product;
   }
   std::vector<LoopEffect> effects;
   for (int l = 0; l < n_loops; ++l)
     effects.push_back(counts(l) ? LoopEffect::kEvery : LoopEffect::kOnce);
-  return arithmetic.uneven_sum(loops, effects, BoundAccess{},
-                               problem.workload[nest.einsum].iteration_space);
+  return arithmetic.visit_sum(
+      {loops, effects, BoundAccess{}, problem.workload[nest.einsum].iteration_space});
 }
 
 /// Cycles of a nest's busiest compute: its steps, and what a systolic array spends on each fold.

@@ -19,14 +19,21 @@ struct Numbers {
   Value multiply(Value a, Value b) const { return checked_multiply(a, b); }
   Value add(Value a, Value b) const { return checked_add(a, b); }
   Value subtract(Value a, Value b) const { return a - b; }
-  Value first_sights(const NestLoop* loops, const std::vector<LoopEffect>& effects,
-                     const BoundAccess& access, const std::vector<VariableRange>& ranges) const {
-    return sluice::first_sights(loops, effects.data(), static_cast<int>(effects.size()), access,
-                                ranges);
+  Value first_sights(const Visits& visits) const {
+    return sluice::first_sights(visits.loops, visits.effects.data(), visits.n_loops(),
+                                visits.access, visits.ranges, visits.steps);
   }
-  Value uneven_sum(const NestLoop* loops, const std::vector<LoopEffect>& effects,
-                   const BoundAccess& access, const std::vector<VariableRange>& ranges) const {
-    return visit_sum(loops, effects.data(), static_cast<int>(effects.size()), access, ranges);
+  Value visit_sum(const Visits& visits) const {
+    return sluice::visit_sum(visits.loops, visits.effects.data(), visits.n_loops(), visits.access,
+                             visits.ranges, visits.steps);
+  }
+  Value visits_of_new_tiles(const Visits& visits) const {
+    return sluice::visits_of_new_tiles(visits.loops, visits.effects.data(), visits.n_loops(),
+                                       visits.access, visits.ranges);
+  }
+  bool counts(const Network&) const { return true; }
+  Routes routes(const RouteQuestion& asked, const std::vector<int>& /*nest_loops*/) const {
+    return routes_of(asked.network, asked.fanouts, asked.loops, asked.first);
   }
 };
 

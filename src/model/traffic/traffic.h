@@ -23,7 +23,7 @@ struct BasicStorageTraffic {
 template <class Value>
 struct BasicNestTraffic {
   std::vector<BasicStorageTraffic<Value>> storages;  ///< parallel to the nest's storages
-  std::vector<NetworkTraffic> networks;
+  std::vector<BasicNetworkTraffic<Value>> networks;
   Value operations{};               ///< iteration points computed
   Value unit_operations{};          ///< steps of the busiest compute
   std::int64_t padding_values = 0;  ///< values read from outside a rank, where asked for

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "model/tree/nest.h"
 
@@ -13,6 +14,19 @@ enum class LoopEffect : std::uint8_t {
   kSlide,   ///< every step moves the rows that the step before did not hold
   kAt,      ///< only one step counts: see `steps`
   kUnited,  ///< what several steps see counts once (first_sights.h)
+};
+
+/// The visits of a place, one of an access's tile each: how the loops above it count, outermost
+/// first.
+struct Visits {
+  const NestLoop* loops = nullptr;
+  const std::vector<LoopEffect>& effects;
+  const BoundAccess& access;
+  const std::vector<VariableRange>& ranges;  ///< of the Einsum's variables
+  const NestStorage* storage = nullptr;      ///< the place; null: the compute
+  const std::int64_t* steps = nullptr;       ///< of loops with the effect kAt
+
+  int n_loops() const { return static_cast<int>(effects.size()); }
 };
 
 /// Σ over the visits of a place, below the first `n_loops` of `loops`, of the volume of an access's

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/price/nest_pricer.h"
+#include "model/traffic/access_counter.h"
+#include "product_sums.h"
 #include "sluice/model/used_components.h"
 #include "sluice/support/error.h"
 
@@ -36,16 +39,10 @@ class Compiler {
       if (slot.shared) last_fused_gap_ = std::max(last_fused_gap_, slot.gap);
     for (const LoopPlace& loop : templ.loops)
       if (loop.steps) last_fused_gap_ = std::max(last_fused_gap_, loop.gap);
-    find_used();
   }
 
   CostProgram run() {
-    if (shape_.is_copy) {
-      count_copy();
-    } else {
-      for (std::uint32_t a = 0; a < bound_.accesses.size(); ++a) count_access(a);
-      count_compute();
-    }
+    count();
     add_energy();
     add_latency();
     add_occupancy();
@@ -64,47 +61,13 @@ class Compiler {
     return result;
   }
 
-  LoopSet temporal_above(std::uint32_t gap) const {
-    return mask([&](const ClassLoop& l) { return !l.spatial && l.gap < gap; });
-  }
-  LoopSet relevant_temporal_above(std::uint32_t access, std::uint32_t gap) const {
-    return mask([&](const ClassLoop& l) {
-      return !l.spatial && l.gap < gap &&
-             bound_.accesses[access].relevance[l.variable] == Relevance::kRelevant;
-    });
-  }
-  /// Loops above a gap whose steps show an instance parts of an output that overlap.
-  LoopSet windows_above(std::uint32_t access, std::uint32_t gap) const {
-    if (!bound_.accesses[access].is_output) return {};
-    return mask([&](const ClassLoop& l) {
-      return !l.spatial && l.gap < gap &&
-             bound_.accesses[access].relevance[l.variable] == Relevance::kPartial;
-    });
-  }
-  LoopSet spatial_between(std::uint32_t outer, std::uint32_t inner) const {
-    return mask([&](const ClassLoop& l) { return l.spatial && outer <= l.gap && l.gap < inner; });
-  }
-  /// Spatial loops between two gaps whose instances are served one by one.
-  LoopSet unshared_between(std::uint32_t access, std::uint32_t outer, std::uint32_t inner) const {
-    return mask([&](const ClassLoop& l) {
-      if (!l.spatial || l.gap < outer || l.gap >= inner) return false;
-      const BoundSpatial& s = bound_.components[l.component.index()].spatial[l.dimension];
-      const BoundAccess& moved = bound_.accesses[access];
-      return moved.relevance[l.variable] != Relevance::kIrrelevant ||
-             !(s.may_reuse >> moved.tensor & 1);
-    });
-  }
-
   // ---- rows --------------------------------------------------------------------------------
-  std::uint32_t monomial(std::int32_t slot, std::uint32_t access, const LoopSet& loops,
-                         const LoopSet& extra = {}, bool still = false,
-                         const LoopSet& united = {}) {
-    const bool any_access = slot < 0 && united.empty();
-    const Monomial wanted{slot, any_access ? 0 : access, extra, loops, united, still};
+  std::uint32_t number_of(Monomial wanted) {
+    if (wanted.slot < 0 && wanted.united.empty()) wanted.access = 0;  // no tile
     const auto at = std::find(program_.monomials.begin(), program_.monomials.end(), wanted);
     if (at != program_.monomials.end())
       return static_cast<std::uint32_t>(at - program_.monomials.begin());
-    program_.monomials.push_back(wanted);
+    program_.monomials.push_back(std::move(wanted));
     return static_cast<std::uint32_t>(program_.monomials.size() - 1);
   }
 
@@ -124,206 +87,48 @@ class Compiler {
     for (const RowTerm& term : other.terms) add(row, term.monomial, term.coefficient * factor);
   }
 
-  /// The rows of `name` on a component, or null where it has no such action.
-  ActionRows* action(ComponentId component, const char* name) {
-    const std::vector<Action>& actions = problem_.arch[component].actions;
-    for (std::size_t a = 0; a < actions.size(); ++a)
-      if (actions[a].name == name) return &actions_[component.index()][a];
-    return nullptr;
-  }
-
-  /// Actions that one value of a tensor takes.
-  double actions_per_value(ComponentId component, std::uint32_t tensor, const char* name) const {
-    const double bits = bound_.components[component.index()].bits_per_value[tensor];
-    for (const Action& a : problem_.arch[component].actions)
-      if (a.name == name) return bits / bits_moved_by(a, bits);
-    return 0;
-  }
-
-  void count(ComponentId component, const char* name, std::uint32_t access, std::int32_t slot,
-             const LoopSet& total, const LoopSet& busiest, double sign,
-             const LoopSet& united = {}) {
-    count(component, name, access, static_cast<std::uint32_t>(bound_.accesses[access].tensor), slot,
-          total, busiest, sign, united);
-  }
-
-  /// Counts the values of one tensor's tile in the width of another (a copy's other side).
-  void count(ComponentId component, const char* name, std::uint32_t access, std::uint32_t tensor,
-             std::int32_t slot, const LoopSet& total, const LoopSet& busiest, double sign,
-             const LoopSet& united = {}) {
-    ActionRows* rows = action(component, name);
-    if (rows == nullptr) return;
-    double per_value = sign * actions_per_value(component, tensor, name);
-    if (slot >= 0) {
-      per_value *= extent_without_loops(bound_.accesses[access], false);
-    } else {  // the compute: more than one value where two slices of a state are read
-      for (const BoundIndex& index : bound_.accesses[access].index)
-        per_value *= 1 + static_cast<double>(index.slack);
-    }
-    add(&rows->total, monomial(slot, access, total, {}, false, united), per_value);
-    add(&rows->busiest, monomial(slot, access, busiest, {}, false, united), per_value);
-  }
-
-  /// Extents of the indices that no variable of several values moves: no class knows them.
-  double extent_without_loops(const BoundAccess& access, bool whole) const {
-    double extent = 1;
-    for (const BoundIndex& index : access.index) {
-      const bool moves =
-          std::any_of(index.terms.begin(), index.terms.end(), [&](const BoundTerm& term) {
-            return shape_.sizes[static_cast<std::size_t>(term.variable)] > 1;
-          });
-      if (!moves) extent *= static_cast<double>(whole ? index.whole : 1 + index.slack);
-    }
-    return extent;
+  void add(Row* row, const ProductSum& sum, double factor) {
+    for (const ProductTerm& term : sum)
+      add(row, number_of(term.monomial), term.coefficient * factor);
   }
 
   // ---- traffic -----------------------------------------------------------------------------
-  /// One edge of a tensor's chain: from `parent` to `child` (a slot, or -1: the compute).
-  struct Edge {
-    const Slot* parent;
-    std::int32_t child;
-    std::uint32_t child_gap;
-  };
-
-  std::uint32_t leaf_gap() const {
-    std::uint32_t gap = 0;
-    for (const Slot& slot : templ_.slots) gap = std::max(gap, slot.gap);
-    return gap + 1;
-  }
-
-  void count_access(std::uint32_t access) {
-    const auto tensor = static_cast<std::uint32_t>(bound_.accesses[access].tensor);
-    const Slot* parent = nullptr;
-    for (std::size_t s = 0; s < templ_.slots.size(); ++s) {
-      const Slot& slot = templ_.slots[s];
-      if (slot.tensor != tensor) continue;
-      if (problem_.arch[slot.component].is_toll()) continue;
-      if (parent != nullptr) count_edge({parent, static_cast<std::int32_t>(s), slot.gap}, access);
-      parent = &slot;
+  /// Counts as the model does, and turns counts into actions.
+  void count() {
+    const TemplateNest nest(problem_, shape_, templ_, classes_);
+    ProductSums arithmetic(problem_, shape_, nest);
+    BasicNestTraffic<ProductSum> traffic;
+    count_nest(arithmetic, problem_, nest.tree, nest.nest(), nullptr, traffic);
+    for (std::uint32_t s = 0; s < nest.tree.storages.size(); ++s)
+      if (!is_second_of_copy(problem_, nest.tree, nest.nest(), s))
+        add_storage(nest.tree.storages[s], traffic.storages[s]);
+    for (const auto& network : traffic.networks) used_.add(network.network);
+    for (const auto& [action, calls] : compute_.calls_per_point) {
+      ActionRows& rows = actions_[compute_.component.index()][action];
+      add(&rows.total, traffic.operations, static_cast<double>(calls));
+      add(&rows.busiest, traffic.unit_operations, static_cast<double>(calls));
     }
-    SLUICE_CHECK(parent != nullptr, "a template lacks a tensor");
-    count_edge({parent, -1, leaf_gap()}, access);
-    count_tolls(access);
+    used_.add(compute_.component);
   }
 
-  void count_edge(const Edge& edge, std::uint32_t access) {
-    const LoopSet steps = temporal_above(edge.child_gap);
-    const LoopSet skipped = relevant_temporal_above(access, edge.child_gap);
-    const LoopSet above = spatial_between(0, edge.parent->gap);
-    const LoopSet served = unshared_between(access, edge.parent->gap, edge.child_gap);
-    const LoopSet copies = spatial_between(0, edge.child_gap);
-    const ComponentId parent = edge.parent->component;
-    const bool has_child = edge.child >= 0;
-    const ComponentId child =
-        has_child ? templ_.slots[static_cast<std::size_t>(edge.child)].component : parent;
-    const std::int32_t volume = edge.child;
-
-    count(parent, "read", access, volume, steps | above | served, steps | served, 1);
-    if (has_child) count(child, "write", access, volume, steps | copies, steps, 1);
-    if (!bound_.accesses[access].is_output) return;
-    count(parent, "write", access, volume, steps | above | served, steps | served, 1);
-    const Memory* memory = std::get_if<Memory>(&problem_.arch[child].kind);
-    if (has_child && memory != nullptr && memory->draining_reads == DrainingReads::kCounted)
-      count(child, "read", access, volume, steps | copies, steps, 1);
-    // The first read of each value of an output is skipped.
-    const LoopSet united = windows_above(access, edge.child_gap);
-    count(parent, "read", access, volume, skipped | above | served, skipped | served, -1, united);
-    if (has_child) count(child, "write", access, volume, skipped | copies, skipped, -1, united);
-    count_merges(edge, access, skipped, above, served);
-  }
-
-  /// Reads that add up the partial sums of several instances, where the parent prices them.
-  void count_merges(const Edge& edge, std::uint32_t access, const LoopSet& skipped,
-                    const LoopSet& above, const LoopSet& served) {
-    const ComponentId parent = edge.parent->component;
-    const Component& component = problem_.arch[parent];
-    if (!component.is_memory() ||
-        std::get<Memory>(component.kind).merging_reads != MergingReads::kCounted)
-      return;
-    const auto between = [&](Relevance relevance) {
-      return mask([&](const ClassLoop& l) {
-        return l.spatial && edge.parent->gap <= l.gap && l.gap < edge.child_gap &&
-               bound_.accesses[access].relevance[l.variable] == relevance;
-      });
+  void add_storage(const NestStorage& storage, const BasicStorageTraffic<ProductSum>& traffic) {
+    const std::size_t c = storage.component.index();
+    const BoundComponent& bound = bound_.components[c];
+    used_.add(storage.component);
+    const auto count = [&](int action, const ProductSum& total, const ProductSum& busiest) {
+      if (action < 0) return;
+      const auto a = static_cast<std::size_t>(action);
+      const double bits = bound.bits_per_value[static_cast<std::size_t>(storage.tensor)];
+      const double per_value =
+          bits / bits_moved_by(problem_.arch[storage.component].actions[a], bits);
+      add(&actions_[c][a].total, total, per_value);
+      add(&actions_[c][a].busiest, busiest, per_value);
     };
-    const LoopSet merged = between(Relevance::kRelevant);
-    const LoopSet united = windows_above(access, edge.child_gap);
-    count(parent, "read", access, edge.child, skipped | above | served, skipped | served, 1,
-          united);
-    count(parent, "read", access, edge.child, skipped | above | merged, skipped | merged, -1,
-          united | between(Relevance::kPartial));
-  }
-
-  /// A toll charges a `read` for every value that passes it in its directions.
-  void count_tolls(std::uint32_t access) {
-    const auto tensor = static_cast<std::uint32_t>(bound_.accesses[access].tensor);
-    for (const Slot& toll : templ_.slots) {
-      if (toll.tensor != tensor || !problem_.arch[toll.component].is_toll()) continue;
-      std::int32_t below = -1;
-      std::uint32_t gap = leaf_gap();
-      for (std::size_t s = 0; s < templ_.slots.size(); ++s) {
-        const Slot& slot = templ_.slots[s];
-        if (slot.tensor != tensor || slot.gap <= toll.gap ||
-            problem_.arch[slot.component].is_toll())
-          continue;
-        if (below >= 0) continue;
-        below = static_cast<std::int32_t>(s);
-        gap = slot.gap;
-      }
-      const auto direction = std::get<Toll>(problem_.arch[toll.component].kind).direction;
-      const LoopSet steps = temporal_above(gap);
-      const LoopSet skipped = relevant_temporal_above(access, gap);
-      const LoopSet above = spatial_between(0, toll.gap);
-      const LoopSet served = unshared_between(access, toll.gap, gap);
-      const bool is_output = bound_.accesses[access].is_output;
-      if (direction != Toll::Direction::kUp) {
-        count(toll.component, "read", access, below, steps | above | served, steps | served, 1);
-        if (is_output)
-          count(toll.component, "read", access, below, skipped | above | served, skipped | served,
-                -1, windows_above(access, gap));
-      }
-      if (is_output && direction != Toll::Direction::kDown)
-        count(toll.component, "read", access, below, steps | above | served, steps | served, 1);
-    }
-  }
-
-  void count_compute() {
-    const LoopSet all = temporal_above(leaf_gap()) | spatial_between(0, leaf_gap());
-    const LoopSet steps = temporal_above(leaf_gap());
-    for (const auto& [action_index, calls] : compute_.calls_per_point) {
-      ActionRows& rows = actions_[compute_.component.index()][action_index];
-      add(&rows.total, monomial(-1, 0, all), static_cast<double>(calls));
-      add(&rows.busiest, monomial(-1, 0, steps), static_cast<double>(calls));
-    }
-  }
-
-  /// A copy moves each value once from the input's backing memory to the output's.
-  void count_copy() {
-    std::int32_t source = -1, target = -1;
-    for (std::size_t s = 0; s < templ_.slots.size(); ++s) {
-      const LocalTensor& tensor = shape_.tensors[templ_.slots[s].tensor];
-      (tensor.is_output ? target : source) = static_cast<std::int32_t>(s);
-    }
-    if (source < 0 || target < 0) return;
-    const Slot& from = templ_.slots[static_cast<std::size_t>(source)];
-    const Slot& to = templ_.slots[static_cast<std::size_t>(target)];
-    if (from.component == to.component) return;
-    const std::int32_t lower = from.gap >= to.gap ? source : target;
-    const std::uint32_t gap = templ_.slots[static_cast<std::size_t>(lower)].gap;
-    const std::uint32_t access = access_of(templ_.slots[static_cast<std::size_t>(lower)].tensor);
-    const LoopSet steps = temporal_above(gap), copies = spatial_between(0, gap);
-    // The outer memory serves every instance below it; the inner one only itself.
-    const LoopSet served = steps | spatial_between(std::min(from.gap, to.gap), gap);
-    count(from.component, "read", access, from.tensor, lower, steps | copies,
-          lower == source ? steps : served, 1);
-    count(to.component, "write", access, to.tensor, lower, steps | copies,
-          lower == target ? steps : served, 1);
-  }
-
-  std::uint32_t access_of(std::uint32_t tensor) const {
-    for (std::uint32_t a = 0; a < bound_.accesses.size(); ++a)
-      if (bound_.accesses[a].tensor == static_cast<int>(tensor)) return a;
-    SLUICE_CHECK(false, "a tensor is moved by no access");
+    count(bound.read_action, traffic.reads, traffic.unit_reads);
+    count(bound.write_action, traffic.writes, traffic.unit_writes);
+    const Memory* memory = std::get_if<Memory>(&problem_.arch[storage.component].kind);
+    if (memory && memory->merging_reads == MergingReads::kCounted)
+      count(bound.read_action, traffic.merge_reads, traffic.unit_merge_reads);
   }
 
   // ---- energy and latency ------------------------------------------------------------------
@@ -337,20 +142,6 @@ class Compiler {
       if (used_.leaks(component, c))
         program_.leak_w += component.leak_power_w * bound_.components[c].instances;
     }
-  }
-
-  void find_used() {
-    for (const Slot& slot : templ_.slots) used_.add(slot.component);
-    for (const PathNetwork& network : compute_.networks)
-      if (is_crossed(network.network)) used_.add(network.network);
-    used_.add(compute_.component);
-  }
-
-  /// Some tensor comes from further out; of a copy, the other one lies further in.
-  bool is_crossed(ComponentId network) const {
-    bool outside = false, inside = !shape_.is_copy;
-    for (const Slot& slot : templ_.slots) (slot.component < network ? outside : inside) = true;
-    return outside && inside;
   }
 
   void add_latency() {
@@ -430,9 +221,11 @@ class Compiler {
       if (bound_.held[h].tensor != static_cast<int>(slot.tensor)) continue;
       const auto access = static_cast<std::uint32_t>(bound_.accesses.size() + h);
       const LoopSet sunk = sunk_loops(slot);
-      const double all = bits * extent_without_loops(bound_.held[h], slot.backing);
-      add(row, monomial(index, access, {}, sunk), twice ? 2 * all : all);
-      if (twice) add(row, monomial(index, access, {}, sunk, true), -all);
+      const double all = bits * extent_without_loops(shape_, bound_.held[h], slot.backing);
+      Monomial tile{.slot = index, .access = access, .extra_above = sunk};
+      add(row, number_of(tile), twice ? 2 * all : all);
+      tile.still = true;
+      if (twice) add(row, number_of(std::move(tile)), -all);
     }
   }
 
@@ -553,7 +346,7 @@ class Compiler {
         });
         if (loops.empty()) continue;
         Row row;
-        add(&row, monomial(-1, 0, loops), 1);
+        add(&row, number_of({.loops = loops}), 1);
         program_.limits.push_back(
             {row, static_cast<double>(problem_.arch.components[c].spatial[d].fanout),
              ComponentId(c)});

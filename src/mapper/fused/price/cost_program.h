@@ -8,6 +8,13 @@
 
 namespace sluice::fused {
 
+/// A loop that runs just so often.
+struct FixedLoop {
+  std::uint32_t loop = 0;  ///< number of a class loop
+  std::int64_t trips = 1;
+  bool operator==(const FixedLoop&) const = default;
+};
+
 /// A product over variable classes: the volume of a slot's tile (if any) times the trip counts of
 /// some loops. Every count of a template is a signed sum of such products (mapper.md, idea 5).
 /// Where windows move an output's tile, the class's factor is what its tiles cover (seen_factor.h).
@@ -15,10 +22,11 @@ struct Monomial {
   std::int32_t slot = -1;  ///< a tile at this slot, or -1: no volume
   /// which tile: index into BoundEinsum::accesses, or past them into BoundEinsum::held
   std::uint32_t access = 0;
-  LoopSet extra_above;  ///< loops below the slot that count as above it (sliding window)
-  LoopSet loops;        ///< class loops whose trip counts multiply
-  LoopSet united;       ///< class loops of whose steps an output's tile sees a value once
-  bool still = false;   ///< 0 where a temporal loop above the tile has several trips
+  LoopSet extra_above = {};  ///< loops below the slot that count as above it (sliding window)
+  LoopSet loops = {};        ///< class loops whose trip counts multiply
+  LoopSet united = {};       ///< class loops of whose steps an output's tile sees a value once
+  bool still = false;        ///< 0 where a temporal loop above the tile has several trips
+  std::vector<FixedLoop> fixed = {};  ///< 0 where one of these has other trips
   bool operator==(const Monomial&) const = default;
 };
 
