@@ -45,6 +45,7 @@ class GroupSearch {
           alone.external.push_back(tensor);
       alone_roots_.push_back(root_of(problem_, {&alone}));
       alone_constraints_.push_back(constraints_alone(options.constraints, alone.einsum(0)));
+      uneven_.push_back(may_be_uneven(problem_, alone.einsum(0), options.imperfect_factors));
     }
   }
 
@@ -91,10 +92,11 @@ class GroupSearch {
     std::reverse(homes.begin(), homes.end());
     if (limits_.effort == Effort::kLikely)
       std::erase_if(homes, [&](ComponentId home) { return !could_be_home(home); });
-    for (ComponentId home : homes) {
-      if (group_.size() == 1 && !contains(homes_, home)) continue;
+    if (group_.size() == 1)
+      std::erase_if(homes, [&](ComponentId home) { return !contains(homes_, home); });
+    if (group_.size() == 1 && homes.empty()) return search_nest();
+    for (ComponentId home : homes)
       if (!search_below(start, home)) return false;
-    }
     for (ComponentId home : homes)
       if (limits_.effort == Effort::kLikely && !search_blocks(start, home)) return false;
     return true;
@@ -255,15 +257,17 @@ class GroupSearch {
   bool search_nest() {
     NestRequest request;
     request.einsum = group_.einsum(0);
+    request.uneven = uneven_[0];
     request.constraints = &options_.constraints;
     request.compute = computes_[0];
     request.home = outermost_memory(problem_, request.einsum, request.compute);
     request.written_as = EinsumId(0);
     for (const VariableRange& range : problem_.workload[request.einsum].iteration_space)
       request.tiles.push_back(range.size);
+    request.units = request.tiles;
     request.held.assign(problem_.arch.components.size(), 0);
     request.held[request.home.index()] = all_tensors(0);
-    return for_each_nest(problem_, request, Effort::kAll, [this](const NodeList& nodes) {
+    return for_each_nest(problem_, request, limits_.effort, [this](const NodeList& nodes) {
       consider(nodes);
       return go_on();
     });
@@ -462,7 +466,11 @@ class GroupSearch {
     request.written_as = EinsumId(e);
     request.compute = computes_[e];
     request.home = frame.home;
-    request.tiles = frame.tiles[e];
+    request.tiles = request.units = frame.tiles[e];
+    request.uneven = uneven_[e];
+    const std::vector<VariableRange>& ranges = problem_.workload[group_.einsum(e)].iteration_space;
+    for (std::size_t v = 0; v < ranges.size(); ++v)  // loops of the frame are the outermost
+      if (request.tiles[v] < ranges[v].size) request.uneven &= ~(std::uint64_t{1} << v);
     request.held = frame.held[e];
     request.first = frame.first[e];
     request.has_steps = frame.has_steps();
@@ -625,6 +633,7 @@ class GroupSearch {
   std::vector<StorageNode> alone_roots_;        ///< per Einsum, of it alone
   std::vector<Constraints> alone_constraints_;  ///< per Einsum
   std::vector<std::uint32_t> computes_;         ///< per Einsum
+  std::vector<std::uint64_t> uneven_;           ///< per Einsum: variables with imperfect factors
   std::map<std::vector<std::int64_t>, std::vector<Child>> likely_;
   GroupResult result_;
 };

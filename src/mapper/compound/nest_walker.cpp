@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "group_constraints.h"
+#include "mapper/common/contains.h"
+#include "mapper/shape/einsum_shape.h"
+#include "mapper/shape/trip_choices.h"
 #include "model/tree/finish_nests.h"
 
 namespace sluice::compound {
@@ -13,6 +17,19 @@ namespace {
 struct Steps {
   std::size_t variable = 0;
   std::int64_t trips = 1;
+};
+
+/// Tiles of the outermost loop over a variable, where they are uneven. Other loops divide as if it
+/// went over trips * tile values; the tile of the next one must divide the unit.
+struct Uneven {
+  std::int64_t trips = 0;  ///< 0: even
+  std::int64_t tile = 1, unit = 1;
+};
+
+/// Components that fan out above a memory: from the first one with an array on, temporal loops
+/// stand above them.
+struct Fanouts {
+  std::vector<ComponentId> outer, array;
 };
 
 /// What a memory holds.
@@ -47,15 +64,63 @@ class NestWalker {
         dimensions_.push_back({id, d, {}});
     }
     spatial_.assign(tiles_.size(), 1);
+    for (std::size_t v = 0; v < tiles_.size(); ++v)
+      uneven_.push_back({0, request.tiles[v], request.units[v]});
     if (effort == Effort::kLikely) find_likely_held();
   }
 
   bool run() {
     append_storage(bound_, request_.first, request_.home, &nodes_);
-    return effort_ == Effort::kAll ? spread_all(0) : spread_likely(dimensions_.size());
+    return choose_uneven(0);
   }
 
  private:
+  // ---- uneven loops ----------------------------------------------------------------------------
+
+  /// Of each variable from number `v` on: even tiles, or the uneven ones of its outermost loop.
+  bool choose_uneven(std::size_t v) {
+    if (v == tiles_.size())
+      return effort_ == Effort::kAll ? spread_all(0) : spread_likely(dimensions_.size());
+    if (!choose_uneven(v + 1)) return false;
+    if (!(request_.uneven >> v & 1)) return true;
+    const std::int64_t size = tiles_[v];
+    for (const std::int64_t tile :
+         effort_ == Effort::kAll ? fused::imperfect_tiles(size) : likely_tiles(v)) {
+      uneven_[v] = {(size + tile - 1) / tile, tile, std::gcd(size, tile)};
+      tiles_[v] = uneven_[v].trips * tile;
+      ++n_uneven_;
+      const bool go_on = choose_uneven(v + 1);
+      --n_uneven_;
+      tiles_[v] = size;
+      uneven_[v] = {0, size, size};
+      if (!go_on) return false;
+    }
+    return true;
+  }
+
+  /// As few steps as a dimension allows, in tiles that are as even as they can be, where that fills
+  /// more of it than divisors do.
+  std::vector<std::int64_t> likely_tiles(std::size_t v) const {
+    std::vector<std::int64_t> tiles;
+    for (const Dimension& dimension : dimensions_) {
+      const std::int64_t size = tiles_[v], room = fanout(dimension);
+      if (size <= room || !may_take(dimension, v)) continue;
+      const std::int64_t steps = (size + room - 1) / room, tile = (size + steps - 1) / steps;
+      const std::vector<std::int64_t> even = divisors_of(size);
+      const std::int64_t most = *(std::upper_bound(even.begin(), even.end(), room) - 1);
+      if (most < tile && tile > 1 && !contains(tiles, tile)) tiles.push_back(tile);
+    }
+    return tiles;
+  }
+
+  /// Whether a loop may stand at the current place. An uneven loop is the outermost.
+  bool may_stand(const Steps& loop) const {
+    const Uneven& uneven = uneven_[loop.variable];
+    const std::int64_t around = tiles_[loop.variable];
+    if (around == uneven.trips * uneven.tile) return loop.trips == uneven.trips;
+    return around != uneven.tile || uneven.unit % (around / loop.trips) == 0;
+  }
+
   // ---- spatial loops ---------------------------------------------------------------------------
 
   bool may_take(const Dimension& dimension, std::size_t variable) const {
@@ -167,12 +232,21 @@ class NestWalker {
     return descend(0, {});
   }
 
-  /// The spatial loops of a component, and what passes it if it is a toll.
-  void write_fanout(ComponentId component) {
+  /// The spatial loops of components, and what passes those that are tolls; whether they may stand
+  /// here.
+  bool write_fanouts(const std::vector<ComponentId>& components) {
+    bool may = true;
+    for (ComponentId id : components) may &= write_fanout(id);
+    return may;
+  }
+
+  bool write_fanout(ComponentId component) {
+    bool may = true;
     for (const Dimension& dimension : dimensions_) {
       if (dimension.component != component) continue;
       for (const Steps& loop : dimension.loops) {
         if (loop.trips == 1) continue;
+        may &= may_stand(loop);
         SpatialNode node;
         node.variables = {variable_id(loop.variable)};
         tiles_[loop.variable] /= loop.trips;
@@ -184,6 +258,7 @@ class NestWalker {
     }
     if (problem_.arch[component].is_toll())
       append_storage(bound_, held_[component.index()], component, &nodes_);
+    return may;
   }
 
   // ---- memories and temporal loops -------------------------------------------------------------
@@ -223,28 +298,23 @@ class NestWalker {
 
   /// The spatial loops of `pending`, temporal loops and the node of the memory at place `b`.
   bool segment(std::size_t b, const std::vector<ComponentId>& pending, TensorMask kept) {
-    const std::size_t n_nodes = nodes_.size();
-    const std::vector<std::int64_t> tiles = tiles_;
     const auto array = std::find_if(pending.begin(), pending.end(),
                                     [this](ComponentId id) { return has_array(id); });
-    for (auto at = pending.begin(); at != array; ++at) write_fanout(*at);
-    const bool go_on = choose_steps(kept, below_[b], [&](const std::vector<Steps>& steps) {
+    const Fanouts fanouts{{pending.begin(), array}, {array, pending.end()}};
+    return choose_steps(kept, below_[b], [&](const std::vector<Steps>& steps) {
       return for_each_order(steps, [&](const std::vector<Steps>& ordered) {
-        return place(b, kept, {array, pending.end()}, ordered);
+        return place(b, kept, fanouts, ordered);
       });
     });
-    nodes_.resize(n_nodes);
-    tiles_ = tiles;
-    return go_on;
   }
 
-  bool place(std::size_t b, TensorMask kept, const std::vector<ComponentId>& array,
+  bool place(std::size_t b, TensorMask kept, const Fanouts& fanouts,
              const std::vector<Steps>& steps) {
-    const TensorMask free = steps.empty() || !array.empty() ? 0 : kept;
+    const TensorMask free = steps.empty() || !fanouts.array.empty() ? 0 : kept;
     if (effort_ == Effort::kLikely)
-      return place_resident(b, kept, array, steps, free & untouched_by(steps));
+      return place_resident(b, kept, fanouts, steps, free & untouched_by(steps));
     for (TensorMask resident = free;; resident = (resident - 1) & free) {
-      if (!place_resident(b, kept, array, steps, resident)) return false;
+      if (!place_resident(b, kept, fanouts, steps, resident)) return false;
       if (resident == 0) return true;
     }
   }
@@ -259,24 +329,32 @@ class NestWalker {
     return result;
   }
 
-  bool place_resident(std::size_t b, TensorMask kept, const std::vector<ComponentId>& array,
+  /// The order of loops over one variable matters where they are uneven: steps come first then, as
+  /// far out as nodes let them.
+  bool place_resident(std::size_t b, TensorMask kept, const Fanouts& fanouts,
                       const std::vector<Steps>& steps, TensorMask resident) {
     const std::size_t n_nodes = nodes_.size();
     const std::vector<std::int64_t> tiles = tiles_;
+    const bool steps_first = n_uneven_ > 0 && resident == 0;
+    bool may = steps_first || write_fanouts(fanouts.outer);
     append_storage(bound_, resident, below_[b], &nodes_);
-    write_steps(steps);
-    for (ComponentId id : array) write_fanout(id);
+    may &= write_steps(steps);
+    if (steps_first) may &= write_fanouts(fanouts.outer);
+    may &= write_fanouts(fanouts.array);
     append_storage(bound_, kept & ~resident, below_[b], &nodes_);
-    const bool go_on = descend(b + 1, {});
+    const bool go_on = may ? descend(b + 1, {}) : true;
     unwrite_steps(steps);
     tiles_ = tiles;
     nodes_.resize(n_nodes);
     return go_on;
   }
 
-  void write_steps(const std::vector<Steps>& steps) {
+  /// Whether the steps may stand here.
+  bool write_steps(const std::vector<Steps>& steps) {
     n_steps_ += steps.size();
+    bool may = true;
     for (const Steps& step : steps) {
+      may &= may_stand(step);
       tiles_[step.variable] /= step.trips;
       left_[step.variable] /= step.trips;
       TemporalNode node;
@@ -284,6 +362,7 @@ class NestWalker {
       node.tile_shape = tiles_[step.variable];
       nodes_.push_back({node});
     }
+    return may;
   }
 
   void unwrite_steps(const std::vector<Steps>& steps) {
@@ -293,27 +372,23 @@ class NestWalker {
 
   /// What is left, then the compute.
   bool finish(const std::vector<ComponentId>& pending) {
-    const std::size_t n_nodes = nodes_.size();
-    const std::vector<std::int64_t> tiles = tiles_;
-    for (ComponentId id : pending) write_fanout(id);
     std::vector<Steps> rest;
     for (std::size_t v : in_order_of_reduction())
       if (left_[v] > 1) rest.push_back({v, left_[v]});
     const auto write = [&](const std::vector<Steps>& ordered) {
-      const std::size_t n_before = nodes_.size();
-      const std::vector<std::int64_t> before = tiles_;
-      write_steps(ordered);
+      const std::size_t n_nodes = nodes_.size();
+      const std::vector<std::int64_t> tiles = tiles_;
+      bool may = n_uneven_ > 0 || write_fanouts(pending);
+      may &= write_steps(ordered);
+      if (n_uneven_ > 0) may &= write_fanouts(pending);
       nodes_.push_back({ComputeNode{request_.written_as, compute_.component}});
-      const bool go_on = visit_(nodes_);
+      const bool go_on = may ? visit_(nodes_) : true;
       unwrite_steps(ordered);
-      tiles_ = before;
-      nodes_.resize(n_before);
+      tiles_ = tiles;
+      nodes_.resize(n_nodes);
       return go_on;
     };
-    const bool go_on = effort_ == Effort::kLikely ? write(rest) : for_each_order(rest, write);
-    tiles_ = tiles;
-    nodes_.resize(n_nodes);
-    return go_on;
+    return effort_ == Effort::kLikely ? write(rest) : for_each_order(rest, write);
   }
 
   /// Variables of the output first: sums stay where they are.
@@ -365,7 +440,8 @@ class NestWalker {
   bool is_likely(TensorMask kept, ComponentId memory, const std::vector<Steps>& chosen,
                  const std::vector<std::int64_t>& inner) const {
     std::vector<std::int64_t> tiles = inner;
-    for (std::size_t v = 0; v < tiles.size(); ++v) tiles[v] *= spatial_below(memory, v);
+    for (std::size_t v = 0; v < tiles.size(); ++v)
+      tiles[v] = std::min(tiles[v] * spatial_below(memory, v), request_.tiles[v]);
     const double size = bound_.components[memory.index()].size_bits;
     return fills(kept, memory, size, chosen, tiles) ||
            (request_.halves && fills(kept, memory, size / 2, chosen, tiles));
@@ -432,12 +508,24 @@ class NestWalker {
   std::vector<std::int64_t> spatial_;  ///< per variable: product of those loops
   std::vector<std::int64_t> left_;     ///< per variable: steps that no temporal loop takes yet
   std::vector<std::int64_t> tiles_;    ///< per variable: the tile at the current place
+  std::vector<Uneven> uneven_;         ///< per variable
+  int n_uneven_ = 0;                   ///< variables with uneven tiles
   std::vector<TensorMask> held_;
   std::size_t n_steps_ = 0;  ///< temporal loops written
   NodeList nodes_;
 };
 
 }  // namespace
+
+std::uint64_t may_be_uneven(const BoundProblem& problem, EinsumId einsum, ImperfectFactors wish) {
+  std::uint64_t result = 0;
+  if (wish == ImperfectFactors::kNone) return result;
+  const fused::EinsumShape shape = fused::make_einsum_shape(problem, einsum);
+  for (std::size_t v = 0; v < shape.sizes.size(); ++v)
+    if (shape.tiles_freely(v) && shape.sizes[v] <= fused::kLargestImperfect)
+      result |= std::uint64_t{1} << v;
+  return result;
+}
 
 bool for_each_nest(const BoundProblem& problem, const NestRequest& request, Effort effort,
                    const std::function<bool(const NodeList&)>& visit) {

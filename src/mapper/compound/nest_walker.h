@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "sluice/mapper/constraints.h"
+#include "sluice/mapper/mapper.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
 
@@ -20,12 +20,17 @@ struct NestRequest {
   std::uint32_t compute = 0;        ///< index into BoundEinsum::computes
   ComponentId home;                 ///< the innermost memory that the loops above have passed
   std::vector<std::int64_t> tiles;  ///< per variable of the Einsum
+  std::vector<std::int64_t> units;  ///< per variable: what the next tile divides
+  std::uint64_t uneven = 0;         ///< variables whose outermost loop may be imperfect
   std::vector<TensorMask> held;     ///< per ComponentId: what memories down to `home` hold
   TensorMask first = 0;             ///< held in `home` by a node that is the nest's first
   bool has_steps = false;           ///< a temporal loop stands above
   bool halves = false;              ///< likely nests that fill half of their memories, too
   const Constraints* constraints;   ///< ids as in the problem
 };
+
+/// Variables of an Einsum whose outermost loop may be imperfect, as the other mappers say.
+std::uint64_t may_be_uneven(const BoundProblem& problem, EinsumId einsum, ImperfectFactors wish);
 
 /// Calls `visit(nodes)` for every nest, compute included, until it returns false. Returns false if
 /// it did.

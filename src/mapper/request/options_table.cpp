@@ -255,8 +255,8 @@ std::vector<MapperOption> make_table() {
        [](Options& o, const Text& t) { return set_limit(o.max_fused_loops_per_rank, t, 1); },
        [](const Options& o) { return limit_text(o.max_fused_loops_per_rank); }},
       {"imperfect_factors", "choice", "none, unfused, all",
-       "Which of the outermost loops over a variable may have a smaller last tile; only for fused "
-       "and exhaustive",
+       "Which of the outermost loops over a variable may have a smaller last tile; only for fused, "
+       "exhaustive and (unfused) compound",
        set_imperfect_factors, imperfect_factors_text},
       {"row_fusion", "switch", "true, false",
        "Let an Einsum that reads windows of what another makes (`2*p+r`) take it row by row; only "

@@ -123,10 +123,12 @@ const std::vector<Row>& table() {
        wants_usage},
       {In::kBoth, "recomputation", "mappings that compute a value more than once", always},
       {In::kBoth, "uneven tiles",
-       "tiles that do not divide the enclosing tile (`--imperfect-factors`, with `fused` and "
-       "`exhaustive`)",
+       "tiles that do not divide the enclosing tile (`--imperfect-factors`, with `fused`, "
+       "`exhaustive` and `compound`)",
        has_perfect_factors},
-      {In::kExchanges, "other uneven tiles",
+      {In::kGroups, "uneven frames", "uneven tiles of loops that stand above several Einsums",
+       has_imperfect_factors},
+      {In::kBoth, "other uneven tiles",
        "uneven tiles of loops other than the outermost over a variable, or whose next tile "
        "inside does not divide the size; any but the smallest tile of equally many steps; uneven "
        "tiles of variables that share an index with others, or have more than 2^30 values",

@@ -290,6 +290,8 @@ class CompoundSearch {
     Guarantee guarantee;
     guarantee.space = fmt::format("groups of consecutive Einsums with collectives, policy {}",
                                   latency_policy_name(options_.policy));
+    if (options_.imperfect_factors != ImperfectFactors::kNone)
+      guarantee.space += ", imperfect factors of loops that no other Einsum shares";
     if (options_.constraints != Constraints{}) guarantee.space += ", within the constraints";
     guarantee.leaves_out = left_out(SearchSpace::kGroups, problem_, options_);
     if (options_.top > 1) guarantee.space += "; of several mappings the first alone";
@@ -360,6 +362,11 @@ std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem
                         "one memory above all of them"};
   if (options.resource_usage)
     return UnpricedPart{"peak occupancies as criteria", "resource_usage", "objectives alone"};
+  if (options.row_fusion)
+    return UnpricedPart{"rows handed on step by step", "row_fusion", "whole tiles handed on"};
+  if (options.imperfect_factors == ImperfectFactors::kAll)
+    return UnpricedPart{"imperfect factors of loops that Einsums share", "imperfect_factors",
+                        "`unfused`"};
   if (options.max_fused_loops != kUnlimitedLoops)
     return UnpricedPart{"limits of shared loops", "max_fused_loops", "any number of them"};
   return std::nullopt;

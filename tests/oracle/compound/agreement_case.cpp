@@ -138,13 +138,18 @@ class ChainDice {
   int new_ranks_ = 0;
 };
 
-std::string workload_text(Dice& dice, const Chain& chain) {
+std::string workload_text(Dice& dice, const Chain& chain, ImperfectFactors imperfect) {
   std::vector<std::string> sizes;
   int primes = 0, window = 1;
   const int most = chain.links.size() == 1 ? 6 : chain.links.size() == 2 ? 5 : 4;
   for (const char rank : chain.ranks) {
-    const int size = dice.one_of({1, 2, 2, 3, 4, 4, 6, 8});
-    const int factors = size == 1 ? 0 : size == 8 ? 3 : size == 4 || size == 6 ? 2 : 1;
+    const int size = imperfect == ImperfectFactors::kNone ? dice.one_of({1, 2, 2, 3, 4, 4, 6, 8})
+                                                          : dice.one_of({1, 3, 4, 5, 5, 7});
+    const int factors = size == 1                                               ? 0
+                        : size == 8                                             ? 3
+                        : size == 2 || size == 3                                ? 1
+                        : size % 2 == 0 || imperfect != ImperfectFactors::kNone ? 2
+                                                                                : 1;
     const bool fits = primes + factors <= most;
     primes += fits ? factors : 0;
     sizes.push_back(fmt::format("{}: {}", rank, fits ? size : 1));
@@ -310,7 +315,8 @@ AgreementCase random_agreement_case(std::uint64_t seed) {
   AgreementCase drawn;
   drawn.is_same_space = dice.chance(70);
   const Chain chain = ChainDice(dice, drawn.is_same_space ? 2 : 3).draw();
-  drawn.yaml = workload_text(dice, chain);
+  if (dice.chance(30)) drawn.imperfect = ImperfectFactors::kUnfused;
+  drawn.yaml = workload_text(dice, chain, drawn.imperfect);
   drawn.yaml += ChipDice(dice, chain, drawn.is_same_space).draw();
   drawn.problem = bind_compound(drawn.yaml);
   drawn.constraints = constraints_of(chain, drawn.problem);

@@ -17,6 +17,7 @@ struct AgreementCase {
   std::string yaml;  ///< workload and arch, as a spec file
   BoundProblem problem;
   Constraints constraints;
+  ImperfectFactors imperfect = ImperfectFactors::kNone;
   /// The two spaces have the same costs: below the outermost memory each memory has room for one
   /// tensor of a segment (the innermost, where nothing is exchanged, of an Einsum), so that both
   /// places that `compound` has for temporal loops at a memory are all that there are; and fanouts

@@ -28,21 +28,21 @@ std::vector<Cut> cuts_of(std::size_t einsums) {
 /// The whole space as lists: the ways of every group, and the cuts that combine them.
 class CompoundSpace {
  public:
-  CompoundSpace(const BoundProblem& problem, std::int64_t most)
+  CompoundSpace(const BoundProblem& problem, const CompoundLimits& limits)
       : problem_(problem), cuts_(cuts_of(problem.einsums.size())) {
     for (std::size_t begin = 0; begin < problem.einsums.size(); ++begin)
       for (std::size_t end = begin + 1; end <= problem.einsums.size(); ++end)
-        ways_[{begin, end}] = ways_of_group(problem, begin, end, most);
+        ways_[{begin, end}] = ways_of_group(problem, begin, end, limits);
     for (const Cut& cut : cuts_) {
       std::int64_t product = 1;
       std::size_t begin = 0;
       for (std::size_t end : cut) {
         product *= static_cast<std::int64_t>(ways_.at({begin, end}).size());
-        if (product > most) throw TooMany{};
+        if (product > limits.most) throw TooMany{};
         begin = end;
       }
       count_ += product;
-      if (count_ > most) throw TooMany{};
+      if (count_ > limits.most) throw TooMany{};
     }
   }
 
@@ -120,17 +120,18 @@ void note_refusal(CompoundTruth& truth, const Mapping& mapping,
 
 }  // namespace
 
-std::optional<std::int64_t> count_compound(const BoundProblem& problem, std::int64_t most) {
+std::optional<std::int64_t> count_compound(const BoundProblem& problem,
+                                           const CompoundLimits& limits) {
   try {
-    return CompoundSpace(problem, most).count();
+    return CompoundSpace(problem, limits).count();
   } catch (const TooMany&) {
     return std::nullopt;
   }
 }
 
 CompoundTruth enumerate_compound(const BoundProblem& problem, LatencyPolicy policy,
-                                 std::int64_t most) {
-  const CompoundSpace space(problem, most);
+                                 const CompoundLimits& limits) {
+  const CompoundSpace space(problem, limits);
   CompoundTruth truth;
   truth.mappings = space.count();
   space.for_each([&](const Mapping& mapping) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "oracle/compound/compound_nest.h"
 #include "sluice/mapper/mapper.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
@@ -33,12 +34,13 @@ struct CompoundTruth {
   }
 };
 
-/// Mappings of the compound space (README.md, "The compound space"); none if more than `most`.
-std::optional<std::int64_t> count_compound(const BoundProblem& problem, std::int64_t most);
+/// Mappings of the compound space (README.md, "The compound space"); none if more than `limits`.
+std::optional<std::int64_t> count_compound(const BoundProblem& problem,
+                                           const CompoundLimits& limits);
 
 /// Writes and prices every mapping of the compound space. Throws TooMany (compound_nest.h) beyond
-/// `most`.
+/// `limits`.
 CompoundTruth enumerate_compound(const BoundProblem& problem, LatencyPolicy policy,
-                                 std::int64_t most);
+                                 const CompoundLimits& limits);
 
 }  // namespace sluice::oracle

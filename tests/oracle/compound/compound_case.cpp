@@ -21,8 +21,9 @@ struct Drawn {
 /// Writes a cascade, Einsum by Einsum.
 class CascadeDice {
  public:
-  CascadeDice(Dice& dice, Dice& copies, int attempt)
-      : dice_(dice), copies_(copies), attempt_(attempt) {}
+  /// `odd`: sizes.
+  CascadeDice(Dice& dice, Dice& copies, int attempt, bool odd)
+      : dice_(dice), copies_(copies), attempt_(attempt), odd_(odd) {}
 
   std::string draw() {
     const int drawn = dice_.one_of({1, 2, 2, 2, 3, 3, 3, 4});
@@ -51,6 +52,7 @@ class CascadeDice {
       const int factors = size == 1 ? 0 : size == 4 ? 2 : 1;
       if (primes + factors > most) size = 1;
       if (size > 1) primes += factors;
+      if (odd_ && size % 2 == 0) ++size;  // with tiles that do not divide
       all.push_back(fmt::format("{}: {}", rank, size));
     }
     return fmt::format("{}", fmt::join(all, ", "));
@@ -170,6 +172,7 @@ class CascadeDice {
   Dice& dice_;
   Dice& copies_;
   int attempt_;
+  bool odd_;
   int inputs_ = 0;
   bool single_row_ = false;
   std::string ranks_;
@@ -321,12 +324,14 @@ class MachineDice {
 
 }  // namespace
 
+bool is_imperfect(std::uint64_t seed) { return seed % 8 == 3; }
+
 std::string random_compound_yaml(std::uint64_t seed, int attempt) {
   Dice cascade(seed * 1'000'003), copies(seed * 1'000'003 + 500'000),
       machine(seed * 1'000'003 + 1 + static_cast<unsigned>(attempt)),
       tolls(seed * 1'000'003 + 600'000);
   // named, because the order in which operands are evaluated is not fixed
-  const std::string workload = CascadeDice(cascade, copies, attempt).draw();
+  const std::string workload = CascadeDice(cascade, copies, attempt, is_imperfect(seed)).draw();
   return workload + MachineDice(machine, tolls, attempt).draw();
 }
 
@@ -351,10 +356,12 @@ CompoundCase random_compound_case(std::uint64_t seed, std::int64_t most) {
     CompoundCase drawn;
     drawn.yaml = random_compound_yaml(seed, attempt);
     drawn.problem = bind_compound(drawn.yaml);
-    const std::optional<std::int64_t> count = count_compound(drawn.problem, most);
+    drawn.imperfect = is_imperfect(seed) ? ImperfectFactors::kUnfused : ImperfectFactors::kNone;
+    const CompoundLimits limits{most, is_imperfect(seed)};
+    const std::optional<std::int64_t> count = count_compound(drawn.problem, limits);
     if (!count || (*count < kFew && attempt < kTriesForMore)) continue;
     drawn.policy = seed % 4 == 0 ? LatencyPolicy::kOverlap : LatencyPolicy::kStaged;
-    drawn.truth = enumerate_compound(drawn.problem, drawn.policy, most);
+    drawn.truth = enumerate_compound(drawn.problem, drawn.policy, limits);
     return drawn;
   }
 }

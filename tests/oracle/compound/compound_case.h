@@ -12,12 +12,16 @@ struct CompoundCase {
   std::string yaml;  ///< workload and arch, as a spec file
   BoundProblem problem;
   LatencyPolicy policy = LatencyPolicy::kStaged;
+  ImperfectFactors imperfect = ImperfectFactors::kNone;
   CompoundTruth truth;
 };
 
 /// A spec file: a cascade of 1 to 4 Einsums, and a machine of clusters and cores with networks.
 /// `attempt`: of the same seed, the later the smaller the problem.
 std::string random_compound_yaml(std::uint64_t seed, int attempt);
+
+/// Whether the case of a seed has imperfect factors.
+bool is_imperfect(std::uint64_t seed);
 
 /// The problem of a spec file, bound. Throws InternalError with the diagnostics where it is
 /// refused.

@@ -66,6 +66,7 @@ std::optional<std::string> compound_difference(const Mapper& mapper, const Compo
   MapperOptions options;
   options.objectives = {objective};
   options.policy = drawn.policy;
+  options.imperfect_factors = drawn.imperfect;
   const auto answer = run_mapper(mapper, drawn.problem, options, {});
   const std::optional<CompoundBest>& best = drawn.truth.of(objective);
   const std::string title = title_of(objective, drawn.policy) + ": ";

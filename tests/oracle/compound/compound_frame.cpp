@@ -29,7 +29,7 @@ struct Frame {
 class FrameWalk {
  public:
   FrameWalk(const BoundProblem& problem, std::size_t begin, std::size_t end,
-            const GroupTensors& tensors, ComponentId home, std::int64_t most,
+            const GroupTensors& tensors, ComponentId home, const CompoundLimits& limits,
             std::vector<NodeList>& ways)
       : problem_(problem),
         begin_(begin),
@@ -37,7 +37,7 @@ class FrameWalk {
         tensors_(tensors),
         home_(home),
         path_(path_to(problem.arch, problem[EinsumId(begin)].computes.front().component)),
-        most_(most),
+        limits_(limits),
         ways_(ways) {
     for (const VariableClass& one : classes_of_group(problem.workload, begin, end))
       if (one.usable) classes_.push_back(one);
@@ -288,9 +288,9 @@ class FrameWalk {
       NodeList first;
       append_storage(first, held, home_, problem_[EinsumId(e)]);
       for (NodeList& nest :
-           nests_below(problem_, EinsumId(e), home_, frame.left[e - begin_], first, most_))
+           nests_below(problem_, EinsumId(e), home_, frame.left[e - begin_], first, limits_))
         children.push_back(std::move(nest));
-      if (static_cast<std::int64_t>(children.size()) > most_) throw TooMany{};
+      if (static_cast<std::int64_t>(children.size()) > limits_.most) throw TooMany{};
     }
     return children;
   }
@@ -319,7 +319,7 @@ class FrameWalk {
     for (std::size_t e = begin_; e < end_; ++e) {
       choices.push_back(children_of(e, frame));
       product *= static_cast<std::int64_t>(choices.back().size());
-      if (product > most_) throw TooMany{};
+      if (product > limits_.most) throw TooMany{};
     }
     bool collectives = false;
     for (std::size_t e = begin_; e < end_; ++e)
@@ -340,7 +340,7 @@ class FrameWalk {
     if (e == choices.size()) {
       ways_.push_back(frame.nodes);
       ways_.back().push_back({node});
-      if (static_cast<std::int64_t>(ways_.size()) > most_) throw TooMany{};
+      if (static_cast<std::int64_t>(ways_.size()) > limits_.most) throw TooMany{};
       return;
     }
     const std::optional<CollectiveNode> collective = collective_after(begin_ + e, frame);
@@ -357,7 +357,7 @@ class FrameWalk {
   const GroupTensors& tensors_;
   ComponentId home_;
   std::vector<ComponentId> path_;
-  std::int64_t most_;
+  CompoundLimits limits_;
   std::vector<NodeList>& ways_;
   std::vector<VariableClass> classes_;
 };
@@ -382,12 +382,12 @@ bool can_be_home(const BoundProblem& problem, std::size_t begin, std::size_t end
 }  // namespace
 
 std::vector<NodeList> framed_ways(const BoundProblem& problem, std::size_t begin, std::size_t end,
-                                  const GroupTensors& tensors, std::int64_t most) {
+                                  const GroupTensors& tensors, const CompoundLimits& limits) {
   std::vector<NodeList> ways;
   for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
     const ComponentId home(c);
     if (can_be_home(problem, begin, end, tensors, home))
-      FrameWalk(problem, begin, end, tensors, home, most, ways).run();
+      FrameWalk(problem, begin, end, tensors, home, limits, ways).run();
   }
   return ways;
 }

@@ -9,6 +9,6 @@ ComponentId outermost_memory(const Arch& arch);
 
 /// Every way to map a group of several Einsums: a frame of loops and storage nodes, then a split.
 std::vector<NodeList> framed_ways(const BoundProblem& problem, std::size_t begin, std::size_t end,
-                                  const GroupTensors& tensors, std::int64_t most);
+                                  const GroupTensors& tensors, const CompoundLimits& limits);
 
 }  // namespace sluice::oracle

@@ -105,7 +105,7 @@ std::vector<VariableClass> classes_of_group(const Workload& workload, std::size_
 }
 
 std::vector<NodeList> ways_of_group(const BoundProblem& problem, std::size_t begin, std::size_t end,
-                                    std::int64_t most) {
+                                    const CompoundLimits& limits) {
   const ComponentId outermost = outermost_memory(problem.arch);
   const GroupTensors tensors = tensors_of_group(problem, begin, end);
   if (!tensors.in_space) return {};
@@ -120,9 +120,9 @@ std::vector<NodeList> ways_of_group(const BoundProblem& problem, std::size_t beg
   if (end - begin == 1) {
     const EinsumId einsum(begin);
     return nests_below(problem, einsum, outermost, whole_ranges(problem.workload[einsum]), {},
-                       most);
+                       limits);
   }
-  return framed_ways(problem, begin, end, tensors, most);
+  return framed_ways(problem, begin, end, tensors, limits);
 }
 
 }  // namespace sluice::oracle

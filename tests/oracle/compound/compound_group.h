@@ -27,8 +27,8 @@ std::vector<VariableClass> classes_of_group(const Workload& workload, std::size_
                                             std::size_t end);
 
 /// Every way to map the Einsums [begin, end) together: what stands below the root's storage node.
-/// A group of one is a nest. Throws TooMany beyond `most`.
+/// A group of one is a nest. Throws TooMany beyond `limits`.
 std::vector<NodeList> ways_of_group(const BoundProblem& problem, std::size_t begin, std::size_t end,
-                                    std::int64_t most);
+                                    const CompoundLimits& limits);
 
 }  // namespace sluice::oracle

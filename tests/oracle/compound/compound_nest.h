@@ -13,6 +13,12 @@ namespace sluice::oracle {
 /// Something of the compound space that is larger than the caller allows.
 struct TooMany {};
 
+/// How far the enumerator goes.
+struct CompoundLimits {
+  std::int64_t most = 0;   ///< mappings
+  bool imperfect = false;  ///< outermost loops of an Einsum's own may have a smaller last tile
+};
+
 /// What is left of every variable of one Einsum for the loops further in, in the order of its
 /// iteration space.
 using LeftOver = std::vector<std::int64_t>;
@@ -45,8 +51,10 @@ void append_storage(NodeList& nodes, const std::vector<TensorId>& tensors, Compo
 std::optional<std::size_t> place_on(const BoundCompute& compute, ComponentId component);
 
 /// Every nest of an Einsum below `memory` (which is not written), on every compute that has that
-/// memory on its path: each follows `first` and walks what is `left`. Throws TooMany beyond `most`.
+/// memory on its path: each follows `first` and walks what is `left`. Throws TooMany beyond
+/// `limits`.
 std::vector<NodeList> nests_below(const BoundProblem& problem, EinsumId einsum, ComponentId memory,
-                                  const LeftOver& left, const NodeList& first, std::int64_t most);
+                                  const LeftOver& left, const NodeList& first,
+                                  const CompoundLimits& limits);
 
 }  // namespace sluice::oracle

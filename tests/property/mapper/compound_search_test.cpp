@@ -261,5 +261,37 @@ arch:
   EXPECT_EQ(found->mappings.front().cost.energy_j, 96 + 32);
 }
 
+// Seven rows on four instances: 4 + 3, in the complete search and in the likely part of the space.
+// With perfect factors they follow each other.
+TEST(CompoundSearch, FillsInstancesWithUnevenTiles) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 7}
+  bits_per_value: {All: 8}
+  einsums: ["B[m] = exp(A[m])"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Container {name: PE, spatial: [{name: x, fanout: 4}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value());
+  const BoundProblem problem = *bind(*specs->workload, *specs->arch);
+  for (const std::optional<double> budget : {std::optional<double>(), std::optional<double>(3)}) {
+    MapperOptions options;
+    options.objectives = {Objective::kLatency};
+    options.budget_evaluations = budget;
+    options.imperfect_factors = ImperfectFactors::kUnfused;
+    const auto found = find_mapper("compound")->map(problem, options, {});
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->guarantee.kind, budget ? GuaranteeKind::kGap : GuaranteeKind::kOptimal);
+    EXPECT_EQ(found->mappings.front().cost.latency_s, 2);
+    options.imperfect_factors = ImperfectFactors::kNone;
+    EXPECT_EQ(find_mapper("compound")->map(problem, options, {})->mappings.front().cost.latency_s,
+              7);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::compound
