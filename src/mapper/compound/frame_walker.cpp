@@ -9,6 +9,13 @@
 namespace sluice::compound {
 namespace {
 
+int loops_of(const NodeList& nodes) {
+  return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [](const Node& node) {
+    return std::holds_alternative<TemporalNode>(node.kind) ||
+           std::holds_alternative<SpatialNode>(node.kind);
+  }));
+}
+
 class FrameWalker {
  public:
   FrameWalker(const BoundProblem& problem, const Constraints& constraints, const Group& group,
@@ -18,6 +25,7 @@ class FrameWalker {
         constraints_(constraints),
         group_(group),
         at_home_(start.at_home),
+        most_loops_(start.most_loops),
         effort_(effort),
         visit_(visit),
         tiles_(start.tiles),
@@ -158,6 +166,7 @@ class FrameWalker {
 
   bool spread_over(const Dimension& dimension, std::size_t c, std::int64_t trips,
                    const std::function<bool()>& next) {
+    if (loops_left() == 0) return true;
     tiles_[c] /= trips;
     SpatialNode node;
     node.variables = group_.classes[c].variables;
@@ -302,11 +311,16 @@ class FrameWalker {
 
   // ---- temporal loops --------------------------------------------------------------------------
 
+  int loops_left() const {
+    if (most_loops_ == kUnlimitedLoops) return kUnlimitedLoops;
+    return most_loops_ - loops_of(frame_.nodes);
+  }
+
   bool choose_steps(std::size_t l, const std::vector<TensorId>& held, std::size_t c,
                     std::vector<Steps> chosen) {
     if (c == group_.classes.size()) return order_steps(l, held, chosen);
     if (!choose_steps(l, held, c + 1, chosen)) return false;
-    if (!group_.classes[c].temporal) return true;
+    if (!group_.classes[c].temporal || static_cast<int>(chosen.size()) >= loops_left()) return true;
     const std::size_t most = levels_[l].most_loops;
     if (effort_ == Effort::kLikely && (chosen.size() == most || (most == 1 && !indexes_outputs(c))))
       return true;
@@ -491,6 +505,7 @@ class FrameWalker {
   const Constraints& constraints_;
   const Group& group_;
   const std::vector<TensorId>& at_home_;
+  int most_loops_;
   Effort effort_;
   const std::function<bool(const Frame&)>& visit_;
   std::vector<PathNetwork> networks_;
@@ -501,6 +516,14 @@ class FrameWalker {
 };
 
 }  // namespace
+
+int most_shared_loops(const NodeList& nodes) {
+  const auto* split = nodes.empty() ? nullptr : std::get_if<SplitNode>(&nodes.back().kind);
+  if (split == nullptr) return 0;
+  int most = 0;
+  for (const NodeList& child : split->children) most = std::max(most, most_shared_loops(child));
+  return loops_of(nodes) + most;
+}
 
 FrameStart outermost_start(const BoundProblem& problem, const Group& group,
                            const std::vector<std::uint32_t>& computes) {

@@ -30,7 +30,11 @@ struct FrameStart {
   std::vector<std::vector<TensorMask>> held;     ///< per Einsum and ComponentId
   NodeList nodes;                                ///< of the frames above
   double steps = 1;                              ///< of their temporal loops
+  int most_loops = kUnlimitedLoops;              ///< of all frames, temporal and spatial
 };
+
+/// Loops that an Einsum shares with others at most: those above the innermost split around it.
+int most_shared_loops(const NodeList& nodes);
 
 /// Below the outermost memory, with all internal tensors at home.
 FrameStart outermost_start(const BoundProblem& problem, const Group& group,

@@ -86,7 +86,8 @@ class GroupSearch {
 
   bool search_below_homes() {
     if (group_.size() == 1 && limits_.effort == Effort::kAll) return search_nest();
-    const FrameStart start = outermost_start(problem_, group_, computes_);
+    FrameStart start = outermost_start(problem_, group_, computes_);
+    if (group_.size() > 1) start.most_loops = options_.max_fused_loops;
     std::vector<ComponentId> homes = homes_of(problem_, group_, computes_, start.from);
     // Further in first: most often best, and there may not be time for all.
     std::reverse(homes.begin(), homes.end());
@@ -205,6 +206,7 @@ class GroupSearch {
       if (!frame.complete[e].empty()) return kNobody;
     BlockSearch& inner = block_search(block);
     FrameStart start = start_below(problem_, inner.group, group_, frame, block.first);
+    start.most_loops = options_.max_fused_loops;
     BlockKey key{{static_cast<std::int64_t>(block.first), frame.has_steps()}, start.spread};
     key.first.push_back(static_cast<std::int64_t>(frame.home.index()));
     for (std::size_t e = block.first; e < block.end; ++e) {

@@ -171,7 +171,8 @@ class CompoundSearch {
       const Mapping part = compound::below_root(root, {nodes});
       const auto found =
           compound::price_part(searched->slice, part, options_.policy, compound::Account::kTotals);
-      if (!found || !constraint_violations(constraints, searched->slice, part).empty())
+      if (!found || !constraint_violations(constraints, searched->slice, part).empty() ||
+          compound::most_shared_loops(nodes) > options_.max_fused_loops)
         return std::nullopt;
       return found->cost;
     };
@@ -290,6 +291,8 @@ class CompoundSearch {
     Guarantee guarantee;
     guarantee.space = fmt::format("groups of consecutive Einsums with collectives, policy {}",
                                   latency_policy_name(options_.policy));
+    if (options_.max_fused_loops != kUnlimitedLoops)
+      guarantee.space += fmt::format(", max_fused_loops={}", options_.max_fused_loops);
     if (options_.imperfect_factors != ImperfectFactors::kNone)
       guarantee.space += ", imperfect factors of loops that no other Einsum shares";
     if (options_.constraints != Constraints{}) guarantee.space += ", within the constraints";
@@ -367,8 +370,10 @@ std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem
   if (options.imperfect_factors == ImperfectFactors::kAll)
     return UnpricedPart{"imperfect factors of loops that Einsums share", "imperfect_factors",
                         "`unfused`"};
-  if (options.max_fused_loops != kUnlimitedLoops)
-    return UnpricedPart{"limits of shared loops", "max_fused_loops", "any number of them"};
+  // 1 is the default, which is a limit of the other mappers.
+  if (options.max_fused_loops_per_rank != 1 && options.max_fused_loops_per_rank != kUnlimitedLoops)
+    return UnpricedPart{"limits of shared loops over one rank", "max_fused_loops_per_rank",
+                        "any number of them"};
   return std::nullopt;
 }
 

@@ -315,6 +315,7 @@ AgreementCase random_agreement_case(std::uint64_t seed) {
   AgreementCase drawn;
   drawn.is_same_space = dice.chance(70);
   const Chain chain = ChainDice(dice, drawn.is_same_space ? 2 : 3).draw();
+  if (dice.chance(15)) drawn.max_fused_loops = dice.below(3);
   if (dice.chance(30)) drawn.imperfect = ImperfectFactors::kUnfused;
   drawn.yaml = workload_text(dice, chain, drawn.imperfect);
   drawn.yaml += ChipDice(dice, chain, drawn.is_same_space).draw();

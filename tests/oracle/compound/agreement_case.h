@@ -18,6 +18,7 @@ struct AgreementCase {
   BoundProblem problem;
   Constraints constraints;
   ImperfectFactors imperfect = ImperfectFactors::kNone;
+  int max_fused_loops = kUnlimitedLoops;
   /// The two spaces have the same costs: below the outermost memory each memory has room for one
   /// tensor of a segment (the innermost, where nothing is exchanged, of an Einsum), so that both
   /// places that `compound` has for temporal loops at a memory are all that there are; and fanouts

@@ -357,7 +357,8 @@ CompoundCase random_compound_case(std::uint64_t seed, std::int64_t most) {
     drawn.yaml = random_compound_yaml(seed, attempt);
     drawn.problem = bind_compound(drawn.yaml);
     drawn.imperfect = is_imperfect(seed) ? ImperfectFactors::kUnfused : ImperfectFactors::kNone;
-    const CompoundLimits limits{most, is_imperfect(seed)};
+    if (seed % 9 == 4) drawn.max_fused_loops = static_cast<int>(seed / 9 % 3);
+    const CompoundLimits limits{most, drawn.max_fused_loops, is_imperfect(seed)};
     const std::optional<std::int64_t> count = count_compound(drawn.problem, limits);
     if (!count || (*count < kFew && attempt < kTriesForMore)) continue;
     drawn.policy = seed % 4 == 0 ? LatencyPolicy::kOverlap : LatencyPolicy::kStaged;

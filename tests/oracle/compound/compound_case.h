@@ -13,6 +13,7 @@ struct CompoundCase {
   BoundProblem problem;
   LatencyPolicy policy = LatencyPolicy::kStaged;
   ImperfectFactors imperfect = ImperfectFactors::kNone;
+  int max_fused_loops = kUnlimitedLoops;
   CompoundTruth truth;
 };
 

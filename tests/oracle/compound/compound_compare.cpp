@@ -67,6 +67,7 @@ std::optional<std::string> compound_difference(const Mapper& mapper, const Compo
   options.objectives = {objective};
   options.policy = drawn.policy;
   options.imperfect_factors = drawn.imperfect;
+  options.max_fused_loops = drawn.max_fused_loops;
   const auto answer = run_mapper(mapper, drawn.problem, options, {});
   const std::optional<CompoundBest>& best = drawn.truth.of(objective);
   const std::string title = title_of(objective, drawn.policy) + ": ";

@@ -314,6 +314,10 @@ class FrameWalk {
   }
 
   void split(const Frame& frame) {
+    int loops = 0;
+    for (const Node& node : frame.nodes)
+      loops += std::holds_alternative<StorageNode>(node.kind) ? 0 : 1;
+    if (loops > limits_.fused_loops) return;
     std::vector<std::vector<NodeList>> choices;
     std::int64_t product = 1;
     for (std::size_t e = begin_; e < end_; ++e) {

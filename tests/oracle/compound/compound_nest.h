@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "sluice/mapper/mapper.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
 
@@ -15,7 +16,8 @@ struct TooMany {};
 
 /// How far the enumerator goes.
 struct CompoundLimits {
-  std::int64_t most = 0;   ///< mappings
+  std::int64_t most = 0;              ///< mappings
+  int fused_loops = kUnlimitedLoops;  ///< of a frame
   bool imperfect = false;  ///< outermost loops of an Einsum's own may have a smaller last tile
 };
 

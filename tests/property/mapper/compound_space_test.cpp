@@ -44,9 +44,10 @@ TEST(CompoundSpace, OfOneEinsumHasEveryNestOnce) {
   const std::string workload =
       "workload: {rank_sizes: {M: 2}, bits_per_value: {All: 1}, einsums: [\"B[m] = exp(A[m])\"]}";
   const BoundProblem problem = oracle::bind_compound(workload + machine(kCores));
-  EXPECT_EQ(oracle::count_compound(problem, {kMost}), 16);
-  EXPECT_EQ(oracle::count_compound(problem, {15}), std::nullopt);
-  const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap, {kMost});
+  EXPECT_EQ(oracle::count_compound(problem, oracle::CompoundLimits{.most = kMost}), 16);
+  EXPECT_EQ(oracle::count_compound(problem, oracle::CompoundLimits{.most = 15}), std::nullopt);
+  const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap,
+                                                oracle::CompoundLimits{.most = kMost});
   EXPECT_EQ(truth.mappings, 16);
   EXPECT_EQ(truth.legal, 16);
   EXPECT_TRUE(truth.refusals.empty());
@@ -65,7 +66,8 @@ TEST(CompoundSpace, OfTwoEinsumsHasEveryCutHomeFrameAndSplit) {
       "workload: {rank_sizes: {M: 2}, bits_per_value: {All: 1}, einsums: [\"T[m] = exp(A[m])\", "
       "\"S[m] = exp(T[m])\"]}";
   const BoundProblem problem = oracle::bind_compound(workload + machine(""));
-  const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap, {kMost});
+  const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap,
+                                                oracle::CompoundLimits{.most = kMost});
   EXPECT_EQ(truth.mappings, 12 * 12 + 3 * 3 + 4 * 4 * 2);
   EXPECT_EQ(truth.legal, truth.mappings);
   // Fused: A and S pass DRAM, T is written and read in OB; 4 operations, one after another.
@@ -85,7 +87,8 @@ TEST(CompoundSpace, SpreadsAReductionWithAnAllReduceWhereThatIsBest) {
       "workload: {rank_sizes: {M: 1, N: 4}, bits_per_value: {All: 1}, einsums: [\"MX[m] = "
       "max(A[m,n])\", \"S[m,n] = A[m,n] - MX[m]\"]}";
   const BoundProblem problem = oracle::bind_compound(workload + machine(kNetwork + kCores));
-  const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap, {kMost});
+  const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap,
+                                                oracle::CompoundLimits{.most = kMost});
   ASSERT_TRUE(truth.of(Objective::kEdp));
   const oracle::CompoundBest& best = *truth.of(Objective::kEdp);
   const std::string text = to_yaml(best.mapping, problem.workload, problem.arch);
@@ -102,7 +105,8 @@ TEST(CompoundSpace, ReductionsAreSpreadOverNetworksOnly) {
       "workload: {rank_sizes: {M: 1, N: 4}, bits_per_value: {All: 1}, einsums: [\"MX[m] = "
       "max(A[m,n])\", \"S[m,n] = A[m,n] - MX[m]\"]}";
   const BoundProblem problem = oracle::bind_compound(workload + machine(kCores));
-  const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap, {kMost});
+  const auto truth = oracle::enumerate_compound(problem, LatencyPolicy::kOverlap,
+                                                oracle::CompoundLimits{.most = kMost});
   EXPECT_TRUE(truth.refusals.empty()) << truth.refusals.begin()->first;
   ASSERT_TRUE(truth.of(Objective::kEdp));
   EXPECT_EQ(to_yaml(truth.of(Objective::kEdp)->mapping, problem.workload, problem.arch)

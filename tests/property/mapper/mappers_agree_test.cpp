@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-constexpr double kMostPriced = 20'000;  ///< of a complete search by `compound`
+constexpr double kMostPriced = 10'000;  ///< of a complete search by `compound`
 
 struct Found {
   std::optional<Mapping> mapping;
@@ -26,6 +26,7 @@ Found found_by(const std::string& mapper, const oracle::AgreementCase& drawn, Ob
   options.objectives = {objective};
   options.constraints = drawn.constraints;
   options.imperfect_factors = drawn.imperfect;
+  options.max_fused_loops = drawn.max_fused_loops;
   options.max_fused_loops_per_rank = kUnlimitedLoops;  // as in `compound`
   if (mapper == "compound") options.budget_evaluations = kMostPriced;
   const auto answer = run_mapper(*find_mapper(mapper), drawn.problem, options, {});
