@@ -175,14 +175,16 @@ class CommandLine {
     add_output(command, parsed_);
     add_ascii(command, parsed_);
     command.add_option("--latency", parsed_.latency, "Latency policy")
-        ->check(one_of(latency_policy_names()))
-        ->option_text(fmt::format("{}", fmt::join(latency_policy_names(), "|")));
+        ->check(one_of(standard_latency_policies().names()))
+        ->option_text(fmt::format("{}", fmt::join(standard_latency_policies().names(), "|")));
     command
         .add_option("--batch", parsed_.batch,
                     "Price a stream of mappings, one a line as JSON; `-` reads standard input")
         ->type_name("FILE");
     commands_["evaluate"] = [](const ParsedArguments& parsed, const Console& console) {
-      const EvaluateArguments arguments{parsed.specs, parsed.output, parsed.latency, parsed.batch};
+      const EvaluateArguments arguments{parsed.specs, parsed.output,
+                                        *standard_latency_policies().find(parsed.latency),
+                                        parsed.batch};
       return parsed.batch.empty() ? run_evaluate(arguments, console)
                                   : run_evaluate_batch(arguments, console);
     };

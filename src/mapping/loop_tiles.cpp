@@ -1,4 +1,4 @@
-#include "sluice/mapping/loop_tiles.h"
+#include "mapping/loop_tiles.h"
 
 #include <algorithm>
 

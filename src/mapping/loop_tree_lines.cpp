@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mapping/einsums_below.h"
-#include "sluice/mapping/loop_tiles.h"
+#include "mapping/loop_tiles.h"
 #include "sluice/support/human_units.h"
 
 namespace sluice {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "mapping/einsums_below.h"
-#include "sluice/mapping/loop_tiles.h"
-#include "sluice/mapping/placement.h"
+#include "mapping/loop_tiles.h"
+#include "mapping/placement.h"
 
 namespace sluice {
 namespace {

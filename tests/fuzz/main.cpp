@@ -214,7 +214,8 @@ int compare_file(const sluice::Mapper& mapper, const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   const Arguments arguments = parse(argc, argv);
-  const sluice::Mapper* mapper = sluice::find_mapper(arguments.compound ? "compound" : "fused");
+  const sluice::Mapper* mapper =
+      sluice::standard_mappers().find(arguments.compound ? "compound" : "fused");
   if (mapper == nullptr) refuse("this build has no such mapper");
   if (!arguments.problem.empty()) return compare_file(*mapper, arguments);
   const auto start = std::chrono::steady_clock::now();

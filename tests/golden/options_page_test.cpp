@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "mapper/request/search_space.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/mapper/search_space.h"
 #include "support/folders.h"
 #include "support/golden_file.h"
 #include "support/run_program.h"

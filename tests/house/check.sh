@@ -39,15 +39,17 @@ check_arrows() {
       }' "$arrows"
 }
 
-# 2. Room arrows: the same for the folders inside a module, which tests/house/rooms.txt lists.
+# 2. Room arrows: the same for the folders inside a module, which tests/house/rooms.txt lists. A public
+# header is at home in the room that has the source of its name: src/mapper/run/run_mapper.cpp.
 check_rooms() {
   awk '
     NF == 0 || /^#/ { next }
     { room = $1; sub(/:$/, "", room); known[room] = 1
       for (i = 2; i <= NF; ++i)
         if (!($i in known)) printf "tests/house/rooms.txt:%d: %s uses %s, which stands on no line above\n", FNR, room, $i }' "$rooms"
-  tracked 'src/*.h' 'src/*.cpp' | grep '^src/' | sort -u |
+  tracked 'include/*.h' 'src/*.h' 'src/*.cpp' | grep -E '^(include/sluice|src)/' | sort -u |
     xargs awk '
+      function exists(path,  line, found) { found = (getline line < path) >= 0; close(path); return found }
       function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
       function module(path) { sub(/\/.*/, "", path); return path }
       FNR == NR {
@@ -57,8 +59,12 @@ check_rooms() {
         next
       }
       FNR == 1 {
-        own = folder(substr(FILENAME, 5))
-        if (module(own) in has_rooms && !(own in known) && !(own in told)) {
+        is_public = FILENAME ~ /^include\//
+        own = is_public ? substr(FILENAME, 9) : folder(substr(FILENAME, 5))
+        name = FILENAME; sub(/.*\//, "", name); sub(/\.cpp$/, ".h", name)
+        if (!is_public && FILENAME ~ /\.cpp$/ && exists("include/sluice/" module(own) "/" name))
+          home["sluice/" module(own) "/" name] = own
+        if (!is_public && module(own) in has_rooms && !(own in known) && !(own in told)) {
           printf "src/%s: not in tests/house/rooms.txt\n", own
           told[own] = 1
         }
@@ -66,12 +72,20 @@ check_rooms() {
       /^[ \t]*#[ \t]*include[ \t]*"/ {
         path = $0; sub(/^[^"]*"/, "", path); sub(/".*/, "", path)
         if (path !~ /\//) next
+        if (path ~ /^sluice\//) { ++n_public; at[n_public] = FILENAME ":" FNR; from[n_public] = own; to[n_public] = path; next }
         beside = folder(FILENAME) "/" path
         if ((getline line < beside) > 0) printf "%s:%d: write the path of %s from src\n", FILENAME, FNR, path
         close(beside)
         used = folder(path)
         if ((used in known) && used != own && module(used) == module(own) && !((own, used) in allowed))
           printf "%s:%d: room %s must not use %s\n", FILENAME, FNR, own, used
+      }
+      END {
+        for (i = 1; i <= n_public; ++i) {
+          room = (from[i] in home) ? home[from[i]] : from[i]; used = home[to[i]]
+          if (used != "" && (room in known) && room != used && module(room) == module(used) && !((room, used) in allowed))
+            printf "%s: room %s must not use %s, where %s is at home\n", at[i], room, used, to[i]
+        }
       }' "$rooms"
 }
 

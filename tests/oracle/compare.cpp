@@ -224,18 +224,18 @@ class Comparison {
   const Enumeration& truth_;
 };
 
-constexpr Objective kObjectives[] = {Objective::kEnergy, Objective::kLatency, Objective::kEdp};
+constexpr Objective kEachObjective[] = {Objective::kEnergy, Objective::kLatency, Objective::kEdp};
 
 std::optional<std::string> first_difference(const Comparison& comparison,
                                             const MapperOptions& options, std::uint64_t variation) {
-  for (Objective objective : kObjectives)
+  for (Objective objective : kEachObjective)
     if (auto found = comparison.optimum(options, objective, "all rules")) return found;
   if (auto found = comparison.front(options, false)) return found;
   const std::size_t first_switch = comparison.is_small() ? 0 : 1;
   const Switch& off = kSwitches[std::max(first_switch, variation % std::size(kSwitches))];
   MapperOptions less = options;
   less.pruning.*off.rule = false;
-  for (Objective objective : kObjectives)
+  for (Objective objective : kEachObjective)
     if (auto found = comparison.optimum(less, objective, off.name)) return found;
   if (auto found = comparison.front(less, false)) return std::string(off.name) + ": " + *found;
   if (variation % 5 == 0) {

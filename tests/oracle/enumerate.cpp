@@ -13,8 +13,6 @@
 namespace sluice::oracle {
 namespace {
 
-constexpr std::size_t kMaxReports = 5;
-
 bool no_worse(const Pmapping& a, const Pmapping& b) {
   if (a.energy_j > b.energy_j || a.latency_s > b.latency_s) return false;
   for (std::size_t i = 0; i < a.peak_bits.size(); ++i)

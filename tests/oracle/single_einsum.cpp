@@ -11,8 +11,6 @@
 namespace sluice::oracle {
 namespace {
 
-constexpr std::size_t kMaxReports = 5;
-
 /// Share of a fanout dimension that a nest's spatial loops use.
 double usage(const Pmapping& nest, ComponentId component, std::uint32_t dimension,
              std::int64_t fanout) {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "oracle/nest.h"
 
 namespace sluice::oracle {
+
+/// Refusals and the like that are kept to be reported.
+inline constexpr std::size_t kMaxReports = 5;
 
 /// The problem that consists of one Einsum alone; its `BoundEinsum` stays that of the whole
 /// workload.

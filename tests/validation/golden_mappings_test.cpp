@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sluice/model/evaluate.h"
+#include "sluice/model/keep_rules.h"
 #include "support/folders.h"
 #include "support/golden_count.h"
 #include "validation/golden_cases.h"

@@ -59,7 +59,7 @@ TEST_P(GoldenSearch, FindsTheReferenceOptimum) {
   const auto problem = bind(specs.workload, specs.arch);
   ASSERT_TRUE(problem.has_value());
   const MapperOptions options = mapper_options(expected["options"]);
-  const auto result = find_mapper("fused")->map(*problem, options, {});
+  const auto result = standard_mappers().find("fused")->map(*problem, options, {});
   ASSERT_TRUE(result.has_value()) << result.error().reason;
   count_golden_case();
   expect_same_after_printing(*problem, *result);

@@ -40,7 +40,7 @@ TEST_P(LibrarySearch, FindsAMappingThatCostsTheSameOnceItWasPrinted) {
   ASSERT_TRUE(problem.has_value());
   MapperOptions options;
   options.max_fused_loops = 1;
-  const auto result = find_mapper("fused")->map(*problem, options, {});
+  const auto result = standard_mappers().find("fused")->map(*problem, options, {});
   ASSERT_TRUE(result.has_value()) << result.error().reason;
   expect_same_after_printing(*problem, *result);
 }

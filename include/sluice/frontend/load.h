@@ -6,45 +6,14 @@
 #include <vector>
 
 #include "sluice/arch/arch.h"
+#include "sluice/frontend/load_options.h"
+#include "sluice/frontend/origins.h"
 #include "sluice/mapper/constraints.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/support/diagnostic.h"
 #include "sluice/workload/workload.h"
 
 namespace sluice {
-
-/// Limits on hostile input (file size, nesting, alias and `for:` expansion).
-struct LoadLimits {
-  std::size_t max_file_bytes = 64u << 20;
-  int max_depth = 64;
-  std::size_t max_nodes = 2'000'000;  ///< after expansion of aliases, includes and repetitions
-};
-
-struct LoadOptions {
-  std::map<std::string, std::string> variables;  ///< `--set NAME=VALUE`; values are expressions
-  std::vector<std::string> library_dirs;         ///< where names without a file are looked up
-  LoadLimits limits;
-};
-
-/// Where a node of a mapping stands in its file.
-struct NodePlace {
-  SourceLocation location;
-  std::string source_line;
-};
-/// Per node of a mapping, in the order of its text (a node before those below it).
-using MappingPlaces = std::vector<NodePlace>;
-
-/// The place of the node that `node_path` (as in Violation) leads to, or null.
-const NodePlace* place_of(const Mapping& mapping, const MappingPlaces& places,
-                          const std::vector<std::size_t>& node_path);
-
-/// Where a number of an architecture comes from that the files do not give themselves.
-struct NumberSource {
-  std::string component;
-  std::string
-      number;  ///< name of the action that it is the energy of, or area, leak_power, hop_energy
-  std::string source;  ///< component class, its attributes, and the publication
-};
 
 /// Everything that a set of spec files defines; later files override earlier ones key by key.
 struct Specs {

@@ -40,6 +40,7 @@ struct MapperOptions {
   std::string mapper = "fused";  ///< which method; for whoever picks one, methods ignore it
   std::vector<Objective> objectives = {Objective::kEdp};  ///< several: a Pareto front of them
   LatencyPolicy policy = LatencyPolicy::kOverlap;  ///< how latencies are counted; see evaluate()
+  LatencyPolicies policies = standard_latency_policies();  ///< that `policy` is chosen from by name
   bool resource_usage = false;  ///< with several objectives: peak occupancies are criteria too
   int max_fused_loops = kUnlimitedLoops;  ///< that an Einsum may share with others
   int max_fused_loops_per_rank = 1;
@@ -141,14 +142,15 @@ struct UnpricedPart {
   std::string without;  ///< how to ask for a search without it: `hop_energy: 0 and no latencies`
 };
 
-/// A search method. Implementations are values without shared state; `map` may be called
-/// repeatedly. A search that was cancelled returns a result with `cancelled`, never a NoMapping:
-/// that one is an answer.
+/// A search method (how to write one: docs/extending.md). Implementations are values without shared
+/// state; `map` may be called repeatedly, and its result does not depend on `options.threads`. A
+/// search that was cancelled returns a result with `cancelled`, never a NoMapping: that one is an
+/// answer.
 class Mapper {
  public:
   virtual ~Mapper() = default;
   virtual std::string name() const = 0;
-  virtual std::string description() const = 0;
+  virtual std::string description() const = 0;  ///< in a sentence, for lists
   /// Whether it searches what `imperfect_factors` and `row_fusion` add to the space.
   virtual bool knows_larger_spaces() const { return false; }
   /// Whether its space has collectives, and pipelined and parallel splits.

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "sluice/mapper/mapper.h"
+#include "sluice/support/registry.h"
 
 namespace sluice {
 
-/// Every mapper that ships with Sluice, in the order in which `sluice list mappers` shows them.
-const std::vector<const Mapper*>& mappers();
+using MapperRegistry = Registry<Mapper>;
 
-/// The mapper of that name, or null.
-const Mapper* find_mapper(const std::string& name);
+/// Every mapper that ships with Sluice, in the order in which `sluice list mappers` shows them:
+/// fused, compound, exhaustive, random, anneal, genetic, iterative (docs/mappers.md).
+const MapperRegistry& standard_mappers();
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sluice/arch/arch.h"
+#include "sluice/model/collective_cost.h"
 #include "sluice/model/cost_bounds.h"
 #include "sluice/workload/workload.h"
 
@@ -147,6 +148,7 @@ struct BoundProblem {
   bool shares_rows = false;          ///< an intermediate is read through an affine window
   bool holds_unlike_boxes = false;   ///< Einsums touch different boxes of some tensor
   CostBounds bounds;                 ///< of every mapping
+  CollectiveAlgorithms algorithms;   ///< that collectives can name, and `auto` chooses from
   std::optional<double> area_m2;     ///< of all instances; none where no component has one
 
   const BoundEinsum& operator[](EinsumId id) const { return einsums[id.index()]; }
@@ -171,6 +173,8 @@ ExpressionScope action_scope(const Component& component, ExpressionScope scope,
 /// Evaluates every expression of the architecture for every Einsum. Diagnostics: names that nothing
 /// defines, results of the wrong type, negative sizes, an Einsum that no compute accepts, sets that
 /// must hold one tensor and hold more.
-Result<BoundProblem> bind(const Workload& workload, const Arch& arch);
+Result<BoundProblem> bind(
+    const Workload& workload, const Arch& arch,
+    const CollectiveAlgorithms& algorithms = standard_collective_algorithms());
 
 }  // namespace sluice

@@ -4,9 +4,9 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "sluice/mapping/collective_group.h"
+#include "sluice/support/registry.h"
 
 namespace sluice {
 
@@ -39,22 +39,30 @@ struct CollectiveCost {
   double latency_s() const { return memory_latency_s + network_latency_s; }  ///< eq. 4
 };
 
-/// Names of all algorithms, in the order in which `auto` prefers equals.
-std::vector<std::string> collective_algorithms();
+class CollectiveAlgorithm;
+/// In the order in which `auto` prefers equals.
+using CollectiveAlgorithms = Registry<CollectiveAlgorithm>;
+
+/// recursive_doubling, recursive_halving_doubling, ring, tree, direct, per_dimension.
+const CollectiveAlgorithms& standard_collective_algorithms();
 
 /// Why this algorithm (or every one, if it is `auto`) cannot perform the request: a sentence; none
 /// if it can. Also checks the request itself: networks, extents, root.
-std::optional<std::string> why_no_collective(const CollectiveRequest& request,
-                                             const std::string& algorithm);
+std::optional<std::string> why_no_collective(
+    const CollectiveRequest& request, const std::string& algorithm,
+    const CollectiveAlgorithms& algorithms = standard_collective_algorithms());
 
 /// The counts of one algorithm, not `auto`. Precondition: `why_no_collective` has no objection.
-CollectiveCounts count_collective(const CollectiveRequest& request, const std::string& algorithm);
+CollectiveCounts count_collective(
+    const CollectiveRequest& request, const std::string& algorithm,
+    const CollectiveAlgorithms& algorithms = standard_collective_algorithms());
 
 /// Counts and price; `auto` takes the fastest, of equally fast ones that with less network energy.
 /// `memory_bandwidth`: bit/s, the slower of reading at the source and writing at the destination.
 /// Same precondition.
-CollectiveCost price_collective(const CollectiveRequest& request, const std::string& algorithm,
-                                double memory_bandwidth);
+CollectiveCost price_collective(
+    const CollectiveRequest& request, const std::string& algorithm, double memory_bandwidth,
+    const CollectiveAlgorithms& algorithms = standard_collective_algorithms());
 
 /// Eq. 1 to 4 for messages that are counted already, on the request's networks; no algorithm.
 CollectiveCost price_messages(const CollectiveRequest& request, const CollectiveCounts& counts,

@@ -33,6 +33,9 @@ struct CollectiveRun {
   std::vector<CollectiveBuffer> results;  ///< per participant: what the collective owes it
 };
 
+/// Whether the referee can perform an algorithm of this name at all: those of the model alone.
+bool knows_algorithm(const std::string& algorithm);
+
 /// Whether the algorithm exists, knows the type and finds the networks that it needs.
 bool can_perform(const CollectiveRequest& request, const std::string& algorithm);
 

@@ -9,6 +9,7 @@
 #include "cli/io/progress.h"
 #include "cli/io/spec_arguments.h"
 #include "report/text/console.h"
+#include "sluice/model/latency_policy.h"
 
 namespace sluice::cli {
 
@@ -31,8 +32,8 @@ ExitCode run_map(const MapArguments& arguments, const Console& console);
 struct EvaluateArguments {
   SpecArguments specs;  ///< one of the files at least has a mapping
   OutputArguments output;
-  std::string latency = "overlap";  ///< name of a latency policy
-  std::string batch;                ///< a stream of mappings, one a line; `-`: standard input
+  LatencyPolicy latency = LatencyPolicy::kOverlap;
+  std::string batch;  ///< a stream of mappings, one a line; `-`: standard input
 };
 /// Prices mappings. Exit: all legal, or one of them illegal.
 ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console);

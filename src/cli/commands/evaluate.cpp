@@ -1,4 +1,5 @@
 #include "sluice/model/evaluate.h"
+#include "sluice/model/keep_rules.h"
 
 #include <fmt/format.h>
 
@@ -80,7 +81,7 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
         Diagnostics{missing_section(arguments.specs, "no mapping: none of the files has `mapping:`",
                                     "name one last: sluice evaluate WORKLOAD ARCH MAPPING")});
   prepare_output(arguments.output);
-  result.latency = latency_policy_from_name(arguments.latency).value();
+  result.latency = arguments.latency;
   for (std::size_t m = 0; m < specs.mappings.size(); ++m) {
     auto cost = evaluate(*result.problem, specs.mappings[m], result.latency);
     if (!cost) add_violations(cost.error(), result.status);

@@ -115,7 +115,7 @@ ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& c
   const Specs specs = load(arguments.specs);
   const BoundProblem problem = bind_or_fail(specs, arguments.specs);
   print_diagnostics(console, specs.warnings);
-  Batch batch(problem, latency_policy_from_name(arguments.latency).value(), console);
+  Batch batch(problem, arguments.latency, console);
   ExitCode code = ExitCode::kSuccess;
   if (arguments.batch == "-") {
     code = batch.run(std::cin);

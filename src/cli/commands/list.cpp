@@ -24,7 +24,7 @@ NamedLines lines_of(const std::string& kind) {
     for (const LibraryEntry& entry : library_entries(kind))
       lines.emplace_back(entry.name, entry.description);
   } else if (kind == "mappers") {
-    for (const Mapper* mapper : mappers())
+    for (const auto& mapper : standard_mappers())
       lines.emplace_back(mapper->name(), mapper->description());
   } else if (kind == "objectives") {
     for (const ObjectiveInfo& info : objective_table())

@@ -45,9 +45,8 @@ MapperOptions options_of(const MapArguments& arguments, const Specs& specs) {
 }
 
 const Mapper& mapper_or_fail(const std::string& name) {
-  if (const Mapper* mapper = find_mapper(name)) return *mapper;
-  std::vector<std::string> names;
-  for (const Mapper* mapper : mappers()) names.push_back(mapper->name());
+  if (const Mapper* mapper = standard_mappers().find(name)) return *mapper;
+  const std::vector<std::string>& names = standard_mappers().names();
   const std::string nearest = nearest_name(name, names);
   throw Failure(ExitCode::kBadInput, fmt::format("there is no mapper `{}`", name),
                 nearest.empty() ? fmt::format("mappers: {}", fmt::join(names, ", "))

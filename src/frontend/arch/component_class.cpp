@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include "frontend/arch/dimensions.h"
 #include "frontend/yaml/file_text.h"
 #include "frontend/yaml/yaml_parser.h"
+#include "sluice/frontend/component_class.h"
 #include "sluice/support/human_units.h"
 #include "sluice/workload/operation.h"
 
@@ -40,7 +42,8 @@ std::optional<fs::path> find_class(const ReadContext& context, const YamlNode& n
 }
 
 std::vector<std::string> class_names(const ReadContext& context, const YamlNode& name) {
-  std::set<std::string> names;
+  const std::vector<std::string>& in_code = context.options().component_classes.names();
+  std::set<std::string> names(in_code.begin(), in_code.end());
   std::error_code error;
   for (const fs::path& folder : class_folders(context, name)) {
     const fs::path last = folder.filename();
@@ -85,6 +88,26 @@ class ClassReader {
               std::optional<double> clock_hz)
       : context_(context), component_(component), name_(name), clock_hz_(clock_hz) {}
 
+  /// A class in code.
+  std::optional<ClassNumbers> read(const ComponentClass& in_code) {
+    const std::size_t before = context_.n_errors();
+    const std::string kind = component_.node().tag.substr(1);
+    if (!in_code.fits(kind))
+      context_.error(name_, fmt::format("{} is no class of a !{}", name_.text, kind));
+    read_given([&](MapReader& given) {
+      for (const ComponentAttribute& declared : in_code.attributes())
+        read_attribute(given, declared);
+    });
+    if (context_.n_errors() != before) return std::nullopt;
+    std::map<std::string, double> values;
+    for (const Attribute& attribute : attributes_) values[attribute.name] = attribute.value;
+    take(in_code.numbers(values));
+    if (context_.n_errors() != before) return std::nullopt;
+    numbers_.origin = fmt::format("{}: {}", call_text(), in_code.source());
+    return std::move(numbers_);
+  }
+
+  /// A class file.
   std::optional<ClassNumbers> read(const YamlNode& document) {
     const std::size_t before = context_.n_errors();
     MapReader file(context_, document, "a component class file");
@@ -122,14 +145,22 @@ class ClassReader {
 
   // --- attributes -------------------------------------------------------------------------------
 
-  void read_attributes(const YamlNode* declared) {
+  /// Calls `read` with the component's attributes; those that it does not ask for are mistakes.
+  template <class Read>
+  void read_given(Read read) {
     const YamlNode* given = component_.optional("component_attributes");
     YamlNode nothing;
     nothing.kind = YamlNode::Kind::kMap;
     MapReader map(context_, given != nullptr ? *given : nothing, "component_attributes");
-    if (declared != nullptr && MapReader(context_, *declared, "attributes").is_map())
-      for (const YamlEntry& entry : declared->entries) read_attribute(map, entry);
+    read(map);
     map.finish();
+  }
+
+  void read_attributes(const YamlNode* declared) {
+    read_given([&](MapReader& given) {
+      if (declared != nullptr && MapReader(context_, *declared, "attributes").is_map())
+        for (const YamlEntry& entry : declared->entries) read_attribute(given, entry);
+    });
   }
 
   void read_attribute(MapReader& given, const YamlEntry& declared) {
@@ -147,10 +178,7 @@ class ClassReader {
     const YamlNode* source = attribute.place;
     if (source == nullptr && from != nullptr) source = component_.node().find(from->text);
     if (source == nullptr) source = usual;
-    if (source == nullptr)
-      return context_.error(name_,
-                            fmt::format("{} needs the attribute '{}'", name_.text, attribute.name),
-                            fmt::format("write component_attributes: {{{}: …}}", attribute.name));
+    if (source == nullptr) return missing(attribute);
     QuantityRule number = rule_of(attribute);
     const auto value = read_quantity(context_, source, number);
     if (!value) return;
@@ -162,6 +190,30 @@ class ClassReader {
       outside(attribute, fmt::format("from {} to {}", minimum != nullptr ? minimum->text : "0",
                                      maximum != nullptr ? maximum->text : "inf"));
     attributes_.push_back(std::move(attribute));
+  }
+
+  void read_attribute(MapReader& given, const ComponentAttribute& declared) {
+    Attribute attribute{.name = declared.name, .unit = declared.unit};
+    attribute.place = given.optional(declared.name);
+    if (attribute.place == nullptr && !declared.from.empty())
+      attribute.place = component_.node().find(declared.from);
+    if (attribute.place == nullptr && !declared.usual) return missing(attribute);
+    if (attribute.place != nullptr) {
+      const auto value = read_quantity(context_, attribute.place, rule_of(attribute));
+      if (!value) return;
+      attribute.value = value->value;
+    } else {
+      attribute.value = *declared.usual;
+    }
+    if (attribute.value < declared.minimum || attribute.value > declared.maximum)
+      outside(attribute, fmt::format("from {} to {}", value_text(declared.minimum, declared.unit),
+                                     value_text(declared.maximum, declared.unit)));
+    attributes_.push_back(std::move(attribute));
+  }
+
+  void missing(const Attribute& attribute) {
+    context_.error(name_, fmt::format("{} needs the attribute '{}'", name_.text, attribute.name),
+                   fmt::format("write component_attributes: {{{}: …}}", attribute.name));
   }
 
   /// Of the attribute that is being read; its name must outlive the rule.
@@ -233,10 +285,40 @@ class ClassReader {
                       {.what = "hop_energy", .dimensions = {kJoule, kJoulePerBit}});
   }
 
+  /// The numbers of a class in code.
+  void take(const ComponentNumbers& given) {
+    for (const ComponentNumbers::OfAction& action : given.actions) {
+      check_action_name(name_, action.name);
+      ClassNumbers::ActionNumbers& numbers = numbers_.actions.emplace_back();
+      numbers.name = action.name;
+      numbers.energy = either("energy", action.energy_j, action.energy_j_per_bit, kJoulePerBit);
+      numbers.throughput =
+          either("throughput", action.throughput, action.throughput_bits, kBitPerSecond);
+    }
+    numbers_.area_m2 = checked("area", given.area_m2);
+    numbers_.leak_power_w = checked("leak_power", given.leak_power_w);
+    numbers_.hop_energy = either("hop_energy", {}, given.hop_energy_j_per_bit, kJoulePerBit);
+  }
+
+  std::optional<Quantity> either(const char* what, const std::optional<double>& per_action,
+                                 const std::optional<double>& per_bit, Dimension dimension) {
+    if (per_bit) return Quantity{*checked(what, per_bit), dimension};
+    if (per_action) return Quantity{*checked(what, per_action), std::nullopt};
+    return std::nullopt;
+  }
+
+  std::optional<double> checked(const std::string& what, const std::optional<double>& number) {
+    const bool is_rate = what == "throughput";
+    if (number && !(is_rate ? *number > 0 : *number >= 0 && std::isfinite(*number)))
+      context_.error(name_, fmt::format("{} gives {} the {} {}", call_text(), component_.node().tag,
+                                        what, *number));
+    return number;
+  }
+
   void read_action(const YamlEntry& entry) {
     MapReader map(context_, *entry.value, "an action of a class");
     if (!map.is_map()) return;
-    check_action_name(*entry.key);
+    check_action_name(*entry.key, entry.key->text);
     ClassNumbers::ActionNumbers action{entry.key->text, {}, {}};
     action.energy = read_quantity(context_, map.optional("energy"),
                                   {.what = "energy", .dimensions = {kJoule, kJoulePerBit}});
@@ -250,15 +332,15 @@ class ClassReader {
   }
 
   /// An action that no component has would never be asked for.
-  void check_action_name(const YamlNode& name) {
+  void check_action_name(const YamlNode& place, const std::string& name) {
     std::vector<std::string> known = {"read", "write", "compute"};
     for (int i = 0; i < kOperationKindCount; ++i)
       known.emplace_back(operation_name(static_cast<OperationKind>(i)));
-    if (std::find(known.begin(), known.end(), name.text) != known.end()) return;
-    const bool leaks = name.text == "leak" || name.text == "leakage";
-    context_.error(name, fmt::format("no component has an action '{}'", name.text),
-                   leaks ? "leakage is the key 'leak_power' of the class, in W"
-                         : did_you_mean(name.text, known));
+    if (std::find(known.begin(), known.end(), name) != known.end()) return;
+    const bool leaks = name == "leak" || name == "leakage";
+    context_.error(
+        place, fmt::format("no component has an action '{}'", name),
+        leaks ? "leakage is the key 'leak_power' of the class, in W" : did_you_mean(name, known));
   }
 
   /// `SRAM(size 16777216 bit, width 512 bit)`
@@ -295,6 +377,8 @@ std::optional<ClassNumbers> read_component_class(ReadContext& context, MapReader
   }
   component.optional("component_attributes");
   if (!read_name(context, name, "a component class")) return std::nullopt;
+  if (const ComponentClass* in_code = context.options().component_classes.find(name->text))
+    return ClassReader(context, component, *name, clock_hz).read(*in_code);
   const auto file = find_class(context, *name);
   if (!file) {
     const std::vector<std::string> names = class_names(context, *name);

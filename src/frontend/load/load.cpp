@@ -122,6 +122,7 @@ class Loader {
           did_you_mean(entry.key->text, names, fmt::format("options: {}", fmt::join(names, ", "))));
     }
     MapperOptions scratch;
+    scratch.policies = context_.options().latency_policies;
     if (const auto set = option->set(scratch, value); !set)
       context_.error(*entry.value, fmt::format("'{}': {}", option->name, set.error()));
   }

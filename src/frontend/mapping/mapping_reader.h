@@ -2,7 +2,7 @@
 
 #include "frontend/yaml/read_context.h"
 #include "frontend/yaml/yaml_node.h"
-#include "sluice/frontend/load.h"
+#include "sluice/frontend/origins.h"
 #include "sluice/mapping/mapping.h"
 
 namespace sluice {

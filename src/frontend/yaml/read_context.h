@@ -8,7 +8,8 @@
 
 #include "frontend/yaml/source_files.h"
 #include "frontend/yaml/yaml_node.h"
-#include "sluice/frontend/load.h"
+#include "sluice/frontend/load_options.h"
+#include "sluice/frontend/origins.h"
 #include "sluice/support/diagnostic.h"
 #include "sluice/support/expression.h"
 

@@ -247,7 +247,7 @@ BoundProblem slice(const BoundProblem& problem, const Group& group) {
   workload.einsums.assign(
       problem.workload.einsums.begin() + static_cast<std::ptrdiff_t>(group.first),
       problem.workload.einsums.begin() + static_cast<std::ptrdiff_t>(group.end));
-  auto bound = bind(workload, problem.arch);
+  auto bound = bind(workload, problem.arch, problem.algorithms);
   SLUICE_CHECK(bound.has_value(), "a part of a workload that was bound does not bind");
   return std::move(*bound);
 }

@@ -556,17 +556,6 @@ double held_bits(const BoundProblem& problem, EinsumId einsum, ComponentId memor
   return twice ? 2 * bits : bits;
 }
 
-std::vector<std::int64_t> divisors_of(std::int64_t value) {
-  std::vector<std::int64_t> small, large;
-  for (std::int64_t d = 1; d * d <= value; ++d) {
-    if (value % d != 0) continue;
-    small.push_back(d);
-    if (d != value / d) large.push_back(value / d);
-  }
-  small.insert(small.end(), large.rbegin(), large.rend());
-  return small;
-}
-
 void append_storage(const BoundEinsum& einsum, TensorMask tensors, ComponentId memory,
                     NodeList* nodes) {
   if (tensors == 0) return;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "mapper/common/divisors.h"
 #include "sluice/mapper/mapper.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
@@ -44,8 +45,6 @@ std::int64_t box_of(const BoundAccess& access, const std::vector<std::int64_t>& 
 /// double-buffered memory takes twice as much.
 double held_bits(const BoundProblem& problem, EinsumId einsum, ComponentId memory,
                  TensorMask tensors, const std::vector<std::int64_t>& tiles, bool below_steps);
-
-std::vector<std::int64_t> divisors_of(std::int64_t value);  ///< ascending, 1 included
 
 /// One Storage node of these tensors of an Einsum (nothing for none).
 void append_storage(const BoundEinsum& einsum, TensorMask tensors, ComponentId memory,

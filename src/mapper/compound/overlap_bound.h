@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "group.h"
+#include "model/evaluate/part_totals.h"
 #include "sluice/mapping/mapping.h"
-#include "sluice/model/evaluate.h"
 
 namespace sluice::compound {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "model/evaluate/part_totals.h"
 #include "sluice/mapper/objective_value.h"
-#include "sluice/model/evaluate.h"
 
 namespace sluice::compound {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "mapper/common/contains.h"
-#include "sluice/mapping/loop_tiles.h"
+#include "mapping/loop_tiles.h"
 
 namespace sluice {
 namespace {

@@ -209,10 +209,10 @@ SetResult set_imperfect_factors(MapperOptions& options, const std::string& text)
 }
 
 SetResult set_latency(MapperOptions& options, const std::string& text) {
-  const auto policy = latency_policy_from_name(text);
-  if (!policy)
-    return expected_one_of(fmt::format("one of {}", fmt::join(latency_policy_names(), ", ")), text,
-                           latency_policy_names());
+  const std::vector<std::string>& names = options.policies.names();
+  const LatencyMethod* policy = options.policies.find(text);
+  if (policy == nullptr)
+    return expected_one_of(fmt::format("one of {}", fmt::join(names, ", ")), text, names);
   options.policy = *policy;
   return {};
 }
@@ -245,9 +245,9 @@ std::vector<MapperOption> make_table() {
        "energy, latency, edp; several with commas: their Pareto front; with resources: memory "
        "peaks too",
        "What to minimise", set_objectives, objectives_text},
-      {"latency", "choice", fmt::format("{}", fmt::join(latency_policy_names(), ", ")),
+      {"latency", "choice", fmt::format("{}", fmt::join(MapperOptions{}.policies.names(), ", ")),
        "Latency policy: how busy times become latency, as in `sluice evaluate`", set_latency,
-       [](const Options& o) { return latency_policy_name(o.policy); }},
+       [](const Options& o) { return o.policy.name(); }},
       {"max_fused_loops", "integer", "0 … inf", "Most loops that an Einsum may share with others",
        [](Options& o, const Text& t) { return set_limit(o.max_fused_loops, t, 0); },
        [](const Options& o) { return limit_text(o.max_fused_loops); }},
@@ -337,7 +337,7 @@ std::string searched_space(const MapperOptions& options) {
                      options.row_fusion ? ", row by row" : "", limit_text(options.max_fused_loops),
                      limit_text(options.max_fused_loops_per_rank),
                      options.constraints == Constraints{} ? "" : ", within the constraints",
-                     overlaps ? "" : ", latency " + latency_policy_name(options.policy));
+                     overlaps ? "" : ", latency " + options.policy.name());
 }
 
 const std::vector<ObjectiveInfo>& objective_table() {

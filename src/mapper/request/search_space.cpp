@@ -1,10 +1,10 @@
-#include "sluice/mapper/search_space.h"
+#include "mapper/request/search_space.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "sluice/mapper/run_mapper.h"
+#include "mapper/request/einsum_orders.h"
 
 namespace sluice {
 namespace {

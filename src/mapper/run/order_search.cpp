@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "mapper/request/einsum_orders.h"
 #include "sluice/mapper/objective_value.h"
-#include "sluice/mapper/run_mapper.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
 
@@ -63,7 +63,7 @@ MapperOutcome map_in_order(const Mapper& mapper, const BoundProblem& problem,
                            const MapperControl& control) {
   Workload workload = problem.workload;
   for (std::size_t i = 0; i < order.size(); ++i) workload.einsums[i] = problem.workload[order[i]];
-  const auto reordered = bind(workload, problem.arch);
+  const auto reordered = bind(workload, problem.arch, problem.algorithms);
   SLUICE_CHECK(reordered.has_value(), "a workload that was bound does not bind in another order");
   options.constraints = renumbered(options.constraints, order);
   MapperOutcome outcome = mapper.map(*reordered, options, control);

@@ -8,9 +8,10 @@
 #include <mutex>
 #include <thread>
 
+#include "mapper/strategies/sampling_mappers.h"
 #include "order_search.h"
 #include "sluice/mapper/objective_value.h"
-#include "sluice/mapper/registry.h"
+#include "sluice/mapper/selection.h"
 
 namespace sluice {
 namespace {
@@ -152,7 +153,7 @@ MapperOutcome draw_instead(const BoundProblem& problem, const MapperOptions& opt
   const BudgetWatch watch(std::max(*options.budget_seconds, 1.0), control.cancel);
   MapperControl limited = control;
   limited.cancel = watch.flag();
-  MapperOutcome drawn = find_mapper("random")->map(problem, few, limited);
+  MapperOutcome drawn = RandomMapper().map(problem, few, limited);
   if (!drawn || drawn->mappings.empty()) return drawn;
   drawn->cancelled = is_cancelled(control.cancel);
   drawn->guarantee.kind = GuaranteeKind::kGap;
@@ -172,14 +173,17 @@ NoMapping nothing_in_time(double seconds) {
 
 tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const BoundProblem& problem,
                                                  const MapperOptions& options,
-                                                 const MapperControl& control) {
+                                                 const MapperControl& control,
+                                                 const MapperRegistry& mappers) {
+  if (auto no = refused_request(mapper, problem, options, mappers))
+    return tl::make_unexpected(std::move(*no));
   if (!options.budget_seconds) return map_and_blame(mapper, problem, options, control);
   const BudgetWatch watch(*options.budget_seconds, control.cancel);
   MapperControl limited = control;
   limited.cancel = watch.flag();
   MapperOutcome outcome = map_and_blame(mapper, problem, options, limited);
   if (!outcome || !outcome->cancelled || !watch.ran_out()) return outcome;
-  if (outcome->mappings.empty() && &mapper == find_mapper("fused")) {
+  if (outcome->mappings.empty() && mapper.name() == "fused") {
     MapperOutcome drawn = draw_instead(problem, options, control);
     if (drawn && !drawn->mappings.empty()) return drawn;
   }

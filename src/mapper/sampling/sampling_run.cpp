@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "mapper/common/parallel.h"
+#include "mapper/request/search_space.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/mapper/search_space.h"
 
 namespace sluice::sampling {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "mapper/common/dominance.h"
-#include "sluice/mapper/fused_mapper.h"
+#include "mapper/request/refusal.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
@@ -99,7 +99,7 @@ tl::expected<MapperResult, NoMapping> SearchRecord::finish(const std::string& sp
     no.proven = optimal;
     no.reason = optimal ? "no mapping of the whole space is legal"
                         : fmt::format("none of {} mappings that were tried is legal", evaluations_);
-    const bool fused_prices = !FusedMapper().unpriced(space_.problem(), space_.options());
+    const bool fused_prices = !not_compiled(space_.problem(), space_.options());
     no.nearest_relaxation = optimal ? "larger memories, or fewer constraints"
                             : fused_prices
                                 ? "a larger --budget, or --mapper fused, which proves its no"

@@ -1,8 +1,8 @@
 #include <cmath>
 
+#include "mapper/request/refusal.h"
 #include "mapper/sampling/chains.h"
-#include "sluice/mapper/sampling_mappers.h"
-#include "sluice/mapper/selection.h"
+#include "mapper/strategies/sampling_mappers.h"
 
 namespace sluice {
 namespace {
@@ -20,8 +20,7 @@ std::string AnnealMapper::description() const {
 tl::expected<MapperResult, NoMapping> AnnealMapper::map(const BoundProblem& problem,
                                                         const MapperOptions& options,
                                                         const MapperControl& control) const {
-  if (auto no = refused_request(*this, problem, options))
-    return tl::make_unexpected(std::move(*no));
+  if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   const auto accept = [](double now, double next, double progress, sampling::RandomSource& random) {
     if (next <= now) return true;

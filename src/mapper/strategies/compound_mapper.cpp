@@ -1,8 +1,9 @@
-#include "sluice/mapper/compound_mapper.h"
+#include "mapper/strategies/compound_mapper.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -15,9 +16,9 @@
 #include "mapper/compound/part_tree.h"
 #include "mapper/compound/polish.h"
 #include "mapper/request/constraint_check.h"
+#include "mapper/request/refusal.h"
+#include "mapper/request/search_space.h"
 #include "sluice/mapper/objective_value.h"
-#include "sluice/mapper/search_space.h"
-#include "sluice/mapper/selection.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice {
@@ -290,7 +291,7 @@ class CompoundSearch {
   Guarantee guarantee(const MapperResult& result) const {
     Guarantee guarantee;
     guarantee.space = fmt::format("groups of consecutive Einsums with collectives, policy {}",
-                                  latency_policy_name(options_.policy));
+                                  options_.policy.name());
     if (options_.max_fused_loops != kUnlimitedLoops)
       guarantee.space += fmt::format(", max_fused_loops={}", options_.max_fused_loops);
     if (options_.imperfect_factors != ImperfectFactors::kNone)
@@ -363,6 +364,11 @@ std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem
   if (const auto compute = compound::compute_elsewhere(problem))
     return UnpricedPart{"computes below several outermost memories", problem.arch[*compute].name,
                         "one memory above all of them"};
+  const std::array known = {LatencyPolicy::kOverlap, LatencyPolicy::kPipeline,
+                            LatencyPolicy::kStaged};
+  if (std::find(known.begin(), known.end(), options.policy) == known.end())
+    return UnpricedPart{"latency policies of others", "--latency " + options.policy.name(),
+                        "--latency overlap"};
   if (options.resource_usage)
     return UnpricedPart{"peak occupancies as criteria", "resource_usage", "objectives alone"};
   if (options.row_fusion)
@@ -380,8 +386,7 @@ std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem
 tl::expected<MapperResult, NoMapping> CompoundMapper::map(const BoundProblem& problem,
                                                           const MapperOptions& options,
                                                           const MapperControl& control) const {
-  if (auto no = refused_request(*this, problem, options))
-    return tl::make_unexpected(std::move(*no));
+  if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
   return CompoundSearch(problem, options, control).run();
 }
 

@@ -4,13 +4,12 @@
 #include <limits>
 #include <map>
 
+#include "mapper/request/refusal.h"
 #include "mapper/sampling/sampling_run.h"
 #include "mapper/sampling/trip_walk.h"
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/compatibility.h"
-#include "sluice/mapper/fused_mapper.h"
-#include "sluice/mapper/sampling_mappers.h"
-#include "sluice/mapper/selection.h"
+#include "mapper/strategies/sampling_mappers.h"
 
 namespace sluice {
 namespace {
@@ -179,10 +178,9 @@ std::string ExhaustiveMapper::description() const {
 tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& problem,
                                                             const MapperOptions& options,
                                                             const MapperControl& control) const {
-  if (auto no = refused_request(*this, problem, options))
-    return tl::make_unexpected(std::move(*no));
+  if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
   const bool limited = options.budget_seconds || options.budget_evaluations;
-  const bool fused_prices = !FusedMapper().unpriced(problem, options);
+  const bool fused_prices = !not_compiled(problem, options);
   const MapperOptions own = fused_prices ? options : with_all_templates(options);
   sampling::SamplingRun run(problem, own, control);
   if (!limited) run.record().set_budget(std::numeric_limits<double>::infinity());

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "mapper/request/refusal.h"
 #include "mapper/sampling/moves.h"
 #include "mapper/sampling/sampling_run.h"
-#include "sluice/mapper/sampling_mappers.h"
-#include "sluice/mapper/selection.h"
+#include "mapper/strategies/sampling_mappers.h"
 
 namespace sluice {
 namespace {
@@ -88,8 +88,7 @@ std::string GeneticMapper::description() const {
 tl::expected<MapperResult, NoMapping> GeneticMapper::map(const BoundProblem& problem,
                                                          const MapperOptions& options,
                                                          const MapperControl& control) const {
-  if (auto no = refused_request(*this, problem, options))
-    return tl::make_unexpected(std::move(*no));
+  if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   Evolution(&run).search();
   return run.finish();

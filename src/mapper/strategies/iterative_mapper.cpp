@@ -1,6 +1,6 @@
+#include "mapper/request/refusal.h"
 #include "mapper/sampling/chains.h"
-#include "sluice/mapper/sampling_mappers.h"
-#include "sluice/mapper/selection.h"
+#include "mapper/strategies/sampling_mappers.h"
 
 namespace sluice {
 
@@ -11,8 +11,7 @@ std::string IterativeMapper::description() const {
 tl::expected<MapperResult, NoMapping> IterativeMapper::map(const BoundProblem& problem,
                                                            const MapperOptions& options,
                                                            const MapperControl& control) const {
-  if (auto no = refused_request(*this, problem, options))
-    return tl::make_unexpected(std::move(*no));
+  if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
   sampling::SamplingRun run(problem, options, control);
   constexpr std::size_t kPatiencePerEinsum = 500;
   const auto accept = [](double now, double next, double, sampling::RandomSource&) {

@@ -1,6 +1,6 @@
+#include "mapper/request/refusal.h"
 #include "mapper/sampling/sampling_run.h"
-#include "sluice/mapper/sampling_mappers.h"
-#include "sluice/mapper/selection.h"
+#include "mapper/strategies/sampling_mappers.h"
 
 namespace sluice {
 
@@ -11,8 +11,7 @@ std::string RandomMapper::description() const {
 tl::expected<MapperResult, NoMapping> RandomMapper::map(const BoundProblem& problem,
                                                         const MapperOptions& options,
                                                         const MapperControl& control) const {
-  if (auto no = refused_request(*this, problem, options))
-    return tl::make_unexpected(std::move(*no));
+  if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
   constexpr std::size_t kBatch = 64;
   sampling::SamplingRun run(problem, options, control);
   while (!run.record().over()) {

@@ -300,8 +300,9 @@ ExpressionScope action_scope(const Component& component, ExpressionScope scope,
   return scope;
 }
 
-Result<BoundProblem> bind(const Workload& workload, const Arch& arch) {
-  BoundProblem problem{workload, arch, tensor_roles(workload), {}, {}, {}, {}, {}};
+Result<BoundProblem> bind(const Workload& workload, const Arch& arch,
+                          const CollectiveAlgorithms& algorithms) {
+  BoundProblem problem{workload, arch, tensor_roles(workload), {}, {}, {}, {}, algorithms, {}};
   Diagnostics diagnostics;
   for (std::size_t e = 0; e < workload.einsums.size(); ++e)
     problem.einsums.push_back(EinsumBinder(problem, EinsumId(e), &diagnostics).bind());

@@ -1,13 +1,23 @@
-#include <array>
-
-#include "model/collectives/algorithm.h"
+#include "sluice/model/collective_algorithm.h"
 
 namespace sluice {
 
-std::span<const CollectiveAlgorithm* const> collective_algorithm_table() {
-  static const std::array<const CollectiveAlgorithm*, 6> table = {
-      &recursive_doubling(), &recursive_halving_doubling(), &ring(), &binomial_tree(), &direct(),
-      &per_dimension()};
+// One file each, named like the function.
+const CollectiveAlgorithm& recursive_doubling();
+const CollectiveAlgorithm& recursive_halving_doubling();
+const CollectiveAlgorithm& ring();
+const CollectiveAlgorithm& binomial_tree();
+const CollectiveAlgorithm& direct();
+const CollectiveAlgorithm& per_dimension();
+
+const CollectiveAlgorithms& standard_collective_algorithms() {
+  static const CollectiveAlgorithms table = [] {
+    CollectiveAlgorithms algorithms;
+    for (const auto function : {recursive_doubling, recursive_halving_doubling, ring, binomial_tree,
+                                direct, per_dimension})
+      algorithms.add_static(function());
+    return algorithms;
+  }();
   return table;
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "model/collectives/algorithm.h"
+#include "sluice/model/collective_algorithm.h"
 
 namespace sluice {
 namespace {
@@ -15,10 +15,8 @@ using Arrival = CollectiveTally::Arrival;
 ///   reduce_scatter  = reduce, scatter;  all_gather = gather, broadcast
 class BinomialTree : public CollectiveAlgorithm {
  public:
-  const char* name() const override { return "tree"; }
+  std::string name() const override { return "tree"; }
   bool performs(CollectiveType type) const override { return type != CollectiveType::kAllToAll; }
-  bool fits(const CollectiveTopology&) const override { return true; }
-  const char* needs() const override { return "any network"; }
 
   void count(CollectiveTally& tally) const override {
     const CollectiveType type = tally.request().type;

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "model/collectives/algorithm.h"
+#include "model/collectives/topologies.h"
+#include "sluice/model/collective_algorithm.h"
 #include "sluice/support/checked.h"
 #include "sluice/support/error.h"
 
@@ -13,12 +14,6 @@ namespace sluice {
 namespace {
 
 constexpr const char* kAuto = "auto";
-
-const CollectiveAlgorithm* find_algorithm(const std::string& name) {
-  for (const CollectiveAlgorithm* algorithm : collective_algorithm_table())
-    if (name == algorithm->name()) return algorithm;
-  return nullptr;
-}
 
 std::optional<std::string> why_bad_request(const CollectiveRequest& request) {
   const CollectiveGroup& group = request.group;
@@ -86,29 +81,25 @@ CollectiveCost price_messages(const CollectiveRequest& request, const Collective
   return cost;
 }
 
-std::vector<std::string> collective_algorithms() {
-  std::vector<std::string> names;
-  for (const CollectiveAlgorithm* algorithm : collective_algorithm_table())
-    names.emplace_back(algorithm->name());
-  return names;
-}
-
 std::optional<std::string> why_no_collective(const CollectiveRequest& request,
-                                             const std::string& algorithm) {
+                                             const std::string& algorithm,
+                                             const CollectiveAlgorithms& algorithms) {
   if (auto bad = why_bad_request(request)) return bad;
   if (algorithm != kAuto) {
-    const CollectiveAlgorithm* found = find_algorithm(algorithm);
+    const CollectiveAlgorithm* found = algorithms.find(algorithm);
     if (!found) return fmt::format("There is no collective algorithm '{}'.", algorithm);
     return why_not(request, *found);
   }
-  for (const CollectiveAlgorithm* candidate : collective_algorithm_table())
+  for (const auto& candidate : algorithms)
     if (!why_not(request, *candidate)) return std::nullopt;
   return fmt::format("No algorithm performs {} on these networks.", collective_name(request.type));
 }
 
-CollectiveCounts count_collective(const CollectiveRequest& request, const std::string& algorithm) {
-  const CollectiveAlgorithm* found = find_algorithm(algorithm);
-  SLUICE_CHECK(found && !why_no_collective(request, algorithm), "see why_no_collective");
+CollectiveCounts count_collective(const CollectiveRequest& request, const std::string& algorithm,
+                                  const CollectiveAlgorithms& algorithms) {
+  const CollectiveAlgorithm* found = algorithms.find(algorithm);
+  SLUICE_CHECK(found && !why_no_collective(request, algorithm, algorithms),
+               "see why_no_collective");
   CollectiveTally tally(request);
   found->count(tally);
   return tally.counts();
@@ -167,11 +158,11 @@ class PriceKey {
 };
 
 CollectiveCost price_anew(const CollectiveRequest& request, const std::string& algorithm,
-                          double memory_bandwidth) {
-  SLUICE_CHECK(!why_no_collective(request, algorithm), "see why_no_collective");
-  if (algorithm != kAuto) return price(request, *find_algorithm(algorithm), memory_bandwidth);
+                          double memory_bandwidth, const CollectiveAlgorithms& algorithms) {
+  SLUICE_CHECK(!why_no_collective(request, algorithm, algorithms), "see why_no_collective");
+  if (algorithm != kAuto) return price(request, *algorithms.find(algorithm), memory_bandwidth);
   std::optional<CollectiveCost> best;
-  for (const CollectiveAlgorithm* candidate : collective_algorithm_table()) {
+  for (const auto& candidate : algorithms) {
     if (why_not(request, *candidate)) continue;
     CollectiveCost cost = price(request, *candidate, memory_bandwidth);
     if (!best || std::make_pair(cost.latency_s(), cost.network_energy_j) <
@@ -181,18 +172,27 @@ CollectiveCost price_anew(const CollectiveRequest& request, const std::string& a
   return *best;
 }
 
+/// The prices that one thread has found, all with the same algorithms, which they keep alive.
+struct PriceMemory {
+  CollectiveAlgorithms algorithms;
+  std::unordered_map<std::string, CollectiveCost> prices;
+};
+
 }  // namespace
 
 CollectiveCost price_collective(const CollectiveRequest& request, const std::string& algorithm,
-                                double memory_bandwidth) {
+                                double memory_bandwidth, const CollectiveAlgorithms& algorithms) {
   // A search prices few collectives many times.
   constexpr std::size_t kMostRemembered = 4096;
-  thread_local std::unordered_map<std::string, CollectiveCost> remembered;
+  thread_local PriceMemory memory;
+  if (!(memory.algorithms == algorithms)) memory = {algorithms, {}};
+  auto& remembered = memory.prices;
   const PriceKey key(request, algorithm, memory_bandwidth);
   if (const auto known = remembered.find(key.bytes()); known != remembered.end())
     return known->second;
   if (remembered.size() == kMostRemembered) remembered.clear();
-  return remembered.emplace(key.bytes(), price_anew(request, algorithm, memory_bandwidth))
+  return remembered
+      .emplace(key.bytes(), price_anew(request, algorithm, memory_bandwidth, algorithms))
       .first->second;
 }
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "model/collectives/tally.h"
+#include "sluice/model/collective_algorithm.h"
 
 namespace sluice {
 

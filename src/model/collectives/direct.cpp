@@ -1,4 +1,4 @@
-#include "model/collectives/algorithm.h"
+#include "sluice/model/collective_algorithm.h"
 
 namespace sluice {
 namespace {
@@ -10,10 +10,10 @@ using Arrival = CollectiveTally::Arrival;
 ///   broadcast   DV = (P − 1) · V;  gather, scatter  DV = V − the root's block
 class Direct : public CollectiveAlgorithm {
  public:
-  const char* name() const override { return "direct"; }
+  std::string name() const override { return "direct"; }
   bool performs(CollectiveType) const override { return true; }
   bool fits(const CollectiveTopology& topology) const override { return topology.links_all_pairs; }
-  const char* needs() const override { return "an all_to_all network"; }
+  std::string needs() const override { return "an all_to_all network"; }
 
   void count(CollectiveTally& tally) const override {
     const CollectiveRequest& request = tally.request();

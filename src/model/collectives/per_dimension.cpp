@@ -1,5 +1,5 @@
-#include "model/collectives/algorithm.h"
 #include "model/collectives/ring_lines.h"
+#include "sluice/model/collective_algorithm.h"
 
 namespace sluice {
 namespace {
@@ -9,10 +9,10 @@ namespace {
 ///   all_reduce  DV = 2 · (P − 1) · V   in 2 · (n1 − 1 + n2 − 1) steps
 class PerDimension : public CollectiveAlgorithm {
  public:
-  const char* name() const override { return "per_dimension"; }
+  std::string name() const override { return "per_dimension"; }
   bool performs(CollectiveType) const override { return true; }
   bool fits(const CollectiveTopology& topology) const override { return topology.is_grid; }
-  const char* needs() const override { return "a mesh or torus"; }
+  std::string needs() const override { return "a mesh or torus"; }
 
   void count(CollectiveTally& tally) const override {
     const CollectiveRequest& request = tally.request();

@@ -1,5 +1,5 @@
-#include "model/collectives/algorithm.h"
 #include "model/collectives/core.h"
+#include "sluice/model/collective_algorithm.h"
 
 namespace sluice {
 namespace {
@@ -11,12 +11,10 @@ using Arrival = CollectiveTally::Arrival;
 ///   all_gather  DV = (P − 1) · V
 class RecursiveDoubling : public CollectiveAlgorithm {
  public:
-  const char* name() const override { return "recursive_doubling"; }
+  std::string name() const override { return "recursive_doubling"; }
   bool performs(CollectiveType type) const override {
     return type == CollectiveType::kAllReduce || type == CollectiveType::kAllGather;
   }
-  bool fits(const CollectiveTopology&) const override { return true; }
-  const char* needs() const override { return "any network"; }
 
   void count(CollectiveTally& tally) const override {
     const FoldedCore core(tally, 0);

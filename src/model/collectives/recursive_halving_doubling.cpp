@@ -1,5 +1,5 @@
-#include "model/collectives/algorithm.h"
 #include "model/collectives/core.h"
+#include "sluice/model/collective_algorithm.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -16,10 +16,8 @@ using Arrival = CollectiveTally::Arrival;
 ///   all_to_all      DV = P · log2 P · V / 2
 class RecursiveHalvingDoubling : public CollectiveAlgorithm {
  public:
-  const char* name() const override { return "recursive_halving_doubling"; }
+  std::string name() const override { return "recursive_halving_doubling"; }
   bool performs(CollectiveType) const override { return true; }
-  bool fits(const CollectiveTopology&) const override { return true; }
-  const char* needs() const override { return "any network"; }
 
   void count(CollectiveTally& tally) const override {
     const CollectiveRequest& request = tally.request();

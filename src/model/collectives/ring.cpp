@@ -1,5 +1,5 @@
-#include "model/collectives/algorithm.h"
 #include "model/collectives/ring_lines.h"
+#include "sluice/model/collective_algorithm.h"
 
 namespace sluice {
 namespace {
@@ -10,10 +10,8 @@ namespace {
 ///   (P − 1) · V / 2
 class Ring : public CollectiveAlgorithm {
  public:
-  const char* name() const override { return "ring"; }
+  std::string name() const override { return "ring"; }
   bool performs(CollectiveType) const override { return true; }
-  bool fits(const CollectiveTopology&) const override { return true; }
-  const char* needs() const override { return "any network"; }
 
   void count(CollectiveTally& tally) const override {
     const CollectiveRequest& request = tally.request();

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/collectives/tally.h"
+#include "sluice/model/collective_algorithm.h"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "model/collectives/tally.h"
+#include "sluice/model/collective_algorithm.h"
 
 #include <algorithm>
 

@@ -1,9 +1,12 @@
 #include "sluice/model/evaluate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
-#include "model/latency/pipeline_policy.h"
+#include "model/evaluate/part_totals.h"
+#include "model/latency/counted_nests.h"
 #include "model/latency/staged_policy.h"
 #include "model/legality/legality.h"
 #include "model/occupancy/occupancy.h"
@@ -112,18 +115,11 @@ TimedPrice price_as_overlap(const BoundProblem& problem, const FlatTree& tree, C
   return {{}, latency_s, std::move(pricer)};
 }
 
-/// The counts of every nest, priced under `overlap`.
-struct CountedNests {
-  std::vector<NestTraffic> traffic;
-  std::vector<Shipment> shipments;
-  NestPricer overlapped;
-};
-
 /// `detailed`: as count_traffic has it. `rows` may be null.
-CountedNests count_nests(const BoundProblem& problem, const FlatTree& tree, bool detailed,
-                         Cost* rows) {
-  CountedNests counted{std::vector<NestTraffic>(tree.nests.size()), shipments_of(problem, tree),
-                       NestPricer(problem, tree, rows)};
+CountedNests count_nests(const BoundProblem& problem, const FlatTree& tree,
+                         const Occupancy& occupancy, bool detailed, Cost* rows) {
+  CountedNests counted{tree, occupancy, std::vector<NestTraffic>(tree.nests.size()),
+                       shipments_of(problem, tree), NestPricer(problem, tree, rows)};
   for (std::size_t n = 0; n < tree.nests.size(); ++n) {
     count_traffic(problem, tree, tree.nests[n], detailed, &counted.traffic[n]);
     counted.overlapped.add(tree.nests[n], counted.traffic[n], counted.shipments);
@@ -131,20 +127,36 @@ CountedNests count_nests(const BoundProblem& problem, const FlatTree& tree, bool
   return counted;
 }
 
+/// Seconds of all parts; nothing where there are none.
+std::optional<double> total_seconds(const LatencyBreakdown& breakdown) {
+  if (breakdown.empty()) return std::nullopt;
+  double seconds = 0;
+  for (const LatencyPart& part : breakdown) {
+    SLUICE_CHECK(part.seconds >= 0, "a latency policy's part '" + part.name + "' below 0");
+    seconds += part.seconds;
+  }
+  return seconds;
+}
+
 /// The same counts, timed by another policy than `overlap`. `rows` may be null.
 TimedPrice price_timed(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
-                       LatencyPolicy policy, Cost* rows) {
-  const CountedNests counted = count_nests(problem, tree, true, nullptr);
-  LatencyBreakdown breakdown = policy == LatencyPolicy::kPipeline
-                                   ? pipeline_latency(problem, tree, counted.traffic)
-                                   : staged_latency(problem, mapping, tree, counted.traffic,
-                                                    counted.shipments, counted.overlapped);
-  const double latency_s = total_seconds(breakdown);
-  const double sequential_s = counted.overlapped.sequential_latency_s();
+                       const Occupancy& occupancy, LatencyPolicy policy, Cost* rows) {
+  const CountedNests nests = count_nests(problem, tree, occupancy, true, nullptr);
+  const CountedMapping counted(problem, mapping, nests);
+  LatencyBreakdown breakdown = policy.method().latency(counted);
+  const double latency_s = total_seconds(breakdown).value_or(counted.overlap_s());
+  const double sequential_s = nests.overlapped.sequential_latency_s();
   NestPricer pricer(problem, tree, rows, sequential_s > 0 ? latency_s / sequential_s : 1);
   for (std::size_t n = 0; n < tree.nests.size(); ++n)
-    pricer.add(tree.nests[n], counted.traffic[n], counted.shipments);
+    pricer.add(tree.nests[n], nests.traffic[n], nests.shipments);
   return {std::move(breakdown), latency_s, std::move(pricer)};
+}
+
+TimedPrice price_under(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
+                       const Occupancy& occupancy, LatencyPolicy policy, Cost* rows) {
+  return policy == LatencyPolicy::kOverlap
+             ? price_as_overlap(problem, tree, rows)
+             : price_timed(problem, mapping, tree, occupancy, policy, rows);
 }
 
 Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
@@ -153,9 +165,7 @@ Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTr
   cost.energy.reserve(2 * tree.storages.size() +
                       tree.nests.size() * (problem.arch.components.size() + 4));
   cost.latency.reserve(tree.nests.size() * problem.arch.components.size());
-  TimedPrice price = policy == LatencyPolicy::kOverlap
-                         ? price_as_overlap(problem, tree, &cost)
-                         : price_timed(problem, mapping, tree, policy, &cost);
+  TimedPrice price = price_under(problem, mapping, tree, occupancy, policy, &cost);
   const NestPricer& pricer = price.pricer;
   cost.energy_j = pricer.energy_j();
   cost.latency_s = price.latency_s;
@@ -171,17 +181,30 @@ Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTr
   return cost;
 }
 
-/// What the tile pipeline of policy `pipeline` has no place for.
-void refuse_in_tile_pipeline(const FlatTree& tree, ViolationReport& report) {
-  for (const FlatCollective& flat : tree.collectives)
-    report.add(ViolationKind::kUnsupportedNode, flat.node,
-               "The policy pipeline cannot price the collective on " +
-                   report.name(flat.collective->tensor) + "; overlap and staged can.");
-  for (const ConcurrentSplit& split : tree.concurrent)
-    report.add(ViolationKind::kUnsupportedNode, split.node,
-               std::string("The policy pipeline cannot price a ") +
-                   (split.split->kind == SplitKind::kPipeline ? "pipelined" : "parallel") +
-                   " split; overlap and staged can.");
+/// `; overlap and staged can.`: the policies of the model that `can` says it of.
+std::string others_can(bool (LatencyMethod::*can)() const) {
+  std::vector<std::string> able;
+  for (const auto& method : standard_latency_policies())
+    if ((*method.*can)()) able.push_back(method->name());
+  return fmt::format("; {} can.", fmt::join(able, " and "));
+}
+
+/// What the policy has no times for.
+void refuse_unpriced(const FlatTree& tree, const LatencyMethod& policy, ViolationReport& report) {
+  const auto refuse = [&](const Node* node, const std::string& what, auto can) {
+    report.add(
+        ViolationKind::kUnsupportedNode, node,
+        fmt::format("The policy {} cannot price {}{}", policy.name(), what, others_can(can)));
+  };
+  if (!policy.prices_collectives())
+    for (const FlatCollective& flat : tree.collectives)
+      refuse(flat.node, "the collective on " + report.name(flat.collective->tensor),
+             &LatencyMethod::prices_collectives);
+  if (!policy.prices_concurrent_splits())
+    for (const ConcurrentSplit& split : tree.concurrent)
+      refuse(split.node,
+             split.split->kind == SplitKind::kPipeline ? "a pipelined split" : "a parallel split",
+             &LatencyMethod::prices_concurrent_splits);
 }
 
 struct LegalTree {
@@ -195,7 +218,7 @@ std::optional<LegalTree> take_apart_legal(const BoundProblem& problem, const Map
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
-  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
+  refuse_unpriced(tree, policy.method(), report);
   if (report.has(ViolationKind::kUnsupportedNode)) return std::nullopt;
   Occupancy occupancy = check_capacities(problem, tree, report);
   if (!report.empty()) return std::nullopt;
@@ -210,7 +233,7 @@ tl::expected<Cost, std::vector<Violation>> evaluate_known(const BoundProblem& pr
   ViolationReport report(problem, mapping);
   FlatTree tree = take_apart(problem, mapping, report);
   check_legality(problem, tree, report);
-  if (policy == LatencyPolicy::kPipeline) refuse_in_tile_pipeline(tree, report);
+  refuse_unpriced(tree, policy.method(), report);
   if (report.has(ViolationKind::kUnsupportedNode))
     return tl::unexpected(std::move(report.violations()));
   const Occupancy occupancy = check_capacities(problem, tree, report);
@@ -225,6 +248,10 @@ tl::expected<Cost, std::vector<Violation>> evaluate_known(const BoundProblem& pr
 }
 
 }  // namespace
+
+Cost CountedMapping::overlap_account() const {
+  return full_cost(problem_, mapping_, nests_.tree, nests_.occupancy, LatencyPolicy::kOverlap);
+}
 
 tl::expected<Cost, std::vector<Violation>> evaluate_ignoring_capacity(
     const BoundProblem& problem, const Mapping& mapping, std::vector<Violation>* violations,
@@ -259,10 +286,8 @@ std::optional<CostTotals> evaluate_totals(const BoundProblem& problem, const Map
   }
   auto legal = take_apart_legal(problem, mapping, policy);
   if (!legal) return std::nullopt;
-  const FlatTree& tree = legal->tree;
-  const TimedPrice price = policy == LatencyPolicy::kOverlap
-                               ? price_as_overlap(problem, tree, nullptr)
-                               : price_timed(problem, mapping, tree, policy, nullptr);
+  const TimedPrice price =
+      price_under(problem, mapping, legal->tree, legal->occupancy, policy, nullptr);
   return CostTotals{price.pricer.energy_j(), price.latency_s,
                     std::move(legal->occupancy.peak_bits)};
 }
@@ -273,10 +298,11 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   if (!legal) return std::nullopt;
   const FlatTree& tree = legal->tree;
   Cost rows;
-  const CountedNests counted =
-      count_nests(problem, tree, by_component || policy != LatencyPolicy::kOverlap,
-                  by_component ? &rows : nullptr);
-  const NestPricer& pricer = counted.overlapped;
+  const CountedNests nests = count_nests(problem, tree, legal->occupancy,
+                                         by_component || policy != LatencyPolicy::kOverlap,
+                                         by_component ? &rows : nullptr);
+  const CountedMapping counted(problem, mapping, nests);
+  const NestPricer& pricer = nests.overlapped;
   AdditiveTotals totals;
   totals.dynamic_j = pricer.energy_j() - pricer.leak_energy_j();
   const double sequential_s = pricer.sequential_latency_s();
@@ -284,15 +310,13 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
   totals.overlap_s = pricer.latency_s();
   totals.policy_s = totals.overlap_s;
   if (policy == LatencyPolicy::kStaged) {
-    const StageTotals stages =
-        stage_totals(problem, mapping, tree, counted.traffic, counted.shipments, pricer);
+    const StageTotals stages = stage_totals(counted);
     totals.policy_s = stages.seconds;
     totals.windows = stages.windows;
     totals.window_s = stages.window_s;
+  } else if (const auto seconds = total_seconds(policy.method().latency(counted))) {
+    totals.policy_s = totals.overlap_s = *seconds;  // never compared with `overlap`
   }
-  if (policy == LatencyPolicy::kPipeline)  // never compared with `overlap`
-    totals.policy_s = totals.overlap_s =
-        total_seconds(pipeline_latency(problem, tree, counted.traffic));
   totals.peak_bits = std::move(legal->occupancy.peak_bits);
   if (!by_component) return totals;
   totals.busy_s.assign(problem.arch.components.size(), 0);
@@ -303,9 +327,8 @@ std::optional<AdditiveTotals> evaluate_additive(const BoundProblem& problem, con
 std::vector<StallRow> staged_stalls(const BoundProblem& problem, const Mapping& mapping) {
   const auto legal = take_apart_legal(problem, mapping, LatencyPolicy::kStaged);
   if (!legal) return {};
-  const CountedNests counted = count_nests(problem, legal->tree, true, nullptr);
-  return stall_rows(problem, mapping, legal->tree, counted.traffic, counted.shipments,
-                    counted.overlapped);
+  const CountedNests nests = count_nests(problem, legal->tree, legal->occupancy, true, nullptr);
+  return stall_rows(CountedMapping(problem, mapping, nests));
 }
 
 PartTime unchecked_overlap(const BoundProblem& problem, const Mapping& mapping) {
@@ -318,7 +341,7 @@ PartTime unchecked_overlap(const BoundProblem& problem, const Mapping& mapping) 
     const Nest* maker = nest_of_maker(problem, tree, flat.collective->tensor);
     if (!maker || !plan_collective(problem, tree, flat, *maker)) return {};
   }
-  const NestPricer pricer = count_nests(problem, tree, false, nullptr).overlapped;
+  const NestPricer pricer = count_nests(problem, tree, Occupancy{}, false, nullptr).overlapped;
   return {pricer.sequential_latency_s(),
           pricer.times().empty() ? std::vector<double>{} : pricer.times().front().busy_s};
 }

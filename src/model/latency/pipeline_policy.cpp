@@ -1,11 +1,11 @@
-#include "model/latency/pipeline_policy.h"
-
 #include <algorithm>
 #include <map>
 
+#include "model/latency/counted_nests.h"
 #include "model/latency/tile_pipeline.h"
 #include "model/latency/transfer_times.h"
 #include "model/price/nest_pricer.h"
+#include "sluice/model/latency_policy.h"
 
 namespace sluice {
 namespace {
@@ -286,32 +286,44 @@ void add(const PipelineTimes& from, PipelineTimes& to) {
   to.drain_s += from.drain_s;
 }
 
+/// Einsums that share temporal loops advance in one pipeline, the others follow each other.
+class PipelinePolicy final : public LatencyMethod {
+ public:
+  std::string name() const override { return "pipeline"; }
+  bool prices_collectives() const override { return false; }
+  bool prices_concurrent_splits() const override { return false; }
+  LatencyBreakdown latency(const CountedMapping& counted) const override {
+    const BoundProblem& problem = counted.problem();
+    const FlatTree& tree = counted.nests().tree;
+    PipelineTimes total;
+    std::vector<Stage> group;
+    double group_instances = 1;
+    const auto finish = [&] {
+      if (!group.empty()) add(time_of(group, group_instances), total);
+      group.clear();
+    };
+    for (std::size_t n = 0; n < tree.nests.size(); ++n) {
+      StageBuilder builder(problem, tree, tree.nests[n], counted.nests().traffic[n]);
+      Stage stage = builder.build();
+      const bool joins = !group.empty() && !group.back().loops.empty() && !stage.loops.empty() &&
+                         group.back().loops.front()->node == stage.loops.front()->node &&
+                         group_instances == builder.instances();
+      if (!joins) finish();
+      group_instances = builder.instances();
+      group.push_back(std::move(stage));
+    }
+    finish();
+    return {{"fill", total.fill_s},
+            {"compute", total.compute_s},
+            {"stall", total.stall_s},
+            {"drain", total.drain_s}};
+  }
+};
+
+constinit const PipelinePolicy pipeline;
+
 }  // namespace
 
-LatencyBreakdown pipeline_latency(const BoundProblem& problem, const FlatTree& tree,
-                                  const std::vector<NestTraffic>& traffic) {
-  PipelineTimes total;
-  std::vector<Stage> group;
-  double group_instances = 1;
-  const auto finish = [&] {
-    if (!group.empty()) add(time_of(group, group_instances), total);
-    group.clear();
-  };
-  for (std::size_t n = 0; n < tree.nests.size(); ++n) {
-    StageBuilder builder(problem, tree, tree.nests[n], traffic[n]);
-    Stage stage = builder.build();
-    const bool joins = !group.empty() && !group.back().loops.empty() && !stage.loops.empty() &&
-                       group.back().loops.front()->node == stage.loops.front()->node &&
-                       group_instances == builder.instances();
-    if (!joins) finish();
-    group_instances = builder.instances();
-    group.push_back(std::move(stage));
-  }
-  finish();
-  return {{"fill", total.fill_s},
-          {"compute", total.compute_s},
-          {"stall", total.stall_s},
-          {"drain", total.drain_s}};
-}
+constinit const LatencyPolicy LatencyPolicy::kPipeline(pipeline);
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "model/latency/counted_nests.h"
 #include "model/latency/transfer_times.h"
 #include "model/price/nest_pricer.h"
 #include "model/price/overlap.h"
@@ -533,59 +534,47 @@ class StageTree {
   bool records_stalls_ = false;
 };
 
-}  // namespace
-
-LatencyBreakdown stage_times(const BoundProblem& problem, const Mapping& mapping,
-                             const FlatTree& tree, const std::vector<NestTraffic>& traffic,
-                             const std::vector<Shipment>& shipments, const NestPricer& overlapped) {
-  const Times times =
-      StageTree(problem, mapping, tree, traffic, shipments, overlapped.times()).run();
-  return {{"compute", times.compute_s},
-          {"simd", times.simd_s},
-          {"compulsory_stall", times.compulsory_s},
-          {"optional_stall", times.optional_s},
-          {"collectives", times.collectives_s},
-          {"conflicts", times.conflicts_s}};
+StageTree stages_of(const CountedMapping& counted, bool records_stalls = false) {
+  const CountedNests& nests = counted.nests();
+  return {counted.problem(), counted.mapping(),        nests.tree,    nests.traffic,
+          nests.shipments,   nests.overlapped.times(), records_stalls};
 }
 
-StageTotals stage_totals(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
-                         const std::vector<NestTraffic>& traffic,
-                         const std::vector<Shipment>& shipments, const NestPricer& overlapped) {
-  StageTree stages(problem, mapping, tree, traffic, shipments, overlapped.times());
+class StagedPolicy final : public LatencyMethod {
+ public:
+  std::string name() const override { return "staged"; }
+  LatencyBreakdown latency(const CountedMapping& counted) const override {
+    const Times times = stages_of(counted).run();
+    const double missing_s = std::max(0.0, counted.overlap_s() - times.total());
+    return {{"compute", times.compute_s},
+            {"simd", times.simd_s},
+            {"compulsory_stall", times.compulsory_s},
+            {"optional_stall", times.optional_s + missing_s},
+            {"collectives", times.collectives_s},
+            {"conflicts", times.conflicts_s}};
+  }
+};
+
+constinit const StagedPolicy staged;
+
+}  // namespace
+
+constinit const LatencyPolicy LatencyPolicy::kStaged(staged);
+
+StageTotals stage_totals(const CountedMapping& counted) {
+  StageTree stages = stages_of(counted);
   const double seconds = stages.run().total();
   return {seconds, stages.windows(), stages.window_s()};
 }
 
-std::vector<StallRow> stall_rows(const BoundProblem& problem, const Mapping& mapping,
-                                 const FlatTree& tree, const std::vector<NestTraffic>& traffic,
-                                 const std::vector<Shipment>& shipments,
-                                 const NestPricer& overlapped) {
-  Times times =
-      StageTree(problem, mapping, tree, traffic, shipments, overlapped.times(), true).run();
-  const double missing_s = overlapped.latency_s() - times.total();
+std::vector<StallRow> stall_rows(const CountedMapping& counted) {
+  Times times = stages_of(counted, true).run();
+  const double missing_s = counted.overlap_s() - times.total();
   if (missing_s > 0)
     times.stalls.push_back({StallKind::kOverlap, {}, {}, {}, {}, {}, 1, missing_s});
   std::stable_sort(times.stalls.begin(), times.stalls.end(),
                    [](const StallRow& a, const StallRow& b) { return a.seconds > b.seconds; });
   return std::move(times.stalls);
-}
-
-double total_seconds(const LatencyBreakdown& breakdown) {
-  double seconds = 0;
-  for (const LatencyPart& part : breakdown) seconds += part.seconds;
-  return seconds;
-}
-
-LatencyBreakdown staged_latency(const BoundProblem& problem, const Mapping& mapping,
-                                const FlatTree& tree, const std::vector<NestTraffic>& traffic,
-                                const std::vector<Shipment>& shipments,
-                                const NestPricer& overlapped) {
-  LatencyBreakdown parts = stage_times(problem, mapping, tree, traffic, shipments, overlapped);
-  const auto optional = std::find_if(parts.begin(), parts.end(), [](const LatencyPart& part) {
-    return part.name == "optional_stall";
-  });
-  optional->seconds += std::max(0.0, overlapped.latency_s() - total_seconds(parts));
-  return parts;
 }
 
 }  // namespace sluice

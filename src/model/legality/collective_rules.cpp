@@ -49,7 +49,7 @@ class CollectiveChecker : CollectiveSubject {
       refuse("its messages have no way: " + plan.error());
       return;
     }
-    if (const auto why = why_no_collective(plan->request, node_.algorithm))
+    if (const auto why = why_no_collective(plan->request, node_.algorithm, problem_.algorithms))
       refuse("it cannot be performed. " + *why);
     else if (node_.op && !plan->combiner)
       refuse("no compute below " + report_.name(node_.dst) + " has the operation to combine with " +

@@ -4,7 +4,7 @@
 #include "model/tree/finish_nests.h"
 #include "model/tree/flatten.h"
 #include "model/tree/lookups.h"
-#include "sluice/model/evaluate.h"
+#include "sluice/model/keep_rules.h"
 
 namespace sluice {
 namespace {

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "model/price/overlap.h"
+#include "model/price/used_components.h"
 #include "model/shipment/shipment.h"
 #include "model/traffic/traffic.h"
 #include "sluice/model/cost.h"
-#include "sluice/model/used_components.h"
 
 namespace sluice {
 

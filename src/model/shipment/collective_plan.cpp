@@ -211,19 +211,20 @@ void CollectiveCharge::add(const CollectiveCost& cost, double bits_per_value, do
   }
 }
 
-CollectiveCharge price_plan(const CollectivePlan& plan) {
+CollectiveCharge price_plan(const CollectivePlan& plan, const CollectiveAlgorithms& algorithms) {
   CollectiveCharge charge;
   for (ComponentId network : plan.networks) charge.networks.push_back({network});
   const double all = static_cast<double>(checked_multiply(plan.instances, plan.executions));
   const double one_after_another = static_cast<double>(plan.executions);
   // All groups use one algorithm: the one that is best where the others stand at node 0.
-  charge.algorithm =
-      price_collective(plan.request, plan.flat->collective->algorithm, plan.memory_bandwidth)
-          .algorithm;
+  charge.algorithm = price_collective(plan.request, plan.flat->collective->algorithm,
+                                      plan.memory_bandwidth, algorithms)
+                         .algorithm;
   for (const auto& standing : plan.standings) {
     CollectiveRequest request = plan.request;
     request.group.standing_at = standing;
-    const CollectiveCost cost = price_collective(request, charge.algorithm, plan.memory_bandwidth);
+    const CollectiveCost cost =
+        price_collective(request, charge.algorithm, plan.memory_bandwidth, algorithms);
     charge.add(cost, request.bits_per_value, all, one_after_another);
   }
   return charge;

@@ -50,6 +50,6 @@ struct CollectiveCharge {
   void add(const CollectiveCost& cost, double bits_per_value, double times,
            double one_after_another);
 };
-CollectiveCharge price_plan(const CollectivePlan& plan);
+CollectiveCharge price_plan(const CollectivePlan& plan, const CollectiveAlgorithms& algorithms);
 
 }  // namespace sluice

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/collectives/tally.h"
 #include "model/shipment/forward_plan.h"
 #include "model/tree/forward_ends.h"
 #include "model/tree/lookups.h"
 #include "model/tree/regions.h"
+#include "sluice/model/collective_algorithm.h"
 #include "sluice/support/checked.h"
 #include "sluice/support/error.h"
 

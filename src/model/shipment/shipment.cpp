@@ -13,7 +13,7 @@ std::vector<Shipment> shipments_of(const BoundProblem& problem, const FlatTree& 
         *plan_collective(problem, tree, flat, *nest_of_maker(problem, tree, node.tensor));
     shipments.push_back({plan.maker, plan.tensor, flat.node, false, collective_name(node.type),
                          node.src, node.dst, node.over, plan.request.bits_per_value,
-                         plan.executions, plan.combiner, price_plan(plan)});
+                         plan.executions, plan.combiner, price_plan(plan, problem.algorithms)});
   }
   for (const FlatForward& forward : tree.forwards) {
     const ForwardPlan plan = plan_forward(problem, tree, forward);

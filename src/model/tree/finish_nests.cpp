@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "mapping/loop_tiles.h"
 #include "model/bind/index_extent.h"
 #include "model/tree/lookups.h"
 #include "model/tree/resident.h"
-#include "sluice/mapping/loop_tiles.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {

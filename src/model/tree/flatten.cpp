@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mapping/loop_tiles.h"
+#include "mapping/placement.h"
 #include "model/tree/interval_lists.h"
-#include "sluice/mapping/loop_tiles.h"
-#include "sluice/mapping/placement.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {

@@ -1,5 +1,6 @@
 #include "sluice/referee/collective_run.h"
 
+#include <algorithm>
 #include <array>
 
 #include "performers.h"
@@ -70,6 +71,12 @@ std::vector<int> owners(std::int64_t values, int participants) {
     result.insert(result.end(), static_cast<std::size_t>(size), p);
   }
   return result;
+}
+
+bool knows_algorithm(const std::string& algorithm) {
+  const auto all = performers();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Performer& known) { return algorithm == known.algorithm; });
 }
 
 bool can_perform(const CollectiveRequest& request, const std::string& algorithm) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "points.h"
-#include "sluice/referee/execute.h"
+#include "sluice/referee/execution.h"
 
 namespace sluice::referee {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sluice/referee/execute.h"
+#include "sluice/referee/execution.h"
 
 namespace sluice::referee {
 

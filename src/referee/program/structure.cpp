@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "placing.h"
 #include "split_rules.h"
 
 namespace sluice::referee {
-namespace {
 
 void for_each_node(const NodeList& list, const std::function<void(const Node&)>& visit) {
   for (const Node& node : list) {
@@ -18,6 +16,8 @@ void for_each_node(const NodeList& list, const std::function<void(const Node&)>&
       for (const NodeList& child : split->children) for_each_node(child, visit);
   }
 }
+
+namespace {
 
 bool reads(const Einsum& einsum, TensorId tensor) {
   return std::any_of(

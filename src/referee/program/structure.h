@@ -1,10 +1,15 @@
 #pragma once
 
+#include <functional>
+
 #include "facts.h"
 #include "ledger.h"
 #include "program.h"
 
 namespace sluice::referee {
+
+/// Every node, in the order of the text.
+void for_each_node(const NodeList& list, const std::function<void(const Node&)>& visit);
 
 /// Nodes that cannot be executed yet: pipelined and parallel splits beside incremental storages or
 /// above copies; shared tiles.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sluice/referee/execute.h"
+#include "sluice/referee/execution.h"
 
 namespace sluice::referee {
 

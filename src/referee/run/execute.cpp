@@ -10,6 +10,7 @@
 #include "plain_evaluation.h"
 #include "referee/machine/machine.h"
 #include "referee/program/structure.h"
+#include "sluice/referee/collective_run.h"
 
 namespace sluice {
 namespace {
@@ -187,6 +188,19 @@ void run(const Workload& workload, const Arch& arch, const Mapping& mapping,
   if (options.record_values) execution.values = values_of(workload, points, machine, plain);
 }
 
+/// An algorithm from outside says how many messages it sends, not what is in them.
+void check_algorithms(const Mapping& mapping, referee::Complaints& complaints) {
+  referee::for_each_node(mapping.nodes, [&](const Node& node) {
+    const auto* collective = std::get_if<CollectiveNode>(&node.kind);
+    if (collective == nullptr || collective->algorithm == "auto" ||
+        referee::knows_algorithm(collective->algorithm))
+      return;
+    complaints.add(
+        ComplaintKind::kUnsupported,
+        "The collective algorithm " + collective->algorithm + " is not one that can be executed.");
+  });
+}
+
 }  // namespace
 
 Execution execute(const Workload& workload, const Arch& arch, const Mapping& mapping,
@@ -194,6 +208,7 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   Execution execution;
   referee::Complaints complaints;
   referee::check_supported(workload, mapping, complaints);
+  check_algorithms(mapping, complaints);
   if (const auto why = too_large_to_execute(workload, options.max_bytes))
     complaints.add(ComplaintKind::kUnsupported, *why);
   execution.complaints = complaints.list();

@@ -8,7 +8,7 @@
 #include "held_values.h"
 #include "referee/program/facts.h"
 #include "referee/program/lane.h"
-#include "sluice/referee/execute.h"
+#include "sluice/referee/execution.h"
 
 namespace sluice::referee {
 

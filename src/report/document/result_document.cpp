@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "disagreements.h"
+#include "mapper/request/search_space.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/mapper/search_space.h"
 #include "sluice/support/error.h"
 #include "sluice/support/version.h"
 #include "support/printable_text.h"
@@ -343,33 +343,6 @@ Json violation_to_json(const Violation& violation, const Mapping& mapping,
           {"column", position_or_null(location.column)}};
 }
 
-std::string status_name(RunStatus status) {
-  switch (status) {
-    case RunStatus::kOk:
-      return "ok";
-    case RunStatus::kIllegal:
-      return "illegal";
-    case RunStatus::kUnpriced:
-      return "unpriced";
-    case RunStatus::kNotRun:
-      return "not_run";
-    case RunStatus::kNoMapping:
-      return "no_mapping";
-    case RunStatus::kInterrupted:
-      return "interrupted";
-    case RunStatus::kError:
-      return "error";
-  }
-  fail_internal_check("RunStatus", __FILE__, __LINE__, "a status without a name");
-}
-
-void add_violations(const std::vector<Violation>& violations, RunStatus& status) {
-  if (!is_unpriced(violations))
-    status = RunStatus::kIllegal;
-  else if (status == RunStatus::kOk)
-    status = RunStatus::kUnpriced;
-}
-
 Json diagnostics_to_json(const Diagnostics& diagnostics) {
   Json list = Json::array();
   for (const Diagnostic& diagnostic : diagnostics)
@@ -430,7 +403,7 @@ Json to_document(const RunResult& result) {
                    {"arch", problem ? text_or_null(problem->arch.name) : Json(nullptr)},
                    {"mapper", result.options ? Json(result.options->mapper) : Json(nullptr)},
                    {"objective", objective_to_json(result.options)},
-                   {"latency_policy", latency_policy_name(result.latency)},
+                   {"latency_policy", result.latency.name()},
                    {"seed", result.options ? Json(result.options->seed) : Json(nullptr)},
                    {"options", options_to_json(result)},
                    {"guarantee", guarantee_to_json(result)},
@@ -448,10 +421,43 @@ std::string document_text(const Json& document) {
   return text + "\n";
 }
 
-std::string document_text(const RunResult& result) { return document_text(to_document(result)); }
-
 Json finite_or_null(double value) {
   return std::isfinite(value) ? Json(value + 0.0) : Json(nullptr);  // 0, not -0
 }
 
 }  // namespace sluice::cli
+
+namespace sluice {
+
+std::string status_name(RunStatus status) {
+  switch (status) {
+    case RunStatus::kOk:
+      return "ok";
+    case RunStatus::kIllegal:
+      return "illegal";
+    case RunStatus::kUnpriced:
+      return "unpriced";
+    case RunStatus::kNotRun:
+      return "not_run";
+    case RunStatus::kNoMapping:
+      return "no_mapping";
+    case RunStatus::kInterrupted:
+      return "interrupted";
+    case RunStatus::kError:
+      return "error";
+  }
+  fail_internal_check("RunStatus", __FILE__, __LINE__, "a status without a name");
+}
+
+void add_violations(const std::vector<Violation>& violations, RunStatus& status) {
+  if (!cli::is_unpriced(violations))
+    status = RunStatus::kIllegal;
+  else if (status == RunStatus::kOk)
+    status = RunStatus::kUnpriced;
+}
+
+std::string document_text(const RunResult& result) {
+  return cli::document_text(cli::to_document(result));
+}
+
+}  // namespace sluice

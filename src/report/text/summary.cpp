@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "cost_shares.h"
+#include "mapper/request/search_space.h"
 #include "report/document/disagreements.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/mapper/search_space.h"
 #include "sluice/mapping/drawing.h"
 #include "sluice/model/stalls.h"
 #include "sluice/model/unknown_times.h"
@@ -178,7 +178,7 @@ class Summary {
   /// A search says what it minimised; what was only priced, where it is not the usual policy.
   std::string policy_remark() const {
     if (!result_.options && result_.latency == LatencyPolicy::kOverlap) return "";
-    return "  under the policy " + latency_policy_name(result_.latency);
+    return "  under the policy " + result_.latency.name();
   }
 
   std::string guarantee(const Guarantee& guarantee) const {
@@ -320,8 +320,7 @@ class Summary {
       rows.push_back({name, part.seconds / cost.latency_s, si(part.seconds, "s"), ""});
     }
     if (rows.empty()) return;
-    heading("Latency",
-            "by what it is spent on under the policy " + latency_policy_name(result_.latency));
+    heading("Latency", "by what it is spent on under the policy " + result_.latency.name());
     text_ += bar_chart(console_, Ink::kBlue, rows);
   }
 

@@ -5,6 +5,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/model/evaluate.h"
+#include "sluice/model/keep_rules.h"
 
 namespace sluice::oracle {
 namespace {
@@ -17,7 +18,7 @@ std::string title_of(Objective objective, LatencyPolicy policy) {
   const char* name = objective == Objective::kEnergy    ? "energy"
                      : objective == Objective::kLatency ? "latency"
                                                         : "edp";
-  return fmt::format("{} under {}", name, latency_policy_name(policy));
+  return fmt::format("{} under {}", name, policy.name());
 }
 
 std::string text_of(const CompoundCase& drawn, const char* whose, const Mapping& mapping,

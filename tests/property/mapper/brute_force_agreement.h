@@ -29,7 +29,7 @@ inline void expect_brute_force_agreement(const std::string& text, bool legal = t
   EXPECT_EQ(truth.best_edp.has_value(), legal);
   for (std::uint64_t variation = 0; variation < 6; ++variation) {
     const auto found =
-        oracle::difference(*find_mapper("fused"), *problem, options, truth, variation);
+        oracle::difference(*standard_mappers().find("fused"), *problem, options, truth, variation);
     EXPECT_FALSE(found.has_value()) << *found << "\n" << text;
   }
 }

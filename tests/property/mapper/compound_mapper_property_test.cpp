@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMostMappings = 3'000;
 
 TEST(CompoundMapper, FindsWhatBruteForceFindsOverEveryCutFrameNestAndCollective) {
-  const Mapper* compound = find_mapper("compound");
+  const Mapper* compound = standard_mappers().find("compound");
   ASSERT_NE(compound, nullptr);
   const testing::RandomCases cases = testing::random_cases(500);
   std::int64_t mappings = 0;

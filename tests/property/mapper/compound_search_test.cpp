@@ -171,7 +171,9 @@ tl::expected<MapperResult, NoMapping> searched(const std::string& einsums,
   if (!specs) throw std::runtime_error(to_string(specs.error()));
   MapperOptions options;
   options.objectives = {Objective::kEnergy};
-  return find_mapper("compound")->map(*bind(*specs->workload, *specs->arch), options, {});
+  return standard_mappers()
+      .find("compound")
+      ->map(*bind(*specs->workload, *specs->arch), options, {});
 }
 
 // 32 bits each: C reads B from DRAM, 320 J; C stays in GB, 64 J; D goes to DRAM, 320 J. The copy
@@ -227,7 +229,7 @@ arch:
   options.objectives = {Objective::kEnergy};
   options.policy = LatencyPolicy::kStaged;
   const auto found =
-      find_mapper("compound")->map(*bind(*specs->workload, *specs->arch), options, {});
+      standard_mappers().find("compound")->map(*bind(*specs->workload, *specs->arch), options, {});
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
   EXPECT_DOUBLE_EQ(found->mappings.front().cost.energy_j, 22.15625 * 4 + 64);
@@ -255,7 +257,7 @@ arch:
   MapperOptions options;
   options.objectives = {Objective::kEnergy};
   const auto found =
-      find_mapper("compound")->map(*bind(*specs->workload, *specs->arch), options, {});
+      standard_mappers().find("compound")->map(*bind(*specs->workload, *specs->arch), options, {});
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
   EXPECT_EQ(found->mappings.front().cost.energy_j, 96 + 32);
@@ -283,12 +285,16 @@ arch:
     options.objectives = {Objective::kLatency};
     options.budget_evaluations = budget;
     options.imperfect_factors = ImperfectFactors::kUnfused;
-    const auto found = find_mapper("compound")->map(problem, options, {});
+    const auto found = standard_mappers().find("compound")->map(problem, options, {});
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->guarantee.kind, budget ? GuaranteeKind::kGap : GuaranteeKind::kOptimal);
     EXPECT_EQ(found->mappings.front().cost.latency_s, 2);
     options.imperfect_factors = ImperfectFactors::kNone;
-    EXPECT_EQ(find_mapper("compound")->map(problem, options, {})->mappings.front().cost.latency_s,
+    EXPECT_EQ(standard_mappers()
+                  .find("compound")
+                  ->map(problem, options, {})
+                  ->mappings.front()
+                  .cost.latency_s,
               7);
   }
 }

@@ -44,7 +44,7 @@ Found map_with(const std::string& constraints) {
   options.max_fused_loops = 2;
   if (specs->constraints) options.constraints = *specs->constraints;
   const auto problem = bind(*specs->workload, *specs->arch);
-  auto result = run_mapper(*find_mapper("fused"), *problem, options, {});
+  auto result = run_mapper(*standard_mappers().find("fused"), *problem, options, {});
   return {std::move(*specs), std::move(result)};
 }
 

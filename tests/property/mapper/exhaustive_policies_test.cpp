@@ -27,12 +27,12 @@ void expect_price(const BoundProblem& problem, const MappedResult& mapped, Laten
 bool compare(const BoundProblem& problem, MapperOptions options, const std::string& text) {
   const Objective objective = options.objectives.front();
   options.budget_evaluations = 2'000;
-  const Outcome all = run_mapper(*find_mapper("exhaustive"), problem, options, {});
+  const Outcome all = run_mapper(*standard_mappers().find("exhaustive"), problem, options, {});
   if (all ? all->guarantee.kind != GuaranteeKind::kOptimal : !all.error().proven) return false;
   if (all) expect_price(problem, all->mappings.front(), options.policy);
   options.budget_evaluations = 100;
   for (const char* name : {"random", "anneal", "genetic", "iterative"}) {
-    const Outcome sampled = run_mapper(*find_mapper(name), problem, options, {});
+    const Outcome sampled = run_mapper(*standard_mappers().find(name), problem, options, {});
     if (!sampled) continue;
     EXPECT_TRUE(all) << name << "\n" << text;
     if (!all) continue;
@@ -101,9 +101,9 @@ TEST_P(Policies, TheGuaranteeNamesThem) {
   MapperOptions options;
   options.policy = GetParam();
   options.budget_evaluations = 10;
-  const Outcome all = run_mapper(*find_mapper("exhaustive"), problem, options, {});
+  const Outcome all = run_mapper(*standard_mappers().find("exhaustive"), problem, options, {});
   ASSERT_TRUE(all);
-  const bool names = all->guarantee.space.find("latency " + latency_policy_name(GetParam()) +
+  const bool names = all->guarantee.space.find("latency " + GetParam().name() +
                                                ", loops between two storage nodes in one order") !=
                      std::string::npos;
   EXPECT_EQ(names, GetParam() != LatencyPolicy::kOverlap) << all->guarantee.space;
@@ -112,7 +112,7 @@ TEST_P(Policies, TheGuaranteeNamesThem) {
 INSTANTIATE_TEST_SUITE_P(All, Policies,
                          ::testing::Values(LatencyPolicy::kOverlap, LatencyPolicy::kPipeline,
                                            LatencyPolicy::kStaged),
-                         [](const auto& info) { return latency_policy_name(info.param); });
+                         [](const auto& info) { return info.param.name(); });
 
 }  // namespace
 }  // namespace sluice

@@ -12,7 +12,7 @@ namespace {
 
 constexpr oracle::EnumerationLimits kLimits = {.max_nests = 20'000, .max_evaluations = 1'000};
 TEST(FusedMapper, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
-  const Mapper* fused = find_mapper("fused");
+  const Mapper* fused = standard_mappers().find("fused");
   ASSERT_NE(fused, nullptr);
   const testing::RandomCases cases = testing::random_cases(500);
   std::int64_t mappings = 0;
@@ -30,7 +30,7 @@ TEST(FusedMapper, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
 }
 
 TEST(FusedMapper, WithEpsilonIsAtMostThatMuchWorseThanTheOptimum) {
-  const Mapper* fused = find_mapper("fused");
+  const Mapper* fused = standard_mappers().find("fused");
   double evaluated[2] = {0, 0};  // exact, near
   const auto best = [&](const oracle::RandomCase& drawn, Objective objective, double epsilon) {
     MapperOptions options = drawn.options;

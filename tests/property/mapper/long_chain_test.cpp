@@ -31,7 +31,7 @@ arch:
   const auto problem = bind(*specs->workload, *specs->arch);
   MapperOptions options;
   options.objectives = {Objective::kEnergy};
-  const auto found = find_mapper("fused")->map(*problem, options, {});
+  const auto found = standard_mappers().find("fused")->map(*problem, options, {});
   if (!found) throw std::runtime_error(found.error().reason);
   return found->mappings.front().cost;
 }

@@ -29,7 +29,7 @@ Found found_by(const std::string& mapper, const oracle::AgreementCase& drawn, Ob
   options.max_fused_loops = drawn.max_fused_loops;
   options.max_fused_loops_per_rank = kUnlimitedLoops;  // as in `compound`
   if (mapper == "compound") options.budget_evaluations = kMostPriced;
-  const auto answer = run_mapper(*find_mapper(mapper), drawn.problem, options, {});
+  const auto answer = run_mapper(*standard_mappers().find(mapper), drawn.problem, options, {});
   Found found;
   found.is_proven =
       answer ? answer->guarantee.kind == GuaranteeKind::kOptimal : answer.error().proven;

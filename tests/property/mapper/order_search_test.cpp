@@ -44,7 +44,7 @@ class Scripted final : public Mapper {
     evaluations_.push_back(options.budget_evaluations);
     MapperOptions own = options;
     own.budget_evaluations.reset();
-    auto found = find_mapper("fused")->map(problem, own, MapperControl{});
+    auto found = standard_mappers().find("fused")->map(problem, own, MapperControl{});
     if (found) found->search.mappings_evaluated = options.budget_evaluations.value_or(0);
     if (static_cast<int>(known_.size()) != run_) return found;
     switch (event_) {
@@ -142,7 +142,7 @@ TEST(OrderSearch, TellsLaterOrdersWhatIsKnownOfEarlierOnes) {
 
 // The two Einsums cost the same in either order, so the second order beats nothing.
 TEST(OrderSearch, ProvesTheOptimumOfAllOrders) {
-  const auto found = run_mapper(*find_mapper("fused"), two_orders(), exploring(), {});
+  const auto found = run_mapper(*standard_mappers().find("fused"), two_orders(), exploring(), {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
   EXPECT_EQ(found->guarantee.orders_explored, 2);
@@ -152,7 +152,8 @@ TEST(OrderSearch, ProvesTheOptimumOfAllOrders) {
 TEST(OrderSearch, StartsAfreshWhereNoOrderBeatsWhatWasKnownBefore) {
   MapperControl control;
   control.known_objective = 1e-9;  // of some other space
-  const auto found = run_mapper(*find_mapper("fused"), two_orders(), exploring(), control);
+  const auto found =
+      run_mapper(*standard_mappers().find("fused"), two_orders(), exploring(), control);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
 }
@@ -160,7 +161,7 @@ TEST(OrderSearch, StartsAfreshWhereNoOrderBeatsWhatWasKnownBefore) {
 TEST(OrderSearch, ListsTheBestOfAllOrders) {
   MapperOptions options = exploring();
   options.top = 2;
-  const auto found = run_mapper(*find_mapper("fused"), two_orders(), options, {});
+  const auto found = run_mapper(*standard_mappers().find("fused"), two_orders(), options, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->mappings.size(), 2u);  // the best of each order
 }

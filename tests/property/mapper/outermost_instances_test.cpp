@@ -113,7 +113,7 @@ arch:
   MapperOptions options;
   options.objectives = {Objective::kLatency};
   options.max_fused_loops = kUnlimitedLoops;
-  const auto found = find_mapper("fused")->map(*problem, options, {});
+  const auto found = standard_mappers().find("fused")->map(*problem, options, {});
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->mappings.front().cost.latency_s, 3.072e-6, 1e-15);
 }

@@ -21,7 +21,7 @@ namespace {
 tl::expected<MapperResult, NoMapping> search(const char* mapper, const BoundProblem& problem,
                                              const MapperOptions& options) {
   try {
-    return run_mapper(*find_mapper(mapper), problem, options, {});
+    return run_mapper(*standard_mappers().find(mapper), problem, options, {});
   } catch (const std::exception& broken) {
     ADD_FAILURE() << broken.what();
     return tl::make_unexpected(NoMapping{});

@@ -20,7 +20,7 @@ constexpr double kRounding = 1e-12;  ///< sums of the same terms in another orde
 using Outcome = tl::expected<MapperResult, NoMapping>;
 
 Outcome run(const char* mapper, const BoundProblem& problem, const MapperOptions& options) {
-  return run_mapper(*find_mapper(mapper), problem, options, {});
+  return run_mapper(*standard_mappers().find(mapper), problem, options, {});
 }
 
 double objective_of(const MappedResult& mapped, Objective objective) {
@@ -127,7 +127,8 @@ TEST_P(SamplingMapper, ReturnsTheBestSoFarWhenCancelled) {
   MapperControl control;
   control.cancel = &cancel;
   control.progress = [&](const std::string&, double) { cancel = true; };
-  const Outcome outcome = run_mapper(*find_mapper(GetParam()), problem, options, control);
+  const Outcome outcome =
+      run_mapper(*standard_mappers().find(GetParam()), problem, options, control);
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->cancelled);
   ASSERT_FALSE(outcome->mappings.empty());

@@ -144,7 +144,7 @@ int check_all(const CollectiveGroup& group, const std::vector<std::int64_t>& len
   for (const CollectiveDimension& dimension : group.over) participants *= dimension.participants;
   constexpr Reduction kOps[] = {Reduction::kSum, Reduction::kMax, Reduction::kMin};
   for (const CollectiveType type : kTypes)
-    for (const std::string& algorithm : collective_algorithms())
+    for (const std::string& algorithm : standard_collective_algorithms().names())
       for (const std::int64_t values : lengths)
         for (const Reduction op : kOps) {
           const bool reduces =

@@ -35,7 +35,7 @@ constexpr const char* kElements = R"yaml(arch:
 )yaml";
 
 MapperResult run(const char* mapper, const BoundProblem& problem, const MapperOptions& options) {
-  auto outcome = run_mapper(*find_mapper(mapper), problem, options, {});
+  auto outcome = run_mapper(*standard_mappers().find(mapper), problem, options, {});
   if (!outcome) throw std::runtime_error(outcome.error().reason);
   return std::move(*outcome);
 }

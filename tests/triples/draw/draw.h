@@ -59,6 +59,8 @@ void share_out(Dice& dice, Triple& triple);
 
 /// Nodes that keep their tile from visit to visit.
 void draw_incremental(Dice& dice, Triple& triple);
+/// None does any more.
+void clear_incremental(std::vector<NodeSpec>& nodes);
 
 /// Children of splits that run at the same time; with dice of its own, and without incremental
 /// nodes.

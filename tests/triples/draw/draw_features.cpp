@@ -11,13 +11,6 @@ void draw_incremental(Dice& dice, std::vector<NodeSpec>& nodes, int percent) {
   }
 }
 
-void clear_incremental(std::vector<NodeSpec>& nodes) {
-  for (NodeSpec& node : nodes) {
-    node.incremental = false;
-    for (std::vector<NodeSpec>& child : node.children) clear_incremental(child);
-  }
-}
-
 void draw_concurrent(Dice& dice, std::vector<NodeSpec>& nodes) {
   for (NodeSpec& node : nodes) {
     if (node.kind == NodeSpec::Kind::kSequential)
@@ -27,6 +20,13 @@ void draw_concurrent(Dice& dice, std::vector<NodeSpec>& nodes) {
 }
 
 }  // namespace
+
+void clear_incremental(std::vector<NodeSpec>& nodes) {
+  for (NodeSpec& node : nodes) {
+    node.incremental = false;
+    for (std::vector<NodeSpec>& child : node.children) clear_incremental(child);
+  }
+}
 
 void draw_incremental(Dice& dice, Triple& triple) {
   if (dice.chance(triple.einsums.size() > 1 ? 20 : 35))

@@ -266,13 +266,6 @@ NodeSpec node_of(NodeSpec::Kind kind, std::vector<std::string> names,
   return node;
 }
 
-void clear_incremental(std::vector<NodeSpec>& nodes) {
-  for (NodeSpec& node : nodes) {
-    node.incremental = false;
-    for (std::vector<NodeSpec>& child : node.children) clear_incremental(child);
-  }
-}
-
 }  // namespace
 
 bool draw_regions(Dice& dice, Triple& triple, const Workload& workload) {

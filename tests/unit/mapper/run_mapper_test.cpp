@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "mapper/request/einsum_orders.h"
+
 namespace sluice {
 namespace {
 

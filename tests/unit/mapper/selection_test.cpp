@@ -31,7 +31,7 @@ std::optional<NoMapping> refused(const char* mapper, const BoundProblem& problem
                                  LatencyPolicy policy = LatencyPolicy::kOverlap) {
   MapperOptions options;
   options.policy = policy;
-  return refused_request(*find_mapper(mapper), problem, options);
+  return refused_request(*standard_mappers().find(mapper), problem, options);
 }
 
 TEST(Selection, FusedKnowsFreeNetworksOnly) {
@@ -68,7 +68,7 @@ TEST(Selection, RefusesConstraintsThatTheSpaceOfAMapperDoesNotHave) {
   problem.workload.tensors[0].name = "T";
   MapperOptions options;
   options.constraints.collectives.push_back({"gathered", TensorId(0), {}, {}, {}});
-  const auto no = refused_request(*find_mapper("iterative"), problem, options);
+  const auto no = refused_request(*standard_mappers().find("iterative"), problem, options);
   ASSERT_TRUE(no);
   EXPECT_EQ(no->reason,
             "the constraint gathered is about a collective on T; the mapper iterative makes no "
@@ -109,14 +109,14 @@ TEST(Selection, RefusesTilesThatNoPerfectFactorGives) {
   tile.maximum = 7;
   MapperOptions options;
   options.constraints.tiles = {tile};
-  const auto no = refused_request(*find_mapper("random"), problem, options);
+  const auto no = refused_request(*standard_mappers().find("random"), problem, options);
   ASSERT_TRUE(no);
   EXPECT_EQ(no->reason,
             "the constraint small tiles asks for tiles of m from 5 to 7, and none of these divides "
             "its range in the Einsum Z, 8");
   EXPECT_THAT(no->nearest_relaxation, HasSubstr("ask for 4 or 8, or for imperfect_factors"));
   options.constraints.tiles[0].minimum = 4;
-  EXPECT_FALSE(refused_request(*find_mapper("random"), problem, options));
+  EXPECT_FALSE(refused_request(*standard_mappers().find("random"), problem, options));
 }
 
 }  // namespace

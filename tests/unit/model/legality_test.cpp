@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "sluice/model/keep_rules.h"
 #include "unit/model/builders.h"
 
 namespace sluice::testing {

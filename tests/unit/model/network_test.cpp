@@ -121,7 +121,7 @@ TEST(NetworkTransfers, WaitForEveryReceiverOrOnceOrNotAtAll) {
       const Mapping mapping{spread(MappingBuilder(w, arch))};
       const auto cost = evaluate(problem, mapping, policy);
       ASSERT_TRUE(cost);
-      EXPECT_EQ(cost->latency_s, seconds) << latency_policy_name(policy);
+      EXPECT_EQ(cost->latency_s, seconds) << policy.name();
       EXPECT_EQ(cost->energy_j, 168 + 384 + 128);
       EXPECT_EQ(row(*cost, w, "A").volume_bits, 192);
       EXPECT_EQ(row(*cost, w, "A").latency_hops, 4);

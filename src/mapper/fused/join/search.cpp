@@ -11,12 +11,12 @@
 #include "mapper/fused/tiles/front.h"
 #include "mapper/fused/tiles/least_cost.h"
 #include "mapper/fused/tiles/usage_filter.h"
+#include "mapper/request/search_space.h"
 #include "mapper/shape/isomorphic.h"
 #include "mapper/space/build.h"
 #include "mapper/space/constraint_rules.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/mapper/search_space.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
 

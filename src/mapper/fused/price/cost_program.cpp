@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "model/price/nest_pricer.h"
+#include "model/price/used_components.h"
 #include "model/traffic/access_counter.h"
 #include "product_sums.h"
-#include "sluice/model/used_components.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {

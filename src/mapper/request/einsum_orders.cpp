@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "mapper/request/einsum_orders.h"
 
-#include "sluice/mapper/run_mapper.h"
+#include <algorithm>
 
 namespace sluice {
 namespace {

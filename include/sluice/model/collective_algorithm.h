@@ -1,14 +1,26 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "model/collectives/topologies.h"
 #include "sluice/model/collective_cost.h"
 
 namespace sluice {
 
-/// Adds up the messages of a collective, step by step.
+/// What an algorithm may ask of a network's topology.
+struct CollectiveTopology {
+  Topology topology;
+  const char* name;
+  /// Links of the route between two nodes, given by coordinates below `fanouts`.
+  std::int64_t (*hops)(const std::vector<std::int64_t>& fanouts,
+                       const std::vector<std::int64_t>& from, const std::vector<std::int64_t>& to);
+  bool links_all_pairs = false;  ///< what `direct` needs
+  bool is_grid = false;          ///< rows along every dimension: what `per_dimension` needs
+};
+
+/// Adds up the messages of a collective, step by step. Participants are named by their ranks, which
+/// count from 0 (see CollectiveGroup); the tally finds each message's route over the networks.
 class CollectiveTally {
  public:
   explicit CollectiveTally(const CollectiveRequest& request);
@@ -16,13 +28,16 @@ class CollectiveTally {
   const CollectiveRequest& request() const { return request_; }
   std::int64_t participants() const { return static_cast<std::int64_t>(nodes_.size()); }
 
+  /// Whether values that arrive are kept, or combined with those that are there: an operation each.
   enum class Arrival : bool { kStored, kCombined };
   /// A message of the current step; none where `values` is 0.
   void send(std::int64_t from, std::int64_t to, std::int64_t values,
             Arrival arrival = Arrival::kStored);
+  /// As above, between nodes of which no participant need be one.
   using Node = std::vector<std::vector<std::int64_t>>;  ///< coordinates per network
   void send(const Node& from, const Node& to, std::int64_t values,
             Arrival arrival = Arrival::kStored);
+  /// Messages of one step travel at the same time; the next step waits for the longest route.
   void end_step();
 
   CollectiveCounts counts() const;
@@ -63,6 +78,32 @@ class BlockSizes {
     return part * whole_ + (part < rest_ ? part : rest_);
   }
   std::int64_t whole_, rest_;
+};
+
+/// Whether the type has a root that alone holds the whole before or after.
+inline bool has_root(CollectiveType type) {
+  return type == CollectiveType::kBroadcast || type == CollectiveType::kGather ||
+         type == CollectiveType::kScatter;
+}
+
+/// A way of performing collectives: which messages it sends (docs/collectives.md; how to write one:
+/// docs/extending.md). Routes, energies and times follow from the messages (CollectiveCost).
+/// Implementations have no state that changes; threads share them.
+class CollectiveAlgorithm {
+ public:
+  virtual ~CollectiveAlgorithm() = default;
+  /// As mappings say it: `algorithm: ring`. `auto` is no name.
+  virtual std::string name() const = 0;
+  /// Whether it knows this type.
+  virtual bool performs(CollectiveType type) const = 0;
+  /// Whether a network in which participants differ has the shape that it needs.
+  virtual bool fits(const CollectiveTopology& topology) const {
+    (void)topology;
+    return true;
+  }
+  virtual std::string needs() const { return "any network"; }  ///< `fits` in words
+  /// Sends all messages of `tally.request()`, step by step.
+  virtual void count(CollectiveTally& tally) const = 0;
 };
 
 }  // namespace sluice

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sluice/frontend/component_class.h"
+#include "sluice/model/collective_cost.h"
+#include "sluice/model/latency_policy.h"
+
+namespace sluice {
+
+/// Limits on hostile input (file size, nesting, alias and `for:` expansion).
+struct LoadLimits {
+  std::size_t max_file_bytes = 64u << 20;
+  int max_depth = 64;
+  std::size_t max_nodes = 2'000'000;  ///< after expansion of aliases, includes and repetitions
+};
+
+struct LoadOptions {
+  std::map<std::string, std::string> variables;  ///< `--set NAME=VALUE`; values are expressions
+  std::vector<std::string> library_dirs;         ///< where names without a file are looked up
+  ComponentClasses component_classes;            ///< beside those of the library
+  CollectiveAlgorithms collective_algorithms = standard_collective_algorithms();  ///< of mappings
+  LatencyPolicies latency_policies = standard_latency_policies();  ///< of `mapper: {latency: …}`
+  LoadLimits limits;
+};
+
+}  // namespace sluice

@@ -1,0 +1,114 @@
+#include "mapper/request/refusal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "mapper/common/divisors.h"
+#include "mapper/common/network_cost.h"
+
+namespace sluice {
+namespace {
+
+NoMapping refusal(std::string reason, std::string relaxation) {
+  NoMapping no;
+  no.reason = std::move(reason);
+  no.nearest_relaxation = std::move(relaxation);
+  no.proven = false;  // nothing was searched
+  return no;
+}
+
+std::optional<NoMapping> refused_options(const Mapper& mapper, const MapperOptions& options) {
+  const bool is_larger = options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion;
+  if (is_larger && !mapper.knows_larger_spaces())
+    return refusal("the mapper " + mapper.name() + " knows perfect factors without row_fusion only",
+                   "leave out imperfect_factors and row_fusion");
+  if (options.epsilon > 0 && options.objectives.size() > 1)
+    return refusal("an epsilon is for one objective, and there are several",
+                   "leave out epsilon, or all objectives but one");
+  return std::nullopt;
+}
+
+/// Whether a perfect factor of the range can be a tile that the constraint asks for; if not, why.
+std::optional<NoMapping> refused_tile(const TileConstraint& c, const Einsum& einsum,
+                                      const Workload& workload) {
+  for (const VariableRange& range : einsum.iteration_space) {
+    if (range.variable != c.variable || !c.maximum || *c.maximum >= range.size) continue;
+    const std::vector<std::int64_t> tiles = divisors_of(range.size);
+    const auto above = std::lower_bound(tiles.begin(), tiles.end(), c.minimum);
+    if (*above <= *c.maximum) continue;
+    return refusal(
+        fmt::format("the constraint {} asks for tiles of {} from {} to {}, and none of these "
+                    "divides its range in the Einsum {}, {}",
+                    c.name, workload[c.variable].name, c.minimum, *c.maximum, einsum.name,
+                    range.size),
+        fmt::format("ask for {} or {}, or for imperfect_factors", *std::prev(above), *above));
+  }
+  return std::nullopt;
+}
+
+/// With perfect factors, a range of tiles without a divisor is kept only where the memory is left
+/// empty: nobody means that.
+std::optional<NoMapping> refused_tiles(const Workload& workload, const MapperOptions& options) {
+  if (options.imperfect_factors != ImperfectFactors::kNone) return std::nullopt;
+  for (const TileConstraint& c : options.constraints.tiles)
+    for (std::size_t e = 0; e < workload.einsums.size(); ++e)
+      if (!c.einsum || c.einsum->index() == e)
+        if (auto no = refused_tile(c, workload.einsums[e], workload)) return no;
+  return std::nullopt;
+}
+
+std::optional<NoMapping> refused_constraints(const Mapper& mapper, const Workload& workload,
+                                             const MapperOptions& options) {
+  const Constraints& constraints = options.constraints;
+  for (const ScheduleConstraint& c : constraints.schedules) {
+    if (c.kind == SplitKind::kSequential || mapper.makes_concurrent_splits()) continue;
+    return refusal("the constraint " + c.name + " asks for a split of the kind " +
+                       split_name(c.kind) + "; the mapper " + mapper.name() +
+                       " makes sequential ones only",
+                   "leave out " + c.name);
+  }
+  if (auto no = refused_tiles(workload, options)) return no;
+  if (constraints.collectives.empty() || mapper.makes_collectives()) return std::nullopt;
+  const CollectiveConstraint& c = constraints.collectives.front();
+  NoMapping no =
+      refusal("the constraint " + c.name + " is about a collective on " + workload[c.tensor].name +
+                  "; the mapper " + mapper.name() + " makes no collectives",
+              "leave out " + c.name);
+  no.tensors = {c.tensor};
+  return no;
+}
+
+}  // namespace
+
+std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
+                                         const MapperOptions& options) {
+  if (options.policy != LatencyPolicy::kOverlap)
+    return UnpricedPart{"other latency policies than overlap", "--latency " + options.policy.name(),
+                        "--latency overlap"};
+  for (const Component& component : problem.arch.components) {
+    const Network* network = std::get_if<Network>(&component.kind);
+    if (network && costs(*network))
+      return UnpricedPart{
+          "networks that cost energy or time", component.name,
+          "hop_energy: 0, and implicit_time: none, or link_bandwidth: inf and no latencies"};
+    const Container* container = std::get_if<Container>(&component.kind);
+    if (container && container->array)
+      return UnpricedPart{"arrays that take cycles to fill and drain", component.name, "no array:"};
+  }
+  return std::nullopt;
+}
+
+std::optional<NoMapping> refused_alone(const Mapper& mapper, const BoundProblem& problem,
+                                       const MapperOptions& options) {
+  if (const auto part = mapper.unpriced(problem, options))
+    return refusal(
+        fmt::format("the mapper {} does not know {}: {}", mapper.name(), part->what, part->where),
+        fmt::format("search with {}, and price the mapping found as it is: sluice evaluate",
+                    part->without));
+  if (auto no = refused_options(mapper, options)) return no;
+  return refused_constraints(mapper, problem.workload, options);
+}
+
+}  // namespace sluice
