@@ -4,6 +4,7 @@
 
 #include "group_constraints.h"
 #include "mapper/common/contains.h"
+#include "sluice/model/collective_cost.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -426,7 +427,7 @@ class FrameWalker {
     set_tiles();
     set_collectives();
     frame_.spread = spread_over_;
-    return visit_(frame_);
+    return choose_algorithms(0);
   }
 
   /// The Einsum's tiles below loops that leave these tiles of the classes.
@@ -480,6 +481,28 @@ class FrameWalker {
     return true;
   }
 
+  /// Of the collectives that follow Einsum number `e` and those after it.
+  bool choose_algorithms(std::size_t e) {
+    while (e < group_.size() && frame_.complete[e].empty()) ++e;
+    if (e == group_.size()) return visit_(frame_);
+    for (const std::string& algorithm : algorithms(frame_.complete[e].front().tensor)) {
+      frame_.complete[e].front().algorithm = algorithm;
+      if (!choose_algorithms(e + 1)) return false;
+    }
+    return true;
+  }
+
+  /// What a constraint names, else all; likely: `auto`, the one of the least latency.
+  std::vector<std::string> algorithms(TensorId tensor) const {
+    for (const CollectiveConstraint& c : constraints_.collectives)
+      if (c.tensor == tensor && !c.algorithms.empty()) return c.algorithms;
+    std::vector<std::string> all = {"auto"};
+    if (effort_ == Effort::kLikely) return all;
+    const std::vector<std::string> named = collective_algorithms();
+    all.insert(all.end(), named.begin(), named.end());
+    return all;
+  }
+
   void set_collectives() {
     frame_.complete.assign(group_.size(), {});
     for (std::size_t e = 0; e < group_.size(); ++e) {
@@ -494,8 +517,6 @@ class FrameWalker {
       if (node.over.empty() || !contains(at_home_, made)) continue;
       node.tensor = made;
       node.op = einsum.expression.reduction;
-      for (const CollectiveConstraint& c : constraints_.collectives)
-        if (c.tensor == made && !c.algorithms.empty()) node.algorithm = c.algorithms.front();
       node.src = node.dst = frame_.home;
       frame_.complete[e].push_back(std::move(node));
     }

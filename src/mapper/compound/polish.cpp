@@ -6,6 +6,7 @@
 
 #include "mapper/common/primes.h"
 #include "sluice/mapper/mapper.h"
+#include "sluice/model/collective_cost.h"
 
 namespace sluice::compound {
 namespace {
@@ -147,7 +148,8 @@ class Polisher {
   bool improve_list(NodeList* list, Tiles tiles) {
     bool any = false;
     for (bool found = true; found && !over();) {
-      found = move_factors(list, tiles) || exchange(list) || keep_tiles(list);
+      found = move_factors(list, tiles) || exchange(list) || keep_tiles(list) ||
+              change_algorithms(list);
       any |= found;
     }
     if (!steps_of(*list, &tiles)) return any;
@@ -208,6 +210,20 @@ class Polisher {
       if (storage == nullptr) continue;
       storage->incremental = !storage->incremental;
       if (take(list, std::move(changed))) return true;
+    }
+    return false;
+  }
+
+  bool change_algorithms(NodeList* list) {
+    const auto* split = list->empty() ? nullptr : std::get_if<SplitNode>(&list->back().kind);
+    for (std::size_t c = 0; split && c < split->children.size(); ++c) {
+      if (!std::holds_alternative<CollectiveNode>(split->children[c].front().kind)) continue;
+      for (const std::string& algorithm : collective_algorithms()) {
+        NodeList changed = *list;
+        NodeList& child = std::get<SplitNode>(changed.back().kind).children[c];
+        std::get<CollectiveNode>(child.front().kind).algorithm = algorithm;
+        if (take(list, std::move(changed))) return true;
+      }
     }
     return false;
   }

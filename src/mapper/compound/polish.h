@@ -20,8 +20,8 @@ struct Polished {
 
 /// Looks at the neighbours of a mapping and goes to any that is better, until none is, or
 /// `most_priced` have been tried. Neighbours have one prime factor of a loop as a temporal loop at
-/// another place of its list, two nodes that follow each other exchanged, or a storage node's tile
-/// kept for the next visit (`incremental`) or not. What each memory holds stays.
+/// another place of its list, two nodes that follow each other exchanged, a storage node's tile
+/// kept for the next visit (`incremental`) or not, or another algorithm of a collective. What each memory holds stays.
 Polished polish(const Workload& workload, const NodeList& nodes,
                 const std::function<Worth(const NodeList&)>& worth, double most_priced,
                 const std::atomic<bool>* cancel);

@@ -61,8 +61,7 @@ const std::vector<Row>& table() {
        always},
       {In::kGroups, "other collectives",
        "collectives other than an `all_reduce` at the home of a group, over dimensions that no "
-       "other variable shares; algorithms other than `auto` or the first that a constraint names; "
-       "rotating shares (`shared_by`)",
+       "other variable shares; rotating shares (`shared_by`)",
        has_several_einsums},
       {In::kExchanges, "concurrent splits",
        "pipelined and parallel splits, with their regions (`over`, `shares`), forwarded tensors "

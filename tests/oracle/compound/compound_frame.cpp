@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sluice/model/collective_cost.h"
 #include "sluice/support/error.h"
 
 namespace sluice::oracle {
@@ -351,8 +352,15 @@ class FrameWalk {
     for (const NodeList& child : choices[e]) {
       SplitNode longer = node;
       longer.children.push_back(child);
-      if (collective) longer.children.push_back({{*collective}});
-      add_children(frame, choices, longer, e + 1);
+      if (!collective) add_children(frame, choices, longer, e + 1);
+      for (const std::string& algorithm : algorithms_) {
+        if (!collective) break;
+        SplitNode completed = longer;
+        CollectiveNode with = *collective;
+        with.algorithm = algorithm;
+        completed.children.push_back({{with}});
+        add_children(frame, choices, completed, e + 1);
+      }
     }
   }
 
@@ -364,6 +372,7 @@ class FrameWalk {
   CompoundLimits limits_;
   std::vector<NodeList>& ways_;
   std::vector<VariableClass> classes_;
+  std::vector<std::string> algorithms_ = collective_algorithms();  ///< `auto` is one of these
 };
 
 /// Below M0, on the path of every Einsum, and allowed to hold every internal tensor.

@@ -92,6 +92,7 @@ struct Rest {
   std::int64_t size;  ///< of the current tile
   std::int64_t unit;  ///< what the next tile divides
   bool whole;         ///< no loop over it stands further out
+  bool uneven;        ///< one does, in tiles of several sizes
 };
 using Rests = std::vector<Rest>;
 
@@ -111,7 +112,8 @@ std::vector<std::int64_t> uneven_tiles_of(std::int64_t size) {
   return tiles;
 }
 
-/// Writes every nest of one Einsum on one compute, from outside in.
+/// Writes every nest of one Einsum on one compute, from outside in: those with perfect factors, or
+/// those with a loop that has none.
 class NestWalk {
  public:
   NestWalk(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
@@ -127,7 +129,7 @@ class NestWalk {
   void run(std::size_t place, const LeftOver& left, const NodeList& nodes) {
     Rests rests;
     for (std::size_t v = 0; v < left.size(); ++v)
-      rests.push_back({left[v], left[v], imperfect_ && left[v] == space_[v].size});
+      rests.push_back({left[v], left[v], imperfect_ && left[v] == space_[v].size, false});
     walk(place, rests, nodes, {});
   }
 
@@ -151,11 +153,11 @@ class NestWalk {
     std::vector<Rest> result;
     for (std::int64_t trip : trips_of(rest.size, most))
       if (rest.unit % (rest.size / trip) == 0)
-        result.push_back({rest.size / trip, rest.size / trip, false});
+        result.push_back({rest.size / trip, rest.size / trip, false, rest.uneven});
     if (!rest.whole) return result;
     for (std::int64_t tile : uneven_tiles_of(rest.size))
       if ((rest.size + tile - 1) / tile <= most)
-        result.push_back({tile, std::gcd(tile, rest.size), false});
+        result.push_back({tile, std::gcd(tile, rest.size), false, true});
     return result;
   }
 
@@ -278,6 +280,9 @@ class NestWalk {
   void finish(const Rests& left, const NodeList& nodes, const Places& fans) {
     const auto keep = [&](const Rests& rest, const NodeList& nest) {
       if (std::any_of(rest.begin(), rest.end(), [](const Rest& r) { return r.size > 1; })) return;
+      const bool uneven =
+          std::any_of(rest.begin(), rest.end(), [](const Rest& r) { return r.uneven; });
+      if (uneven != imperfect_) return;
       nests_.push_back(nest);
       nests_.back().push_back({ComputeNode{einsum_, compute_.component}});
       if (static_cast<std::int64_t>(nests_.size()) > most_) throw TooMany{};
@@ -309,9 +314,10 @@ std::vector<NodeList> nests_below(const BoundProblem& problem, EinsumId einsum, 
   std::vector<NodeList> nests;
   for (const BoundCompute& compute : problem[einsum].computes) {
     const auto place = place_on(compute, memory);
-    if (place)
-      NestWalk(problem, einsum, compute, limits.imperfect, limits.most, nests)
-          .run(*place + 1, left, first);
+    if (!place) continue;
+    NestWalk(problem, einsum, compute, false, limits.most, nests).run(*place + 1, left, first);
+    if (limits.imperfect)
+      NestWalk(problem, einsum, compute, true, limits.most, nests).run(*place + 1, left, first);
   }
   return nests;
 }

@@ -9,6 +9,7 @@
 #include "mapper/compound/polish.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/registry.h"
+#include "sluice/model/collective_cost.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice::compound {
@@ -297,6 +298,51 @@ arch:
                   .cost.latency_s,
               7);
   }
+}
+
+/// A maximum over four cores, and what it is subtracted from, with an all_reduce in between: the
+/// least energy with these algorithms (any, where there are none); infinite without a mapping.
+double energy_with(const std::vector<std::string>& algorithms, std::optional<double> budget) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 1, N: 4}
+  bits_per_value: {All: 8}
+  einsums: ["MX[m] = max(A[m,n])", "S[m,n] = A[m,n] - MX[m]"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 1, throughput: 8}, {name: write, energy: 1, throughput: 8}]}
+  - !Network {name: Ring, topology: ring, channel_width: 8, link_bandwidth: 8, router_latency: 1, hop_energy: 1}
+  - !Container {name: Core, spatial: [{name: kx, fanout: 4}]}
+  - !Memory {name: OB, size: inf, actions: [{name: read, energy: 2, throughput: 64}, {name: write, energy: 4, throughput: 64}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  const BoundProblem problem = *bind(*specs->workload, *specs->arch);
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  options.budget_evaluations = budget;
+  const auto& tensors = problem.workload.tensors;
+  const auto mx = std::find_if(tensors.begin(), tensors.end(),
+                               [](const Tensor& tensor) { return tensor.name == "MX"; });
+  options.constraints.collectives.push_back(
+      {"reduce", TensorId(static_cast<std::size_t>(mx - tensors.begin())), {}, {"kx"}, algorithms});
+  const auto found = find_mapper("compound")->map(problem, options, {});
+  return found ? found->mappings.front().cost.energy_j : std::numeric_limits<double>::infinity();
+}
+
+// The fastest algorithm, which `auto` takes, is not the one of the least energy here. The likely
+// part has `auto`; from there a neighbour has the other.
+TEST(CompoundSearch, ChoosesTheAlgorithmOfACollective) {
+  std::vector<double> energies;
+  for (const std::string& algorithm : collective_algorithms())
+    energies.push_back(energy_with({algorithm}, std::nullopt));
+  const double least = *std::min_element(energies.begin(), energies.end());
+  EXPECT_LT(least, energy_with({"auto"}, std::nullopt));
+  EXPECT_EQ(energy_with({}, std::nullopt), least);
+  EXPECT_EQ(energy_with({"auto", "ring", "tree"}, std::nullopt),
+            std::min({energy_with({"auto"}, std::nullopt), energy_with({"ring"}, std::nullopt),
+                      energy_with({"tree"}, std::nullopt)}));
+  EXPECT_LT(energy_with({}, 500), energy_with({"auto"}, 500));
 }
 
 }  // namespace
