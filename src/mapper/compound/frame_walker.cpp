@@ -4,7 +4,6 @@
 
 #include "group_constraints.h"
 #include "mapper/common/contains.h"
-#include "sluice/model/collective_cost.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -498,7 +497,7 @@ class FrameWalker {
       if (c.tensor == tensor && !c.algorithms.empty()) return c.algorithms;
     std::vector<std::string> all = {"auto"};
     if (effort_ == Effort::kLikely) return all;
-    const std::vector<std::string> named = collective_algorithms();
+    const std::vector<std::string>& named = problem_.algorithms.names();
     all.insert(all.end(), named.begin(), named.end());
     return all;
   }

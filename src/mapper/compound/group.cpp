@@ -156,10 +156,8 @@ std::optional<ComponentId> first_memory(const BoundProblem& problem, const Bound
   return std::nullopt;
 }
 
-/// Whether an Einsum other than a copy uses two tensors of which one is a copy of the other, or
-/// both are of a third.
+/// Whether an Einsum uses two tensors of which one is a copy of the other, or both of a third.
 bool uses_copied_twice(const BoundProblem& problem, EinsumId einsum) {
-  if (problem.workload[einsum].is_copy_operation) return false;
   std::vector<std::size_t> source(problem.workload.tensors.size());
   std::iota(source.begin(), source.end(), 0);
   for (const Einsum& copy : problem.workload.einsums) {

@@ -6,7 +6,6 @@
 
 #include "mapper/common/primes.h"
 #include "sluice/mapper/mapper.h"
-#include "sluice/model/collective_cost.h"
 
 namespace sluice::compound {
 namespace {
@@ -80,11 +79,15 @@ NodeList nodes_of(const std::vector<Step>& steps, Tiles tiles) {
 
 class Polisher {
  public:
-  Polisher(const Workload& workload, const NodeList& nodes,
+  Polisher(const BoundProblem& problem, const NodeList& nodes,
            const std::function<Worth(const NodeList&)>& worth, double most_priced,
            const std::atomic<bool>* cancel)
-      : worth_(worth), most_priced_(most_priced), cancel_(cancel), best_(nodes) {
-    for (const Einsum& einsum : workload.einsums)
+      : algorithms_(problem.algorithms.names()),
+        worth_(worth),
+        most_priced_(most_priced),
+        cancel_(cancel),
+        best_(nodes) {
+    for (const Einsum& einsum : problem.workload.einsums)
       for (const VariableRange& range : einsum.iteration_space)
         sizes_[range.variable] = std::max(sizes_[range.variable], range.size);
     split_storages(&best_);
@@ -218,7 +221,7 @@ class Polisher {
     const auto* split = list->empty() ? nullptr : std::get_if<SplitNode>(&list->back().kind);
     for (std::size_t c = 0; split && c < split->children.size(); ++c) {
       if (!std::holds_alternative<CollectiveNode>(split->children[c].front().kind)) continue;
-      for (const std::string& algorithm : collective_algorithms()) {
+      for (const std::string& algorithm : algorithms_) {
         NodeList changed = *list;
         NodeList& child = std::get<SplitNode>(changed.back().kind).children[c];
         std::get<CollectiveNode>(child.front().kind).algorithm = algorithm;
@@ -228,6 +231,7 @@ class Polisher {
     return false;
   }
 
+  std::vector<std::string> algorithms_;
   const std::function<Worth(const NodeList&)>& worth_;
   double most_priced_;
   const std::atomic<bool>* cancel_;
@@ -239,10 +243,10 @@ class Polisher {
 
 }  // namespace
 
-Polished polish(const Workload& workload, const NodeList& nodes,
+Polished polish(const BoundProblem& problem, const NodeList& nodes,
                 const std::function<Worth(const NodeList&)>& worth, double most_priced,
                 const std::atomic<bool>* cancel) {
-  return Polisher(workload, nodes, worth, most_priced, cancel).run();
+  return Polisher(problem, nodes, worth, most_priced, cancel).run();
 }
 
 }  // namespace sluice::compound

@@ -188,7 +188,7 @@ class CompoundSearch {
                                                     : kMostPolished);
     for (std::size_t i = 0; i < std::min(best.size(), kPolished); ++i) {
       compound::Polished polished = compound::polish(
-          searched->slice.workload, *best[i].nodes,
+          searched->slice, *best[i].nodes,
           [&](const NodeList& nodes) -> compound::Worth {
             const auto cost = priced(nodes);
             return cost ? compound::Worth(worth(*cost)) : std::nullopt;

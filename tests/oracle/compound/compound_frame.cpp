@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "sluice/model/collective_cost.h"
 #include "sluice/support/error.h"
 
 namespace sluice::oracle {
@@ -372,7 +371,7 @@ class FrameWalk {
   CompoundLimits limits_;
   std::vector<NodeList>& ways_;
   std::vector<VariableClass> classes_;
-  std::vector<std::string> algorithms_ = collective_algorithms();  ///< `auto` is one of these
+  std::vector<std::string> algorithms_ = problem_.algorithms.names();  ///< `auto` is one of these
 };
 
 /// Below M0, on the path of every Einsum, and allowed to hold every internal tensor.

@@ -139,7 +139,7 @@ mapping:
   };
   EXPECT_EQ(read_of_a(below_root_of(specs)), 32);
   const Polished polished = polish(
-      *specs.workload, below_root_of(specs),
+      problem, below_root_of(specs),
       [&](const NodeList& nodes) -> Worth {
         const auto cost = evaluate_totals(problem, below_root(root, {nodes}));
         return cost ? Worth(std::vector{cost->energy_j}) : std::nullopt;
@@ -154,7 +154,8 @@ TEST(Polish, GivesBackWhatItGotWhereNothingMayBePriced) {
   const Specs specs = specs_with(fused("Sequential"));
   const NodeList nodes = below_root_of(specs);
   const Polished polished = polish(
-      *specs.workload, nodes, [](const NodeList&) { return Worth(std::vector{1.0}); }, 0, nullptr);
+      *bind(*specs.workload, *specs.arch), nodes,
+      [](const NodeList&) { return Worth(std::vector{1.0}); }, 0, nullptr);
   EXPECT_EQ(polished.nodes, nodes);
   EXPECT_EQ(polished.priced, 0);
 }
@@ -326,7 +327,7 @@ arch:
                                [](const Tensor& tensor) { return tensor.name == "MX"; });
   options.constraints.collectives.push_back(
       {"reduce", TensorId(static_cast<std::size_t>(mx - tensors.begin())), {}, {"kx"}, algorithms});
-  const auto found = find_mapper("compound")->map(problem, options, {});
+  const auto found = standard_mappers().find("compound")->map(problem, options, {});
   return found ? found->mappings.front().cost.energy_j : std::numeric_limits<double>::infinity();
 }
 
@@ -334,7 +335,7 @@ arch:
 // part has `auto`; from there a neighbour has the other.
 TEST(CompoundSearch, ChoosesTheAlgorithmOfACollective) {
   std::vector<double> energies;
-  for (const std::string& algorithm : collective_algorithms())
+  for (const std::string& algorithm : standard_collective_algorithms().names())
     energies.push_back(energy_with({algorithm}, std::nullopt));
   const double least = *std::min_element(energies.begin(), energies.end());
   EXPECT_LT(least, energy_with({"auto"}, std::nullopt));

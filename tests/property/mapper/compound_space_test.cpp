@@ -79,9 +79,9 @@ TEST(CompoundSpace, SpreadsAReductionWithAnAllReduceWhereThatIsBest) {
   // A[m,n] 1 × 4. Fused and spread over two cores: 2 + 2 s, the all-reduce is free but for OB.
   //   DRAM: 4 values of A for each of two Einsums, 4 of S: 120.
   //   MX in OB: each core writes 2 maxima and reads one back: 4 + 2; the all-reduce (recursive
-  //   doubling) reads, writes and combines 2: 6; the difference reads 4. 8 operations.
-  //   120 + 6 + 6 + 4 + 8 = 144 J, 576 J·s.
-  // On one core, 8 s: without the all-reduce, but a third maximum is read back: 144 − 6 + 1 = 139
+  //   halving and doubling) reads and writes 2 and combines 1: 5 (recursive doubling combines 2);
+  //   the difference reads 4. 8 operations. 120 + 6 + 5 + 4 + 8 = 143 J, 572 J·s.
+  // On one core, 8 s: without the all-reduce, but a third maximum is read back: 143 − 5 + 1 = 139
   // J. Two groups, 4 s at best: MX goes out and in of DRAM: 120 + 20 + 8 = 148 J or more.
   const std::string workload =
       "workload: {rank_sizes: {M: 1, N: 4}, bits_per_value: {All: 1}, einsums: [\"MX[m] = "
@@ -92,7 +92,7 @@ TEST(CompoundSpace, SpreadsAReductionWithAnAllReduceWhereThatIsBest) {
   ASSERT_TRUE(truth.of(Objective::kEdp));
   const oracle::CompoundBest& best = *truth.of(Objective::kEdp);
   const std::string text = to_yaml(best.mapping, problem.workload, problem.arch);
-  EXPECT_EQ(best.energy_j, 144) << text;
+  EXPECT_EQ(best.energy_j, 143) << text;
   EXPECT_EQ(best.latency_s, 4) << text;
   EXPECT_NE(text.find("!Collective {type: all_reduce, tensor: MX, op: max, src: OB, over: [kx]"),
             std::string::npos)
@@ -116,8 +116,8 @@ TEST(CompoundSpace, ReductionsAreSpreadOverNetworksOnly) {
 
 TEST(CompoundSpace, OfRandomCasesIsPricedWithoutSurprises) {
   // What evaluate may refuse: a loop of the frame over variables that some Einsum does not use; an
-  // all_reduce across a container without a network over which something else is spread; a copy
-  // below a pipelined split.
+  // all_reduce across a container without a network over which something else is spread, or by an
+  // algorithm that is not for the network; a copy below a pipelined split.
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const oracle::CompoundCase drawn = oracle::random_compound_case(seed, 1'000);
     EXPECT_LE(drawn.truth.mappings, 1'000);
@@ -125,6 +125,7 @@ TEST(CompoundSpace, OfRandomCasesIsPricedWithoutSurprises) {
     for (const auto& [message, mapping] : drawn.truth.refusals)
       EXPECT_TRUE(message.find(" repeats the Einsum ") != std::string::npos ||
                   message.find("its messages have no way") != std::string::npos ||
+                  message.find("it cannot be performed. The algorithm ") != std::string::npos ||
                   message.find("cannot price the copy ") != std::string::npos)
           << message << "\n"
           << drawn.yaml << to_yaml(mapping, drawn.problem.workload, drawn.problem.arch);
