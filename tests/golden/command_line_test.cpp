@@ -191,22 +191,37 @@ TEST(Map, RefusesToVisitALargeSpaceWithoutABudget) {
   EXPECT_THAT(run.out, HasSubstr("--budget"));
 }
 
-TEST(Map, SaysThatItDoesNotKnowNetworksThatCost) {
+std::string packed() {
+  const std::string text = kMeshed;
+  return std::string(text).replace(text.find("topology: mesh"), 14,
+                                   "topology: mesh, layout: packed");
+}
+
+TEST(Map, ProvesItsOptimumWithNetworksThatCost) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"map", folder.write("meshed.yaml", meshed("600")), "--json"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  const auto document = nlohmann::json::parse(run.out);
+  EXPECT_EQ(document["mapper"], "fused");
+  EXPECT_EQ(document["guarantee"]["kind"], "optimal");
+}
+
+TEST(Map, SaysThatItDoesNotKnowPackedNetworksThatCost) {
   const TemporaryFolder folder;
   const ProgramRun run =
-      sluice({"map", folder.write("meshed.yaml", meshed("600")), "--mapper", "fused"});
+      sluice({"map", folder.write("meshed.yaml", packed()), "--mapper", "fused"});
   EXPECT_EQ(run.exit_status, 1);
-  EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know networks"));
+  EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know packed networks"));
   EXPECT_THAT(run.out, HasSubstr("compound, exhaustive, random, anneal"));
 }
 
 TEST(Map, TakesCompoundWhereNobodyChoseAMapperAndFusedCannotPrice) {
   const TemporaryFolder folder;
-  const std::string file = folder.write("meshed.yaml", meshed("600"));
+  const std::string file = folder.write("meshed.yaml", packed());
   const ProgramRun run = sluice({"map", file});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("searched by the mapper compound: the mapper fused does not know "
-                                 "networks that cost energy or time"));
+                                 "packed networks that cost energy or time"));
   EXPECT_EQ(nlohmann::json::parse(sluice({"map", file, "--json"}).out)["mapper"], "compound");
 }
 

@@ -25,6 +25,7 @@ struct PlacedLoop {
   Slot slot;
   RankVariableId variable;
   std::int64_t trips = 1;
+  std::size_t index = 0;  ///< of the variable among the Einsum's own: routes depend on the order
 };
 
 /// All nests of one template.
@@ -55,6 +56,7 @@ class TemplateWalk {
     std::size_t gap = 0;
     std::int64_t free = 1;  ///< instances not yet used
     TensorMask reuse = 0;
+    bool routed = false;  ///< behind a network that costs something
   };
 
   /// Loops over the instances of the outermost memory stand above all of its nodes but persistent
@@ -96,8 +98,29 @@ class TemplateWalk {
       const auto& dimensions = bound_.components[c.index()].spatial;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d)
         if (dimensions[d].fanout > 1)
-          fanouts_.push_back({c, d, gap, dimensions[d].fanout, dimensions[d].reuse});
+          fanouts_.push_back({c, d, gap, dimensions[d].fanout, dimensions[d].reuse, is_routed(c)});
     }
+  }
+
+  bool is_routed(ComponentId component) const {
+    const auto costs = [&](const PathNetwork& path) {
+      const auto& network = std::get<Network>(problem_.arch[path.network].kind);
+      const bool waits = network.link_bandwidth != kUnbounded || network.router_latency_s > 0 ||
+                         network.queue_latency_s > 0;
+      return path.fanned == component &&
+             (network.hop_energy_j > 0 || (waits && network.implicit_time != ImplicitTime::kNone));
+    };
+    const auto& networks = choice_.compute->networks;
+    return std::any_of(networks.begin(), networks.end(), costs);
+  }
+
+  /// Whether another variable has a loop there: two above a shared tensor are not in the space
+  /// where routes depend on their order.
+  bool is_taken(const Slot& slot, RankVariableId variable) const {
+    return std::any_of(placed_.begin(), placed_.end(), [&](const PlacedLoop& l) {
+      return l.slot.spatial && l.slot.component == slot.component &&
+             l.slot.dimension == slot.dimension && l.variable != variable;
+    });
   }
 
   /// Every tensor whose backing node is below the gap is indexed by the variable alone: nothing is
@@ -177,13 +200,14 @@ class TemplateWalk {
       if (left % trips != 0) continue;
       if (fanout && trips > fanout->free) break;
       const bool is_fused = trips > 1 && slot.gap < n_fused_gaps_;
+      if (is_fused && fanout && fanout->routed && is_taken(slot, variable)) break;
       if (is_fused && (fused + 1 > options_.max_fused_loops_per_rank ||
                        n_fused_loops_ + 1 > options_.max_fused_loops))
         break;
       const std::int64_t free_before = fanout ? fanout->free : 0;
       if (fanout) fanout->free /= trips;
       n_fused_loops_ += is_fused ? 1 : 0;
-      if (trips > 1) placed_.push_back({slot, variable, trips});
+      if (trips > 1) placed_.push_back({slot, variable, trips, index});
       place_factor(index, slots, next + 1, left / trips, fused + (is_fused ? 1 : 0));
       if (trips > 1) placed_.pop_back();
       n_fused_loops_ -= is_fused ? 1 : 0;
@@ -206,7 +230,7 @@ class TemplateWalk {
 
   static bool stands_before(const PlacedLoop& a, const PlacedLoop& b) {
     const auto key = [](const PlacedLoop& l) {
-      return std::tuple(l.slot.spatial, l.slot.component, l.slot.dimension, l.variable);
+      return std::tuple(l.slot.spatial, l.slot.component, l.slot.dimension, l.index);
     };
     return key(a) < key(b);
   }

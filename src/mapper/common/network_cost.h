@@ -1,6 +1,8 @@
 #pragma once
 
-#include "sluice/arch/arch.h"
+#include <algorithm>
+
+#include "sluice/model/binding.h"
 
 namespace sluice {
 
@@ -10,6 +12,22 @@ inline bool costs(const Network& network) {
   if (network.implicit_time == ImplicitTime::kNone) return false;  // only collectives have another
   return network.link_bandwidth != kUnbounded || network.router_latency_s > 0 ||
          network.queue_latency_s > 0;
+}
+
+/// Whether steps that move nothing more take time all the same.
+inline bool takes_time_by_steps(const Network& network) {
+  return network.implicit_time != ImplicitTime::kNone && network.router_latency_s > 0;
+}
+
+/// Whether a network on the way to a compute costs something, before the instances of `fanned` (or
+/// of any component).
+inline bool has_routes(const BoundProblem& problem, const BoundCompute& compute,
+                       std::optional<ComponentId> fanned = std::nullopt) {
+  return std::any_of(compute.networks.begin(), compute.networks.end(),
+                     [&](const PathNetwork& path) {
+                       return (!fanned || path.fanned == fanned) &&
+                              costs(std::get<Network>(problem.arch[path.network].kind));
+                     });
 }
 
 }  // namespace sluice

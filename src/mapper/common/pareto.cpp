@@ -4,6 +4,9 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
+
+#include "key_hash.h"
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
@@ -11,15 +14,34 @@
 namespace sluice::fused {
 namespace {
 
-/// The criteria in which points differ at all, in the given order.
-PointSet differing_criteria(const PointSet& points) {
+bool is_new_criterion(const PointSet& points, std::size_t k,
+                      std::unordered_multimap<std::uint64_t, std::size_t>& by_hash) {
+  const std::size_t n = points.size(), d = points.dimension;
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    hash = KeyHash::mix(hash ^ std::bit_cast<std::uint64_t>(points.values[i * d + k]));
+  const auto [begin, end] = by_hash.equal_range(hash);
+  for (auto known = begin; known != end; ++known) {
+    bool equal = true;
+    for (std::size_t i = 0; i < n && equal; ++i)
+      equal = points.values[i * d + k] == points.values[i * d + known->second];
+    if (equal) return false;
+  }
+  by_hash.emplace(hash, k);
+  return true;
+}
+
+/// The criteria in which points differ at all, in the given order; `each_once`: of equal ones the
+/// first.
+PointSet differing_criteria(const PointSet& points, bool each_once) {
   const std::size_t n = points.size(), d = points.dimension;
   std::vector<std::size_t> taken;
+  std::unordered_multimap<std::uint64_t, std::size_t> by_hash;
   for (std::size_t k = 0; k < d; ++k) {
     const double first = points.values[k];
     bool differs = false;
     for (std::size_t i = 1; i < n && !differs; ++i) differs = points.values[i * d + k] != first;
-    if (differs) taken.push_back(k);
+    if (differs && (!each_once || is_new_criterion(points, k, by_hash))) taken.push_back(k);
   }
   PointSet result;
   result.dimension = taken.size();
@@ -158,12 +180,14 @@ class Kept {
 
 }  // namespace
 
-std::vector<std::uint32_t> pareto_front(const PointSet& points) {
+namespace {
+
+std::vector<std::uint32_t> front_of(const PointSet& points, bool each_once) {
   const std::size_t n = points.size();
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0U);
   if (n <= 1) return order;
-  const PointSet reduced = differing_criteria(points);
+  const PointSet reduced = differing_criteria(points, each_once);
   const std::size_t d = reduced.dimension;
   if (d == 0) return {0};
   // A point can only be dominated by one that is lexicographically smaller (or equal and earlier).
@@ -184,6 +208,30 @@ std::vector<std::uint32_t> pareto_front(const PointSet& points) {
   }
   std::sort(front.begin(), front.end());
   return front;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> pareto_front(const PointSet& points) { return front_of(points, false); }
+
+std::vector<std::uint32_t> pareto_fronts_by_zeros(const PointSet& points, std::size_t first) {
+  const std::size_t n = points.size(), d = points.dimension;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> members;  // by zeros
+  for (std::uint32_t i = 0; i < n; ++i) {
+    std::uint64_t hash = 0;
+    for (std::size_t k = first; k < d; ++k)
+      hash = hash * 0x9E3779B97F4A7C15U + (points.point(i)[k] == 0 ? 1 : 2);
+    members[hash].push_back(i);
+  }
+  std::vector<std::uint32_t> fronts;
+  for (const auto& [hash, own] : members) {
+    PointSet group{d, {}};
+    for (const std::uint32_t i : own)
+      group.values.insert(group.values.end(), points.point(i), points.point(i) + d);
+    for (const std::uint32_t i : front_of(group, true)) fronts.push_back(own[i]);
+  }
+  std::sort(fronts.begin(), fronts.end());
+  return fronts;
 }
 
 }  // namespace sluice::fused

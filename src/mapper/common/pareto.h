@@ -24,4 +24,8 @@ inline bool dominates(const double* a, const double* b, std::size_t dimension) {
 /// Indices of the points that no other dominates, ascending; of equal points the first.
 std::vector<std::uint32_t> pareto_front(const PointSet& points);
 
+/// The same among points alone that are 0 in the same criteria from `first` on. Where products with
+/// fixed trips are 0 (Monomial::fixed), no other choice of these trips dominates.
+std::vector<std::uint32_t> pareto_fronts_by_zeros(const PointSet& points, std::size_t first);
+
 }  // namespace sluice::fused

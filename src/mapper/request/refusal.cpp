@@ -80,6 +80,24 @@ std::optional<NoMapping> refused_constraints(const Mapper& mapper, const Workloa
   return no;
 }
 
+/// What compiled costs do not have of a network that costs something.
+std::optional<UnpricedPart> unpriced_network(const MapperOptions& options,
+                                             const Component& component, const Network& network) {
+  if (!costs(network)) return std::nullopt;
+  if (network.layout == NodeLayout::kPacked)
+    return UnpricedPart{"packed networks that cost energy or time", component.name,
+                        "layout: aligned"};
+  if (network.repeated_values == RepeatedValues::kFree)
+    return UnpricedPart{"networks on which repeated values are free", component.name,
+                        "repeated_values: counted"};
+  if (options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion)
+    return UnpricedPart{"uneven tiles on networks that cost energy or time", component.name,
+                        "no --imperfect-factors and --row-fusion"};
+  if (takes_time_by_steps(network))
+    return UnpricedPart{"networks whose routers take time", component.name, "router_latency: 0"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
@@ -88,11 +106,8 @@ std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
     return UnpricedPart{"other latency policies than overlap", "--latency " + options.policy.name(),
                         "--latency overlap"};
   for (const Component& component : problem.arch.components) {
-    const Network* network = std::get_if<Network>(&component.kind);
-    if (network && costs(*network))
-      return UnpricedPart{
-          "networks that cost energy or time", component.name,
-          "hop_energy: 0, and implicit_time: none, or link_bandwidth: inf and no latencies"};
+    if (const Network* network = std::get_if<Network>(&component.kind))
+      if (auto part = unpriced_network(options, component, *network)) return part;
     const Container* container = std::get_if<Container>(&component.kind);
     if (container && container->array)
       return UnpricedPart{"arrays that take cycles to fill and drain", component.name, "no array:"};

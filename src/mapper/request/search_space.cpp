@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "mapper/common/network_cost.h"
 #include "mapper/request/einsum_orders.h"
 
 namespace sluice {
@@ -42,6 +43,12 @@ bool wants_usage(const BoundProblem& problem, const MapperOptions&) {
                        return std::any_of(component.spatial.begin(), component.spatial.end(),
                                           [](const auto& d) { return d.min_usage.has_value(); });
                      });
+}
+bool has_costing_networks(const BoundProblem& problem, const MapperOptions&) {
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const auto& einsum) {
+    return std::any_of(einsum.computes.begin(), einsum.computes.end(),
+                       [&](const auto& compute) { return has_routes(problem, compute); });
+  });
 }
 bool has_ports(const BoundProblem& problem, const MapperOptions&) {
   const std::vector<Component>& components = problem.arch.components;
@@ -113,6 +120,10 @@ const std::vector<Row>& table() {
        "more than one temporal loop over a variable between two nodes, or more than one spatial "
        "loop over it on a dimension; spatial loops further in than their component allows",
        always},
+      {In::kExchanges, "orders of routes",
+       "where networks cost something: spatial loops over one dimension in another order than the "
+       "Einsum's variables, or several of them above a shared tensor",
+       has_costing_networks},
       {In::kExchanges, "shared copies",
        "nodes above a shared loop that serve several Einsums without backing the tensor for them",
        has_several_einsums},

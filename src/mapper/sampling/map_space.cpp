@@ -115,7 +115,8 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
     if (tile < rule.minimum || tile > rule.maximum) return false;
   }
   if (options_.pruning.redundant_templates && fused::is_redundant(templ, trips)) return false;
-  return fused::steps_together(problem_, shape, templ, trips);
+  return fused::settles_routes(problem_, shape, templ, trips) &&
+         fused::steps_together(problem_, shape, templ, trips);
 }
 
 ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) const {

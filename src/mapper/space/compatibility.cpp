@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "mapper/common/network_cost.h"
 #include "mapper/shape/trip_choices.h"
 #include "model/tree/finish_nests.h"
 
@@ -21,6 +22,24 @@ std::int32_t shared_rank(const EinsumShape& shape, std::size_t tensor, const Fus
   if (const std::int64_t frame = frame_of(loop.tile); frame > 0)
     return row_loop(shape, frame).rank_of[tensor];
   return shape.shared_rank(tensor, loop.variable, loop.spatial);
+}
+
+bool settles_routes(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+                    const std::vector<std::int64_t>& trips) {
+  const BoundCompute& compute = problem[shape.einsum].computes[templ.compute];
+  for (std::size_t l = 0; l < templ.loops.size(); ++l) {
+    const LoopPlace& loop = templ.loops[l];
+    if (!loop.spatial || !loop.fused || trips[l] <= 1 ||
+        !has_routes(problem, compute, loop.component))
+      continue;
+    for (std::size_t other = 0; other < l; ++other) {
+      const LoopPlace& before = templ.loops[other];
+      if (before.spatial && before.fused && trips[other] > 1 &&
+          before.component == loop.component && before.dimension == loop.dimension)
+        return false;
+    }
+  }
+  return true;
 }
 
 bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips) {

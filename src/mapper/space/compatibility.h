@@ -19,6 +19,11 @@ std::int32_t shared_rank(const EinsumShape& shape, std::size_t tensor, const Fus
 /// choice says the same with a smaller tile. `trips`: per loop place; only fused ones are read.
 bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips);
 
+/// Where routes cost something, the order of loops over one dimension counts. Above shared tensors
+/// it depends on the other Einsums: whether each dimension has one such loop at most.
+bool settles_routes(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+                    const std::vector<std::int64_t>& trips);
+
 /// The compatibility of a template under given trip counts of its fused loops (`trips` per loop
 /// place; others are not read).
 Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,

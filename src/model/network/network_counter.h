@@ -208,6 +208,7 @@ class NetworkCounter {
     const Value hopping =
         crossing.held ? moved(crossing, *crossing.held, way.first_visits, false) : all;
     book_routes(routes, way, all, unit, hopping);
+    if (!arithmetic_.counts_steps(crossing.kind)) return;
     book(way.record.unit_latency_hops, way,
          arithmetic_.multiply(steps(crossing, way.first_visits), routes.longest_route));
   }

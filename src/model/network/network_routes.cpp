@@ -38,13 +38,6 @@ struct Line {
   }
 };
 
-/// The groups' routes along one line from its entry.
-struct LineRoutes {
-  std::int64_t half_hops = 0;  ///< twice Σ over the line's groups of the links used
-  std::int64_t longest = 0;
-  std::vector<std::int64_t> loads;  ///< groups over each link that leaves the entry
-};
-
 /// Routes along a row of nodes, open (mesh) or closed (torus, ring): from the entry the shorter
 /// way.
 LineRoutes along_row(const Line& line, bool closed) {
@@ -166,42 +159,38 @@ LineRoutes over_all_nodes(Topology topology, const Line& row) {
   return direct(row);
 }
 
-/// Dimension-order: along the first dimension in the entry's row of the others, then from each node
-/// reached there along the second, and so on.
-Routes dimension_order(const std::vector<Line>& lines, bool closed) {
-  Routes routes;
-  std::vector<LineRoutes> along;
-  for (const Line& line : lines) along.push_back(along_row(line, closed));
-  for (std::size_t d = 0; d < lines.size(); ++d) {
-    std::int64_t starts = 1, groups_elsewhere = 1, groups_behind = 1;
-    bool through_entry = true;
-    for (std::size_t other = 0; other < lines.size(); ++other) {
-      if (other < d) through_entry &= 2 * lines[other].base == lines[other].doubled_entry;
-      if (other < d) starts = checked_multiply(starts, lines[other].product(false));
-      if (other != d)
-        groups_elsewhere = checked_multiply(groups_elsewhere, lines[other].product(true));
-      if (other > d) groups_behind = checked_multiply(groups_behind, lines[other].product(true));
-    }
-    const std::int64_t branches = checked_multiply(starts, groups_elsewhere);
-    routes.half_hops =
-        checked_add(routes.half_hops, checked_multiply(branches, along[d].half_hops));
-    routes.longest_route += along[d].longest;
-    for (std::int64_t load : along[d].loads)
-      routes.entry_loads.push_back(through_entry ? checked_multiply(groups_behind, load) : 0);
-  }
-  return routes;
+struct Checked {
+  using Value = std::int64_t;
+  static Value constant(std::int64_t value) { return value; }
+  static Value multiply(Value a, Value b) { return checked_multiply(a, b); }
+  static Value add(Value a, Value b) { return checked_add(a, b); }
+};
+
+BasicRoutes<std::int64_t> dimension_order(const std::vector<Line>& lines, bool closed) {
+  std::vector<RouteLine<std::int64_t>> joined;
+  for (const Line& line : lines)
+    joined.push_back({along_row(line, closed), line.product(true), line.product(false),
+                      2 * line.base == line.doubled_entry});
+  Checked arithmetic;
+  return join_lines(arithmetic, joined);
+}
+
+void place_entries(const Network& network, const std::vector<std::int64_t>& fanouts,
+                   std::vector<Line>& lines) {
+  const std::vector<std::int64_t> entry = doubled_entry(network, fanouts);
+  for (std::size_t d = 0; d < lines.size(); ++d) lines[d].doubled_entry = entry[d];
 }
 
 Routes routes_over(const Network& network, const std::vector<std::int64_t>& fanouts,
                    std::vector<Line> lines) {
-  const Topology topology = network.topology;
-  const std::vector<std::int64_t> entry = doubled_entry(network, fanouts);
-  for (std::size_t d = 0; d < lines.size(); ++d) lines[d].doubled_entry = entry[d];
+  place_entries(network, fanouts, lines);
   Routes routes;
-  if (topology == Topology::kMesh || topology == Topology::kTorus) {
-    routes = dimension_order(lines, topology == Topology::kTorus);
+  if (go_by_dimension(network)) {
+    static_cast<BasicRoutes<std::int64_t>&>(routes) =
+        dimension_order(lines, network.topology == Topology::kTorus);
+    routes.groups = routes.deliveries = 1;
   } else {
-    const LineRoutes all = over_all_nodes(topology, flattened(lines));
+    const LineRoutes all = over_all_nodes(network.topology, flattened(lines));
     routes.half_hops = all.half_hops;
     routes.longest_route = all.longest;
     routes.entry_loads = all.loads;
@@ -215,6 +204,16 @@ Routes routes_over(const Network& network, const std::vector<std::int64_t>& fano
 }
 
 }  // namespace
+
+bool go_by_dimension(const Network& network) {
+  return network.topology == Topology::kMesh || network.topology == Topology::kTorus;
+}
+
+LineRoutes routes_along(const RouteQuestion& asked, std::uint32_t dimension) {
+  std::vector<Line> lines = lines_of(asked.fanouts, asked.loops, nullptr, asked.first);
+  place_entries(asked.network, asked.fanouts, lines);
+  return along_row(lines[dimension], asked.network.topology == Topology::kTorus);
+}
 
 std::vector<std::int64_t> doubled_entry(const Network& network,
                                         const std::vector<std::int64_t>& fanouts) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sluice/arch/arch.h"
@@ -42,6 +44,61 @@ struct RouteQuestion {
   const std::vector<RouteLoop>& loops;
   const std::vector<std::int64_t>& first;  ///< coordinates where the loops begin; empty: 0
 };
+
+/// The groups' routes along one line of nodes from its entry: a dimension of a mesh or torus, or
+/// all nodes of a network.
+template <class Value>
+struct BasicLineRoutes {
+  Value half_hops{};         ///< twice Σ over the line's groups of the links used
+  Value longest{};           ///< hops
+  std::vector<Value> loads;  ///< groups over each link that leaves the entry
+};
+
+using LineRoutes = BasicLineRoutes<std::int64_t>;
+
+/// A dimension of a mesh or torus, with the loops over it.
+template <class Value>
+struct RouteLine {
+  BasicLineRoutes<Value> along;
+  Value groups{};      ///< product of its distinct loops
+  Value members{};     ///< and of those whose steps share values
+  bool entry = false;  ///< its loops begin where values enter
+};
+
+/// Whether routes go along one dimension after the other: meshes and tori.
+bool go_by_dimension(const Network& network);
+
+/// Along one dimension alone: loops over others do not count.
+LineRoutes routes_along(const RouteQuestion& asked, std::uint32_t dimension);
+
+/// Dimension-order: along the first dimension in the entry's row of the others, then from each node
+/// reached there along the second, and so on. Without `groups` and `deliveries`.
+template <class Arithmetic>
+BasicRoutes<typename Arithmetic::Value> join_lines(
+    Arithmetic& arithmetic, const std::vector<RouteLine<typename Arithmetic::Value>>& lines) {
+  using Value = typename Arithmetic::Value;
+  BasicRoutes<Value> routes;
+  routes.half_hops = routes.longest_route = arithmetic.constant(0);
+  bool through_entry = true;
+  for (std::size_t d = 0; d < lines.size(); ++d) {
+    Value branches = arithmetic.constant(1), groups_behind = arithmetic.constant(1);
+    for (std::size_t other = 0; other < lines.size(); ++other) {
+      if (other < d) branches = arithmetic.multiply(std::move(branches), lines[other].members);
+      if (other != d) branches = arithmetic.multiply(std::move(branches), lines[other].groups);
+      if (other > d)
+        groups_behind = arithmetic.multiply(std::move(groups_behind), lines[other].groups);
+    }
+    const BasicLineRoutes<Value>& along = lines[d].along;
+    routes.half_hops = arithmetic.add(std::move(routes.half_hops),
+                                      arithmetic.multiply(std::move(branches), along.half_hops));
+    routes.longest_route = arithmetic.add(std::move(routes.longest_route), along.longest);
+    for (const Value& load : along.loads)
+      routes.entry_loads.push_back(through_entry ? arithmetic.multiply(groups_behind, load)
+                                                 : arithmetic.constant(0));
+    through_entry &= lines[d].entry;
+  }
+  return routes;
+}
 
 /// Twice the coordinates of where values enter a mesh or torus.
 std::vector<std::int64_t> doubled_entry(const Network& network,

@@ -31,7 +31,8 @@ struct Numbers {
     return sluice::visits_of_new_tiles(visits.loops, visits.effects.data(), visits.n_loops(),
                                        visits.access, visits.ranges);
   }
-  bool counts(const Network&) const { return true; }
+  static bool counts(const Network&) { return true; }
+  static bool counts_steps(const Network&) { return true; }
   Routes routes(const RouteQuestion& asked, const std::vector<int>& /*nest_loops*/) const {
     return routes_of(asked.network, asked.fanouts, asked.loops, asked.first);
   }

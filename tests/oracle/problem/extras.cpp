@@ -45,6 +45,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"shared_windows", &Extras::shared_windows},
       {"ports", &Extras::ports},
       {"leakage", &Extras::leakage},
+      {"networks", &Extras::networks},
       {"many_loops", &Extras::many_loops},
   };
   return extras;
@@ -61,6 +62,8 @@ Extras extras_of(const ProblemSpec& spec) {
   }
   extras.ports = has_ports(spec);
   extras.leakage = leaks(spec);
+  extras.networks = std::any_of(spec.memories.begin(), spec.memories.end(),
+                                [](const auto& m) { return m.kind == HolderKind::kNetwork; });
   extras.many_loops = std::count_if(spec.memories.begin(), spec.memories.end(), [](const auto& m) {
                         return m.kind == HolderKind::kMemory;
                       }) > 3;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <sstream>
 
 #include "oracle/problem/random_problem.h"
@@ -255,13 +256,36 @@ Toll toll(const MemorySpec& spec) {
   return kind;
 }
 
-/// A memory, a toll or a container.
+Network network(const NetworkSpec& spec) {
+  const std::map<std::string, Topology> topologies = {
+      {"mesh", Topology::kMesh}, {"torus", Topology::kTorus},         {"ring", Topology::kRing},
+      {"bus", Topology::kBus},   {"all_to_all", Topology::kAllToAll}, {"tree", Topology::kTree}};
+  Network kind;
+  kind.topology = topologies.at(spec.topology);
+  if (spec.from_edge) kind.entry = NetworkEntry::kEdge;
+  if (spec.free_sums) kind.returning_sums = ReturningSums::kFree;
+  kind.implicit_time = spec.implicit_time == "none"   ? ImplicitTime::kNone
+                       : spec.implicit_time == "once" ? ImplicitTime::kOnce
+                                                      : ImplicitTime::kReceivers;
+  kind.hop_energy_j = spec.hop_energy;
+  kind.channel_width_bits = spec.channel_width;
+  kind.link_bandwidth = number(spec.link_bandwidth);
+  kind.router_latency_s = number(spec.router_latency);
+  kind.queue_latency_s = number(spec.queue_latency);
+  return kind;
+}
+
+/// A memory, a toll, a container or a network.
 Component holder(const MemorySpec& spec) {
   Component component;
   component.name = spec.name;
   component.spatial = spatial(spec.spatial);
   component.leak_power_w = number(spec.leak);
   component.power_gated = spec.power_gated;
+  if (spec.kind == HolderKind::kNetwork) {
+    component.kind = network(spec.network);
+    return component;
+  }
   if (spec.kind == HolderKind::kContainer) {
     component.kind = Container{};
     return component;

@@ -74,7 +74,21 @@ std::string behaviour_text(const MemorySpec& m) {
   return text;
 }
 
+std::string network_text(const MemorySpec& m) {
+  const NetworkSpec& n = m.network;
+  std::string text = fmt::format(
+      "  - !Network {{name: {}, leak_power: {}, topology: {}, implicit_time: {}, hop_energy: {}, "
+      "channel_width: {}, link_bandwidth: {}, router_latency: {}, queue_latency: {}",
+      m.name, m.leak, n.topology, n.implicit_time, n.hop_energy, n.channel_width, n.link_bandwidth,
+      n.router_latency, n.queue_latency);
+  if (n.from_edge) text += ", entry: edge";
+  if (n.free_sums) text += ", returning_sums: free";
+  if (m.power_gated) text += ", power_gated: true";
+  return text + "}\n";
+}
+
 std::string memory_text(const MemorySpec& m, const std::string& indent) {
+  if (m.kind == HolderKind::kNetwork) return network_text(m);
   const bool is_memory = m.kind == HolderKind::kMemory;
   std::string text = fmt::format("{}- !{} {{name: {}, leak_power: {}{}", indent,
                                  is_memory                     ? "Memory"

@@ -269,6 +269,49 @@ void add_ports(Dice& dice, ProblemSpec& spec) {
   spec.memories.insert(spec.memories.begin(), rack);
 }
 
+NetworkSpec draw_network(Dice& dice) {
+  NetworkSpec network;
+  network.topology = dice.text_of({"mesh", "mesh", "torus", "ring", "tree", "bus", "all_to_all"});
+  network.from_edge = network.topology == "mesh" && dice.chance(40);
+  network.free_sums = dice.chance(15);
+  network.implicit_time = dice.text_of({"receivers", "receivers", "once", "none"});
+  network.hop_energy = dice.one_of({0, 1, 2, 8});
+  network.link_bandwidth = dice.text_of({"inf", "4", "8", "16"});
+  network.queue_latency = dice.text_of({"0", "0", "0.25"});
+  network.channel_width = dice.one_of({1, 4});
+  if (network.implicit_time == "none" ||
+      (network.link_bandwidth == "inf" && network.queue_latency == "0"))
+    network.hop_energy = std::max(network.hop_energy, 1);
+  return network;
+}
+
+/// Networks between memories and the instances that stand behind a fanout.
+void add_networks(Dice& dice, ProblemSpec& spec) {
+  std::vector<std::size_t> places;  // right before what is fanned out
+  for (std::size_t i = 1; i < spec.memories.size(); ++i)
+    if (!spec.memories[i].spatial.empty()) places.push_back(i);
+  if (!spec.compute.spatial.empty()) places.push_back(spec.memories.size());
+  if (places.empty()) {
+    MemorySpec nodes;
+    nodes.name = "Nodes";
+    nodes.kind = HolderKind::kContainer;
+    nodes.spatial = {
+        {"NX", dice.one_of({2, 3, 4}), dice.text_of({"All", "All", "Inputs"}), "", ""}};
+    if (dice.chance(50)) nodes.spatial.push_back({"NY", 2, "All", "", ""});
+    places.push_back(1 +
+                     static_cast<std::size_t>(dice.below(static_cast<int>(spec.memories.size()))));
+    spec.memories.insert(spec.memories.begin() + static_cast<std::ptrdiff_t>(places[0]), nodes);
+  }
+  for (std::size_t p = places.size(); p-- > 0;) {
+    if (p > 0 && dice.chance(30)) continue;
+    MemorySpec network;
+    network.name = "Network" + std::to_string(p);
+    network.kind = HolderKind::kNetwork;
+    network.network = draw_network(dice);
+    spec.memories.insert(spec.memories.begin() + static_cast<std::ptrdiff_t>(places[p]), network);
+  }
+}
+
 void add_leakage(Dice& dice, ProblemSpec& spec) {
   const auto draw = [&](std::string& leak, bool& power_gated) {
     if (dice.chance(75)) leak = dice.text_of({"0.125", "0.5", "1", "4"});
@@ -313,6 +356,10 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.behaviours)
     for (MemorySpec& memory : spec.memories)
       memory.free_drains = memory.kind == HolderKind::kMemory && dice.chance(8);
+  if (extras.networks) {
+    Dice own(seed ^ 0x2545F4914F6CDD1DULL);  // so that seeds without networks stay what they were
+    if (own.chance(15)) add_networks(own, spec);
+  }
   if (extras.leakage && dice.chance(20)) add_leakage(dice, spec);
   if (extras.ports && dice.chance(12)) add_ports(dice, spec);
 }

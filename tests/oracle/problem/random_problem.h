@@ -38,7 +38,17 @@ struct FanoutSpec {
 };
 
 /// A memory, or what may stand between memories.
-enum class HolderKind { kMemory, kToll, kContainer };
+enum class HolderKind { kMemory, kToll, kContainer, kNetwork };
+
+/// Fields of a network; energies, times and widths as powers of two.
+struct NetworkSpec {
+  std::string topology = "mesh";
+  bool from_edge = false, free_sums = false;
+  std::string implicit_time = "receivers";
+  int hop_energy = 1, channel_width = 1;
+  std::string link_bandwidth = "inf", router_latency = "0", queue_latency = "0";
+  friend bool operator==(const NetworkSpec&, const NetworkSpec&) = default;
+};
 
 struct MemorySpec {
   std::string name;
@@ -58,6 +68,7 @@ struct MemorySpec {
   bool any_order = false;                              ///< free of the memory hierarchy
   bool is_double = false, separate_ports = false;      ///< buffering, ports
   bool counted_merges = false, free_drains = false, power_gated = false;
+  NetworkSpec network;  ///< of a network
 };
 
 struct ComputeSpec {
@@ -115,10 +126,11 @@ struct Extras {
   bool shared_windows = false;    ///< one loop moves windows of two inputs
   bool ports = false;             ///< several instances of the outermost memory
   bool leakage = false;           ///< of every component, with and without power gating
+  bool networks = false;          ///< that cost energy or time
   bool many_loops = false;        ///< four or five memories, Einsums of five to seven variables
 };
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true};
+                                      true, true, true, true, true, true, true};
 
 struct NamedExtra {
   const char* name;
@@ -128,7 +140,7 @@ struct NamedExtra {
 const std::vector<NamedExtra>& named_extras();
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
-/// shared_windows, ports, leakage, many_loops.
+/// shared_windows, ports, leakage, networks, many_loops.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

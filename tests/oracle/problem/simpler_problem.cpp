@@ -49,6 +49,7 @@ void add_memory_edits(const ProblemSpec& spec, std::vector<Edit>& edits) {
   edit_all(&MemorySpec::counted_merges);
   edit_all(&MemorySpec::free_drains);
   edit_all(&MemorySpec::power_gated);
+  edit_all(&MemorySpec::network);
   for (std::size_t i = 0; i < spec.memories.size(); ++i)
     edits.emplace_back([i](ProblemSpec& p) {
       if (p.memories[i].spatial.empty()) return false;

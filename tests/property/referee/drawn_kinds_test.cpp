@@ -32,8 +32,8 @@ TEST(DrawnKinds, AreEachATwentiethOfTheProblems) {
     for (const auto& extra : oracle::named_extras())
       drawn[extra.name] += extras.*extra.drawn ? 1 : 0;
   }
-  for (const char* kind :
-       {"windowed_outputs", "shared_windows", "ports", "leakage", "many_loops", "cycles"})
+  for (const char* kind : {"windowed_outputs", "shared_windows", "ports", "leakage", "networks",
+                           "many_loops", "cycles"})
     EXPECT_GE(drawn[kind], kDraws / 20) << kind;
 }
 

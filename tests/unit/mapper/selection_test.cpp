@@ -34,14 +34,46 @@ std::optional<NoMapping> refused(const char* mapper, const BoundProblem& problem
   return refused_request(*standard_mappers().find(mapper), problem, options);
 }
 
-TEST(Selection, FusedKnowsFreeNetworksOnly) {
-  EXPECT_FALSE(refused("fused", problem_with(mesh(0))));
-  const auto no = refused("fused", problem_with(mesh(1e-12)));
+Component packed(double hop_energy_j) {
+  Component component = mesh(hop_energy_j);
+  std::get<Network>(component.kind).layout = NodeLayout::kPacked;
+  return component;
+}
+
+TEST(Selection, FusedKnowsNetworksButPackedOnesThatCost) {
+  EXPECT_FALSE(refused("fused", problem_with(mesh(1e-12))));
+  EXPECT_FALSE(refused("fused", problem_with(packed(0))));
+  const auto no = refused("fused", problem_with(packed(1e-12)));
   ASSERT_TRUE(no);
-  EXPECT_EQ(no->reason, "the mapper fused does not know networks that cost energy or time: Mesh");
+  EXPECT_EQ(no->reason,
+            "the mapper fused does not know packed networks that cost energy or time: Mesh");
   EXPECT_THAT(no->nearest_relaxation, HasSubstr("exhaustive, random"));
   EXPECT_FALSE(no->proven);
-  EXPECT_FALSE(refused("random", problem_with(mesh(1e-12))));
+  EXPECT_FALSE(refused("random", problem_with(packed(1e-12))));
+}
+
+TEST(Selection, FusedKnowsNoRepeatedValuesNorUnevenTilesOnNetworks) {
+  Component component = mesh(1e-12);
+  std::get<Network>(component.kind).repeated_values = RepeatedValues::kFree;
+  const auto no = refused("fused", problem_with(component));
+  ASSERT_TRUE(no);
+  EXPECT_THAT(no->reason, HasSubstr("networks on which repeated values are free: Mesh"));
+  MapperOptions uneven;
+  uneven.imperfect_factors = ImperfectFactors::kAll;
+  const Mapper& fused = *standard_mappers().find("fused");
+  EXPECT_TRUE(refused_request(fused, problem_with(mesh(1e-12)), uneven));
+  EXPECT_FALSE(refused_request(fused, problem_with(mesh(0)), uneven));
+}
+
+TEST(Selection, FusedKnowsNoRoutersThatTakeTime) {
+  Component component = mesh(0);
+  Network& network = std::get<Network>(component.kind);
+  network.router_latency_s = 1e-9;
+  const auto no = refused("fused", problem_with(component));
+  ASSERT_TRUE(no);
+  EXPECT_THAT(no->reason, HasSubstr("networks whose routers take time: Mesh"));
+  network.implicit_time = ImplicitTime::kNone;
+  EXPECT_FALSE(refused("fused", problem_with(component)));
 }
 
 TEST(Selection, FusedKnowsNoCyclesOfArrays) {
@@ -83,7 +115,7 @@ TEST(Selection, TakesFusedWhereItCan) {
 }
 
 TEST(Selection, TakesCompoundWhereFusedCannotPrice) {
-  const MapperChoice choice = default_mapper(problem_with(mesh(1e-12)), {});
+  const MapperChoice choice = default_mapper(problem_with(packed(1e-12)), {});
   EXPECT_EQ(choice.mapper->name(), "compound");
   EXPECT_THAT(choice.reason, HasSubstr("networks that cost energy or time: Mesh"));
 }

@@ -18,6 +18,12 @@ struct ActionRows {
   Row busiest;
 };
 
+/// Seconds on each link at a network's entry, and in its routers and queues.
+struct NetworkRows {
+  std::vector<Row> down, up;
+  Row waiting;
+};
+
 class Compiler {
  public:
   Compiler(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
@@ -47,6 +53,7 @@ class Compiler {
     add_latency();
     add_occupancy();
     add_fanout_limits();
+    add_route_limits();
     return std::move(program_);
   }
 
@@ -88,6 +95,7 @@ class Compiler {
   }
 
   void add(Row* row, const ProductSum& sum, double factor) {
+    if (factor == 0) return;
     for (const ProductTerm& term : sum)
       add(row, number_of(term.monomial), term.coefficient * factor);
   }
@@ -102,7 +110,8 @@ class Compiler {
     for (std::uint32_t s = 0; s < nest.tree.storages.size(); ++s)
       if (!is_second_of_copy(problem_, nest.tree, nest.nest(), s))
         add_storage(nest.tree.storages[s], traffic.storages[s]);
-    for (const auto& network : traffic.networks) used_.add(network.network);
+    for (const auto& network : traffic.networks) add_network(network);
+    for (std::size_t c = 0; c < links_.size(); ++c) add_links(c);
     for (const auto& [action, calls] : compute_.calls_per_point) {
       ActionRows& rows = actions_[compute_.component.index()][action];
       add(&rows.total, traffic.operations, static_cast<double>(calls));
@@ -129,6 +138,46 @@ class Compiler {
     const Memory* memory = std::get_if<Memory>(&problem_.arch[storage.component].kind);
     if (memory && memory->merging_reads == MergingReads::kCounted)
       count(bound.read_action, traffic.merge_reads, traffic.unit_merge_reads);
+  }
+
+  /// Energy: bits × links × energy of a hop.
+  void add_network(const BasicNetworkTraffic<ProductSum>& traffic) {
+    const std::size_t c = traffic.network.index();
+    used_.add(traffic.network);
+    const Network& network = std::get<Network>(problem_.arch[traffic.network].kind);
+    const double width =
+        bound_.components[c].bits_per_value[static_cast<std::size_t>(traffic.tensor)];
+    add(&program_.energy, traffic.half_hops,
+        width / 2 / network.bits_per_hop_energy * network.hop_energy_j * shape_.multiplicity);
+    if (network.implicit_time == ImplicitTime::kNone) return;
+    links_.resize(problem_.arch.components.size());
+    NetworkRows& rows = links_[c];
+    const auto add_loads = [&](const std::vector<ProductSum>& values, std::vector<Row>& links) {
+      links.resize(std::max(links.size(), values.size()));
+      for (std::size_t link = 0; link < values.size(); ++link)
+        add(&links[link], values[link], width / network.link_bandwidth * shape_.multiplicity);
+    };
+    add_loads(traffic.down_loads, rows.down);
+    add_loads(traffic.up_loads, rows.up);
+    add(&rows.waiting,
+        network.implicit_time == ImplicitTime::kReceivers ? traffic.unit_deliveries
+                                                          : traffic.unit_sent,
+        network.queue_latency_s * width / static_cast<double>(network.channel_width_bits) *
+            shape_.multiplicity);
+  }
+
+  /// Time: the most loaded link at the entry, and what messages wait.
+  void add_links(std::size_t network) {
+    const NetworkRows& rows = links_[network];
+    const std::size_t before = program_.latency.size();
+    const auto add_row = [&](Row link) {
+      add(&link, rows.waiting, 1);
+      if (!link.terms.empty() || link.constant != 0) program_.latency.push_back(std::move(link));
+    };
+    for (const auto* links : {&rows.down, &rows.up})
+      for (const Row& link : *links)
+        if (!link.terms.empty() || link.constant != 0) add_row(link);
+    if (program_.latency.size() == before) add_row({});
   }
 
   // ---- energy and latency ------------------------------------------------------------------
@@ -354,6 +403,31 @@ class Compiler {
     }
   }
 
+  /// Where routes cost something, the order of loops over one dimension counts. Above shared
+  /// tensors it depends on the other Einsums: there is one such loop at most.
+  void add_route_limits() {
+    for (std::size_t c = 0; c < problem_.arch.components.size(); ++c)
+      if (has_routes(problem_, compute_, ComponentId(c)))
+        for (std::uint32_t d = 0; d < problem_.arch.components[c].spatial.size(); ++d)
+          limit_fused_loops(ComponentId(c), d);
+  }
+
+  void limit_fused_loops(ComponentId component, std::uint32_t dimension) {
+    Row row;
+    for (const VariableClass& cls : classes_) {
+      for (const ClassLoop& loop : cls.loops) {
+        if (!loop.fused || !loop.spatial || loop.component != component ||
+            loop.dimension != dimension)
+          continue;
+        row.constant += 1;
+        Monomial absent;
+        absent.fixed = {{loop.number, 1}};
+        add(&row, number_of(std::move(absent)), -1);
+      }
+    }
+    if (row.constant > 1) program_.limits.push_back({std::move(row), 1, component});
+  }
+
   const BoundProblem& problem_;
   const EinsumShape& shape_;
   const Template& templ_;
@@ -364,6 +438,7 @@ class Compiler {
   const BoundCompute& compute_;
   std::uint32_t last_fused_gap_ = 0;
   std::vector<std::vector<ActionRows>> actions_;  // per component and action
+  std::vector<NetworkRows> links_;                // per component; empty without networks
   UsedComponents used_;
   CostProgram program_;
 };

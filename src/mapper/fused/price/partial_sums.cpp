@@ -187,6 +187,13 @@ void PartialSums::gather(std::size_t depth, const Extensions& extensions, std::s
     *point++ = extensions.open[o * extensions.n + s];
 }
 
+std::vector<std::uint32_t> PartialSums::front(std::size_t depth, const PointSet& points) const {
+  const PointSet criteria = this->criteria(depth, points);
+  return program_.fixes_trips ? pareto_fronts_by_zeros(criteria, program_.rows.size())
+                              : pareto_front(criteria);
+}
+
+/// Points as criteria of which smaller is better in each.
 PointSet PartialSums::criteria(std::size_t depth, const PointSet& points) const {
   const Stage& stage = stages_[depth];
   const std::size_t n_rows = program_.rows.size();

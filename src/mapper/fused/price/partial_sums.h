@@ -81,8 +81,8 @@ class PartialSums {
   bool fits(const double* rows) const;
   /// Number s of `extend`'s results as a partial assignment of that stage (`width` numbers).
   void gather(std::size_t depth, const Extensions& extensions, std::size_t s, double* point) const;
-  /// Points as criteria of which smaller is better in each.
-  PointSet criteria(std::size_t depth, const PointSet& points) const;
+  /// Partial assignments that no other one beats whatever the later classes do, ascending.
+  std::vector<std::uint32_t> front(std::size_t depth, const PointSet& points) const;
 
   std::size_t front_width() const { return 2 + n_reservations_; }
   /// Rows of a full assignment → energy, latency, segments, persistent reservations.
@@ -92,6 +92,7 @@ class PartialSums {
                 const double* point, std::size_t levels, double* value) const;
 
  private:
+  PointSet criteria(std::size_t depth, const PointSet& points) const;
   void make_stage(std::size_t depth, const std::vector<bool>& before,
                   const std::vector<std::vector<RowTerm>>& uses,
                   const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges);

@@ -107,6 +107,8 @@ ProductSum ProductSums::multiply(Value a, const Value& b) const {
       const ProductTerm& other = tile_is_left ? right : left;
       term.coefficient *= other.coefficient;
       term.monomial.loops = term.monomial.loops | other.monomial.loops;
+      term.monomial.fixed.insert(term.monomial.fixed.end(), other.monomial.fixed.begin(),
+                                 other.monomial.fixed.end());
     }
   }
   return product;
@@ -129,10 +131,6 @@ ProductSum ProductSums::visit_sum(const Visits& visits) const {
 }
 
 ProductSum ProductSums::visits_of_new_tiles(const Visits&) const { return refuse(); }
-
-BasicRoutes<ProductSum> ProductSums::routes(const RouteQuestion&, const std::vector<int>&) const {
-  return {};
-}
 
 ProductSum ProductSums::refuse() const { SLUICE_CHECK(false, "a count is no sum of products"); }
 

@@ -63,7 +63,11 @@ class ProductSums {
   Value visit_sum(const Visits& visits) const;
   Value visits_of_new_tiles(const Visits& visits) const;
   /// What costs nothing need not be counted.
-  bool counts(const Network& network) const { return costs(network); }
+  static bool counts(const Network& network) { return costs(network); }
+  /// Steps that bring nothing more: no node stands where a template has it, but as far in as the
+  /// loops of its gap let it sink.
+  static bool counts_steps(const Network&) { return false; }
+  /// Routes are no product of trip counts: a sum over what the loops along a line may run.
   BasicRoutes<Value> routes(const RouteQuestion& asked, const std::vector<int>& nest_loops) const;
   Value refuse() const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "mapper/shape/trip_choices.h"
 #include "seen_factor.h"
 
 namespace sluice::fused {
@@ -22,6 +23,9 @@ class Tabulator {
     result_.columns.resize(classes.size());
     result_.leak_w = program.leak_w;
     result_.monotone = program.monotone;
+    result_.fixes_trips =
+        std::any_of(program.monomials.begin(), program.monomials.end(),
+                    [](const Monomial& monomial) { return !monomial.fixed.empty(); });
   }
 
   SimpleProgram run() {
@@ -89,15 +93,39 @@ class Tabulator {
     values.reserve(states.size());
     std::optional<SeenFactor> seen;
     if (has_united(cls, monomial)) seen.emplace(bound_, shape_, templ_, classes_[cls], monomial);
-    for (std::size_t s = 0; s < states.size(); ++s)
-      values.push_back(
-          seen ? seen->of(states.state(s))
-               : monomial_factor(bound_, shape_, templ_, classes_[cls], monomial, states.state(s)));
+    for (std::size_t s = 0; s < states.size(); ++s) {
+      const std::int64_t* trips = states.state(s);
+      if (!has_fixed_trips(classes_[cls], monomial, trips))
+        values.push_back(0);
+      else
+        values.push_back(
+            seen ? seen->of(trips)
+                 : monomial_factor(bound_, shape_, templ_, classes_[cls], monomial, trips));
+    }
     return values;
+  }
+
+  static bool has_fixed_trips(const VariableClass& cls, const Monomial& monomial,
+                              const std::int64_t* trips) {
+    return std::all_of(monomial.fixed.begin(), monomial.fixed.end(), [&](const FixedLoop& fixed) {
+      for (std::size_t l = 0; l < cls.loops.size(); ++l)
+        if (cls.loops[l].number == fixed.loop) return trip_count(trips[l]) == fixed.trips;
+      return true;  // of another class
+    });
   }
 
   /// What a monomial's factor in a class depends on: equal signatures are equal columns.
   std::vector<std::int64_t> signature(std::size_t cls, const Monomial& monomial) const {
+    std::vector<std::int64_t> result = signature_of_any_trips(cls, monomial);
+    for (const FixedLoop& fixed : monomial.fixed)
+      for (std::size_t l = 0; l < classes_[cls].loops.size(); ++l)
+        if (classes_[cls].loops[l].number == fixed.loop)
+          result.insert(result.end(), {static_cast<std::int64_t>(l), fixed.trips});
+    return result;
+  }
+
+  std::vector<std::int64_t> signature_of_any_trips(std::size_t cls,
+                                                   const Monomial& monomial) const {
     const VariableClass& c = classes_[cls];
     const auto multiplies = [&](const ClassLoop& l) { return monomial.loops.contains(l.number); };
     const auto above = [&](const ClassLoop& l) { return is_above(monomial, l); };

@@ -33,7 +33,8 @@ struct SimpleProgram {
   double least_energy = 0;  ///< lower bounds over all states, leakage included
   double least_latency = 0;
   bool monotone = true;
-  bool feasible = true;  ///< false: some limit cannot be met by any state
+  bool fixes_trips = false;  ///< some product is 0 but for fixed trips of a loop
+  bool feasible = true;      ///< false: some limit cannot be met by any state
   ComponentId infeasible_component{};
   double smallest_excess = 0;  ///< of that limit, where infeasible
 

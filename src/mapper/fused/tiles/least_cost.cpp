@@ -66,7 +66,7 @@ std::optional<double> least_of(const TileSearchContext& context, const Template&
       }
     }
     if (all.size() > kMostPoints) return std::nullopt;
-    for (std::uint32_t i : pareto_front(lists.sums().criteria(depth, all)))
+    for (std::uint32_t i : lists.sums().front(depth, all))
       kept.values.insert(kept.values.end(), all.point(i), all.point(i) + all.dimension);
     points = std::move(kept);
   }

@@ -221,7 +221,10 @@ std::vector<std::uint32_t> StateLists::front_of(std::size_t cls,
     points.values.insert(points.values.end(), open.begin(), open.end());
   }
   std::vector<std::uint32_t> kept;
-  for (std::uint32_t i : pareto_front(points)) kept.push_back(states[i]);
+  const bool by_zeros = program_.fixes_trips && !limits_only;
+  for (std::uint32_t i :
+       by_zeros ? pareto_fronts_by_zeros(points, program_.rows.size()) : pareto_front(points))
+    kept.push_back(states[i]);
   return kept;
 }
 

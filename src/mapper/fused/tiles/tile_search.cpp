@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "mapper/common/network_cost.h"
 #include "mapper/common/pareto.h"
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/constraint_rules.h"
@@ -57,7 +58,9 @@ std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const Tem
 }
 
 std::vector<VariableClass> classes_of(const TileSearchContext& context, const Template& templ) {
-  const bool merge_equal = context.constraints->tiles.empty() &&
+  const BoundCompute& compute = (*context.problem)[context.shape->einsum].computes[templ.compute];
+  const bool merge_equal = !has_routes(*context.problem, compute) &&
+                           context.constraints->tiles.empty() &&
                            context.options->imperfect_factors == ImperfectFactors::kNone &&
                            context.shape->row_loops.empty();
   return make_classes(*context.shape, templ, merge_equal);
@@ -238,7 +241,7 @@ class TemplateSearch {
     if (context_.beam > 0) {
       keep(best_of(values), depth, all, &result);
     } else if (prunes() && all.points.size() > 1) {
-      keep(pareto_front(lists_->sums().criteria(depth, all.points)), depth, all, &result);
+      keep(lists_->sums().front(depth, all.points), depth, all, &result);
     } else {
       return all;
     }
