@@ -157,7 +157,13 @@ struct Component {
   bool is_compute() const { return std::holds_alternative<Compute>(kind); }
   bool is_toll() const { return std::holds_alternative<Toll>(kind); }
   /// Memory or toll: may have storage nodes.
-  bool holds_tensors() const { return is_memory() || is_toll(); }
+  bool holds_tensors() const { return tensor_policy() != nullptr; }
+  /// What a memory or toll holds; null for every other kind.
+  const TensorPolicy* tensor_policy() const {
+    if (const Memory* memory = std::get_if<Memory>(&kind)) return &memory->tensors;
+    const Toll* toll = std::get_if<Toll>(&kind);
+    return toll ? &toll->tensors : nullptr;
+  }
 };
 
 struct Fork {

@@ -6,6 +6,7 @@
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/build.h"
 #include "mapper/space/compatibility.h"
+#include "mapper/space/sunk_loops.h"
 #include "model/tree/finish_nests.h"
 
 namespace sluice::sampling {
@@ -36,28 +37,30 @@ MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options)
   for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
     shapes_.push_back(fused::make_einsum_shape(problem, EinsumId(e)));
   if (options.row_fusion) fused::add_row_loops(problem, &shapes_);
+  templates_ = fused::TemplateLists(problem, shapes_, options);
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    templates_.push_back(
-        fused::enumerate_templates(problem, shapes_[e], options, options.constraints));
     tile_rules_.push_back(fused::tile_rules(options.constraints, shapes_[e]));
+    for (const fused::LocalTensor& tensor : shapes_[e].tensors) last_use_[tensor.id.index()] = e;
+  }
+  for (const std::size_t e : templates_.first_einsums()) {
     alone_.push_back(problem_of_one(problem, EinsumId(e)));
     std::vector<std::uint32_t>& shared = shared_.emplace_back();
-    for (std::uint32_t t = 0; t < shapes_[e].tensors.size(); ++t) {
-      last_use_[shapes_[e].tensors[t].id.index()] = e;
+    for (std::uint32_t t = 0; t < shapes_[e].tensors.size(); ++t)
       if (shapes_[e].tensors[t].shared) shared.push_back(t);
-    }
-    group_by_backing(e);
+    group_by_backing(templates_[e]);
   }
 }
 
-void MapSpace::group_by_backing(std::size_t e) {
+/// Of the list whose shared tensors were found last.
+void MapSpace::group_by_backing(const std::vector<Template>& templates) {
   std::vector<BackingGroup>& groups = backings_.emplace_back();
-  for (std::uint32_t t = 0; t < templates_[e].size(); ++t) {
-    std::vector<BackingGroup::Place> places(shared_[e].size());
-    for (const Slot& slot : templates_[e][t].slots) {
+  const std::vector<std::uint32_t>& shared = shared_.back();
+  for (std::uint32_t t = 0; t < templates.size(); ++t) {
+    std::vector<BackingGroup::Place> places(shared.size());
+    for (const Slot& slot : templates[t].slots) {
       if (!slot.shared) continue;
-      const auto at = std::find(shared_[e].begin(), shared_[e].end(), slot.tensor);
-      places[static_cast<std::size_t>(at - shared_[e].begin())] = {slot.component, slot.persistent};
+      const auto at = std::find(shared.begin(), shared.end(), slot.tensor);
+      places[static_cast<std::size_t>(at - shared.begin())] = {slot.component, slot.persistent};
     }
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const BackingGroup& g) { return g.places == places; });
@@ -134,11 +137,13 @@ ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) con
 double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slot,
                            const Trips& trips) const {
   std::vector<std::int64_t> tile(shapes_[e].sizes);
+  const auto step_into = [&](std::size_t l) {
+    std::int64_t& inside = tile[templ.loops[l].variable];
+    inside = fused::tile_inside(inside, trips[l]);
+  };
   for (std::size_t l = 0; l < trips.size(); ++l)
-    if (templ.loops[l].gap < slot.gap || slot.sliding_loop == static_cast<std::int32_t>(l)) {
-      std::int64_t& inside = tile[templ.loops[l].variable];
-      inside = fused::tile_inside(inside, trips[l]);
-    }
+    if (templ.loops[l].gap < slot.gap) step_into(l);
+  for (const std::uint32_t l : fused::sunk_loops(shapes_[e], templ, slot)) step_into(l);
   const BoundEinsum& bound = problem_[EinsumId(e)];
   double volume = 0;
   for (const BoundAccess& access : bound.accesses) {
@@ -169,12 +174,13 @@ std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
 }
 
 bool MapSpace::fits_alone(std::size_t e, const EinsumChoice& choice) const {
-  EinsumShape shape = shapes_[e];
+  const std::uint32_t list = templates_.list_of(e);
+  EinsumShape shape = shapes_[templates_.first_einsums()[list]];  // alike, and its names are known
   shape.einsum = EinsumId(0);
   shape.recurrence = {};
   const Mapping nest = fused::build_mapping(
-      alone_[e], {{&shape, &templates_[e][choice.templ], &choice.compatibility, choice.trips}});
-  return evaluate_totals(alone_[e], nest, options_.policy).has_value();
+      alone_[list], {{&shape, &templates_[e][choice.templ], &choice.compatibility, choice.trips}});
+  return evaluate_totals(alone_[list], nest, options_.policy).has_value();
 }
 
 std::optional<fused::Spine> MapSpace::join(const fused::Spine& prefix, std::size_t e,

@@ -8,6 +8,7 @@
 #include "mapper/space/constraint_rules.h"
 #include "mapper/space/pmapping.h"
 #include "mapper/space/spine.h"
+#include "mapper/space/template_lists.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice::sampling {
@@ -58,10 +59,12 @@ class MapSpace {
   const std::vector<fused::Template>& templates(std::size_t einsum) const {
     return templates_[einsum];
   }
-  const std::vector<BackingGroup>& backings(std::size_t einsum) const { return backings_[einsum]; }
+  const std::vector<BackingGroup>& backings(std::size_t einsum) const {
+    return backings_[templates_.list_of(einsum)];
+  }
   /// Local indices of an Einsum's shared tensors, ascending.
   const std::vector<std::uint32_t>& shared_tensors(std::size_t einsum) const {
-    return shared_[einsum];
+    return shared_[templates_.list_of(einsum)];
   }
   std::vector<DemandingFanout> demanding_fanouts(std::size_t einsum,
                                                  const fused::Template& templ) const;
@@ -85,18 +88,19 @@ class MapSpace {
   std::optional<CostTotals> price(const Genome& genome) const;
 
  private:
-  void group_by_backing(std::size_t einsum);
+  void group_by_backing(const std::vector<fused::Template>& templates);
   double tile_bits(std::size_t einsum, const fused::Template& templ, const fused::Slot& slot,
                    const Trips& trips) const;
 
   const BoundProblem& problem_;
   const MapperOptions& options_;
   std::vector<fused::EinsumShape> shapes_;
-  std::vector<std::vector<fused::Template>> templates_;
+  fused::TemplateLists templates_;
+  std::vector<std::vector<fused::TileRule>> tile_rules_;  ///< per Einsum
+  // Per list of templates:
   std::vector<std::vector<std::uint32_t>> shared_;
   std::vector<std::vector<BackingGroup>> backings_;
-  std::vector<std::vector<fused::TileRule>> tile_rules_;
-  std::vector<BoundProblem> alone_;  ///< per Einsum: the problem of it alone
+  std::vector<BoundProblem> alone_;  ///< the problem of its first Einsum alone
   std::vector<std::size_t> last_use_;
 };
 

@@ -21,8 +21,8 @@ struct PlacedSlot {
   Slot slot;
   std::size_t level = 0;  // number of fused loops above it
   bool emitted = false;
-  /// Written right below the loop that it slides over (loop place), or -1.
-  std::int32_t slides_over = -1;
+  /// Written right below the loop that it slides over or sinks through (loop place), or -1.
+  std::int32_t below = -1;
 };
 
 /// One Einsum's way through the tree.
@@ -67,8 +67,9 @@ class TreeBuilder {
       for (std::size_t l = 0; l < trips.size(); ++l)
         placed.level +=
             path.templ->loops[l].fused && trips[l] > 1 && path.templ->loops[l].gap < slot.gap;
-      if (slot.sliding_loop >= 0 && trips[static_cast<std::size_t>(slot.sliding_loop)] > 1)
-        placed.slides_over = slot.sliding_loop;
+      if (const std::int32_t l = slot.loop_above_node();
+          l >= 0 && trips[static_cast<std::size_t>(l)] > 1)
+        placed.below = l;
       path.slots.push_back(placed);
     }
     paths_.push_back(std::move(path));
@@ -141,7 +142,7 @@ class TreeBuilder {
     node.tensors = {tensor};
     node.component = slot.component;
     node.persistent = slot.persistent;
-    node.sliding = placed->slides_over >= 0;
+    node.sliding = placed->below >= 0 && slot.sliding_loop >= 0;
     if (private_above_split && !slot.backing && problem_.roles.is_shared(tensor))
       node.einsums = {path.shape->einsum};
     append(std::move(node), nodes);
@@ -185,9 +186,8 @@ class TreeBuilder {
            paths_[a].loops[level] == paths_[b].loops[level];
   }
 
-  static bool slides_over_fused(const Path& path, const PlacedSlot& placed) {
-    return placed.slides_over >= 0 &&
-           path.templ->loops[static_cast<std::size_t>(placed.slides_over)].fused;
+  static bool stands_below_fused(const Path& path, const PlacedSlot& placed) {
+    return placed.below >= 0 && path.templ->loops[static_cast<std::size_t>(placed.below)].fused;
   }
 
   std::size_t end_of_run(std::size_t first, std::size_t last, std::size_t level) const {
@@ -205,13 +205,13 @@ class TreeBuilder {
     if (end_of_run(first, last, level) == last) {
       for (std::size_t e = first; e < last; ++e)
         for (PlacedSlot& placed : paths_[e].slots)
-          if (placed.level == level && placed.slides_over < 0)
+          if (placed.level == level && placed.below < 0)
             emit_storage(paths_[e], &placed, true, nodes);
       emit_loop(loops_[paths_[first].loops[level]], nodes);
       // What slides over the loop stands right below it.
       for (std::size_t e = first; e < last; ++e)
         for (PlacedSlot& placed : paths_[e].slots)
-          if (placed.level == level && slides_over_fused(paths_[e], placed))
+          if (placed.level == level && stands_below_fused(paths_[e], placed))
             emit_storage(paths_[e], &placed, true, nodes);
       emit_range(first, last, level + 1, nodes);
       return;
@@ -342,8 +342,7 @@ class TreeBuilder {
     for (const Item& item : path->templ->items) {
       if (!item.is_loop) {
         PlacedSlot& placed = path->slots[item.index];
-        if (placed.level >= level && placed.slides_over < 0)
-          emit_storage(*path, &placed, false, nodes);
+        if (placed.level >= level && placed.below < 0) emit_storage(*path, &placed, false, nodes);
         continue;
       }
       const LoopPlace& place = path->templ->loops[item.index];
@@ -357,7 +356,7 @@ class TreeBuilder {
         emit_loop(own_loop(*path, place, tile[place.variable]), nodes);
       }
       for (PlacedSlot& placed : path->slots)
-        if (placed.slides_over == static_cast<std::int32_t>(item.index))
+        if (placed.below == static_cast<std::int32_t>(item.index))
           emit_storage(*path, &placed, false, nodes);
     }
     const ComponentId compute =

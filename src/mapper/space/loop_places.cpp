@@ -361,16 +361,17 @@ class LoopPlacer {
   }
 
   /// Nodes of several groups with no loop in between may slide over one loop, the first below the
-  /// last of them. Loops that have no place between them may stand below it.
+  /// last of them, or sink through it. Loops that have no place between them may stand below it.
   void slide_together(std::uint32_t gap, std::optional<Variables> together,
                       std::vector<Template>* templates) {
     if (gap == 0 || gap + 1 == groups_.count || begins_with_steps(gap) || rules_.cover(gap) ||
         rules_.cover(gap + 1))
       return;
     const Slot &outer = *slots_of_group(gap).front(), &inner = *slots_of_group(gap + 1).front();
-    const Variables windows_of_both = windows(outer.tensor) & windows(inner.tensor);
-    const Variables common = windows_of_both & together.value_or(windows_of_both);
-    if (outer.backing || inner.backing || common == 0) return;
+    if (outer.backing || inner.backing) return;
+    const Variables both = passed_by(outer, inner, gap) & passed_by(inner, outer, gap);
+    const Variables common = both & together.value_or(both);
+    if (common == 0) return;
     const std::vector<Variables> saved = temporal_, saved_carried = carried_;
     carried_[gap + 1] =
         (temporal_[gap] | carried_[gap]) & ~held(outer.tensor, Relevance::kRelevant);
@@ -383,6 +384,15 @@ class LoopPlacer {
     sliding_.pop_back();
     temporal_ = saved;
     carried_ = saved_carried;
+  }
+
+  /// Variables over which a node may slide, or through whose loops it sinks. Of two nodes of one
+  /// memory, the one that sinks stands first; fused loops stop it.
+  Variables passed_by(const Slot& slot, const Slot& other, std::uint32_t gap) const {
+    const Variables slides = windows(slot.tensor);
+    const bool is_second = slot.component == other.component && &other < &slot;
+    if (gap + 1 < fused_gaps_ || is_second) return slides;
+    return slides | held(slot.tensor, Relevance::kRelevant);
   }
 
   /// A loop over what is fully relevant to the node above its gap belongs above that node, unless
@@ -438,14 +448,21 @@ class LoopPlacer {
     lead(gap, &places);
     for (LoopPlace& place : places) {
       if (!place.spatial && static_cast<std::int32_t>(place.variable) == sliding_[gap])
-        for (std::size_t s = 0; s < groups_.slots.size(); ++s)
-          if (slides_in(groups_.group_of[s], gap))
-            result->slots[s].sliding_loop = static_cast<std::int32_t>(result->loops.size());
+        pass(gap, static_cast<std::int32_t>(result->loops.size()), place.variable, result);
       place.fused = place.gap < fused_gaps_ || place.steps;
       result->items.push_back({true, static_cast<std::uint32_t>(result->loops.size())});
       result->loops.push_back(place);
     }
     return true;
+  }
+
+  /// The nodes that slide over a loop of this gap, and those that sink through it with them.
+  void pass(std::uint32_t gap, std::int32_t loop, std::uint32_t variable, Template* result) const {
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s) {
+      if (!slides_in(groups_.group_of[s], gap)) continue;
+      Slot& slot = result->slots[s];
+      (windows(slot.tensor) >> variable & 1 ? slot.sliding_loop : slot.sunk_loop) = loop;
+    }
   }
 
   /// Whether the nodes of a group slide over the window's loop of a gap: right below them, or below

@@ -9,8 +9,8 @@ namespace {
 /// from its loop.
 bool sort_blocks(Template* templ) {
   for (const Slot& slot : templ->slots)
-    if (slot.sliding_loop >= 0 &&
-        templ->loops[static_cast<std::size_t>(slot.sliding_loop)].block > 0)
+    if (const std::int32_t loop = slot.loop_above_node();
+        loop >= 0 && templ->loops[static_cast<std::size_t>(loop)].block > 0)
       return false;
   for (auto first = templ->items.begin(); first != templ->items.end();) {
     auto last = first + 1;

@@ -217,11 +217,7 @@ class TemplateEnumerator {
     return required_[static_cast<std::size_t>(at - holders_.begin())];
   }
 
-  const TensorPolicy& policy(ComponentId id) const {
-    const Component& component = problem_.arch[id];
-    return component.is_memory() ? std::get<Memory>(component.kind).tensors
-                                 : std::get<Toll>(component.kind).tensors;
-  }
+  const TensorPolicy& policy(ComponentId id) const { return *problem_.arch[id].tensor_policy(); }
 
   bool is_toll(const Slot& slot) const { return problem_.arch[slot.component].is_toll(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct Slot {
   bool persistent = false;
   /// Index of the partially relevant loop that a sliding window passes, or -1.
   std::int32_t sliding_loop = -1;
+  /// Index of a loop of a later gap that the nodes below slide over and this one, for which it is
+  /// fully relevant, sinks through; or -1.
+  std::int32_t sunk_loop = -1;
+
+  /// The loop of its own or a later gap that its node is written below, or -1.
+  std::int32_t loop_above_node() const { return std::max(sliding_loop, sunk_loop); }
   bool operator==(const Slot&) const = default;
 };
 

@@ -167,9 +167,7 @@ class EinsumBinder {
 
   void bind_keeps(ComponentId id, BoundComponent& bound) {
     const Component& component = arch_[id];
-    const TensorPolicy* policy = nullptr;
-    if (const Memory* memory = std::get_if<Memory>(&component.kind)) policy = &memory->tensors;
-    if (const Toll* toll = std::get_if<Toll>(&component.kind)) policy = &toll->tensors;
+    const TensorPolicy* policy = component.tensor_policy();
     if (!policy) return;
     const auto rule = [&](const std::optional<Expression>& expression, KeepRule& into) {
       if (!expression) return;

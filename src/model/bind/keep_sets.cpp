@@ -70,12 +70,6 @@ Result<TensorMask> rule_value(const BoundProblem& problem, EinsumId einsum, Comp
   return rule.table[entry];
 }
 
-const TensorPolicy* policy_of(const Component& component) {
-  if (const Memory* memory = std::get_if<Memory>(&component.kind)) return &memory->tensors;
-  if (const Toll* toll = std::get_if<Toll>(&component.kind)) return &toll->tensors;
-  return nullptr;
-}
-
 }  // namespace
 
 Result<KeepRule> make_keep_rule(const Expression& expression, const Workload& workload,
@@ -112,7 +106,7 @@ Result<KeepSets> keep_sets(const BoundProblem& problem, EinsumId einsum, Compone
                            const std::vector<TensorMask>& held) {
   const BoundEinsum& bound = problem[einsum];
   const BoundComponent& rules = bound.components[component.index()];
-  const TensorPolicy* policy = policy_of(problem.arch[component]);
+  const TensorPolicy* policy = problem.arch[component].tensor_policy();
   const TensorMask all = bound.inputs | bound.output;
   KeepSets sets;
   if (!policy || !rules.enabled) return sets;

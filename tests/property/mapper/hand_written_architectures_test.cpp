@@ -408,5 +408,28 @@ arch:
   for (const int room : {64, 80, 128}) expect_brute_force_agreement(spec_of(room));
 }
 
+// A tile of O in the buffer shrinks to one value below the loop over which the windows of T and V
+// slide; with all of O there would be no room for T's.
+TEST(HandWrittenArchitecture, SinksATileThroughALoopThatTheNextNodeSlidesOver) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {N: 4, P: 3}
+  bits_per_value: {All: 8}
+  einsums:
+  - name: PAIR
+    iteration_space_shape: [0 <= r < 2]
+    tensor_accesses:
+    - {name: T, projection: {N: p + r}}
+    - {name: V, projection: {N: p + r}}
+    - {name: O, projection: {P: p}, output: true}
+    renames: {input: T, output: O, weight: V}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 32, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
+  - !Memory {name: Buffer, size: 24, tensors: {keep: ~Main, may_keep: All}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 6, throughput: inf}]}
+  - !Memory {name: Local, size: inf, tensors: {keep: weight}, actions: [{name: read, energy: 3, throughput: inf}, {name: write, energy: 3, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 1}]}
+)yaml");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -51,24 +51,30 @@ void Search::make_shapes() {
   const std::size_t n = problem_.workload.einsums.size();
   for (std::size_t e = 0; e < n; ++e) shapes_.push_back(make_einsum_shape(problem_, EinsumId(e)));
   if (options_.row_fusion) add_row_loops(problem_, &shapes_);
-  for (const EinsumShape& shape : shapes_)
-    templates_.push_back(enumerate_templates(problem_, shape, options_, options_.constraints));
+  templates_ = TemplateLists(problem_, shapes_, options_);
+}
+
+bool Search::is_alike(std::size_t a, std::size_t b) const {
+  if (tile_rules(options_.constraints, shapes_[a]) != tile_rules(options_.constraints, shapes_[b]))
+    return false;
+  return templates_.list_of(a) == templates_.list_of(b) ||
+         (same_problem(problem_, shapes_[a], shapes_[b]) && templates_[a] == templates_[b]);
 }
 
 void Search::find_isomorphic() {
   spaces_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     same_as_.push_back(e);
-    if (!options_.pruning.isomorphic_einsums) continue;
-    for (std::size_t other = 0; other < e; ++other) {
-      if (same_as_[other] != other || templates_[other] != templates_[e] ||
-          !same_problem(problem_, shapes_[other], shapes_[e]) ||
-          tile_rules(options_.constraints, shapes_[other]) !=
-              tile_rules(options_.constraints, shapes_[e]))
-        continue;
-      same_as_.back() = other;
-      break;
+    if (!options_.pruning.isomorphic_einsums) {
+      distinct_.push_back(e);
+      continue;
     }
+    const auto alike = [&](std::size_t other) { return is_alike(other, e); };
+    const auto known = std::find_if(distinct_.begin(), distinct_.end(), alike);
+    if (known == distinct_.end())
+      distinct_.push_back(e);
+    else
+      same_as_.back() = *known;
   }
 }
 
@@ -90,7 +96,7 @@ void Search::find_tracked() {
                                          !options_.resource_usage && all <= size);
     if (unlimited_[c]) continue;
     bool follow = !options_.pruning.reservation_relevance || options_.resource_usage;
-    for (const std::vector<Template>& templates : templates_) {
+    for (const std::vector<Template>& templates : templates_.lists()) {
       for (const Template& templ : templates) {
         std::uint32_t fused = 0;
         for (const Slot& slot : templ.slots)
@@ -200,15 +206,20 @@ void Search::find_least() {
 std::vector<SearchBound> Search::bounds() {
   find_least();
   std::vector<SearchBound> result(shapes_.size());
+  EnergyLatency before, behind;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     result[e].active = limit_ > 0;
     result[e].limit = limit_;
     result[e].objective = options_.objectives.front();
-    for (std::size_t other = 0; other < shapes_.size(); ++other) {
-      if (other == e) continue;
-      result[e].others.front().energy += least_[other].energy;
-      result[e].others.front().latency += least_[other].latency;
-    }
+    result[e].others.front() = before;
+    before.energy += least_[e].energy;
+    before.latency += least_[e].latency;
+  }
+  for (std::size_t e = shapes_.size(); e-- > 0;) {
+    result[e].others.front().energy += behind.energy;
+    result[e].others.front().latency += behind.latency;
+    behind.energy += least_[e].energy;
+    behind.latency += least_[e].latency;
   }
   return result;
 }

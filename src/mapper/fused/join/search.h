@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "join.h"
+#include "mapper/space/template_lists.h"
 
 namespace sluice::fused {
 
@@ -18,6 +19,7 @@ class Search {
   TileSearchContext tile_context(std::size_t einsum) const;
   void make_shapes();
   void find_isomorphic();
+  bool is_alike(std::size_t a, std::size_t b) const;
   void find_tracked();
   void compile_templates();
   JoinResult join(std::size_t beam);
@@ -47,14 +49,15 @@ class Search {
   const BoundProblem& problem_;
   const MapperOptions& options_;
   const MapperControl& control_;
-  std::vector<EinsumShape> shapes_;                      // per Einsum
-  std::vector<std::vector<Template>> templates_;         // per Einsum
+  std::vector<EinsumShape> shapes_;  // per Einsum
+  TemplateLists templates_;
   std::vector<std::vector<CompiledTemplate>> compiled_;  // per Einsum (of equal ones the first)
   std::vector<ExchangeSpace> spaces_;                    // per Einsum (of equal ones the first)
   double limit_ = 0;                                     // objective of a known mapping, 0: none
   bool is_limit_known_ = false;                          // limit_: MapperControl::known_objective
   std::vector<EnergyLatency> least_;                     // per Einsum: what it costs at least
   std::vector<std::size_t> same_as_;                     // per Einsum: first one explored alike
+  std::vector<std::size_t> distinct_;                    // Einsums that are the first of their kind
   std::vector<std::shared_ptr<PmappingTable>> tables_;   // per Einsum, shared by equal ones
   std::vector<TrackedMemory> tracked_;
   std::vector<bool> unlimited_;

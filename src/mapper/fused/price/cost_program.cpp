@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mapper/space/sunk_loops.h"
 #include "model/price/nest_pricer.h"
 #include "model/price/used_components.h"
 #include "model/traffic/access_counter.h"
@@ -236,24 +237,11 @@ class Compiler {
   }
 
   // ---- occupancy ---------------------------------------------------------------------------
-  /// Loops below a slot that its reservation sinks through (normal form).
-  LoopSet sunk_loops(const Slot& slot) const {
+  /// Loops below a slot of whose steps it reserves one.
+  LoopSet loops_inside(const Slot& slot) const {
     LoopSet result;
-    if (slot.backing) return result;
-    const std::uint32_t gap = slot.sliding_loop < 0
-                                  ? slot.gap
-                                  : templ_.loops[static_cast<std::size_t>(slot.sliding_loop)].gap;
-    for (std::uint32_t i = 0; i < templ_.loops.size(); ++i) {
-      const LoopPlace& place = templ_.loops[i];
-      if (place.gap != gap) continue;
-      const bool slides = static_cast<std::int32_t>(i) == slot.sliding_loop;
-      const bool passes =
-          place.spatial ? place.component == slot.component
-                        : slides || (!place.fused && shape_.sinks(slot.tensor, place.variable));
-      if (!passes) break;
-      result = result | loop_of(i);
-      if (slides) break;
-    }
+    for (const std::uint32_t place : sunk_loops(shape_, templ_, slot))
+      result = result | loop_of(place);
     return result;
   }
 
@@ -269,7 +257,7 @@ class Compiler {
     for (std::size_t h = 0; h < bound_.held.size(); ++h) {
       if (bound_.held[h].tensor != static_cast<int>(slot.tensor)) continue;
       const auto access = static_cast<std::uint32_t>(bound_.accesses.size() + h);
-      const LoopSet sunk = sunk_loops(slot);
+      const LoopSet sunk = loops_inside(slot);
       const double all = bits * extent_without_loops(shape_, bound_.held[h], slot.backing);
       Monomial tile{.slot = index, .access = access, .extra_above = sunk};
       add(row, number_of(tile), twice ? 2 * all : all);

@@ -1,0 +1,59 @@
+#include "template_lists.h"
+
+#include <algorithm>
+
+#include "mapper/shape/isomorphic.h"
+
+namespace sluice::fused {
+namespace {
+
+/// `rule`: as the architecture has it. One without a table is evaluated with names, which differ.
+bool same_rule(const std::optional<Expression>& rule, const KeepRule& a, const KeepRule& b) {
+  return !rule || (!a.table.empty() && a.table == b.table && a.depends_on == b.depends_on);
+}
+
+bool same_rules(const Arch& arch, const BoundEinsum& a, const BoundEinsum& b) {
+  for (std::size_t c = 0; c < a.components.size(); ++c) {
+    const TensorPolicy* policy = arch.components[c].tensor_policy();
+    const BoundComponent &x = a.components[c], &y = b.components[c];
+    if (policy == nullptr || !x.enabled) continue;
+    if (!same_rule(policy->keep, x.keep, y.keep) || !same_rule(policy->back, x.back, y.back) ||
+        !same_rule(policy->may_keep, x.may_keep, y.may_keep))
+      return false;
+  }
+  return true;
+}
+
+bool has_ordered_tensors(const Component& component) {
+  const TensorPolicy* policy = component.tensor_policy();
+  return policy != nullptr && !policy->tensor_order_options.empty();
+}
+
+/// Whether nothing that templates depend on goes by names.
+bool names_nothing(const BoundProblem& problem, const MapperOptions& options) {
+  const auto& components = problem.arch.components;
+  return options.constraints == Constraints{} && !options.row_fusion &&
+         options.pruning.isomorphic_einsums &&
+         std::none_of(components.begin(), components.end(), has_ordered_tensors);
+}
+
+}  // namespace
+
+TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<EinsumShape>& shapes,
+                             const MapperOptions& options) {
+  const bool may_share = names_nothing(problem, options);
+  for (std::size_t e = 0; e < shapes.size(); ++e) {
+    const EinsumShape& shape = shapes[e];
+    const auto alike = [&](std::size_t other) {
+      return !shape.recurrence.step && same_problem(problem, shapes[other], shape) &&
+             same_rules(problem.arch, problem[shapes[other].einsum], problem[shape.einsum]);
+    };
+    const auto known = may_share ? std::find_if(first_.begin(), first_.end(), alike) : first_.end();
+    list_of_.push_back(static_cast<std::uint32_t>(known - first_.begin()));
+    if (known != first_.end()) continue;
+    first_.push_back(e);
+    lists_.push_back(enumerate_templates(problem, shape, options, options.constraints));
+  }
+}
+
+}  // namespace sluice::fused
