@@ -1,6 +1,7 @@
 #include "oracle/canonical_nest.h"
 
 #include <algorithm>
+#include <set>
 
 namespace sluice::oracle {
 namespace {
@@ -125,6 +126,18 @@ void sort_nodes(const Einsum& einsum, std::vector<NestNode>& nodes, const Run& r
             [&](const NestNode& a, const NestNode& b) { return key(a) < key(b); });
 }
 
+/// Whether two temporal loops over one variable have no node between them: a node that stood there
+/// sank. A gap has one at most. What slides over the second one stands between them.
+bool repeats_a_loop(const std::vector<NestNode>& nodes) {
+  std::set<RankVariableId> since_node;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const NestLoop* loop = loop_at(nodes, i);
+    if (!loop || slides_at(nodes, i + 1)) since_node.clear();
+    if (loop && !loop->spatial && !since_node.insert(loop->variable).second) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool sinks_through(const Einsum& einsum, const NestStorage& storage, const NestLoop& loop) {
@@ -133,7 +146,7 @@ bool sinks_through(const Einsum& einsum, const NestStorage& storage, const NestL
 
 std::optional<std::vector<NestNode>> canonical_nest(const Einsum& einsum, int n_fused,
                                                     std::vector<NestNode> nodes) {
-  if (!sink_all(einsum, n_fused, nodes)) return std::nullopt;
+  if (!sink_all(einsum, n_fused, nodes) || repeats_a_loop(nodes)) return std::nullopt;
   for (std::size_t i = 0; i < nodes.size();) {
     const NestStorage* first = storage_at(nodes, i);
     if (!first || first->top) {

@@ -15,7 +15,8 @@ namespace sluice::oracle {
 /// keeps a node that cannot sink as the last, and the loops of a gap below the `n_fused` outermost
 /// loops in a fixed order that keeps what is above from sinking. Sliding nodes end right below the
 /// window's loop that they pass. Nothing where the result is written elsewhere in the space: a node
-/// sank through an unfused loop, or a sliding node meets no window.
+/// sank through an unfused loop, or a sliding node meets no window; nor where it is not in the
+/// space: a node that sank through a fused loop leaves two loops over one variable in one gap.
 std::optional<std::vector<NestNode>> canonical_nest(const Einsum& einsum, int n_fused,
                                                     std::vector<NestNode> nodes);
 
