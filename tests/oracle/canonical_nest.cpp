@@ -26,7 +26,7 @@ int loops_before(const std::vector<NestNode>& nodes, std::size_t end) {
 }
 
 /// Whether a later node, of the memory or of one further in, has slid over the loop, and so stands
-/// right below it: what stands right above the loop has no place there, and stays.
+/// right below it: what stands right above the loop is left for the model to sink.
 bool is_slid_over(const std::vector<NestNode>& nodes, std::size_t loop, ComponentId from) {
   for (std::size_t i = loop + 1; const NestStorage* storage = storage_at(nodes, i); ++i)
     if (storage->sliding && !(storage->component < from)) return true;
@@ -82,8 +82,10 @@ Run run_at(const std::vector<NestNode>& nodes, std::size_t begin) {
   return run;
 }
 
-/// Whether a window may slide here: then the order says something, and stays as it is.
+/// Whether a window may slide here, or below the loop right under the run, which the last of its
+/// nodes then sinks through: the order says something, and stays as it is.
 bool may_slide(const Einsum& einsum, const std::vector<NestNode>& nodes, const Run& run) {
+  if (loop_at(nodes, run.end) && slides_at(nodes, run.end + 1)) return true;
   for (std::size_t i = run.begin; i < run.end; ++i) {
     const NestStorage& node = *storage_at(nodes, i);
     if (node.sliding) return true;
