@@ -94,6 +94,17 @@ LineRoutes direct(const Line& line) {
   return result;
 }
 
+/// Loads of the links of one group: each node has its own, the place of the entry has none.
+std::vector<std::int64_t> links_to_nodes(const Line& row) {
+  std::vector<std::int64_t> loads;
+  for (std::int64_t member : row.offsets(false)) {
+    const auto node = static_cast<std::size_t>(row.base + member);
+    if (loads.size() <= node) loads.resize(node + 1);
+    loads[node] = node > 0 ? 1 : 0;
+  }
+  return loads;
+}
+
 /// One medium that all hear: each value crosses it once.
 LineRoutes over_a_bus(const Line& line) {
   LineRoutes result;
@@ -257,7 +268,11 @@ Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& 
                        const std::vector<std::int64_t>& first) {
   if (network.layout == NodeLayout::kPacked && !fills_dimensions(fanouts, loops))
     return packed_routes(network, fanouts, loops, &steps);
-  return routes_over(network, fanouts, lines_of(fanouts, loops, &steps, first));
+  const std::vector<Line> lines = lines_of(fanouts, loops, &steps, first);
+  Routes routes = routes_over(network, fanouts, lines);
+  if (network.topology == Topology::kAllToAll)
+    routes.entry_loads = links_to_nodes(flattened(lines));
+  return routes;
 }
 
 }  // namespace sluice
