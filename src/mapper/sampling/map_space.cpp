@@ -165,8 +165,7 @@ std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
     const std::size_t c = slot.component.index();
     if (!problem_.arch[slot.component].is_memory()) continue;
     if (bound.components[c].size_bits == kUnbounded) continue;
-    // A tensor and its copy may be one.
-    if (slot.backing && shapes_[e].tensors[slot.tensor].copy_of >= 0) continue;
+    if (slot.backing && fused::may_lie_in_another(shapes_[e], slot.tensor)) continue;
     held[c] += tile_bits(e, templates_[e][t], slot, trips);
     if (held[c] > bound.components[c].size_bits) return slot.component;
   }

@@ -158,14 +158,58 @@ std::vector<double> bits_for_life(const BoundProblem& problem, TensorId tensor) 
   return most;
 }
 
-void find_kept_copies(const BoundProblem& problem, const BoundEinsum& bound, LocalTensor* tensor) {
-  if (!tensor->shared || tensor->persistent) return;
-  for (const Einsum& einsum : problem.workload.einsums) {
-    if (!einsum.is_copy_operation || find_access(einsum, tensor->id) == nullptr) continue;
-    for (const TensorAccess& access : einsum.accesses)
-      if (access.tensor != tensor->id && problem.workload[access.tensor].persistent)
-        tensor->kept_copies.push_back(
-            {bits_for_life(problem, access.tensor), bound.local_tensor[access.tensor.index()]});
+/// A tensor that copies lead from or to, and the first one on the way there.
+struct Relative {
+  TensorId id, via;
+};
+
+/// Nothing lies behind a persistent tensor: it is the room for what does.
+std::vector<Relative> relatives_of(const Workload& workload, TensorId tensor) {
+  std::vector<Relative> found{{tensor, tensor}};
+  const auto meet = [&](TensorId id, TensorId via) {
+    for (const Relative& known : found)
+      if (known.id == id) return;
+    found.push_back({id, via});
+  };
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Relative at = found[i];
+    if (i > 0 && workload[at.id].persistent) continue;
+    for (const Einsum& einsum : workload.einsums)
+      if (einsum.is_copy_operation && find_access(einsum, at.id) != nullptr)
+        for (const TensorAccess& access : einsum.accesses)
+          meet(access.tensor, i == 0 ? access.tensor : at.via);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+/// Says of a shared tensor which persistent ones may give it room; `kept` gets their ids.
+void find_relatives(const BoundProblem& problem, const BoundEinsum& bound, LocalTensor* tensor,
+                    std::vector<TensorId>* kept) {
+  for (const Relative& relative : relatives_of(problem.workload, tensor->id)) {
+    const int local = bound.local_tensor[relative.id.index()];
+    if (local >= 0) tensor->relatives |= std::uint64_t{1} << local;
+    if (!problem.workload[relative.id].persistent || !tensor->shared || tensor->persistent)
+      continue;
+    tensor->kept_copies.push_back(
+        {bits_for_life(problem, relative.id), bound.local_tensor[relative.via.index()]});
+    kept->push_back(relative.id);
+  }
+}
+
+void find_kept_copies(const BoundProblem& problem, const BoundEinsum& bound,
+                      std::vector<LocalTensor>* tensors) {
+  std::vector<std::vector<TensorId>> kept(tensors->size());
+  for (std::size_t t = 0; t < tensors->size(); ++t)
+    find_relatives(problem, bound, &(*tensors)[t], &kept[t]);
+  for (std::size_t t = 0; t < tensors->size(); ++t) {
+    for (std::size_t i = 0; i < kept[t].size(); ++i) {
+      KeptCopy& copy = (*tensors)[t].kept_copies[i];
+      if (copy.via < 0) continue;
+      const std::vector<TensorId>& behind = kept[static_cast<std::size_t>(copy.via)];
+      const auto at = std::find(behind.begin(), behind.end(), kept[t][i]);
+      if (at != behind.end()) copy.of_via = static_cast<std::int32_t>(at - behind.begin());
+    }
   }
 }
 
@@ -200,7 +244,7 @@ EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
   for (std::size_t t = 0; t < problem[id].tensors.size(); ++t)
     shape.tensors.push_back(make_local_tensor(problem, einsum, problem[id], t));
   find_copies(problem.workload, &shape.tensors);
-  for (LocalTensor& tensor : shape.tensors) find_kept_copies(problem, problem[id], &tensor);
+  find_kept_copies(problem, problem[id], &shape.tensors);
   find_coupled(problem[id], &shape);
   shape.carried = carried_variables(einsum, problem[id]);
   shape.recurrence = recurrence_role(problem.workload, problem.roles, id);

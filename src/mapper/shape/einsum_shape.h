@@ -18,11 +18,13 @@ struct OtherHolder {
   bool operator==(const OtherHolder&) const = default;
 };
 
-/// A persistent tensor that is a copy of another one, or its source: what it holds for the whole
-/// run is room for the other one too, in the same memory.
+/// A persistent tensor that copies lead from or to: what it holds for the whole run is room for the
+/// other one too, where they and all tensors between them are in one memory.
 struct KeptCopy {
   std::vector<double> bits;  ///< per component: its reservation there
-  std::int32_t local = -1;   ///< its local index in this Einsum, or -1
+  /// local index of the next tensor on the way to it (itself where that is one copy), or -1
+  std::int32_t via = -1;
+  std::int32_t of_via = -1;  ///< its place in the `kept_copies` of `via`; -1: it is `via`
   bool operator==(const KeptCopy&) const = default;
 };
 
@@ -48,6 +50,8 @@ struct LocalTensor {
   /// local index of the tensor that a copy Einsum (this or another) makes it from, or -1: in one
   /// memory both are one reservation
   std::int32_t copy_of = -1;
+  /// other local tensors (by bit) that copies lead from or to: in one memory they may be one
+  std::uint64_t relatives = 0;
   std::vector<KeptCopy> kept_copies;       ///< of a shared tensor that is not persistent itself
   std::vector<OtherHolder> other_holders;  ///< of a shared tensor
   double instances =
@@ -97,6 +101,16 @@ inline const RowLoop& row_loop(const EinsumShape& shape, std::int64_t frame) {
   for (const RowLoop& loop : shape.row_loops)
     if (loop.frame == frame) return loop;
   fail_internal_check("row_loops", __FILE__, __LINE__, "an Einsum has no loop in this frame");
+}
+
+/// Whether one of two local tensors is a copy of the other, or both of a third one.
+inline bool are_relatives(const EinsumShape& shape, std::uint32_t a, std::uint32_t b) {
+  return (shape.tensors[a].relatives >> b & 1U) != 0;
+}
+
+/// Whether a tensor may lie in the room of a local tensor of lower index.
+inline bool may_lie_in_another(const EinsumShape& shape, std::uint32_t tensor) {
+  return (shape.tensors[tensor].relatives & ((std::uint64_t{1} << tensor) - 1)) != 0;
 }
 
 EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId einsum);

@@ -15,7 +15,7 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
     if (x.relevance != y.relevance || x.held != y.held || x.stepped != y.stepped ||
         x.is_input != y.is_input || x.is_output != y.is_output || x.shared != y.shared ||
         x.intermediate != y.intermediate || x.persistent != y.persistent ||
-        x.copy_of != y.copy_of || x.instances != y.instances ||
+        x.copy_of != y.copy_of || x.relatives != y.relatives || x.instances != y.instances ||
         x.other_holders != y.other_holders || x.kept_copies != y.kept_copies)
       return false;
   }

@@ -172,10 +172,46 @@ std::uint32_t kept_by(const EinsumShape& shape, const Template& templ, const Slo
   std::uint32_t result = 0;
   for (std::size_t i = 0; i < copies.size(); ++i)
     for (const Slot& other : templ.slots)
-      if (other.backing && other.component == slot.component &&
-          static_cast<std::int32_t>(other.tensor) == copies[i].local)
+      if (other.backing && other.component == slot.component && copies[i].of_via < 0 &&
+          static_cast<std::int32_t>(other.tensor) == copies[i].via)
         result |= std::uint32_t{1} << i;
   return result;
+}
+
+namespace {
+
+/// Rooms that tensors have because the next one on the way, in the same memory, has them.
+void pass_rooms_on(const EinsumShape& shape, std::vector<Backing>* backings) {
+  for (Backing& backing : *backings) {
+    const std::vector<KeptCopy>& copies = shape.tensors[backing.tensor].kept_copies;
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      if (copies[i].of_via < 0) continue;
+      for (const Backing& via : *backings)
+        if (static_cast<std::int32_t>(via.tensor) == copies[i].via &&
+            via.component == backing.component && (via.kept_by >> copies[i].of_via & 1U) != 0)
+          keep(shape, std::uint32_t{1} << i, &backing);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<Backing>> kept_in_other_ways(const EinsumShape& shape,
+                                                     const std::vector<Backing>& backings) {
+  std::vector<std::vector<Backing>> ways{backings};
+  for (std::size_t b = 0; b < backings.size(); ++b) {
+    const std::vector<KeptCopy>& copies = shape.tensors[backings[b].tensor].kept_copies;
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      if (copies[i].via >= 0) continue;  // known, or follows
+      for (std::size_t w = ways.size(); w-- > 0;) {
+        ways.push_back(ways[w]);
+        keep(shape, std::uint32_t{1} << i, &ways.back()[b]);
+      }
+    }
+  }
+  for (std::vector<Backing>& way : ways)
+    for (std::size_t step = 1; step < way.size(); ++step) pass_rooms_on(shape, &way);
+  return ways;
 }
 
 void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing) {

@@ -33,6 +33,11 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
 /// bit (LocalTensor::kept_copies).
 std::uint32_t kept_by(const EinsumShape& shape, const Template& templ, const Slot& slot);
 
+/// A tensor with persistent copies that this Einsum does not use may lie in their room or not: what
+/// the other Einsums do decides. All cases, the given one first.
+std::vector<std::vector<Backing>> kept_in_other_ways(const EinsumShape& shape,
+                                                     const std::vector<Backing>& backings);
+
 /// Puts a tile into the room of more of its persistent copies.
 void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "compatibility.h"
 
@@ -23,10 +24,14 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
   for (const Backing& backing : compatibility.backings) {
     const LocalTensor& tensor = shape.tensors[backing.tensor];
     LiveTensor& live = spine.live.emplace_back(LiveTensor{
-        tensor.id, backing.component, backing.level, backing.bits, backing.persistent, {}});
+        tensor.id, backing.component, backing.level, backing.bits, backing.persistent, tensor.id});
     live.kept_by = backing.kept_by;
-    if (tensor.copy_of >= 0 && !is_elsewhere(compatibility, tensor.copy_of, backing.component))
-      live.copy_of = shape.tensors[static_cast<std::size_t>(tensor.copy_of)].id;
+    for (std::int32_t from = tensor.copy_of;
+         from >= 0 && !is_elsewhere(compatibility, from, backing.component);
+         from = shape.tensors[static_cast<std::size_t>(from)].copy_of) {
+      live.origin = shape.tensors[static_cast<std::size_t>(from)].id;
+      ++live.copies;
+    }
   }
   std::sort(spine.live.begin(), spine.live.end(),
             [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
@@ -61,10 +66,20 @@ const LiveTensor* find_live(const Spine& spine, TensorId id) {
   return nullptr;
 }
 
+LiveTensor traced_back(LiveTensor tensor, const std::vector<LiveTensor>& before) {
+  for (const LiveTensor& origin : before) {
+    if (origin.id != tensor.origin || origin.component != tensor.component) continue;
+    tensor.origin = origin.origin;
+    tensor.copies += origin.copies;
+    break;
+  }
+  return tensor;
+}
+
 std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next) {
   std::vector<LiveTensor> alive = prefix.live;
   for (const LiveTensor& tensor : next.live)
-    if (find_live(prefix, tensor.id) == nullptr) alive.push_back(tensor);
+    if (find_live(prefix, tensor.id) == nullptr) alive.push_back(traced_back(tensor, prefix.live));
   std::sort(alive.begin(), alive.end(),
             [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
   return alive;
@@ -73,13 +88,12 @@ std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next) {
 double own_bits(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
   double common = 0;
   for (const LiveTensor& other : alive) {
-    if (other.component != tensor.component || other.persistent != tensor.persistent) continue;
-    const bool lies_in = (tensor.copy_of == other.id && tensor.level >= other.level) ||
-                         (other.copy_of == tensor.id && tensor.level > other.level) ||
-                         // Two copies of one tensor that is no more.
-                         (tensor.copy_of && tensor.copy_of == other.copy_of &&
-                          std::pair(other.level, other.id) < std::pair(tensor.level, tensor.id));
-    if (lies_in) common = std::max(common, other.bits);
+    if (other.component != tensor.component || other.persistent != tensor.persistent ||
+        other.origin != tensor.origin)
+      continue;
+    if (std::tuple(other.level, other.copies, other.id) <
+        std::tuple(tensor.level, tensor.copies, tensor.id))
+      common = std::max(common, other.bits);
   }
   return std::max(0.0, tensor.bits - common);
 }

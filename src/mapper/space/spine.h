@@ -37,8 +37,10 @@ struct LiveTensor {
   std::uint32_t level = 0;
   double bits = 0;
   bool persistent = false;
-  /// The source of the copy that makes it: in one memory both are one reservation.
-  std::optional<TensorId> copy_of;
+  /// The tensor that it is a copy of, or a copy of a copy, within its memory: all of one origin are
+  /// one reservation. Itself where no copy makes it.
+  TensorId origin;
+  std::uint32_t copies = 0;   ///< from the origin to it
   std::uint32_t kept_by = 0;  ///< as in Backing
 };
 
@@ -76,8 +78,11 @@ const LiveTensor* find_live(const Spine& spine, TensorId id);
 /// Tensors that are alive while the next Einsum runs: the prefix's and its own, ascending.
 std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next);
 
-/// Tensors of one memory that are a copy of each other have one reservation, the larger of the two,
-/// where the one stands that is further out (of two equal ones the source). What a tensor adds to
+/// A tensor that the next Einsum sees first, its origin traced back through those alive before.
+LiveTensor traced_back(LiveTensor tensor, const std::vector<LiveTensor>& before);
+
+/// Tensors of one memory that are copies of each other have one reservation, the largest, where the
+/// one stands that is furthest out (of equal ones the source). What a tensor adds to
 /// it, in bits; one with a persistent copy has that taken off already (Backing::kept_by).
 double own_bits(const std::vector<LiveTensor>& alive, const LiveTensor& tensor);
 

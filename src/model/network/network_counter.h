@@ -59,9 +59,9 @@ class NetworkCounter {
         result_(result) {}
 
   void add(const Transfer<Value>& transfer) {
+    const auto [outer, inner] = std::minmax(transfer.parent.depth, transfer.child.depth);
     for (const PathNetwork& network : nest_.compute->networks)
-      if (transfer.parent.depth < network.depth && network.depth < transfer.child.depth)
-        cross(network, transfer);
+      if (outer < network.depth && network.depth < inner) cross(network, transfer);
   }
 
  private:

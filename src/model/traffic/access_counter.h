@@ -87,7 +87,10 @@ class AccessCounter {
       const auto [above, below] = moves(parent, child, volume);
       if (charges(parent, upwards)) add(parent, upwards, above.all, above.unit);
       if (charges(child, upwards)) add(child, !upwards, below.all, below.unit);
-      cross_networks(parent, child, volume, !upwards, upwards, false);
+      // Persistent tensors stand first, wherever their memory is.
+      const bool inwards = depth_of(chain[i - 1]) < depth_of(chain[i]);
+      const bool down = upwards != inwards;
+      cross_networks(parent, child, volume, down, !down, false);
     }
   }
 

@@ -408,6 +408,60 @@ arch:
   for (const int room : {64, 80, 128}) expect_brute_force_agreement(spec_of(room));
 }
 
+// T2 is a copy of T1, T1 one of T0, which is kept whole: all three are 24 bits of the buffer.
+TEST(HandWrittenArchitecture, ReservesCopiesOfCopiesOnce) {
+  for (const char* persistent : {"Inputs - Intermediates", "Nothing"})
+    expect_brute_force_agreement(fmt::format(R"yaml(workload:
+  rank_sizes: {{M: 1, N0: 3}}
+  bits_per_value: {{All: 8}}
+  persistent_tensors: {}
+  einsums:
+  - name: E1
+    is_copy_operation: true
+    tensor_accesses:
+    - {{name: T0, projection: {{M: m, N0: n0}}}}
+    - {{name: T1, projection: {{M: m, N0: n0}}, output: true}}
+    renames: {{input: T0, output: T1, weight: Nothing}}
+  - name: E2
+    is_copy_operation: true
+    tensor_accesses:
+    - {{name: T1, projection: {{M: m, N0: n0}}}}
+    - {{name: T2, projection: {{M: m, N0: n0}}, output: true}}
+    renames: {{input: T1, output: T2, weight: Nothing}}
+  - {{einsum: "T3[m] = T2[m,n0] * T0[m,n0]", renames: {{input: T2, output: T3, weight: T0}}}}
+arch:
+  nodes:
+  - !Memory {{name: Main, size: inf, tensors: {{keep: Nothing}}, actions: [{{name: read, energy: 48, throughput: inf}}, {{name: write, energy: 16, throughput: inf}}]}}
+  - !Memory {{name: Buffer, size: 40, tensors: {{keep: All}}, actions: [{{name: read, energy: 2, throughput: inf}}, {{name: write, energy: 2, throughput: inf}}]}}
+  - !Compute {{name: MAC, actions: [{{name: compute, energy: 3, throughput: 4}}]}}
+)yaml",
+                                             persistent));
+}
+
+// The persistent T1 stands before T0, whose memory is further out: its copy crosses the network,
+// which leaks only where something does.
+TEST(HandWrittenArchitecture, ChargesTheNetworkThatACopyIntoAPersistentTensorCrosses) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 1, N0: 1, N1: 1}
+  bits_per_value: {All: 8}
+  persistent_tensors: Intermediates
+  einsums:
+  - name: E1
+    is_copy_operation: true
+    tensor_accesses:
+    - {name: T0, projection: {M: m_1, N0: n0_1}}
+    - {name: T1, projection: {M: m_1, N0: n0_1}, output: true}
+    renames: {input: T0, output: T1, weight: Nothing}
+  - {einsum: "T2[m,n1] = T1[m,n0] * W2[n0,n1]", renames: {input: T1, output: T2, weight: W2}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 48, throughput: inf}, {name: write, energy: 16, throughput: inf}]}
+  - !Network {name: Network, leak_power: 4, topology: mesh, hop_energy: 1, link_bandwidth: inf, power_gated: true}
+  - !Memory {name: Buffer, size: inf, tensors: {keep: ~Main}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 6, throughput: 8}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 2}]}
+)yaml");
+}
+
 // A tile of O in the buffer shrinks to one value below the loop over which the windows of T and V
 // slide; with all of O there would be no room for T's.
 TEST(HandWrittenArchitecture, SinksATileThroughALoopThatTheNextNodeSlidesOver) {

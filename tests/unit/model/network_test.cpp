@@ -180,6 +180,18 @@ TEST(NetworkTransfers, CrossEveryNetworkBetweenParentAndChild) {
   EXPECT_EQ(cost.energy_j, 2 * (2 * 100 + 2 * 1));
 }
 
+// A copy from DRAM into a buffer behind the mesh, whichever node stands first.
+TEST(NetworkTransfers, CarryACopyWhateverTheOrderOfItsNodes) {
+  const Workload w = WorkloadBuilder({{"m", 4}}, 8).copy("U[m] = T[m]").workload;
+  const Arch arch = meshed();
+  const MappingBuilder b(w, arch);
+  for (const bool outer_first : {true, false}) {
+    NodeList nodes{b.storage("DRAM", {"T"}), b.storage("RF", {"U"}), b.compute("U", "MAC")};
+    if (!outer_first) std::swap(nodes[0], nodes[1]);
+    EXPECT_EQ(row(priced(w, arch, nodes), w, "T").volume_bits, 32) << outer_first;
+  }
+}
+
 Routes routes(Topology topology, std::vector<std::int64_t> fanouts, std::vector<RouteLoop> loops) {
   return routes_of(Network{.topology = topology}, fanouts, loops);
 }

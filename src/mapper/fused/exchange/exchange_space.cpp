@@ -109,8 +109,7 @@ class FusedTrips {
       if (members == 0) return;
     }
     const BoundComponent& memory = bound_.components[slot.component.index()];
-    // A tensor and its copy may be one.
-    const double bits = shape_.tensors[slot.tensor].copy_of >= 0
+    const double bits = may_lie_in_another(shape_, slot.tensor)
                             ? 0
                             : backing_bits(problem_, shape_, templ_, slot, trips_);
     double& held = held_[slot.component.index()];

@@ -141,7 +141,7 @@ class Connector {
       if (std::any_of(known.begin(), known.end(),
                       [&](const LiveTensor& other) { return other.id == live[t].id; }))
         continue;
-      alive_now_.push_back(live[t]);
+      alive_now_.push_back(traced_back(live[t], known));
       alive_now_.back().bits = spine.bits[t];
     }
   }

@@ -57,7 +57,8 @@ std::uint32_t SpineTable::number_structure(const Spine& spine) {
     key.push_back(static_cast<std::int64_t>(tensor.component.index()));
     key.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
     key.push_back(tensor.kept_by);
-    key.push_back(tensor.copy_of ? static_cast<std::int64_t>(tensor.copy_of->index()) : -1);
+    key.push_back(static_cast<std::int64_t>(tensor.origin.index()));
+    key.push_back(tensor.copies);
   }
   const auto [at, inserted] =
       structure_number_.try_emplace(key, static_cast<std::uint32_t>(structures_.size()));

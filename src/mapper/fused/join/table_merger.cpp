@@ -68,21 +68,17 @@ class TableMerger {
     }
   }
 
-  /// A tensor with persistent copies that this Einsum does not use may lie in their room or not:
-  /// what the other Einsums do decides. Groups for every case, with the same pmappings.
+  /// Groups for every case of which tensors lie in the room of persistent copies that the Einsum
+  /// does not use, with the same pmappings.
   void tell_kept_apart() {
-    if (table_.groups.empty()) return;
-    for (std::size_t b = 0; b < table_.groups.front().compatibility.backings.size(); ++b) {
-      const std::uint32_t tensor = table_.groups.front().compatibility.backings[b].tensor;
-      const std::vector<KeptCopy>& copies = shape_.tensors[tensor].kept_copies;
-      for (std::size_t i = 0; i < copies.size(); ++i) {
-        if (copies[i].local >= 0) continue;  // known: part of the templates
-        const std::size_t n_groups = table_.groups.size();
-        for (std::size_t g = 0; g < n_groups; ++g) {
-          PmappingGroup kept = table_.groups[g];
-          keep(shape_, std::uint32_t{1} << i, &kept.compatibility.backings[b]);
-          table_.groups.push_back(std::move(kept));
-        }
+    const std::size_t n_groups = table_.groups.size();
+    for (std::size_t g = 0; g < n_groups; ++g) {
+      auto ways = kept_in_other_ways(shape_, table_.groups[g].compatibility.backings);
+      table_.groups[g].compatibility.backings = std::move(ways.front());
+      for (std::size_t w = 1; w < ways.size(); ++w) {
+        PmappingGroup kept = table_.groups[g];
+        kept.compatibility.backings = std::move(ways[w]);
+        table_.groups.push_back(std::move(kept));
       }
     }
   }

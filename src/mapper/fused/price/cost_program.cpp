@@ -337,22 +337,18 @@ class Compiler {
     return most;
   }
 
-  /// The node, as far out or further, in whose reservation a slot's tile lies, because one tensor
-  /// is a copy of the other; or null.
+  /// The node, as far out or further, in whose reservation a slot's tile lies (or, with a tensor in
+  /// between that the Einsum does not use, may lie), because one tensor is a copy of the other; or
+  /// null.
   const Slot* host_of(const Slot& slot) const {
     if (!slot.backing) return nullptr;
     for (const Slot& other : templ_.slots) {
       if (&other == &slot || !other.backing || other.component != slot.component ||
-          !is_copy_of(slot.tensor, other.tensor))
+          !are_relatives(shape_, slot.tensor, other.tensor))
         continue;
       if (other.persistent != slot.persistent ? other.persistent : &other < &slot) return &other;
     }
     return nullptr;
-  }
-
-  bool is_copy_of(std::uint32_t a, std::uint32_t b) const {
-    return shape_.tensors[a].copy_of == static_cast<std::int32_t>(b) ||
-           shape_.tensors[b].copy_of == static_cast<std::int32_t>(a);
   }
 
   /// Where the reservation of a tensor counts that no other Einsum uses; null: nowhere.
