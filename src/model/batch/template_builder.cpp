@@ -117,18 +117,25 @@ class TemplateProgram::Builder {
                                               problem_.workload[nest.einsum].n_instances);
     calls_of_.assign(problem_.arch.components.size(), {});
     used_.clear();
-    for (auto s = nest.storages_begin; s < nest.storages_end; ++s)
-      if (!is_second_of_copy(problem_, tree_, nest, s))
-        if (!price_storage(nest, tree_.storages[s], traffic.storages[s - nest.storages_begin]))
-          return false;
-    price_compute(nest, traffic);
+    charge(problem_, tree_, nest, traffic, *this);
     for (std::size_t c = 0; c < calls_of_.size(); ++c)
-      if (calls_of_[c].empty() ? used_[c] && problem_.arch.components[c].total_latency
-                               : !time(nest, c))
-        return false;
+      if (used_[c] && !time(nest, c)) return false;
     leak(nest);
     return true;
   }
+
+  friend class Charges<Symbols::Value, Builder>;
+  void uses(ComponentId component) { used_.add(component); }
+  void action(const ActionCharge<Symbols::Value>& charge) {
+    pricing_->actions.push_back({charge.all, charge.busiest, charge.rate, charge.energy_j,
+                                 calls_of(charge.component, charge.action)});
+  }
+  void merges_for_free(Symbols::Value) {}
+  Symbols::Value sum(Symbols::Value a, Symbols::Value b) { return symbols_.add(a, b); }
+  // Routes are no program: nothing has crossed a network.
+  void hops(const HopCharge<Symbols::Value>&) { symbols_.refuse(); }
+  NetworkLoad<Symbols::Value>& load_of(ComponentId) { return no_load_; }
+  void add(Symbols::Value, Symbols::Value, const Rate&) { symbols_.refuse(); }
 
   /// Index of an action's calls; components that are called have one for each of their actions.
   std::uint32_t calls_of(ComponentId component, std::size_t action) {
@@ -138,67 +145,23 @@ class TemplateProgram::Builder {
     return calls[action];
   }
 
-  bool price_storage(const Nest& nest, const NestStorage& storage,
-                     const BasicStorageTraffic<Symbols::Value>& traffic) {
-    used_.add(storage.component);
-    const Component& component = problem_.arch[storage.component];
-    const Memory* memory = std::get_if<Memory>(&component.kind);
-    const Symbols::Value none = symbols_.constant(0);
-    if (memory && memory->merging_reads == MergingReads::kCounted && traffic.merge_reads != none)
-      return false;  // NestPricer adds these as fractions
-    const BoundComponent& bound = problem_[nest.einsum].components[storage.component.index()];
-    const double width = bound.bits_per_value[static_cast<std::size_t>(storage.tensor)];
-    const auto add = [&](int index, Symbols::Value values, Symbols::Value unit) {
-      if (index < 0) return;
-      const auto a = static_cast<std::size_t>(index);
-      const Action& action = component.actions[a];
-      pricing_->actions.push_back({false, values, unit, width, bits_moved_by(action, width),
-                                   action.energy_j, calls_of(storage.component, a)});
-    };
-    add(bound.read_action, traffic.reads, traffic.unit_reads);
-    add(bound.write_action, traffic.writes, traffic.unit_writes);
-    return true;
-  }
-
-  void price_compute(const Nest& nest, const BasicNestTraffic<Symbols::Value>& traffic) {
-    const ComponentId id = nest.compute->component;
-    used_.add(id);
-    for (const auto& [index, calls] : nest.compute->calls_per_point)
-      pricing_->actions.push_back({true, traffic.operations, traffic.unit_operations,
-                                   static_cast<double>(calls), 1,
-                                   problem_.arch[id].actions[index].energy_j, calls_of(id, index)});
-  }
-
   bool time(const Nest& nest, std::size_t c) {
     const Component& component = problem_.arch.components[c];
+    if (calls_of_[c].empty()) return !component.total_latency;
     NestPricing::Busy& busy = pricing_->busy.emplace_back();
-    if (component.total_latency) {
-      const auto& rows = problem_[nest.einsum].components[c].latency_rows;
-      if (!rows) return false;
-      busy.divide = false;
-      for (const std::vector<double>& factors : *rows) {
-        auto& row = busy.rows.emplace_back();
-        for (std::size_t a = 0; a < factors.size(); ++a)
-          row.push_back({calls_of_[c][a], factors[a]});
-      }
-      return true;
-    }
-    const Memory* memory = std::get_if<Memory>(&component.kind);
-    const bool separate = memory && memory->ports == Ports::kSeparate;
-    busy.rows.emplace_back();
-    for (std::size_t a = 0; a < component.actions.size(); ++a) {
-      if (separate && a > 0) busy.rows.emplace_back();
-      busy.rows.back().push_back({calls_of_[c][a], component.actions[a].throughput});
-    }
-    return true;
+    return visit_time_terms(component, problem_[nest.einsum].components[c],
+                            [&](std::size_t row, std::size_t action, const ActionTime& time) {
+                              busy.divide = time.divides;
+                              busy.rows.resize(row + 1);
+                              busy.rows.back().push_back({calls_of_[c][action], time.factor});
+                            });
   }
 
   void leak(const Nest& nest) {
     for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
-      const Component& component = problem_.arch.components[c];
-      if (component.leak_power_w == 0 || !used_.leaks(component, c)) continue;
-      pricing_->leaks.push_back(
-          {problem_[nest.einsum].components[c].instances, component.leak_power_w});
+      const double power_w = problem_.arch.components[c].leak_power_w;
+      const double instances = leaking_instances(problem_, nest.einsum, used_, c);
+      if (power_w != 0 && instances != 0) pricing_->leaks.push_back({instances, power_w});
     }
   }
 
@@ -254,6 +217,7 @@ class TemplateProgram::Builder {
   TemplateProgram program_;
   NestPricing* pricing_ = nullptr;
   std::vector<std::vector<std::uint32_t>> calls_of_;  ///< per component; empty: none called
+  NetworkLoad<Symbols::Value> no_load_;
   UsedComponents used_;                               ///< in the current nest
   std::vector<std::vector<LiveSum::Tile>> tiles_of_;  ///< per entry of the tree
 };

@@ -133,26 +133,17 @@ class TemplateProgram::Run {
     const std::int64_t* all = lanes(action.values);
     const std::int64_t* unit = lanes(action.unit_values);
     double* calls = workspace_.calls.data() + action.calls * kWidth;
-    if (action.is_compute) {
+    const auto [times, per] = action.rate;
+    if (per == 1) {  // a division by 1 changes no bit
       for (std::size_t i = 0; i < kWidth; ++i) {
-        calls[i] += static_cast<double>(unit[i]) * action.per_value;
-        energy_j[i] +=
-            static_cast<double>(all[i]) * action.per_value * nest.instances * action.energy_j;
-      }
-      return;
-    }
-    if (action.per_action == 1) {  // a division by 1 changes no bit
-      for (std::size_t i = 0; i < kWidth; ++i) {
-        calls[i] += static_cast<double>(unit[i]) * action.per_value;
-        energy_j[i] +=
-            static_cast<double>(all[i]) * nest.instances * action.per_value * action.energy_j;
+        calls[i] += static_cast<double>(unit[i]) * times;
+        energy_j[i] += static_cast<double>(all[i]) * nest.instances * times * action.energy_j;
       }
       return;
     }
     for (std::size_t i = 0; i < kWidth; ++i) {
-      calls[i] += static_cast<double>(unit[i]) * action.per_value / action.per_action;
-      energy_j[i] += static_cast<double>(all[i]) * nest.instances * action.per_value /
-                     action.per_action * action.energy_j;
+      calls[i] += static_cast<double>(unit[i]) * times / per;
+      energy_j[i] += static_cast<double>(all[i]) * nest.instances * times / per * action.energy_j;
     }
   }
 

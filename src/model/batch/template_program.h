@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/batch/symbols.h"
+#include "model/price/charges.h"
 #include "sluice/model/template_evaluator.h"
 
 namespace sluice {
@@ -21,10 +22,8 @@ struct OuterTile {
 /// What pricing one nest takes, in the order of NestPricer, so that sums have the same bits.
 struct NestPricing {
   struct Action {
-    bool is_compute = false;
     std::uint32_t values = 0, unit_values = 0;  ///< steps of the program
-    double per_value = 1;                       ///< bits of a value; calls of a compute per point
-    double per_action = 1;                      ///< bits of an action
+    Rate rate;                                  ///< to calls of the action
     double energy_j = 0;
     std::uint32_t calls = 0;  ///< index into the nest's calls
   };

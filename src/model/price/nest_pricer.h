@@ -2,21 +2,16 @@
 
 #include <vector>
 
+#include "model/price/charges.h"
 #include "model/price/overlap.h"
-#include "model/price/used_components.h"
 #include "model/shipment/shipment.h"
 #include "model/traffic/traffic.h"
 #include "sluice/model/cost.h"
 
 namespace sluice {
 
-/// A copy's two tensors are one: a memory that holds both is listed once, under the one that is
-/// backed there.
-bool is_second_of_copy(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
-                       std::uint32_t storage);
-
-/// Turns counts into energy and time, Einsum by Einsum. Counts become actions by each memory's own
-/// bits per value and per action; times are those of the busiest instance.
+/// Turns counts into energy and time, Einsum by Einsum, by what charges.h charges. Times are those
+/// of the busiest instance.
 class NestPricer {
  public:
   /// `rows` may be null: then only the totals are kept. Components leak for `leak_factor` times the
@@ -42,18 +37,26 @@ class NestPricer {
   double padding_values() const { return padding_values_; }
 
  private:
-  void add_storage(const Nest& nest, const NestStorage& storage, const StorageTraffic& traffic);
-  void add_memory_action(const Nest& nest, const NestStorage& storage, int action, double values,
-                         double unit_values);
-  void add_network(const Nest& nest, const NetworkTraffic& traffic);
-  void add_network_time(const NetworkTraffic& traffic, const Network& network, double width);
-  void add_compute(const Nest& nest, const NestTraffic& traffic);
+  friend class Charges<std::int64_t, NestPricer>;
+  void uses(ComponentId component) { used_.add(component); }
+  void action(const ActionCharge<std::int64_t>& charge);
+  void hops(const HopCharge<std::int64_t>& charge);
+  void merges_for_free(std::int64_t values) {
+    merge_values_ += static_cast<double>(values) * instances_;
+  }
+  static std::int64_t sum(std::int64_t a, std::int64_t b);
+  NetworkLoad<double>& load_of(ComponentId network) { return network_loads_[network.index()]; }
+  static void add(double& amount, std::int64_t count, const Rate& rate) {
+    amount += rate.of(static_cast<double>(count));
+  }
+
   /// Adds energy and rows; returns the time.
   double add_shipment(const Nest& nest, const Shipment& sent);
   /// Adds actions to the Einsum's row of this component, tensor and action, or makes it.
   void add_actions(const EnergyRow& row);
   double network_seconds(std::size_t component) const;
   double busy_seconds(const Nest& nest, std::size_t component) const;
+  double evaluated_seconds(const Nest& nest, const Component& component, const double* calls) const;
   void add_leakage(const Nest& nest, double latency_s);
 
   const BoundProblem& problem_;
@@ -61,14 +64,9 @@ class NestPricer {
   Cost* rows_;
   std::vector<std::size_t> first_action_;  ///< per component: its first action in unit_calls_
   std::vector<double> unit_calls_;         ///< per action of every component, busiest instance
-  /// busiest instance of a network: bits over each link at its entry, downwards and upwards;
-  /// seconds that messages wait in routers and queues
-  struct NetworkLoad {
-    std::vector<double> down_bits, up_bits;
-    double waiting_s = 0;
-  };
-  std::vector<NetworkLoad> network_loads_;  ///< per component; empty without networks
-  std::size_t first_row_ = 0;               ///< of the current Einsum in rows_->energy
+  std::vector<NetworkLoad<double>> network_loads_;  ///< per component; empty without networks
+  const Nest* nest_ = nullptr;                      ///< the current one
+  std::size_t first_row_ = 0;                       ///< of it in rows_->energy
   std::vector<NestTime> times_;
   UsedComponents used_;  ///< in the current Einsum
   double leak_factor_ = 1;

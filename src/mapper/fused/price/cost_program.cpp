@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "mapper/space/sunk_loops.h"
-#include "model/price/nest_pricer.h"
-#include "model/price/used_components.h"
+#include "model/price/charges.h"
 #include "model/traffic/access_counter.h"
 #include "product_sums.h"
 #include "sluice/support/error.h"
@@ -17,12 +16,6 @@ namespace {
 struct ActionRows {
   Row total;
   Row busiest;
-};
-
-/// Seconds on each link at a network's entry, and in its routers and queues.
-struct NetworkRows {
-  std::vector<Row> down, up;
-  Row waiting;
 };
 
 class Compiler {
@@ -40,6 +33,7 @@ class Compiler {
         compute_(bound_.computes[templ.compute]),
         used_(problem.arch.components.size()) {
     actions_.resize(problem.arch.components.size());
+    loads_.resize(problem.arch.components.size());
     for (std::size_t c = 0; c < actions_.size(); ++c)
       actions_[c].resize(problem.arch.components[c].actions.size());
     for (const Slot& slot : templ.slots)
@@ -108,77 +102,28 @@ class Compiler {
     ProductSums arithmetic(problem_, shape_, nest);
     BasicNestTraffic<ProductSum> traffic;
     count_nest(arithmetic, problem_, nest.tree, nest.nest(), nullptr, traffic);
-    for (std::uint32_t s = 0; s < nest.tree.storages.size(); ++s)
-      if (!is_second_of_copy(problem_, nest.tree, nest.nest(), s))
-        add_storage(nest.tree.storages[s], traffic.storages[s]);
-    for (const auto& network : traffic.networks) add_network(network);
-    for (std::size_t c = 0; c < links_.size(); ++c) add_links(c);
-    for (const auto& [action, calls] : compute_.calls_per_point) {
-      ActionRows& rows = actions_[compute_.component.index()][action];
-      add(&rows.total, traffic.operations, static_cast<double>(calls));
-      add(&rows.busiest, traffic.unit_operations, static_cast<double>(calls));
-    }
-    used_.add(compute_.component);
+    charge(problem_, nest.tree, nest.nest(), traffic, *this);
   }
 
-  void add_storage(const NestStorage& storage, const BasicStorageTraffic<ProductSum>& traffic) {
-    const std::size_t c = storage.component.index();
-    const BoundComponent& bound = bound_.components[c];
-    used_.add(storage.component);
-    const auto count = [&](int action, const ProductSum& total, const ProductSum& busiest) {
-      if (action < 0) return;
-      const auto a = static_cast<std::size_t>(action);
-      const double bits = bound.bits_per_value[static_cast<std::size_t>(storage.tensor)];
-      const double per_value =
-          bits / bits_moved_by(problem_.arch[storage.component].actions[a], bits);
-      add(&actions_[c][a].total, total, per_value);
-      add(&actions_[c][a].busiest, busiest, per_value);
-    };
-    count(bound.read_action, traffic.reads, traffic.unit_reads);
-    count(bound.write_action, traffic.writes, traffic.unit_writes);
-    const Memory* memory = std::get_if<Memory>(&problem_.arch[storage.component].kind);
-    if (memory && memory->merging_reads == MergingReads::kCounted)
-      count(bound.read_action, traffic.merge_reads, traffic.unit_merge_reads);
+  friend class Charges<ProductSum, Compiler>;
+  void uses(ComponentId component) { used_.add(component); }
+  void action(const ActionCharge<ProductSum>& charge) {
+    ActionRows& rows = actions_[charge.component.index()][charge.action];
+    add(&rows.total, charge.all, charge.rate.factor());
+    add(&rows.busiest, charge.busiest, charge.rate.factor());
   }
-
-  /// Energy: bits × links × energy of a hop.
-  void add_network(const BasicNetworkTraffic<ProductSum>& traffic) {
-    const std::size_t c = traffic.network.index();
-    used_.add(traffic.network);
-    const Network& network = std::get<Network>(problem_.arch[traffic.network].kind);
-    const double width =
-        bound_.components[c].bits_per_value[static_cast<std::size_t>(traffic.tensor)];
-    add(&program_.energy, traffic.half_hops,
-        width / 2 / network.bits_per_hop_energy * network.hop_energy_j * shape_.multiplicity);
-    if (network.implicit_time == ImplicitTime::kNone) return;
-    links_.resize(problem_.arch.components.size());
-    NetworkRows& rows = links_[c];
-    const auto add_loads = [&](const std::vector<ProductSum>& values, std::vector<Row>& links) {
-      links.resize(std::max(links.size(), values.size()));
-      for (std::size_t link = 0; link < values.size(); ++link)
-        add(&links[link], values[link], width / network.link_bandwidth * shape_.multiplicity);
-    };
-    add_loads(traffic.down_loads, rows.down);
-    add_loads(traffic.up_loads, rows.up);
-    add(&rows.waiting,
-        network.implicit_time == ImplicitTime::kReceivers ? traffic.unit_deliveries
-                                                          : traffic.unit_sent,
-        network.queue_latency_s * width / static_cast<double>(network.channel_width_bits) *
-            shape_.multiplicity);
+  void hops(const HopCharge<ProductSum>& charge) {
+    add(&program_.energy, charge.traffic.half_hops,
+        charge.rate.factor() * charge.energy_j * shape_.multiplicity);
   }
-
-  /// Time: the most loaded link at the entry, and what messages wait.
-  void add_links(std::size_t network) {
-    const NetworkRows& rows = links_[network];
-    const std::size_t before = program_.latency.size();
-    const auto add_row = [&](Row link) {
-      add(&link, rows.waiting, 1);
-      if (!link.terms.empty() || link.constant != 0) program_.latency.push_back(std::move(link));
-    };
-    for (const auto* links : {&rows.down, &rows.up})
-      for (const Row& link : *links)
-        if (!link.terms.empty() || link.constant != 0) add_row(link);
-    if (program_.latency.size() == before) add_row({});
+  void merges_for_free(const ProductSum&) {}
+  static ProductSum sum(ProductSum a, const ProductSum& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+  NetworkLoad<Row>& load_of(ComponentId network) { return loads_[network.index()]; }
+  void add(Row& amount, const ProductSum& count, const Rate& rate) {
+    add(&amount, count, rate.factor());
   }
 
   // ---- energy and latency ------------------------------------------------------------------
@@ -188,9 +133,8 @@ class Compiler {
         add(&program_.energy, actions_[c][a].total,
             problem_.arch.components[c].actions[a].energy_j * shape_.multiplicity);
     for (std::size_t c = 0; c < problem_.arch.components.size(); ++c) {
-      const Component& component = problem_.arch.components[c];
-      if (used_.leaks(component, c))
-        program_.leak_w += component.leak_power_w * bound_.components[c].instances;
+      const double instances = leaking_instances(problem_, shape_.einsum, used_, c);
+      program_.leak_w += problem_.arch.components[c].leak_power_w * instances;
     }
   }
 
@@ -198,43 +142,42 @@ class Compiler {
     for (std::size_t c = 0; c < actions_.size(); ++c) {
       if (!used_[c]) continue;
       const Component& component = problem_.arch.components[c];
-      if (!component.total_latency) {
-        add_action_latencies(c);
-        continue;
-      }
-      const auto& forms = bound_.components[c].latency_rows;
-      if (!forms) {
-        program_.monotone = false;
-        continue;
-      }
-      for (const std::vector<double>& form : *forms) add_latency_row(c, form);
+      if (const auto* network = std::get_if<Network>(&component.kind))
+        add_network_rows(*network, loads_[c]);
+      else
+        add_rows(c);
     }
   }
 
-  /// Actions share a component's time, or have a port each.
-  void add_action_latencies(std::size_t c) {
-    const Component& component = problem_.arch.components[c];
-    const bool separate =
-        component.is_memory() && std::get<Memory>(component.kind).ports == Ports::kSeparate;
-    std::vector<double> rates;
-    for (const Action& a : component.actions) rates.push_back(1.0 / a.throughput);
-    if (!separate) {
-      add_latency_row(c, rates);
-      return;
-    }
-    for (std::size_t a = 0; a < rates.size(); ++a) {
-      std::vector<double> alone(rates.size(), 0);
-      alone[a] = rates[a];
-      add_latency_row(c, alone);
-    }
+  void add_rows(std::size_t c) {
+    std::vector<Row> rows;
+    program_.monotone &= visit_time_terms(
+        problem_.arch.components[c], bound_.components[c],
+        [&](std::size_t row, std::size_t action, const ActionTime& time) {
+          rows.resize(row + 1);
+          add(&rows[row], actions_[c][action].busiest, time.per_call() * shape_.multiplicity);
+        });
+    for (Row& row : rows)
+      if (!is_nothing(row)) program_.latency.push_back(std::move(row));
   }
 
-  void add_latency_row(std::size_t component, const std::vector<double>& rates) {
-    Row row;
-    for (std::size_t a = 0; a < rates.size(); ++a)
-      add(&row, actions_[component][a].busiest, rates[a] * shape_.multiplicity);
-    if (!row.terms.empty() || row.constant != 0) program_.latency.push_back(std::move(row));
+  /// Links without a load wait like the others.
+  void add_network_rows(const Network& network, const NetworkLoad<Row>& load) {
+    const std::size_t before = program_.latency.size();
+    const auto add_row = [&](Row row, const Row& waiting) {
+      add(&row, waiting, shape_.multiplicity);
+      if (!is_nothing(row)) program_.latency.push_back(std::move(row));
+    };
+    visit_link_times(network, load,
+                     [&](const Row& bits, const ActionTime& time, const Row& waiting) {
+                       Row row;
+                       add(&row, bits, time.per_call() * shape_.multiplicity);
+                       if (!is_nothing(row)) add_row(std::move(row), waiting);
+                     });
+    if (program_.latency.size() == before) add_row({}, load.waiting);
   }
+
+  static bool is_nothing(const Row& row) { return row.terms.empty() && row.constant == 0; }
 
   // ---- occupancy ---------------------------------------------------------------------------
   /// Loops below a slot of whose steps it reserves one.
@@ -422,7 +365,7 @@ class Compiler {
   const BoundCompute& compute_;
   std::uint32_t last_fused_gap_ = 0;
   std::vector<std::vector<ActionRows>> actions_;  // per component and action
-  std::vector<NetworkRows> links_;                // per component; empty without networks
+  std::vector<NetworkLoad<Row>> loads_;           // per component; of networks
   UsedComponents used_;
   CostProgram program_;
 };
