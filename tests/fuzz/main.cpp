@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "oracle/compare.h"
 #include "oracle/compound/compound_compare.h"
@@ -127,6 +128,17 @@ Arguments parse(int argc, char** argv) {
 
 using Shares = std::map<std::string, std::uint64_t>;  ///< cases of each kind
 
+/// What is wrong with mappings of the space, whatever the mapper says.
+std::vector<std::string> faults_of(const sluice::oracle::Enumeration& truth) {
+  std::vector<std::string> faults;
+  for (const std::string& refusal : truth.refusals)
+    faults.push_back("evaluate refuses a mapping of the space: " + refusal);
+  for (const std::string& report : truth.non_additive)
+    faults.push_back("a price is not the sum of its Einsums': " + report);
+  faults.insert(faults.end(), truth.executed_otherwise.begin(), truth.executed_otherwise.end());
+  return faults;
+}
+
 /// One random case; true where the mapper and the referee agree.
 bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint64_t seed,
             std::int64_t* full_mappings, Shares& shares) {
@@ -136,15 +148,13 @@ bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint6
   *full_mappings += drawn.truth.full_mappings;
   const Extras extras = extras_of(drawn.spec);
   for (const auto& extra : named_extras()) shares[extra.name] += extras.*extra.drawn ? 1 : 0;
-  for (const std::string& refusal : drawn.truth.refusals)
-    fmt::print("# seed {}: evaluate refuses a mapping of the space: {}\n", seed,
-               arguments.keep_going ? refusal.substr(0, refusal.find('\n'))
-                                    : refusal + to_yaml(drawn.spec));
-  for (const std::string& text : drawn.truth.executed_otherwise)
-    fmt::print("# seed {}: {}\n", seed,
-               arguments.keep_going ? text.substr(0, text.find('\n')) : text + to_yaml(drawn.spec));
+  const auto faults = faults_of(drawn.truth);
+  for (const std::string& fault : faults)
+    fmt::print(
+        "# seed {}: {}\n", seed,
+        arguments.keep_going ? fault.substr(0, fault.find('\n')) : fault + to_yaml(drawn.spec));
   const auto found = difference(mapper, drawn.problem, drawn.options, drawn.truth, seed);
-  if (!found) return drawn.truth.refusals.empty() && drawn.truth.executed_otherwise.empty();
+  if (!found) return faults.empty();
   const std::size_t end_of_first = found->find('\n');
   const std::size_t end_of_second =
       end_of_first == std::string::npos ? end_of_first : found->find('\n', end_of_first + 1);
@@ -194,9 +204,8 @@ int compare_file(const sluice::Mapper& mapper, const Arguments& arguments) {
   const BoundProblem problem = value_of(bind(*specs.workload, *specs.arch));
   const oracle::Enumeration truth = oracle::enumerate(problem, options, arguments.limits);
   if (truth.exceeded) refuse("more mappings than --evaluations allows");
-  for (const std::string& refusal : truth.refusals)
-    fmt::print("# evaluate refuses a mapping of the space: {}\n", refusal);
-  int status = truth.refusals.empty() ? 0 : 1;
+  const auto faults = faults_of(truth);
+  for (const std::string& fault : faults) fmt::print("# {}\n", fault);
   for (std::uint64_t variation = 0; variation < 6; ++variation) {
     const auto found = oracle::difference(mapper, problem, options, truth, variation);
     if (!found) continue;
@@ -207,7 +216,7 @@ int compare_file(const sluice::Mapper& mapper, const Arguments& arguments) {
              truth.best_edp ? fmt::format("best EDP {} J {} s", truth.best_edp->point.energy_j,
                                           truth.best_edp->point.latency_s)
                             : "nothing is legal");
-  return status;
+  return faults.empty() ? 0 : 1;
 }
 
 }  // namespace

@@ -130,7 +130,9 @@ class TreeBuilder {
   }
 
   /// Nodes of tensors that several runs use, and between them, in the order of each nest, private
-  /// nodes that only one of them keeps from sinking.
+  /// nodes that only one of them keeps from sinking. Backing nodes of one tensor are one, also
+  /// where one run alone uses it. (Where nests want two orders, a private node sinks: the same
+  /// price, in less room.)
   void write_above_split(NodeList& out, const Group& group, const std::vector<Group>& runs,
                          std::size_t level) {
     struct Above {
@@ -150,8 +152,7 @@ class TreeBuilder {
           continue;
         }
         const auto known = std::find_if(above.begin(), above.end(), [&](const Above& a) {
-          return (spans || storages[i].below_ports) && a.storage.tensor == storages[i].tensor &&
-                 a.storage.backing;
+          return storages[i].backing && a.storage.backing && a.storage.tensor == storages[i].tensor;
         });
         std::size_t place = static_cast<std::size_t>(known - above.begin());
         if (known == above.end()) {

@@ -93,5 +93,17 @@ TEST(OuterRecurrences, WhatIsMadeInTheStepsIsReadByOthers) {
       arch_of("All", "size: 24, tensors: {may_keep: C | Y}"));
 }
 
+// A stands in the buffer for a third Einsum, and keeps B's copies of both steps' Einsums from
+// sinking: these stand above the split, and B itself once above both.
+TEST(OuterRecurrences, CopiesOfWhatOnlyTheStepsUseStandAboveAStateThatOthersRead) {
+  std::string arch = arch_of("~Intermediates", "size: 96, tensors: {keep: ~Main}");
+  arch.insert(arch.find("  - !Compute"),
+              "  - !Memory {name: Local, size: 32, tensors: {may_keep: B, "
+              "force_memory_hierarchy_order: false}, actions: [{name: read, energy: 1, throughput: "
+              "32}, {name: write, energy: 1, throughput: 32}]}\n");
+  expect_brute_force_agreement(
+      workload_of("I: 2, M: 2", kTwo + "  - \"D[i,m] = exp(A[i+1,m])\"\n") + arch);
+}
+
 }  // namespace
 }  // namespace sluice
