@@ -417,7 +417,7 @@ class SharingChecker {
       if (loop.trips == 1) continue;
       const NestLoop* shared = loop_at_node(tree_, other, loop.node);
       if (shared && shared - &tree_.loops[other.loops_begin] < others_backing.loops_above) continue;
-      if (is_state(einsum, t) && reads_last_slice(other, tensor, loop, nest)) continue;
+      if (is_state(einsum, t) && reads_last_slice(other, tensor, loop, nest, backing)) continue;
       add(ViolationKind::kDependency, loop.node,
           "The loop stands above the backing storage of " + report_.name(tensor) +
               " in the branch of the Einsum " + report_.name(nest.einsum) + " only; the Einsum " +
@@ -485,21 +485,68 @@ class SharingChecker {
                            [static_cast<std::size_t>(loop.variable)] != Relevance::kIrrelevant;
   }
 
-  /// True if `other` reads one fixed slice of the rank that the loop steps through.
-  bool reads_last_slice(const Nest& other, TensorId tensor, const NestLoop& loop,
-                        const Nest& nest) const {
+  /// True if `nest` makes the tensor, and `other` reads fixed slices of the rank that the loop
+  /// steps through, which are still there after the last step.
+  bool reads_last_slice(const Nest& other, TensorId tensor, const NestLoop& loop, const Nest& nest,
+                        const NestStorage& backing) const {
+    if (problem_.roles.producer[tensor.index()] != nest.einsum) return false;
     const Einsum& maker = problem_.workload[nest.einsum];
     const RankVariableId variable =
         maker.iteration_space[static_cast<std::size_t>(loop.variable)].variable;
     for (const TensorAccess& read : problem_.workload[other.einsum].accesses) {
       if (read.tensor != tensor) continue;
-      for (std::size_t r = 0; r < read.projection.size(); ++r)
-        if (maker.output().projection[r].coefficient_of(variable) != 0 &&
-            !read.projection[r].terms.empty()) {
+      for (std::size_t r = 0; r < read.projection.size(); ++r) {
+        if (maker.output().projection[r].coefficient_of(variable) == 0) continue;
+        const AffineExpression& index = read.projection[r];
+        if (!index.terms.empty() || !ends_with(tensor, backing.entry, r, index.constant))
           return false;
-        }
+      }
     }
     return true;
+  }
+
+  /// Whether a backing node holds a slice of a rank in the last step of all loops above it.
+  bool ends_with(TensorId tensor, std::uint32_t entry, std::size_t rank, std::int64_t slice) const {
+    for (const Nest& nest : tree_.nests) {
+      const NestStorage* storage = backing_of(problem_, tree_, nest, tensor);
+      if (!storage || storage->entry != entry) continue;
+      for (const TensorAccess& access : problem_.workload[nest.einsum].accesses)
+        if (access.tensor == tensor &&
+            last_indices(nest, access.projection[rank], storage->loops_above).contains(slice))
+          return true;
+    }
+    return false;
+  }
+
+  struct Indices {
+    std::int64_t first = 0, last = 0;
+    bool contains(std::int64_t index) const { return first <= index && index <= last; }
+  };
+
+  /// What an index touches in the last step of the first `n_loops` loops of a nest.
+  Indices last_indices(const Nest& nest, const AffineExpression& index, int n_loops) const {
+    Indices indices{index.constant, index.constant};
+    for (const AffineTerm& term : index.terms) {
+      const Indices tile = last_tile(nest, term.variable, n_loops);
+      const bool ascends = term.coefficient > 0;
+      indices.first += term.coefficient * (ascends ? tile.first : tile.last);
+      indices.last += term.coefficient * (ascends ? tile.last : tile.first);
+    }
+    return indices;
+  }
+
+  Indices last_tile(const Nest& nest, RankVariableId variable, int n_loops) const {
+    const auto local =
+        static_cast<std::size_t>(problem_[nest.einsum].local_variable[variable.index()]);
+    const VariableRange& range = problem_.workload[nest.einsum].iteration_space[local];
+    std::int64_t size = range.size;
+    for (const NestLoop* loop = first_loop(nest); loop < first_loop(nest) + n_loops; ++loop) {
+      if (loop->variable != static_cast<int>(local)) continue;
+      const std::int64_t after_first = size - std::max(loop->first, loop->tile);
+      if (after_first > 0) size = (after_first - 1) % loop->tile + 1;
+    }
+    const std::int64_t last = range.minimum + range.size - 1;
+    return {last - size + 1, last};
   }
 
   static bool is_state(const BoundEinsum& einsum, std::size_t tensor) {

@@ -229,6 +229,8 @@ class Machine {
   void give_back_to_others(EinsumId maker, std::size_t open_from);
   void bring_in(const StorageItem& storage, const Lane& lane, Buffer& buffer, const Points& fresh);
   const Cell* last_slice_beside(const StorageItem& storage, const Lane& lane, Element element);
+  bool stands_behind(const StorageItem& storage, const StorageItem& other) const;
+  std::vector<const LoopItem*> loops_above(const StorageItem& storage) const;
   void send_off(TensorId tensor, const Buffer& buffer, const Points& dropped);
   void reserve(const StorageItem& storage, const Lanes& lanes, bool is_double);
   void release(const StorageItem& storage, const Lanes& lanes, bool is_double);

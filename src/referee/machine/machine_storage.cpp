@@ -118,12 +118,38 @@ const Cell* Machine::last_slice_beside(const StorageItem& storage, const Lane& l
   for (const auto& [where, buffer] : resting_) {
     const StorageItem& other = *where.first;
     if (&other == &storage || other.tensor != storage.tensor ||
-        other.component != storage.component || where.second != lane.ids.back())
+        other.component != storage.component || where.second != lane.ids.back() ||
+        !stands_behind(storage, other))
       continue;
     const Cell* cell = buffer->find(element);
     if (cell && cell->is_made) return cell;
   }
   return nullptr;
+}
+
+/// Whether all loops above a reader's backing storage stand above the maker's, too, and those above
+/// the maker's alone go from step to step: instances of separate loops are not the same.
+bool Machine::stands_behind(const StorageItem& storage, const StorageItem& other) const {
+  const std::vector<const LoopItem*> reading = loops_above(storage);
+  const std::vector<const LoopItem*> making = loops_above(other);
+  const auto is_in = [](const std::vector<const LoopItem*>& loops, const LoopItem* loop) {
+    return loop->has_one_step || std::find(loops.begin(), loops.end(), loop) != loops.end();
+  };
+  return std::all_of(reading.begin(), reading.end(),
+                     [&](const LoopItem* loop) { return is_in(making, loop); }) &&
+         std::all_of(making.begin(), making.end(), [&](const LoopItem* loop) {
+           return !loop->is_spatial || is_in(reading, loop);
+         });
+}
+
+std::vector<const LoopItem*> Machine::loops_above(const StorageItem& storage) const {
+  std::vector<const LoopItem*> loops;
+  for (EinsumId einsum : storage.served) {
+    const Path& path = program_.paths.at(einsum);
+    const Link& link = path.links.at(storage.tensor)[link_of(storage, einsum)];
+    for (std::size_t i = 0; i < link.loop_depth; ++i) loops.push_back(path.loops[i]);
+  }
+  return loops;
 }
 
 /// Points enter a backing storage: inputs with their numbers, results empty.

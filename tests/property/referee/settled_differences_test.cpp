@@ -472,22 +472,92 @@ TEST(SettledDifferences, ALoopAboveABranchesOwnNodeMakesItAnother) {
   EXPECT_FALSE(with(loop, ""));
 }
 
-// S is held below the loop over its steps, with the slice that a step reads and the one it writes:
-// 2 · 2 values of 8 bits, not (3 + 1) · 2. The last slice, 2 values, stays there for Y, which reads
-// it behind the loop.
-TEST(SettledDifferences, TheLastSliceOfAStateStaysForReadersBehindTheLoop) {
-  const Settled found(
-      "workload:\n  rank_sizes: {I: 3, L: 2}\n  bits_per_value: {All: 8}\n  initial: {S: 0}\n"
-      "  einsums: [\"S[i+1,l] = S[i,l] + X[i,l]\", \"Y[l] = S[i: 3,l] * W[l]\"]\n",
-      R"(
+std::string state_read_behind(const std::string& slice) {
+  return "workload:\n  rank_sizes: {I: 3, L: 2}\n  bits_per_value: {All: 8}\n  initial: {S: 0}\n"
+         "  einsums: [\"S[i+1,l] = S[i,l] + X[i,l]\", \"Y[l] = S[" +
+         slice + "] * W[l]\"]\n";
+}
+
+// In GB below the loop over the steps; `head` stands above the reader's node, `tail` below it.
+std::string held_below_the_steps(const std::string& head, const std::string& tail) {
+  return R"(
   - !Storage {tensors: [X, Y, W], component: DRAM}
   - !Sequential
     nodes:
     - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Storage {tensors: [S], component: GB}, !Temporal {rank_variable: l, tile_shape: 1}, !Compute {einsum: S, component: MAC}]}
-    - !Nested {nodes: [!Storage {tensors: [S], component: GB}, !Temporal {rank_variable: l, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
-)");
+    - !Nested {nodes: [)" +
+         head + "!Storage {tensors: [S], component: GB}, " + tail +
+         "!Compute {einsum: Y, component: MAC}]}\n";
+}
+
+// S is held below the loop over its steps, with the slice that a step reads and the one it writes:
+// 2 · 2 values of 8 bits, not (3 + 1) · 2. The last slice, 2 values, stays there for Y, which reads
+// it behind the loop.
+TEST(SettledDifferences, TheLastSliceOfAStateStaysForReadersBehindTheLoop) {
+  const std::string loop = "!Temporal {rank_variable: l, tile_shape: 1}, ";
+  const Settled found(state_read_behind("i: 3,l"), held_below_the_steps("", loop));
   ASSERT_TRUE(found.legal);
   EXPECT_EQ(found.peak_bits("GB"), 2 * 2 * 8);
+}
+
+// The last step holds slices 2 and 3: 0 and 1 were pushed out.
+TEST(SettledDifferences, EarlierSlicesOfAStateHaveLeftBehindTheLoop) {
+  const std::string loop = "!Temporal {rank_variable: l, tile_shape: 1}, ";
+  for (int slice = 0; slice <= 3; ++slice)
+    EXPECT_EQ(Settled(state_read_behind("i: " + std::to_string(slice) + ",l"),
+                      held_below_the_steps("", loop))
+                  .legal,
+              slice >= 2)
+        << slice;
+  EXPECT_FALSE(Settled(state_read_behind("i: 3,l"), held_below_the_steps(loop, "")).legal);
+}
+
+// Tiles of 2 steps: the last one makes slice 3 alone, and holds what it reads, slice 2.
+TEST(SettledDifferences, AnUnevenLastTileEndsWithFewerSlices) {
+  std::string nodes = held_below_the_steps("", "!Temporal {rank_variable: l, tile_shape: 1}, ");
+  nodes.replace(nodes.find("tile_shape: 1"), 13, "tile_shape: 2");
+  nodes.insert(nodes.find("!Temporal {rank_variable: l"),
+               "!Temporal {rank_variable: i, tile_shape: 1}, ");
+  for (int slice = 0; slice <= 3; ++slice)
+    EXPECT_EQ(Settled(state_read_behind("i: " + std::to_string(slice) + ",l"), nodes).legal,
+              slice >= 2)
+        << slice;
+}
+
+// Two readers of an input, which nobody makes: no loop over steps, whatever the first one reads.
+TEST(SettledDifferences, AnInputReadAtTwoPlacesIsNoState) {
+  const Settled found(
+      "workload:\n  rank_sizes: {I: 3, J: 4, L: 2}\n  bits_per_value: {All: 8}\n"
+      "  einsums: [\"Z[i,l] = X[J:i,l] + X[J:i+1,l]\", \"Y[l] = X[J:3,l] * W[l]\"]\n",
+      R"(
+  - !Storage {tensors: [Z, Y, W], component: DRAM}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: i, tile_shape: 1}, !Storage {tensors: [X], component: GB}, !Temporal {rank_variable: l, tile_shape: 1}, !Compute {einsum: Z, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [X], component: GB}, !Temporal {rank_variable: l, tile_shape: 1}, !Compute {einsum: Y, component: MAC}]}
+)");
+  EXPECT_FALSE(found.legal);
+}
+
+// R has one step and is backed in RF, in each branch below a loop over instances of its own: the
+// reader's instances are not the maker's, as for any other tensor.
+TEST(SettledDifferences, AStateInInstancesOfSeparateLoopsIsNotThereForItsReader) {
+  const std::string branch =
+      "!Spatial {rank_variable: m, tile_shape: 1, component: GB, name: g}, "
+      "!Storage {tensors: [R], component: RF}, ";
+  const Settled found(
+      "workload:\n  rank_sizes: {I: 1, M: 2}\n  bits_per_value: {All: 8}\n  initial: {R: 0}\n"
+      "  einsums: [\"R[i+1,m] = max(R[i,m], L[i,m])\", \"D[i,m] = R[i,m] - R[i+1,m]\"]\n",
+      R"(
+  - !Storage {tensors: [L, D], component: DRAM}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [)" +
+          branch + R"(!Compute {einsum: R, component: MAC}]}
+    - !Nested {nodes: [)" +
+          branch + R"(!Compute {einsum: D, component: MAC}]}
+)");
+  EXPECT_FALSE(found.legal);
 }
 
 }  // namespace
