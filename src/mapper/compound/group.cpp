@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "mapper/common/contains.h"
+#include "mapper/shape/part_of_problem.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -241,20 +242,13 @@ std::optional<ComponentId> compute_elsewhere(const BoundProblem& problem) {
 }
 
 BoundProblem slice(const BoundProblem& problem, const Group& group) {
-  Workload workload = problem.workload;
-  workload.einsums.assign(
-      problem.workload.einsums.begin() + static_cast<std::ptrdiff_t>(group.first),
-      problem.workload.einsums.begin() + static_cast<std::ptrdiff_t>(group.end));
-  auto bound = bind(workload, problem.arch, problem.algorithms);
-  SLUICE_CHECK(bound.has_value(), "a part of a workload that was bound does not bind");
-  return std::move(*bound);
+  std::vector<EinsumId> einsums;
+  for (std::size_t e = group.first; e < group.end; ++e) einsums.emplace_back(e);
+  return part_of_problem(problem, einsums);
 }
 
 BoundProblem slice_below_frames(const BoundProblem& problem, EinsumId einsum) {
-  Group alone;
-  alone.first = einsum.index();
-  alone.end = alone.first + 1;
-  BoundProblem result = slice(problem, alone);
+  BoundProblem result = part_of_problem(problem, {einsum});
   if (uses_copied_twice(problem, einsum))
     for (BoundComponent& component : result.einsums.front().components)
       component.size_bits = std::numeric_limits<double>::infinity();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mapper/request/einsum_orders.h"
+#include "mapper/shape/part_of_problem.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
@@ -61,12 +62,9 @@ Constraints renumbered(Constraints constraints, const std::vector<EinsumId>& ord
 MapperOutcome map_in_order(const Mapper& mapper, const BoundProblem& problem,
                            const std::vector<EinsumId>& order, MapperOptions options,
                            const MapperControl& control) {
-  Workload workload = problem.workload;
-  for (std::size_t i = 0; i < order.size(); ++i) workload.einsums[i] = problem.workload[order[i]];
-  const auto reordered = bind(workload, problem.arch, problem.algorithms);
-  SLUICE_CHECK(reordered.has_value(), "a workload that was bound does not bind in another order");
+  const BoundProblem reordered = part_of_problem(problem, order);
   options.constraints = renumbered(options.constraints, order);
-  MapperOutcome outcome = mapper.map(*reordered, options, control);
+  MapperOutcome outcome = mapper.map(reordered, options, control);
   if (!outcome) {
     if (outcome.error().einsum) outcome.error().einsum = order[outcome.error().einsum->index()];
     return outcome;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "mapper/shape/part_of_problem.h"
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/build.h"
 #include "mapper/space/compatibility.h"
@@ -17,19 +18,6 @@ using fused::LoopPlace;
 using fused::Slot;
 using fused::Template;
 
-/// The problem of one Einsum alone; its BoundEinsum stays that of the whole workload.
-BoundProblem problem_of_one(const BoundProblem& problem, EinsumId einsum) {
-  BoundProblem alone;
-  const Workload& whole = problem.workload;
-  alone.workload = {whole.name,    whole.ranks,     whole.rank_variables,
-                    whole.tensors, {whole[einsum]}, whole.n_instances};
-  alone.arch = problem.arch;
-  alone.roles = tensor_roles(alone.workload);
-  alone.einsums = {problem[einsum]};
-  alone.einsums.front().einsum = EinsumId(0);
-  return alone;
-}
-
 }  // namespace
 
 MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options)
@@ -43,7 +31,7 @@ MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options)
     for (const fused::LocalTensor& tensor : shapes_[e].tensors) last_use_[tensor.id.index()] = e;
   }
   for (const std::size_t e : templates_.first_einsums()) {
-    alone_.push_back(problem_of_one(problem, EinsumId(e)));
+    alone_.push_back(one_as_bound(problem, EinsumId(e)));
     std::vector<std::uint32_t>& shared = shared_.emplace_back();
     for (std::uint32_t t = 0; t < shapes_[e].tensors.size(); ++t)
       if (shapes_[e].tensors[t].shared) shared.push_back(t);

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "sluice/model/binding.h"
+
+namespace sluice {
+
+/// The problem of some of a workload's Einsums, in this order, as if there were no others: tensors
+/// that the others make are inputs.
+BoundProblem part_of_problem(const BoundProblem& problem, const std::vector<EinsumId>& einsums);
+
+/// The problem of one Einsum as the whole workload has bound it: what its components keep, and in
+/// which width, follows from the whole.
+BoundProblem one_as_bound(const BoundProblem& problem, EinsumId einsum);
+
+}  // namespace sluice
