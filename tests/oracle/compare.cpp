@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "sluice/frontend/load.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
@@ -269,6 +270,14 @@ RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits, cons
   }
 }
 
+BoundProblem written_problem(const ProblemSpec& spec) {
+  const auto specs = load_specs_from_text({{"problem.yaml", to_yaml(spec)}}, {});
+  if (!specs) throw InternalError(to_string(specs.error()));
+  auto problem = bind(*specs->workload, *specs->arch);
+  if (!problem) throw InternalError(to_string(problem.error()));
+  return std::move(*problem);
+}
+
 ShrunkDifference shrink(const Mapper& mapper, const ProblemSpec& spec, const std::string& found,
                         const EnumerationLimits& limits, std::uint64_t variation) {
   ShrunkDifference best{spec, found};
@@ -276,7 +285,7 @@ ShrunkDifference shrink(const Mapper& mapper, const ProblemSpec& spec, const std
     again = false;
     for (const ProblemSpec& simpler : simpler_problems(best.spec)) {
       try {
-        const BoundProblem problem = bind_problem(simpler);
+        const BoundProblem problem = written_problem(simpler);
         const MapperOptions options = options_of(simpler);
         const Enumeration truth = enumerate(problem, options, limits);
         if (truth.exceeded) continue;

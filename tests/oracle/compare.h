@@ -30,8 +30,12 @@ struct RandomCase {
 RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits,
                        const Extras& extras = {});
 
-/// The simplest problem near `spec` (greedily) for which the mapper still differs, with the
-/// difference.
+/// The problem as its YAML says it: an edited size may leave windows less than their variables
+/// walk, and the front end then bounds these. Throws InternalError where the front end refuses it.
+BoundProblem written_problem(const ProblemSpec& spec);
+
+/// The simplest problem near `spec` (greedily) for which the mapper still differs as its YAML is
+/// read, with the difference.
 struct ShrunkDifference {
   ProblemSpec spec;
   std::string difference;
