@@ -20,13 +20,14 @@ struct StorageConstraint {
   friend bool operator==(const StorageConstraint&, const StorageConstraint&) = default;
 };
 
-/// Bounds of a variable's tile at the innermost storage node of `memory`; where the memory holds
-/// nothing of the Einsum, nothing is asked.
+/// Bounds of a variable's tile at the innermost storage node of `memory`, or at every node there of
+/// the tensors named; without such a node nothing is asked.
 struct TileConstraint {
   std::string name;
   std::optional<EinsumId> einsum;
   RankVariableId variable;
-  ComponentId memory;  ///< the tile that this memory's innermost storage node sees
+  ComponentId memory;             ///< the tile that this memory's innermost storage node sees
+  std::vector<TensorId> tensors;  ///< empty: the innermost node, whatever it holds
   std::int64_t minimum = 1;
   std::optional<std::int64_t> maximum;
   friend bool operator==(const TileConstraint&, const TileConstraint&) = default;
@@ -51,9 +52,9 @@ struct FusionConstraint {
   friend bool operator==(const FusionConstraint&, const FusionConstraint&) = default;
 };
 
-/// Relative order, outermost first, of the temporal loops over these variables between the first
-/// storage node of `memory` and that of the next memory further in. Other loops may stand among
-/// them.
+/// Relative order, outermost first, of the temporal loops over these variables between the
+/// innermost storage node of `memory` and that of the next memory further in. Other loops may stand
+/// among them.
 struct LoopOrderConstraint {
   std::string name;
   std::optional<EinsumId> einsum;

@@ -86,6 +86,7 @@ class ConstraintsReader {
     const auto variable = names_.variable(map.required("rank_variable"));
     c.variable = variable.value_or(RankVariableId());
     const YamlNode* maximum = map.optional("maximum");
+    c.tensors = names_.tensor_set(map.optional("tensors"), c.einsum);
     c.minimum = read_integer(context_, map.optional("minimum"), "minimum", 1).value_or(1);
     c.maximum = read_integer(context_, maximum, "maximum", 1);
     if (const auto exact = read_integer(context_, map.optional("tile_shape"), "tile_shape", 1))

@@ -131,7 +131,13 @@ std::vector<TensorId> NameResolver::tensor_set(const YamlNode* node,
     context_.error(*node, fmt::format("a set of tensors is needed here, not {}", describe(*node)),
                    "as in '[A, B]', 'All' or '~Intermediates'");
   std::set<TensorId> found;
-  for (const YamlPointer& part : parts) add_set(*part, einsum, found);
+  for (const YamlPointer& part : parts) {
+    const auto named = part->is_scalar() ? tensors_.find(part->text) : tensors_.end();
+    if (part.get() != node && named != tensors_.end())  // in a list also one called `Inputs`
+      found.insert(TensorId(named->second));
+    else
+      add_set(*part, einsum, found);
+  }
   return {found.begin(), found.end()};
 }
 

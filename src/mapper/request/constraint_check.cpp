@@ -70,13 +70,21 @@ class ConstraintCheck {
   bool keeps(const TileConstraint& c, const EinsumWalk& way) const {
     const int variable = problem_[way.einsum].local_variable[c.variable.index()];
     if (variable < 0) return true;
-    const WalkedStorage* innermost = nullptr;
-    for (const WalkedStep& step : way.steps)
-      if (step.storage && step.storage->component == c.memory) innermost = &*step.storage;
-    if (innermost == nullptr) return true;
-    const std::int64_t tile = innermost->tiles[static_cast<std::size_t>(variable)];
-    return c.minimum <= tile &&
-           tile <= c.maximum.value_or(std::numeric_limits<std::int64_t>::max());
+    const auto fits = [&](const WalkedStep& step) {
+      const std::int64_t tile = step.storage->tiles[static_cast<std::size_t>(variable)];
+      return c.minimum <= tile &&
+             tile <= c.maximum.value_or(std::numeric_limits<std::int64_t>::max());
+    };
+    if (c.tensors.empty()) {
+      const auto innermost = innermost_node(way, c.memory);
+      return innermost == way.steps.end() || fits(*innermost);
+    }
+    return std::all_of(way.steps.begin(), way.steps.end(), [&](const WalkedStep& step) {
+      return !step.storage || step.storage->component != c.memory ||
+             std::none_of(c.tensors.begin(), c.tensors.end(),
+                          [&](TensorId t) { return contains(step.storage->tensors, t); }) ||
+             fits(step);
+    });
   }
 
   bool keeps(const SpatialConstraint& c, const EinsumWalk& way) const {
@@ -86,22 +94,33 @@ class ConstraintCheck {
     });
   }
 
-  /// Temporal loops from the first node of the memory to the first one further in.
+  /// Temporal loops from the innermost node of the memory to that of the next one further in.
   bool keeps(const LoopOrderConstraint& c, const EinsumWalk& way) const {
-    bool is_inside = false;
+    std::optional<ComponentId> next;
+    for (const WalkedStep& step : way.steps)
+      if (step.storage && c.memory < step.storage->component)
+        next = std::min(next.value_or(step.storage->component), step.storage->component);
+    const auto begin = innermost_node(way, c.memory);
+    const auto end = next ? innermost_node(way, *next) : way.steps.end();
+    if (begin == way.steps.end()) return true;
     std::ptrdiff_t last = 0;
-    for (const WalkedStep& step : way.steps) {
-      if (step.storage) {
-        if (is_inside && c.memory < step.storage->component) break;
-        is_inside = is_inside || step.storage->component == c.memory;
-      } else if (is_inside && !step.loop.component) {
-        const auto at = std::find(c.order.begin(), c.order.end(), step.loop.variable);
-        if (at == c.order.end()) continue;
-        if (at - c.order.begin() < last) return false;
-        last = at - c.order.begin();
-      }
+    for (auto step = begin; step < end; ++step) {
+      if (step->storage || step->loop.component) continue;
+      const auto at = std::find(c.order.begin(), c.order.end(), step->loop.variable);
+      if (at == c.order.end()) continue;
+      if (at - c.order.begin() < last) return false;
+      last = at - c.order.begin();
     }
     return true;
+  }
+
+  /// Of the memory; the end: it has none.
+  static std::vector<WalkedStep>::const_iterator innermost_node(const EinsumWalk& way,
+                                                                ComponentId memory) {
+    auto innermost = way.steps.end();
+    for (auto step = way.steps.begin(); step != way.steps.end(); ++step)
+      if (step->storage && step->storage->component == memory) innermost = step;
+    return innermost;
   }
 
   bool holds(const FusionConstraint& c) const {

@@ -58,6 +58,7 @@ class ConstraintsPrinter {
     map.add("memory", arch_[c.memory].name).add("rank_variable", workload_[c.variable].name);
     map.add("minimum", std::to_string(c.minimum));
     if (c.maximum) map.add("maximum", std::to_string(*c.maximum));
+    if (!c.tensors.empty()) map.add("tensors", names(c.tensors));
   }
 
   void fill(YamlFlowMap& map, const SpatialConstraint& c) const {

@@ -95,15 +95,13 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
     if (used > problem_.arch[loop.component].spatial[loop.dimension].fanout) return false;
   }
   for (const fused::TileRule& rule : tile_rules_[e]) {
-    std::optional<std::uint32_t> gap;
-    for (const Slot& slot : templ.slots)
-      if (slot.component == rule.memory) gap = std::max(gap.value_or(0), slot.gap);
-    if (!gap) continue;
-    std::int64_t tile = shape.sizes[rule.variable];
-    for (std::size_t l = 0; l < trips.size(); ++l)
-      if (templ.loops[l].variable == rule.variable && templ.loops[l].gap < *gap)
-        tile = fused::tile_inside(tile, trips[l]);
-    if (tile < rule.minimum || tile > rule.maximum) return false;
+    for (const std::vector<bool>& above : fused::above_ruled_nodes(templ, rule)) {
+      std::int64_t tile = shape.sizes[rule.variable];
+      for (std::size_t l = 0; l < trips.size(); ++l)
+        if (templ.loops[l].variable == rule.variable && above[l])
+          tile = fused::tile_inside(tile, trips[l]);
+      if (tile < rule.minimum || tile > rule.maximum) return false;
+    }
   }
   if (options_.pruning.redundant_templates && fused::is_redundant(templ, trips)) return false;
   return fused::settles_routes(problem_, shape, templ, trips) &&

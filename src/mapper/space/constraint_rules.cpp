@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "mapper/common/contains.h"
+
 namespace sluice::fused {
 namespace {
 
@@ -17,17 +19,60 @@ std::optional<std::uint32_t> local_variable(const EinsumShape& shape, RankVariab
   return static_cast<std::uint32_t>(at - shape.variables.begin());
 }
 
+std::uint64_t local_tensors(const EinsumShape& shape, const std::vector<TensorId>& ids) {
+  std::uint64_t local = 0;
+  for (std::size_t t = 0; t < shape.tensors.size(); ++t)
+    if (contains(ids, shape.tensors[t].id)) local |= std::uint64_t{1} << t;
+  return local;
+}
+
+/// Of a memory's slots; nothing: it has none.
+std::optional<std::uint32_t> innermost_group(const SlotGroups& groups, ComponentId memory) {
+  std::optional<std::uint32_t> innermost;
+  for (std::size_t s = 0; s < groups.slots.size(); ++s)
+    if (groups.slots[s].component == memory)
+      innermost = std::max(innermost.value_or(0), groups.group_of[s]);
+  return innermost;
+}
+
+/// The next one further in that has slots.
+std::optional<ComponentId> next_memory(const SlotGroups& groups, ComponentId memory) {
+  std::optional<ComponentId> next;
+  for (const Slot& slot : groups.slots)
+    if (memory < slot.component && (!next || slot.component < *next)) next = slot.component;
+  return next;
+}
+
 }  // namespace
 
 std::vector<TileRule> tile_rules(const Constraints& constraints, const EinsumShape& shape) {
   std::vector<TileRule> rules;
   for (const TileConstraint& c : constraints.tiles) {
     if (!concerns(c, shape)) continue;
-    if (const auto variable = local_variable(shape, c.variable))
-      rules.push_back({*variable, c.memory, c.minimum,
-                       c.maximum.value_or(std::numeric_limits<std::int64_t>::max())});
+    const auto variable = local_variable(shape, c.variable);
+    if (!variable) continue;
+    TileRule& rule = rules.emplace_back();
+    rule.variable = *variable;
+    rule.memory = c.memory;
+    if (!c.tensors.empty()) rule.tensors = local_tensors(shape, c.tensors);
+    rule.minimum = c.minimum;
+    rule.maximum = c.maximum.value_or(std::numeric_limits<std::int64_t>::max());
   }
   return rules;
+}
+
+std::vector<std::vector<bool>> above_ruled_nodes(const Template& templ, const TileRule& rule) {
+  std::vector<std::vector<bool>> nodes;
+  for (const Slot& slot : templ.slots) {
+    if (slot.component != rule.memory || (rule.tensors && (*rule.tensors >> slot.tensor & 1) == 0))
+      continue;
+    if (rule.tensors || nodes.empty()) nodes.emplace_back(templ.loops.size(), false);
+    const std::int32_t own = slot.loop_above_node();
+    const std::uint32_t gap = own < 0 ? slot.gap : templ.loops[static_cast<std::size_t>(own)].gap;
+    for (std::size_t l = 0; l < templ.loops.size(); ++l)
+      if (templ.loops[l].gap < gap || static_cast<std::int32_t>(l) == own) nodes.back()[l] = true;
+  }
+  return nodes;
 }
 
 std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumShape& shape,
@@ -39,18 +84,13 @@ std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumS
     for (RankVariableId id : c.order)
       if (const auto variable = local_variable(shape, id)) rule.variables.push_back(*variable);
     if (rule.variables.size() < 2) continue;
-    bool holds = false;
-    for (std::size_t s = 0; s < groups.slots.size(); ++s) {
-      if (groups.slots[s].component != c.memory) continue;
-      rule.first_gap = holds ? std::min(rule.first_gap, groups.group_of[s]) : groups.group_of[s];
-      holds = true;
-    }
-    if (!holds) continue;
+    const auto first = innermost_group(groups, c.memory);
+    if (!first) continue;
+    rule.first_gap = *first;
     rule.last_gap = groups.count - 1;
-    for (std::size_t s = 0; s < groups.slots.size(); ++s)
-      if (c.memory < groups.slots[s].component && groups.group_of[s] > rule.first_gap)
-        rule.last_gap = std::min(rule.last_gap, groups.group_of[s] - 1);
-    rules.push_back(std::move(rule));
+    if (const auto inside = next_memory(groups, c.memory))
+      rule.last_gap = *innermost_group(groups, *inside) - 1;
+    if (rule.first_gap <= rule.last_gap) rules.push_back(std::move(rule));
   }
   return rules;
 }

@@ -132,6 +132,15 @@ class LoopPlacer {
     return result;
   }
 
+  /// Variables whose tile at a node is constrained: it may have to stand above their loops.
+  Variables with_tile_rule(const Slot& slot) const {
+    Variables result = 0;
+    for (const TileRule& rule : tile_rules(constraints_, shape_))
+      if (rule.memory == slot.component && (!rule.tensors || (*rule.tensors >> slot.tensor & 1)))
+        result |= bit(rule.variable);
+    return result;
+  }
+
   /// Variables that walk rows of a tensor that are handed on.
   Variables rows(std::size_t tensor) const {
     Variables result = 0;
@@ -169,7 +178,8 @@ class LoopPlacer {
     for (const Slot* slot : slots_of_group(gap)) {
       const bool order_matters =
           (is_fused && options_.max_fused_loops >= 2) || begins_with_steps(gap);
-      if (!slot->backing && !order_matters) allowed &= ~held(slot->tensor, Relevance::kRelevant);
+      if (!slot->backing && !order_matters)
+        allowed &= ~held(slot->tensor, Relevance::kRelevant) | with_tile_rule(*slot);
       partial_above |= windows(slot->tensor);
     }
     // Raising a node over a loop would change its tile, and the order of the loops around it.

@@ -181,7 +181,7 @@ class StateEnumerator {
     return std::all_of(limits_.tiles.begin(), limits_.tiles.end(), [&](const auto& limit) {
       std::int64_t tile = shape_.sizes[limit.variable];
       for (std::size_t l = 0; l < trips_.size(); ++l)
-        if (cls_.loops[l].variable == limit.variable && cls_.loops[l].gap < limit.gap)
+        if (cls_.loops[l].variable == limit.variable && limit.above[l])
           tile = tile_inside(tile, trips_[l]);
       return limit.minimum <= tile && tile <= limit.maximum;
     });

@@ -49,10 +49,10 @@ struct ClassLimits {
   int max_fused_loops = 0;
   int max_fused_loops_per_rank = 0;
   std::vector<std::int64_t> fanout;  ///< per class loop: fanout of a spatial one, else 0
-  /// The tile of a variable inside all its loops above a gap.
+  /// The tile of a variable inside some of its loops.
   struct Tile {
     std::uint32_t variable = 0;
-    std::uint32_t gap = 0;
+    std::vector<bool> above;  ///< per class loop: the tile is inside it
     std::int64_t minimum = 1, maximum = 0;
   };
   std::vector<Tile> tiles;  ///< only where no joint loops are made (make_classes)

@@ -17,7 +17,7 @@ std::vector<std::int64_t> class_key(const VariableClass& cls, const ClassLimits&
   }
   for (const ClassLimits::Tile& tile : limits.tiles) {
     key.insert(key.end(), {tile.variable, tile.minimum, tile.maximum});
-    for (const ClassLoop& loop : cls.loops) key.push_back(loop.gap < tile.gap);
+    key.insert(key.end(), tile.above.begin(), tile.above.end());
   }
   return key;
 }

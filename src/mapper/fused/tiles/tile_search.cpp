@@ -20,17 +20,18 @@
 namespace sluice::fused {
 namespace {
 
-/// Bounds of tiles at the innermost node of each constrained memory; none where it holds nothing.
+/// Bounds of tiles at the nodes that constraints are about.
 std::vector<ClassLimits::Tile> tile_limits(const TileSearchContext& context, const Template& templ,
                                            const VariableClass& cls) {
   std::vector<ClassLimits::Tile> limits;
   for (const TileRule& rule : tile_rules(*context.constraints, *context.shape)) {
     if (std::find(cls.variables.begin(), cls.variables.end(), rule.variable) == cls.variables.end())
       continue;
-    std::optional<std::uint32_t> gap;
-    for (const Slot& slot : templ.slots)
-      if (slot.component == rule.memory) gap = std::max(gap.value_or(0), slot.gap);
-    if (gap) limits.push_back({rule.variable, *gap, rule.minimum, rule.maximum});
+    for (const std::vector<bool>& above : above_ruled_nodes(templ, rule)) {
+      ClassLimits::Tile& limit =
+          limits.emplace_back(ClassLimits::Tile{rule.variable, {}, rule.minimum, rule.maximum});
+      for (const ClassLoop& loop : cls.loops) limit.above.push_back(above[loop.places.front()]);
+    }
   }
   return limits;
 }
@@ -38,8 +39,7 @@ std::vector<ClassLimits::Tile> tile_limits(const TileSearchContext& context, con
 /// A variable of one value has no loops; its tile is 1 everywhere.
 bool single_values_allowed(const TileSearchContext& context, const Template& templ) {
   for (const TileRule& rule : tile_rules(*context.constraints, *context.shape)) {
-    const bool holds = std::any_of(templ.slots.begin(), templ.slots.end(),
-                                   [&](const Slot& slot) { return slot.component == rule.memory; });
+    const bool holds = !above_ruled_nodes(templ, rule).empty();
     if (holds && context.shape->sizes[rule.variable] == 1 && rule.minimum > 1) return false;
   }
   return true;
