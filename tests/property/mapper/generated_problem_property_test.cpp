@@ -37,7 +37,7 @@ class BlindToWindows : public Mapper {
     for (const Einsum& einsum : problem.workload.einsums)
       for (const TensorAccess& access : einsum.accesses)
         for (const AffineExpression& index : access.projection)
-          if (index.terms.size() > 1 && points(einsum) >= 8)
+          if (index.terms.size() > 1 && points(einsum) >= 4)
             return tl::make_unexpected(NoMapping{});
     return standard_mappers().find("fused")->map(problem, options, control);
   }
@@ -74,7 +74,7 @@ TEST(GeneratedProblem, ShrinksToOneThatDiffersAsItIsPrinted) {
         << yaml;
     ++shrunk;
   }
-  EXPECT_GE(shrunk * 8, cases.count);
+  EXPECT_GE(shrunk, cases.count / 10);  // three of ten draws have a window of four points
 }
 
 }  // namespace
