@@ -112,6 +112,10 @@ function(sluice_add_tests)
   file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/module_arrows.txt" CONTENT "${arrows}")
   add_test(NAME house COMMAND "${PROJECT_SOURCE_DIR}/tests/house/check.sh" "${PROJECT_SOURCE_DIR}"
                               "${PROJECT_BINARY_DIR}/module_arrows.txt")
+  # One of the mutations that `./dev mutate` tries.
+  add_test(NAME mutation COMMAND "${PROJECT_SOURCE_DIR}/tests/house/mutations.sh" "${PROJECT_SOURCE_DIR}"
+                                 "${PROJECT_BINARY_DIR}" "merging reads are free")
+  set_tests_properties(mutation PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   # The library's cascades against NumPy; skipped where there is none.
   add_test(NAME reference COMMAND "${PROJECT_SOURCE_DIR}/tests/reference/run.sh" "$<TARGET_FILE:sluice>")
   set_tests_properties(reference PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
