@@ -22,7 +22,7 @@ writes are charged as reads                   s/call(storage, bound.write_action
 reads do not count                            s/call(storage, bound.read_action, traffic.reads, traffic.unit_reads)/(void)0/
 a call moves one bit                          s/{bits, bits_moved_by(of, bits)}/{bits, 1}/
 a value has one bit                           s/{bits, bits_moved_by(of, bits)}/{1, bits_moved_by(of, bits)}/
-calls of memories cost nothing                s/, of.energy_j});/, 0});/
+calls of memories cost nothing                s/ of.energy_j});/ 0});/
 a copy is two tensors                         s/if (!is_second_of_copy(.*$/if (true)/
 computing costs nothing                       s/\(arch\[compute\]\.actions\[action\]\.energy_j\)/0 * problem_.\1/;s/problem_\.0/0/
 computing takes no time                       s/^\( *\)traffic.unit_operations,/\1BasicNestTraffic<Value>{}.unit_operations,/
@@ -34,6 +34,7 @@ untimed networks take time                    s/if (network.implicit_time == Imp
 what goes down takes no link                  s/add_links(traffic.down_loads, bits, load.down)/(void)0/
 what goes up takes no link                    s/add_links(traffic.up_loads, bits, load.up)/(void)0/
 everything waits once for all receivers       s/ImplicitTime::kReceivers ?/ImplicitTime::kOnce ?/
+routers take no time                          s/{network.router_latency_s, 1}/{0, 1}/
 messages have no queue                        s/{network.queue_latency_s \* bits,/{0 * bits,/
 gated components always leak                  s/if (!used.leaks(/if (false \&\& used.leaks(/
 nothing leaks                                 s/return problem\[einsum\].components\[component\].instances/return 0/

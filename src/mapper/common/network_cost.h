@@ -19,6 +19,14 @@ inline bool takes_time_by_steps(const Network& network) {
   return network.implicit_time != ImplicitTime::kNone && network.router_latency_s > 0;
 }
 
+/// Whether steps that move nothing more take time on the way to a compute.
+inline bool waits_by_steps(const BoundProblem& problem, const BoundCompute& compute) {
+  return std::any_of(
+      compute.networks.begin(), compute.networks.end(), [&](const PathNetwork& path) {
+        return takes_time_by_steps(std::get<Network>(problem.arch[path.network].kind));
+      });
+}
+
 /// Whether a network on the way to a compute costs something, before the instances of `fanned` (or
 /// of any component).
 inline bool has_routes(const BoundProblem& problem, const BoundCompute& compute,

@@ -80,8 +80,24 @@ std::optional<NoMapping> refused_constraints(const Mapper& mapper, const Workloa
   return no;
 }
 
+bool has_windows(const BoundProblem& problem) {
+  const auto moves_windows = [](const std::vector<Relevance>& seen) {
+    return std::find(seen.begin(), seen.end(), Relevance::kPartial) != seen.end();
+  };
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& e) {
+    return std::any_of(e.relevance.begin(), e.relevance.end(), moves_windows) ||
+           std::any_of(e.held_relevance.begin(), e.held_relevance.end(), moves_windows);
+  });
+}
+
+bool has_tolls(const Arch& arch) {
+  return std::any_of(arch.components.begin(), arch.components.end(),
+                     [](const Component& component) { return component.is_toll(); });
+}
+
 /// What compiled costs do not have of a network that costs something.
-std::optional<UnpricedPart> unpriced_network(const MapperOptions& options,
+std::optional<UnpricedPart> unpriced_network(const BoundProblem& problem,
+                                             const MapperOptions& options,
                                              const Component& component, const Network& network) {
   if (!costs(network)) return std::nullopt;
   if (network.layout == NodeLayout::kPacked)
@@ -93,8 +109,16 @@ std::optional<UnpricedPart> unpriced_network(const MapperOptions& options,
   if (options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion)
     return UnpricedPart{"uneven tiles on networks that cost energy or time", component.name,
                         "no --imperfect-factors and --row-fusion"};
-  if (takes_time_by_steps(network))
-    return UnpricedPart{"networks whose routers take time", component.name, "router_latency: 0"};
+  if (!takes_time_by_steps(network)) return std::nullopt;
+  if (has_windows(problem))
+    return UnpricedPart{"networks whose routers take time, where loops move windows",
+                        component.name, "router_latency: 0"};
+  if (!options.constraints.tiles.empty())
+    return UnpricedPart{"networks whose routers take time, with constraints on tiles",
+                        component.name, "router_latency: 0"};
+  if (has_tolls(problem.arch))
+    return UnpricedPart{"networks whose routers take time, with tolls", component.name,
+                        "router_latency: 0"};
   return std::nullopt;
 }
 
@@ -107,7 +131,7 @@ std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
                         "--latency overlap"};
   for (const Component& component : problem.arch.components) {
     if (const Network* network = std::get_if<Network>(&component.kind))
-      if (auto part = unpriced_network(options, component, *network)) return part;
+      if (auto part = unpriced_network(problem, options, component, *network)) return part;
     const Container* container = std::get_if<Container>(&component.kind);
     if (container && container->array)
       return UnpricedPart{"arrays that take cycles to fill and drain", component.name, "no array:"};

@@ -50,6 +50,13 @@ bool has_costing_networks(const BoundProblem& problem, const MapperOptions&) {
                        [&](const auto& compute) { return has_routes(problem, compute); });
   });
 }
+bool waits_by_steps(const BoundProblem& problem, const MapperOptions&) {
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const auto& einsum) {
+    return std::any_of(einsum.computes.begin(), einsum.computes.end(), [&](const auto& compute) {
+      return sluice::waits_by_steps(problem, compute);
+    });
+  });
+}
 bool has_ports(const BoundProblem& problem, const MapperOptions&) {
   const std::vector<Component>& components = problem.arch.components;
   const auto outermost = std::find_if(components.begin(), components.end(),
@@ -120,6 +127,10 @@ const std::vector<Row>& table() {
        "more than one temporal loop over a variable between two nodes, or more than one spatial "
        "loop over it on a dimension; spatial loops further in than their component allows",
        always},
+      {In::kExchanges, "nodes held back",
+       "where the routers of a network take time: nodes that nothing keeps from sinking through a "
+       "loop but another node right below them",
+       waits_by_steps},
       {In::kExchanges, "orders of routes",
        "where networks cost something: spatial loops over one dimension in another order than the "
        "Einsum's variables, or several of them above a shared tensor",

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "constraint_rules.h"
+#include "mapper/common/network_cost.h"
 #include "order_rules.h"
 #include "sluice/support/error.h"
 
@@ -27,6 +28,7 @@ class LoopPlacer {
         constraints_(constraints),
         bound_(problem[shape.einsum]),
         compute_(compute),
+        waits_(waits_by_steps(problem, bound_.computes[compute])),
         groups_(groups),
         rules_(order_rules(constraints, shape, groups), shape.sizes.size()),
         outer_(outer) {
@@ -174,19 +176,21 @@ class LoopPlacer {
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
       if (!seen_above(gap, t)) allowed &= with(t, Relevance::kRelevant) | rows(t);
     if (!options_.pruning.redundant_templates) return allowed;
-    Variables partial_above = 0;
+    Variables partial_above = 0, stopping = 0;
     for (const Slot* slot : slots_of_group(gap)) {
       const bool order_matters =
-          (is_fused && options_.max_fused_loops >= 2) || begins_with_steps(gap);
+          (is_fused ? options_.max_fused_loops >= 2 : waits_) || begins_with_steps(gap);
       if (!slot->backing && !order_matters)
         allowed &= ~held(slot->tensor, Relevance::kRelevant) | with_tile_rule(*slot);
+      if (!slot->backing && waits_) stopping |= ~held(slot->tensor, Relevance::kRelevant);
       partial_above |= windows(slot->tensor);
     }
     // Raising a node over a loop would change its tile, and the order of the loops around it.
     const bool may_raise = constraints_.tiles.empty() && constraints_.loop_orders.empty();
     if (is_fused || !may_raise) return allowed;
     for (const Slot* slot : slots_of_group(gap + 1))
-      allowed &= ~(with(slot->tensor, Relevance::kIrrelevant) & ~partial_above & ~dealt_out(gap));
+      allowed &= ~(with(slot->tensor, Relevance::kIrrelevant) & ~partial_above & ~dealt_out(gap) &
+                   ~stopping);
     return allowed;
   }
 
@@ -502,14 +506,28 @@ class LoopPlacer {
     std::vector<LoopPlace> places;
     if (first >= 0 && !begins_with_steps(gap))
       places.push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
-    const Variables late = late_in(gap), rows = rows_in(gap);
+    const Variables late = late_in(gap), stopped = stopped_in(gap), rows = rows_in(gap);
     for (const bool is_row : {false, true})
-      for (const bool is_late : {false, true})
+      for (const bool is_last : {false, true})
         for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
           if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first &&
-              (late >> v & 1) == is_late && (rows >> v & 1) == is_row)
-            places.push_back({.variable = v, .gap = gap, .late = is_late, .block = is_row});
+              ((late | stopped) >> v & 1) == is_last && (rows >> v & 1) == is_row)
+            places.push_back({.variable = v,
+                              .gap = gap,
+                              .late = (late >> v & 1) != 0,
+                              .stopped = (stopped >> v & 1) != 0,
+                              .block = is_row});
     return places;
+  }
+
+  /// Where each step of a node waits, it may pay to keep it from sinking: temporal loops of an
+  /// unfused gap that belong above the node above it, unless another loop of the gap is in between.
+  Variables stopped_in(std::uint32_t gap) const {
+    Variables result = 0;
+    if (gap < fused_gaps_ || !waits_) return result;
+    for (const Slot* slot : slots_of_group(gap))
+      if (!slot->backing) result |= held(slot->tensor, Relevance::kRelevant);
+    return result;
   }
 
   /// Loops that hand on rows of some tensor backed further in: no other loop of the gap stands
@@ -560,6 +578,7 @@ class LoopPlacer {
   const Constraints& constraints_;
   const BoundEinsum& bound_;
   std::uint32_t compute_;
+  const bool waits_;  ///< each step of a node takes time on some network
   const SlotGroups& groups_;
   OrderRules rules_;
   std::optional<OuterSteps> outer_;

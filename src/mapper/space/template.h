@@ -38,6 +38,9 @@ struct LoopPlace {
   /// Fully relevant to the non-backing node above: pointless unless another loop of the gap, which
   /// leads, is in between.
   bool late = false;
+  /// Where each step of a node waits on a network: as `late`, of an unfused gap, but any other loop
+  /// of the gap above it will do (is_redundant).
+  bool stopped = false;
   /// Always there, directly below the node above, with at least one late loop of its gap below it.
   bool leads = false;
   /// Over all steps of a recurrence whose tensors are backed above it: outermost, shared, but no

@@ -1,5 +1,6 @@
 #include "mapper/strategies/fused_mapper.h"
 
+#include "mapper/common/network_cost.h"
 #include "mapper/fused/join/search.h"
 #include "mapper/request/refusal.h"
 
@@ -19,7 +20,12 @@ tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& probl
                                                        const MapperOptions& options,
                                                        const MapperControl& control) const {
   if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
-  return fused::Search(problem, options, control).run();
+  // Compiled steps are those of nodes that do not sink; all templates have others.
+  MapperOptions searched = options;
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (const BoundCompute& compute : einsum.computes)
+      if (waits_by_steps(problem, compute)) searched.pruning.redundant_templates = true;
+  return fused::Search(problem, searched, control).run();
 }
 
 }  // namespace sluice

@@ -3,8 +3,6 @@
 #include "oracle/problem/random_problem.h"
 
 namespace sluice::oracle {
-namespace {
-
 bool has_window(const AccessSpec& access) {
   return std::any_of(access.projection.begin(), access.projection.end(), [](const auto& index) {
     const std::size_t plus = index.second.find("+ ");
@@ -12,6 +10,8 @@ bool has_window(const AccessSpec& access) {
            std::isalpha(static_cast<unsigned char>(index.second[plus + 2])) != 0;
   });
 }
+
+namespace {
 
 bool has_ports(const ProblemSpec& spec) {
   for (const MemorySpec& memory : spec.memories) {

@@ -312,6 +312,19 @@ void add_networks(Dice& dice, ProblemSpec& spec) {
   }
 }
 
+/// `fused` knows routers that take time, but not together with windows or tolls.
+void add_router_latency(Dice& dice, ProblemSpec& spec) {
+  bool knows = std::none_of(spec.memories.begin(), spec.memories.end(),
+                            [](const MemorySpec& m) { return m.kind == HolderKind::kToll; });
+  for (const EinsumSpec& einsum : spec.einsums) {
+    knows = knows && !has_window(einsum.output);
+    for (const AccessSpec& input : einsum.inputs) knows = knows && !has_window(input);
+  }
+  for (MemorySpec& memory : spec.memories)
+    if (knows && memory.kind == HolderKind::kNetwork && dice.chance(40))
+      memory.network.router_latency = dice.text_of({"0.125", "0.5", "2"});
+}
+
 void add_leakage(Dice& dice, ProblemSpec& spec) {
   const auto draw = [&](std::string& leak, bool& power_gated) {
     if (dice.chance(75)) leak = dice.text_of({"0.125", "0.5", "1", "4"});
@@ -359,6 +372,7 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.networks) {
     Dice own(seed ^ 0x2545F4914F6CDD1DULL);  // so that seeds without networks stay what they were
     if (own.chance(15)) add_networks(own, spec);
+    add_router_latency(own, spec);
   }
   if (extras.leakage && dice.chance(20)) add_leakage(dice, spec);
   if (extras.ports && dice.chance(12)) add_ports(dice, spec);

@@ -29,6 +29,9 @@ struct EinsumSpec {
   std::vector<std::string> bounds;  ///< `0 <= r < 3`: variables that are no rank of their own
 };
 
+/// Whether a rank is read or written through a sum of variables.
+bool has_window(const AccessSpec& access);
+
 struct FanoutSpec {
   std::string name;
   int fanout = 2;

@@ -102,6 +102,12 @@ constexpr const char* kProduct = R"yaml(workload:
   einsums:
   - "Z[m,n] = A[m,k] * W[k,n]"
 )yaml";
+constexpr const char* kShallowProduct = R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 3, K: 2, N: 5}
+  einsums:
+  - "Z[m,n] = A[m,k] * W[k,n]"
+)yaml";
 constexpr const char* kCopyAndProduct = R"yaml(workload:
   bits_per_value: {Other: 8, B: 4}
   rank_sizes: {M: 3, K: 4}
@@ -147,6 +153,10 @@ constexpr const char* kCores =
     "  - !Container {name: Core, spatial: [{name: x, fanout: 2, may_reuse: Nothing, min_usage: "
     "1}]}\n";
 
+/// The network adds the sums of both cores up.
+constexpr const char* kReducingCores =
+    "  - !Container {name: Core, spatial: [{name: x, fanout: 2, may_reuse: All, min_usage: 1}]}\n";
+
 std::string bus(const std::string& keys) {
   return "  - !Network {name: Wires, topology: bus, returning_sums: free, hop_energy: 3, "
          "bits_per_hop_energy: 4, leak_power: 0.5, power_gated: true, " +
@@ -160,12 +170,15 @@ std::vector<Case> cases() {
       {"main", kProduct, "", kCores, 1, kFast, kFast, keep},
       {"buffer", kProduct, "", kCores, kFast, 1, kFast, keep},
       {"compute", kProduct, "", kCores, kFast, kFast, 1, keep},
-      {"links", kProduct, bus("link_bandwidth: 0.25"), kCores, kFast, kFast, kFast, keep},
-      {"queues", kProduct, bus("link_bandwidth: inf, channel_width: 4, queue_latency: 2"), kCores,
-       kFast, kFast, kFast, keep},
+      {"downlink", kProduct, bus("link_bandwidth: 0.25"), kCores, kFast, kFast, kFast, keep},
+      {"uplink", kShallowProduct, bus("link_bandwidth: 0.25"), kCores, kFast, kFast, kFast, keep},
+      {"queues", kProduct, bus("link_bandwidth: inf, channel_width: 4, queue_latency: 2"),
+       kReducingCores, kFast, kFast, kFast, keep},
       {"once", kProduct,
-       bus("link_bandwidth: 1, channel_width: 4, queue_latency: 2, implicit_time: once"), kCores,
-       kFast, kFast, kFast, keep},
+       bus("link_bandwidth: 1, channel_width: 4, queue_latency: 2, implicit_time: once"),
+       kReducingCores, kFast, kFast, kFast, keep},
+      {"routers", kProduct, bus("link_bandwidth: 1, router_latency: 3"), kCores, kFast, kFast,
+       kFast, keep},
       {"untimed", kProduct, bus("link_bandwidth: 1, implicit_time: none"), kCores, 1, kFast, kFast,
        keep},
       {"copy", kCopyAndProduct, "", "", 1, 0.5, kFast, "tensors: {keep: ~Main}, "},

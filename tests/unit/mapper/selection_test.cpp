@@ -65,13 +65,24 @@ TEST(Selection, FusedKnowsNoRepeatedValuesNorUnevenTilesOnNetworks) {
   EXPECT_FALSE(refused_request(fused, problem_with(mesh(0)), uneven));
 }
 
-TEST(Selection, FusedKnowsNoRoutersThatTakeTime) {
+TEST(Selection, FusedKnowsRoutersThatTakeTimeButNotWithWindowsOrTolls) {
   Component component = mesh(0);
   Network& network = std::get<Network>(component.kind);
   network.router_latency_s = 1e-9;
-  const auto no = refused("fused", problem_with(component));
-  ASSERT_TRUE(no);
-  EXPECT_THAT(no->reason, HasSubstr("networks whose routers take time: Mesh"));
+  BoundProblem problem = problem_with(component);
+  EXPECT_FALSE(refused("fused", problem));
+  problem.einsums.emplace_back().relevance = {{Relevance::kRelevant, Relevance::kPartial}};
+  const auto windows = refused("fused", problem);
+  ASSERT_TRUE(windows);
+  EXPECT_THAT(windows->reason, HasSubstr("where loops move windows: Mesh"));
+  problem.einsums.clear();
+  problem.arch.components.emplace_back().kind = Toll{};
+  const auto tolls = refused("fused", problem);
+  ASSERT_TRUE(tolls);
+  EXPECT_THAT(tolls->reason, HasSubstr("routers take time, with tolls: Mesh"));
+  MapperOptions tiled;
+  tiled.constraints.tiles.emplace_back();
+  EXPECT_TRUE(refused_request(*standard_mappers().find("fused"), problem_with(component), tiled));
   network.implicit_time = ImplicitTime::kNone;
   EXPECT_FALSE(refused("fused", problem_with(component)));
 }

@@ -49,6 +49,7 @@ class Compiler {
     add_occupancy();
     add_fanout_limits();
     add_route_limits();
+    for (std::uint32_t gap = 0; gap <= templ_.slots.back().gap; ++gap) keep_from_sinking(gap);
     return std::move(program_);
   }
 
@@ -353,6 +354,32 @@ class Compiler {
       }
     }
     if (row.constant > 1) program_.limits.push_back({std::move(row), 1, component});
+  }
+
+  /// Loops that the node above a gap would sink through stand there only if another one, which
+  /// stands before them, stops it: else the same is found with these loops above it.
+  void keep_from_sinking(std::uint32_t gap) {
+    std::vector<const ClassLoop*> loops;
+    for (const VariableClass& cls : classes_)
+      for (const ClassLoop& loop : cls.loops)
+        if (loop.gap == gap) loops.push_back(&loop);
+    std::sort(loops.begin(), loops.end(), [](const ClassLoop* a, const ClassLoop* b) {
+      return a->places.front() < b->places.front();
+    });
+    Row sinking;
+    Monomial none_stops;
+    for (const ClassLoop* loop : loops) {
+      if (!templ_.loops[loop->places.front()].stopped) {
+        none_stops.fixed.push_back({loop->number, 1});
+        continue;
+      }
+      Monomial absent = none_stops;
+      absent.fixed.push_back({loop->number, 1});
+      add(&sinking, number_of(none_stops), 1);
+      add(&sinking, number_of(std::move(absent)), -1);
+    }
+    if (!sinking.terms.empty())
+      program_.limits.push_back({std::move(sinking), 0, compute_.component});
   }
 
   const BoundProblem& problem_;

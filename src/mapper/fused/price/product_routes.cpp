@@ -16,6 +16,7 @@ class OpenRoutes {
     const bool takes_time = asked.network.implicit_time != ImplicitTime::kNone;
     hops_ = asked.network.hop_energy_j > 0;
     loads_ = takes_time && asked.network.link_bandwidth != kUnbounded;
+    steps_ = takes_time_by_steps(asked.network);
   }
 
   /// Along a line with these loops, of which `find` says the routes where their trips are known. A
@@ -71,6 +72,7 @@ class OpenRoutes {
 
   static void take_off(const LineRoutes& known, LineRoutes& routes) {
     routes.half_hops -= known.half_hops;
+    routes.longest -= known.longest;
     for (std::size_t link = 0; link < known.loads.size(); ++link)
       routes.loads[link] -= known.loads[link];
   }
@@ -103,20 +105,22 @@ class OpenRoutes {
       sum.push_back(term);
     };
     put(hops_, routes.half_hops, result.half_hops);
+    put(steps_, routes.longest, result.longest);
     result.loads.resize(std::max(result.loads.size(), routes.loads.size()));
     for (std::size_t link = 0; link < routes.loads.size(); ++link)
       put(loads_, routes.loads[link], result.loads[link]);
   }
 
   const RouteQuestion& asked_;
-  const std::vector<std::uint32_t> numbers_;  ///< in loop sets, per loop asked
-  const std::vector<std::int64_t> sizes_;     ///< of its variable
-  bool hops_ = false, loads_ = false;         ///< what costs something
+  const std::vector<std::uint32_t> numbers_;           ///< in loop sets, per loop asked
+  const std::vector<std::int64_t> sizes_;              ///< of its variable
+  bool hops_ = false, loads_ = false, steps_ = false;  ///< what costs something
 };
 
 BasicRoutes<ProductSum> as_routes(BasicLineRoutes<ProductSum> along) {
   BasicRoutes<ProductSum> routes;
   routes.half_hops = std::move(along.half_hops);
+  routes.longest_route = std::move(along.longest);
   routes.entry_loads = std::move(along.loads);
   return routes;
 }
@@ -124,6 +128,7 @@ BasicRoutes<ProductSum> as_routes(BasicLineRoutes<ProductSum> along) {
 LineRoutes as_line(const Routes& routes) {
   LineRoutes line;
   line.half_hops = routes.half_hops;
+  line.longest = routes.longest_route;
   line.loads = routes.entry_loads;
   return line;
 }

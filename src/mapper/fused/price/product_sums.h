@@ -64,9 +64,8 @@ class ProductSums {
   Value visits_of_new_tiles(const Visits& visits) const;
   /// What costs nothing need not be counted.
   static bool counts(const Network& network) { return costs(network); }
-  /// Steps that bring nothing more: no node stands where a template has it, but as far in as the
-  /// loops of its gap let it sink.
-  static bool counts_steps(const Network&) { return false; }
+  /// No node of such a template sinks: it has its steps from the loops above it.
+  static bool counts_steps(const Network& network) { return takes_time_by_steps(network); }
   /// Routes are no product of trip counts: a sum over what the loops along a line may run.
   BasicRoutes<Value> routes(const RouteQuestion& asked, const std::vector<int>& nest_loops) const;
   Value refuse() const;
