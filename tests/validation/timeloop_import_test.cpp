@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -12,9 +13,13 @@
 #include <tuple>
 
 #include "sluice/frontend/import.h"
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/mapper/run_mapper.h"
 #include "sluice/model/evaluate.h"
 #include "support/folders.h"
 #include "support/golden_count.h"
+#include "support/run_program.h"
 #include "validation/golden_cases.h"
 
 namespace sluice::testing {
@@ -131,6 +136,48 @@ TEST_P(TimeloopCase, HasTheSameAccessesEnergyAndCycles) {
   const double cycles = number(summary["summary"]["Cycles"]);
   EXPECT_NEAR(priced.cost.latency_s * priced.arch.clock_hz.value(), cycles, kTolerance * cycles);
   count_golden_case();
+}
+
+/// A mapping's directives as constraints, which have the same form.
+std::string as_constraints(const std::filesystem::path& mapping) {
+  std::ifstream file(mapping);
+  std::string text = "mapspace_constraints:\n  targets:\n";
+  for (std::string line; std::getline(file, line);)
+    if (line != "mapping:") text += "  " + line + "\n";
+  return text;
+}
+
+// Tiles that Timeloop keeps from step to step are nodes above the loops that do not move them, and
+// windows that slide: constrained to a mapping, the search finds what it costs.
+TEST_P(TimeloopCase, IsFoundBySearchUnderItsMappingAsConstraints) {
+  const auto file = [&](const char* name) { return (GetParam().folder / name).string(); };
+  const Priced priced = import_and_price(GetParam());
+  const TemporaryFolder folder;
+  const std::string constraints =
+      folder.write("constraints.yaml", as_constraints(GetParam().folder / "map.yaml"));
+  ImportOptions options;
+  options.energy_file = file("summary.json");
+  const auto imported = import_specs({file("arch.yaml"), file("prob.yaml"), constraints}, options);
+  ASSERT_TRUE(imported) << to_string(imported.error());
+  const auto specs = load_specs_from_text({{"workload.yaml", imported->workload},
+                                           {"arch.yaml", imported->arch},
+                                           {"constraints.yaml", imported->constraints}},
+                                          {});
+  ASSERT_TRUE(specs) << to_string(specs.error());
+  const auto is_network = [](const Component& component) {
+    return std::holds_alternative<Network>(component.kind);
+  };
+  if (specs->arch->components.size() != priced.arch.components.size() ||
+      std::any_of(specs->arch->components.begin(), specs->arch->components.end(), is_network))
+    GTEST_SKIP() << "packed networks, and links that follow from the mapping";
+  MapperOptions search;
+  search.objectives = {Objective::kEnergy};
+  search.constraints = *specs->constraints;
+  const auto found = run_mapper(*standard_mappers().find("fused"),
+                                *bind(*specs->workload, *specs->arch), search, {});
+  ASSERT_TRUE(found) << found.error().reason;
+  EXPECT_NEAR(found->mappings.front().cost.energy_j, priced.cost.energy_j,
+              1e-12 * priced.cost.energy_j);
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, TimeloopCase,

@@ -133,7 +133,7 @@ std::vector<TensorId> NameResolver::tensor_set(const YamlNode* node,
   std::set<TensorId> found;
   for (const YamlPointer& part : parts) {
     const auto named = part->is_scalar() ? tensors_.find(part->text) : tensors_.end();
-    if (part.get() != node && named != tensors_.end())  // in a list also one called `Inputs`
+    if (!node->is_scalar() && named != tensors_.end())  // in a list also one called `Inputs`
       found.insert(TensorId(named->second));
     else
       add_set(*part, einsum, found);

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "mapper/common/contains.h"
-#include "mapper/shape/part_of_problem.h"
+#include "mapper/common/part_of_problem.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "mapper/common/part_of_problem.h"
 #include "mapper/request/einsum_orders.h"
-#include "mapper/shape/part_of_problem.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"

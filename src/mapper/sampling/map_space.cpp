@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "mapper/shape/part_of_problem.h"
+#include "mapper/common/part_of_problem.h"
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/build.h"
 #include "mapper/space/compatibility.h"

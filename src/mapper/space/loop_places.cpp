@@ -134,11 +134,12 @@ class LoopPlacer {
     return result;
   }
 
-  /// Variables whose tile at a node is constrained: it may have to stand above their loops.
+  /// Variables whose tile at a tensor's node is constrained: it may have to stand above their
+  /// loops, wherever it sinks.
   Variables with_tile_rule(const Slot& slot) const {
     Variables result = 0;
     for (const TileRule& rule : tile_rules(constraints_, shape_))
-      if (rule.memory == slot.component && (!rule.tensors || (*rule.tensors >> slot.tensor & 1)))
+      if (rule.memory == slot.component && rule.tensors && (*rule.tensors >> slot.tensor & 1))
         result |= bit(rule.variable);
     return result;
   }

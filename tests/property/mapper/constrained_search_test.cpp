@@ -9,6 +9,7 @@
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
+#include "sluice/model/evaluate.h"
 
 namespace sluice {
 namespace {
@@ -186,6 +187,61 @@ TEST(ConstrainedSearch, RefusesWhatTheMapperNeverMakes) {
             "the constraint overlapped asks for a split of the kind pipeline; the mapper fused "
             "makes sequential ones only");
   EXPECT_TRUE(map_with("  schedules: [{einsums: [B, C], kind: sequential}]\n").result.has_value());
+}
+
+// One mapping of a convolution along one rank. The tiles of a register file that a loop does not
+// move stay there, windows slide: as much is fetched as by the nodes of the mapping that keep their
+// tiles from visit to visit.
+TEST(ConstrainedSearch, FindsTheMappingThatConstraintsLeave) {
+  const std::string specs = R"(workload:
+  rank_sizes: {K: 8, R: 3, P: 4}
+  bits_per_value: {All: 8}
+  einsums: ["Outputs[k,p] = Weights[k,r] * Inputs[X:r+p]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 64, throughput: inf}, {name: write, energy: 64, throughput: inf}]}
+  - !Memory {name: Buffer, size: 4096, tensors: {may_keep: All}, actions: [{name: read, energy: 5, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
+  - !Memory {name: File, size: 512, tensors: {may_keep: All}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)";
+  const std::string constraints = R"(constraints:
+  storage: [{memory: Buffer, keep: [Weights, Inputs, Outputs]}, {memory: File, keep: [Weights, Inputs, Outputs]}]
+  tiles:
+  - {memory: Buffer, rank_variable: k, tile_shape: 8, tensors: [Weights, Outputs]}
+  - {memory: Buffer, rank_variable: r, tile_shape: 3, tensors: [Weights, Inputs]}
+  - {memory: Buffer, rank_variable: p, tile_shape: 4, tensors: [Inputs, Outputs]}
+  - {memory: File, rank_variable: k, tile_shape: 2, tensors: [Weights, Outputs]}
+  - {memory: File, rank_variable: r, tile_shape: 3, tensors: [Weights, Inputs]}
+  - {memory: File, rank_variable: p, tile_shape: 1, tensors: [Inputs, Outputs]}
+  loop_orders: [{memory: Buffer, order: [k, r, p]}, {memory: File, order: [k, p, r]}]
+)";
+  const std::string mapping = R"(mapping:
+  nodes:
+  - !Storage {tensors: [Weights, Inputs, Outputs], component: Main}
+  - !Storage {tensors: [Weights, Inputs, Outputs], component: Buffer, incremental: true}
+  - !Temporal {rank_variable: k, tile_shape: 2}
+  - !Temporal {rank_variable: p, tile_shape: 1}
+  - !Storage {tensors: [Weights, Inputs, Outputs], component: File, incremental: true}
+  - !Temporal {rank_variable: k, tile_shape: 1}
+  - !Temporal {rank_variable: r, tile_shape: 1}
+  - !Compute {einsum: Outputs, component: MAC}
+)";
+  const auto loaded = load_specs_from_text({{"specs.yaml", specs + constraints + mapping}}, {});
+  ASSERT_TRUE(loaded) << to_string(loaded.error().front());
+  const auto problem = bind(*loaded->workload, *loaded->arch);
+  const auto cost = evaluate(*problem, loaded->mappings.front());
+  ASSERT_TRUE(cost);
+  for (const char* mapper : {"fused", "exhaustive"}) {
+    MapperOptions options;
+    options.objectives = {Objective::kEnergy};
+    options.constraints = *loaded->constraints;
+    const auto found = run_mapper(*standard_mappers().find(mapper), *problem, options, {});
+    ASSERT_TRUE(found) << found.error().reason;
+    EXPECT_EQ(found->mappings.front().cost.energy_j, cost->energy_j) << mapper;
+    EXPECT_TRUE(
+        constraint_violations(*loaded->constraints, *problem, found->mappings.front().mapping)
+            .empty());
+  }
 }
 
 }  // namespace

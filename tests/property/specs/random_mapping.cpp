@@ -132,7 +132,8 @@ class MappingMaker {
 
   /// Of a variable that its Einsum has.
   TileConstraint tile(std::string name) {
-    TileConstraint tile{std::move(name), maybe_einsum(), variable(), random_.any(memories_), 1, {}};
+    TileConstraint tile{
+        std::move(name), maybe_einsum(), variable(), random_.any(memories_), {}, 1, {}};
     if (tile.einsum) tile.variable = random_.any(workload_[*tile.einsum].iteration_space).variable;
     return tile;
   }

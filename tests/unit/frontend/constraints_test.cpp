@@ -34,6 +34,25 @@ TEST(Constraints, TakeTensorsAndListsOfThem) {
   EXPECT_THAT(kept("keep: [H, C]"), UnorderedElementsAre("H", "C"));
 }
 
+// In a list, a tensor called as a set is that tensor.
+TEST(Constraints, TakeTensorsCalledAsSets) {
+  const Specs specs = specs_of(R"yaml(
+workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums: ["Outputs[m] = Weights[m] * Inputs[m]"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+constraints:
+  storage: [{memory: DRAM, keep: [Inputs]}, {memory: DRAM, keep: Inputs}]
+)yaml");
+  ASSERT_TRUE(specs.constraints);
+  EXPECT_EQ(specs.constraints->storage[0].keep.size(), 1U);
+  EXPECT_EQ(specs.constraints->storage[1].keep.size(), 2U);
+}
+
 // H is an input of the second Einsum and an output of the first.
 TEST(Constraints, TakeSetsOfAllEinsumsTogether) {
   EXPECT_THAT(kept("keep: Inputs"), UnorderedElementsAre("A", "B", "H", "C"));

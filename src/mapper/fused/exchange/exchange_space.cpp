@@ -135,8 +135,11 @@ class FusedTrips {
     return true;
   }
 
+  /// All steps at once, or some half to the whole root of the size; of uneven tiles only rows.
   static bool is_coarse(std::int64_t trips, std::int64_t size) {
-    return trips == size || (trips * trips <= size && (trips + 1) * (trips + 1) * 4 > size);
+    if (is_uneven(trips) && !walks_rows(trips)) return false;
+    const std::int64_t count = trip_count(trips);
+    return count == size || (count <= size / count && count + 1 > size / 4 / (count + 1));
   }
 
   const BoundProblem& problem_;
