@@ -167,6 +167,22 @@ class LoopPlacer {
     return windows;
   }
 
+  /// Whether each step of a node takes time on some network between it and the node above it.
+  bool waits(const Slot& slot) const {
+    if (!waits_ || slot.backing) return false;
+    const Slot* filled_from = nullptr;
+    for (const Slot& other : groups_.slots) {
+      if (&other == &slot) break;
+      if (other.tensor == slot.tensor) filled_from = &other;
+    }
+    const BoundCompute& compute = bound_.computes[compute_];
+    const auto depth = [&](const Slot& at) { return compute.depth[at.component.index()]; };
+    return std::any_of(compute.networks.begin(), compute.networks.end(), [&](const auto& path) {
+      return depth(*filled_from) < path.depth && path.depth < depth(slot) &&
+             takes_time_by_steps(std::get<Network>(problem_.arch[path.network].kind));
+    });
+  }
+
   /// Temporal loops that may stand in a gap (mapper.md, template rules).
   Variables temporal_variables(std::uint32_t gap) const {
     Variables allowed = all_;
@@ -180,10 +196,10 @@ class LoopPlacer {
     Variables partial_above = 0, stopping = 0;
     for (const Slot* slot : slots_of_group(gap)) {
       const bool order_matters =
-          (is_fused ? options_.max_fused_loops >= 2 : waits_) || begins_with_steps(gap);
+          (is_fused ? options_.max_fused_loops >= 2 : waits(*slot)) || begins_with_steps(gap);
       if (!slot->backing && !order_matters)
         allowed &= ~held(slot->tensor, Relevance::kRelevant) | with_tile_rule(*slot);
-      if (!slot->backing && waits_) stopping |= ~held(slot->tensor, Relevance::kRelevant);
+      if (waits(*slot)) stopping |= ~held(slot->tensor, Relevance::kRelevant);
       partial_above |= windows(slot->tensor);
     }
     // Raising a node over a loop would change its tile, and the order of the loops around it.
@@ -525,9 +541,9 @@ class LoopPlacer {
   /// unfused gap that belong above the node above it, unless another loop of the gap is in between.
   Variables stopped_in(std::uint32_t gap) const {
     Variables result = 0;
-    if (gap < fused_gaps_ || !waits_) return result;
+    if (gap < fused_gaps_) return result;
     for (const Slot* slot : slots_of_group(gap))
-      if (!slot->backing) result |= held(slot->tensor, Relevance::kRelevant);
+      if (waits(*slot)) result |= held(slot->tensor, Relevance::kRelevant);
     return result;
   }
 
@@ -579,7 +595,7 @@ class LoopPlacer {
   const Constraints& constraints_;
   const BoundEinsum& bound_;
   std::uint32_t compute_;
-  const bool waits_;  ///< each step of a node takes time on some network
+  const bool waits_;  ///< some network's routers take time
   const SlotGroups& groups_;
   OrderRules rules_;
   std::optional<OuterSteps> outer_;
