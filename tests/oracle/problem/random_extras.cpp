@@ -312,13 +312,20 @@ void add_networks(Dice& dice, ProblemSpec& spec) {
   }
 }
 
-/// `fused` knows routers that take time, but not together with windows or tolls.
+/// Of one variable each.
+bool has_plain_indices(const AccessSpec& access) {
+  return std::all_of(access.projection.begin(), access.projection.end(), [](const auto& index) {
+    return index.second.find_first_of("+*") == std::string::npos;
+  });
+}
+
+/// `fused` knows routers that take time, but not together with windows, states or tolls.
 void add_router_latency(Dice& dice, ProblemSpec& spec) {
   bool knows = std::none_of(spec.memories.begin(), spec.memories.end(),
                             [](const MemorySpec& m) { return m.kind == HolderKind::kToll; });
   for (const EinsumSpec& einsum : spec.einsums) {
-    knows = knows && !has_window(einsum.output);
-    for (const AccessSpec& input : einsum.inputs) knows = knows && !has_window(input);
+    knows = knows && has_plain_indices(einsum.output);
+    for (const AccessSpec& input : einsum.inputs) knows = knows && has_plain_indices(input);
   }
   for (MemorySpec& memory : spec.memories)
     if (knows && memory.kind == HolderKind::kNetwork && dice.chance(40))
