@@ -23,7 +23,6 @@ reads do not count                            s/call(storage, bound.read_action,
 a call moves one bit                          s/{bits, bits_moved_by(of, bits)}/{bits, 1}/
 a value has one bit                           s/{bits, bits_moved_by(of, bits)}/{1, bits_moved_by(of, bits)}/
 calls of memories cost nothing                s/ of.energy_j});/ 0});/
-a copy is two tensors                         s/if (!is_second_of_copy(.*$/if (true)/
 computing costs nothing                       s/\(arch\[compute\]\.actions\[action\]\.energy_j\)/0 * problem_.\1/;s/problem_\.0/0/
 computing takes no time                       s/^\( *\)traffic.unit_operations,/\1BasicNestTraffic<Value>{}.unit_operations,/
 hops cost nothing                             s/network.hop_energy_j}/0}/
