@@ -80,12 +80,18 @@ std::optional<NoMapping> refused_constraints(const Mapper& mapper, const Workloa
   return no;
 }
 
+/// Windows, or several slices of a state in one tile.
 bool has_windows(const BoundProblem& problem) {
   const auto moves_windows = [](const std::vector<Relevance>& seen) {
     return std::find(seen.begin(), seen.end(), Relevance::kPartial) != seen.end();
   };
+  const auto holds_slices = [](const BoundAccess& held) {
+    return std::any_of(held.index.begin(), held.index.end(),
+                       [](const BoundIndex& index) { return index.slack > 0 || index.others > 0; });
+  };
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& e) {
     return std::any_of(e.relevance.begin(), e.relevance.end(), moves_windows) ||
+           std::any_of(e.held.begin(), e.held.end(), holds_slices) ||
            std::any_of(e.held_relevance.begin(), e.held_relevance.end(), moves_windows);
   });
 }
@@ -111,8 +117,10 @@ std::optional<UnpricedPart> unpriced_network(const BoundProblem& problem,
                         "no --imperfect-factors and --row-fusion"};
   if (!takes_time_by_steps(network)) return std::nullopt;
   if (has_windows(problem))
-    return UnpricedPart{"networks whose routers take time, where loops move windows",
-                        component.name, "router_latency: 0"};
+    return UnpricedPart{
+        "networks whose routers take time, where loops move windows or step "
+        "through states",
+        component.name, "router_latency: 0"};
   if (!options.constraints.tiles.empty())
     return UnpricedPart{"networks whose routers take time, with constraints on tiles",
                         component.name, "router_latency: 0"};

@@ -74,7 +74,10 @@ TEST(Selection, FusedKnowsRoutersThatTakeTimeButNotWithWindowsOrTolls) {
   problem.einsums.emplace_back().relevance = {{Relevance::kRelevant, Relevance::kPartial}};
   const auto windows = refused("fused", problem);
   ASSERT_TRUE(windows);
-  EXPECT_THAT(windows->reason, HasSubstr("where loops move windows: Mesh"));
+  EXPECT_THAT(windows->reason, HasSubstr("where loops move windows or step"));
+  problem.einsums.front().relevance.clear();
+  problem.einsums.front().held.emplace_back().index.emplace_back().slack = 1;
+  EXPECT_TRUE(refused("fused", problem));
   problem.einsums.clear();
   problem.arch.components.emplace_back().kind = Toll{};
   const auto tolls = refused("fused", problem);
