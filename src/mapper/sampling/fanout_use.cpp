@@ -96,11 +96,13 @@ std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t t,
     Trips fixed(trips.size(), 0);
     for (std::size_t place : places) fixed[place] = trips[place];
     bool fits = false;
-    walk_trips(space_, einsum, t, fixed, kStepsPerUse, [&](const Trips& all) {
-      fits = !space_.overfull(einsum, t, all) &&
-             space_.fits_alone(einsum, *space_.make_choice(einsum, t, all));
-      return !fits;
-    });
+    walk_trips(
+        space_, einsum, t, fixed, kStepsPerUse, [] { return false; },
+        [&](const Trips& all) {
+          fits = !space_.overfull(einsum, t, all) &&
+                 space_.fits_alone(einsum, *space_.make_choice(einsum, t, all));
+          return !fits;
+        });
     if (fits) return used;
     if (++tries == kUsesPerTemplate) break;
   }

@@ -55,6 +55,9 @@ class MapSpace {
   const BoundProblem& problem() const { return problem_; }
   const MapperOptions& options() const { return options_; }
   std::size_t n_einsums() const { return shapes_.size(); }
+  const std::vector<fused::TileRule>& tile_rules(std::size_t einsum) const {
+    return tile_rules_[einsum];
+  }
   const fused::EinsumShape& shape(std::size_t einsum) const { return shapes_[einsum]; }
   const std::vector<fused::Template>& templates(std::size_t einsum) const {
     return templates_[einsum];

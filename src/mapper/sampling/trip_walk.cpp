@@ -1,7 +1,9 @@
 #include "trip_walk.h"
 
+#include <algorithm>
 #include <limits>
 
+#include "mapper/space/constraint_rules.h"
 #include "mapper/space/loop_choices.h"
 
 namespace sluice::sampling {
@@ -10,13 +12,15 @@ namespace {
 class TripWalk {
  public:
   TripWalk(const MapSpace& space, std::size_t einsum, std::uint32_t templ, const Trips& fixed,
-           std::uint64_t most_steps, const std::function<bool(const Trips&)>& visit)
+           std::uint64_t most_steps, const std::function<bool()>& cancelled,
+           const std::function<bool(const Trips&)>& visit)
       : space_(space),
         einsum_(einsum),
         templ_(templ),
         loops_(space.templates(einsum)[templ].loops),
         fixed_(fixed),
         steps_left_(most_steps),
+        cancelled_(cancelled),
         visit_(visit),
         trips_(loops_.size(), 1),
         rest_(space.shape(einsum).sizes),
@@ -28,6 +32,7 @@ class TripWalk {
         if (loops_[later].variable == loops_[l].variable) is_last_[l] = false;
       if (fixed_[l] > 0) rest_[loops_[l].variable] /= fixed_[l];
     }
+    find_tile_limits();
   }
 
   void run() {
@@ -39,9 +44,43 @@ class TripWalk {
   }
 
  private:
+  /// The tile of a variable inside the loops `above`, the last of them at `last`.
+  struct TileLimit {
+    std::vector<bool> above;
+    std::size_t last = 0;
+    std::int64_t minimum = 1, maximum = 0;
+  };
+
+  void find_tile_limits() {
+    tile_limits_.resize(rest_.size());
+    for (const fused::TileRule& rule : space_.tile_rules(einsum_))
+      for (std::vector<bool>& above :
+           fused::above_ruled_nodes(space_.templates(einsum_)[templ_], rule)) {
+        TileLimit& limit = tile_limits_[rule.variable].emplace_back();
+        limit.minimum = rule.minimum;
+        limit.maximum = rule.maximum;
+        for (std::size_t l = 0; l < loops_.size(); ++l)
+          if (above[l] && loops_[l].variable == rule.variable) limit.last = l;
+        limit.above = std::move(above);
+      }
+  }
+
+  /// Whether tiles can still keep their limits, with the loops down to `place` chosen.
+  bool may_keep_tiles(std::size_t place) const {
+    const std::uint32_t v = loops_[place].variable;
+    return std::all_of(tile_limits_[v].begin(), tile_limits_[v].end(), [&](const TileLimit& limit) {
+      std::int64_t tile = space_.shape(einsum_).sizes[v];
+      for (std::size_t l = 0; l <= place; ++l)
+        if (limit.above[l] && loops_[l].variable == v) tile = fused::tile_inside(tile, trips_[l]);
+      return tile >= limit.minimum && (place < limit.last || tile <= limit.maximum);
+    });
+  }
+
   /// False: stop.
   bool choose(std::size_t place) {
     if (steps_left_-- == 0) return false;
+    constexpr std::uint64_t kStepsBetween = 4096;
+    if (steps_left_ % kStepsBetween == 0 && cancelled_()) return false;
     if (place == loops_.size())
       return !space_.keeps_limits(einsum_, templ_, trips_) || visit_(trips_);
     const std::uint32_t v = loops_[place].variable;
@@ -55,6 +94,7 @@ class TripWalk {
       if (is_last_[place] && *trips != rest) continue;
       if (fused::trip_count(*trips) > most_trips(loops_[place])) continue;
       trips_[place] = *trips;
+      if (!may_keep_tiles(place)) continue;
       rest_[v] = fused::tile_inside(rest, *trips);
       unit_[v] = fused::unit_inside(space_.shape(einsum_).sizes[v], unit, rest, *trips);
       const bool is_fused = loops_[place].fused && !loops_[place].steps && *trips > 1;
@@ -98,10 +138,12 @@ class TripWalk {
   const std::vector<fused::LoopPlace>& loops_;
   const Trips& fixed_;
   std::uint64_t steps_left_;
+  const std::function<bool()>& cancelled_;
   const std::function<bool(const Trips&)>& visit_;
   Trips trips_, rest_, unit_;
-  std::vector<bool> is_last_;    // of its variable
-  std::vector<int> fused_here_;  // per variable: fused loops chosen
+  std::vector<bool> is_last_;                        // of its variable
+  std::vector<std::vector<TileLimit>> tile_limits_;  // per variable
+  std::vector<int> fused_here_;                      // per variable: fused loops chosen
   int fused_loops_ = 0;
   fused::TripChoices choices_;
 };
@@ -109,8 +151,9 @@ class TripWalk {
 }  // namespace
 
 void walk_trips(const MapSpace& space, std::size_t einsum, std::uint32_t templ, const Trips& fixed,
-                std::uint64_t most_steps, const std::function<bool(const Trips&)>& visit) {
-  TripWalk(space, einsum, templ, fixed, most_steps, visit).run();
+                std::uint64_t most_steps, const std::function<bool()>& cancelled,
+                const std::function<bool(const Trips&)>& visit) {
+  TripWalk(space, einsum, templ, fixed, most_steps, cancelled, visit).run();
 }
 
 }  // namespace sluice::sampling

@@ -91,8 +91,9 @@ class ExhaustiveSearch {
       placement->fitting.emplace_back(std::move(used), std::move(choice));
       return true;
     };
-    sampling::walk_trips(space_, e, t, Trips(templ.loops.size(), 0),
-                         std::numeric_limits<std::uint64_t>::max(), add);
+    sampling::walk_trips(
+        space_, e, t, Trips(templ.loops.size(), 0), std::numeric_limits<std::uint64_t>::max(),
+        [&] { return run_.record().cancelled(); }, add);
   }
 
   void count_from(const fused::Spine& prefix, std::size_t e, double ways) {
