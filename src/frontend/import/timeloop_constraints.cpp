@@ -161,7 +161,16 @@ class ConstraintsWriter {
   void add_tiles(std::size_t level) {
     for (std::size_t d = 0; d < problem_.dimensions.size(); ++d) {
       const auto tile = tile_at(level, static_cast<int>(d));
-      if (!tile || *tile > problem_.sizes[d]) continue;
+      if (!tile) continue;
+      if (*tile > problem_.sizes[d]) {
+        context_.note(
+            *specs_.levels[level].node,
+            fmt::format("the factors of {} make a tile of {} at {}, but it has {} values: "
+                        "left out",
+                        problem_.dimensions[d], *tile, specs_.levels[level].name,
+                        problem_.sizes[d]));
+        continue;
+      }
       std::vector<std::string> indexed;
       for (const DataSpace& space : problem_.data_spaces)
         for (const std::vector<Term>& rank : space.ranks)
