@@ -25,17 +25,17 @@ int loops_before(const std::vector<NestNode>& nodes, std::size_t end) {
                                         [](const NestNode& n) { return n.index() == 0; }));
 }
 
-/// Whether a later node, of the memory or of one further in, has slid over the loop, and so stands
-/// right below it: what stands right above the loop is left for the model to sink.
-bool is_slid_over(const std::vector<NestNode>& nodes, std::size_t loop, ComponentId from) {
-  for (std::size_t i = loop + 1; const NestStorage* storage = storage_at(nodes, i); ++i)
-    if (storage->sliding && !(storage->component < from)) return true;
+/// Whether one of the adjacent nodes from here on slides.
+bool slides_at(const std::vector<NestNode>& nodes, std::size_t i) {
+  for (; storage_at(nodes, i); ++i)
+    if (storage_at(nodes, i)->sliding) return true;
   return false;
 }
 
-/// Moves one node down as far as it goes; a sliding one through its sliding window's loop, to right
-/// below it. False where the same nest is written elsewhere: it sank through an unfused loop, or a
-/// sliding node meets no window.
+/// Moves one node down as far as it goes: a sliding one through its sliding window's loop, to right
+/// below it; another one through a loop that a later node has slid over, to between the two. False
+/// where the same nest is written elsewhere: it sank through an unfused loop, or a sliding node
+/// meets no window.
 bool sink(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes, std::size_t at) {
   for (;; ++at) {
     const NestStorage& storage = *storage_at(nodes, at);
@@ -45,9 +45,12 @@ bool sink(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes, std::
         held_relevance(einsum, storage.tensor, below->variable) == Relevance::kPartial;
     if (slides) std::swap(nodes[at], nodes[at + 1]);
     if (slides) return true;
-    if (!below || !passes(einsum, storage, *below) ||
-        is_slid_over(nodes, at + 1, storage.component))
-      return !storage.sliding;
+    if (!below || !passes(einsum, storage, *below)) return !storage.sliding;
+    if (slides_at(nodes, at + 2)) {
+      if (storage.sliding) return false;
+      std::swap(nodes[at], nodes[at + 1]);
+      return true;
+    }
     if (loops_before(nodes, at + 1) >= n_fused) return false;
     std::swap(nodes[at], nodes[at + 1]);
   }
@@ -65,12 +68,6 @@ bool sink_all(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes) {
 struct Run {
   std::size_t begin = 0, end = 0, loops_end = 0;
 };
-
-bool slides_at(const std::vector<NestNode>& nodes, std::size_t i) {
-  for (; storage_at(nodes, i); ++i)
-    if (storage_at(nodes, i)->sliding) return true;
-  return false;
-}
 
 Run run_at(const std::vector<NestNode>& nodes, std::size_t begin) {
   Run run{begin, begin + 1, 0};

@@ -53,7 +53,7 @@ namespace {
 /// Two tensors of an Einsum, local indices.
 using Pair = std::pair<std::size_t, std::size_t>;
 
-/// Prices nests of one Einsum alone. It does not know the copies that other Einsums make: where it
+/// Prices nests of one Einsum alone, with the room that others need of what it shares: where it
 /// holds a tensor and a copy of it in one memory they are one reservation, the larger of the two.
 class NestPricer {
  public:
@@ -93,7 +93,7 @@ class NestPricer {
   std::vector<std::pair<ComponentId, Pair>> copies_in_one_memory(const Pmapping& nest) const {
     std::vector<std::pair<ComponentId, Pair>> result;
     for (const Einsum& copy : problem_.workload.einsums) {
-      if (!copy.is_copy_operation || copy.output().tensor == output()) continue;
+      if (!copy.is_copy_operation) continue;
       const int source = einsum_.local_tensor[copy.accesses.front().tensor.index()];
       const int target = einsum_.local_tensor[copy.output().tensor.index()];
       if (source < 0 || target < 0) continue;
@@ -103,8 +103,6 @@ class NestPricer {
     }
     return result;
   }
-
-  TensorId output() const { return problem_.workload[einsum_.einsum].output().tensor; }
 
   static std::optional<ComponentId> backed_in(const Pmapping& nest, TensorId tensor) {
     for (const NestNode& node : nest.nodes) {

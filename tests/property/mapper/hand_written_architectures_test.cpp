@@ -485,5 +485,47 @@ arch:
 )yaml");
 }
 
+// A copy of a persistent tensor is held for the two instances of the Einsum that reads both; the
+// Einsum that makes the copy holds it once.
+TEST(HandWrittenArchitecture, HoldsACopyOnceWhereItIsMade) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 2, N0: 1, N1: 2}
+  bits_per_value: {All: 16}
+  persistent_tensors: Intermediates
+  einsums:
+  - {einsum: "T1[m,n1] = T0[m,n0] * W1[n0,n1]", renames: {input: T0, output: T1, weight: W1}}
+  - {einsum: "T3[m,n1] = T1[m,n1]", is_copy_operation: true, renames: {input: T1, output: T3, weight: Nothing}}
+  - {einsum: "T4[m,n1] = T3[m,n1] * T1[m,n1]", n_instances: 2, renames: {input: T3 | T1, output: T4, weight: Nothing}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 48, throughput: inf}]}
+  - !Memory {name: Buffer, size: 152, tensors: {keep: ~Main}, actions: [{name: read, energy: 6, throughput: inf}, {name: write, energy: 6, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml");
+}
+
+// Below the window no spatial loop has a place; the window slides over a loop that both nodes of
+// the weight sink through.
+TEST(HandWrittenArchitecture, AsksNoUsageWhereTheOrderOfNodesLeavesNoPlace) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {P: 2, C: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - name: E
+    iteration_space_shape: [0 <= r < 2]
+    tensor_accesses:
+    - {name: A, projection: {H: p + r, C: c}}
+    - {name: W, projection: {R: r, C: c}}
+    - {name: O, projection: {P: p}, output: true}
+    renames: {input: A, output: O, weight: W}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 48, throughput: inf}]}
+  - !Memory {name: Buffer, size: 40, tensors: {keep: All, force_memory_hierarchy_order: false}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+  - !Memory {name: Local, spatial: [{name: x, fanout: 2, may_reuse: Nothing, min_usage: 1}], size: inf, tensors: {keep: weight}, actions: [{name: read, energy: 3, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 1}]}
+)yaml");
+}
+
 }  // namespace
 }  // namespace sluice
