@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sluice/frontend/load.h"
+#include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
@@ -123,11 +124,16 @@ class Comparison {
     return combinations < 300;
   }
 
+  /// `with_incumbent`: the best mapping is in hand already; what is found must be as good.
   std::optional<std::string> optimum(MapperOptions options, Objective objective,
-                                     const std::string& what) const {
+                                     const std::string& what, bool with_incumbent = false) const {
     options.objectives = {objective};
     options.resource_usage = false;
-    const MapperAnswer answer = ask(options);
+    Incumbent incumbent;
+    if (const auto& known = best_of(truth_, objective); known && with_incumbent)
+      incumbent.offer(objective_value(objective, known->point.energy_j, known->point.latency_s),
+                      {known->mapping, *evaluate(problem_, known->mapping)});
+    const MapperAnswer answer = ask(options, with_incumbent ? &incumbent : nullptr);
     const std::optional<PricedMapping>& best = best_of(truth_, objective);
     if (!answer && !best) return std::nullopt;
     const std::string title = fmt::format("{} ({})", name_of(objective), what);
@@ -199,10 +205,11 @@ class Comparison {
     return std::nullopt;
   }
 
-  MapperAnswer ask(const MapperOptions& options) const {
+  MapperAnswer ask(const MapperOptions& options, Incumbent* incumbent = nullptr) const {
     const Watchdog watchdog(kPatienceSeconds);
     MapperControl control;
     control.cancel = &watchdog.expired();
+    control.incumbent = incumbent;
     MapperAnswer answer = mapper_.map(problem_, options, control);
     if (watchdog.expired())
       throw InternalError(fmt::format("no answer in {} s of processor time: {}", kPatienceSeconds,
@@ -230,7 +237,11 @@ constexpr Objective kEachObjective[] = {Objective::kEnergy, Objective::kLatency,
 std::optional<std::string> first_difference(const Comparison& comparison,
                                             const MapperOptions& options, std::uint64_t variation) {
   for (Objective objective : kEachObjective)
-    if (auto found = comparison.optimum(options, objective, "all rules")) return found;
+    for (const bool with_incumbent : {false, true})
+      if (auto found = comparison.optimum(options, objective,
+                                          with_incumbent ? "with an incumbent" : "all rules",
+                                          with_incumbent))
+        return found;
   if (auto found = comparison.front(options, false)) return found;
   const std::size_t first_switch = comparison.is_small() ? 0 : 1;
   const Switch& off = kSwitches[std::max(first_switch, variation % std::size(kSwitches))];

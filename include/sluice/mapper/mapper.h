@@ -62,6 +62,8 @@ inline bool is_cancelled(const std::atomic<bool>* cancel) {
   return cancel != nullptr && cancel->load();
 }
 
+class Incumbent;
+
 /// How a search is watched and stopped.
 struct MapperControl {
   std::function<void(const std::string& phase, double fraction)> progress;  ///< may be empty
@@ -69,6 +71,10 @@ struct MapperControl {
   /// What a mapping in hand costs in the first objective: what cannot beat it need not be looked
   /// at. Where nothing is left then, the outcome is a NoMapping with `is_beaten`.
   std::optional<double> known_objective;
+  /// What other searches on the same problem have found so far (sluice/mapper/incumbent.h); may be
+  /// null. A search offers what it finds, and need not look at what cannot beat the incumbent: it
+  /// returns that one where nothing does.
+  Incumbent* incumbent = nullptr;
 };
 
 /// `kGap`: no proof of the mapping found, but a bound that no mapping of the space beats.
@@ -153,6 +159,9 @@ class Mapper {
   virtual std::string description() const = 0;  ///< in a sentence, for lists
   /// Whether it searches what `imperfect_factors` and `row_fusion` add to the space.
   virtual bool knows_larger_spaces() const { return false; }
+  /// Whether walks run beside it (run_mapper): it has its first mapping late, takes over what
+  /// others offer, and its space has what the sampling mappers draw.
+  virtual bool wants_walks() const { return false; }
   /// Whether its space has collectives, and pipelined and parallel splits.
   virtual bool makes_collectives() const { return false; }
   virtual bool makes_concurrent_splits() const { return false; }

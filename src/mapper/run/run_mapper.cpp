@@ -3,69 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <limits>
+#include <optional>
 
+#include "budget_watch.h"
+#include "mapper/request/refusal.h"
+#include "mapper/request/search_space.h"
 #include "mapper/strategies/sampling_mappers.h"
 #include "order_search.h"
+#include "side_walks.h"
+#include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/options_table.h"
 #include "sluice/mapper/selection.h"
 
 namespace sluice {
 namespace {
 
 using MapperOutcome = tl::expected<MapperResult, NoMapping>;
-
-/// Sets a flag when a time is over or another flag is set, whichever is first.
-class BudgetWatch {
- public:
-  BudgetWatch(double seconds, const std::atomic<bool>* cancel)
-      : end_(std::chrono::steady_clock::now() +
-             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                 std::chrono::duration<double>(std::min(seconds, kLongest)))),
-        cancel_(cancel),
-        thread_([this] { watch(); }) {}
-  ~BudgetWatch() {
-    {
-      const std::lock_guard lock(mutex_);
-      done_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
-  }
-  BudgetWatch(const BudgetWatch&) = delete;
-  BudgetWatch& operator=(const BudgetWatch&) = delete;
-
-  const std::atomic<bool>* flag() const { return &stop_; }
-  bool ran_out() const { return ran_out_; }
-
- private:
-  static constexpr double kLongest = 1e8;  ///< three years; beyond it clocks overflow
-
-  void watch() {
-    constexpr std::chrono::milliseconds kStep(10);
-    std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, kStep, [this] { return done_; })) {
-      const bool cancelled = is_cancelled(cancel_);
-      const bool is_over = std::chrono::steady_clock::now() >= end_;
-      if (!cancelled && !is_over) continue;
-      ran_out_ = !cancelled;
-      stop_ = true;
-      return;
-    }
-  }
-
-  std::chrono::steady_clock::time_point end_;
-  const std::atomic<bool>* cancel_;
-  std::atomic<bool> stop_{false};
-  std::atomic<bool> ran_out_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool done_ = false;
-  std::thread thread_;  ///< last: it uses all of the others
-};
 
 MapperOutcome map_orders(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options, const MapperControl& control) {
@@ -110,6 +65,7 @@ NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
                             NoMapping no) {
   MapperControl afresh = control;
   afresh.known_objective.reset();
+  afresh.incumbent = nullptr;  // of these constraints
   const auto feasible = [&](const Constraints& constraints) {
     MapperOptions tried = options;
     tried.constraints = constraints;
@@ -143,30 +99,75 @@ MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
       blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
 }
 
-/// A search that proves looks at everything once before it has a mapping. Where the budget ends
-/// before that: the best of some that are drawn, for as long again (or a second), and a bound.
-MapperOutcome draw_instead(const BoundProblem& problem, const MapperOptions& options,
-                           const MapperControl& control) {
-  MapperOptions few = options;
-  few.budget_seconds.reset();
-  few.budget_evaluations = 1000;
-  const BudgetWatch watch(std::max(*options.budget_seconds, 1.0), control.cancel);
-  MapperControl limited = control;
-  limited.cancel = watch.flag();
-  MapperOutcome drawn = RandomMapper().map(problem, few, limited);
-  if (!drawn || drawn->mappings.empty()) return drawn;
-  drawn->cancelled = is_cancelled(control.cancel);
-  drawn->guarantee.kind = GuaranteeKind::kGap;
-  drawn->guarantee.bound = objective_bound(options.objectives.front(), problem.bounds);
-  return drawn;
-}
-
 NoMapping nothing_in_time(double seconds) {
   NoMapping no;
   no.reason = fmt::format("the budget of {:g} s ended before a mapping was found", seconds);
   no.nearest_relaxation = "a larger --budget";
   no.proven = false;
   return no;
+}
+
+double value_of(const MapperResult& result, Objective objective) {
+  return result.mappings.empty() ? std::numeric_limits<double>::infinity()
+                                 : objective_value(objective, result.mappings.front().cost);
+}
+
+/// What a search that did not end found, or the incumbent, if that is better.
+void take_incumbent(const Incumbent& incumbent, const MapperOptions& options,
+                    MapperResult* result) {
+  const bool is_single = options.objectives.size() == 1 && options.top == 1;
+  if (!is_single && !result->mappings.empty()) return;
+  const auto best = incumbent.best();
+  if (best && incumbent.objective() < value_of(*result, options.objectives.front()))
+    result->mappings = {*best};
+}
+
+/// Of a search that did not end; a bound holds whatever was searched.
+void bound_result(const BoundProblem& problem, const MapperOptions& options, MapperResult* result) {
+  Guarantee& guarantee = result->guarantee;
+  const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
+  if (options.objectives.size() == 1)
+    guarantee.bound = std::max(has_gap ? guarantee.bound : 0.0,
+                               objective_bound(options.objectives.front(), problem.bounds));
+  guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
+}
+
+/// Whether walks find what the search is asked for.
+bool takes_walks(const Mapper& mapper, const BoundProblem& problem, const MapperOptions& options) {
+  return mapper.wants_walks() && !options.explore_einsum_orders && !options.budget_evaluations &&
+         !refused_alone(RandomMapper(), problem, options_of_walks(options));
+}
+
+/// What to call a mapping of the walks where the search itself has nothing to say.
+MapperResult result_of_walks(const BoundProblem& problem, const MapperOptions& options) {
+  MapperResult result;
+  result.guarantee.space = searched_space(options);
+  result.guarantee.leaves_out = left_out(SearchSpace::kExchanges, problem, options);
+  result.search.threads = options.threads;
+  return result;
+}
+
+/// A search, and walks beside it.
+MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
+                             const MapperOptions& options, const MapperControl& control) {
+  Incumbent own;
+  MapperControl with_incumbent = control;
+  if (control.incumbent == nullptr) with_incumbent.incumbent = &own;
+  Incumbent& incumbent = *with_incumbent.incumbent;
+  if (!takes_walks(mapper, problem, options))
+    return map_and_blame(mapper, problem, options, with_incumbent);
+  SideWalks walks(problem, options, &incumbent);
+  MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
+  const bool is_open = outcome ? outcome->cancelled : !outcome.error().proven;
+  if (!is_open) return outcome;
+  constexpr double kGrace = 0.25;  // s: an answer a little late is better than none
+  walks.wait_for_a_mapping(kGrace);
+  walks.finish();
+  if (!outcome && incumbent.best()) outcome = result_of_walks(problem, options);
+  if (!outcome) return outcome;
+  take_incumbent(incumbent, options, &*outcome);
+  bound_result(problem, options, &*outcome);
+  return outcome;
 }
 
 }  // namespace
@@ -177,21 +178,17 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                                  const MapperRegistry& mappers) {
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
-  if (!options.budget_seconds) return map_and_blame(mapper, problem, options, control);
-  const BudgetWatch watch(*options.budget_seconds, control.cancel);
+  std::optional<BudgetWatch> watch;
   MapperControl limited = control;
-  limited.cancel = watch.flag();
-  MapperOutcome outcome = map_and_blame(mapper, problem, options, limited);
-  if (!outcome || !outcome->cancelled || !watch.ran_out()) return outcome;
-  if (outcome->mappings.empty() && mapper.name() == "fused") {
-    MapperOutcome drawn = draw_instead(problem, options, control);
-    if (drawn && !drawn->mappings.empty()) return drawn;
-  }
+  if (options.budget_seconds)
+    limited.cancel = watch.emplace(*options.budget_seconds, control.cancel).flag();
+  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited);
+  if (!outcome || !outcome->cancelled) return outcome;
+  bound_result(problem, options, &*outcome);
+  if (!watch || !watch->ran_out()) return outcome;
   if (outcome->mappings.empty())
     return tl::make_unexpected(nothing_in_time(*options.budget_seconds));
   outcome->cancelled = false;
-  if (outcome->guarantee.kind != GuaranteeKind::kGap)  // a bound holds whatever was searched
-    outcome->guarantee.kind = GuaranteeKind::kNone;
   return outcome;
 }
 

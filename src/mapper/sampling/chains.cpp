@@ -1,5 +1,8 @@
 #include "chains.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "moves.h"
 
 namespace sluice::sampling {
@@ -13,14 +16,32 @@ struct Chain {
   std::size_t in_vain = 0;
 };
 
+/// One chain from each start.
+std::vector<Chain> chains_from(SamplingRun* run, const std::vector<Genome>& starts) {
+  std::vector<Chain> chains(kChains);
+  for (std::size_t i = 0; i < std::min(starts.size(), kChains); ++i)
+    if (const auto objective = run->record().objective(run->space().price(starts[i])))
+      chains[i] = {starts[i], *objective};
+  return chains;
+}
+
 }  // namespace
 
+Acceptance annealing(double first, double last) {
+  return [=](double now, double next, double progress, RandomSource& random) {
+    if (next <= now) return true;
+    const double temperature = first * std::pow(last / first, progress);
+    return random.unit() < std::exp(-(next - now) / (now * temperature));
+  };
+}
+
 void walk_chains(SamplingRun* run, const Acceptance& accept, std::size_t patience,
-                 const char* phase) {
-  std::vector<Chain> chains(kChains);
+                 const Progress& progress_now, const char* phase,
+                 const std::vector<Genome>& starts) {
+  std::vector<Chain> chains = chains_from(run, starts);
   RandomSource dice(run->space().options().seed);
-  while (!run->record().over()) {
-    const double progress = run->record().progress();
+  while (!run->record().over() && progress_now() < 1) {
+    const double progress = progress_now();
     const std::vector<Candidate> made =
         run->batch(chains.size(), [&](std::size_t i, Drawer& drawer) {
           return chains[i].now.empty()

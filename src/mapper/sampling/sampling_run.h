@@ -18,6 +18,9 @@ struct Candidate {
   bool made = false;  ///< false: the search was cancelled before
 };
 
+/// How far a search, or a part of it, has come: 1 where it ends.
+using Progress = std::function<double()>;
+
 /// What every search of this kind has: space, filter, record; candidates in batches on threads.
 class SamplingRun {
  public:
@@ -27,6 +30,10 @@ class SamplingRun {
   const MapSpace& space() const { return space_; }
   FanoutUse& use() { return use_; }
   SearchRecord& record() { return record_; }
+  /// Of the whole budget.
+  Progress progress() const {
+    return [this] { return record_.progress(); };
+  }
   /// Where streams of random numbers for candidates begin; others are free for whoever wants them.
   static constexpr std::uint64_t kCandidateStreams = std::uint64_t{1} << 32U;
 

@@ -7,6 +7,7 @@
 
 #include "mapper/common/dominance.h"
 #include "mapper/request/refusal.h"
+#include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 
@@ -49,6 +50,12 @@ bool SearchRecord::is_front() const {
   return space_.options().objectives.size() > 1 || space_.options().resource_usage;
 }
 
+std::vector<Genome> SearchRecord::elite() const {
+  std::vector<Genome> result;
+  for (const Found& found : found_) result.push_back(found.genome);
+  return result;
+}
+
 /// What decides: of a front the objectives and peaks, else the objective, then energy and latency.
 std::vector<double> SearchRecord::criteria(const CostTotals& totals) const {
   std::vector<double> result;
@@ -86,8 +93,22 @@ bool SearchRecord::keep(Found found) {
 void SearchRecord::add(const Genome& genome, const std::optional<CostTotals>& totals) {
   ++evaluations_;
   if (!totals) return;
-  if (keep({genome, *totals}))
-    convergence_.push_back({static_cast<double>(evaluations_), seconds(), *objective(totals)});
+  if (!keep({genome, *totals})) return;
+  const double value = *objective(totals);
+  convergence_.push_back({static_cast<double>(evaluations_), seconds(), value});
+  if (control_.incumbent != nullptr && value < control_.incumbent->objective())
+    control_.incumbent->offer(value, price({genome, *totals}));
+}
+
+MappedResult SearchRecord::price(const Found& found) const {
+  MappedResult mapped;
+  mapped.mapping = space_.build(found.genome);
+  auto cost = evaluate(space_.problem(), mapped.mapping, space_.options().policy);
+  SLUICE_CHECK(cost.has_value() && cost->energy_j == found.totals.energy_j &&
+                   cost->latency_s == found.totals.latency_s,
+               "a mapping is priced twice in different ways");
+  mapped.cost = std::move(*cost);
+  return mapped;
 }
 
 tl::expected<MapperResult, NoMapping> SearchRecord::finish(const std::string& space,
@@ -106,16 +127,7 @@ tl::expected<MapperResult, NoMapping> SearchRecord::finish(const std::string& sp
                                 : "a larger --budget";
     return tl::make_unexpected(std::move(no));
   }
-  for (const Found& found : found_) {
-    MappedResult mapped;
-    mapped.mapping = space_.build(found.genome);
-    auto cost = evaluate(space_.problem(), mapped.mapping, space_.options().policy);
-    SLUICE_CHECK(cost.has_value() && cost->energy_j == found.totals.energy_j &&
-                     cost->latency_s == found.totals.latency_s,
-                 "a mapping is priced twice in different ways");
-    mapped.cost = std::move(*cost);
-    result.mappings.push_back(std::move(mapped));
-  }
+  for (const Found& found : found_) result.mappings.push_back(price(found));
   result.guarantee.kind =
       optimal && !result.cancelled ? GuaranteeKind::kOptimal : GuaranteeKind::kNone;
   result.guarantee.space = space;

@@ -34,7 +34,8 @@ class SearchRecord {
   /// Share of the budget that is used, of time where only time is limited.
   double progress() const;
   void report(const char* phase) const;
-  const Genome* best() const { return found_.empty() ? nullptr : &found_.front().genome; }
+  /// The best so far (MapperOptions::top of them), or the front.
+  std::vector<Genome> elite() const;
 
   /// The best mappings, priced again in full. `space` in words; `optimal`: nothing was left out.
   tl::expected<MapperResult, NoMapping> finish(const std::string& space, bool optimal) const;
@@ -47,6 +48,7 @@ class SearchRecord {
   bool is_front() const;
   std::vector<double> criteria(const CostTotals& totals) const;
   bool keep(Found found);
+  MappedResult price(const Found& found) const;  ///< in full
   double seconds() const;
 
   const MapSpace& space_;

@@ -13,6 +13,7 @@ class CompoundMapper : public Mapper {
  public:
   std::string name() const override { return "compound"; }
   std::string description() const override;
+  bool wants_walks() const override { return true; }
   bool knows_larger_spaces() const override { return true; }
   bool makes_collectives() const override { return true; }
   bool makes_concurrent_splits() const override { return true; }

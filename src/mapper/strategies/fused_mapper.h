@@ -10,6 +10,7 @@ class FusedMapper final : public Mapper {
  public:
   std::string name() const override { return "fused"; }
   std::string description() const override;
+  bool wants_walks() const override { return true; }
   bool knows_larger_spaces() const override { return true; }
   /// Its compiled expressions know the policy overlap only, no networks that cost anything and no
   /// cycles of systolic arrays.

@@ -17,7 +17,7 @@ tl::expected<MapperResult, NoMapping> IterativeMapper::map(const BoundProblem& p
   const auto accept = [](double now, double next, double, sampling::RandomSource&) {
     return next <= now;
   };
-  sampling::walk_chains(&run, accept, kPatiencePerEinsum * run.space().n_einsums(),
+  sampling::walk_chains(&run, accept, kPatiencePerEinsum * run.space().n_einsums(), run.progress(),
                         "improving mappings");
   return run.finish();
 }

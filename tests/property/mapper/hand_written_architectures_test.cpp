@@ -504,6 +504,28 @@ arch:
 )yaml");
 }
 
+// Loops over b and n are alike to every tensor, but one over r may stand between them: the tile of O
+// sinks through the one above it only.
+TEST(HandWrittenArchitecture, TellsLoopsApartThatAnotherOneSeparates) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {B: 2, N: 4, P: 1}
+  bits_per_value: {All: 8}
+  einsums:
+  - name: PAIR
+    iteration_space_shape: [0 <= r < 2]
+    tensor_accesses:
+    - {name: T, projection: {B: b, M: p + r, N: n}}
+    - {name: V, projection: {B: b, M: p + r, N: n}}
+    - {name: O, projection: {B: b, P: p, N: n}, output: true}
+    renames: {input: T, output: O, weight: V}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 32, throughput: inf}, {name: write, energy: 16, throughput: inf}]}
+  - !Memory {name: Buffer, size: 24, tensors: {keep: ~Main, may_keep: All}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 4}]}
+)yaml");
+}
+
 // Below the window no spatial loop has a place; the window slides over a loop that both nodes of
 // the weight sink through.
 TEST(HandWrittenArchitecture, AsksNoUsageWhereTheOrderOfNodesLeavesNoPlace) {

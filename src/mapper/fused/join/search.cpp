@@ -15,6 +15,7 @@
 #include "mapper/shape/isomorphic.h"
 #include "mapper/space/build.h"
 #include "mapper/space/constraint_rules.h"
+#include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/model/evaluate.h"
@@ -129,6 +130,7 @@ TileSearchContext Search::tile_context(std::size_t einsum) const {
 
 /// Joins the pmappings of all Einsums where their exchanges agree.
 JoinResult Search::join(std::size_t beam) {
+  take_incumbent();
   std::vector<ExchangeLayer> layers;
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     layers.push_back({&shapes_[e], &tables_[e]->groups});
@@ -189,7 +191,7 @@ void Search::find_least() {
       least.latency = std::min(least.latency, compiled.program.least_latency);
     }
     if (!std::isfinite(least.energy)) least = {0, 0};
-    if (limit_ > 0) {
+    if (limit_ > 0 && !tables_.empty()) {
       for (const PmappingGroup& group : tables_[e]->groups) {
         for (std::size_t i = 0; i < group.size(); ++i) {
           known.energy = std::min(known.energy, group.value(i)[0]);
@@ -202,8 +204,19 @@ void Search::find_least() {
   }
 }
 
+/// What no mapping's first objective is below.
+double Search::bound_of_all() const {
+  EnergyLatency sum;
+  for (const EnergyLatency& least : least_) {
+    sum.energy += least.energy;
+    sum.latency += least.latency;
+  }
+  return objective_value(options_.objectives.front(), sum.energy, sum.latency);
+}
+
 /// Per Einsum: what all others cost at least, and what must be beaten.
 std::vector<SearchBound> Search::bounds() {
+  take_incumbent();
   find_least();
   std::vector<SearchBound> result(shapes_.size());
   EnergyLatency before, behind;
@@ -224,10 +237,35 @@ std::vector<SearchBound> Search::bounds() {
   return result;
 }
 
+/// What searches beside this one have found by now bounds it as well. Not where less than the best
+/// is good enough: what is found then would depend on when they found it.
+void Search::take_incumbent() {
+  const SearchBound now =
+      fresh({limit_ > 0, options_.objectives.front(), LowerHull{{0, 0}}, limit_});
+  if (!now.active || now.limit == limit_) return;
+  limit_ = now.limit;
+  is_limit_known_ = false;
+}
+
 /// One known mapping excludes others only where a single objective asks for a single mapping.
 bool Search::bounds_apply() const {
   return options_.pruning.bounds && options_.pruning.dominance && options_.objectives.size() == 1 &&
          !options_.resource_usage && options_.top == 1;
+}
+
+SearchBound Search::fresh(SearchBound bound) const {
+  if (control_.incumbent == nullptr || !bounds_apply() || epsilon() > 0) return bound;
+  const double known = control_.incumbent->objective() * kAboveRounding;
+  if (bound.active && bound.limit <= known) return bound;
+  bound.active = std::isfinite(known);
+  bound.limit = known;
+  return bound;
+}
+
+void Search::offer(MappedResult mapped) {
+  if (control_.incumbent != nullptr)
+    control_.incumbent->offer(objective_value(options_.objectives.front(), mapped.cost), mapped);
+  best_so_far_ = std::move(mapped);
 }
 
 /// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
@@ -242,8 +280,9 @@ void Search::scout() {
     if (limit_ == 0 || value < limit_) limit_ = value;
   }
   // Only a search that may end without a better one needs it.
-  if ((control_.cancel != nullptr || epsilon() > 0) && !join.mappings.empty())
-    best_so_far_ = finish(select(join.mappings).front());
+  const bool may_end_early = control_.cancel != nullptr || epsilon() > 0;
+  if ((may_end_early || control_.incumbent != nullptr) && !join.mappings.empty())
+    offer(finish(select(join.mappings).front()));
   limit_ *= kAboveRounding / (1 + epsilon());
   // The known mapping is not in hand here, so what is as good must be found again.
   const double known = control_.known_objective.value_or(0) * kAboveRounding;
@@ -341,6 +380,12 @@ void Search::keep_best_so_far(MapperResult* result) const {
     result->mappings = {*best_so_far_};
 }
 
+/// The search found nothing that beats it.
+void Search::keep_incumbent(MapperResult* result) const {
+  if (control_.incumbent == nullptr || !bounds_apply() || epsilon() > 0) return;
+  if (auto best = control_.incumbent->best()) result->mappings = {std::move(*best)};
+}
+
 /// Whether what was found keeps the promise: nothing of the space is better by more than epsilon.
 /// The only place where that is claimed.
 bool Search::is_good_enough(const MapperResult& result, const JoinResult& join) const {
@@ -382,6 +427,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   for (const JoinedMapping& joined : select(join.mappings))
     result.mappings.push_back(finish(joined));
   if (result.cancelled || epsilon() > 0) keep_best_so_far(&result);
+  if (result.mappings.empty() && !is_limit_known_) keep_incumbent(&result);
   if (!result.cancelled && !is_good_enough(result, join)) {
     SLUICE_CHECK(is_limit_known_ || result.mappings.empty(),
                  "a search ended on a mapping that is not good enough");
@@ -396,6 +442,10 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   result.guarantee.kind = result.cancelled ? GuaranteeKind::kNone
                           : epsilon() > 0  ? GuaranteeKind::kWithinEpsilon
                                            : GuaranteeKind::kOptimal;
+  if (result.cancelled && options_.objectives.size() == 1) {
+    result.guarantee.kind = GuaranteeKind::kGap;
+    result.guarantee.bound = bound_of_all();
+  }
   result.guarantee.epsilon = epsilon();
   result.guarantee.space = searched_space(options_);
   result.guarantee.leaves_out = left_out(SearchSpace::kExchanges, problem_, options_);

@@ -25,6 +25,10 @@ class Search {
   JoinResult join(std::size_t beam);
   void find_least();
   std::vector<SearchBound> bounds();
+  double bound_of_all() const;
+  void take_incumbent();
+  SearchBound fresh(SearchBound bound) const;  ///< the incumbent may be better by now
+  void offer(MappedResult mapped);
   bool bounds_apply() const;
   double epsilon() const { return bounds_apply() ? options_.epsilon : 0; }
   void scout();
@@ -41,6 +45,7 @@ class Search {
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
   void keep_best_so_far(MapperResult* result) const;
+  void keep_incumbent(MapperResult* result) const;
   bool is_good_enough(const MapperResult& result, const JoinResult& join) const;
   NoMapping no(const JoinResult& join) const;
   NoMapping explain(const JoinResult& join) const;

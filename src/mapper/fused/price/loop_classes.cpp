@@ -4,9 +4,24 @@
 #include <limits>
 
 #include "mapper/shape/trip_choices.h"
+#include "mapper/space/sunk_loops.h"
 
 namespace sluice::fused {
 namespace {
+
+/// Whether every node sinks through as many loops of the one variable as of the other: a third loop
+/// may stand between them.
+bool sink_alike(const EinsumShape& shape, const Template& templ, std::uint32_t a, std::uint32_t b) {
+  return std::all_of(templ.slots.begin(), templ.slots.end(), [&](const Slot& slot) {
+    const std::vector<std::uint32_t> sunk = sunk_loops(shape, templ, slot);
+    const auto loops_of = [&](std::uint32_t variable) {
+      return std::count_if(sunk.begin(), sunk.end(), [&](std::uint32_t loop) {
+        return templ.loops[loop].variable == variable;
+      });
+    };
+    return loops_of(a) == loops_of(b);
+  });
+}
 
 bool same_signature(const EinsumShape& shape, const Template& templ, std::uint32_t a,
                     std::uint32_t b) {
@@ -21,7 +36,7 @@ bool same_signature(const EinsumShape& shape, const Template& templ, std::uint32
     }
     return result;
   };
-  return places(a) == places(b);
+  return places(a) == places(b) && sink_alike(shape, templ, a, b);
 }
 
 ClassLoop make_loop(const EinsumShape& shape, const Template& templ, std::uint32_t place) {

@@ -93,6 +93,7 @@ double least_of_all(TileSearchContext context, const std::vector<Template>& temp
     if (own) least[t] = *own;
     if (!own) too_much = true;
   });
+  if (is_cancelled(context.cancel)) return loose;  // some were not looked at
   return too_much ? loose : *std::min_element(least.begin(), least.end());
 }
 

@@ -167,6 +167,8 @@ class TemplateSearch {
     std::vector<std::uint32_t> at;
   };
 
+  bool cancelled() const { return is_cancelled(context_.cancel); }
+
   std::size_t order(std::size_t depth) const { return lists_->order()[depth]; }
 
   Node root() const {
@@ -188,7 +190,7 @@ class TemplateSearch {
       for (std::size_t i = first; i < last; ++i) emit(rows_[i].index, nodes_[node]);
       return;
     }
-    if (is_cancelled(context_.cancel)) return;
+    if (cancelled()) return;
     const std::size_t cls = order(depth);
     while (first < last) {
       const std::uint32_t fused = rows_[first].numbers[depth];
@@ -226,7 +228,7 @@ class TemplateSearch {
     Node all, result;
     all.points.dimension = result.points.dimension = width;
     std::vector<double> values;
-    for (std::size_t p = 0; p < outer.points.size(); ++p) {
+    for (std::size_t p = 0; p < outer.points.size() && !cancelled(); ++p) {
       extend(outer, depth, p, list);
       for (std::uint32_t s = 0; s < extensions_.n; ++s) {
         if (!is_promising(s)) continue;
@@ -238,6 +240,7 @@ class TemplateSearch {
           values.push_back(context_.bound.value(extensions_.energy[s], extensions_.latency[s]));
       }
     }
+    if (cancelled()) return result;
     if (context_.beam > 0) {
       keep(best_of(values), depth, all, &result);
     } else if (prunes() && all.points.size() > 1) {
@@ -296,7 +299,7 @@ class TemplateSearch {
     front.points.dimension = lists_->sums().front_width();
     std::vector<double> rows(lists_->sums().stage(n_classes_).width), point(front.points.dimension);
     const bool worth_asking = list.block.size() > 2;
-    for (std::size_t p = 0; p < outer.points.size(); ++p) {
+    for (std::size_t p = 0; p < outer.points.size() && !cancelled(); ++p) {
       if (worth_asking && is_useless(outer.points.point(p), list, front.points)) continue;
       extend(outer, n_classes_, p, list);
       for (std::uint32_t s = 0; s < extensions_.n; ++s) {

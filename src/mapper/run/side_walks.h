@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/mapper.h"
+
+namespace sluice {
+
+/// What walks draw: perfect factors, the best mapping by the first objective. A part of every
+/// larger space that was asked for.
+MapperOptions options_of_walks(MapperOptions options);
+
+/// Random walks through the space, on a thread of their own beside a search that has its first
+/// mapping late: populations and annealing in turn, each longer than the one before. What they find
+/// is offered to the incumbent. They begin after a moment, so that a search that ends at once has
+/// the machine to itself, and take a small share of a long search's time.
+class SideWalks {
+ public:
+  /// `problem`, `incumbent` must outlive the walks.
+  SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent);
+  ~SideWalks() { stop(); }
+  SideWalks(const SideWalks&) = delete;
+  SideWalks& operator=(const SideWalks&) = delete;
+
+  /// Waits, so long at most, until the incumbent has a mapping or the walks have ended.
+  void wait_for_a_mapping(double seconds);
+  /// Ends the walks. Throws what one of them threw.
+  void finish();
+
+ private:
+  void run();
+  void walk_on();
+  void wait_for_head_start();
+  /// False: the walks are to end.
+  bool pause(double seconds);
+  void stop();
+
+  const BoundProblem& problem_;
+  MapperOptions options_;
+  Incumbent* incumbent_;
+  double share_;  ///< of the time, that long walks take
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool is_urgent_ = false;  ///< somebody waits
+  bool ended_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;  ///< last: it uses all of the others
+};
+
+}  // namespace sluice

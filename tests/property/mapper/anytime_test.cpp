@@ -1,0 +1,93 @@
+// A search that proves has an answer long before its proof: walks run beside it.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/mapper/run_mapper.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice {
+namespace {
+
+/// Two convolutions on an accelerator with three memories, each of which keeps everything.
+BoundProblem two_convolutions() {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
+  rank_sizes: {P: 28, Q: 28, C: 32, K: 64, M: 32, R: 3, S: 3}
+  bits_per_value: {All: 8}
+  einsums:
+  - "Y[k,p,q] = A[c,H:p+r,W:q+s] * F[k,c,r,s]"
+  - "Z[m,p,q] = Y[k,p,q] * G[m,k]"
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 100, throughput: 8}, {name: write, energy: 100, throughput: 8}]}
+  - !Memory {name: Shared, size: 524288, tensors: {keep: All}, actions: [{name: read, energy: 6, throughput: 64}, {name: write, energy: 6, throughput: 64}]}
+  - !Container {name: PE, spatial: [{name: x, fanout: 8}, {name: y, fanout: 8}]}
+  - !Memory {name: RF, size: 2048, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  EXPECT_TRUE(specs.has_value());
+  return *bind(*specs->workload, *specs->arch);
+}
+
+const Mapper& fused() { return *standard_mappers().find("fused"); }
+
+void expect_gap(const BoundProblem& problem, const MapperResult& found) {
+  ASSERT_EQ(found.mappings.size(), 1u);
+  const MappedResult& best = found.mappings.front();
+  const auto cost = evaluate(problem, best.mapping);
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_EQ(*cost, best.cost);
+  EXPECT_EQ(found.guarantee.kind, GuaranteeKind::kGap);
+  EXPECT_GT(found.guarantee.bound, 0);
+  EXPECT_LE(found.guarantee.bound, best.cost.edp_js());
+}
+
+TEST(Anytime, ABudgetLeavesTheBestOfTheWalksAndAGap) {
+  const BoundProblem problem = two_convolutions();
+  for (const double seconds : {1e-6, 0.2, 0.5}) {
+    MapperOptions options;
+    options.budget_seconds = seconds;
+    const auto found = run_mapper(fused(), problem, options, {});
+    ASSERT_TRUE(found.has_value()) << found.error().reason;
+    EXPECT_FALSE(found->cancelled);
+    expect_gap(problem, *found);
+  }
+}
+
+TEST(Anytime, AnInterruptedSearchHandsOverTheIncumbent) {
+  const BoundProblem problem = two_convolutions();
+  std::atomic<bool> cancel = false;
+  std::atomic<int> improvements = 0;
+  double last = std::numeric_limits<double>::infinity();
+  Incumbent incumbent([&](double objective, const MappedResult& mapped) {
+    EXPECT_EQ(objective, objective_value(Objective::kEdp, mapped.cost));
+    EXPECT_LT(objective, last);
+    last = objective;
+    if (++improvements == 3) cancel = true;
+  });
+  MapperControl control;
+  control.cancel = &cancel;
+  control.incumbent = &incumbent;
+  const auto found = run_mapper(fused(), problem, {}, control);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_TRUE(found->cancelled);
+  expect_gap(problem, *found);
+  EXPECT_EQ(found->mappings.front().cost.edp_js(), last);
+}
+
+TEST(Anytime, ABudgetForAFrontLeavesAMapping) {
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy, Objective::kLatency};
+  options.budget_seconds = 0.1;
+  const auto found = run_mapper(fused(), two_convolutions(), options, {});
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  EXPECT_FALSE(found->mappings.empty());
+}
+
+}  // namespace
+}  // namespace sluice
