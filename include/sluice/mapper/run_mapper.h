@@ -7,8 +7,9 @@ namespace sluice {
 /// Runs a mapper under the options that mean the same for every one of them:
 /// - a request that the mapper cannot do at all is refused (refused_request);
 /// - `budget_seconds`: the search is cancelled when the time is over; what it had found by then
-///   comes back without a guarantee. Where `fused` had found nothing by then, the best of some
-///   mappings that are drawn comes back with a gap; else a NoMapping says so;
+///   comes back with a gap at most. A NoMapping says so where nothing was found by then;
+/// - `Mapper::wants_walks`: random walks run beside the search, and what they find is its answer
+///   where it is cancelled, or proves nothing, before it has a better one;
 /// - `explore_einsum_orders`: the mapper runs on every order of the Einsums that respects the
 ///   dependencies (at most 24 of them, the order written first), and the best mapping of all is
 ///   returned, in terms of the Einsums of `problem`. Needs exactly one objective;

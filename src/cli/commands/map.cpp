@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "earlier_result.h"
 #include "publish.h"
+#include "search_watch.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
@@ -86,10 +87,6 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
   ProgressLine progress(console, arguments.progress);
   const InterruptGuard interrupt;
   MapperControl control;
-  if (arguments.progress != ProgressStyle::kNone)
-    control.progress = [&progress](const std::string& phase, double fraction) {
-      progress.show(phase, fraction);
-    };
   control.cancel = &interrupt.flag();
   const auto earlier = interrupted_result(arguments, result);
   if (earlier) control.known_objective = earlier->objective;
@@ -97,7 +94,14 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
     console.log.note(fmt::format(
         "goes on from the interrupted search in {}: its best {} is {:g}", arguments.output.folder,
         objective_name(result.options->objectives.front()), *control.known_objective));
+  SearchWatch watch(result, arguments.output, control.known_objective, &progress);
+  if (arguments.progress != ProgressStyle::kNone)
+    control.progress = [&watch](const std::string& phase, double fraction) {
+      watch.show(phase, fraction);
+    };
+  control.incumbent = watch.incumbent();
   auto found = run_mapper(mapper, *result.problem, *result.options, control);
+  watch.finish();
   if (found) {
     take_over(std::move(*found), result);
   } else if (interrupt.flag() && !found.error().proven) {  // what it did not find may still exist

@@ -26,15 +26,25 @@ void prepare_output(const OutputArguments& output) {
   if (!output.folder.empty()) make_output_folder(output.folder);
 }
 
+namespace {
+
+void write_result(const RunResult& result, const std::filesystem::path& folder,
+                  const std::string& document) {
+  if (!result.outcomes.empty()) write_atomically(folder / "mapping.yaml", mappings_text(result));
+  write_atomically(folder / "result.json", document);
+}
+
+}  // namespace
+
+void write_result(const RunResult& result, const std::string& folder) {
+  write_result(result, folder, document_text(result));
+}
+
 void publish(const RunResult& result, const OutputArguments& output, const Console& console) {
   print_diagnostics(console, result.diagnostics);
   std::string document;
   if (output.json || !output.folder.empty()) document = document_text(result);
-  if (!output.folder.empty()) {
-    const std::filesystem::path folder = output.folder;
-    if (!result.outcomes.empty()) write_atomically(folder / "mapping.yaml", mappings_text(result));
-    write_atomically(folder / "result.json", document);
-  }
+  if (!output.folder.empty()) write_result(result, std::filesystem::path(output.folder), document);
   console.out << (output.json ? document : summary_text(console, result)) << std::flush;
   if (!console.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "commands.h"
 #include "report/document/result_document.h"
 
@@ -7,6 +9,9 @@ namespace sluice::cli {
 
 /// Makes the output folder before any work is done, so that a wrong `-o` fails at once.
 void prepare_output(const OutputArguments& output);
+
+/// Writes result.json (and mapping.yaml, if there is a mapping) into a folder.
+void write_result(const RunResult& result, const std::string& folder);
 
 /// Writes result.json (and mapping.yaml, if there is a mapping) where `-o` says, then prints the
 /// document or the summary to standard output.

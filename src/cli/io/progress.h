@@ -22,6 +22,7 @@ class ProgressLine {
 
   /// `detail`: what else is known at this moment, behind the phase.
   void show(const std::string& phase, double fraction, const std::string& detail = "");
+  bool is_ascii() const { return console_.ascii; }
   /// Removes the line from the terminal.
   void clear();
 

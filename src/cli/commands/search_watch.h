@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "cli/io/progress.h"
+#include "commands.h"
+#include "report/document/result_document.h"
+#include "sluice/mapper/incumbent.h"
+
+namespace sluice::cli {
+
+/// What a search has in hand while it runs: the progress line says how good it is, and the folder
+/// that `-o` names holds it, as an interrupted search would leave it. Written on a thread of its
+/// own, so that no search waits for a disk.
+class SearchWatch {
+ public:
+  /// `result`: what is known before the search; `earlier`: what an earlier one, whose mapping the
+  /// folder holds, had reached.
+  SearchWatch(const RunResult& result, const OutputArguments& output, std::optional<double> earlier,
+              ProgressLine* progress);
+  ~SearchWatch();
+  SearchWatch(const SearchWatch&) = delete;
+  SearchWatch& operator=(const SearchWatch&) = delete;
+
+  Incumbent* incumbent() { return &incumbent_; }
+  void show(const std::string& phase, double fraction);
+  /// Ends the writing, before the result itself is written. Throws what went wrong with it.
+  void finish();
+
+ private:
+  void take(double objective, const MappedResult& mapped);
+  void write_on();
+  void write(const MappedResult& mapped);
+  void stop();
+
+  RunResult snapshot_;
+  std::string folder_;
+  ProgressLine* progress_;
+  std::atomic<double> best_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::optional<MappedResult> latest_;  ///< not yet written
+  bool done_ = false;
+  std::exception_ptr failure_;
+  Incumbent incumbent_;
+  std::thread thread_;  ///< last: it uses all of the others
+};
+
+}  // namespace sluice::cli

@@ -1,0 +1,123 @@
+#include "cli/commands/search_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/model/evaluate.h"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kProblem = R"yaml(workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums:
+  - "Z[m] = exp(A[m])"
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping:
+  nodes:
+  - !Storage {tensors: [A, Z], component: Main}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Compute {einsum: Z, component: MAC}
+)yaml";
+
+class SearchWatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) / "sluice_search_watch";
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    const auto specs = load_specs_from_text({{"problem.yaml", kProblem}}, {});
+    ASSERT_TRUE(specs.has_value());
+    result_.command = "map";
+    result_.problem = *bind(*specs->workload, *specs->arch);
+    result_.options = MapperOptions{};
+    mapped_.mapping = specs->mappings.front();
+    mapped_.cost = *evaluate(*result_.problem, mapped_.mapping);
+    edp_ = objective_value(Objective::kEdp, mapped_.cost);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  OutputArguments output() const {
+    OutputArguments arguments;
+    arguments.folder = folder_.string();
+    return arguments;
+  }
+
+  /// The document, once there is one; null where none comes within two seconds.
+  nlohmann::json document() const {
+    for (int i = 0; i < 200; ++i) {
+      if (std::ifstream in(folder_ / "result.json"); in) return nlohmann::json::parse(in);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return nullptr;
+  }
+
+  fs::path folder_;
+  std::ostringstream out_, err_;
+  Console console_{out_, err_};
+  RunResult result_;
+  MappedResult mapped_;
+  double edp_ = 0;
+};
+
+TEST_F(SearchWatchTest, TheFolderHoldsTheBestSoFarWhileTheSearchGoesOn) {
+  ProgressLine progress(console_, ProgressStyle::kNone);
+  SearchWatch watch(result_, output(), std::nullopt, &progress);
+  watch.incumbent()->offer(edp_, mapped_);
+  const nlohmann::json written = document();
+  EXPECT_EQ(written["status"], "interrupted");
+  EXPECT_EQ(written["guarantee"]["kind"], "gap");
+  ASSERT_EQ(written["mappings"].size(), 1u);
+  EXPECT_EQ(written["mappings"][0]["edp_js"], edp_);
+  EXPECT_TRUE(fs::exists(folder_ / "mapping.yaml"));
+  watch.finish();
+}
+
+TEST_F(SearchWatchTest, LeavesTheBetterMappingOfAnEarlierSearchAlone) {
+  ProgressLine progress(console_, ProgressStyle::kNone);
+  {
+    SearchWatch watch(result_, output(), edp_ / 2, &progress);
+    watch.incumbent()->offer(edp_, mapped_);
+    watch.finish();
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "result.json"));
+}
+
+TEST_F(SearchWatchTest, TheProgressLineSaysHowGoodTheBestIs) {
+  console_.ascii = true;
+  ProgressLine progress(console_, ProgressStyle::kPlain);
+  SearchWatch watch(result_, {}, std::nullopt, &progress);
+  watch.show("searching", 0.1);
+  watch.incumbent()->offer(edp_, mapped_);
+  watch.show("searching", 0.3);
+  watch.finish();
+  EXPECT_EQ(err_.str().substr(0, err_.str().find('\n')), "progress: searching 10 %");
+  EXPECT_NE(err_.str().find("progress: searching 30 %, best "), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("J*s"), std::string::npos) << err_.str();
+}
+
+TEST_F(SearchWatchTest, SaysWhatWentWrongWithTheFolder) {
+  fs::remove_all(folder_);
+  std::ofstream(folder_) << "a file where the folder should be";
+  ProgressLine progress(console_, ProgressStyle::kNone);
+  SearchWatch watch(result_, output(), std::nullopt, &progress);
+  watch.incumbent()->offer(edp_, mapped_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_ANY_THROW(watch.finish());
+}
+
+}  // namespace
+}  // namespace sluice::cli
