@@ -10,6 +10,7 @@
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
 #include "mapper/strategies/sampling_mappers.h"
+#include "mapper/strategies/walks.h"
 #include "order_search.h"
 #include "side_walks.h"
 #include "sluice/mapper/incumbent.h"

@@ -1,13 +1,9 @@
 #include "side_walks.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
-#include <vector>
 
-#include "mapper/sampling/chains.h"
-#include "mapper/sampling/population.h"
+#include "mapper/strategies/walks.h"
 
 namespace sluice {
 namespace {
@@ -25,39 +21,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Populations and annealing in turn, from random mappings and from the best so far.
-void walk(std::size_t round, double seconds, sampling::SamplingRun* run) {
-  constexpr double kCool = 0.03;
-  const Clock::time_point begin = Clock::now();
-  const auto progress = [=] { return std::min(1.0, seconds_since(begin) / seconds); };
-  const char* phase = "walking";
-  switch (round % 4) {
-    case 0:
-      return sampling::breed(run, progress);
-    case 1:
-      return sampling::walk_chains(run, sampling::annealing(), 0, progress, phase);
-    case 2:
-      return sampling::walk_chains(run, sampling::annealing(kCool), 0, progress, phase,
-                                   run->record().elite());
-    default:
-      return sampling::breed(run, progress, run->record().elite());
-  }
-}
-
 }  // namespace
-
-MapperOptions options_of_walks(MapperOptions options) {
-  options.objectives.resize(1);
-  options.resource_usage = false;
-  options.top = 4;  // the best so far, to go on from
-  options.imperfect_factors = ImperfectFactors::kNone;
-  options.row_fusion = false;
-  options.explore_einsum_orders = false;
-  options.budget_evaluations.reset();
-  options.budget_seconds = std::numeric_limits<double>::infinity();  // until they are stopped
-  options.threads = 1;
-  return options;
-}
 
 SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
                      Incumbent* incumbent)
@@ -85,12 +49,12 @@ void SideWalks::walk_on() {
   MapperControl control;
   control.cancel = &stop_;
   control.incumbent = incumbent_;
-  sampling::SamplingRun run(problem_, options_, control);
+  Walks walks(problem_, options_, control);
   double walked = 0;
   double length = kFirstWalk;
   for (std::size_t round = 0; !stop_; ++round, length *= kGrowth) {
     const Clock::time_point begin = Clock::now();
-    walk(round, length, &run);
+    walks.walk(round, length);
     walked += seconds_since(begin);
     while (walked > kFreeTime + share_ * seconds_since(start))
       if (!pause((walked - kFreeTime) / share_ - seconds_since(start))) return;

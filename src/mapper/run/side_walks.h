@@ -11,10 +11,6 @@
 
 namespace sluice {
 
-/// What walks draw: perfect factors, the best mapping by the first objective. A part of every
-/// larger space that was asked for.
-MapperOptions options_of_walks(MapperOptions options);
-
 /// Random walks through the space, on a thread of their own beside a search that has its first
 /// mapping late: populations and annealing in turn, each longer than the one before. What they find
 /// is offered to the incumbent. They begin after a moment, so that a search that ends at once has

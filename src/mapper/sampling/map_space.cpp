@@ -20,12 +20,13 @@ using fused::Template;
 
 }  // namespace
 
-MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options)
+MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options,
+                   const fused::TemplateLimits& limits)
     : problem_(problem), options_(options), last_use_(problem.workload.tensors.size(), 0) {
   for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
     shapes_.push_back(fused::make_einsum_shape(problem, EinsumId(e)));
   if (options.row_fusion) fused::add_row_loops(problem, &shapes_);
-  templates_ = fused::TemplateLists(problem, shapes_, options);
+  templates_ = fused::TemplateLists(problem, shapes_, options, limits);
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     tile_rules_.push_back(fused::tile_rules(options.constraints, shapes_[e]));
     for (const fused::LocalTensor& tensor : shapes_[e].tensors) last_use_[tensor.id.index()] = e;

@@ -50,7 +50,8 @@ struct DemandingFanout {
 /// Einsum, and which pmappings can be joined. Safe to share between threads.
 class MapSpace {
  public:
-  MapSpace(const BoundProblem& problem, const MapperOptions& options);
+  MapSpace(const BoundProblem& problem, const MapperOptions& options,
+           const fused::TemplateLimits& limits = {});
 
   const BoundProblem& problem() const { return problem_; }
   const MapperOptions& options() const { return options_; }

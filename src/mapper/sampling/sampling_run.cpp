@@ -7,10 +7,19 @@
 #include "sluice/mapper/options_table.h"
 
 namespace sluice::sampling {
+namespace {
+
+constexpr std::size_t kEnoughTemplates = 20000;
+
+}  // namespace
 
 SamplingRun::SamplingRun(const BoundProblem& problem, const MapperOptions& options,
-                         const MapperControl& control)
-    : space_(problem, options), use_(space_), record_(space_, control, start_) {}
+                         const MapperControl& control, bool complete)
+    : space_(problem, options,
+             complete ? fused::TemplateLimits{control.cancel}
+                      : fused::TemplateLimits{control.cancel, kEnoughTemplates}),
+      use_(space_),
+      record_(space_, control, start_) {}
 
 std::vector<Candidate> SamplingRun::batch(
     std::size_t n, const std::function<std::optional<Genome>(std::size_t, Drawer&)>& make) {

@@ -24,8 +24,10 @@ using Progress = std::function<double()>;
 /// What every search of this kind has: space, filter, record; candidates in batches on threads.
 class SamplingRun {
  public:
+  /// `complete`: with every template, for a search that lists the space. To draw from it, about
+  /// 20,000 for each Einsum are enough.
   SamplingRun(const BoundProblem& problem, const MapperOptions& options,
-              const MapperControl& control);
+              const MapperControl& control, bool complete = false);
 
   const MapSpace& space() const { return space_; }
   FanoutUse& use() { return use_; }

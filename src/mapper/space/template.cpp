@@ -13,13 +13,15 @@ class TemplateEnumerator {
  public:
   TemplateEnumerator(const BoundProblem& problem, const EinsumShape& shape,
                      const MapperOptions& options, const Constraints& constraints,
-                     std::uint32_t compute, std::vector<Template>* templates)
+                     std::uint32_t compute, const TemplateLimits& limits,
+                     std::vector<Template>* templates)
       : problem_(problem),
         shape_(shape),
         options_(options),
         constraints_(constraints),
         bound_(problem[shape.einsum]),
         compute_(compute),
+        limits_(limits),
         templates_(*templates) {
     for (ComponentId id : bound_.computes[compute].path)
       if (problem.arch[id].holds_tensors() && bound_.components[id.index()].enabled)
@@ -34,9 +36,24 @@ class TemplateEnumerator {
     }
   }
 
-  void run() { choose_kept(0, 0); }
+  void run() {
+    if (limits_.most < std::numeric_limits<std::size_t>::max()) count_choices();
+    choose_kept(0, 0);
+  }
 
  private:
+  /// Every choice of kept tensors gets its share of the limit.
+  void count_choices() {
+    counts_choices_ = true;
+    choose_kept(0, 0);
+    counts_choices_ = false;
+    most_per_choice_ = limits_.most / std::max<std::size_t>(n_choices_, 1) + 1;
+  }
+
+  bool is_full() const {
+    return is_cancelled(limits_.cancel) || templates_.size() - first_of_choice_ >= most_per_choice_;
+  }
+
   static TensorMask bit(std::size_t tensor) { return TensorMask{1} << tensor; }
 
   /// Tensors that constraints force into or out of a memory.
@@ -76,9 +93,12 @@ class TemplateEnumerator {
 
   void choose_kept(std::size_t index, TensorMask seen) {
     if (index == holders_.size()) {
-      if (seen == all_tensors()) order_slots();
+      if (seen != all_tensors()) return;
+      ++n_choices_;
+      if (!counts_choices_) order_slots();
       return;
     }
+    if (is_cancelled(limits_.cancel)) return;
     const ComponentId holder = holders_[index];
     const Result<KeepSets> result = keep_sets(problem_, shape_.einsum, holder, held_);
     SLUICE_CHECK(result.has_value(), "keep sets were checked when the problem was bound");
@@ -87,6 +107,7 @@ class TemplateEnumerator {
     if (problem_.arch[holder].is_toll()) {
       sets.must &= seen;
       sets.may &= seen;
+      if (options_.pruning.redundant_templates && !is_asked_for(holder)) sets.may = 0;
     }
     if (shape_.is_copy) sets.may &= ~seen;
     for (TensorMask subset = sets.may;; subset = (subset - 1) & sets.may) {
@@ -98,6 +119,22 @@ class TemplateEnumerator {
       if (subset == 0) break;
     }
     held_[holder.index()] = 0;
+  }
+
+  /// Whether what a memory keeps depends on what passes a toll. Where it does not, a toll that a
+  /// tensor need not pass only costs.
+  bool is_asked_for(ComponentId toll) const {
+    const auto names = [toll](const std::optional<Expression>& expression, const KeepRule& rule) {
+      return expression &&
+             (rule.table.empty() || std::find(rule.depends_on.begin(), rule.depends_on.end(),
+                                              toll) != rule.depends_on.end());
+    };
+    return std::any_of(holders_.begin(), holders_.end(), [&](ComponentId holder) {
+      const TensorPolicy& rules = policy(holder);
+      const BoundComponent& bound = bound_.components[holder.index()];
+      return names(rules.keep, bound.keep) || names(rules.may_keep, bound.may_keep) ||
+             names(rules.back, bound.back);
+    });
   }
 
   TensorMask all_tensors() const {
@@ -121,6 +158,7 @@ class TemplateEnumerator {
       }
       seen |= held_[holders_[h].index()];
     }
+    first_of_choice_ = templates_.size();
     ordered_ = SlotGroups{};
     ordered_.slots = outermost;
     ordered_.group_of.assign(outermost.size(), 0);
@@ -163,6 +201,7 @@ class TemplateEnumerator {
     }
     for (std::size_t i = 0; i < rest->size(); ++i) {
       const Slot slot = (*rest)[i];
+      if (is_full()) return;
       if (!may_come_next(slot, *rest)) continue;
       rest->erase(rest->begin() + static_cast<std::ptrdiff_t>(i));
       ordered_.slots.push_back(slot);
@@ -270,6 +309,10 @@ class TemplateEnumerator {
   const Constraints& constraints_;
   const BoundEinsum& bound_;
   std::uint32_t compute_;
+  const TemplateLimits& limits_;
+  bool counts_choices_ = false;
+  std::size_t n_choices_ = 0, first_of_choice_ = 0;
+  std::size_t most_per_choice_ = std::numeric_limits<std::size_t>::max();
   std::vector<Template>& templates_;
   std::vector<ComponentId> holders_;
   std::vector<double> fanout_;        // cumulative, per component
@@ -290,10 +333,11 @@ bool may_spread_over(const std::vector<Template>& templates, std::uint32_t place
 
 std::vector<Template> enumerate_templates(const BoundProblem& problem, const EinsumShape& shape,
                                           const MapperOptions& options,
-                                          const Constraints& constraints) {
+                                          const Constraints& constraints,
+                                          const TemplateLimits& limits) {
   std::vector<Template> templates;
   for (std::uint32_t c = 0; c < problem[shape.einsum].computes.size(); ++c)
-    TemplateEnumerator(problem, shape, options, constraints, c, &templates).run();
+    TemplateEnumerator(problem, shape, options, constraints, c, limits, &templates).run();
   return templates;
 }
 

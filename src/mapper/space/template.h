@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "mapper/shape/einsum_shape.h"
@@ -84,11 +86,19 @@ inline bool is_double_buffered(const Component& component) {
   return component.is_memory() && std::get<Memory>(component.kind).buffering == Buffering::kDouble;
 }
 
+/// How far to enumerate templates.
+struct TemplateLimits {
+  const std::atomic<bool>* cancel = nullptr;  ///< once it is set, what is left is left out
+  /// Of an Einsum about so many, some for each choice of what memories keep: for mappers that draw.
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+};
+
 /// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop
 /// places are left out by rules that keep the optimum: a non-backing node is never above a fully
 /// relevant loop, and never directly below an irrelevant unfused one (FFM §6.1, mapper.md).
 std::vector<Template> enumerate_templates(const BoundProblem& problem, const EinsumShape& shape,
                                           const MapperOptions& options,
-                                          const Constraints& constraints);
+                                          const Constraints& constraints,
+                                          const TemplateLimits& limits = {});
 
 }  // namespace sluice::fused

@@ -40,7 +40,7 @@ bool names_nothing(const BoundProblem& problem, const MapperOptions& options) {
 }  // namespace
 
 TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<EinsumShape>& shapes,
-                             const MapperOptions& options) {
+                             const MapperOptions& options, const TemplateLimits& limits) {
   const bool may_share = names_nothing(problem, options);
   for (std::size_t e = 0; e < shapes.size(); ++e) {
     const EinsumShape& shape = shapes[e];
@@ -52,7 +52,7 @@ TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<Eins
     list_of_.push_back(static_cast<std::uint32_t>(known - first_.begin()));
     if (known != first_.end()) continue;
     first_.push_back(e);
-    lists_.push_back(enumerate_templates(problem, shape, options, options.constraints));
+    lists_.push_back(enumerate_templates(problem, shape, options, options.constraints, limits));
   }
 }
 

@@ -13,7 +13,7 @@ class TemplateLists {
  public:
   TemplateLists() = default;
   TemplateLists(const BoundProblem& problem, const std::vector<EinsumShape>& shapes,
-                const MapperOptions& options);
+                const MapperOptions& options, const TemplateLimits& limits = {});
 
   const std::vector<Template>& operator[](std::size_t einsum) const {
     return lists_[list_of_[einsum]];

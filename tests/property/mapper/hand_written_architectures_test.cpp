@@ -504,8 +504,8 @@ arch:
 )yaml");
 }
 
-// Loops over b and n are alike to every tensor, but one over r may stand between them: the tile of O
-// sinks through the one above it only.
+// Loops over b and n are alike to every tensor, but one over r may stand between them: the tile of
+// O sinks through the one above it only.
 TEST(HandWrittenArchitecture, TellsLoopsApartThatAnotherOneSeparates) {
   expect_brute_force_agreement(R"yaml(workload:
   rank_sizes: {B: 2, N: 4, P: 1}

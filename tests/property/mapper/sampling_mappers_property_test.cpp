@@ -132,7 +132,8 @@ TEST_P(SamplingMapper, ReturnsTheBestSoFarWhenCancelled) {
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->cancelled);
   ASSERT_FALSE(outcome->mappings.empty());
-  EXPECT_EQ(outcome->guarantee.kind, GuaranteeKind::kNone);
+  EXPECT_EQ(outcome->guarantee.kind, GuaranteeKind::kGap);
+  EXPECT_LE(outcome->guarantee.bound, outcome->mappings.front().cost.edp_js());
   EXPECT_LT(outcome->search.mappings_evaluated, 1000);
 }
 

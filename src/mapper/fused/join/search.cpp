@@ -52,7 +52,7 @@ void Search::make_shapes() {
   const std::size_t n = problem_.workload.einsums.size();
   for (std::size_t e = 0; e < n; ++e) shapes_.push_back(make_einsum_shape(problem_, EinsumId(e)));
   if (options_.row_fusion) add_row_loops(problem_, &shapes_);
-  templates_ = TemplateLists(problem_, shapes_, options_);
+  templates_ = TemplateLists(problem_, shapes_, options_, {control_.cancel});
 }
 
 bool Search::is_alike(std::size_t a, std::size_t b) const {
@@ -407,9 +407,20 @@ NoMapping Search::no(const JoinResult& join) const {
   return no;
 }
 
+/// Cancelled before there was anything to search.
+MapperResult Search::nothing_yet() const {
+  MapperResult result;
+  result.cancelled = true;
+  result.guarantee.space = searched_space(options_);
+  result.guarantee.leaves_out = left_out(SearchSpace::kExchanges, problem_, options_);
+  result.search.threads = options_.threads;
+  return result;
+}
+
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
   make_shapes();
+  if (cancelled()) return nothing_yet();
   find_isomorphic();
   find_tracked();
   compile_templates();

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "sluice/mapper/mapper.h"
+
+namespace sluice {
+
+namespace sampling {
+class SamplingRun;
+}
+
+/// What walks draw: perfect factors, the best mapping by the first objective. A part of every
+/// larger space that was asked for.
+MapperOptions options_of_walks(MapperOptions options);
+
+/// Populations and annealing in turn, from random mappings and from the best so far. What they find
+/// is offered to `control.incumbent`.
+class Walks {
+ public:
+  /// `problem`, `options`, `control` must outlive the walks.
+  Walks(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control);
+  ~Walks();
+
+  /// One walk of so many seconds, or until it is cancelled.
+  void walk(std::size_t round, double seconds);
+
+ private:
+  std::unique_ptr<sampling::SamplingRun> run_;
+};
+
+}  // namespace sluice
