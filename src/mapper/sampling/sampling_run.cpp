@@ -9,7 +9,7 @@
 namespace sluice::sampling {
 namespace {
 
-constexpr std::size_t kEnoughTemplates = 20000;
+constexpr std::size_t kEnoughTemplates = 6000;
 
 }  // namespace
 

@@ -25,7 +25,7 @@ using Progress = std::function<double()>;
 class SamplingRun {
  public:
   /// `complete`: with every template, for a search that lists the space. To draw from it, about
-  /// 20,000 for each Einsum are enough.
+  /// 6,000 for each Einsum are enough.
   SamplingRun(const BoundProblem& problem, const MapperOptions& options,
               const MapperControl& control, bool complete = false);
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "constraint_rules.h"
+#include "mapper/common/key_hash.h"
 #include "mapper/common/network_cost.h"
 #include "order_rules.h"
 #include "sluice/support/error.h"
@@ -47,7 +48,16 @@ class LoopPlacer {
     add_carried_rules();
   }
 
-  void append(std::vector<Template>* templates) { choose_steps(0, templates); }
+  void append(const TemplateLimits& limits, std::vector<Template>* templates) {
+    limits_ = limits;
+    first_ = templates->size();
+    draws_ = limits.most < std::numeric_limits<std::size_t>::max();
+    random_ = first_;
+    choose_steps(0, templates);
+    if (!draws_ || templates->size() > first_) return;
+    draws_ = false;  // all branches were left out
+    choose_steps(0, templates);
+  }
 
   /// Where the loop over the steps of a recurrence may stand below all that its Einsums exchange.
   std::vector<OuterSteps> outer_steps() const {
@@ -70,6 +80,16 @@ class LoopPlacer {
   static constexpr std::int32_t kWithNext = -2;
 
   static Variables bit(std::size_t v) { return Variables{1} << v; }
+
+  bool is_full(const std::vector<Template>& templates) const {
+    return is_cancelled(limits_.cancel) || templates.size() - first_ >= limits_.most;
+  }
+
+  /// Where some templates are to be drawn, every other branch is left out by chance.
+  bool leaves_out_branch() {
+    random_ += 0x9e3779b97f4a7c15ULL;
+    return draws_ && (KeyHash::mix(random_) & 1) != 0;
+  }
 
   /// Whether a node right above the gap sinks through a loop over the variable: then the loop
   /// stands a gap further out.
@@ -360,6 +380,7 @@ class LoopPlacer {
   /// the nodes right above this one slide over with it.
   void choose_sliding(std::uint32_t gap, std::optional<Variables> together,
                       std::vector<Template>* templates) {
+    if (is_full(*templates)) return;
     if (gap == groups_.count) {
       const std::optional<Template> built = build();
       if (!built) return;
@@ -433,6 +454,7 @@ class LoopPlacer {
     const Variables temporal = temporal_[gap];
     const Variables late = late_in(gap) & (sliding < 0 ? ~Variables{0} : ~bit(sliding));
     const auto lead = [&](std::optional<LoopPlace> leader) {
+      if (leaves_out_branch()) return;
       sliding_.push_back(sliding);
       leaders_.push_back(leader);
       choose_sliding(gap + 1, std::nullopt, templates);
@@ -597,6 +619,10 @@ class LoopPlacer {
   std::uint32_t compute_;
   const bool waits_;  ///< some network's routers take time
   const SlotGroups& groups_;
+  TemplateLimits limits_;
+  std::size_t first_ = 0;     ///< template of these slots
+  bool draws_ = false;        ///< some templates only
+  std::uint64_t random_ = 0;  ///< where they are drawn
   OrderRules rules_;
   std::optional<OuterSteps> outer_;
   std::vector<OrderRule> above_steps_;
@@ -619,12 +645,13 @@ class LoopPlacer {
 
 void append_templates(const BoundProblem& problem, const EinsumShape& shape,
                       const MapperOptions& options, const Constraints& constraints,
-                      std::uint32_t compute, const SlotGroups& groups,
+                      std::uint32_t compute, const SlotGroups& groups, const TemplateLimits& limits,
                       std::vector<Template>* templates) {
   LoopPlacer placer(problem, shape, options, constraints, compute, groups);
-  placer.append(templates);
+  placer.append(limits, templates);
   for (const OuterSteps& steps : placer.outer_steps())
-    LoopPlacer(problem, shape, options, constraints, compute, groups, steps).append(templates);
+    LoopPlacer(problem, shape, options, constraints, compute, groups, steps)
+        .append(limits, templates);
 }
 
 }  // namespace sluice::fused

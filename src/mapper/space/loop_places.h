@@ -14,10 +14,11 @@ struct SlotGroups {
   bool ports = false;
 };
 
-/// Appends every template that these slots allow: one for each choice of sliding windows.
+/// Appends every template that these slots allow: one for each choice of sliding windows. `limits`:
+/// of these templates.
 void append_templates(const BoundProblem& problem, const EinsumShape& shape,
                       const MapperOptions& options, const Constraints& constraints,
-                      std::uint32_t compute, const SlotGroups& groups,
+                      std::uint32_t compute, const SlotGroups& groups, const TemplateLimits& limits,
                       std::vector<Template>* templates);
 
 }  // namespace sluice::fused

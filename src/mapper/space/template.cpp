@@ -1,8 +1,10 @@
 #include "template.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "loop_places.h"
+#include "mapper/common/key_hash.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
@@ -37,18 +39,34 @@ class TemplateEnumerator {
   }
 
   void run() {
-    if (limits_.most < std::numeric_limits<std::size_t>::max()) count_choices();
+    if (draws()) count_choices();
     choose_kept(0, 0);
   }
 
  private:
-  /// Every choice of kept tensors gets its share of the limit.
+  /// Every choice of kept tensors gets its share of the limit; of very many, some.
   void count_choices() {
     counts_choices_ = true;
     choose_kept(0, 0);
     counts_choices_ = false;
-    most_per_choice_ = limits_.most / std::max<std::size_t>(n_choices_, 1) + 1;
+    n_all_choices_ = std::exchange(n_choices_, 0);
+    const std::size_t n_taken = std::min(n_all_choices_, most_choices());
+    most_per_choice_ = limits_.most / std::max<std::size_t>(n_taken, 1) + 1;
   }
+
+  std::size_t most_choices() const { return limits_.most / 8 + 1; }
+
+  /// The first choice, which keeps most, the last one, which keeps least, and others by chance.
+  bool is_taken() const {
+    if (n_all_choices_ <= most_choices()) return true;
+    if (n_choices_ == 1 || n_choices_ == n_all_choices_) return true;
+    return KeyHash::mix(n_choices_) % n_all_choices_ < most_choices();
+  }
+
+  bool draws() const { return limits_.most < std::numeric_limits<std::size_t>::max(); }
+
+  /// Several orders have room in what a choice may have.
+  std::size_t most_per_order() const { return draws() ? most_per_choice_ / 4 + 1 : limits_.most; }
 
   bool is_full() const {
     return is_cancelled(limits_.cancel) || templates_.size() - first_of_choice_ >= most_per_choice_;
@@ -95,7 +113,7 @@ class TemplateEnumerator {
     if (index == holders_.size()) {
       if (seen != all_tensors()) return;
       ++n_choices_;
-      if (!counts_choices_) order_slots();
+      if (!counts_choices_ && is_taken()) order_slots();
       return;
     }
     if (is_cancelled(limits_.cancel)) return;
@@ -194,12 +212,15 @@ class TemplateEnumerator {
     if (rest->empty()) {
       if (!order_allowed()) return;
       const std::size_t first = templates_.size();
-      append_templates(problem_, shape_, options_, constraints_, compute_, ordered_, &templates_);
+      append_templates(problem_, shape_, options_, constraints_, compute_, ordered_,
+                       {limits_.cancel, most_per_order()}, &templates_);
       for (std::size_t t = first; t < templates_.size(); ++t)
         templates_[t].placement = static_cast<std::uint32_t>(first);
       return;
     }
-    for (std::size_t i = 0; i < rest->size(); ++i) {
+    const std::size_t first = draws() ? KeyHash::mix(templates_.size() + rest->size()) : 0;
+    for (std::size_t k = 0; k < rest->size(); ++k) {
+      const std::size_t i = (first + k) % rest->size();
       const Slot slot = (*rest)[i];
       if (is_full()) return;
       if (!may_come_next(slot, *rest)) continue;
@@ -311,7 +332,9 @@ class TemplateEnumerator {
   std::uint32_t compute_;
   const TemplateLimits& limits_;
   bool counts_choices_ = false;
-  std::size_t n_choices_ = 0, first_of_choice_ = 0;
+  std::size_t n_choices_ = 0;      ///< met so far
+  std::size_t n_all_choices_ = 0;  ///< where they were counted
+  std::size_t first_of_choice_ = 0;
   std::size_t most_per_choice_ = std::numeric_limits<std::size_t>::max();
   std::vector<Template>& templates_;
   std::vector<ComponentId> holders_;
