@@ -72,6 +72,13 @@ void add_ascii(CLI::App& command, ParsedArguments& parsed) {
   command.add_flag("--ascii", parsed.ascii, "Draw with ASCII characters only");
 }
 
+/// What the command line takes where an option is not given.
+std::string default_text(const MapperOption& option) {
+  if (option.name == "threads") return "one a processor";
+  if (option.name == "memory") return "half of the machine's";
+  return option.get(MapperOptions{});
+}
+
 /// One flag for each row of the option table.
 void add_search_options(CLI::App& command, ParsedArguments& parsed) {
   for (const MapperOption& option : mapper_option_table()) {
@@ -84,7 +91,7 @@ void add_search_options(CLI::App& command, ParsedArguments& parsed) {
         .add_option(flag_of(option), parsed.options[option.name],
                     fmt::format("{} ({})", option.help, option.range))
         ->type_name("")
-        ->default_str(option.name == "threads" ? "one a processor" : option.get(MapperOptions{}))
+        ->default_str(default_text(option))
         ->group("Search options");
   }
 }

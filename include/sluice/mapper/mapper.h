@@ -52,6 +52,8 @@ struct MapperOptions {
   int threads = 1;
   std::uint64_t seed = 0;
   std::optional<double> budget_seconds;
+  /// Memory that the whole process may hold, in bytes: then a search ends like one out of time.
+  std::optional<double> memory_bytes;
   std::optional<double> budget_evaluations;  ///< whole mappings priced; `fused` has no such budget
   PruningRules pruning;
   Constraints constraints;
@@ -111,6 +113,7 @@ struct SearchStatistics {
   double mappings_considered = 0;  ///< size of the space that was covered
   double mappings_evaluated = 0;   ///< tile-shape assignments actually priced
   double pmappings_kept = 0;
+  std::string ended_by;              ///< before its end: `budget`, `memory`; empty: by itself
   std::size_t distinct_einsums = 0;  ///< Einsums that were explored; equal ones are explored once
   /// One point per improvement, and the end; empty for a mapper that does not search step by step.
   std::vector<ConvergencePoint> convergence;

@@ -16,6 +16,7 @@
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_times.h"
 #include "sluice/support/error.h"
+#include "sluice/support/machine_memory.h"
 
 namespace sluice::cli {
 namespace {
@@ -35,6 +36,7 @@ void apply_options(const std::map<std::string, std::string>& values, MapperOptio
 MapperOptions options_of(const MapArguments& arguments, const Specs& specs) {
   MapperOptions options;
   options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options.memory_bytes = bytes_of_machine() / 2;
   Diagnostics mistakes;
   apply_options(specs.mapper_options, options, mistakes);
   apply_options(arguments.options, options, mistakes);

@@ -132,6 +132,32 @@ std::string budget_text(const MapperOptions& options) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ","));
 }
 
+struct MemoryUnit {
+  std::string_view name;
+  double bytes;
+};
+constexpr MemoryUnit kMemoryUnits[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
+                                       {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9}};
+
+/// `8GiB`, or none.
+SetResult set_memory(MapperOptions& options, const std::string& text) {
+  options.memory_bytes.reset();
+  if (text == "none") return {};
+  for (const MemoryUnit& unit : kMemoryUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    const auto value =
+        parse_number<double>(std::string_view(text).substr(0, text.size() - unit.name.size()));
+    if (value && *value > 0 && std::isfinite(*value)) options.memory_bytes = *value * unit.bytes;
+  }
+  if (options.memory_bytes) return {};
+  return expected_one_of("a size such as 8GiB or 500MB, or none");
+}
+
+std::string memory_text(const MapperOptions& options) {
+  if (!options.memory_bytes) return "none";
+  return fmt::format("{}MiB", *options.memory_bytes / 0x1p20);
+}
+
 struct PruningRule {
   std::string_view name;
   bool PruningRules::*field;
@@ -283,6 +309,10 @@ std::vector<MapperOption> make_table() {
        "Stop searching after this time, or so many mappings priced (not for fused), with the best "
        "so far",
        set_budget, budget_text},
+      {"memory", "size", "`8GiB`, `500MB`, none",
+       "End the search with the best so far where the program takes this much memory; the command "
+       "line takes half of the machine's where none is given",
+       set_memory, memory_text},
       {"seed", "integer", "0 … 2^64 - 1", "Seed of every random choice", set_seed,
        [](const Options& o) { return std::to_string(o.seed); }},
       {"disable_rules", "choices", pruning_rule_names() + "; none",

@@ -4,20 +4,29 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "sluice/mapper/mapper.h"
+#include "sluice/support/machine_memory.h"
 
 namespace sluice {
 
-/// Sets a flag when a time is over or another flag is set, whichever is first.
+/// Sets a flag when a time is over, a limit of memory is near, or another flag is set, whichever is
+/// first.
 class BudgetWatch {
  public:
-  BudgetWatch(double seconds, const std::atomic<bool>* cancel)
+  enum class End : std::uint8_t { kNone, kCancelled, kTime, kMemory };
+
+  /// `bytes`: that the process may hold.
+  BudgetWatch(std::optional<double> seconds, std::optional<double> bytes,
+              const std::atomic<bool>* cancel)
       : end_(std::chrono::steady_clock::now() +
              std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                 std::chrono::duration<double>(std::min(seconds, kLongest)))),
+                 std::chrono::duration<double>(std::min(seconds.value_or(kLongest), kLongest)))),
+        bytes_(bytes),
         cancel_(cancel),
         thread_([this] { watch(); }) {}
   ~BudgetWatch() {
@@ -32,28 +41,34 @@ class BudgetWatch {
   BudgetWatch& operator=(const BudgetWatch&) = delete;
 
   const std::atomic<bool>* flag() const { return &stop_; }
-  bool ran_out() const { return ran_out_; }
+  /// What set the flag.
+  End end() const { return how_; }
+  bool ran_out() const { return how_ == End::kTime || how_ == End::kMemory; }
 
  private:
+  static constexpr double kNear = 0.9;     ///< of the limit: what is under way needs some, too
   static constexpr double kLongest = 1e8;  ///< three years; beyond it clocks overflow
 
   void watch() {
     constexpr std::chrono::milliseconds kStep(10);
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, kStep, [this] { return done_; })) {
-      const bool cancelled = is_cancelled(cancel_);
-      const bool is_over = std::chrono::steady_clock::now() >= end_;
-      if (!cancelled && !is_over) continue;
-      ran_out_ = !cancelled;
+      const End now = is_cancelled(cancel_)                           ? End::kCancelled
+                      : std::chrono::steady_clock::now() >= end_      ? End::kTime
+                      : bytes_ && resident_bytes() >= kNear * *bytes_ ? End::kMemory
+                                                                      : End::kNone;
+      if (now == End::kNone) continue;
+      how_ = now;
       stop_ = true;
       return;
     }
   }
 
   std::chrono::steady_clock::time_point end_;
+  std::optional<double> bytes_;
   const std::atomic<bool>* cancel_;
   std::atomic<bool> stop_{false};
-  std::atomic<bool> ran_out_{false};
+  std::atomic<End> how_{End::kNone};
   std::mutex mutex_;
   std::condition_variable wake_;
   bool done_ = false;

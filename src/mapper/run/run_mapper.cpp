@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 #include "budget_watch.h"
 #include "mapper/request/refusal.h"
@@ -100,10 +99,15 @@ MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
       blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
 }
 
-NoMapping nothing_in_time(double seconds) {
+/// A search that a limit ended, and that has nothing.
+NoMapping nothing_within(const MapperOptions& options, BudgetWatch::End end) {
+  const bool is_memory = end == BudgetWatch::End::kMemory;
   NoMapping no;
-  no.reason = fmt::format("the budget of {:g} s ended before a mapping was found", seconds);
-  no.nearest_relaxation = "a larger --budget";
+  no.reason =
+      fmt::format("the {} ended before a mapping was found",
+                  is_memory ? fmt::format("memory of {:.3g} GB", *options.memory_bytes / 1e9)
+                            : fmt::format("budget of {:g} s", *options.budget_seconds));
+  no.nearest_relaxation = is_memory ? "a larger --memory" : "a larger --budget";
   no.proven = false;
   return no;
 }
@@ -179,17 +183,16 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                                  const MapperRegistry& mappers) {
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
-  std::optional<BudgetWatch> watch;
+  const BudgetWatch watch(options.budget_seconds, options.memory_bytes, control.cancel);
   MapperControl limited = control;
-  if (options.budget_seconds)
-    limited.cancel = watch.emplace(*options.budget_seconds, control.cancel).flag();
+  limited.cancel = watch.flag();
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited);
   if (!outcome || !outcome->cancelled) return outcome;
   bound_result(problem, options, &*outcome);
-  if (!watch || !watch->ran_out()) return outcome;
-  if (outcome->mappings.empty())
-    return tl::make_unexpected(nothing_in_time(*options.budget_seconds));
+  if (!watch.ran_out()) return outcome;
+  if (outcome->mappings.empty()) return tl::make_unexpected(nothing_within(options, watch.end()));
   outcome->cancelled = false;
+  outcome->search.ended_by = watch.end() == BudgetWatch::End::kMemory ? "memory" : "budget";
   return outcome;
 }
 

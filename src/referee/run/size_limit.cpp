@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "referee/points/points.h"
 #include "sluice/referee/execute.h"
+#include "sluice/support/machine_memory.h"
 
 namespace sluice {
 namespace {
@@ -30,10 +30,6 @@ double bytes_needed(const Workload& workload) {
     bytes += points * (kPerPoint + (reads_state ? kPerPointOfState : 0));
   }
   return bytes;
-}
-
-double bytes_of_machine() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "result_document.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -11,6 +9,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/support/error.h"
+#include "sluice/support/machine_memory.h"
 #include "sluice/support/version.h"
 #include "support/printable_text.h"
 
@@ -211,12 +210,14 @@ Json found_over_bound(const RunResult& result) {
   return finite_or_null(found / result.guarantee->bound);
 }
 
-/// What was asked for beside the keys of its own; whatever threads do, the result is the same.
+/// What was asked for beside the keys of its own; whatever threads and memory do, the result is the
+/// same.
 Json options_to_json(const RunResult& result) {
   if (!result.options) return nullptr;
   Json options = Json::object();
   for (const MapperOption& option : mapper_option_table())
-    if (option.name != "threads") options[option.name] = option.get(*result.options);
+    if (option.name != "threads" && option.name != "memory")
+      options[option.name] = option.get(*result.options);
   const Constraints& constraints = result.options->constraints;
   options["constraints"] =
       constraints == Constraints{}
@@ -248,12 +249,6 @@ Json guarantee_to_json(const RunResult& result) {
           {"found_over_bound", has_gap ? found_over_bound(result) : Json(nullptr)}};
 }
 
-double peak_resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024;
-}
-
 /// Null for a mapper that does not search step by step.
 Json convergence_to_json(const std::vector<ConvergencePoint>& points) {
   if (points.empty()) return nullptr;
@@ -273,6 +268,7 @@ Json search_to_json(const std::optional<SearchStatistics>& search) {
           {"mappings_evaluated", finite_or_null(search->mappings_evaluated)},
           {"pmappings_kept", finite_or_null(search->pmappings_kept)},
           {"convergence", convergence_to_json(search->convergence)},
+          {"ended_by", search->ended_by.empty() ? Json(nullptr) : Json(search->ended_by)},
           {"peak_rss_bytes", peak_resident_bytes()}};
 }
 

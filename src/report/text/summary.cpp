@@ -252,6 +252,10 @@ class Summary {
     const std::size_t n_einsums = problem_.workload.einsums.size();
     if (search.distinct_einsums > 0 && search.distinct_einsums < n_einsums)
       text += fmt::format(", {} of {} Einsums distinct", search.distinct_einsums, n_einsums);
+    if (search.ended_by == "memory")
+      text += ", ended at the limit of memory (--memory)";
+    else if (!search.ended_by.empty())
+      text += ", ended by the " + search.ended_by;
     return text;
   }
 

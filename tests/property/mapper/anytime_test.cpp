@@ -9,6 +9,7 @@
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/model/evaluate.h"
+#include "sluice/support/machine_memory.h"
 
 namespace sluice {
 namespace {
@@ -55,6 +56,7 @@ TEST(Anytime, ABudgetLeavesTheBestOfTheWalksAndAGap) {
     const auto found = run_mapper(fused(), problem, options, {});
     ASSERT_TRUE(found.has_value()) << found.error().reason;
     EXPECT_FALSE(found->cancelled);
+    EXPECT_EQ(found->search.ended_by, "budget");
     expect_gap(problem, *found);
   }
 }
@@ -78,6 +80,17 @@ TEST(Anytime, AnInterruptedSearchHandsOverTheIncumbent) {
   EXPECT_TRUE(found->cancelled);
   expect_gap(problem, *found);
   EXPECT_EQ(found->mappings.front().cost.edp_js(), last);
+}
+
+TEST(Anytime, ALimitOfMemoryEndsTheSearchWithTheBestSoFar) {
+  const BoundProblem problem = two_convolutions();
+  MapperOptions options;
+  options.memory_bytes = resident_bytes();  // there is no room for more
+  const auto found = run_mapper(fused(), problem, options, {});
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  EXPECT_FALSE(found->cancelled);
+  EXPECT_EQ(found->search.ended_by, "memory");
+  expect_gap(problem, *found);
 }
 
 TEST(Anytime, ABudgetForAFrontLeavesAMapping) {

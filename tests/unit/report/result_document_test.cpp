@@ -31,7 +31,7 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
                   "bound", "found_over_bound"}));
   EXPECT_EQ(keys_of(document["search"]),
             (Keys{"seconds", "threads", "mappings_considered", "mappings_evaluated",
-                  "pmappings_kept", "convergence", "peak_rss_bytes"}));
+                  "pmappings_kept", "convergence", "ended_by", "peak_rss_bytes"}));
   EXPECT_EQ(
       keys_of(document["mappings"][0]),
       (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",

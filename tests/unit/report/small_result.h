@@ -78,7 +78,7 @@ inline RunResult small_result() {
   result.guarantee.emplace();
   result.guarantee->kind = GuaranteeKind::kOptimal;
   result.guarantee->space = "no recompute, perfect factors";
-  result.search = SearchStatistics{0.8, 2, 1e15, 2e6, 5000, 1};
+  result.search = SearchStatistics{0.8, 2, 1e15, 2e6, 5000, "", 1};
   return result;
 }
 
