@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "budget_watch.h"
 #include "mapper/request/refusal.h"
@@ -183,16 +184,18 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                                  const MapperRegistry& mappers) {
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
-  const BudgetWatch watch(options.budget_seconds, options.memory_bytes, control.cancel);
+  std::optional<BudgetWatch> watch;
   MapperControl limited = control;
-  limited.cancel = watch.flag();
+  if (options.budget_seconds || options.memory_bytes)
+    limited.cancel =
+        watch.emplace(options.budget_seconds, options.memory_bytes, control.cancel).flag();
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited);
   if (!outcome || !outcome->cancelled) return outcome;
   bound_result(problem, options, &*outcome);
-  if (!watch.ran_out()) return outcome;
-  if (outcome->mappings.empty()) return tl::make_unexpected(nothing_within(options, watch.end()));
+  if (!watch || !watch->ran_out()) return outcome;
+  if (outcome->mappings.empty()) return tl::make_unexpected(nothing_within(options, watch->end()));
   outcome->cancelled = false;
-  outcome->search.ended_by = watch.end() == BudgetWatch::End::kMemory ? "memory" : "budget";
+  outcome->search.ended_by = watch->end() == BudgetWatch::End::kMemory ? "memory" : "budget";
   return outcome;
 }
 

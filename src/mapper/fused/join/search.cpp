@@ -42,6 +42,10 @@ double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::
   return twice ? 2 * bits : bits;
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
 Search::Search(const BoundProblem& problem, const MapperOptions& options,
@@ -408,19 +412,20 @@ NoMapping Search::no(const JoinResult& join) const {
 }
 
 /// Cancelled before there was anything to search.
-MapperResult Search::nothing_yet() const {
+MapperResult Search::nothing_yet(double seconds) const {
   MapperResult result;
   result.cancelled = true;
   result.guarantee.space = searched_space(options_);
   result.guarantee.leaves_out = left_out(SearchSpace::kExchanges, problem_, options_);
   result.search.threads = options_.threads;
+  result.search.seconds = seconds;
   return result;
 }
 
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
   make_shapes();
-  if (cancelled()) return nothing_yet();
+  if (cancelled()) return nothing_yet(seconds_since(start));
   find_isomorphic();
   find_tracked();
   compile_templates();
@@ -446,8 +451,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   }
   for (std::size_t e = 0; e < same_as_.size(); ++e)
     if (same_as_[e] == e) ++statistics_.distinct_einsums;
-  statistics_.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  statistics_.seconds = seconds_since(start);
   statistics_.threads = options_.threads;
   result.search = statistics_;
   result.guarantee.kind = result.cancelled ? GuaranteeKind::kNone

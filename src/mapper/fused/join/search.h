@@ -47,7 +47,7 @@ class Search {
   void keep_best_so_far(MapperResult* result) const;
   void keep_incumbent(MapperResult* result) const;
   bool is_good_enough(const MapperResult& result, const JoinResult& join) const;
-  MapperResult nothing_yet() const;
+  MapperResult nothing_yet(double seconds) const;
   NoMapping no(const JoinResult& join) const;
   NoMapping explain(const JoinResult& join) const;
   bool cancelled() const { return is_cancelled(control_.cancel); }
