@@ -8,12 +8,10 @@
 namespace sluice {
 namespace {
 
-constexpr double kHeadStart = 0.1;      // s
-constexpr double kFirstWalk = 0.15;     // s
-constexpr double kGrowth = 1.3;         // of walks, each to the next
-constexpr double kFreeTime = 1.0;       // s of walking that no share limits
-constexpr double kShare = 0.15;         // of the time passed, beyond that
-constexpr double kShareOfBudget = 0.5;  // where the search is to end soon
+constexpr double kFirstWalk = 0.15;  // s
+constexpr double kGrowth = 1.3;      // of walks, each to the next
+constexpr SideWalks::Pace kToTheEnd{0.3, 0.4, 0.05};
+constexpr SideWalks::Pace kOnABudget{0.1, 1.0, 0.5};
 
 using Clock = std::chrono::steady_clock;
 
@@ -28,7 +26,7 @@ SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
     : problem_(problem),
       options_(options_of_walks(options)),
       incumbent_(incumbent),
-      share_(options.budget_seconds ? kShareOfBudget : kShare),
+      pace_(options.budget_seconds ? kOnABudget : kToTheEnd),
       thread_([this] { run(); }) {}
 
 void SideWalks::run() {
@@ -56,14 +54,14 @@ void SideWalks::walk_on() {
     const Clock::time_point begin = Clock::now();
     walks.walk(round, length);
     walked += seconds_since(begin);
-    while (walked > kFreeTime + share_ * seconds_since(start))
-      if (!pause((walked - kFreeTime) / share_ - seconds_since(start))) return;
+    while (walked > pace_.free + pace_.share * seconds_since(start))
+      if (!pause((walked - pace_.free) / pace_.share - seconds_since(start))) return;
   }
 }
 
 void SideWalks::wait_for_head_start() {
   std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::duration<double>(kHeadStart),
+  wake_.wait_for(lock, std::chrono::duration<double>(pace_.head_start),
                  [this] { return stop_ || is_urgent_; });
 }
 

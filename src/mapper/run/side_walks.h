@@ -17,6 +17,12 @@ namespace sluice {
 /// the machine to itself, and take a small share of a long search's time.
 class SideWalks {
  public:
+  /// In seconds: how long the search is alone, and how long walks take then; beyond that, which
+  /// share of the time that passes.
+  struct Pace {
+    double head_start, free, share;
+  };
+
   /// `problem`, `incumbent` must outlive the walks.
   SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent);
   ~SideWalks() { stop(); }
@@ -39,7 +45,7 @@ class SideWalks {
   const BoundProblem& problem_;
   MapperOptions options_;
   Incumbent* incumbent_;
-  double share_;  ///< of the time, that long walks take
+  Pace pace_;
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
