@@ -182,7 +182,8 @@ class Kept {
 
 namespace {
 
-std::vector<std::uint32_t> front_of(const PointSet& points, bool each_once) {
+std::vector<std::uint32_t> front_of(const PointSet& points, bool each_once,
+                                    const std::atomic<bool>* cancel) {
   const std::size_t n = points.size();
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0U);
@@ -202,6 +203,7 @@ std::vector<std::uint32_t> front_of(const PointSet& points, bool each_once) {
   Kept kept(d);
   for (std::uint32_t i : order) {
     const double* point = reduced.point(i);
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) break;
     if (kept.dominate(point)) continue;
     kept.add(point);
     front.push_back(i);
@@ -212,9 +214,12 @@ std::vector<std::uint32_t> front_of(const PointSet& points, bool each_once) {
 
 }  // namespace
 
-std::vector<std::uint32_t> pareto_front(const PointSet& points) { return front_of(points, false); }
+std::vector<std::uint32_t> pareto_front(const PointSet& points, const std::atomic<bool>* cancel) {
+  return front_of(points, false, cancel);
+}
 
-std::vector<std::uint32_t> pareto_fronts_by_zeros(const PointSet& points, std::size_t first) {
+std::vector<std::uint32_t> pareto_fronts_by_zeros(const PointSet& points, std::size_t first,
+                                                  const std::atomic<bool>* cancel) {
   const std::size_t n = points.size(), d = points.dimension;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> members;  // by zeros
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -228,7 +233,7 @@ std::vector<std::uint32_t> pareto_fronts_by_zeros(const PointSet& points, std::s
     PointSet group{d, {}};
     for (const std::uint32_t i : own)
       group.values.insert(group.values.end(), points.point(i), points.point(i) + d);
-    for (const std::uint32_t i : front_of(group, true)) fronts.push_back(own[i]);
+    for (const std::uint32_t i : front_of(group, true, cancel)) fronts.push_back(own[i]);
   }
   std::sort(fronts.begin(), fronts.end());
   return fronts;

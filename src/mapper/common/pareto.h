@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,11 +22,14 @@ inline bool dominates(const double* a, const double* b, std::size_t dimension) {
   return true;
 }
 
-/// Indices of the points that no other dominates, ascending; of equal points the first.
-std::vector<std::uint32_t> pareto_front(const PointSet& points);
+/// Indices of the points that no other dominates, ascending; of equal points the first. Once
+/// `cancel` is set, only some of them.
+std::vector<std::uint32_t> pareto_front(const PointSet& points,
+                                        const std::atomic<bool>* cancel = nullptr);
 
 /// The same among points alone that are 0 in the same criteria from `first` on. Where products with
 /// fixed trips are 0 (Monomial::fixed), no other choice of these trips dominates.
-std::vector<std::uint32_t> pareto_fronts_by_zeros(const PointSet& points, std::size_t first);
+std::vector<std::uint32_t> pareto_fronts_by_zeros(const PointSet& points, std::size_t first,
+                                                  const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace sluice::fused

@@ -85,9 +85,7 @@ PmappingTable Search::price(const TileSearchContext& context) {
   std::vector<TemplateResult> results(templates_[e].size());
   parallel_for(options_.threads, results.size(), [&](std::size_t t) {
     if (cancelled()) return;
-    TileSearchContext current = context;
-    current.bound = fresh(context.bound);
-    results[t] = search_tile_shapes(current, templates_[e][t], compiled_[e][t],
+    results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t],
                                     static_cast<std::uint32_t>(t));
   });
   PmappingTable table;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kJoinBeam = 32;      // entries a group in a scout's join
 constexpr std::size_t kSpineBeam = 20000;  // spines a layer in a scout's graph
-constexpr double kAboveRounding = 1 + 1e-9;
+constexpr double kAboveRounding = SearchBound::kAboveRounding;
 
 /// Bits of everything that an Einsum touches (padding included) in one component's width.
 double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::size_t component,
@@ -125,6 +125,9 @@ TileSearchContext Search::tile_context(std::size_t einsum) const {
   context.constraints = &options_.constraints;
   context.tracked = &tracked_;
   context.unlimited = &unlimited_;
+  if (uses_incumbent()) context.incumbent = control_.incumbent;
+  const bool is_whole = shapes_.size() == 1 && tracked_.empty() && bounds_apply();
+  if (is_whole && epsilon() == 0) context.met_objective = &met_objective_;
   context.cancel = control_.cancel;
   context.space = &spaces_[einsum];
   context.templates = &templates_[einsum];
@@ -244,26 +247,22 @@ std::vector<SearchBound> Search::bounds() {
 /// What searches beside this one have found by now bounds it as well. Not where less than the best
 /// is good enough: what is found then would depend on when they found it.
 void Search::take_incumbent() {
-  const SearchBound now =
-      fresh({limit_ > 0, options_.objectives.front(), LowerHull{{0, 0}}, limit_});
-  if (!now.active || now.limit == limit_) return;
-  limit_ = now.limit;
+  if (!uses_incumbent()) return;
+  SearchBound bound{limit_ > 0, options_.objectives.front(), LowerHull{{0, 0}}, limit_};
+  bound.tighten(control_.incumbent->objective());
+  if (bound.limit == limit_) return;
+  limit_ = bound.limit;
   is_limit_known_ = false;
+}
+
+bool Search::uses_incumbent() const {
+  return control_.incumbent != nullptr && bounds_apply() && epsilon() == 0;
 }
 
 /// One known mapping excludes others only where a single objective asks for a single mapping.
 bool Search::bounds_apply() const {
   return options_.pruning.bounds && options_.pruning.dominance && options_.objectives.size() == 1 &&
          !options_.resource_usage && options_.top == 1;
-}
-
-SearchBound Search::fresh(SearchBound bound) const {
-  if (control_.incumbent == nullptr || !bounds_apply() || epsilon() > 0) return bound;
-  const double known = control_.incumbent->objective() * kAboveRounding;
-  if (bound.active && bound.limit <= known) return bound;
-  bound.active = std::isfinite(known);
-  bound.limit = known;
-  return bound;
 }
 
 void Search::offer(MappedResult mapped) {
@@ -386,7 +385,7 @@ void Search::keep_best_so_far(MapperResult* result) const {
 
 /// The search found nothing that beats it.
 void Search::keep_incumbent(MapperResult* result) const {
-  if (control_.incumbent == nullptr || !bounds_apply() || epsilon() > 0) return;
+  if (!uses_incumbent()) return;
   if (auto best = control_.incumbent->best()) result->mappings = {std::move(*best)};
 }
 

@@ -27,7 +27,7 @@ class Search {
   std::vector<SearchBound> bounds();
   double bound_of_all() const;
   void take_incumbent();
-  SearchBound fresh(SearchBound bound) const;  ///< the incumbent may be better by now
+  bool uses_incumbent() const;
   void offer(MappedResult mapped);
   bool bounds_apply() const;
   double epsilon() const { return bounds_apply() ? options_.epsilon : 0; }
@@ -68,6 +68,7 @@ class Search {
   std::vector<TrackedMemory> tracked_;
   std::vector<bool> unlimited_;
   std::optional<MappedResult> best_so_far_;  // the scout's
+  mutable std::atomic<double> met_objective_{std::numeric_limits<double>::infinity()};
   SearchStatistics statistics_;
 };
 

@@ -187,10 +187,11 @@ void PartialSums::gather(std::size_t depth, const Extensions& extensions, std::s
     *point++ = extensions.open[o * extensions.n + s];
 }
 
-std::vector<std::uint32_t> PartialSums::front(std::size_t depth, const PointSet& points) const {
+std::vector<std::uint32_t> PartialSums::front(std::size_t depth, const PointSet& points,
+                                              const std::atomic<bool>* cancel) const {
   const PointSet criteria = this->criteria(depth, points);
-  return program_.fixes_trips ? pareto_fronts_by_zeros(criteria, program_.rows.size())
-                              : pareto_front(criteria);
+  return program_.fixes_trips ? pareto_fronts_by_zeros(criteria, program_.rows.size(), cancel)
+                              : pareto_front(criteria, cancel);
 }
 
 /// Points as criteria of which smaller is better in each.

@@ -82,7 +82,8 @@ class PartialSums {
   /// Number s of `extend`'s results as a partial assignment of that stage (`width` numbers).
   void gather(std::size_t depth, const Extensions& extensions, std::size_t s, double* point) const;
   /// Partial assignments that no other one beats whatever the later classes do, ascending.
-  std::vector<std::uint32_t> front(std::size_t depth, const PointSet& points) const;
+  std::vector<std::uint32_t> front(std::size_t depth, const PointSet& points,
+                                   const std::atomic<bool>* cancel = nullptr) const;
 
   std::size_t front_width() const { return 2 + n_reservations_; }
   /// Rows of a full assignment → energy, latency, segments, persistent reservations.

@@ -71,11 +71,13 @@ class TemplateSearch {
   TemplateSearch(const TileSearchContext& context, const Template& templ,
                  const CompiledTemplate& compiled, std::uint32_t index)
       : context_(context),
+        bound_(context.bound),
         templ_(templ),
         compiled_(compiled),
         skeleton_(context.space->skeletons[context.space->skeleton_of[index]]),
         n_classes_(compiled.classes.size()) {
     result_.considered = compiled.considered;
+    tighten_bound();
   }
 
   TemplateResult run() {
@@ -85,8 +87,7 @@ class TemplateSearch {
       result_.miss = {true, program.infeasible_component, program.smallest_excess, 0};
       return std::move(result_);
     }
-    if (context_.bound.hopeless(program.least_energy, program.least_latency))
-      return std::move(result_);
+    if (bound_.hopeless(program.least_energy, program.least_latency)) return std::move(result_);
     find_rows();
     if (rows_.empty()) return std::move(result_);
     std::vector<std::uint32_t> numbers;
@@ -114,7 +115,7 @@ class TemplateSearch {
     Row row;
     for (std::uint32_t r = 0; r < skeleton_.n_rows; ++r) {
       if (!fused_numbers_of(compiled_.fused, skeleton_.row(r), &scratch, &row.numbers) ||
-          !bound.promising(row.numbers, context_.bound))
+          !bound.promising(row.numbers, bound_))
         continue;
       row.index = r;
       rows_.push_back(row);
@@ -181,6 +182,23 @@ class TemplateSearch {
     return front;
   }
 
+  /// Other searches may have found something better in the meantime.
+  void tighten_bound() {
+    if (context_.incumbent != nullptr) bound_.tighten(context_.incumbent->objective());
+    if (context_.met_objective != nullptr) bound_.tighten(context_.met_objective->load());
+  }
+
+  void tell_of(const Node& front) {
+    if (context_.met_objective == nullptr) return;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < front.points.size(); ++i)
+      least = std::min(least, objective_value(bound_.objective, front.points.point(i)[0],
+                                              front.points.point(i)[1]));
+    double known = context_.met_objective->load();
+    while (least < known && !context_.met_objective->compare_exchange_weak(known, least)) {
+    }
+  }
+
   /// Every choice of lists for the rows [first, last), which agree on the classes before `depth`,
   /// whose use of the fanouts is allowed; whole branches end where no assignment is left.
   void emit_all(std::size_t depth, std::size_t first, std::size_t last, std::uint32_t used,
@@ -216,6 +234,7 @@ class TemplateSearch {
     const auto [at, inserted] =
         children_.try_emplace(std::uint64_t{parent} << 32U | list.content, 0);
     if (inserted) {
+      tighten_bound();
       at->second = static_cast<std::uint32_t>(nodes_.size());
       nodes_.push_back(depth + 1 == n_classes_ ? make_front(nodes_[parent], list)
                                                : make_node(nodes_[parent], depth + 1, list));
@@ -237,14 +256,14 @@ class TemplateSearch {
                               all.points.values.data() + all.points.values.size() - width);
         push_positions(outer, depth - 1, p, s, &all.at);
         if (context_.beam > 0)
-          values.push_back(context_.bound.value(extensions_.energy[s], extensions_.latency[s]));
+          values.push_back(bound_.value(extensions_.energy[s], extensions_.latency[s]));
       }
     }
     if (cancelled()) return result;
     if (context_.beam > 0) {
       keep(best_of(values), depth, all, &result);
     } else if (prunes() && all.points.size() > 1) {
-      keep(lists_->sums().front(depth, all.points), depth, all, &result);
+      keep(lists_->sums().front(depth, all.points, context_.cancel), depth, all, &result);
     } else {
       return all;
     }
@@ -258,7 +277,7 @@ class TemplateSearch {
 
   bool is_promising(std::size_t s) const {
     return extensions_.fits[s] != 0 &&
-           !context_.bound.hopeless(extensions_.energy[s], extensions_.latency[s]);
+           !bound_.hopeless(extensions_.energy[s], extensions_.latency[s]);
   }
 
   static void push_positions(const Node& outer, std::size_t outer_depth, std::size_t p,
@@ -322,7 +341,7 @@ class TemplateSearch {
     lists_->sums().least_rows(outer, list.block, least_rows_.data());
     lists_->sums().finish(least_rows_.data(), least_point_.data());
     return !lists_->sums().fits(least_rows_.data()) ||
-           context_.bound.hopeless(least_point_[0], least_point_[1]) ||
+           bound_.hopeless(least_point_[0], least_point_[1]) ||
            is_dominated(least_point_.data(), known);
   }
 
@@ -357,6 +376,7 @@ class TemplateSearch {
 
   // ---- pmappings ---------------------------------------------------------------------------
   void emit(std::uint32_t row, const Node& front) {
+    tell_of(front);
     const std::vector<std::size_t> level_of_gap = levels_by_gap(skeleton_.row(row));
     const std::vector<std::size_t> segments = segment_levels(skeleton_.row(row), level_of_gap);
     PricedExchange exchange;
@@ -416,6 +436,7 @@ class TemplateSearch {
   }
 
   const TileSearchContext& context_;
+  SearchBound bound_;  ///< as tight as it is by now
   const Template& templ_;
   const CompiledTemplate& compiled_;
   const ExchangeSpace::Skeleton& skeleton_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "mapper/fused/price/cost_program.h"
 #include "mapper/fused/price/simple_program.h"
 #include "mapper/space/pmapping.h"
+#include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 
 namespace sluice::fused {
@@ -20,6 +22,8 @@ namespace sluice::fused {
 /// A test that a pmapping can still be part of a mapping that beats a known one (mapper.md, idea
 /// 3).
 struct SearchBound {
+  static constexpr double kAboveRounding = 1 + 1e-9;  ///< what is as good is found again
+
   bool active = false;
   Objective objective = Objective::kEdp;
   LowerHull others{{0, 0}};  ///< what the rest of the mapping costs at least
@@ -33,6 +37,13 @@ struct SearchBound {
       least = std::min(least,
                        objective_value(objective, energy + other.energy, latency + other.latency));
     return least;
+  }
+
+  /// The objective of a mapping that is known now.
+  void tighten(double known) {
+    if (!std::isfinite(known) || (active && limit <= known * kAboveRounding)) return;
+    active = true;
+    limit = known * kAboveRounding;
   }
 
   bool hopeless(double energy, double latency) const {
@@ -51,6 +62,9 @@ struct TileSearchContext {
   const std::vector<TrackedMemory>* tracked;
   const std::vector<bool>* unlimited;
   SearchBound bound;
+  const Incumbent* incumbent = nullptr;  ///< tightens the bound while the search runs
+  /// The same, from this search itself, where it has one Einsum: its pmappings are whole mappings.
+  std::atomic<double>* met_objective = nullptr;
   const std::atomic<bool>* cancel = nullptr;
   const ExchangeSpace* space = nullptr;
   const std::vector<Template>* templates = nullptr;         ///< of the Einsum
