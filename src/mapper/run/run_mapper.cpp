@@ -171,6 +171,9 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   walks.finish();
   if (!outcome && incumbent.best()) outcome = result_of_walks(problem, options);
   if (!outcome) return outcome;
+  SearchStatistics& search = outcome->search;
+  search.mappings_evaluated += walks.evaluations();
+  search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
   take_incumbent(incumbent, options, &*outcome);
   bound_result(problem, options, &*outcome);
   return outcome;

@@ -54,6 +54,7 @@ void SideWalks::walk_on() {
     const Clock::time_point begin = Clock::now();
     walks.walk(round, length);
     walked += seconds_since(begin);
+    evaluations_ = walks.evaluations();
     while (walked > pace_.free + pace_.share * seconds_since(start))
       if (!pause((walked - pace_.free) / pace_.share - seconds_since(start))) return;
   }

@@ -33,6 +33,8 @@ class SideWalks {
   void wait_for_a_mapping(double seconds);
   /// Ends the walks. Throws what one of them threw.
   void finish();
+  /// Mappings priced, once they have ended.
+  double evaluations() const { return evaluations_; }
 
  private:
   void run();
@@ -51,6 +53,7 @@ class SideWalks {
   std::condition_variable wake_;
   bool is_urgent_ = false;  ///< somebody waits
   bool ended_ = false;
+  double evaluations_ = 0;
   std::exception_ptr failure_;
   std::thread thread_;  ///< last: it uses all of the others
 };

@@ -28,6 +28,8 @@ Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
 
 Walks::~Walks() = default;
 
+double Walks::evaluations() const { return run_->record().evaluations(); }
+
 void Walks::walk(std::size_t round, double seconds) {
   constexpr double kCool = 0.03;
   const auto begin = std::chrono::steady_clock::now();

@@ -25,6 +25,8 @@ class Walks {
 
   /// One walk of so many seconds, or until it is cancelled.
   void walk(std::size_t round, double seconds);
+  /// Mappings priced so far.
+  double evaluations() const;
 
  private:
   std::unique_ptr<sampling::SamplingRun> run_;
