@@ -165,10 +165,10 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   SideWalks walks(problem, options, &incumbent);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
   const bool is_open = outcome ? outcome->cancelled : !outcome.error().proven;
-  if (!is_open) return outcome;
   constexpr double kGrace = 0.25;  // s: an answer a little late is better than none
-  walks.wait_for_a_mapping(kGrace);
+  if (is_open) walks.wait_for_a_mapping(kGrace);
   walks.finish();
+  if (!is_open) return outcome;
   if (!outcome && incumbent.best()) outcome = result_of_walks(problem, options);
   if (!outcome) return outcome;
   SearchStatistics& search = outcome->search;
