@@ -193,8 +193,11 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
     limited.cancel =
         watch.emplace(options.budget_seconds, options.memory_bytes, control.cancel).flag();
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited);
-  if (!outcome || !outcome->cancelled) return outcome;
+  if (!outcome) return outcome;
+  const bool paced = options.budget_seconds && outcome->guarantee.kind == GuaranteeKind::kNone;
+  if (!outcome->cancelled && !paced) return outcome;
   bound_result(problem, options, &*outcome);
+  if (!outcome->cancelled) return outcome;  // it kept to the time by itself
   if (!watch || !watch->ran_out()) return outcome;
   if (outcome->mappings.empty()) return tl::make_unexpected(nothing_within(options, watch->end()));
   outcome->cancelled = false;

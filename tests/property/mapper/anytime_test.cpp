@@ -82,6 +82,15 @@ TEST(Anytime, AnInterruptedSearchHandsOverTheIncumbent) {
   EXPECT_EQ(found->mappings.front().cost.edp_js(), last);
 }
 
+TEST(Anytime, WalksThatKeepToABudgetSayHowFarTheyAreFromABound) {
+  const BoundProblem problem = two_convolutions();
+  MapperOptions options;
+  options.budget_seconds = 0.1;
+  const auto found = run_mapper(*standard_mappers().find("anneal"), problem, options, {});
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  expect_gap(problem, *found);
+}
+
 TEST(Anytime, ALimitOfMemoryEndsTheSearchWithTheBestSoFar) {
   const BoundProblem problem = two_convolutions();
   MapperOptions options;
