@@ -57,6 +57,7 @@ class TemplateWalk {
     std::int64_t free = 1;  ///< instances not yet used
     TensorMask reuse = 0;
     bool routed = false;  ///< behind a network that costs something
+    bool array = false;   ///< of a systolic array
   };
 
   /// Loops over the instances of the outermost memory stand above all of its nodes but persistent
@@ -98,8 +99,14 @@ class TemplateWalk {
       const auto& dimensions = bound_.components[c.index()].spatial;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d)
         if (dimensions[d].fanout > 1)
-          fanouts_.push_back({c, d, gap, dimensions[d].fanout, dimensions[d].reuse, is_routed(c)});
+          fanouts_.push_back({c, d, gap, dimensions[d].fanout, dimensions[d].reuse, is_routed(c),
+                              is_array(c)});
     }
+  }
+
+  bool is_array(ComponentId component) const {
+    const Container* container = std::get_if<Container>(&problem_.arch[component].kind);
+    return container && container->array.has_value();
   }
 
   bool is_routed(ComponentId component) const {
@@ -201,6 +208,7 @@ class TemplateWalk {
       if (fanout && trips > fanout->free) break;
       const bool is_fused = trips > 1 && slot.gap < n_fused_gaps_;
       if (is_fused && fanout && fanout->routed && is_taken(slot, variable)) break;
+      if (is_fused && fanout && fanout->array) break;
       if (is_fused && (fused + 1 > options_.max_fused_loops_per_rank ||
                        n_fused_loops_ + 1 > options_.max_fused_loops))
         break;
@@ -238,6 +246,7 @@ class TemplateWalk {
   std::vector<std::vector<PlacedLoop>> orders_of(std::size_t gap,
                                                  std::vector<PlacedLoop> loops) const {
     std::sort(loops.begin(), loops.end(), stands_before);
+    if (has_steps_of_array(gap, loops)) return orders_at_array(gap, std::move(loops));
     if (gap < n_fused_gaps_ || in_cycle_ || step_ || slides(gap, loops)) return all_orders(loops);
     // Below the fused loops the order in a gap only decides whether the node above can sink. Where
     // it can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
@@ -252,6 +261,31 @@ class TemplateWalk {
       }
     }
     return {loops};
+  }
+
+  /// Whether loops over an array stand in a gap with nothing held below it.
+  bool has_steps_of_array(std::size_t gap, const std::vector<PlacedLoop>& loops) const {
+    return gap + 1 == n_gaps_ && std::any_of(loops.begin(), loops.end(), [&](const PlacedLoop& l) {
+             return l.slot.spatial && is_array(l.slot.component);
+           });
+  }
+
+  /// Temporal loops are the steps of the array's folds, but for one that a node slides over: that
+  /// one stands above the array.
+  std::vector<std::vector<PlacedLoop>> orders_at_array(std::size_t gap,
+                                                       std::vector<PlacedLoop> loops) const {
+    const auto is_spatial = [](const PlacedLoop& l) { return l.slot.spatial; };
+    const auto first_step = std::stable_partition(loops.begin(), loops.end(), is_spatial);
+    const std::ptrdiff_t n_spatial = first_step - loops.begin();
+    std::vector<std::vector<PlacedLoop>> orders = {loops};
+    for (std::size_t l = static_cast<std::size_t>(n_spatial); l < loops.size(); ++l) {
+      if (!slides(gap, {loops[l]})) continue;
+      orders.push_back(loops);
+      std::vector<PlacedLoop>& order = orders.back();
+      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(l),
+                  order.begin() + static_cast<std::ptrdiff_t>(l) + 1);
+    }
+    return orders;
   }
 
   /// Whether one of the nodes right above the gap could pass a sliding window's loop in it.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "sluice/model/binding.h"
 
@@ -36,6 +37,16 @@ inline bool has_routes(const BoundProblem& problem, const BoundCompute& compute,
                        return (!fanned || path.fanned == fanned) &&
                               costs(std::get<Network>(problem.arch[path.network].kind));
                      });
+}
+
+/// The systolic array on the way to a compute, or nothing.
+inline std::optional<ComponentId> array_above(const BoundProblem& problem,
+                                              const BoundCompute& compute) {
+  for (ComponentId id : compute.path) {
+    const Container* container = std::get_if<Container>(&problem.arch[id].kind);
+    if (container && container->array) return id;
+  }
+  return std::nullopt;
 }
 
 }  // namespace sluice

@@ -130,6 +130,15 @@ std::optional<UnpricedPart> unpriced_network(const BoundProblem& problem,
   return std::nullopt;
 }
 
+/// What compiled costs do not have of a systolic array.
+std::optional<UnpricedPart> unpriced_array(const MapperOptions& options,
+                                           const Component& component) {
+  if (options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion)
+    return UnpricedPart{"uneven tiles on arrays that take cycles to fill and drain", component.name,
+                        "no --imperfect-factors and --row-fusion"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
@@ -142,7 +151,7 @@ std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
       if (auto part = unpriced_network(problem, options, component, *network)) return part;
     const Container* container = std::get_if<Container>(&component.kind);
     if (container && container->array)
-      return UnpricedPart{"arrays that take cycles to fill and drain", component.name, "no array:"};
+      if (auto part = unpriced_array(options, component)) return part;
   }
   return std::nullopt;
 }

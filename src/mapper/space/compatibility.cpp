@@ -51,7 +51,7 @@ bool lets_sink(const Template& templ, const std::vector<std::int64_t>& trips) {
     bool stops = false;
     for (std::size_t other = 0; other < l; ++other)
       stops = stops || (templ.loops[other].gap == templ.loops[l].gap && trips[other] > 1 &&
-                        !templ.loops[other].stopped);
+                        stops_nodes(templ, other));
     if (!stops) return true;
   }
   return false;

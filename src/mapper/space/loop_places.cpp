@@ -37,6 +37,7 @@ class LoopPlacer {
     for (std::size_t v = 0; v < shape.sizes.size(); ++v)
       if (shape.sizes[v] > 1) all_ |= Variables{1} << v;
     find_fused_gaps();
+    find_array();
     if (outer_) rules_.put_first(outer_->variable, outer_->gap, &above_steps_);
     for (std::uint32_t gap = 0; gap < groups_.count; ++gap)
       temporal_.push_back(temporal_variables(gap));
@@ -119,6 +120,28 @@ class LoopPlacer {
     }
   }
 
+  /// The array above the compute, and the gap in which its loops stand. A tensor that other Einsums
+  /// share inside it leaves them no place: where they fold it, all of these would have to agree.
+  void find_array() {
+    array_ = array_above(problem_, bound_.computes[compute_]);
+    if (!array_) return;
+    array_gap_ = spatial_gap(*array_);
+    holds_inside_ = array_gap_ + 1 < groups_.count;
+  }
+
+  /// Whether all loops of a gap are steps of an array's folds though those over the array stand
+  /// there, too: nothing is held inside it.
+  bool has_steps_below_array(std::uint32_t gap) const {
+    return array_ && gap == array_gap_ && !holds_inside_;
+  }
+
+  /// Whether loops that a node would sink through are folds of an array above it, and steps below.
+  bool folds(const Slot& slot) const {
+    if (!array_ || slot.backing) return false;
+    const auto group = groups_.group_of[static_cast<std::size_t>(&slot - groups_.slots.data())];
+    return group > array_gap_ || has_steps_below_array(group);
+  }
+
   /// Slots of group `gap` (directly above) or `gap + 1` (directly below).
   std::vector<const Slot*> slots_of_group(std::uint32_t group) const {
     std::vector<const Slot*> result;
@@ -187,8 +210,10 @@ class LoopPlacer {
     return windows;
   }
 
-  /// Whether each step of a node takes time on some network between it and the node above it.
+  /// Whether it may pay to keep a node from sinking: loops above it fold an array, or each of its
+  /// steps takes time on some network between it and the node above it.
   bool waits(const Slot& slot) const {
+    if (folds(slot)) return true;
     if (!waits_ || slot.backing) return false;
     const Slot* filled_from = nullptr;
     for (const Slot& other : groups_.slots) {
@@ -393,7 +418,8 @@ class LoopPlacer {
       candidates = windows(above.front()->tensor) &
                    (begins_with_steps(gap) ? bit(outer_->variable) : temporal_[gap]);
     const bool may_stay =
-        candidates != 0 && is_double_buffered(problem_.arch[above.front()->component]);
+        candidates != 0 && (is_double_buffered(problem_.arch[above.front()->component]) ||
+                            has_steps_below_array(gap));
     if (!together && (candidates == 0 || rules_.cover(gap) || may_stay))
       choose_leader(-1, gap, templates);
     else if (!together && gap < fused_gaps_ && options_.max_fused_loops >= 2)
@@ -497,7 +523,9 @@ class LoopPlacer {
     if (begins_with_steps(gap))
       places.insert(places.begin(), {.variable = outer_->variable, .gap = gap, .steps = true});
     const std::vector<LoopPlace> spatial = spatial_places(gap);
-    places.insert(places.end(), spatial.begin(), spatial.end());
+    const std::ptrdiff_t n_folds = sliding_[gap] >= 0 || begins_with_steps(gap) ? 1 : 0;
+    places.insert(has_steps_below_array(gap) ? places.begin() + n_folds : places.end(),
+                  spatial.begin(), spatial.end());
     lead(gap, &places);
     for (LoopPlace& place : places) {
       if (!place.spatial && static_cast<std::int32_t>(place.variable) == sliding_[gap])
@@ -559,13 +587,14 @@ class LoopPlacer {
     return places;
   }
 
-  /// Where each step of a node waits, it may pay to keep it from sinking: temporal loops of an
-  /// unfused gap that belong above the node above it, unless another loop of the gap is in between.
+  /// Temporal loops of an unfused gap that belong above the node above it, unless another loop of
+  /// the gap is in between, which it may pay to have there.
   Variables stopped_in(std::uint32_t gap) const {
     Variables result = 0;
     if (gap < fused_gaps_) return result;
     for (const Slot* slot : slots_of_group(gap))
-      if (waits(*slot)) result |= held(slot->tensor, Relevance::kRelevant);
+      if (waits(*slot))
+        result |= held(slot->tensor, Relevance::kRelevant) & ~with_tile_rule(*slot);
     return result;
   }
 
@@ -594,7 +623,8 @@ class LoopPlacer {
     for (ComponentId component : bound_.computes[compute_].path) {
       const auto& dimensions = problem_.arch[component].spatial;
       if (dimensions.empty() || !bound_.components[component.index()].enabled ||
-          spatial_gap(component) != gap || stands_too_low(component, gap))
+          spatial_gap(component) != gap || stands_too_low(component, gap) ||
+          (component == array_ && array_gap_ < fused_gaps_))
         continue;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d) {
         if (dimensions[d].fanout <= 1) continue;
@@ -625,6 +655,9 @@ class LoopPlacer {
   std::uint64_t random_ = 0;  ///< where they are drawn
   OrderRules rules_;
   std::optional<OuterSteps> outer_;
+  std::optional<ComponentId> array_;  ///< a systolic one on the way to the compute
+  std::uint32_t array_gap_ = 0;
+  bool holds_inside_ = false;  ///< some node stands below the array
   std::vector<OrderRule> above_steps_;
   struct StepChoice {
     Variables steps;

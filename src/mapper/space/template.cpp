@@ -346,6 +346,15 @@ class TemplateEnumerator {
 
 }  // namespace
 
+bool stops_nodes(const Template& templ, std::size_t loop) {
+  const auto passes = [&](const Slot& slot) {
+    return slot.gap == templ.loops[loop].gap &&
+           slot.loop_above_node() == static_cast<std::int32_t>(loop);
+  };
+  return !templ.loops[loop].stopped &&
+         std::none_of(templ.slots.begin(), templ.slots.end(), passes);
+}
+
 bool may_spread_over(const std::vector<Template>& templates, std::uint32_t placement,
                      ComponentId component, std::uint32_t dimension) {
   for (std::size_t t = placement; t < templates.size() && templates[t].placement == placement; ++t)

@@ -40,8 +40,8 @@ struct LoopPlace {
   /// Fully relevant to the non-backing node above: pointless unless another loop of the gap, which
   /// leads, is in between.
   bool late = false;
-  /// Where each step of a node waits on a network: as `late`, of an unfused gap, but any other loop
-  /// of the gap above it will do (is_redundant).
+  /// Where each step of a node waits on a network, or folds an array: as `late`, of an unfused gap,
+  /// but any other loop of the gap above it will do (stops_nodes, is_redundant).
   bool stopped = false;
   /// Always there, directly below the node above, with at least one late loop of its gap below it.
   bool leads = false;
@@ -80,6 +80,9 @@ struct Template {
 /// over a dimension.
 bool may_spread_over(const std::vector<Template>& templates, std::uint32_t placement,
                      ComponentId component, std::uint32_t dimension);
+
+/// Whether a loop, if it runs, keeps the nodes above its gap from sinking through those below it.
+bool stops_nodes(const Template& templ, std::size_t loop);
 
 /// Whether tiles below a loop are reserved twice.
 inline bool is_double_buffered(const Component& component) {

@@ -45,6 +45,7 @@ class Symbols {
   Value visit_sum(const Visits&) { return refuse(); }
   Value first_sights(const Visits&) { return refuse(); }
   Value visits_of_new_tiles(const Visits&) { return refuse(); }
+  static Value where_spread(const Nest&, ComponentId, Value value) { return value; }
   static bool counts(const Network&) { return true; }
   static bool counts_steps(const Network&) { return true; }
   BasicRoutes<Value> routes(const RouteQuestion&, const std::vector<int>&) {

@@ -511,10 +511,10 @@ typename Arithmetic::Value count_unit_operations(Arithmetic& arithmetic,
   const auto steps = count_points(arithmetic, problem, tree, nest, Points::kBusiest);
   const auto folds = array_folds(problem, tree, nest);
   if (!folds) return steps;
-  return arithmetic.add(
-      steps, arithmetic.multiply(
-                 arithmetic.constant(folds->fill_and_drain),
-                 count_points(arithmetic, problem, tree, nest, Points::kFolds, folds->first_loop)));
+  auto filling = arithmetic.multiply(
+      arithmetic.constant(folds->fill_and_drain),
+      count_points(arithmetic, problem, tree, nest, Points::kFolds, folds->first_loop));
+  return arithmetic.add(steps, arithmetic.where_spread(nest, folds->array, std::move(filling)));
 }
 
 /// Counts a nest's traffic; `result` is overwritten. Padding takes time to find and is counted on

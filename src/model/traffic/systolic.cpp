@@ -29,7 +29,7 @@ std::optional<ArrayFolds> array_folds(const BoundProblem& problem, const FlatTre
     if (!loop.spatial) continue;
     const Container* container = std::get_if<Container>(&problem.arch[loop.component].kind);
     if (container && container->array)
-      return ArrayFolds{fill_and_drain(problem, nest.einsum, loop.component),
+      return ArrayFolds{loop.component, fill_and_drain(problem, nest.einsum, loop.component),
                         static_cast<int>(l - nest.loops_begin)};
   }
   return std::nullopt;

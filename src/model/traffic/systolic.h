@@ -10,6 +10,7 @@ namespace sluice {
 /// What each fold of an Einsum spends on the systolic array of a nest beyond its steps: filling and
 /// draining it.
 struct ArrayFolds {
+  ComponentId array{};              ///< the container
   std::int64_t fill_and_drain = 0;  ///< cycles of one fold
   int first_loop = 0;               ///< of the nest, over the array: the loops above it are folds
 };

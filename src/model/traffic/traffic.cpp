@@ -31,6 +31,8 @@ struct Numbers {
     return sluice::visits_of_new_tiles(visits.loops, visits.effects.data(), visits.n_loops(),
                                        visits.access, visits.ranges);
   }
+  /// A tree has loops over the component; templates may have them or not.
+  static Value where_spread(const Nest&, ComponentId, Value value) { return value; }
   static bool counts(const Network&) { return true; }
   static bool counts_steps(const Network&) { return true; }
   Routes routes(const RouteQuestion& asked, const std::vector<int>& /*nest_loops*/) const {

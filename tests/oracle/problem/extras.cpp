@@ -47,6 +47,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"leakage", &Extras::leakage},
       {"networks", &Extras::networks},
       {"many_loops", &Extras::many_loops},
+      {"arrays", &Extras::arrays},
   };
   return extras;
 }
@@ -64,6 +65,8 @@ Extras extras_of(const ProblemSpec& spec) {
   extras.leakage = leaks(spec);
   extras.networks = std::any_of(spec.memories.begin(), spec.memories.end(),
                                 [](const auto& m) { return m.kind == HolderKind::kNetwork; });
+  extras.arrays = std::any_of(spec.memories.begin(), spec.memories.end(),
+                              [](const auto& m) { return !m.array.empty(); });
   extras.many_loops = std::count_if(spec.memories.begin(), spec.memories.end(), [](const auto& m) {
                         return m.kind == HolderKind::kMemory;
                       }) > 3;

@@ -275,6 +275,18 @@ Network network(const NetworkSpec& spec) {
   return kind;
 }
 
+Container container(const MemorySpec& spec) {
+  using Dataflow = SystolicArray::Dataflow;
+  const std::map<std::string, Dataflow> dataflows = {{"ws", Dataflow::kWeightStationary},
+                                                     {"os", Dataflow::kOutputStationary},
+                                                     {"is", Dataflow::kInputStationary}};
+  Container kind;
+  if (!spec.array.empty())
+    kind.array =
+        SystolicArray{dataflows.at(spec.array), spec.spatial.front().name, spec.spatial.back().name};
+  return kind;
+}
+
 /// A memory, a toll, a container or a network.
 Component holder(const MemorySpec& spec) {
   Component component;
@@ -287,7 +299,7 @@ Component holder(const MemorySpec& spec) {
     return component;
   }
   if (spec.kind == HolderKind::kContainer) {
-    component.kind = Container{};
+    component.kind = container(spec);
     return component;
   }
   component.actions = {action("read", spec.read_energy, spec.read_throughput)};

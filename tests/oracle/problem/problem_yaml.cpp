@@ -96,6 +96,9 @@ std::string memory_text(const MemorySpec& m, const std::string& indent) {
                                                                : "Container",
                                  m.name, m.leak, spatial_text(m.spatial));
   if (m.power_gated) text += ", power_gated: true";
+  if (!m.array.empty())
+    text += fmt::format(", array: {{kind: systolic, dataflow: {}, rows: {}, cols: {}}}", m.array,
+                        m.spatial.front().name, m.spatial.back().name);
   if (m.kind == HolderKind::kContainer) return text + "}\n";
   if (is_memory) text += ", size: " + m.size;
   if (!m.direction.empty()) text += ", direction: " + m.direction;

@@ -332,6 +332,19 @@ void add_router_latency(Dice& dice, ProblemSpec& spec) {
       memory.network.router_latency = dice.text_of({"0.125", "0.5", "2"});
 }
 
+/// A systolic array with the innermost memory in it, or right above the compute.
+void add_array(Dice& dice, ProblemSpec& spec) {
+  const auto reuse = [&] { return dice.text_of({"All", "All", "Inputs", "Outputs"}); };
+  MemorySpec array;
+  array.name = "Array";
+  array.kind = HolderKind::kContainer;
+  array.array = dice.text_of({"ws", "ws", "os", "is"});
+  array.spatial = {{"rows", dice.one_of({2, 2, 3, 4}), reuse(), "", dice.text_of({"", "", "1"})},
+                   {"cols", dice.one_of({1, 2, 2, 3}), reuse(), "", ""}};
+  const bool is_innermost = spec.memories.size() < 2 || dice.chance(30);
+  spec.memories.insert(is_innermost ? spec.memories.end() : spec.memories.end() - 1, array);
+}
+
 void add_leakage(Dice& dice, ProblemSpec& spec) {
   const auto draw = [&](std::string& leak, bool& power_gated) {
     if (dice.chance(75)) leak = dice.text_of({"0.125", "0.5", "1", "4"});
@@ -376,6 +389,10 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.behaviours)
     for (MemorySpec& memory : spec.memories)
       memory.free_drains = memory.kind == HolderKind::kMemory && dice.chance(8);
+  if (extras.arrays) {
+    Dice own(seed ^ 0x1B873593CC9E2D51ULL);
+    if (own.chance(12)) add_array(own, spec);
+  }
   if (extras.networks) {
     Dice own(seed ^ 0x2545F4914F6CDD1DULL);  // so that seeds without networks stay what they were
     if (own.chance(15)) add_networks(own, spec);

@@ -72,6 +72,7 @@ struct MemorySpec {
   bool is_double = false, separate_ports = false;      ///< buffering, ports
   bool counted_merges = false, free_drains = false, power_gated = false;
   NetworkSpec network;  ///< of a network
+  std::string array;    ///< of a container: dataflow of a systolic array, or empty
 };
 
 struct ComputeSpec {
@@ -131,9 +132,10 @@ struct Extras {
   bool leakage = false;           ///< of every component, with and without power gating
   bool networks = false;          ///< that cost energy or time
   bool many_loops = false;        ///< four or five memories, Einsums of five to seven variables
+  bool arrays = false;            ///< systolic ones
 };
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true};
+                                      true, true, true, true, true, true, true, true};
 
 struct NamedExtra {
   const char* name;
@@ -143,7 +145,7 @@ struct NamedExtra {
 const std::vector<NamedExtra>& named_extras();
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
-/// shared_windows, ports, leakage, networks, many_loops.
+/// shared_windows, ports, leakage, networks, many_loops, arrays.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

@@ -50,9 +50,10 @@ void add_memory_edits(const ProblemSpec& spec, std::vector<Edit>& edits) {
   edit_all(&MemorySpec::free_drains);
   edit_all(&MemorySpec::power_gated);
   edit_all(&MemorySpec::network);
+  edit_all(&MemorySpec::array);
   for (std::size_t i = 0; i < spec.memories.size(); ++i)
     edits.emplace_back([i](ProblemSpec& p) {
-      if (p.memories[i].spatial.empty()) return false;
+      if (p.memories[i].spatial.empty() || !p.memories[i].array.empty()) return false;
       p.memories[i].spatial.pop_back();
       return true;
     });

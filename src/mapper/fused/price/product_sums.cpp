@@ -122,6 +122,15 @@ ProductSum ProductSums::sum(Value a, const Value& b, double sign) {
   return a;
 }
 
+ProductSum ProductSums::where_spread(const Nest& nest, ComponentId component,
+                                     const Value& value) const {
+  Monomial not_spread;
+  for (std::uint32_t l = nest.loops_begin; l < nest.loops_end; ++l)
+    if (nest_.tree.loops[l].spatial && nest_.tree.loops[l].component == component)
+      not_spread.fixed.push_back({nest_.number_of_loop[l], 1});
+  return subtract(value, multiply(value, Value{{1, std::move(not_spread)}}));
+}
+
 ProductSum ProductSums::first_sights(const Visits& visits) const { return visit_sum(visits); }
 
 ProductSum ProductSums::visit_sum(const Visits& visits) const {

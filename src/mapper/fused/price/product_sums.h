@@ -62,6 +62,8 @@ class ProductSums {
   Value first_sights(const Visits& visits) const;
   Value visit_sum(const Visits& visits) const;
   Value visits_of_new_tiles(const Visits& visits) const;
+  /// The value, or 0 where no loop over the component runs more than once.
+  Value where_spread(const Nest& nest, ComponentId component, const Value& value) const;
   /// What costs nothing need not be counted.
   static bool counts(const Network& network) { return costs(network); }
   /// No node of such a template sinks: it has its steps from the loops above it.
