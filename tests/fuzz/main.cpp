@@ -31,7 +31,8 @@ status 1.
                     seed with another E is another problem
   --extras LIST     which kinds of special input to draw, of tolls, behaviours, free_orders,
                     inner_persistent, double_variables, recurrences, cycles, normalisations,
-                    windowed_outputs, shared_windows, ports, leakage, many_loops; or none
+                    windowed_outputs, shared_windows, ports, leakage, networks,
+                    many_loops, arrays; or none
                     (default: all)
   --compound        the mapper `compound` on small cascades on clusters and cores (of the options, it
                     knows --cases, --seed, --seconds, --evaluations and --keep-going)

@@ -176,6 +176,15 @@ TEST(Results, ProgressIsPlainLinesOnStandardErrorWhereAsked) {
               HasSubstr("progress: "));
 }
 
+TEST(DefaultMapper, IsCompoundWhereCollectivesMayPay) {
+  const auto mapper_of = [](const char* workload) {
+    return Json::parse(
+        sluice({"map", workload, "comet_edge", "--budget", "0.5s", "--json"}).out)["mapper"];
+  };
+  EXPECT_EQ(mapper_of("gemm_softmax"), "compound");
+  EXPECT_EQ(mapper_of("matmul"), "fused");
+}
+
 TEST(Sources, SayWhichClassGaveANumberAndWhichTheArchitectureGives) {
   std::vector<std::string> map = {"map",   "gemm_softmax",    "comet_edge",        "comet_gemm4",
                                   "--set", "FOR_SEARCH=True", "--max-fused-loops", "1"};

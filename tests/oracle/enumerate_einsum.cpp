@@ -99,8 +99,8 @@ class TemplateWalk {
       const auto& dimensions = bound_.components[c.index()].spatial;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d)
         if (dimensions[d].fanout > 1)
-          fanouts_.push_back({c, d, gap, dimensions[d].fanout, dimensions[d].reuse, is_routed(c),
-                              is_array(c)});
+          fanouts_.push_back(
+              {c, d, gap, dimensions[d].fanout, dimensions[d].reuse, is_routed(c), is_array(c)});
     }
   }
 
@@ -270,8 +270,8 @@ class TemplateWalk {
            });
   }
 
-  /// Temporal loops are the steps of the array's folds, but for one that a node slides over: that
-  /// one stands above the array.
+  /// Temporal loops are the steps of the array's folds, but for one that a node slides over or that
+  /// goes from step to step of a recurrence: that one may stand above the array.
   std::vector<std::vector<PlacedLoop>> orders_at_array(std::size_t gap,
                                                        std::vector<PlacedLoop> loops) const {
     const auto is_spatial = [](const PlacedLoop& l) { return l.slot.spatial; };
@@ -279,7 +279,7 @@ class TemplateWalk {
     const std::ptrdiff_t n_spatial = first_step - loops.begin();
     std::vector<std::vector<PlacedLoop>> orders = {loops};
     for (std::size_t l = static_cast<std::size_t>(n_spatial); l < loops.size(); ++l) {
-      if (!slides(gap, {loops[l]})) continue;
+      if (!slides(gap, {loops[l]}) && loops[l].variable != step_) continue;
       orders.push_back(loops);
       std::vector<PlacedLoop>& order = orders.back();
       std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(l),

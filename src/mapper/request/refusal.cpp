@@ -131,8 +131,11 @@ std::optional<UnpricedPart> unpriced_network(const BoundProblem& problem,
 }
 
 /// What compiled costs do not have of a systolic array.
-std::optional<UnpricedPart> unpriced_array(const MapperOptions& options,
+std::optional<UnpricedPart> unpriced_array(const Arch& arch, const MapperOptions& options,
                                            const Component& component) {
+  if (has_tolls(arch))
+    return UnpricedPart{"arrays that take cycles to fill and drain, with tolls", component.name,
+                        "no array:"};
   if (options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion)
     return UnpricedPart{"uneven tiles on arrays that take cycles to fill and drain", component.name,
                         "no --imperfect-factors and --row-fusion"};
@@ -151,7 +154,7 @@ std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
       if (auto part = unpriced_network(problem, options, component, *network)) return part;
     const Container* container = std::get_if<Container>(&component.kind);
     if (container && container->array)
-      if (auto part = unpriced_array(options, component)) return part;
+      if (auto part = unpriced_array(problem.arch, options, component)) return part;
   }
   return std::nullopt;
 }

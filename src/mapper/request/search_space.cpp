@@ -57,6 +57,13 @@ bool waits_by_steps(const BoundProblem& problem, const MapperOptions&) {
     });
   });
 }
+bool has_arrays(const BoundProblem& problem, const MapperOptions&) {
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const auto& einsum) {
+    return std::any_of(einsum.computes.begin(), einsum.computes.end(), [&](const auto& compute) {
+      return array_above(problem, compute).has_value();
+    });
+  });
+}
 bool has_ports(const BoundProblem& problem, const MapperOptions&) {
   const std::vector<Component>& components = problem.arch.components;
   const auto outermost = std::find_if(components.begin(), components.end(),
@@ -131,6 +138,13 @@ const std::vector<Row>& table() {
        "where the routers of a network take time: nodes that nothing keeps from sinking through a "
        "loop but another node right below them",
        waits_by_steps},
+      {In::kExchanges, "folds of arrays",
+       "where arrays take cycles to fill and drain: temporal loops right below those over the "
+       "array "
+       "and above what is held in it; nodes in it that sink through a loop which nothing keeps "
+       "them "
+       "from, where they stand; loops over an array above a shared tensor that is backed in it",
+       has_arrays},
       {In::kExchanges, "orders of routes",
        "where networks cost something: spatial loops over one dimension in another order than the "
        "Einsum's variables, or several of them above a shared tensor",

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "mapper/common/network_cost.h"
 #include "mapper/request/refusal.h"
 #include "sluice/support/error.h"
 
@@ -21,15 +24,47 @@ std::optional<NoMapping> refused_request(const Mapper& mapper, const BoundProble
   return no;
 }
 
+namespace {
+
+/// The first network that costs something, behind which memories hold what several Einsums
+/// exchange: collectives may pay there.
+std::optional<ComponentId> network_for_collectives(const BoundProblem& problem) {
+  if (problem.einsums.size() < 2) return std::nullopt;
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (const BoundCompute& compute : einsum.computes)
+      for (const PathNetwork& path : compute.networks) {
+        const auto is_behind = [&](ComponentId id) {
+          return path.network < id && problem.arch[id].is_memory();
+        };
+        if (costs(std::get<Network>(problem.arch[path.network].kind)) &&
+            std::any_of(compute.path.begin(), compute.path.end(), is_behind))
+          return path.network;
+      }
+  return std::nullopt;
+}
+
+/// Why `fused` is not the first choice; empty where it is.
+std::string reason_against_fused(const Mapper& fused, const BoundProblem& problem,
+                                 const MapperOptions& options) {
+  if (const auto no = refused_alone(fused, problem, options)) return no->reason;
+  if (const auto network = network_for_collectives(problem))
+    return fmt::format("the mapper fused makes no collectives, which may pay on {}",
+                       problem.arch[*network].name);
+  return "";
+}
+
+}  // namespace
+
 MapperChoice default_mapper(const BoundProblem& problem, const MapperOptions& options,
                             const MapperRegistry& mappers) {
   if (mappers.empty()) throw std::invalid_argument("there is no mapper to choose");
   const Mapper* fused = mappers.find("fused");
   if (fused == nullptr) fused = mappers.begin()->get();
-  const auto no = refused_alone(*fused, problem, options);
+  std::string reason = reason_against_fused(*fused, problem, options);
   const Mapper* compound = mappers.find("compound");
-  if (!no || compound == nullptr || refused_alone(*compound, problem, options)) return {fused, ""};
-  return {compound, no->reason};
+  if (reason.empty() || compound == nullptr || refused_alone(*compound, problem, options))
+    return {fused, ""};
+  return {compound, std::move(reason)};
 }
 
 }  // namespace sluice

@@ -418,8 +418,8 @@ class LoopPlacer {
       candidates = windows(above.front()->tensor) &
                    (begins_with_steps(gap) ? bit(outer_->variable) : temporal_[gap]);
     const bool may_stay =
-        candidates != 0 && (is_double_buffered(problem_.arch[above.front()->component]) ||
-                            has_steps_below_array(gap));
+        candidates != 0 &&
+        (is_double_buffered(problem_.arch[above.front()->component]) || has_steps_below_array(gap));
     if (!together && (candidates == 0 || rules_.cover(gap) || may_stay))
       choose_leader(-1, gap, templates);
     else if (!together && gap < fused_gaps_ && options_.max_fused_loops >= 2)
@@ -593,8 +593,7 @@ class LoopPlacer {
     Variables result = 0;
     if (gap < fused_gaps_) return result;
     for (const Slot* slot : slots_of_group(gap))
-      if (waits(*slot))
-        result |= held(slot->tensor, Relevance::kRelevant) & ~with_tile_rule(*slot);
+      if (waits(*slot)) result |= held(slot->tensor, Relevance::kRelevant) & ~with_tile_rule(*slot);
     return result;
   }
 

@@ -351,8 +351,7 @@ bool stops_nodes(const Template& templ, std::size_t loop) {
     return slot.gap == templ.loops[loop].gap &&
            slot.loop_above_node() == static_cast<std::int32_t>(loop);
   };
-  return !templ.loops[loop].stopped &&
-         std::none_of(templ.slots.begin(), templ.slots.end(), passes);
+  return !templ.loops[loop].stopped && std::none_of(templ.slots.begin(), templ.slots.end(), passes);
 }
 
 bool may_spread_over(const std::vector<Template>& templates, std::uint32_t placement,

@@ -24,7 +24,8 @@ tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& probl
   MapperOptions searched = options;
   for (const BoundEinsum& einsum : problem.einsums)
     for (const BoundCompute& compute : einsum.computes)
-      if (waits_by_steps(problem, compute) || array_above(problem, compute)) searched.pruning.redundant_templates = true;
+      if (waits_by_steps(problem, compute) || array_above(problem, compute))
+        searched.pruning.redundant_templates = true;
   return fused::Search(problem, searched, control).run();
 }
 

@@ -282,8 +282,8 @@ Container container(const MemorySpec& spec) {
                                                      {"is", Dataflow::kInputStationary}};
   Container kind;
   if (!spec.array.empty())
-    kind.array =
-        SystolicArray{dataflows.at(spec.array), spec.spatial.front().name, spec.spatial.back().name};
+    kind.array = SystolicArray{dataflows.at(spec.array), spec.spatial.front().name,
+                               spec.spatial.back().name};
   return kind;
 }
 

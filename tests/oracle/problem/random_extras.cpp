@@ -319,10 +319,14 @@ bool has_plain_indices(const AccessSpec& access) {
   });
 }
 
+bool has_tolls(const ProblemSpec& spec) {
+  return std::any_of(spec.memories.begin(), spec.memories.end(),
+                     [](const MemorySpec& m) { return m.kind == HolderKind::kToll; });
+}
+
 /// `fused` knows routers that take time, but not together with windows, states or tolls.
 void add_router_latency(Dice& dice, ProblemSpec& spec) {
-  bool knows = std::none_of(spec.memories.begin(), spec.memories.end(),
-                            [](const MemorySpec& m) { return m.kind == HolderKind::kToll; });
+  bool knows = !has_tolls(spec);
   for (const EinsumSpec& einsum : spec.einsums) {
     knows = knows && has_plain_indices(einsum.output);
     for (const AccessSpec& input : einsum.inputs) knows = knows && has_plain_indices(input);
@@ -391,7 +395,7 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
       memory.free_drains = memory.kind == HolderKind::kMemory && dice.chance(8);
   if (extras.arrays) {
     Dice own(seed ^ 0x1B873593CC9E2D51ULL);
-    if (own.chance(12)) add_array(own, spec);
+    if (own.chance(14) && !has_tolls(spec)) add_array(own, spec);
   }
   if (extras.networks) {
     Dice own(seed ^ 0x2545F4914F6CDD1DULL);  // so that seeds without networks stay what they were

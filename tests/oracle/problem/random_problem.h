@@ -134,8 +134,8 @@ struct Extras {
   bool many_loops = false;        ///< four or five memories, Einsums of five to seven variables
   bool arrays = false;            ///< systolic ones
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true, true};
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true,
+                                      true, true, true, true, true, true, true};
 
 struct NamedExtra {
   const char* name;

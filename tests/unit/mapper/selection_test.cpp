@@ -90,14 +90,22 @@ TEST(Selection, FusedKnowsRoutersThatTakeTimeButNotWithWindowsOrTolls) {
   EXPECT_FALSE(refused("fused", problem_with(component)));
 }
 
-TEST(Selection, FusedKnowsNoCyclesOfArrays) {
+TEST(Selection, FusedKnowsArraysButNotWithTollsOrUnevenTiles) {
   Component array;
   array.name = "Array";
   Container container;
   container.array.emplace();
   array.kind = container;
-  EXPECT_TRUE(refused("fused", problem_with(array)));
-  EXPECT_FALSE(refused("exhaustive", problem_with(array)));
+  BoundProblem problem = problem_with(array);
+  EXPECT_FALSE(refused("fused", problem));
+  MapperOptions uneven;
+  uneven.imperfect_factors = ImperfectFactors::kUnfused;
+  EXPECT_TRUE(refused_request(*standard_mappers().find("fused"), problem, uneven));
+  problem.arch.components.emplace_back().kind = Toll{};
+  const auto tolls = refused("fused", problem);
+  ASSERT_TRUE(tolls);
+  EXPECT_THAT(tolls->reason, HasSubstr("fill and drain, with tolls: Array"));
+  EXPECT_FALSE(refused("exhaustive", problem));
 }
 
 TEST(Selection, FusedKnowsThePolicyOverlapOnly) {

@@ -370,7 +370,8 @@ class Compiler {
     Monomial none_stops;
     for (const ClassLoop* loop : loops) {
       if (!templ_.loops[loop->places.front()].stopped) {
-        if (stops_nodes(templ_, loop->places.front())) none_stops.fixed.push_back({loop->number, 1});
+        if (stops_nodes(templ_, loop->places.front()))
+          none_stops.fixed.push_back({loop->number, 1});
         continue;
       }
       Monomial absent = none_stops;

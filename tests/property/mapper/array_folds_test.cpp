@@ -1,0 +1,56 @@
+// Systolic arrays that take cycles to fill and drain: temporal loops above the array are folds,
+// each of which costs a fill, so that it pays to hold more in it or to make steps of loops.
+#include "brute_force_agreement.h"
+
+namespace sluice {
+namespace {
+
+std::string problem_with(const std::string& einsums, const std::string& dataflow,
+                         const std::string& inside) {
+  return R"yaml(workload:
+  bits_per_value: {All: 8}
+  rank_sizes: {M: 4, K: 2, N: 2, L: 2}
+  einsums:
+)yaml" + einsums +
+         R"yaml(arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 64, throughput: 64}, {name: write, energy: 32, throughput: 64}]}
+  - !Memory {name: Buffer, tensors: {keep: ~Main, may_keep: All}, size: 160, actions: [{name: read, energy: 4, throughput: 64}, {name: write, energy: 2, throughput: 64}]}
+  - !Container {name: Array, array: {kind: systolic, dataflow: )yaml" +
+         dataflow +
+         R"yaml(, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: Outputs}, {name: c, fanout: 2, may_reuse: Inputs}]}
+)yaml" + inside +
+         "  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}\n";
+}
+
+std::string registers(const std::string& size, const std::string& kept) {
+  return "  - !Memory {name: Register, size: " + size + ", tensors: {keep: " + kept +
+         "}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, "
+         "throughput: inf}]}\n";
+}
+
+constexpr const char* kProduct =
+    "  - {einsum: \"Z[m,n] = A[m,k] * W[k,n]\", renames: {weight: W}}\n";
+constexpr const char* kChain =
+    "  - {einsum: \"B[m,k] = A[m,l] * V[l,k]\", renames: {weight: V}}\n"
+    "  - {einsum: \"Z[m,n] = B[m,k] * W[k,n]\", renames: {weight: W}}\n";
+
+class ArrayFolds : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ArrayFolds, AreMinimisedAsBruteForceMinimisesThem) {
+  for (const char* size : {"8", "16"})
+    expect_brute_force_agreement(problem_with(kProduct, GetParam(), registers(size, "weight")));
+}
+
+TEST_P(ArrayFolds, AreMinimisedWhereNothingIsHeldInTheArray) {
+  expect_brute_force_agreement(problem_with(kProduct, GetParam(), ""));
+}
+
+TEST_P(ArrayFolds, AreMinimisedOfFusedEinsums) {
+  expect_brute_force_agreement(problem_with(kChain, GetParam(), registers("8", "weight")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Dataflows, ArrayFolds, ::testing::Values("ws", "os"));
+
+}  // namespace
+}  // namespace sluice
