@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,52 @@ struct Column {
   std::vector<double> low, high;  ///< extremes per fused number (StateTable)
 };
 
+/// Fronts among some of a class's states by some criteria, for all templates and searches that ask
+/// for them again. Safe to share between threads.
+class FrontMemo {
+ public:
+  using States = std::vector<std::uint32_t>;
+
+  /// `criteria`: equal keys have equal fronts. `make` finds a front that nobody asked for before.
+  template <class Make>
+  States front(const std::vector<std::int64_t>& criteria, const States& states, const Make& make) {
+    Key key{number_of(states), criteria};
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto known = fronts_.find(key); known != fronts_.end()) return known->second;
+    }
+    States front = make();
+    const std::lock_guard lock(mutex_);
+    return fronts_.try_emplace(std::move(key), std::move(front)).first->second;
+  }
+
+ private:
+  struct Key {
+    std::uint32_t states;
+    std::vector<std::int64_t> criteria;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return KeyHash::mix(KeyHash()(key.criteria) ^ key.states);
+    }
+    std::size_t operator()(const States& states) const {
+      std::uint64_t hash = states.size();
+      for (const std::uint32_t state : states) hash = KeyHash::mix(hash ^ state);
+      return hash;
+    }
+  };
+
+  std::uint32_t number_of(const States& states) {
+    const std::lock_guard lock(mutex_);
+    return numbers_.try_emplace(states, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<States, std::uint32_t, Hash> numbers_;
+  std::unordered_map<Key, States, Hash> fronts_;
+};
+
 /// The states of one class, numbered by the trip counts of their fused loops, with the columns
 /// computed over them so far. Classes of different templates that have the same loops share one.
 struct StateTable {
@@ -28,6 +75,8 @@ struct StateTable {
 
   /// The column of given values; equal columns are one.
   const Column* add_column(std::vector<double> values);
+
+  FrontMemo fronts;
 
   /// Columns by what they depend on (Tabulator::signature, loops counted within the class).
   std::map<std::vector<std::int64_t>, const Column*> by_signature;

@@ -1,10 +1,12 @@
 #include "state_lists.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "mapper/shape/trip_choices.h"
 
@@ -23,7 +25,8 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
       uses_(uses_of_products(compiled.program)),
       lists_(classes_.size()),
       first_list_(classes_.size()),
-      roomy_(classes_.size()) {
+      roomy_(classes_.size()),
+      criteria_(classes_.size()) {
   find_demanding();
   no_usage_ = number_usage(Usage(demanding_.size(), 1));
   for (std::size_t c = 0; c < classes_.size(); ++c) make_lists(c);
@@ -189,43 +192,70 @@ std::pair<double, double> StateLists::range_of(std::size_t cls, std::size_t colu
   return range;
 }
 
-/// The states that no other beats in every criterion: sums of rows that this class closes alone,
-/// products that others still multiply. `limits_only`: what capacities and fanouts ask for.
-std::vector<std::uint32_t> StateLists::front_of(std::size_t cls,
-                                                const std::vector<std::uint32_t>& states,
-                                                bool limits_only) const {
+/// Sums of rows that the class closes alone, products that others still multiply; each once.
+/// `limits_only`: what capacities and fanouts ask for.
+StateLists::Criteria StateLists::criteria_of(std::size_t cls, bool limits_only) const {
+  using Sum = std::vector<std::pair<const Column*, double>>;
   const auto counts = [&](const RowTerm& use) {
     return !limits_only || program_.rows[use.monomial].kind == RowKind::kLimit;
   };
-  PointSet points;
-  for (std::uint32_t s : states) {
-    std::vector<double> rows(program_.rows.size(), 0);
-    std::vector<double> open;
-    for (std::size_t p = 0; p < program_.products.size(); ++p) {
-      const auto& product = program_.products[p];
-      if (product.column[cls] < 0) continue;
-      if (std::none_of(uses_[p].begin(), uses_[p].end(), counts)) continue;
-      const double value = column_value(cls, product.column[cls], s);
-      const bool alone = std::count_if(product.column.begin(), product.column.end(),
-                                       [](std::int32_t c) { return c >= 0; }) == 1;
-      if (alone) {
-        for (const RowTerm& use : uses_[p])
-          if (counts(use)) rows[use.monomial] += use.coefficient * value;
-        continue;
-      }
-      if (product.any_positive) open.push_back(value);
-      if (product.any_negative) open.push_back(-value);
-    }
-    points.dimension = rows.size() + open.size();
-    points.values.insert(points.values.end(), rows.begin(), rows.end());
-    points.values.insert(points.values.end(), open.begin(), open.end());
+  std::vector<std::map<const Column*, double>> rows(program_.rows.size());
+  std::set<Sum> closed, open;
+  for (std::size_t p = 0; p < program_.products.size(); ++p) {
+    const auto& product = program_.products[p];
+    if (product.column[cls] < 0 || std::none_of(uses_[p].begin(), uses_[p].end(), counts)) continue;
+    const Column* column = program_.columns[cls][static_cast<std::size_t>(product.column[cls])];
+    const bool alone = std::count_if(product.column.begin(), product.column.end(),
+                                     [](std::int32_t c) { return c >= 0; }) == 1;
+    if (!alone && product.any_positive) open.insert({{column, 1}});
+    if (!alone && product.any_negative) open.insert({{column, -1}});
+    for (const RowTerm& use : uses_[p])
+      if (alone && counts(use)) rows[use.monomial][column] += use.coefficient;
   }
-  std::vector<std::uint32_t> kept;
-  const bool by_zeros = program_.fixes_trips && !limits_only;
-  for (std::uint32_t i :
-       by_zeros ? pareto_fronts_by_zeros(points, program_.rows.size()) : pareto_front(points))
-    kept.push_back(states[i]);
-  return kept;
+  for (const auto& row : rows)
+    if (row.size() == 1)
+      closed.insert({{row.begin()->first, row.begin()->second < 0 ? -1 : 1}});
+    else if (!row.empty())
+      closed.emplace(row.begin(), row.end());
+  Criteria criteria{{closed.begin(), closed.end()}, closed.size(), {}};
+  criteria.sums.insert(criteria.sums.end(), open.begin(), open.end());
+  criteria.key = {limits_only || !program_.fixes_trips,
+                  static_cast<std::int64_t>(criteria.first_open)};
+  for (const Sum& sum : criteria.sums) {
+    criteria.key.push_back(static_cast<std::int64_t>(sum.size()));
+    for (const auto& [column, coefficient] : sum)
+      criteria.key.insert(criteria.key.end(), {reinterpret_cast<std::intptr_t>(column),
+                                               std::bit_cast<std::int64_t>(coefficient)});
+  }
+  return criteria;
+}
+
+/// The states that no other beats in every criterion.
+std::vector<std::uint32_t> StateLists::front_of(std::size_t cls,
+                                                const std::vector<std::uint32_t>& states,
+                                                bool limits_only) {
+  if (states.size() <= 1) return states;
+  std::optional<Criteria>& known = criteria_[cls][limits_only ? 1 : 0];
+  if (!known) known = criteria_of(cls, limits_only);
+  const Criteria& criteria = *known;
+  return tables_[cls]->fronts.front(criteria.key, states, [&] {
+    PointSet points;
+    points.dimension = criteria.sums.size();
+    points.values.reserve(points.dimension * states.size());
+    for (const std::uint32_t s : states)
+      for (const auto& sum : criteria.sums) {
+        double value = 0;
+        for (const auto& [column, coefficient] : sum) value += coefficient * column->values[s];
+        points.values.push_back(value);
+      }
+    if (points.dimension == 0) return std::vector<std::uint32_t>{states.front()};
+    const bool by_zeros = program_.fixes_trips && !limits_only;
+    std::vector<std::uint32_t> kept;
+    for (const std::uint32_t i :
+         by_zeros ? pareto_fronts_by_zeros(points, criteria.first_open) : pareto_front(points))
+      kept.push_back(states[i]);
+    return kept;
+  });
 }
 
 void StateLists::number_contents(std::size_t cls) {

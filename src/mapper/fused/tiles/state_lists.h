@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -67,15 +68,19 @@ class StateLists {
   void make_lists(std::size_t cls);
   std::uint32_t number_usage(const Usage& usage);
   void prune_needed_lists(const std::vector<std::uint32_t>& rows);
+  /// What states of a class are compared by: sums over its columns.
+  struct Criteria {
+    std::vector<std::vector<std::pair<const Column*, double>>> sums;
+    std::size_t first_open = 0;     ///< from here on: products that others still multiply
+    std::vector<std::int64_t> key;  ///< of FrontMemo
+  };
+  Criteria criteria_of(std::size_t cls, bool limits_only) const;
   std::vector<std::uint32_t> front_of(std::size_t cls, const std::vector<std::uint32_t>& states,
-                                      bool limits_only) const;
+                                      bool limits_only);
   void number_contents(std::size_t cls);
   void make_sums();
   void fill_columns(std::size_t cls, StateBlock* block) const;
   std::pair<double, double> range_of(std::size_t cls, std::size_t column) const;
-  double column_value(std::size_t cls, std::int32_t column, std::uint32_t state) const {
-    return program_.columns[cls][static_cast<std::size_t>(column)]->values[state];
-  }
 
   const TileSearchContext& context_;
   const EinsumShape& shape_;
@@ -86,8 +91,9 @@ class StateLists {
   const std::vector<std::vector<RowTerm>> uses_;        // per product: rows and coefficients
   std::vector<std::vector<StateList>> lists_;           // per class, ascending by fused number
   std::vector<std::vector<std::uint32_t>> first_list_;  // per class and fused number
-  std::vector<std::vector<std::optional<StateBlock>>> roomy_;  // per class, list
-  std::vector<Usage> usages_;                                  // by number
+  std::vector<std::vector<std::optional<StateBlock>>> roomy_;     // per class, list
+  std::vector<std::array<std::optional<Criteria>, 2>> criteria_;  // per class; limits only
+  std::vector<Usage> usages_;                                     // by number
   std::unordered_map<Usage, std::uint32_t, KeyHash> usage_number_;
   std::uint32_t no_usage_ = 0;
   std::vector<std::size_t> order_;
