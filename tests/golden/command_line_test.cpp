@@ -225,7 +225,7 @@ TEST(Map, TakesCompoundWhereNobodyChoseAMapperAndFusedCannotPrice) {
   EXPECT_EQ(nlohmann::json::parse(sluice({"map", file, "--json"}).out)["mapper"], "compound");
 }
 
-TEST(Map, SaysThatItDoesNotKnowTheCyclesOfArrays) {
+TEST(Map, SaysThatItDoesNotKnowUnevenTilesOnArrays) {
   const TemporaryFolder folder;
   const ProgramRun run =
       sluice({"map", "matmul", folder.write("array.yaml", R"(mapper: {mapper: fused}
@@ -234,9 +234,11 @@ arch:
   - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Container {name: Array, array: {kind: systolic, dataflow: ws, rows: r, cols: c}, spatial: [{name: r, fanout: 2}, {name: c, fanout: 2}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
-)")});
+)"),
+              "--imperfect-factors", "unfused"});
   EXPECT_EQ(run.exit_status, 1);
-  EXPECT_THAT(run.out, HasSubstr("arrays that take cycles to fill and drain: Array"));
+  EXPECT_THAT(run.out,
+              HasSubstr("uneven tiles on arrays that take cycles to fill and drain: Array"));
 }
 
 TEST(Map, SaysWhichMappersKnowAPolicy) {
