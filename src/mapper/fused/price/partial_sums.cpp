@@ -1,6 +1,8 @@
 #include "partial_sums.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 
 namespace sluice::fused {
 
@@ -8,9 +10,21 @@ using RowKind = SimpleProgram::RowKind;
 
 namespace {
 
+constexpr double kAboveRounding = 1 + 1e-9;
+
 void add_scaled(double factor, const double* from, std::size_t n, double* to) {
   if (factor == 0) return;
   for (std::size_t i = 0; i < n; ++i) to[i] += factor * from[i];
+}
+
+/// Whether the second is a positive multiple of the first: they order sums of products alike.
+bool in_proportion(const std::vector<std::pair<std::uint32_t, double>>& a,
+                   const std::vector<std::pair<std::uint32_t, double>>& b) {
+  if (a.size() != b.size() || (a[0].second > 0) != (b[0].second > 0)) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i].first != b[i].first || a[i].second * b[0].second != b[i].second * a[0].second)
+      return false;
+  return true;
 }
 
 }  // namespace
@@ -45,6 +59,7 @@ void PartialSums::make_stage(std::size_t depth, const std::vector<bool>& before,
   // `before`: classes that stages 1…depth have added, this stage's own included.
   Stage& stage = stages_[depth];
   stage.untouched_minimum.assign(program_.rows.size(), 0);
+  stage.untouched_maximum.assign(program_.rows.size(), 0);
   for (std::uint32_t p = 0; p < program_.products.size(); ++p) {
     const auto& product = program_.products[p];
     bool begun = false, ends = true;
@@ -59,9 +74,12 @@ void PartialSums::make_stage(std::size_t depth, const std::vector<bool>& before,
       rest_maximum *= most;
     }
     if (!begun) {
-      for (const RowTerm& use : uses[p])
+      for (const RowTerm& use : uses[p]) {
         stage.untouched_minimum[use.monomial] +=
             use.coefficient * (use.coefficient > 0 ? rest_minimum : rest_maximum);
+        stage.untouched_maximum[use.monomial] +=
+            use.coefficient * (use.coefficient > 0 ? rest_maximum : rest_minimum);
+      }
       continue;
     }
     Stage::Step step;
@@ -92,6 +110,41 @@ void PartialSums::make_stage(std::size_t depth, const std::vector<bool>& before,
   std::stable_sort(stage.shares.begin(), stage.shares.end(),
                    [](const Stage::Share& a, const Stage::Share& b) { return a.row < b.row; });
   stage.width = program_.rows.size() + stage.open.size();
+  find_rests(&stage, before, uses, order, ranges);
+}
+
+void PartialSums::find_rests(Stage* stage, const std::vector<bool>& before,
+                             const std::vector<std::vector<RowTerm>>& uses,
+                             const std::vector<std::size_t>& order,
+                             const std::vector<Ranges>& ranges) {
+  std::map<std::vector<std::int32_t>, std::vector<std::uint32_t>> by_factor;
+  for (std::uint32_t o = 0; o < stage->open.size(); ++o) {
+    std::vector<std::int32_t> later = program_.products[stage->open[o]].column;
+    for (std::size_t c = 0; c < order.size(); ++c)
+      if (before[c]) later[c] = -1;
+    by_factor[later].push_back(o);
+  }
+  for (const auto& [later, open] : by_factor) {
+    Stage::Rest& rest = stage->rests.emplace_back();
+    rest.open = open;
+    for (std::size_t c = 0; c < order.size(); ++c) {
+      if (later[c] < 0) continue;
+      rest.least *= ranges[c][static_cast<std::size_t>(later[c])].first;
+      rest.most *= ranges[c][static_cast<std::size_t>(later[c])].second;
+    }
+    std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, double>>> by_row;
+    for (std::uint32_t o : open)
+      for (const RowTerm& use : uses[stage->open[o]])
+        by_row[use.monomial].emplace_back(o, use.coefficient);
+    rest.first = stage->parts.size();
+    for (auto& [row, terms] : by_row) {
+      std::size_t alike = rest.first;
+      while (alike < stage->parts.size() && !in_proportion(stage->parts[alike].terms, terms))
+        ++alike;
+      stage->parts.push_back({row, alike, std::move(terms)});
+    }
+    rest.last = stage->parts.size();
+  }
 }
 
 void PartialSums::extend(std::size_t depth, const double* outer, const StateBlock& block,
@@ -189,13 +242,13 @@ void PartialSums::gather(std::size_t depth, const Extensions& extensions, std::s
 
 std::vector<std::uint32_t> PartialSums::front(std::size_t depth, const PointSet& points,
                                               const std::atomic<bool>* cancel) const {
-  const PointSet criteria = this->criteria(depth, points);
-  return program_.fixes_trips ? pareto_fronts_by_zeros(criteria, program_.rows.size(), cancel)
-                              : pareto_front(criteria, cancel);
+  return program_.fixes_trips ? pareto_fronts_by_zeros(separate_criteria(depth, points),
+                                                       program_.rows.size(), cancel)
+                              : pareto_front(criteria(depth, points), cancel);
 }
 
-/// Points as criteria of which smaller is better in each.
-PointSet PartialSums::criteria(std::size_t depth, const PointSet& points) const {
+/// Points as criteria of which smaller is better in each: rows, and each open product by itself.
+PointSet PartialSums::separate_criteria(std::size_t depth, const PointSet& points) const {
   const Stage& stage = stages_[depth];
   const std::size_t n_rows = program_.rows.size();
   PointSet result;
@@ -209,6 +262,98 @@ PointSet PartialSums::criteria(std::size_t depth, const PointSet& points) const 
       if (product.any_negative) result.values.push_back(-point[n_rows + o]);
     }
     result.dimension = result.values.size() - start;
+  }
+  return result;
+}
+
+/// Rows that may decide something for some of the points: a limit may be exceeded, a latency may be
+/// the longest. `parts`: per point and part of the stage.
+std::vector<char> PartialSums::deciding_rows(const Stage& stage, const PointSet& points,
+                                             const std::vector<double>& parts) const {
+  const std::size_t n_rows = program_.rows.size(), n_parts = stage.parts.size();
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  std::vector<double> least(n_rows, kInfinite), most(n_rows, -kInfinite), low(n_rows), high(n_rows);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::copy_n(points.point(i), n_rows, low.begin());
+    std::copy_n(points.point(i), n_rows, high.begin());
+    for (const Stage::Rest& rest : stage.rests)
+      for (std::size_t k = rest.first; k < rest.last; ++k) {
+        const double part = parts[i * n_parts + k];
+        low[stage.parts[k].row] += part * (part > 0 ? rest.least : rest.most);
+        high[stage.parts[k].row] += part * (part > 0 ? rest.most : rest.least);
+      }
+    for (std::size_t r = 0; r < n_rows; ++r) {
+      least[r] = std::min(least[r], low[r]);
+      most[r] = std::max(most[r], high[r]);
+    }
+  }
+  double latency = 0;
+  for (std::size_t r = 0; r < n_rows; ++r) {
+    least[r] += stage.untouched_minimum[r];
+    most[r] += stage.untouched_maximum[r];
+    if (program_.rows[r].kind == RowKind::kLatency) latency = std::max(latency, least[r]);
+  }
+  std::vector<char> decides(n_rows, 1);
+  for (std::size_t r = 0; r < n_rows; ++r) {
+    const SimpleProgram::SimpleRow& row = program_.rows[r];
+    if (row.kind == RowKind::kLimit) decides[r] = most[r] * kAboveRounding > row.limit;
+    if (row.kind == RowKind::kLatency) decides[r] = most[r] * kAboveRounding > latency;
+  }
+  return decides;
+}
+
+/// Points as criteria of which smaller is better in each: rows with every open product at its
+/// least, and what each rest adds to them for a larger factor. Where its rows are many and its
+/// products few, the products themselves.
+PointSet PartialSums::criteria(std::size_t depth, const PointSet& points) const {
+  const Stage& stage = stages_[depth];
+  const std::size_t n = points.size(), n_rows = program_.rows.size(), n_parts = stage.parts.size();
+  std::vector<double> parts(n * n_parts, 0);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < n_parts; ++k)
+      for (const auto& [open, coefficient] : stage.parts[k].terms)
+        parts[i * n_parts + k] += coefficient * points.point(i)[n_rows + open];
+  const std::vector<char> decides = deciding_rows(stage, points, parts);
+
+  std::vector<std::size_t> taken_parts, taken_open, taken_rows;
+  for (std::size_t r = 0; r < n_rows; ++r)
+    if (decides[r] != 0) taken_rows.push_back(r);
+  for (const Stage::Rest& rest : stage.rests) {
+    if (rest.least == rest.most) continue;
+    std::vector<std::size_t> distinct;
+    for (std::size_t k = rest.first; k < rest.last; ++k)
+      if (decides[stage.parts[k].row] != 0 &&
+          std::find(distinct.begin(), distinct.end(), stage.parts[k].alike) == distinct.end())
+        distinct.push_back(stage.parts[k].alike);
+    std::size_t separate = 0;
+    for (std::uint32_t o : rest.open) {
+      const auto& product = program_.products[stage.open[o]];
+      separate += std::size_t{product.any_positive} + std::size_t{product.any_negative};
+    }
+    if (distinct.size() <= separate)
+      taken_parts.insert(taken_parts.end(), distinct.begin(), distinct.end());
+    else
+      taken_open.insert(taken_open.end(), rest.open.begin(), rest.open.end());
+  }
+
+  PointSet result;
+  std::vector<double> rows(n_rows);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* point = points.point(i);
+    std::copy_n(point, n_rows, rows.begin());
+    for (const Stage::Rest& rest : stage.rests)
+      for (std::size_t k = rest.first; k < rest.last; ++k)
+        rows[stage.parts[k].row] += rest.least * parts[i * n_parts + k];
+    const std::size_t start = result.values.size();
+    for (std::size_t r : taken_rows) result.values.push_back(rows[r]);
+    for (std::size_t k : taken_parts) result.values.push_back(parts[i * n_parts + k]);
+    for (std::size_t o : taken_open) {
+      const auto& product = program_.products[stage.open[o]];
+      if (product.any_positive) result.values.push_back(point[n_rows + o]);
+      if (product.any_negative) result.values.push_back(-point[n_rows + o]);
+    }
+    result.dimension = result.values.size() - start;
+    if (i == 0) result.values.reserve(n * result.dimension);
   }
   return result;
 }

@@ -55,8 +55,23 @@ struct Stage {
     std::int32_t from;  ///< as above
     double factor;
   };
-  std::vector<Closing> closings;          ///< ascending by row, column
+  std::vector<Closing> closings;  ///< ascending by row, column
+  /// Open products that later classes multiply by one and the same factor.
+  struct Rest {
+    double least = 1, most = 1;  ///< of that factor
+    std::vector<std::uint32_t> open;
+    std::size_t first = 0, last = 0;  ///< its parts in rows
+  };
+  /// What the products of a rest add to a row, per unit of the factor.
+  struct Part {
+    std::uint32_t row;
+    std::size_t alike;  ///< the first part of the rest that is in proportion to this one
+    std::vector<std::pair<std::uint32_t, double>> terms;  ///< open product, coefficient; ascending
+  };
+  std::vector<Rest> rests;
+  std::vector<Part> parts;
   std::vector<double> untouched_minimum;  ///< per row: least sum of products not begun yet
+  std::vector<double> untouched_maximum;  ///< the same, largest
 };
 
 /// The arithmetic of a template's program when the states of its classes are chosen one class after
@@ -94,7 +109,13 @@ class PartialSums {
 
  private:
   PointSet criteria(std::size_t depth, const PointSet& points) const;
+  PointSet separate_criteria(std::size_t depth, const PointSet& points) const;
+  std::vector<char> deciding_rows(const Stage& stage, const PointSet& points,
+                                  const std::vector<double>& parts) const;
   void make_stage(std::size_t depth, const std::vector<bool>& before,
+                  const std::vector<std::vector<RowTerm>>& uses,
+                  const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges);
+  void find_rests(Stage* stage, const std::vector<bool>& before,
                   const std::vector<std::vector<RowTerm>>& uses,
                   const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges);
   void find_least(const Stage& stage, Extensions* result) const;
