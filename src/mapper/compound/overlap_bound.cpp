@@ -8,6 +8,8 @@
 namespace sluice::compound {
 namespace {
 
+constexpr std::size_t kKeySize = 96;  // longer ones grow
+
 bool computes(const NodeList& nodes, EinsumId einsum) {
   if (const auto* compute = std::get_if<ComputeNode>(&nodes.back().kind))
     return compute->einsum == einsum;
@@ -25,6 +27,11 @@ std::pair<std::size_t, std::size_t> branch_of(const SplitNode& split, EinsumId e
          std::holds_alternative<CollectiveNode>(split.children[end].front().kind))
     ++end;
   return {begin, end};
+}
+
+void add(const std::vector<double>& seconds, std::vector<double>* sums) {
+  sums->resize(std::max(sums->size(), seconds.size()), 0);
+  for (std::size_t c = 0; c < seconds.size(); ++c) (*sums)[c] += seconds[c];
 }
 
 }  // namespace
@@ -48,7 +55,9 @@ bool OverlapBound::uses(std::size_t e, TensorId tensor) const {
 double OverlapBound::latency_s(const NodeList& nodes, std::size_t n_einsums, double enough_s) {
   std::vector<Known::iterator> unknown;
   for (std::size_t e = 0; e < n_einsums; ++e) {
-    Key key = {static_cast<std::int64_t>(e)};
+    Key key;
+    key.reserve(kKeySize);
+    key.push_back(static_cast<std::int64_t>(e));
     look(e, nodes, &key);
     const auto [at, is_new] = known_.try_emplace(std::move(key), std::nullopt);
     now_[e] = at->second ? &*at->second : nullptr;
@@ -61,37 +70,38 @@ double OverlapBound::latency_s(const NodeList& nodes, std::size_t n_einsums, dou
   std::sort(unknown.begin(), unknown.end(), [&](const auto& a, const auto& b) {
     return last_s_[einsum_of(a)] > last_s_[einsum_of(b)];
   });
-  double latency_s = below(nodes).latency_s;
+  std::vector<double> busy_s;
+  double latency_s = below(nodes, &busy_s);
   for (const Known::iterator& at : unknown) {
     if (latency_s > enough_s) break;
     const std::size_t e = einsum_of(at);
     at->second = price(e, nodes);
     now_[e] = &*at->second;
     last_s_[e] = now_[e]->latency_s;
-    latency_s = below(nodes).latency_s;
+    busy_s.clear();
+    latency_s = below(nodes, &busy_s);
   }
   return latency_s;
 }
 
-PartTime OverlapBound::below(const NodeList& nodes) const {
+double OverlapBound::below(const NodeList& nodes, std::vector<double>* busy_s) const {
   if (const auto* compute = std::get_if<ComputeNode>(&nodes.back().kind)) {
     const PartTime* now = now_[compute->einsum.index()];
-    return now ? *now : PartTime{};
+    if (now) add(now->busy_s, busy_s);
+    return now ? now->latency_s : 0;
   }
   const auto& split = std::get<SplitNode>(nodes.back().kind);
   const bool is_sequential = split.kind == SplitKind::kSequential;
-  PartTime all;
+  std::vector<double> together;  // of the children that run side by side
+  double latency_s = 0;
   for (const NodeList& child : split.children) {
     if (std::holds_alternative<CollectiveNode>(child.front().kind)) continue;
-    const PartTime part = below(child);
-    all.latency_s =
-        is_sequential ? all.latency_s + part.latency_s : std::max(all.latency_s, part.latency_s);
-    all.busy_s.resize(std::max(all.busy_s.size(), part.busy_s.size()), 0);
-    for (std::size_t c = 0; c < part.busy_s.size(); ++c) all.busy_s[c] += part.busy_s[c];
+    const double part_s = below(child, is_sequential ? busy_s : &together);
+    latency_s = is_sequential ? latency_s + part_s : std::max(latency_s, part_s);
   }
-  for (const double busy_s : all.busy_s)
-    if (!is_sequential) all.latency_s = std::max(all.latency_s, busy_s);
-  return all;
+  for (const double component_s : together) latency_s = std::max(latency_s, component_s);
+  add(together, busy_s);
+  return latency_s;
 }
 
 PartTime OverlapBound::price(std::size_t e, const NodeList& nodes) {

@@ -33,7 +33,7 @@ class OverlapBound {
   using Key = std::vector<std::int64_t>;  ///< number of the Einsum, then what it sees
   using Known = std::map<Key, std::optional<PartTime>>;
 
-  PartTime below(const NodeList& nodes) const;
+  double below(const NodeList& nodes, std::vector<double>* busy_s) const;
   PartTime price(std::size_t e, const NodeList& nodes);
   void look(std::size_t e, const NodeList& nodes, Key* key) const;
   NodeList seen_by(std::size_t e, const NodeList& nodes) const;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kFirstWalk = 0.15;  // s
 constexpr double kGrowth = 1.3;      // of walks, each to the next
-constexpr SideWalks::Pace kToTheEnd{0.3, 0.1, 0.03};
+constexpr SideWalks::Pace kToTheEnd{0.45, 0.1, 0.03};
 constexpr SideWalks::Pace kOnABudget{0.1, 1.0, 0.5};
 
 using Clock = std::chrono::steady_clock;
