@@ -386,7 +386,28 @@ class TemplateWalk {
     // The order of loops above a state's backing node says whether a slice is lost: keep it.
     const int n_shared = step_ ? static_cast<int>(nodes.size()) : n_fused_loops_;
     auto nest = canonical_nest(einsum_, n_shared, std::move(nodes));
-    if (nest && insert_tolls(*nest)) out_.add(std::move(*nest));
+    if (nest && !has_steps_above_held(*nest) && insert_tolls(*nest)) out_.add(std::move(*nest));
+  }
+
+  /// Whether temporal loops stand right below those over an array and above a node in it, other
+  /// than the one that this node slides over: the space leaves them out ("folds of arrays").
+  bool has_steps_above_held(const std::vector<NestNode>& nest) const {
+    bool is_at_array = false;
+    int steps = 0;
+    for (const NestNode& node : nest) {
+      if (const NestStorage* storage = std::get_if<NestStorage>(&node)) {
+        if (is_at_array && steps > (storage->sliding ? 1 : 0)) return true;
+        is_at_array = false;
+        steps = 0;
+        continue;
+      }
+      const NestLoop& loop = std::get<NestLoop>(node);
+      if (loop.spatial)
+        is_at_array = is_at_array || is_array(loop.component);
+      else
+        steps += is_at_array ? 1 : 0;
+    }
+    return false;
   }
 
   /// A toll holds nothing: of all its places, the one as far in as the memories and fanouts allow,

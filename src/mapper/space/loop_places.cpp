@@ -588,13 +588,18 @@ class LoopPlacer {
   }
 
   /// Temporal loops of an unfused gap that belong above the node above it, unless another loop of
-  /// the gap is in between, which it may pay to have there.
+  /// the gap is in between, which it may pay to have there. A node that slides does not sink on.
   Variables stopped_in(std::uint32_t gap) const {
     Variables result = 0;
     if (gap < fused_gaps_) return result;
     for (const Slot* slot : slots_of_group(gap))
-      if (waits(*slot)) result |= held(slot->tensor, Relevance::kRelevant) & ~with_tile_rule(*slot);
+      if (waits(*slot) && !slides_over(*slot, sliding_[gap]))
+        result |= held(slot->tensor, Relevance::kRelevant) & ~with_tile_rule(*slot);
     return result;
+  }
+
+  bool slides_over(const Slot& slot, std::int32_t variable) const {
+    return variable >= 0 && !slot.backing && (windows(slot.tensor) >> variable & 1) != 0;
   }
 
   /// Loops that hand on rows of some tensor backed further in: no other loop of the gap stands

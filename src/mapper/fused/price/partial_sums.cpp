@@ -148,12 +148,13 @@ void PartialSums::find_rests(Stage* stage, const std::vector<bool>& before,
 }
 
 void PartialSums::extend(std::size_t depth, const double* outer, const StateBlock& block,
-                         Extensions* result) const {
+                         std::size_t begin, std::size_t end, Extensions* result) const {
   const Stage& stage = stages_[depth];
-  const std::size_t n = block.size(), n_rows = program_.rows.size();
+  const std::size_t n = end - begin, n_rows = program_.rows.size();
   const auto before = [&](std::int32_t from) {
     return from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(from)];
   };
+  const auto column = [&](std::size_t c) { return block.column(c) + begin; };
   result->n = n;
   result->rows.resize(n_rows * n);
   result->open.resize(stage.open.size() * n);
@@ -164,8 +165,8 @@ void PartialSums::extend(std::size_t depth, const double* outer, const StateBloc
     if (step.column < 0)
       std::fill_n(open, n, factor);
     else
-      std::transform(block.column(static_cast<std::size_t>(step.column)),
-                     block.column(static_cast<std::size_t>(step.column)) + n, open,
+      std::transform(column(static_cast<std::size_t>(step.column)),
+                     column(static_cast<std::size_t>(step.column)) + n, open,
                      [factor](double own) { return factor * own; });
   }
   for (std::size_t r = 0; r < n_rows; ++r) std::fill_n(result->rows.data() + r * n, n, outer[r]);
@@ -174,9 +175,43 @@ void PartialSums::extend(std::size_t depth, const double* outer, const StateBloc
     double weight = 0;
     for (; at != stage.closings.end() && at->row == first.row && at->column == first.column; ++at)
       weight += at->factor * before(at->from);
-    add_scaled(weight, block.column(first.column), n, result->rows.data() + first.row * n);
+    add_scaled(weight, column(first.column), n, result->rows.data() + first.row * n);
   }
   find_least(stage, result);
+}
+
+void PartialSums::bound_groups(std::size_t depth, const double* outer, const StateBlock& block,
+                               Extensions* result) const {
+  const Stage& stage = stages_[depth];
+  const std::size_t n = block.n_groups(), n_rows = program_.rows.size();
+  const auto before = [&](std::int32_t from) {
+    return from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(from)];
+  };
+  begin_least(n, result);
+  auto closing = stage.closings.begin();
+  auto share = stage.shares.begin();
+  for (std::uint32_t r = 0; r < n_rows; ++r) {
+    std::fill(least_.begin(), least_.end(), outer[r] + stage.untouched_minimum[r]);
+    while (closing != stage.closings.end() && closing->row == r) {
+      const std::uint32_t column = closing->column;
+      double weight = 0;
+      for (; closing != stage.closings.end() && closing->row == r && closing->column == column;
+           ++closing)
+        weight += closing->factor * before(closing->from);
+      add_scaled(weight, block.extreme(column, weight > 0), n, least_.data());
+    }
+    for (; share != stage.shares.end() && share->row == r; ++share) {
+      const Stage::Step& step = stage.steps[share->open];
+      const double weight = share->factor * before(step.from);
+      if (step.column < 0)
+        for (double& least : least_) least += weight;
+      else
+        add_scaled(weight, block.extreme(static_cast<std::size_t>(step.column), weight > 0), n,
+                   least_.data());
+    }
+    if (is_bounded(r)) add_least(program_.rows[r], result);
+  }
+  add_scaled(program_.leak_w, result->latency.data(), n, result->energy.data());
 }
 
 void PartialSums::least_rows(const double* outer, const StateBlock& block, double* rows) const {
@@ -204,32 +239,48 @@ bool PartialSums::fits(const double* rows) const {
 /// make of them, products not begun at their least.
 void PartialSums::find_least(const Stage& stage, Extensions* result) const {
   const std::size_t n = result->n;
-  result->energy.assign(n, 0);
-  result->latency.assign(n, 0);
-  result->fits.assign(n, 1);
-  least_.resize(n);
+  begin_least(n, result);
   auto share = stage.shares.begin();
   for (std::uint32_t r = 0; r < program_.rows.size(); ++r) {
-    const SimpleProgram::SimpleRow& row = program_.rows[r];
     const auto first = share;
     while (share != stage.shares.end() && share->row == r) ++share;
-    if (row.kind == RowKind::kSegment || row.kind == RowKind::kPersistent) continue;
+    if (!is_bounded(r)) continue;
     const double untouched = stage.untouched_minimum[r];
     const double* sums = result->rows.data() + r * n;
     for (std::size_t s = 0; s < n; ++s) least_[s] = sums[s] + untouched;
     for (auto at = first; at != share; ++at)
       add_scaled(at->factor, result->open.data() + at->open * n, n, least_.data());
-    if (row.kind == RowKind::kEnergy) {
-      result->energy = least_;
-    } else if (row.kind == RowKind::kLatency) {
-      for (std::size_t s = 0; s < n; ++s)
-        result->latency[s] = std::max(result->latency[s], least_[s]);
-    } else {
-      for (std::size_t s = 0; s < n; ++s)
-        result->fits[s] = static_cast<char>(result->fits[s] & (least_[s] <= row.limit));
-    }
+    add_least(program_.rows[r], result);
   }
   add_scaled(program_.leak_w, result->latency.data(), n, result->energy.data());
+}
+
+void PartialSums::begin_least(std::size_t n, Extensions* result) const {
+  result->n = n;
+  result->energy.assign(n, 0);
+  result->latency.assign(n, 0);
+  result->fits.assign(n, 1);
+  least_.resize(n);
+}
+
+/// Rows that bounds of energy, latency or a limit ask for.
+bool PartialSums::is_bounded(std::uint32_t row) const {
+  const RowKind kind = program_.rows[row].kind;
+  return kind != RowKind::kSegment && kind != RowKind::kPersistent;
+}
+
+/// Takes a row's least values, in `least_`.
+void PartialSums::add_least(const SimpleProgram::SimpleRow& row, Extensions* result) const {
+  const std::size_t n = result->n;
+  if (row.kind == RowKind::kEnergy) {
+    result->energy = least_;
+  } else if (row.kind == RowKind::kLatency) {
+    for (std::size_t s = 0; s < n; ++s)
+      result->latency[s] = std::max(result->latency[s], least_[s]);
+  } else {
+    for (std::size_t s = 0; s < n; ++s)
+      result->fits[s] = static_cast<char>(result->fits[s] & (least_[s] <= row.limit));
+  }
 }
 
 void PartialSums::gather(std::size_t depth, const Extensions& extensions, std::size_t s,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -11,14 +12,22 @@ namespace sluice::fused {
 
 /// Some states of one class, and over them the columns of the class's program, one by one.
 struct StateBlock {
+  static constexpr std::size_t kGroup = 16;  ///< neighbours that are bounded together
+
   std::vector<std::uint32_t> states;
   std::vector<double> columns;
-  std::vector<double> least, most;  ///< per column
+  std::vector<double> least, most;              ///< per column
+  std::vector<double> group_least, group_most;  ///< per column and group
   std::size_t size() const { return states.size(); }
+  std::size_t n_groups() const { return (states.size() + kGroup - 1) / kGroup; }
   const double* column(std::size_t c) const { return columns.data() + c * states.size(); }
+  /// Per group the least of a column, or the largest.
+  const double* extreme(std::size_t c, bool is_least) const {
+    return (is_least ? group_least : group_most).data() + c * n_groups();
+  }
 };
 
-/// A partial assignment extended by each state of a block: per row and per open product of the new
+/// A partial assignment extended by some states of a block: per row and per open product of the new
 /// stage one number for each state.
 struct Extensions {
   std::size_t n = 0;
@@ -86,9 +95,17 @@ class PartialSums {
               const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges);
 
   const Stage& stage(std::size_t depth) const { return stages_[depth]; }
-  /// Adds each state of a block of the class at `depth` − 1 in the order to a partial assignment.
-  void extend(std::size_t depth, const double* outer, const StateBlock& block,
-              Extensions* result) const;
+  /// Adds states of a block of the class at `depth` − 1 in the order to a partial assignment. Where
+  /// one fits and `is_promising(energy, latency)` of its cheapest completion, `take` has its number
+  /// in `result` and in the block. Groups of neighbours are bounded first. Returns how many states
+  /// were added.
+  template <class IsPromising, class Take>
+  std::size_t extend_where(std::size_t depth, const double* outer, const StateBlock& block,
+                           const IsPromising& is_promising, Extensions* result,
+                           const Take& take) const;
+  /// Adds the states [begin, end), whatever they are.
+  void extend(std::size_t depth, const double* outer, const StateBlock& block, std::size_t begin,
+              std::size_t end, Extensions* result) const;
   /// Rows of a full assignment that no extension of an outer one by a block of the last class is
   /// below.
   void least_rows(const double* outer, const StateBlock& block, double* rows) const;
@@ -118,13 +135,46 @@ class PartialSums {
   void find_rests(Stage* stage, const std::vector<bool>& before,
                   const std::vector<std::vector<RowTerm>>& uses,
                   const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges);
+  /// What `extend` would find at least for each group of the block: energy, latency, fits.
+  void bound_groups(std::size_t depth, const double* outer, const StateBlock& block,
+                    Extensions* result) const;
   void find_least(const Stage& stage, Extensions* result) const;
+  void begin_least(std::size_t n, Extensions* result) const;
+  void add_least(const SimpleProgram::SimpleRow& row, Extensions* result) const;
+  bool is_bounded(std::uint32_t row) const;
 
   const SimpleProgram& program_;
   std::vector<Stage> stages_;
   std::size_t n_reservations_ = 0;
   mutable std::vector<double> least_;  // scratch of extend(); one search, one thread
+  mutable Extensions groups_;          // scratch of extend_where()
 };
+
+template <class IsPromising, class Take>
+std::size_t PartialSums::extend_where(std::size_t depth, const double* outer,
+                                      const StateBlock& block, const IsPromising& is_promising,
+                                      Extensions* result, const Take& take) const {
+  constexpr std::size_t kGroup = StateBlock::kGroup;
+  const std::size_t n = block.size();
+  const bool bounds_groups = n > 2 * kGroup;
+  const auto promises = [&](const Extensions& of, std::size_t i) {
+    return of.fits[i] != 0 && is_promising(of.energy[i], of.latency[i]);
+  };
+  if (bounds_groups) bound_groups(depth, outer, block, &groups_);
+  std::size_t extended = 0;
+  for (std::size_t begin = 0, end = n; begin < n; begin = end) {
+    if (bounds_groups) {
+      end = std::min(begin + kGroup, n);
+      if (!promises(groups_, begin / kGroup)) continue;
+      while (end < n && promises(groups_, end / kGroup)) end = std::min(end + kGroup, n);
+    }
+    extend(depth, outer, block, begin, end, result);
+    extended += end - begin;
+    for (std::uint32_t s = 0; s < result->n; ++s)
+      if (promises(*result, s)) take(s, static_cast<std::uint32_t>(begin) + s);
+  }
+  return extended;
+}
 
 /// Per product of a program: the rows that it is part of, with coefficients.
 std::vector<std::vector<RowTerm>> uses_of_products(const SimpleProgram& program);

@@ -49,21 +49,24 @@ std::optional<double> least_of(const TileSearchContext& context, const Template&
   StateLists lists(context, templ, compiled, std::vector<std::uint32_t>(n, 0));
   std::size_t work = 0;
   Extensions extensions;
+  const auto may_be_less = [&](double energy, double latency) {
+    return !bound.hopeless(energy, latency);
+  };
   PointSet points{lists.sums().stage(0).width, lists.sums().stage(0).initial};
   for (std::size_t depth = 1; depth <= n; ++depth) {
     PointSet all, kept;
     all.dimension = kept.dimension = lists.sums().stage(depth).width;
     const StateBlock& block = lists.lists(lists.order()[depth - 1]).front().block;
-    if ((work += points.size() * block.size()) > kMostWork) return std::nullopt;
     for (std::size_t p = 0; p < points.size(); ++p) {
-      lists.sums().extend(depth, points.point(p), block, &extensions);
-      for (std::size_t s = 0; s < extensions.n; ++s) {
-        if (extensions.fits[s] == 0 || bound.hopeless(extensions.energy[s], extensions.latency[s]))
-          continue;
-        all.values.resize(all.values.size() + all.dimension);
-        lists.sums().gather(depth, extensions, s,
-                            all.values.data() + all.values.size() - all.dimension);
-      }
+      work += block.n_groups() +
+              lists.sums().extend_where(
+                  depth, points.point(p), block, may_be_less, &extensions,
+                  [&](std::uint32_t s, std::uint32_t) {
+                    all.values.resize(all.values.size() + all.dimension);
+                    lists.sums().gather(depth, extensions, s,
+                                        all.values.data() + all.values.size() - all.dimension);
+                  });
+      if (work > kMostWork) return std::nullopt;
     }
     if (all.size() > kMostPoints) return std::nullopt;
     for (std::uint32_t i : lists.sums().front(depth, all))

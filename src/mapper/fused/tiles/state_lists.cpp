@@ -169,12 +169,21 @@ void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
   block->columns.reserve(program_.columns[cls].size() * block->size());
   block->least.clear();
   block->most.clear();
+  block->group_least.clear();
+  block->group_most.clear();
   for (const Column* column : program_.columns[cls]) {
     for (std::uint32_t s : block->states) block->columns.push_back(column->values[s]);
     double least = std::numeric_limits<double>::infinity(), most = 0;
-    for (std::uint32_t s : block->states) {
-      least = std::min(least, column->values[s]);
-      most = std::max(most, column->values[s]);
+    for (std::size_t begin = 0; begin < block->size(); begin += StateBlock::kGroup) {
+      double least_of_group = std::numeric_limits<double>::infinity(), most_of_group = 0;
+      for (std::size_t i = begin; i < std::min(begin + StateBlock::kGroup, block->size()); ++i) {
+        least_of_group = std::min(least_of_group, column->values[block->states[i]]);
+        most_of_group = std::max(most_of_group, column->values[block->states[i]]);
+      }
+      block->group_least.push_back(least_of_group);
+      block->group_most.push_back(most_of_group);
+      least = std::min(least, least_of_group);
+      most = std::max(most, most_of_group);
     }
     block->least.push_back(least);
     block->most.push_back(most);
@@ -285,7 +294,8 @@ void StateLists::make_sums() {
 
 void StateLists::extend_roomy(std::size_t depth, const double* outer, std::uint32_t list,
                               Extensions* result) {
-  roomy_sums_->extend(depth, outer, roomy(order_[depth - 1], list), result);
+  const StateBlock& block = roomy(order_[depth - 1], list);
+  roomy_sums_->extend(depth, outer, block, 0, block.size(), result);
 }
 
 }  // namespace sluice::fused

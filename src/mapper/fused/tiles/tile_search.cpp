@@ -248,16 +248,14 @@ class TemplateSearch {
     all.points.dimension = result.points.dimension = width;
     std::vector<double> values;
     for (std::size_t p = 0; p < outer.points.size() && !cancelled(); ++p) {
-      extend(outer, depth, p, list);
-      for (std::uint32_t s = 0; s < extensions_.n; ++s) {
-        if (!is_promising(s)) continue;
+      for_each_promising(outer, depth, p, list, [&](std::uint32_t s, std::uint32_t position) {
         all.points.values.resize(all.points.values.size() + width);
         lists_->sums().gather(depth, extensions_, s,
                               all.points.values.data() + all.points.values.size() - width);
-        push_positions(outer, depth - 1, p, s, &all.at);
+        push_positions(outer, depth - 1, p, position, &all.at);
         if (context_.beam > 0)
           values.push_back(bound_.value(extensions_.energy[s], extensions_.latency[s]));
-      }
+      });
     }
     if (cancelled()) return result;
     if (context_.beam > 0) {
@@ -270,14 +268,17 @@ class TemplateSearch {
     return result;
   }
 
-  void extend(const Node& outer, std::size_t depth, std::size_t p, const StateList& list) {
-    lists_->sums().extend(depth, outer.points.point(p), list.block, &extensions_);
-    result_.evaluated += static_cast<double>(extensions_.n);
-  }
-
-  bool is_promising(std::size_t s) const {
-    return extensions_.fits[s] != 0 &&
-           !bound_.hopeless(extensions_.energy[s], extensions_.latency[s]);
+  /// Calls `take` with the number in `extensions_` and the position in the list of each state whose
+  /// extension of assignment `p` of a node may be part of something better.
+  template <class Take>
+  void for_each_promising(const Node& outer, std::size_t depth, std::size_t p,
+                          const StateList& list, const Take& take) {
+    const auto is_promising = [&](double energy, double latency) {
+      return !bound_.hopeless(energy, latency);
+    };
+    const std::size_t extended = lists_->sums().extend_where(
+        depth, outer.points.point(p), list.block, is_promising, &extensions_, take);
+    result_.evaluated += static_cast<double>(extended);
   }
 
   static void push_positions(const Node& outer, std::size_t outer_depth, std::size_t p,
@@ -320,15 +321,13 @@ class TemplateSearch {
     const bool worth_asking = list.block.size() > 2;
     for (std::size_t p = 0; p < outer.points.size() && !cancelled(); ++p) {
       if (worth_asking && is_useless(outer.points.point(p), list, front.points)) continue;
-      extend(outer, n_classes_, p, list);
-      for (std::uint32_t s = 0; s < extensions_.n; ++s) {
-        if (!is_promising(s)) continue;
+      for_each_promising(outer, n_classes_, p, list, [&](std::uint32_t s, std::uint32_t position) {
         lists_->sums().gather(n_classes_, extensions_, s, rows.data());
         lists_->sums().finish(rows.data(), point.data());
-        if (!make_room(point.data(), &front)) continue;
+        if (!make_room(point.data(), &front)) return;
         front.points.values.insert(front.points.values.end(), point.begin(), point.end());
-        push_positions(outer, n_classes_ - 1, p, s, &front.at);
-      }
+        push_positions(outer, n_classes_ - 1, p, position, &front.at);
+      });
     }
     return front;
   }
