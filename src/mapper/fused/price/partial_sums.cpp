@@ -293,9 +293,11 @@ void PartialSums::gather(std::size_t depth, const Extensions& extensions, std::s
 
 std::vector<std::uint32_t> PartialSums::front(std::size_t depth, const PointSet& points,
                                               const std::atomic<bool>* cancel) const {
-  return program_.fixes_trips ? pareto_fronts_by_zeros(separate_criteria(depth, points),
-                                                       program_.rows.size(), cancel)
-                              : pareto_front(criteria(depth, points), cancel);
+  if (program_.fixes_trips)
+    return pareto_fronts_by_zeros(separate_criteria(depth, points), program_.rows.size(), cancel);
+  constexpr std::size_t kFew = 16;  // not worth the effort
+  return pareto_front(
+      points.size() <= kFew ? separate_criteria(depth, points) : criteria(depth, points), cancel);
 }
 
 /// Points as criteria of which smaller is better in each: rows, and each open product by itself.

@@ -247,7 +247,12 @@ class TemplateSearch {
     Node all, result;
     all.points.dimension = result.points.dimension = width;
     std::vector<double> values;
+    std::size_t next_pruning = kPrunedTogether;
     for (std::size_t p = 0; p < outer.points.size() && !cancelled(); ++p) {
+      if (context_.beam == 0 && prunes() && all.points.size() >= next_pruning) {
+        all = pruned(all, depth);
+        next_pruning = std::max(kPrunedTogether, 2 * all.points.size());
+      }
       for_each_promising(outer, depth, p, list, [&](std::uint32_t s, std::uint32_t position) {
         all.points.values.resize(all.points.values.size() + width);
         lists_->sums().gather(depth, extensions_, s,
@@ -261,10 +266,17 @@ class TemplateSearch {
     if (context_.beam > 0) {
       keep(best_of(values), depth, all, &result);
     } else if (prunes() && all.points.size() > 1) {
-      keep(lists_->sums().front(depth, all.points, context_.cancel), depth, all, &result);
+      return pruned(all, depth);
     } else {
       return all;
     }
+    return result;
+  }
+
+  Node pruned(const Node& all, std::size_t depth) const {
+    Node result;
+    result.points.dimension = all.points.dimension;
+    keep(lists_->sums().front(depth, all.points, context_.cancel), depth, all, &result);
     return result;
   }
 
@@ -280,6 +292,9 @@ class TemplateSearch {
         depth, outer.points.point(p), list.block, is_promising, &extensions_, take);
     result_.evaluated += static_cast<double>(extended);
   }
+
+  /// So many assignments at least are collected before they are compared; memory grows with it.
+  static constexpr std::size_t kPrunedTogether = 30000;
 
   static void push_positions(const Node& outer, std::size_t outer_depth, std::size_t p,
                              std::uint32_t last, std::vector<std::uint32_t>* at) {
