@@ -50,6 +50,24 @@ TEST_P(ArrayFolds, AreMinimisedOfFusedEinsums) {
   expect_brute_force_agreement(problem_with(kChain, GetParam(), registers("8", "weight")));
 }
 
+// A node that slides stays where it is: what stands below it are steps, not folds.
+TEST_P(ArrayFolds, AreMinimisedBelowNodesThatSlide) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 4, X: 2, A: 1, B: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "Z[m,a,b] = T[m,X:2*a+b]", renames: {input: T}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 48, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
+  - !Container {name: Array, array: {kind: systolic, dataflow: )yaml" +
+                               std::string(GetParam()) +
+                               R"yaml(, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: Outputs, min_usage: 1}, {name: c, fanout: 1, may_reuse: All}]}
+  - !Memory {name: Register, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 0.5}]}
+)yaml");
+}
+
 INSTANTIATE_TEST_SUITE_P(Dataflows, ArrayFolds, ::testing::Values("ws", "os"));
 
 }  // namespace
