@@ -85,7 +85,7 @@ TEST(Anytime, AnInterruptedSearchHandsOverTheIncumbent) {
 TEST(Anytime, WalksThatKeepToABudgetSayHowFarTheyAreFromABound) {
   const BoundProblem problem = two_convolutions();
   MapperOptions options;
-  options.budget_seconds = 0.1;
+  options.budget_seconds = 1;
   const auto found = run_mapper(*standard_mappers().find("anneal"), problem, options, {});
   ASSERT_TRUE(found.has_value()) << found.error().reason;
   expect_gap(problem, *found);
