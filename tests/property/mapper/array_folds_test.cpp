@@ -68,6 +68,24 @@ arch:
 )yaml");
 }
 
+// Windows with gaps between them: what lies there is not fetched.
+TEST_P(ArrayFolds, AreMinimisedWhereTilesDoNotReachTheNextStep) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 5, P: 2, N: 2, R: 3}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "Z[p,n] = T[M:2*p+r] * W[r,n]", renames: {input: T, weight: W}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 32, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
+  - !Container {name: Array, array: {kind: systolic, dataflow: )yaml" +
+                               std::string(GetParam()) +
+                               R"yaml(, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: All, min_usage: 1}, {name: c, fanout: 3, may_reuse: All}]}
+  - !Memory {name: Register, size: 64, tensors: {keep: Inputs}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 1}]}
+)yaml");
+}
+
 INSTANTIATE_TEST_SUITE_P(Dataflows, ArrayFolds, ::testing::Values("ws", "os"));
 
 }  // namespace

@@ -54,9 +54,26 @@ double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const 
   return volume;
 }
 
-}  // namespace
-
-namespace {
+/// What a node fetches, also one that slides over a loop of the class: where its tile is
+/// shorter than the step, a whole tile each time, and nothing of what lies between.
+double fetched_volume(const EinsumShape& shape, const VariableClass& cls, const BoundAccess& access,
+                      const Slot& slot, const LoopSet& extra, bool backing,
+                      const std::int64_t* trips) {
+  const double volume = coupled_volume(shape, cls, access, slot.gap, extra, backing, trips);
+  for (std::size_t l = 0; slot.sliding_loop >= 0 && l < cls.loops.size(); ++l) {
+    const ClassLoop& loop = cls.loops[l];
+    const auto slides_over = static_cast<std::uint32_t>(slot.sliding_loop);
+    if (extra.contains(loop.number) ||
+        std::find(loop.places.begin(), loop.places.end(), slides_over) == loop.places.end())
+      continue;
+    LoopSet with_window = extra;
+    with_window.add(loop.number);
+    return std::min(volume,
+                    static_cast<double>(trip_count(trips[l])) *
+                        coupled_volume(shape, cls, access, slot.gap, with_window, backing, trips));
+  }
+  return volume;
+}
 
 /// A monomial's factor where every loop of the class has tiles of one size.
 double even_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
@@ -71,7 +88,7 @@ double even_factor(const BoundEinsum& bound, const EinsumShape& shape, const Tem
   const BoundAccess& access = is_held ? bound.held[monomial.access - bound.accesses.size()]
                                       : bound.accesses[monomial.access];
   if (!cls.plain)
-    return factor * coupled_volume(shape, cls, access, slot.gap, monomial.extra_above,
+    return factor * fetched_volume(shape, cls, access, slot, monomial.extra_above,
                                    slot.backing && is_held, trips);
   if (access.relevance[cls.variables.front()] != Relevance::kRelevant) return factor;
   return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);

@@ -121,7 +121,20 @@ class Tabulator {
       for (std::size_t l = 0; l < classes_[cls].loops.size(); ++l)
         if (classes_[cls].loops[l].number == fixed.loop)
           result.insert(result.end(), {static_cast<std::int64_t>(l), fixed.trips});
+    if (const auto window = slid_over(cls, monomial)) result.push_back(-1 - *window);
     return result;
+  }
+
+  /// The loop of a class that a monomial's node slides over.
+  std::optional<std::int64_t> slid_over(std::size_t cls, const Monomial& monomial) const {
+    if (monomial.slot < 0 || classes_[cls].plain) return std::nullopt;
+    const std::int32_t place = templ_.slots[static_cast<std::size_t>(monomial.slot)].sliding_loop;
+    const std::vector<ClassLoop>& loops = classes_[cls].loops;
+    for (std::size_t l = 0; place >= 0 && l < loops.size(); ++l)
+      if (std::find(loops[l].places.begin(), loops[l].places.end(),
+                    static_cast<std::uint32_t>(place)) != loops[l].places.end())
+        return static_cast<std::int64_t>(l);
+    return std::nullopt;
   }
 
   std::vector<std::int64_t> signature_of_any_trips(std::size_t cls,
