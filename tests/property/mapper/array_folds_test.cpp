@@ -52,7 +52,8 @@ TEST_P(ArrayFolds, AreMinimisedOfFusedEinsums) {
 
 // A node that slides stays where it is: what stands below it are steps, not folds.
 TEST_P(ArrayFolds, AreMinimisedBelowNodesThatSlide) {
-  expect_brute_force_agreement(R"yaml(workload:
+  expect_brute_force_agreement(
+      R"yaml(workload:
   rank_sizes: {M: 4, X: 2, A: 1, B: 2}
   bits_per_value: {All: 8}
   einsums:
@@ -61,8 +62,8 @@ arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 48, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
   - !Container {name: Array, array: {kind: systolic, dataflow: )yaml" +
-                               std::string(GetParam()) +
-                               R"yaml(, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: Outputs, min_usage: 1}, {name: c, fanout: 1, may_reuse: All}]}
+      std::string(GetParam()) +
+      R"yaml(, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: Outputs, min_usage: 1}, {name: c, fanout: 1, may_reuse: All}]}
   - !Memory {name: Register, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 0.5}]}
 )yaml");
@@ -70,7 +71,8 @@ arch:
 
 // Windows with gaps between them: what lies there is not fetched.
 TEST_P(ArrayFolds, AreMinimisedWhereTilesDoNotReachTheNextStep) {
-  expect_brute_force_agreement(R"yaml(workload:
+  expect_brute_force_agreement(
+      R"yaml(workload:
   rank_sizes: {M: 5, P: 2, N: 2, R: 3}
   bits_per_value: {All: 8}
   einsums:
@@ -79,8 +81,8 @@ arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 32, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
   - !Container {name: Array, array: {kind: systolic, dataflow: )yaml" +
-                               std::string(GetParam()) +
-                               R"yaml(, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: All, min_usage: 1}, {name: c, fanout: 3, may_reuse: All}]}
+      std::string(GetParam()) +
+      R"yaml(, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: All, min_usage: 1}, {name: c, fanout: 3, may_reuse: All}]}
   - !Memory {name: Register, size: 64, tensors: {keep: Inputs}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 1}]}
 )yaml");
