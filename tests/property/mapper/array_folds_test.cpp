@@ -70,20 +70,18 @@ arch:
 }
 
 // Windows with gaps between them: what lies there is not fetched.
-TEST_P(ArrayFolds, AreMinimisedWhereTilesDoNotReachTheNextStep) {
-  expect_brute_force_agreement(
-      R"yaml(workload:
-  rank_sizes: {M: 5, P: 2, N: 2, R: 3}
+TEST(ArrayFoldsOfWindows, CountStepsThatAreLongerThanATile) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 3, P: 2, N: 2, R: 3}
   bits_per_value: {All: 8}
   einsums:
-  - {einsum: "Z[p,n] = T[M:2*p+r] * W[r,n]", renames: {input: T, weight: W}}
+  - {einsum: "T[m] = A[m]", renames: {input: A}}
+  - {einsum: "Z[p,n] = T[M:2*p+r] * W[r,n]", iteration_space_shape: [0 <= r < 3], renames: {input: T, weight: W}}
 arch:
   nodes:
-  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 32, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
-  - !Container {name: Array, array: {kind: systolic, dataflow: )yaml" +
-      std::string(GetParam()) +
-      R"yaml(, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: All, min_usage: 1}, {name: c, fanout: 3, may_reuse: All}]}
-  - !Memory {name: Register, size: 64, tensors: {keep: Inputs}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 32, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
+  - !Container {name: Array, array: {kind: systolic, dataflow: is, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: All, min_usage: 1}, {name: c, fanout: 3, may_reuse: All}]}
+  - !Memory {name: Register, size: 64, tensors: {keep: Inputs | ~Main}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 1}]}
 )yaml");
 }
