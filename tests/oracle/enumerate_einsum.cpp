@@ -385,27 +385,25 @@ class TemplateWalk {
     out_.count();
     // The order of loops above a state's backing node says whether a slice is lost: keep it.
     const int n_shared = step_ ? static_cast<int>(nodes.size()) : n_fused_loops_;
-    auto nest = canonical_nest(einsum_, n_shared, std::move(nodes));
-    if (nest && !has_steps_above_held(*nest) && insert_tolls(*nest)) out_.add(std::move(*nest));
+    if (has_steps_above_held(nodes)) return;
+    auto nest = canonical_nest(
+        einsum_, n_shared, [this](ComponentId c) { return is_array(c); }, std::move(nodes));
+    if (nest && insert_tolls(*nest)) out_.add(std::move(*nest));
   }
 
-  /// Whether temporal loops stand right below those over an array and above a node in it, other
-  /// than the one that this node slides over: the space leaves them out ("folds of arrays").
-  bool has_steps_above_held(const std::vector<NestNode>& nest) const {
-    bool is_at_array = false;
-    int steps = 0;
-    for (const NestNode& node : nest) {
-      if (const NestStorage* storage = std::get_if<NestStorage>(&node)) {
-        if (is_at_array && steps > (storage->sliding ? 1 : 0)) return true;
+  /// Whether temporal loops stand right below those over an array and above a node in it: the space
+  /// has those that this node sinks through or slides over, and these stand below it here.
+  bool has_steps_above_held(const std::vector<NestNode>& nodes) const {
+    bool is_at_array = false, has_steps = false;
+    for (const NestNode& node : nodes) {
+      const NestLoop* loop = std::get_if<NestLoop>(&node);
+      if (!loop && has_steps) return true;
+      if (!loop)
         is_at_array = false;
-        steps = 0;
-        continue;
-      }
-      const NestLoop& loop = std::get<NestLoop>(node);
-      if (loop.spatial)
-        is_at_array = is_at_array || is_array(loop.component);
+      else if (loop->spatial)
+        is_at_array = is_at_array || is_array(loop->component);
       else
-        steps += is_at_array ? 1 : 0;
+        has_steps = is_at_array;
     }
     return false;
   }

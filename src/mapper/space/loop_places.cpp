@@ -135,11 +135,20 @@ class LoopPlacer {
     return array_ && gap == array_gap_ && !holds_inside_;
   }
 
+  std::uint32_t group_of(const Slot& slot) const {
+    return groups_.group_of[static_cast<std::size_t>(&slot - groups_.slots.data())];
+  }
+
+  /// Whether a node is the first one inside the array: it holds its tiles above the steps that it
+  /// would sink through.
+  bool holds_steps(const Slot& slot) const {
+    return array_ && !slot.backing && group_of(slot) == array_gap_ + 1;
+  }
+
   /// Whether loops that a node would sink through are folds of an array above it, and steps below.
   bool folds(const Slot& slot) const {
     if (!array_ || slot.backing) return false;
-    const auto group = groups_.group_of[static_cast<std::size_t>(&slot - groups_.slots.data())];
-    return group > array_gap_ || has_steps_below_array(group);
+    return holds_steps(slot) || has_steps_below_array(group_of(slot));
   }
 
   /// Slots of group `gap` (directly above) or `gap + 1` (directly below).
@@ -593,7 +602,7 @@ class LoopPlacer {
     Variables result = 0;
     if (gap < fused_gaps_) return result;
     for (const Slot* slot : slots_of_group(gap))
-      if (waits(*slot) && !slides_over(*slot, sliding_[gap]))
+      if (waits(*slot) && !holds_steps(*slot) && !slides_over(*slot, sliding_[gap]))
         result |= held(slot->tensor, Relevance::kRelevant) & ~with_tile_rule(*slot);
     return result;
   }
