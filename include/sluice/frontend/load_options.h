@@ -19,7 +19,9 @@ struct LoadLimits {
 };
 
 struct LoadOptions {
-  std::map<std::string, std::string> variables;  ///< `--set NAME=VALUE`; values are expressions
+  /// `--set NAME=VALUE`: variables, whose values are expressions; with dots in NAME fields of the
+  /// specs (`arch.DRAM.size`), whose values are YAML.
+  std::map<std::string, std::string> variables;
   std::vector<std::string> library_dirs;         ///< where names without a file are looked up
   ComponentClasses component_classes;            ///< beside those of the library
   CollectiveAlgorithms collective_algorithms = standard_collective_algorithms();  ///< of mappings

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "frontend/arch/arch_reader.h"
+#include "frontend/load/settings.h"
 #include "frontend/load/spec_files.h"
 #include "frontend/load/variables.h"
 #include "frontend/mapping/constraints_reader.h"
@@ -28,6 +29,7 @@ class Loader {
 
   Specs run() {
     if (!merged_.root) return std::move(specs_);
+    merged_.root = with_settings(context_, merged_.root);
     MapReader map(context_, *merged_.root, "a spec file");
     read_variables(context_, map.optional("variables"));
     const YamlPointer renames = section(map, "renames");

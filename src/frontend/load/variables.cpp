@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "frontend/load/settings.h"
 #include "frontend/names/expression_names.h"
 #include "frontend/yaml/map_reader.h"
 #include "frontend/yaml/values.h"
@@ -46,6 +47,7 @@ class VariableReader {
   void override_with_options() {
     const std::vector<std::string> names = declared_names();
     for (const auto& [name, text] : context_.options().variables) {
+      if (is_field(name)) continue;
       const std::string subject = fmt::format("--set {}={}", name, text);
       const auto expression = Expression::parse(text);
       if (!expression)

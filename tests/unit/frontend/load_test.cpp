@@ -145,5 +145,46 @@ TEST(SeveralFiles, OverrideSingleValuesInSilence) {
       std::vector<std::string>{});
 }
 
+constexpr const char* kTwoMemories = R"yaml(workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums: ["C[m] = A[m]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Memory {name: Buffer, size: 64, tensors: {may_keep: All}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: inf}]}
+)yaml";
+
+LoadOptions setting(const std::string& name, const std::string& value) {
+  LoadOptions options;
+  options.variables = {{name, value}};
+  return options;
+}
+
+TEST(Settings, ReachEveryFieldByKeysAndNames) {
+  const Specs specs = specs_of(kTwoMemories, setting("arch.Buffer.size", "3 KiB"));
+  ASSERT_TRUE(specs.arch);
+  EXPECT_EQ(
+      to_yaml(*specs.arch),
+      to_yaml(arch_of(std::string(kTwoMemories)
+                          .replace(std::string(kTwoMemories).find("size: 64"), 8, "size: 3 KiB"))));
+  const Specs cheaper = specs_of(kTwoMemories, setting("arch.Buffer.read.energy", "7"));
+  ASSERT_TRUE(cheaper.arch);
+  EXPECT_NE(to_yaml(*cheaper.arch), to_yaml(arch_of(kTwoMemories)));
+  const Specs longer = specs_of(kTwoMemories, setting("workload.rank_sizes.M", "12"));
+  ASSERT_TRUE(longer.workload);
+  EXPECT_EQ(rank_size(*longer.workload, "M"), 12);
+}
+
+TEST(Settings, ThatNothingHasAreMistakes) {
+  EXPECT_EQ(mistake_of(kTwoMemories, setting("arch.Bufer.size", "3")), "'arch' has no 'Bufer'");
+  EXPECT_EQ(mistake_of(kTwoMemories, setting("arch.Buffer.sise", "3")),
+            "a !Memory has no key 'sise'");
+  EXPECT_EQ(mistake_of(kTwoMemories, setting("arc.Buffer.size", "3")),
+            "the specs have no section 'arc'");
+  EXPECT_EQ(mistake_of(kTwoMemories, setting("arch..size", "3")), "a step of the path is empty");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "frontend/yaml/read_context.h"
+#include "frontend/yaml/yaml_node.h"
+
+namespace sluice {
+
+/// Whether `--set NAME=VALUE` means a field of a spec (`arch.DRAM.size`) and not a variable.
+bool is_field(const std::string& name);
+
+/// The merged specs with the fields that `--set` gives. A step of a path is a key, or the name of
+/// an item in one of the lists there (`nodes` inside `nodes`, too). What has no such place is
+/// reported to the context.
+YamlPointer with_settings(ReadContext& context, const YamlPointer& root);
+
+}  // namespace sluice
