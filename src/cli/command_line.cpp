@@ -49,7 +49,9 @@ constexpr const char* kSpecsHelp =
 
 void add_specs(CLI::App& command, const std::string& name, ParsedArguments& parsed) {
   command.add_option(name, parsed.specs.names, kSpecsHelp)->required()->option_text(" ");
-  command.add_option("--set", parsed.specs.assignments, "Set a variable of the specs")
+  command
+      .add_option("--set", parsed.specs.assignments,
+                  "Set a variable of the specs, or any field by its path")
       ->type_name("NAME=VALUE")
       ->take_all()
       ->allow_extra_args(false);

@@ -140,10 +140,8 @@ const std::vector<Row>& table() {
        waits_by_steps},
       {In::kExchanges, "folds of arrays",
        "where arrays take cycles to fill and drain: temporal loops right below those over the "
-       "array "
-       "and above what is held in it; nodes in it that sink through a loop which nothing keeps "
-       "them "
-       "from, where they stand; loops over an array above a shared tensor that is backed in it",
+       "array and above what is held in it, where none of that could as well be held above them; "
+       "loops over an array above a shared tensor that is backed in it",
        has_arrays},
       {In::kExchanges, "orders of routes",
        "where networks cost something: spatial loops over one dimension in another order than the "
