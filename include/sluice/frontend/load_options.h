@@ -22,8 +22,8 @@ struct LoadOptions {
   /// `--set NAME=VALUE`: variables, whose values are expressions; with dots in NAME fields of the
   /// specs (`arch.DRAM.size`), whose values are YAML.
   std::map<std::string, std::string> variables;
-  std::vector<std::string> library_dirs;         ///< where names without a file are looked up
-  ComponentClasses component_classes;            ///< beside those of the library
+  std::vector<std::string> library_dirs;  ///< where names without a file are looked up
+  ComponentClasses component_classes;     ///< beside those of the library
   CollectiveAlgorithms collective_algorithms = standard_collective_algorithms();  ///< of mappings
   LatencyPolicies latency_policies = standard_latency_policies();  ///< of `mapper: {latency: …}`
   LoadLimits limits;
