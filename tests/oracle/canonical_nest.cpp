@@ -32,26 +32,11 @@ bool slides_at(const std::vector<NestNode>& nodes, std::size_t i) {
   return false;
 }
 
-using IsArray = std::function<bool(ComponentId)>;
-
-bool is_over_array(const IsArray& is_array, const NestLoop& loop) {
-  return loop.spatial && is_array(loop.component);
-}
-
-/// Whether the loop above a node, and above others next to it, is one over an array.
-bool is_right_below_array(const IsArray& is_array, const std::vector<NestNode>& nodes,
-                          std::size_t at) {
-  while (at > 0 && storage_at(nodes, at - 1)) --at;
-  return at > 0 && is_over_array(is_array, *loop_at(nodes, at - 1));
-}
-
 /// Moves one node down as far as it goes: a sliding one through its sliding window's loop, to right
 /// below it; another one through a loop that a later node has slid over, to between the two. False
 /// where the same nest is written elsewhere: it sank through an unfused loop, or a sliding node
 /// meets no window.
-bool sink(const Einsum& einsum, int n_fused, const IsArray& is_array, std::vector<NestNode>& nodes,
-          std::size_t at) {
-  const bool through_steps = is_right_below_array(is_array, nodes, at);
+bool sink(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes, std::size_t at) {
   for (;; ++at) {
     const NestStorage& storage = *storage_at(nodes, at);
     const NestLoop* below = loop_at(nodes, at + 1);
@@ -66,16 +51,15 @@ bool sink(const Einsum& einsum, int n_fused, const IsArray& is_array, std::vecto
       std::swap(nodes[at], nodes[at + 1]);
       return true;
     }
-    if (!through_steps && loops_before(nodes, at + 1) >= n_fused) return false;
+    if (loops_before(nodes, at + 1) >= n_fused) return false;
     std::swap(nodes[at], nodes[at + 1]);
   }
 }
 
 /// Innermost nodes first: a node that moves down frees the one above it.
-bool sink_all(const Einsum& einsum, int n_fused, const IsArray& is_array,
-              std::vector<NestNode>& nodes) {
+bool sink_all(const Einsum& einsum, int n_fused, std::vector<NestNode>& nodes) {
   for (std::size_t i = nodes.size(); i-- > 0;)
-    if (storage_at(nodes, i) && !sink(einsum, n_fused, is_array, nodes, i)) return false;
+    if (storage_at(nodes, i) && !sink(einsum, n_fused, nodes, i)) return false;
   return true;
 }
 
@@ -142,13 +126,12 @@ void sort_nodes(const Einsum& einsum, std::vector<NestNode>& nodes, const Run& r
 }
 
 /// Whether two temporal loops over one variable have no node between them: a node that stood there
-/// sank. A gap has one at most. What slides over the second one stands between them, as do loops
-/// over an array: below them, a node sank through steps.
-bool repeats_a_loop(const IsArray& is_array, const std::vector<NestNode>& nodes) {
+/// sank. A gap has one at most. What slides over the second one stands between them.
+bool repeats_a_loop(const std::vector<NestNode>& nodes) {
   std::set<RankVariableId> since_node;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NestLoop* loop = loop_at(nodes, i);
-    if (!loop || is_over_array(is_array, *loop) || slides_at(nodes, i + 1)) since_node.clear();
+    if (!loop || slides_at(nodes, i + 1)) since_node.clear();
     if (loop && !loop->spatial && !since_node.insert(loop->variable).second) return true;
   }
   return false;
@@ -160,11 +143,9 @@ bool sinks_through(const Einsum& einsum, const NestStorage& storage, const NestL
   return !storage.sliding && passes(einsum, storage, loop);
 }
 
-std::optional<std::vector<NestNode>> canonical_nest(
-    const Einsum& einsum, int n_fused, const std::function<bool(ComponentId)>& is_array,
-    std::vector<NestNode> nodes) {
-  if (!sink_all(einsum, n_fused, is_array, nodes) || repeats_a_loop(is_array, nodes))
-    return std::nullopt;
+std::optional<std::vector<NestNode>> canonical_nest(const Einsum& einsum, int n_fused,
+                                                    std::vector<NestNode> nodes) {
+  if (!sink_all(einsum, n_fused, nodes) || repeats_a_loop(nodes)) return std::nullopt;
   for (std::size_t i = 0; i < nodes.size();) {
     const NestStorage* first = storage_at(nodes, i);
     if (!first || first->top) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -15,14 +14,11 @@ namespace sluice::oracle {
 /// temporal loops under them (the normal form), adjacent nodes of one memory in a fixed order that
 /// keeps a node that cannot sink as the last, and the loops of a gap below the `n_fused` outermost
 /// loops in a fixed order that keeps what is above from sinking. Sliding nodes end right below the
-/// window's loop that they pass. Loops right below those over a systolic array are steps of its
-/// folds: there a node sinks through unfused ones too. Nothing where the result is written
-/// elsewhere in the space: a node sank through an unfused loop, or a sliding node meets no window;
-/// nor where it is not in the space: a node that sank through a fused loop leaves two loops over
-/// one variable in one gap.
-std::optional<std::vector<NestNode>> canonical_nest(
-    const Einsum& einsum, int n_fused, const std::function<bool(ComponentId)>& is_array,
-    std::vector<NestNode> nodes);
+/// window's loop that they pass. Nothing where the result is written elsewhere in the space: a node
+/// sank through an unfused loop, or a sliding node meets no window; nor where it is not in the
+/// space: a node that sank through a fused loop leaves two loops over one variable in one gap.
+std::optional<std::vector<NestNode>> canonical_nest(const Einsum& einsum, int n_fused,
+                                                    std::vector<NestNode> nodes);
 
 /// Whether a node would sink through a loop that stands directly under it.
 bool sinks_through(const Einsum& einsum, const NestStorage& storage, const NestLoop& loop);

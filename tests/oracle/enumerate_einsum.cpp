@@ -246,7 +246,7 @@ class TemplateWalk {
   std::vector<std::vector<PlacedLoop>> orders_of(std::size_t gap,
                                                  std::vector<PlacedLoop> loops) const {
     std::sort(loops.begin(), loops.end(), stands_before);
-    if (has_steps_of_array(gap, loops)) return orders_at_array(gap, std::move(loops));
+    if (has_steps_of_array(loops)) return orders_at_array(gap, std::move(loops));
     if (gap < n_fused_gaps_ || in_cycle_ || step_ || slides(gap, loops)) return all_orders(loops);
     // Below the fused loops the order in a gap only decides whether the node above can sink. Where
     // it can, the sunk nest is met elsewhere in the enumeration; so an irrelevant loop comes first.
@@ -263,11 +263,11 @@ class TemplateWalk {
     return {loops};
   }
 
-  /// Whether loops over an array stand in a gap with nothing held below it.
-  bool has_steps_of_array(std::size_t gap, const std::vector<PlacedLoop>& loops) const {
-    return gap + 1 == n_gaps_ && std::any_of(loops.begin(), loops.end(), [&](const PlacedLoop& l) {
-             return l.slot.spatial && is_array(l.slot.component);
-           });
+  /// Whether loops over an array stand in a gap.
+  bool has_steps_of_array(const std::vector<PlacedLoop>& loops) const {
+    return std::any_of(loops.begin(), loops.end(), [&](const PlacedLoop& l) {
+      return l.slot.spatial && is_array(l.slot.component);
+    });
   }
 
   /// Temporal loops are the steps of the array's folds, but for one that a node slides over or that
@@ -385,27 +385,8 @@ class TemplateWalk {
     out_.count();
     // The order of loops above a state's backing node says whether a slice is lost: keep it.
     const int n_shared = step_ ? static_cast<int>(nodes.size()) : n_fused_loops_;
-    if (has_steps_above_held(nodes)) return;
-    auto nest = canonical_nest(
-        einsum_, n_shared, [this](ComponentId c) { return is_array(c); }, std::move(nodes));
+    auto nest = canonical_nest(einsum_, n_shared, std::move(nodes));
     if (nest && insert_tolls(*nest)) out_.add(std::move(*nest));
-  }
-
-  /// Whether temporal loops stand right below those over an array and above a node in it: the space
-  /// has those that this node sinks through or slides over, and these stand below it here.
-  bool has_steps_above_held(const std::vector<NestNode>& nodes) const {
-    bool is_at_array = false, has_steps = false;
-    for (const NestNode& node : nodes) {
-      const NestLoop* loop = std::get_if<NestLoop>(&node);
-      if (!loop && has_steps) return true;
-      if (!loop)
-        is_at_array = false;
-      else if (loop->spatial)
-        is_at_array = is_at_array || is_array(loop->component);
-      else
-        has_steps = is_at_array;
-    }
-    return false;
   }
 
   /// A toll holds nothing: of all its places, the one as far in as the memories and fanouts allow,

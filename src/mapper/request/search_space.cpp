@@ -139,9 +139,9 @@ const std::vector<Row>& table() {
        "loop but another node right below them",
        waits_by_steps},
       {In::kExchanges, "folds of arrays",
-       "where arrays take cycles to fill and drain: temporal loops right below those over the "
-       "array and above what is held in it, where none of that could as well be held above them; "
-       "loops over an array above a shared tensor that is backed in it",
+       "where arrays take cycles to fill and drain: temporal loops right above those over the "
+       "array, which stand below them as steps of a fold; loops over an array above a shared tensor "
+       "that is backed in it",
        has_arrays},
       {In::kExchanges, "orders of routes",
        "where networks cost something: spatial loops over one dimension in another order than the "

@@ -120,35 +120,23 @@ class LoopPlacer {
     }
   }
 
-  /// The array above the compute, and the gap in which its loops stand. A tensor that other Einsums
-  /// share inside it leaves them no place: where they fold it, all of these would have to agree.
+  /// The array above the compute, and the gap in which its loops stand.
   void find_array() {
     array_ = array_above(problem_, bound_.computes[compute_]);
-    if (!array_) return;
-    array_gap_ = spatial_gap(*array_);
-    holds_inside_ = array_gap_ + 1 < groups_.count;
+    if (array_) array_gap_ = spatial_gap(*array_);
   }
 
-  /// Whether all loops of a gap are steps of an array's folds though those over the array stand
-  /// there, too: nothing is held inside it.
+  /// Whether loops over an array stand in a gap: its temporal loops are the steps of the array's
+  /// folds and stand below them. A tensor that other Einsums share inside the array leaves its
+  /// loops no place: where they fold it, all of these would have to agree.
   bool has_steps_below_array(std::uint32_t gap) const {
-    return array_ && gap == array_gap_ && !holds_inside_;
-  }
-
-  std::uint32_t group_of(const Slot& slot) const {
-    return groups_.group_of[static_cast<std::size_t>(&slot - groups_.slots.data())];
-  }
-
-  /// Whether a node is the first one inside the array: it holds its tiles above the steps that it
-  /// would sink through.
-  bool holds_steps(const Slot& slot) const {
-    return array_ && !slot.backing && group_of(slot) == array_gap_ + 1;
+    return array_ && gap == array_gap_ && gap >= fused_gaps_;
   }
 
   /// Whether loops that a node would sink through are folds of an array above it, and steps below.
   bool folds(const Slot& slot) const {
-    if (!array_ || slot.backing) return false;
-    return holds_steps(slot) || has_steps_below_array(group_of(slot));
+    const auto group = groups_.group_of[static_cast<std::size_t>(&slot - groups_.slots.data())];
+    return !slot.backing && has_steps_below_array(group);
   }
 
   /// Slots of group `gap` (directly above) or `gap + 1` (directly below).
@@ -602,7 +590,7 @@ class LoopPlacer {
     Variables result = 0;
     if (gap < fused_gaps_) return result;
     for (const Slot* slot : slots_of_group(gap))
-      if (waits(*slot) && !holds_steps(*slot) && !slides_over(*slot, sliding_[gap]))
+      if (waits(*slot) && !slides_over(*slot, sliding_[gap]))
         result |= held(slot->tensor, Relevance::kRelevant) & ~with_tile_rule(*slot);
     return result;
   }
@@ -670,7 +658,6 @@ class LoopPlacer {
   std::optional<OuterSteps> outer_;
   std::optional<ComponentId> array_;  ///< a systolic one on the way to the compute
   std::uint32_t array_gap_ = 0;
-  bool holds_inside_ = false;  ///< some node stands below the array
   std::vector<OrderRule> above_steps_;
   struct StepChoice {
     Variables steps;
