@@ -4,6 +4,7 @@
 
 #include "group_constraints.h"
 #include "mapper/common/contains.h"
+#include "mapper/common/divisors.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -120,9 +121,9 @@ class FrameWalker {
     return true;
   }
 
-  std::vector<std::int64_t> trips_over(std::size_t c, std::int64_t room) const {
+  std::vector<std::int64_t> trips_over(std::size_t c, std::int64_t room) {
     std::vector<std::int64_t> trips;
-    for (const std::int64_t divisor : divisors_of(tiles_[c]))
+    for (const std::int64_t divisor : divisors_.of(tiles_[c]))
       if (divisor > 1 && divisor <= room) trips.push_back(divisor);
     return trips;
   }
@@ -324,7 +325,7 @@ class FrameWalker {
     const std::size_t most = levels_[l].most_loops;
     if (effort_ == Effort::kLikely && (chosen.size() == most || (most == 1 && !indexes_outputs(c))))
       return true;
-    for (const std::int64_t trips : divisors_of(tiles_[c])) {
+    for (const std::int64_t trips : divisors_.of(tiles_[c])) {
       if (trips == 1) continue;
       std::vector<Steps> longer = chosen;
       longer.push_back({c, trips});
@@ -455,7 +456,7 @@ class FrameWalker {
     level.has_room = true;
     if (steps.size() < 2) return true;
     return std::none_of(steps.begin(), steps.end(), [&](const Steps& step) {
-      const std::vector<std::int64_t> all = divisors_of(above[step.loop_class]);
+      const std::vector<std::int64_t>& all = divisors_.of(above[step.loop_class]);
       const std::int64_t fewer = *(std::find(all.begin(), all.end(), step.trips) - 1);
       const std::int64_t tile = tiles_[step.loop_class];
       tiles_[step.loop_class] = above[step.loop_class] / fewer;
@@ -521,6 +522,7 @@ class FrameWalker {
     }
   }
 
+  DivisorMemo divisors_;
   const BoundProblem& problem_;
   const Constraints& constraints_;
   const Group& group_;

@@ -23,6 +23,9 @@ struct Child {
   double window_s = 0;  ///< likely ones, policy `staged`: its latency in one step of the frame
 };
 
+/// Per part of a split: what may stand there.
+using Children = std::vector<const std::vector<Child>*>;
+
 class GroupSearch {
  public:
   GroupSearch(const GroupProblem& problem, const MapperOptions& options, const GroupLimits& limits)
@@ -34,7 +37,8 @@ class GroupSearch {
         slice_(problem.slice),
         alone_slices_(problem.alone),
         constraints_(constraints_on(options.constraints, problem.group)),
-        root_(root_of(problem.whole, {&problem.group})) {
+        root_(root_of(problem.whole, {&problem.group})),
+        all_(problem.group.size()) {
     for (std::size_t e = 0; e < group_.size(); ++e) {
       single_.push_back({e, e + 1});
       Group alone;
@@ -188,11 +192,11 @@ class GroupSearch {
   }
 
   bool search_block_frame(const Frame& frame, const std::vector<Block>& blocks) {
-    std::vector<std::vector<Child>> children;
+    Children children;
     for (const Block& block : blocks) {
-      children.push_back(block.size() == 1 ? likely_children(frame, block.first)
-                                           : block_children(frame, block));
-      if (children.back().empty() || is_beaten(frame, SplitKind::kSequential, children))
+      children.push_back(block.size() == 1 ? &likely_children(frame, block.first)
+                                           : &block_children(frame, block));
+      if (children.back()->empty() || is_beaten(frame, SplitKind::kSequential, children))
         return go_on();
     }
     combine_likely(frame, SplitKind::kSequential, children, blocks);
@@ -261,6 +265,7 @@ class GroupSearch {
     request.einsum = group_.einsum(0);
     request.uneven = uneven_[0];
     request.constraints = &options_.constraints;
+    request.divisors = &divisors_;
     request.compute = computes_[0];
     request.home = outermost_memory(problem_, request.einsum, request.compute);
     request.written_as = EinsumId(0);
@@ -283,14 +288,14 @@ class GroupSearch {
   // ---- frames ----------------------------------------------------------------------------------
 
   bool search_frame(const Frame& frame) {
-    std::vector<std::vector<Child>> children;
+    Children children;
     for (std::size_t e = 0; e < group_.size(); ++e) {
       if (e > 0 && !likely_.contains(key_below(frame, e, false)) && is_beaten(frame, children)) {
         return go_on();
       }
-      children.push_back(limits_.effort == Effort::kAll ? all_children(frame, e)
-                                                        : likely_children(frame, e));
-      if (!limits_.count_only && children.back().empty()) return go_on();
+      if (limits_.effort == Effort::kAll) all_[e] = all_children(frame, e);
+      children.push_back(limits_.effort == Effort::kAll ? &all_[e] : &likely_children(frame, e));
+      if (!limits_.count_only && children.back()->empty()) return go_on();
       if (is_beaten(frame, SplitKind::kPipeline, children)) return go_on();
     }
     if (limits_.count_only) return go_on();
@@ -306,7 +311,7 @@ class GroupSearch {
   }
 
   /// The best nest of each Einsum; where they do not fit side by side, ones that need less room.
-  void combine_likely(const Frame& frame, SplitKind kind, std::vector<std::vector<Child>> children,
+  void combine_likely(const Frame& frame, SplitKind kind, Children children,
                       const std::vector<Block>& blocks) {
     if (combine_until_legal(frame, kind, children, blocks)) return;
     bool any = false;
@@ -314,7 +319,7 @@ class GroupSearch {
       if (blocks[b].size() > 1 || !has_neighbours_below(frame.home, blocks[b].first)) continue;
       const std::vector<Child>& smaller = likely_children(frame, blocks[b].first, true);
       any |= !smaller.empty();
-      if (!smaller.empty()) children[b] = smaller;
+      if (!smaller.empty()) children[b] = &smaller;
     }
     if (any) combine_until_legal(frame, kind, children, blocks);
   }
@@ -335,14 +340,13 @@ class GroupSearch {
   /// Likely mappings for latency under `staged`: whether the children alone, without the frame's
   /// fills and drains, already take longer than a known mapping. (As they did below the first frame
   /// that left them these tiles.)
-  bool is_beaten(const Frame& frame, SplitKind kind,
-                 const std::vector<std::vector<Child>>& children) const {
+  bool is_beaten(const Frame& frame, SplitKind kind, const Children& children) const {
     const double known_s = known_latency_s();
     if (known_s == kNone || options_.policy != LatencyPolicy::kStaged) return false;
     double window_s = 0;
-    for (const std::vector<Child>& list : children) {
+    for (const std::vector<Child>* list : children) {
       double shortest_s = kNone;
-      for (const Child& child : list) shortest_s = std::min(shortest_s, child.window_s);
+      for (const Child& child : *list) shortest_s = std::min(shortest_s, child.window_s);
       window_s =
           kind == SplitKind::kSequential ? window_s + shortest_s : std::max(window_s, shortest_s);
     }
@@ -350,10 +354,10 @@ class GroupSearch {
   }
 
   /// As below, of the first Einsums alone, before nests of the next one are looked for.
-  bool is_beaten(const Frame& frame, const std::vector<std::vector<Child>>& children) {
+  bool is_beaten(const Frame& frame, const Children& children) {
     if (known_latency_s() == kNone) return false;
     std::vector<const NodeList*> chosen;
-    for (const std::vector<Child>& child : children) chosen.push_back(child.front().nodes.get());
+    for (const std::vector<Child>* list : children) chosen.push_back(list->front().nodes.get());
     const std::vector<Block> first(single_.begin(),
                                    single_.begin() + static_cast<std::ptrdiff_t>(chosen.size()));
     return is_beaten(assemble(frame, kinds(frame).back(), chosen, first), chosen.size());
@@ -377,22 +381,21 @@ class GroupSearch {
   /// The shortest latency known where only this is asked for in a likely search.
   double known_latency_s() const {
     double known_s = kNone;
-    if (limits_.effort == Effort::kLikely &&
-        options_.objectives == std::vector{Objective::kLatency})
+    if (limits_.effort == Effort::kLikely && options_.objectives.size() == 1 &&
+        options_.objectives.front() == Objective::kLatency)
       for (const GroupMapping& known : result_.front)
         known_s = std::min(known_s, known.cost.latency_s());
     return known_s;
   }
 
-  bool combine_until_legal(const Frame& frame, SplitKind kind,
-                           const std::vector<std::vector<Child>>& children,
+  bool combine_until_legal(const Frame& frame, SplitKind kind, const Children& children,
                            const std::vector<Block>& blocks) {
     std::size_t most = 0;
-    for (const std::vector<Child>& child : children) most = std::max(most, child.size());
+    for (const std::vector<Child>* list : children) most = std::max(most, list->size());
     for (std::size_t rank = 0; rank < most; ++rank) {
       std::vector<const NodeList*> chosen;
-      for (const std::vector<Child>& child : children)
-        chosen.push_back(child[std::min(rank, child.size() - 1)].nodes.get());
+      for (const std::vector<Child>* list : children)
+        chosen.push_back((*list)[std::min(rank, list->size() - 1)].nodes.get());
       if (consider(assemble(frame, kind, chosen, blocks))) return true;
     }
     return false;
@@ -409,13 +412,13 @@ class GroupSearch {
     return result;
   }
 
-  bool combine(const Frame& frame, SplitKind kind, const std::vector<std::vector<Child>>& children,
-               std::size_t e, std::vector<const NodeList*>* chosen) {
+  bool combine(const Frame& frame, SplitKind kind, const Children& children, std::size_t e,
+               std::vector<const NodeList*>* chosen) {
     if (e == children.size()) {
       consider(assemble(frame, kind, *chosen, single_));
       return go_on();
     }
-    for (const Child& child : children[e]) {
+    for (const Child& child : *children[e]) {
       (*chosen)[e] = child.nodes.get();
       if (!combine(frame, kind, children, e + 1, chosen)) return false;
     }
@@ -425,7 +428,9 @@ class GroupSearch {
   /// The frame with one child for each block.
   NodeList assemble(const Frame& frame, SplitKind kind, const std::vector<const NodeList*>& nests,
                     const std::vector<Block>& blocks) const {
-    NodeList nodes = frame.nodes;
+    NodeList nodes;
+    nodes.reserve(frame.nodes.size() + (group_.size() == 1 ? nests[0]->size() : 1));
+    nodes.insert(nodes.end(), frame.nodes.begin(), frame.nodes.end());
     if (group_.size() == 1) {
       nodes.insert(nodes.end(), nests[0]->begin(), nests[0]->end());
       return nodes;
@@ -445,14 +450,15 @@ class GroupSearch {
 
   /// Prices a mapping of the group, and keeps it if nothing known is better in every way.
   /// False: it is illegal.
-  bool consider(const NodeList& nodes) {
+  bool consider(NodeList nodes) {
     if (is_beaten(nodes)) return true;
     ++result_.priced;
     if (limits_.count_only) return true;
-    const Mapping mapping = below_root(root_, {nodes});
+    Mapping mapping = list_below_root(root_, std::move(nodes));
     const auto priced = price_part(slice_, mapping, options_.policy, Account::kTotals);
     if (!priced || !constraint_violations(constraints_, slice_, mapping).empty()) return false;
-    GroupMapping found{priced->cost, std::make_shared<const NodeList>(nodes),
+    if (!root_.tensors.empty()) mapping.nodes.erase(mapping.nodes.begin());
+    GroupMapping found{priced->cost, std::make_shared<const NodeList>(std::move(mapping.nodes)),
                        priced->windows * priced->window_s};
     if (limits_.effort == Effort::kLikely) keep_by_spread(found);
     add_mapping(&result_.front, std::move(found));
@@ -461,10 +467,11 @@ class GroupSearch {
 
   // ---- nests of one Einsum below a frame -------------------------------------------------------
 
-  NestRequest request_below(const Frame& frame, std::size_t e) const {
+  NestRequest request_below(const Frame& frame, std::size_t e) {
     NestRequest request;
     request.einsum = group_.einsum(e);
     request.constraints = &options_.constraints;
+    request.divisors = &divisors_;
     request.written_as = EinsumId(e);
     request.compute = computes_[e];
     request.home = frame.home;
@@ -590,24 +597,30 @@ class GroupSearch {
     return share;
   }
 
-  /// The frame's nodes as one Einsum alone sees them.
+  /// The outermost memory's node and the frame's, as one Einsum alone sees them.
   NodeList nodes_for(const NodeList& frame, std::size_t e) const {
-    return nodes_using(frame, [&](TensorId tensor) { return uses(e, tensor); });
+    return list_below_root(alone_roots_[e],
+                           nodes_using(frame, [&](TensorId tensor) { return uses(e, tensor); }))
+        .nodes;
   }
 
   std::optional<PricedPart> price_alone(const NodeList& above,
                                         const std::vector<CollectiveNode>& complete, std::size_t e,
                                         const NodeList& nest, Account account) {
-    NodeList nodes = above;
+    Mapping mapping;
+    NodeList& nodes = mapping.nodes;
+    nodes.reserve(above.size() + (group_.size() == 1 ? nest.size() : 1));
+    nodes.insert(nodes.end(), above.begin(), above.end());
     if (group_.size() == 1) {
       nodes.insert(nodes.end(), nest.begin(), nest.end());
     } else {  // below a split, as in the group: its nodes and the frame's are different stages
       SplitNode split;
+      split.children.reserve(1 + complete.size());
       split.children.push_back(nest);
       for (const CollectiveNode& collective : complete) split.children.push_back({{collective}});
       nodes.push_back({std::move(split)});
     }
-    const Mapping mapping = alone_below(alone_roots_[e], std::move(nodes));
+    write_alone(&nodes);
     auto priced = price_part(alone_slices_[group_.first + e], mapping, options_.policy, account);
     if (priced &&
         !constraint_violations(alone_constraints_[e], alone_slices_[group_.first + e], mapping)
@@ -632,11 +645,13 @@ class GroupSearch {
   std::vector<Block> single_;  ///< each Einsum on its own
   std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<BlockSearch>> blocks_;
   std::map<BlockKey, std::vector<Child>> block_children_;
+  std::vector<std::vector<Child>> all_;         ///< per Einsum: below the frame looked at
   std::vector<StorageNode> alone_roots_;        ///< per Einsum, of it alone
   std::vector<Constraints> alone_constraints_;  ///< per Einsum
   std::vector<std::uint32_t> computes_;         ///< per Einsum
   std::vector<std::uint64_t> uneven_;           ///< per Einsum: variables with imperfect factors
   std::map<std::vector<std::int64_t>, std::vector<Child>> likely_;
+  DivisorMemo divisors_;
   GroupResult result_;
 };
 

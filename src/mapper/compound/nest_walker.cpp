@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "group_constraints.h"
 #include "mapper/common/contains.h"
@@ -106,7 +107,7 @@ class NestWalker {
       const std::int64_t size = tiles_[v], room = fanout(dimension);
       if (size <= room || !may_take(dimension, v)) continue;
       const std::int64_t steps = (size + room - 1) / room, tile = (size + steps - 1) / steps;
-      const std::vector<std::int64_t> even = divisors_of(size);
+      const std::vector<std::int64_t>& even = divisors_of(size);
       const std::int64_t most = *(std::upper_bound(even.begin(), even.end(), room) - 1);
       if (most < tile && tile > 1 && !contains(tiles, tile)) tiles.push_back(tile);
     }
@@ -119,6 +120,10 @@ class NestWalker {
     const std::int64_t around = tiles_[loop.variable];
     if (around == uneven.trips * uneven.tile) return loop.trips == uneven.trips;
     return around != uneven.tile || uneven.unit % (around / loop.trips) == 0;
+  }
+
+  const std::vector<std::int64_t>& divisors_of(std::int64_t value) const {
+    return request_.divisors->of(value);
   }
 
   // ---- spatial loops ---------------------------------------------------------------------------
@@ -253,7 +258,7 @@ class NestWalker {
         node.tile_shape = tiles_[loop.variable];
         node.component = component;
         node.dimension = dimension.index;
-        nodes_.push_back({node});
+        nodes_.push_back({std::move(node)});
       }
     }
     if (problem_.arch[component].is_toll())
@@ -360,7 +365,7 @@ class NestWalker {
       TemporalNode node;
       node.variables = {variable_id(step.variable)};
       node.tile_shape = tiles_[step.variable];
-      nodes_.push_back({node});
+      nodes_.push_back({std::move(node)});
     }
     return may;
   }
@@ -454,7 +459,7 @@ class NestWalker {
         size)
       return false;
     return std::all_of(chosen.begin(), chosen.end(), [&](const Steps& step) {
-      const std::vector<std::int64_t> all = divisors_of(left_[step.variable]);
+      const std::vector<std::int64_t>& all = divisors_of(left_[step.variable]);
       const std::int64_t fewer = *(std::find(all.begin(), all.end(), step.trips) - 1);
       std::vector<std::int64_t> larger = tiles;
       larger[step.variable] = larger[step.variable] * step.trips / fewer;
@@ -563,7 +568,7 @@ void append_storage(const BoundEinsum& einsum, TensorMask tensors, ComponentId m
   node.component = memory;
   for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
     if (tensors >> t & 1) node.tensors.push_back(einsum.tensors[t]);
-  nodes->push_back({node});
+  nodes->push_back({std::move(node)});
 }
 
 }  // namespace sluice::compound

@@ -28,6 +28,7 @@ struct NestRequest {
   bool has_steps = false;           ///< a temporal loop stands above
   bool halves = false;              ///< likely nests that fill half of their memories, too
   const Constraints* constraints;   ///< ids as in the problem
+  DivisorMemo* divisors = nullptr;  ///< of all nests
 };
 
 /// Variables of an Einsum whose outermost loop may be imperfect, as the other mappers say.

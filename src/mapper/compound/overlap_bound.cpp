@@ -53,7 +53,7 @@ bool OverlapBound::uses(std::size_t e, TensorId tensor) const {
 }
 
 double OverlapBound::latency_s(const NodeList& nodes, std::size_t n_einsums, double enough_s) {
-  std::vector<Known::iterator> unknown;
+  std::vector<Known::value_type*> unknown;
   for (std::size_t e = 0; e < n_einsums; ++e) {
     Key key;
     key.reserve(kKeySize);
@@ -61,10 +61,10 @@ double OverlapBound::latency_s(const NodeList& nodes, std::size_t n_einsums, dou
     look(e, nodes, &key);
     const auto [at, is_new] = known_.try_emplace(std::move(key), std::nullopt);
     now_[e] = at->second ? &*at->second : nullptr;
-    if (!now_[e]) unknown.push_back(at);
+    if (!now_[e]) unknown.push_back(&*at);
   }
   // First what took longest last time: it may be enough.
-  const auto einsum_of = [](const Known::iterator& at) {
+  const auto einsum_of = [](const Known::value_type* at) {
     return static_cast<std::size_t>(at->first.front());
   };
   std::sort(unknown.begin(), unknown.end(), [&](const auto& a, const auto& b) {
@@ -72,7 +72,7 @@ double OverlapBound::latency_s(const NodeList& nodes, std::size_t n_einsums, dou
   });
   std::vector<double> busy_s;
   double latency_s = below(nodes, &busy_s);
-  for (const Known::iterator& at : unknown) {
+  for (Known::value_type* at : unknown) {
     if (latency_s > enough_s) break;
     const std::size_t e = einsum_of(at);
     at->second = price(e, nodes);
@@ -106,7 +106,9 @@ double OverlapBound::below(const NodeList& nodes, std::vector<double>* busy_s) c
 
 PartTime OverlapBound::price(std::size_t e, const NodeList& nodes) {
   ++priced_;
-  return unchecked_overlap(alone_[group_.first + e], alone_below(roots_[e], seen_by(e, nodes)));
+  Mapping mapping = list_below_root(roots_[e], seen_by(e, nodes));
+  write_alone(&mapping.nodes);
+  return unchecked_overlap(alone_[group_.first + e], mapping);
 }
 
 /// Appends to a key what tells apart the mappings of one search that an Einsum sees (collectives

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "group.h"
+#include "mapper/common/key_hash.h"
 #include "model/evaluate/part_totals.h"
 #include "sluice/mapping/mapping.h"
 
@@ -31,7 +33,7 @@ class OverlapBound {
 
  private:
   using Key = std::vector<std::int64_t>;  ///< number of the Einsum, then what it sees
-  using Known = std::map<Key, std::optional<PartTime>>;
+  using Known = std::unordered_map<Key, std::optional<PartTime>, fused::KeyHash>;
 
   double below(const NodeList& nodes, std::vector<double>* busy_s) const;
   PartTime price(std::size_t e, const NodeList& nodes);

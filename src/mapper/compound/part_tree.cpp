@@ -18,22 +18,23 @@ StorageNode root_of(const BoundProblem& problem, const std::vector<const Group*>
 }
 
 Mapping below_root(StorageNode root, std::vector<NodeList> lists) {
+  if (lists.size() == 1) return list_below_root(std::move(root), std::move(lists[0]));
+  SplitNode split;
+  split.children = std::move(lists);
+  NodeList nodes;
+  nodes.push_back({std::move(split)});
+  return list_below_root(std::move(root), std::move(nodes));
+}
+
+Mapping list_below_root(StorageNode root, NodeList nodes) {
+  if (!root.tensors.empty()) nodes.insert(nodes.begin(), {std::move(root)});
   Mapping mapping;
-  if (!root.tensors.empty()) mapping.nodes.push_back({std::move(root)});
-  if (lists.size() == 1) {
-    mapping.nodes.insert(mapping.nodes.end(), std::make_move_iterator(lists[0].begin()),
-                         std::make_move_iterator(lists[0].end()));
-  } else {
-    SplitNode split;
-    split.children = std::move(lists);
-    mapping.nodes.push_back({std::move(split)});
-  }
+  mapping.nodes = std::move(nodes);
   return mapping;
 }
 
-Mapping alone_below(StorageNode root, NodeList nodes) {
-  for_each_compute(&nodes, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
-  return below_root(std::move(root), {std::move(nodes)});
+void write_alone(NodeList* nodes) {
+  for_each_compute(nodes, [](ComputeNode& compute) { compute.einsum = EinsumId(0); });
 }
 
 Mapping whole_mapping(const BoundProblem& problem, const std::vector<const Group*>& groups,

@@ -11,11 +11,13 @@ namespace sluice::compound {
 /// The node of the outermost memory: what the groups exchange through it.
 StorageNode root_of(const BoundProblem& problem, const std::vector<const Group*>& groups);
 
-/// A mapping of node lists one after the other below a root.
+/// A mapping of node lists one after the other, or of one, below a root.
 Mapping below_root(StorageNode root, std::vector<NodeList> lists);
 
-/// A mapping of the only Einsum in its slice.
-Mapping alone_below(StorageNode root, NodeList nodes);
+Mapping list_below_root(StorageNode root, NodeList nodes);
+
+/// Makes all computes those of the only Einsum in its slice.
+void write_alone(NodeList* nodes);
 
 /// A whole mapping of groups one after the other: the outermost memory's node, then their nodes,
 /// whose Einsum ids count from each group's first.

@@ -4,24 +4,9 @@
 #include <set>
 
 namespace sluice::fused {
-namespace {
-
-std::vector<std::int64_t> find_divisors(std::int64_t n) {
-  std::vector<std::int64_t> low, high;
-  for (std::int64_t d = 1; d * d <= n; ++d) {
-    if (n % d != 0) continue;
-    low.push_back(d);
-    if (d * d != n) high.push_back(n / d);
-  }
-  low.insert(low.end(), high.rbegin(), high.rend());
-  return low;
-}
-
-}  // namespace
-
 std::vector<std::int64_t> imperfect_tiles(std::int64_t size) {
   std::set<std::int64_t, std::greater<>> tiles;
-  for (std::int64_t inner : find_divisors(size)) {
+  for (std::int64_t inner : sluice::divisors_of(size)) {
     const std::int64_t parts = size / inner;
     for (std::int64_t steps = 2; steps < parts;) {
       const std::int64_t most = (parts + steps - 1) / steps;
@@ -31,12 +16,6 @@ std::vector<std::int64_t> imperfect_tiles(std::int64_t size) {
     }
   }
   return {tiles.begin(), tiles.end()};
-}
-
-const std::vector<std::int64_t>& TripChoices::divisors_of(std::int64_t n) {
-  std::vector<std::int64_t>& known = divisors_[n];
-  if (known.empty()) known = find_divisors(n);
-  return known;
 }
 
 const std::vector<std::int64_t>& TripChoices::inside(std::int64_t unit, std::int64_t rest) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/common/divisors.h"
+
 namespace sluice::fused {
 
 // How often a loop runs is one number in the search. Where all tiles are equal it is the trip
@@ -82,10 +84,10 @@ class TripChoices {
   /// Imperfect loops over `size` values.
   const std::vector<std::int64_t>& imperfect(std::int64_t size);
   /// Divisors, ascending.
-  const std::vector<std::int64_t>& divisors_of(std::int64_t n);
+  const std::vector<std::int64_t>& divisors_of(std::int64_t n) { return divisors_.of(n); }
 
  private:
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> divisors_;   // of a number
+  DivisorMemo divisors_;
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> imperfect_;  // of a size
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> inside_;
 };

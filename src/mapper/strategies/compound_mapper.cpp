@@ -169,7 +169,7 @@ class CompoundSearch {
     const StorageNode root = compound::root_of(problem_, {&searched->group});
     const Constraints constraints = compound::constraints_on(options_.constraints, searched->group);
     const auto priced = [&](const NodeList& nodes) -> std::optional<compound::PartCost> {
-      const Mapping part = compound::below_root(root, {nodes});
+      const Mapping part = compound::list_below_root(root, nodes);
       const auto found =
           compound::price_part(searched->slice, part, options_.policy, compound::Account::kTotals);
       if (!found || !constraint_violations(constraints, searched->slice, part).empty() ||

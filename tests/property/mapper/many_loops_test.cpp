@@ -39,7 +39,7 @@ arch:
 TEST(ManyLoops, ABudgetThatEndsBeforeAnyMappingLeavesDrawnOnesAndAGap) {
   const BoundProblem problem = convolution("N: 2, K: 2, C: 1, P: 2, Q: 1, R: 1, S: 1");
   MapperOptions options;
-  options.budget_seconds = 0.5;
+  options.budget_seconds = 3;
   const auto found = run_mapper(*standard_mappers().find("fused"), problem, options, {});
   ASSERT_TRUE(found.has_value());
   ASSERT_FALSE(found->mappings.empty());
