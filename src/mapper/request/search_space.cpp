@@ -140,7 +140,8 @@ const std::vector<Row>& table() {
        waits_by_steps},
       {In::kExchanges, "folds of arrays",
        "where arrays take cycles to fill and drain: temporal loops right above those over the "
-       "array, which stand below them as steps of a fold; loops over an array above a shared tensor "
+       "array, which stand below them as steps of a fold; loops over an array above a shared "
+       "tensor "
        "that is backed in it",
        has_arrays},
       {In::kExchanges, "orders of routes",
