@@ -136,7 +136,7 @@ const std::vector<Row>& table() {
        always},
       {In::kExchanges, "nodes held back",
        "where the routers of a network take time: nodes that nothing keeps from sinking through a "
-       "loop but another node right below them",
+       "loop but another node right below them, which would sink through it as well",
        waits_by_steps},
       {In::kExchanges, "folds of arrays",
        "where arrays take cycles to fill and drain: temporal loops right above those over the "

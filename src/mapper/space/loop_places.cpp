@@ -208,10 +208,18 @@ class LoopPlacer {
   }
 
   /// Whether it may pay to keep a node from sinking: loops above it fold an array, or each of its
-  /// steps takes time on some network between it and the node above it.
+  /// steps takes time, or each of those of a node further out, which it keeps from sinking.
   bool waits(const Slot& slot) const {
     if (folds(slot)) return true;
     if (!waits_ || slot.backing) return false;
+    return std::any_of(groups_.slots.begin(),
+                       groups_.slots.begin() + (&slot - groups_.slots.data()) + 1,
+                       [this](const Slot& above) { return takes_time_by_steps(above); });
+  }
+
+  /// Whether each step of a node takes time on some network between it and the node above it.
+  bool takes_time_by_steps(const Slot& slot) const {
+    if (slot.backing) return false;
     const Slot* filled_from = nullptr;
     for (const Slot& other : groups_.slots) {
       if (&other == &slot) break;
@@ -221,7 +229,7 @@ class LoopPlacer {
     const auto depth = [&](const Slot& at) { return compute.depth[at.component.index()]; };
     return std::any_of(compute.networks.begin(), compute.networks.end(), [&](const auto& path) {
       return depth(*filled_from) < path.depth && path.depth < depth(slot) &&
-             takes_time_by_steps(std::get<Network>(problem_.arch[path.network].kind));
+             sluice::takes_time_by_steps(std::get<Network>(problem_.arch[path.network].kind));
     });
   }
 
