@@ -386,7 +386,24 @@ class TemplateWalk {
     // The order of loops above a state's backing node says whether a slice is lost: keep it.
     const int n_shared = step_ ? static_cast<int>(nodes.size()) : n_fused_loops_;
     auto nest = canonical_nest(einsum_, n_shared, std::move(nodes));
-    if (nest && insert_tolls(*nest)) out_.add(std::move(*nest));
+    if (nest && !holds_copies_above_steps(*nest) && insert_tolls(*nest)) out_.add(std::move(*nest));
+  }
+
+  /// Whether a node above the loop over the steps of a recurrence of several Einsums holds a copy
+  /// of what these exchange: the space leaves that out ("copies above steps").
+  bool holds_copies_above_steps(const std::vector<NestNode>& nest) const {
+    if (!in_cycle_) return false;
+    for (std::size_t i = 0; i < nest.size(); ++i) {
+      const NestLoop* loop = std::get_if<NestLoop>(&nest[i]);
+      if (!loop || loop->spatial || loop->variable != step_) continue;
+      return std::any_of(
+          nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(i), [&](const NestNode& node) {
+            const NestStorage* held = std::get_if<NestStorage>(&node);
+            return held && !held->backing && is_exchanged(problem_.roles, held->tensor) &&
+                   relevance_of(held->tensor, loop->variable) != Relevance::kIrrelevant;
+          });
+    }
+    return false;
   }
 
   /// A toll holds nothing: of all its places, the one as far in as the memories and fanouts allow,

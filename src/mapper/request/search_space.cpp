@@ -23,6 +23,9 @@ bool always(const BoundProblem&, const MapperOptions&) { return true; }
 bool has_several_einsums(const BoundProblem& problem, const MapperOptions&) {
   return problem.workload.einsums.size() > 1;
 }
+bool steps_together(const BoundProblem& problem, const MapperOptions& options) {
+  return has_several_einsums(problem, options) && has_recurrence(problem.roles);
+}
 bool keeps_the_order(const BoundProblem& problem, const MapperOptions& options) {
   return has_several_einsums(problem, options) &&
          (!options.explore_einsum_orders || has_recurrence(problem.roles));
@@ -138,6 +141,11 @@ const std::vector<Row>& table() {
        "where the routers of a network take time: nodes that nothing keeps from sinking through a "
        "loop but another node right below them, which would sink through it as well",
        waits_by_steps},
+      {In::kExchanges, "copies above steps",
+       "in a recurrence of several Einsums: nodes above the loop over its steps that hold copies "
+       "of "
+       "what these Einsums exchange",
+       steps_together},
       {In::kExchanges, "folds of arrays",
        "where arrays take cycles to fill and drain: temporal loops right above those over the "
        "array, which stand below them as steps of a fold; loops over an array above a shared "

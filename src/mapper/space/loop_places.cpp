@@ -193,13 +193,16 @@ class LoopPlacer {
   }
 
   /// Variables that move the windows of an output and may be dealt out to instances by a spatial
-  /// loop of the gap: a loop below that one shows an instance windows next to each other, one above
-  /// it others, and so more or fewer sums for the first time.
+  /// loop of the gap, or of the next one above its temporal loops: a loop below that one shows an
+  /// instance windows next to each other, one above it others, and so more or fewer sums for the
+  /// first time.
   Variables dealt_out(std::uint32_t gap) const {
     const bool spreads = std::any_of(
         bound_.computes[compute_].path.begin(), bound_.computes[compute_].path.end(),
         [&](ComponentId component) {
-          return !problem_.arch[component].spatial.empty() && spatial_gap(component) == gap;
+          const std::uint32_t at = spatial_gap(component);
+          return !problem_.arch[component].spatial.empty() &&
+                 (at == gap || (at == gap + 1 && has_steps_below_array(at)));
         });
     Variables windows = 0;
     for (std::size_t t = 0; spreads && t < shape_.tensors.size(); ++t)

@@ -86,6 +86,23 @@ arch:
 )yaml");
 }
 
+// A loop that passes a node on its way down passes the loops over the array below it, too: the
+// windows of the output that an instance sums into are then others.
+TEST(ArrayFoldsOfWindows, CountSumsOfInstancesThatStepAside) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 4, N: 2, X: 4, R: 3}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "D[X:m+r,n] = T[m,n] * F[r]", iteration_space_shape: [0 <= r < 3], renames: {input: T, weight: F}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 48, throughput: inf}]}
+  - !Memory {name: Buffer, size: inf, tensors: {keep: ~Main, may_keep: All}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 4, throughput: 8}]}
+  - !Container {name: Array, array: {kind: systolic, dataflow: is, rows: r, cols: c}, spatial: [{name: r, fanout: 2, may_reuse: Outputs}, {name: c, fanout: 1, may_reuse: Outputs}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 4}]}
+)yaml");
+}
+
 INSTANTIATE_TEST_SUITE_P(Dataflows, ArrayFolds, ::testing::Values("ws", "os"));
 
 }  // namespace

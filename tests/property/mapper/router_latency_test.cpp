@@ -42,6 +42,23 @@ TEST_P(RouterLatency, IsMinimisedOfFusedEinsums) {
     expect_brute_force_agreement(problem_with(kChain, GetParam(), buffer));
 }
 
+// The weights in the buffer are kept from sinking by the inputs in the registers below them.
+TEST(RouterLatencyOfNodes, IsMinimisedWhereAnotherOneKeepsThemFromSinking) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {N0: 4, N1: 2}
+  bits_per_value: {All: 16}
+  einsums:
+  - {einsum: "Z[n1] = A[n0] * W[n0,n1]", renames: {input: A}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 16, throughput: inf}]}
+  - !Network {name: Wires, topology: bus, hop_energy: 2, link_bandwidth: inf, router_latency: 2}
+  - !Memory {name: Buffer, size: 168, tensors: {keep: All}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
+  - !Memory {name: Register, size: inf, tensors: {keep: input}, actions: [{name: read, energy: 3, throughput: inf}, {name: write, energy: 3, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 4}]}
+)yaml");
+}
+
 INSTANTIATE_TEST_SUITE_P(Topologies, RouterLatency, ::testing::Values("mesh", "bus", "ring"));
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "mapper/shape/trip_choices.h"
+
 namespace sluice::fused {
 namespace {
 
@@ -38,6 +40,42 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
 }
 
 }  // namespace
+
+std::shared_ptr<const StateGroups> StateTable::groups(
+    const std::vector<std::vector<std::size_t>>& fanouts, bool by_fused) {
+  const std::lock_guard lock(groups_mutex_);
+  std::shared_ptr<const StateGroups>& known = groups_[{fanouts, by_fused}];
+  if (known == nullptr) known = std::make_shared<StateGroups>(make_groups(fanouts, by_fused));
+  return known;
+}
+
+StateGroups StateTable::make_groups(const std::vector<std::vector<std::size_t>>& fanouts,
+                                    bool by_fused) {
+  StateGroups result;
+  std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash> use_number;
+  std::unordered_map<std::uint64_t, std::size_t> group_of;
+  std::vector<FrontMemo::States> states_of;  // per group
+  std::vector<std::int64_t> use;
+  for (std::uint32_t s = 0; s < states.size(); ++s) {
+    use.assign(fanouts.size(), 1);
+    for (std::size_t d = 0; d < fanouts.size(); ++d)
+      for (const std::size_t loop : fanouts[d]) use[d] *= trip_count(states.state(s)[loop]);
+    const auto [numbered, is_new_use] =
+        use_number.try_emplace(use, static_cast<std::uint32_t>(result.uses.size()));
+    if (is_new_use) result.uses.push_back(use);
+    const std::uint32_t fused = by_fused ? fused_of_state[s] : 0;
+    const std::uint64_t key = std::uint64_t{fused} << 32U | numbered->second;
+    const auto [at, is_new] = group_of.try_emplace(key, result.groups.size());
+    if (is_new) {
+      result.groups.push_back({fused, numbered->second, {}});
+      states_of.emplace_back();
+    }
+    states_of[at->second].push_back(s);
+  }
+  for (std::size_t g = 0; g < states_of.size(); ++g)
+    result.groups[g].states = fronts.numbered(std::move(states_of[g]));
+  return result;
+}
 
 const Column* StateTable::add_column(std::vector<double> values) {
   std::uint64_t hash = values.size();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "loop_classes.h"
@@ -26,10 +27,25 @@ class FrontMemo {
  public:
   using States = std::vector<std::uint32_t>;
 
-  /// `criteria`: equal keys have equal fronts. `make` finds a front that nobody asked for before.
+  struct Numbered {
+    const States* states = nullptr;  ///< as long as the memo is there
+    std::uint32_t number = 0;
+  };
+
+  /// Of equal lists the same one.
+  Numbered numbered(States states) {
+    const std::lock_guard lock(mutex_);
+    const auto at =
+        numbers_.try_emplace(std::move(states), static_cast<std::uint32_t>(numbers_.size())).first;
+    return {&at->first, at->second};
+  }
+
+  /// `criteria`: equal keys have equal fronts. `make` finds a front
+  /// that nobody asked for before.
   template <class Make>
-  States front(const std::vector<std::int64_t>& criteria, const States& states, const Make& make) {
-    Key key{number_of(states), criteria};
+  States front(const std::vector<std::int64_t>& criteria, const Numbered& states,
+               const Make& make) {
+    Key key{states.number, criteria};
     {
       const std::lock_guard lock(mutex_);
       if (const auto known = fronts_.find(key); known != fronts_.end()) return known->second;
@@ -56,14 +72,20 @@ class FrontMemo {
     }
   };
 
-  std::uint32_t number_of(const States& states) {
-    const std::lock_guard lock(mutex_);
-    return numbers_.try_emplace(states, static_cast<std::uint32_t>(numbers_.size())).first->second;
-  }
-
   std::mutex mutex_;
   std::unordered_map<States, std::uint32_t, Hash> numbers_;
   std::unordered_map<Key, States, Hash> fronts_;
+};
+
+/// The states of a class by their fused trip counts and their use of some fanouts.
+struct StateGroups {
+  struct Group {
+    std::uint32_t fused = 0;     ///< number of the fused trip counts (StateTable)
+    std::uint32_t use = 0;       ///< number among `uses`
+    FrontMemo::Numbered states;  ///< ascending
+  };
+  std::vector<Group> groups;
+  std::vector<std::vector<std::int64_t>> uses;  ///< in the order in which states have them
 };
 
 /// The states of one class, numbered by the trip counts of their fused loops, with the columns
@@ -78,10 +100,22 @@ struct StateTable {
 
   FrontMemo fronts;
 
+  /// The states in groups, found once for all templates. `fanouts`: the loops over each of those
+  /// whose use tells states apart, as do the fused trip counts if `by_fused`. Safe to share between
+  /// threads.
+  std::shared_ptr<const StateGroups> groups(const std::vector<std::vector<std::size_t>>& fanouts,
+                                            bool by_fused);
+
   /// Columns by what they depend on (Tabulator::signature, loops counted within the class).
   std::map<std::vector<std::int64_t>, const Column*> by_signature;
 
  private:
+  StateGroups make_groups(const std::vector<std::vector<std::size_t>>& fanouts, bool by_fused);
+
+  std::mutex groups_mutex_;
+  std::map<std::pair<std::vector<std::vector<std::size_t>>, bool>,
+           std::shared_ptr<const StateGroups>>
+      groups_;
   std::deque<Column> columns_;
   std::unordered_multimap<std::uint64_t, const Column*> by_hash_;
 };

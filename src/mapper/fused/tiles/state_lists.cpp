@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -23,6 +24,7 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
       tables_(compiled.tables),
       program_(compiled.program),
       uses_(uses_of_products(compiled.program)),
+      groups_(classes_.size()),
       lists_(classes_.size()),
       first_list_(classes_.size()),
       roomy_(classes_.size()),
@@ -64,41 +66,32 @@ void StateLists::find_demanding() {
 
 void StateLists::make_lists(std::size_t cls) {
   const auto& loops = classes_[cls].loops;
-  std::vector<std::pair<std::size_t, std::size_t>> spatial;  // loop, demanding dimension
-  for (std::size_t l = 0; l < loops.size(); ++l)
-    for (std::size_t d = 0; d < demanding_.size(); ++d)
+  std::vector<std::vector<std::size_t>> over(demanding_.size());  // per demanding dimension: loops
+  for (std::size_t d = 0; d < demanding_.size(); ++d)
+    for (std::size_t l = 0; l < loops.size(); ++l)
       if (loops[l].spatial && loops[l].component == demanding_[d].component &&
           loops[l].dimension == demanding_[d].dimension)
-        spatial.emplace_back(l, d);
-  // States by fused number and usage.
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
-  order.reserve(tables_[cls]->states.size());
-  Usage usage;
-  for (std::uint32_t s = 0; s < tables_[cls]->states.size(); ++s) {
-    std::uint32_t number = no_usage_;
-    if (!spatial.empty()) {
-      usage.assign(demanding_.size(), 1);
-      for (const auto& [l, d] : spatial) usage[d] *= trip_count(tables_[cls]->states.state(s)[l]);
-      number = number_usage(usage);
-    }
-    const std::uint64_t fused = context_.any_exchange ? 0 : tables_[cls]->fused_of_state[s];
-    order.emplace_back(fused << 32U | number, s);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+        over[d].push_back(l);
+  groups_[cls] = tables_[cls]->groups(over, !context_.any_exchange);
+  const StateGroups& groups = *groups_[cls];
+  std::vector<std::uint32_t> usage_of;  // per use of the class
+  for (const Usage& use : groups.uses) usage_of.push_back(number_usage(use));
+  std::vector<std::pair<std::uint64_t, const StateGroups::Group*>> order;
+  for (const StateGroups::Group& group : groups.groups)
+    order.emplace_back(std::uint64_t{group.fused} << 32U | usage_of[group.use], &group);
+  std::sort(order.begin(), order.end());
   std::vector<StateList>& lists = lists_[cls];
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || order[i].first != order[i - 1].first) {
-      StateList& list = lists.emplace_back();
-      list.fused = static_cast<std::uint32_t>(order[i].first >> 32U);
-      list.usage = static_cast<std::uint32_t>(order[i].first);
-      for (std::size_t l = 0; l < loops.size(); ++l)
-        list.fused_loops +=
-            loops[l].fused && !loops[l].steps && tables_[cls]->states.state(order[i].second)[l] > 1;
-      while (first_list_[cls].size() <= list.fused)
-        first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size() - 1));
-    }
-    lists.back().block.states.push_back(order[i].second);
+  lists.reserve(order.size());
+  for (const auto& [key, group] : order) {
+    StateList& list = lists.emplace_back();
+    list.fused = group->fused;
+    list.usage = usage_of[group->use];
+    list.group = group;
+    const std::int64_t* trips = tables_[cls]->states.state(group->states.states->front());
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      list.fused_loops += loops[l].fused && !loops[l].steps && trips[l] > 1;
+    while (first_list_[cls].size() <= list.fused)
+      first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size() - 1));
   }
   first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size()));
   roomy_[cls].resize(lists.size());
@@ -141,10 +134,8 @@ void StateLists::prune_needed_lists(const std::vector<std::uint32_t>& rows) {
       StateList& list = lists_[c][l];
       list.needed = needed[list.fused] != 0;
       if (!list.needed) continue;
-      if (prune && list.block.size() > 1) {
-        if (!demanding_.empty()) roomy(c, l);  // of all its states
-        list.block.states = front_of(c, list.block.states, false);
-      }
+      list.block.states =
+          prune ? front_of(c, list.group->states, false) : *list.group->states.states;
       fill_columns(c, &list.block);
     }
   }
@@ -153,13 +144,17 @@ void StateLists::prune_needed_lists(const std::vector<std::uint32_t>& rows) {
 const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
   std::optional<StateBlock>& roomy = roomy_[cls][list];
   if (roomy) return *roomy;
-  std::vector<std::uint32_t> states = lists_[cls][list].block.states;
-  const std::size_t n_loops = classes_[cls].loops.size();
-  std::erase_if(states, [&](std::uint32_t s) {
+  FrontMemo::Numbered states = lists_[cls][list].group->states;
+  const auto is_even = [&](std::uint32_t s) {
     const std::int64_t* trips = tables_[cls]->states.state(s);
-    return std::any_of(trips, trips + n_loops, is_uneven);
-  });
-  roomy.emplace().states = program_.monotone ? front_of(cls, states, true) : states;
+    return std::none_of(trips, trips + classes_[cls].loops.size(), is_uneven);
+  };
+  if (!std::all_of(states.states->begin(), states.states->end(), is_even)) {
+    FrontMemo::States even;
+    std::copy_if(states.states->begin(), states.states->end(), std::back_inserter(even), is_even);
+    states = tables_[cls]->fronts.numbered(std::move(even));
+  }
+  roomy.emplace().states = program_.monotone ? front_of(cls, states, true) : *states.states;
   fill_columns(cls, &*roomy);
   return *roomy;
 }
@@ -240,14 +235,14 @@ StateLists::Criteria StateLists::criteria_of(std::size_t cls, bool limits_only) 
 }
 
 /// The states that no other beats in every criterion.
-std::vector<std::uint32_t> StateLists::front_of(std::size_t cls,
-                                                const std::vector<std::uint32_t>& states,
-                                                bool limits_only) {
+FrontMemo::States StateLists::front_of(std::size_t cls, const FrontMemo::Numbered& numbered,
+                                       bool limits_only) {
+  const FrontMemo::States& states = *numbered.states;
   if (states.size() <= 1) return states;
   std::optional<Criteria>& known = criteria_[cls][limits_only ? 1 : 0];
   if (!known) known = criteria_of(cls, limits_only);
   const Criteria& criteria = *known;
-  return tables_[cls]->fronts.front(criteria.key, states, [&] {
+  return tables_[cls]->fronts.front(criteria.key, numbered, [&] {
     PointSet points;
     points.dimension = criteria.sums.size();
     points.values.reserve(points.dimension * states.size());

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -20,8 +21,9 @@ struct StateList {
   std::uint32_t usage = 0;    ///< number of its use of the demanding fanouts
   int fused_loops = 0;        ///< fused loops with more than one trip
   std::uint32_t content = 0;  ///< needed lists with equal numbers behave alike
-  bool needed = false;        ///< by some row; only then are its states pruned
-  StateBlock block;
+  bool needed = false;        ///< by some row; only then it has a block
+  const StateGroups::Group* group = nullptr;  ///< all of its states
+  StateBlock block;                           ///< those that no other beats
 };
 
 /// The tile-shape choices of one template, sorted into lists, and the arithmetic on them.
@@ -75,8 +77,7 @@ class StateLists {
     std::vector<std::int64_t> key;  ///< of FrontMemo
   };
   Criteria criteria_of(std::size_t cls, bool limits_only) const;
-  std::vector<std::uint32_t> front_of(std::size_t cls, const std::vector<std::uint32_t>& states,
-                                      bool limits_only);
+  FrontMemo::States front_of(std::size_t cls, const FrontMemo::Numbered& states, bool limits_only);
   void number_contents(std::size_t cls);
   void make_sums();
   void fill_columns(std::size_t cls, StateBlock* block) const;
@@ -88,9 +89,10 @@ class StateLists {
   const std::vector<VariableClass>& classes_;
   const std::vector<std::shared_ptr<StateTable>>& tables_;
   const SimpleProgram& program_;
-  const std::vector<std::vector<RowTerm>> uses_;        // per product: rows and coefficients
-  std::vector<std::vector<StateList>> lists_;           // per class, ascending by fused number
-  std::vector<std::vector<std::uint32_t>> first_list_;  // per class and fused number
+  const std::vector<std::vector<RowTerm>> uses_;            // per product: rows and coefficients
+  std::vector<std::shared_ptr<const StateGroups>> groups_;  // per class
+  std::vector<std::vector<StateList>> lists_;               // per class, ascending by fused number
+  std::vector<std::vector<std::uint32_t>> first_list_;      // per class and fused number
   std::vector<std::vector<std::optional<StateBlock>>> roomy_;     // per class, list
   std::vector<std::array<std::optional<Criteria>, 2>> criteria_;  // per class; limits only
   std::vector<Usage> usages_;                                     // by number
