@@ -197,13 +197,13 @@ class LoopPlacer {
   /// instance windows next to each other, one above it others, and so more or fewer sums for the
   /// first time.
   Variables dealt_out(std::uint32_t gap) const {
-    const bool spreads = std::any_of(
-        bound_.computes[compute_].path.begin(), bound_.computes[compute_].path.end(),
-        [&](ComponentId component) {
-          const std::uint32_t at = spatial_gap(component);
-          return !problem_.arch[component].spatial.empty() &&
-                 (at == gap || (at == gap + 1 && has_steps_below_array(at)));
-        });
+    const bool spreads =
+        std::any_of(bound_.computes[compute_].path.begin(), bound_.computes[compute_].path.end(),
+                    [&](ComponentId component) {
+                      const std::uint32_t at = spatial_gap(component);
+                      return !problem_.arch[component].spatial.empty() &&
+                             (at == gap || (at == gap + 1 && has_steps_below_array(at)));
+                    });
     Variables windows = 0;
     for (std::size_t t = 0; spreads && t < shape_.tensors.size(); ++t)
       if (shape_.tensors[t].is_output) windows |= with(t, Relevance::kPartial);
