@@ -228,6 +228,7 @@ Enumeration enumerate(const BoundProblem& problem, const MapperOptions& options,
     std::vector<Pmapping> priced =
         price_nests(problem, EinsumId(e), std::move(list.nests), result.refusals);
     priced = most_used(problem, EinsumId(e), std::move(priced));
+    priced = without_copies_above_steps(problem, EinsumId(e), std::move(priced));
     result.nests.push_back(static_cast<std::int64_t>(priced.size()));
     if (!limits.keep_dominated_nests) priced = undominated(problem, std::move(priced));
     result.candidates.push_back(static_cast<std::int64_t>(priced.size()));

@@ -43,7 +43,7 @@ class TemplateWalk {
     n_gaps_ = rest_.size() + 1;
     n_fused_gaps_ = count_fused_gaps();
     step_ = step_variable(problem.workload, einsum);
-    in_cycle_ = cycle_member(einsum);
+    in_cycle_ = in_cycle(problem.workload, einsum);
     collect_fanouts();
   }
 
@@ -79,13 +79,6 @@ class TemplateWalk {
     for (std::size_t i = 0; i < rest_.size(); ++i)
       if (rest_[i].backing && is_exchanged(problem_.roles, rest_[i].tensor)) count = i + 1;
     return count;
-  }
-
-  /// The Einsums of one cycle share at least their outermost loop.
-  bool cycle_member(EinsumId einsum) const {
-    const std::size_t e = einsum.index();
-    return (e > 0 && in_one_cycle(problem_.workload, e - 1, e)) ||
-           in_one_cycle(problem_.workload, e, e + 1);
   }
 
   void collect_fanouts() {
@@ -386,24 +379,7 @@ class TemplateWalk {
     // The order of loops above a state's backing node says whether a slice is lost: keep it.
     const int n_shared = step_ ? static_cast<int>(nodes.size()) : n_fused_loops_;
     auto nest = canonical_nest(einsum_, n_shared, std::move(nodes));
-    if (nest && !holds_copies_above_steps(*nest) && insert_tolls(*nest)) out_.add(std::move(*nest));
-  }
-
-  /// Whether a node above the loop over the steps of a recurrence of several Einsums holds a copy
-  /// of what these exchange: the space leaves that out ("copies above steps").
-  bool holds_copies_above_steps(const std::vector<NestNode>& nest) const {
-    if (!in_cycle_) return false;
-    for (std::size_t i = 0; i < nest.size(); ++i) {
-      const NestLoop* loop = std::get_if<NestLoop>(&nest[i]);
-      if (!loop || loop->spatial || loop->variable != step_) continue;
-      return std::any_of(
-          nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(i), [&](const NestNode& node) {
-            const NestStorage* held = std::get_if<NestStorage>(&node);
-            return held && !held->backing && is_exchanged(problem_.roles, held->tensor) &&
-                   relevance_of(held->tensor, loop->variable) != Relevance::kIrrelevant;
-          });
-    }
-    return false;
+    if (nest && insert_tolls(*nest)) out_.add(std::move(*nest));
   }
 
   /// A toll holds nothing: of all its places, the one as far in as the memories and fanouts allow,

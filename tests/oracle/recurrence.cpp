@@ -53,6 +53,11 @@ bool in_one_cycle(const Workload& workload, std::size_t einsum, std::size_t next
   });
 }
 
+bool in_cycle(const Workload& workload, EinsumId einsum) {
+  const std::size_t e = einsum.index();
+  return (e > 0 && in_one_cycle(workload, e - 1, e)) || in_one_cycle(workload, e, e + 1);
+}
+
 Relevance strongest_relevance(const Einsum& einsum, TensorId tensor, RankVariableId variable) {
   Relevance strongest = Relevance::kIrrelevant;
   for (const TensorAccess& access : einsum.accesses)

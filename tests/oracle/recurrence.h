@@ -22,6 +22,9 @@ std::optional<RankVariableId> step_variable(const Workload& workload, EinsumId e
 /// Whether two adjacent Einsums are in one cycle (of several Einsums).
 bool in_one_cycle(const Workload& workload, std::size_t einsum, std::size_t next);
 
+/// Whether an Einsum is in a cycle of several Einsums, which share at least their outermost loop.
+bool in_cycle(const Workload& workload, EinsumId einsum);
+
 /// The strongest relevance over all accesses of the tensor by the Einsum.
 Relevance strongest_relevance(const Einsum& einsum, TensorId tensor, RankVariableId variable);
 

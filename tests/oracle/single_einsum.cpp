@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "oracle/recurrence.h"
 #include "oracle/room_for_others.h"
 #include "sluice/model/evaluate.h"
 
@@ -189,6 +190,26 @@ std::vector<Pmapping> most_used(const BoundProblem& problem, EinsumId einsum,
   for (std::size_t i = 0; i < nests.size(); ++i)
     if (kept[i]) result.push_back(std::move(nests[i]));
   return result;
+}
+
+std::vector<Pmapping> without_copies_above_steps(const BoundProblem& problem, EinsumId einsum,
+                                                 std::vector<Pmapping> nests) {
+  if (!in_cycle(problem.workload, einsum)) return nests;
+  const std::optional<RankVariableId> step = step_variable(problem.workload, einsum);
+  std::erase_if(nests, [&](const Pmapping& nest) {
+    const auto steps = std::find_if(nest.nodes.begin(), nest.nodes.end(), [&](const auto& node) {
+      const NestLoop* loop = std::get_if<NestLoop>(&node);
+      return loop && !loop->spatial && loop->variable == step;
+    });
+    return steps != nest.nodes.end() &&
+           std::any_of(nest.nodes.begin(), steps, [&](const auto& node) {
+             const NestStorage* held = std::get_if<NestStorage>(&node);
+             return held && !held->backing && is_exchanged(problem.roles, held->tensor) &&
+                    strongest_relevance(problem.workload[einsum], held->tensor, *step) !=
+                        Relevance::kIrrelevant;
+           });
+  });
+  return nests;
 }
 
 }  // namespace sluice::oracle
