@@ -34,6 +34,7 @@ struct ParsedArguments {
   std::string outputs;
   std::string latency = "overlap";
   std::string batch;
+  std::string vary;
   std::string energy_file;
   std::uint64_t seed = 0;
   bool yaml = false;
@@ -82,8 +83,10 @@ std::string default_text(const MapperOption& option) {
 }
 
 /// One flag for each row of the option table.
-void add_search_options(CLI::App& command, ParsedArguments& parsed) {
+void add_search_options(CLI::App& command, ParsedArguments& parsed,
+                        const std::vector<std::string>& without = {}) {
   for (const MapperOption& option : mapper_option_table()) {
+    if (std::find(without.begin(), without.end(), option.name) != without.end()) continue;
     if (option.is_switch()) {
       command.add_flag(flag_of(option), parsed.switches[option.name], option.help)
           ->group("Search options");
@@ -114,17 +117,23 @@ ProgressStyle progress_style(const std::string& wish, const Console& console) {
   return console.err_is_terminal ? ProgressStyle::kTerminal : ProgressStyle::kNone;
 }
 
-ExitCode map_command(const ParsedArguments& parsed, const CLI::App& command,
-                     const Console& console) {
-  MapArguments arguments{parsed.specs, parsed.output, {}, ProgressStyle::kNone};
-  arguments.specs.names.insert(arguments.specs.names.end(), parsed.constraints.begin(),
-                               parsed.constraints.end());
+/// The search options that were given, by name.
+std::map<std::string, std::string> given_options(const ParsedArguments& parsed,
+                                                 const CLI::App& command) {
+  std::map<std::string, std::string> given;
   for (const auto& [name, value] : parsed.options)
-    if (command.count(flag_of(*find_mapper_option(name))) > 0) arguments.options[name] = value;
+    if (const std::string flag = flag_of(*find_mapper_option(name));
+        command.get_option_no_throw(flag) != nullptr && command.count(flag) > 0)
+      given[name] = value;
   for (const auto& [name, is_on] : parsed.switches)
-    if (is_on) arguments.options[name] = "true";
-  arguments.progress = progress_style(parsed.progress, console);
-  return run_map(arguments, console);
+    if (is_on) given[name] = "true";
+  return given;
+}
+
+SpecArguments specs_with_constraints(const ParsedArguments& parsed) {
+  SpecArguments specs = parsed.specs;
+  specs.names.insert(specs.names.end(), parsed.constraints.begin(), parsed.constraints.end());
+  return specs;
 }
 
 class CommandLine {
@@ -135,6 +144,7 @@ class CommandLine {
     app_.require_subcommand(1);
     app_.formatter(std::make_shared<HelpFormatter>());
     add_map();
+    add_bounds();
     add_evaluate();
     add_execute();
     add_import();
@@ -164,16 +174,51 @@ class CommandLine {
     add_specs(command, "WORKLOAD ARCH", parsed_);
     add_output(command, parsed_);
     add_ascii(command, parsed_);
+    add_constraints(command);
+    add_progress(command);
+    add_search_options(command, parsed_);
+    commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
+      return run_map({specs_with_constraints(parsed), parsed.output, given_options(parsed, command),
+                      progress_style(parsed.progress, console)},
+                     console);
+    };
+  }
+
+  void add_constraints(CLI::App& command) {
     command
         .add_option("--constraints", parsed_.constraints,
                     "Merge one more file, with constraints that the mapping must meet")
         ->type_name("FILE")
         ->take_all()
         ->allow_extra_args(false);
+  }
+
+  void add_bounds() {
+    CLI::App& command = *app_.add_subcommand(
+        "bounds", "Find the least traffic, energy and latency of any mapping, also over a size");
+    add_specs(command, "WORKLOAD ARCH", parsed_);
+    command
+        .add_option("--vary", parsed_.vary,
+                    "Do it for each value of a variable or field: NAME=16KiB..64MiB:x2, "
+                    "NAME=1..9:+2, NAME=1,2,8")
+        ->type_name("NAME=VALUES");
+    command
+        .add_option("-o,--output", parsed_.output.folder,
+                    "Write result.json and bounds.csv into this folder")
+        ->type_name("DIR");
+    command.add_flag("--json", parsed_.output.json,
+                     "Print the document, and nothing else, on standard output");
+    command.add_flag("-v,--verbose", parsed_.verbose, "Log on standard error what is being done");
+    add_ascii(command, parsed_);
+    add_constraints(command);
     add_progress(command);
-    add_search_options(command, parsed_);
-    commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
-      return map_command(parsed, command, console);
+    add_search_options(command, parsed_,
+                       {"mapper", "objective", "latency", "top", "row_fusion", "einsum_orders"});
+    commands_["bounds"] = [&command](const ParsedArguments& parsed, const Console& console) {
+      return run_bounds(
+          {specs_with_constraints(parsed), parsed.output, given_options(parsed, command),
+           parsed.vary, progress_style(parsed.progress, console)},
+          console);
     };
   }
 

@@ -29,6 +29,17 @@ struct MapArguments {
 /// Searches for the best mapping. Exit: found, no legal mapping, interrupted.
 ExitCode run_map(const MapArguments& arguments, const Console& console);
 
+struct BoundsArguments {
+  SpecArguments specs;
+  OutputArguments output;
+  std::map<std::string, std::string> options;  ///< search options given as flags, by name
+  std::string vary;                            ///< `NAME=FIRST..LAST:xFACTOR`; empty: nothing
+  ProgressStyle progress = ProgressStyle::kNone;
+};
+/// The least traffic, energy and latency of any mapping, for each value of a field. Exit: found, no
+/// legal mapping at any value, interrupted.
+ExitCode run_bounds(const BoundsArguments& arguments, const Console& console);
+
 struct EvaluateArguments {
   SpecArguments specs;  ///< one of the files at least has a mapping
   OutputArguments output;

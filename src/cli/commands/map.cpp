@@ -1,60 +1,20 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <thread>
-
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
 #include "commands.h"
 #include "earlier_result.h"
 #include "publish.h"
+#include "search_options.h"
 #include "search_watch.h"
-#include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/mapper/selection.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_times.h"
-#include "sluice/support/error.h"
-#include "sluice/support/machine_memory.h"
 
 namespace sluice::cli {
 namespace {
-
-/// Applies options by name. The loader has checked those of the specs already.
-void apply_options(const std::map<std::string, std::string>& values, MapperOptions& options,
-                   Diagnostics& mistakes) {
-  for (const auto& [name, value] : values) {
-    const MapperOption* option = find_mapper_option(name);
-    SLUICE_CHECK(option != nullptr, "an option that the table does not have: " + name);
-    if (const auto set = option->set(options, value); !set)
-      mistakes.push_back(
-          error_without_place(fmt::format("{} {}: {}", flag_of(*option), value, set.error())));
-  }
-}
-
-MapperOptions options_of(const MapArguments& arguments, const Specs& specs) {
-  MapperOptions options;
-  options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  options.memory_bytes = bytes_of_machine() / 2;
-  Diagnostics mistakes;
-  apply_options(specs.mapper_options, options, mistakes);
-  apply_options(arguments.options, options, mistakes);
-  if (specs.constraints) options.constraints = *specs.constraints;
-  if (options.explore_einsum_orders && (options.objectives.size() > 1 || options.resource_usage))
-    mistakes.push_back(error_without_place("--einsum-orders explore needs exactly one objective"));
-  if (!mistakes.empty()) throw Failure(ExitCode::kBadInput, mistakes);
-  return options;
-}
-
-const Mapper& mapper_or_fail(const std::string& name) {
-  if (const Mapper* mapper = standard_mappers().find(name)) return *mapper;
-  const std::vector<std::string>& names = standard_mappers().names();
-  const std::string nearest = nearest_name(name, names);
-  throw Failure(ExitCode::kBadInput, fmt::format("there is no mapper `{}`", name),
-                nearest.empty() ? fmt::format("mappers: {}", fmt::join(names, ", "))
-                                : fmt::format("did you mean `{}`?", nearest));
-}
 
 /// The mapper that was chosen, or the one that fits where nobody chose.
 const Mapper& mapper_of(const MapArguments& arguments, const Specs& specs, RunResult& result) {
@@ -115,36 +75,6 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
   if (earlier) keep_better(*earlier, &result);
 }
 
-/// No objective can be compared where energies are unknown.
-void require_energies(const Arch& arch) {
-  for (const Component& component : arch.components)
-    for (const Action& action : component.actions)
-      if (std::isnan(action.energy_j))
-        throw Failure(
-            ExitCode::kBadInput,
-            fmt::format("the energy of the action {} of {} is null", action.name, component.name),
-            "a search needs every energy; evaluate prices mappings without");
-}
-
-/// A latency that is not known ranks nothing, nor does what leaks as long as it lasts.
-void require_times(const Arch& arch, const MapperOptions& options) {
-  const std::vector<std::string> unknown = unknown_times(arch);
-  if (unknown.empty()) return;
-  const std::string what = fmt::format("the time of the action {} is null", unknown.front());
-  for (const Objective objective : options.objectives)
-    if (objective != Objective::kEnergy)
-      throw Failure(ExitCode::kBadInput,
-                    fmt::format("{}, so {} cannot be compared", what, objective_name(objective)),
-                    "give it a throughput (inf where it takes no time), or search with --objective "
-                    "energy");
-  for (const Component& component : arch.components)
-    if (component.leak_power_w > 0)
-      throw Failure(
-          ExitCode::kBadInput,
-          fmt::format("{}, so what {} leaks until the end is not known", what, component.name),
-          "give it a throughput (inf where it takes no time), or no leak_power");
-}
-
 /// The search takes unknown times for none, and its result says again that they are unknown.
 void search_with_times(const Mapper& mapper, const MapArguments& arguments, const Console& console,
                        RunResult& result) {
@@ -166,7 +96,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   RunResult result;
   result.command = "map";
   result.diagnostics = specs.warnings;
-  result.options = options_of(arguments, specs);
+  result.options = search_options(arguments.options, specs);
   result.latency = result.options->policy;
   mapper_or_fail(result.options->mapper);
   result.problem = bind_or_fail(specs, arguments.specs);

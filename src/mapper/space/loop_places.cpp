@@ -472,9 +472,13 @@ class LoopPlacer {
     carried_ = saved_carried;
   }
 
+  bool is_toll(const Slot& slot) const { return problem_.arch[slot.component].is_toll(); }
+
   /// Variables over which a node may slide, or through whose loops it sinks. Of two nodes of one
-  /// memory, the one that sinks stands first; fused loops stop it.
+  /// memory, the one that sinks stands first; fused loops stop it. A toll holds nothing, and goes
+  /// with the others.
   Variables passed_by(const Slot& slot, const Slot& other, std::uint32_t gap) const {
+    if (is_toll(slot)) return all_;
     const Variables slides = windows(slot.tensor);
     const bool is_second = slot.component == other.component && &other < &slot;
     if (gap + 1 < fused_gaps_ || is_second) return slides;
@@ -550,7 +554,8 @@ class LoopPlacer {
     for (std::size_t s = 0; s < groups_.slots.size(); ++s) {
       if (!slides_in(groups_.group_of[s], gap)) continue;
       Slot& slot = result->slots[s];
-      (windows(slot.tensor) >> variable & 1 ? slot.sliding_loop : slot.sunk_loop) = loop;
+      const bool slides = !is_toll(slot) && (windows(slot.tensor) >> variable & 1);
+      (slides ? slot.sliding_loop : slot.sunk_loop) = loop;
     }
   }
 

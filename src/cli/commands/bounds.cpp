@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/io/failure.h"
+#include "cli/io/interrupt.h"
+#include "cli/io/output_folder.h"
+#include "cli/io/value_range.h"
+#include "commands.h"
+#include "publish.h"
+#include "report/document/bounds_document.h"
+#include "report/text/bounds_table.h"
+#include "search_options.h"
+#include "sluice/mapper/least_costs.h"
+
+namespace sluice::cli {
+namespace {
+
+class BoundsRun {
+ public:
+  BoundsRun(const BoundsArguments& arguments, const Console& console)
+      : arguments_(arguments), console_(console), progress_(console, arguments.progress) {
+    if (!arguments.vary.empty()) varied_ = varied_field(arguments.vary);
+    report_.varied = varied_.name;
+    if (arguments.vary.empty()) varied_.values = {""};
+  }
+
+  ExitCode run() {
+    load_all();
+    prepare_output(arguments_.output);
+    const InterruptGuard interrupt;
+    for (std::size_t i = 0; i < problems_.size() && !interrupt.flag(); ++i)
+      search(i, interrupt.flag());
+    report_.is_interrupted = interrupt.flag();
+    progress_.clear();
+    publish_report();
+    if (report_.is_interrupted) return ExitCode::kInterrupted;
+    for (const BoundsPoint& point : report_.points)
+      if (point.least) return ExitCode::kSuccess;
+    return ExitCode::kHonestNo;
+  }
+
+ private:
+  /// All specs before the first search: a mistake in the last one is told at once.
+  void load_all() {
+    for (const std::string& value : varied_.values) {
+      SpecArguments specs_here = arguments_.specs;
+      if (!varied_.name.empty()) specs_here.assignments.push_back(varied_.name + "=" + value);
+      const Specs specs = load(specs_here);
+      MapperOptions options = search_options(arguments_.options, specs);
+      options.objectives = {Objective::kEnergy, Objective::kLatency};
+      problems_.push_back(bind_or_fail(specs, specs_here));
+      require_energies(problems_.back().arch);
+      require_times(problems_.back().arch, options);
+      options_.push_back(std::move(options));
+      if (problems_.size() == 1) report_.diagnostics = specs.warnings;
+    }
+    report_.workload = problems_.front().workload.name;
+    report_.arch = problems_.front().arch.name;
+    console_.log.note(fmt::format("read the specs for {} values", problems_.size()));
+  }
+
+  void search(std::size_t i, const std::atomic<bool>& cancel) {
+    MapperControl control;
+    control.cancel = &cancel;
+    if (arguments_.progress != ProgressStyle::kNone)
+      control.progress = [this, i](const std::string& phase, double fraction) {
+        progress_.show(phase,
+                       (static_cast<double>(i) + fraction) / static_cast<double>(problems_.size()),
+                       varied_.values[i]);
+      };
+    const auto begin = std::chrono::steady_clock::now();
+    auto least = least_costs(problems_[i], options_[i], control);
+    BoundsPoint point;
+    point.value = varied_.values[i];
+    point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (least)
+      point.least = std::move(*least);
+    else if (is_cancelled(&cancel))
+      return;
+    else
+      point.no_mapping = least.error().reason;
+    console_.log.note(fmt::format("searched {} {}", varied_.name, point.value));
+    report_.points.push_back(std::move(point));
+  }
+
+  void publish_report() const {
+    print_diagnostics(console_, report_.diagnostics);
+    const std::string document = document_text(bounds_document(report_));
+    if (!arguments_.output.folder.empty()) {
+      const std::filesystem::path folder = arguments_.output.folder;
+      write_atomically(folder / "result.json", document);
+      write_atomically(folder / "bounds.csv", bounds_csv(report_));
+    }
+    console_.out << (arguments_.output.json ? document : bounds_table(console_, report_))
+                 << std::flush;
+    if (!console_.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
+  }
+
+  const BoundsArguments& arguments_;
+  const Console& console_;
+  ProgressLine progress_;
+  VariedField varied_;
+  std::vector<BoundProblem> problems_;  ///< per value
+  std::vector<MapperOptions> options_;  ///< per value
+  BoundsReport report_;
+};
+
+}  // namespace
+
+ExitCode run_bounds(const BoundsArguments& arguments, const Console& console) {
+  return BoundsRun(arguments, console).run();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,91 @@
+#include "bounds_document.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/support/version.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr const char* kBoundsSchema = "sluice.bounds/1";
+
+struct Number {
+  const char* name;
+  Least LeastCosts::*least;
+};
+constexpr Number kNumbers[] = {{"traffic_bits", &LeastCosts::traffic_bits},
+                               {"energy_j", &LeastCosts::energy_j},
+                               {"latency_s", &LeastCosts::latency_s}};
+
+Json least_to_json(const LeastCosts& costs) {
+  Json result = Json::object();
+  for (const Number& number : kNumbers) {
+    const Least& least = costs.*number.least;
+    result[number.name] = {{"value", finite_or_null(least.value)},
+                           {"bound", finite_or_null(least.bound)},
+                           {"proven", least.is_proven}};
+  }
+  return result;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+Json bounds_document(const BoundsReport& report) {
+  Json points = Json::array();
+  Json space = nullptr;
+  for (const BoundsPoint& point : report.points) {
+    Json row = {{"value", point.value.empty() ? Json(nullptr) : Json(point.value)},
+                {"seconds", point.seconds}};
+    if (point.least) {
+      row["alone"] = least_to_json(point.least->alone);
+      row["fused"] = least_to_json(point.least->fused);
+      if (space.is_null()) space = point.least->space.space;
+    } else {
+      row["no_mapping"] = point.no_mapping;
+    }
+    points.push_back(std::move(row));
+  }
+  return {{"schema", kBoundsSchema},
+          {"sluice", std::string(version())},
+          {"command", "bounds"},
+          {"status", report.is_interrupted ? "interrupted" : "ok"},
+          {"workload", report.workload},
+          {"architecture", report.arch},
+          {"varied", report.varied.empty() ? Json(nullptr) : Json(report.varied)},
+          {"space", std::move(space)},
+          {"points", std::move(points)},
+          {"diagnostics", diagnostics_to_json(report.diagnostics)}};
+}
+
+std::string bounds_csv(const BoundsReport& report) {
+  std::string text = csv_field(report.varied.empty() ? "value" : report.varied);
+  for (const char* how : {"alone", "fused"})
+    for (const Number& number : kNumbers)
+      text += fmt::format(",{0}_{1},{0}_{1}_bound", how, number.name);
+  text += '\n';
+  for (const BoundsPoint& point : report.points) {
+    text += csv_field(point.value);
+    for (const bool fused : {false, true})
+      for (const Number& number : kNumbers) {
+        if (!point.least) {
+          text += ",,";
+          continue;
+        }
+        const Least& least = (fused ? point.least->fused : point.least->alone).*number.least;
+        text += fmt::format(",{},{}", least.value, least.bound);
+      }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,109 @@
+#include "bounds_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sluice/support/human_units.h"
+#include "text_bars.h"
+
+namespace sluice::cli {
+namespace {
+
+class Table {
+ public:
+  Table(const Console& console, const BoundsReport& report) : console_(console), report_(report) {
+    header();
+    for (const BoundsPoint& point : report.points) row(point);
+  }
+
+  std::string text() const {
+    std::vector<std::size_t> widths;
+    for (const auto& line : lines_)
+      for (std::size_t c = 0; c < line.size(); ++c) {
+        if (widths.size() <= c) widths.push_back(0);
+        if (line.size() > 2) widths[c] = std::max(widths[c], text_columns(line[c]));
+      }
+    std::string result;
+    for (const auto& line : lines_) {
+      std::string written = " ";
+      for (std::size_t c = 0; c < line.size(); ++c)
+        written += " " + (c == 0            ? pad_right(line[c], widths[c])
+                          : line.size() > 2 ? " " + pad_left(line[c], widths[c])
+                                            : " " + line[c]);
+      while (written.back() == ' ') written.pop_back();
+      result += written + "\n";
+    }
+    return result;
+  }
+
+  bool has_gaps() const { return has_gaps_; }
+
+ private:
+  bool is_several() const {
+    return std::any_of(report_.points.begin(), report_.points.end(), [](const BoundsPoint& point) {
+      return point.least &&
+             (point.least->alone.energy_j.value != point.least->fused.energy_j.value ||
+              point.least->alone.latency_s.value != point.least->fused.latency_s.value ||
+              point.least->alone.traffic_bits.value != point.least->fused.traffic_bits.value);
+    });
+  }
+
+  void header() {
+    is_several_ = is_several();
+    std::vector<std::string> line = {report_.varied};
+    for (const char* what : {"traffic", "energy", "latency"}) {
+      if (is_several_) line.push_back(fmt::format("{}, alone", what));
+      line.push_back(is_several_ ? fmt::format("{}, fused", what) : what);
+    }
+    lines_.push_back(std::move(line));
+  }
+
+  void row(const BoundsPoint& point) {
+    if (!point.least) {
+      lines_.push_back({point.value, "no mapping: " + point.no_mapping});
+      return;
+    }
+    std::vector<std::string> line = {point.value};
+    const auto add = [&](Least LeastCosts::*number, const auto& text) {
+      if (is_several_) line.push_back(cell(point.least->alone.*number, text));
+      line.push_back(cell(point.least->fused.*number, text));
+    };
+    add(&LeastCosts::traffic_bits, [](double bits) { return human_size(bits); });
+    add(&LeastCosts::energy_j, [&](double j) { return human_si(j, "J", console_.ascii); });
+    add(&LeastCosts::latency_s, [&](double s) { return human_si(s, "s", console_.ascii); });
+    lines_.push_back(std::move(line));
+  }
+
+  /// A number; where it is not proven, what no mapping is below and what was found.
+  template <class Text>
+  std::string cell(const Least& least, const Text& text) {
+    if (least.is_proven) return text(least.value);
+    has_gaps_ = true;
+    return text(least.bound) + " .. " + text(least.value);
+  }
+
+  const Console& console_;
+  const BoundsReport& report_;
+  bool is_several_ = false, has_gaps_ = false;
+  std::vector<std::vector<std::string>> lines_;
+};
+
+}  // namespace
+
+std::string bounds_table(const Console& console, const BoundsReport& report) {
+  const Table table(console, report);
+  std::string text = inked(console, Ink::kBold, report.workload + " on " + report.arch) + "\n\n";
+  text += "The least that a mapping moves to and from the outermost memory, uses and takes\n";
+  text += table.text() + "\n";
+  if (table.has_gaps())
+    text += "  A .. B: a search had no time left; no mapping is below A, one has B\n";
+  const auto known = std::find_if(report.points.begin(), report.points.end(),
+                                  [](const BoundsPoint& point) { return point.least; });
+  if (known != report.points.end() && !known->least->space.space.empty())
+    text += "  given " + known->least->space.space + "\n";
+  return text;
+}
+
+}  // namespace sluice::cli

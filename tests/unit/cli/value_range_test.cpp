@@ -1,0 +1,54 @@
+#include "cli/io/value_range.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/io/failure.h"
+
+namespace sluice::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ValueRange, MultipliesFromTheFirstValueToTheLast) {
+  const VariedField field = varied_field("arch.GlobalBuffer.size=16KiB..64KiB:x2");
+  EXPECT_EQ(field.name, "arch.GlobalBuffer.size");
+  EXPECT_THAT(field.values, ElementsAre("16KiB", "32KiB", "64KiB"));
+  EXPECT_THAT(varied_field("B=512KiB..4MiB:x4").values, ElementsAre("512KiB", "2048KiB"));
+}
+
+TEST(ValueRange, AddsSteps) {
+  EXPECT_THAT(varied_field("M=1..9:+4").values, ElementsAre("1", "5", "9"));
+  EXPECT_THAT(varied_field("B=0..1MiB:+512KiB").values, ElementsAre("0", "4194304", "8388608"));
+  EXPECT_THAT(varied_field("T=0.1..0.3:+0.1").values, ElementsAre("0.1", "0.2", "0.3"));
+}
+
+TEST(ValueRange, ListsValues) {
+  EXPECT_THAT(varied_field("M=1,2,8 KiB").values, ElementsAre("1", "2", "8 KiB"));
+}
+
+std::string refusal_of(const std::string& text) {
+  try {
+    varied_field(text);
+  } catch (const Failure& failure) {
+    EXPECT_THAT(failure.diagnostics().front().hint, HasSubstr("NAME=16KiB..64MiB:x2"));
+    return failure.diagnostics().front().message;
+  }
+  return "";
+}
+
+TEST(ValueRange, SaysWhatIsWrong) {
+  EXPECT_THAT(refusal_of("M"), HasSubstr("`--vary M` gives no values"));
+  EXPECT_THAT(refusal_of("M="), HasSubstr("gives no values"));
+  EXPECT_THAT(refusal_of("M=1,,2"), HasSubstr("an empty value"));
+  EXPECT_THAT(refusal_of("M=1..8"), HasSubstr("does not say the step"));
+  EXPECT_THAT(refusal_of("M=1..8:2"), HasSubstr("does not say the step"));
+  EXPECT_THAT(refusal_of("M=a..8:x2"), HasSubstr("no number"));
+  for (const char* text : {"M=8..1:x2", "M=1..8:x1", "M=0..8:x2", "M=1..8:+0", "M=1..8:xKiB"})
+    EXPECT_THAT(refusal_of(text), HasSubstr("has no value")) << text;
+  EXPECT_THAT(refusal_of("M=1..1000000:+1"), HasSubstr("more than 1000 values"));
+}
+
+}  // namespace
+}  // namespace sluice::cli
