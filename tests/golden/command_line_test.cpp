@@ -33,7 +33,7 @@ TEST(CommandLine, TellsItsVersion) {
 TEST(CommandLine, ExplainsEveryCommandAndOption) {
   std::string text;
   for (const char* command :
-       {"", "map", "evaluate", "execute", "import", "check", "show", "list"}) {
+       {"", "map", "bounds", "evaluate", "execute", "import", "check", "show", "list"}) {
     const ProgramRun run = command[0] == '\0' ? sluice({"--help"}) : sluice({command, "--help"});
     EXPECT_EQ(run.exit_status, 0);
     EXPECT_THAT(run.err, IsEmpty());

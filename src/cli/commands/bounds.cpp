@@ -53,6 +53,7 @@ class BoundsRun {
       MapperOptions options = search_options(arguments_.options, specs);
       options.objectives = {Objective::kEnergy, Objective::kLatency};
       problems_.push_back(bind_or_fail(specs, specs_here));
+      require_time_budget(options);
       require_energies(problems_.back().arch);
       require_times(problems_.back().arch, options);
       options_.push_back(std::move(options));

@@ -28,11 +28,7 @@ const Mapper& mapper_of(const MapArguments& arguments, const Specs& specs, RunRe
     result.mapper_reason = choice.reason;
     options.mapper = mapper->name();
   }
-  if (options.mapper == "fused" && options.budget_evaluations)
-    throw Failure(ExitCode::kBadInput,
-                  "--budget: the mapper fused prices what its proof needs; give it a time such as "
-                  "60s instead of evals",
-                  "");
+  if (options.mapper == "fused") require_time_budget(options);
   return *mapper;
 }
 

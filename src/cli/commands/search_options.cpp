@@ -51,6 +51,14 @@ const Mapper& mapper_or_fail(const std::string& name) {
                                 : fmt::format("did you mean `{}`?", nearest));
 }
 
+void require_time_budget(const MapperOptions& options) {
+  if (options.budget_evaluations)
+    throw Failure(ExitCode::kBadInput,
+                  "--budget: the mapper fused prices what its proof needs; give it a time such as "
+                  "60s instead of evals",
+                  "");
+}
+
 void require_energies(const Arch& arch) {
   for (const Component& component : arch.components)
     for (const Action& action : component.actions)

@@ -15,6 +15,9 @@ MapperOptions search_options(const std::map<std::string, std::string>& given, co
 /// Throws Failure where there is no mapper of that name.
 const Mapper& mapper_or_fail(const std::string& name);
 
+/// Throws Failure where a budget counts mappings: `fused` does not price one after the other.
+void require_time_budget(const MapperOptions& options);
+
 /// Throws Failure where energies are unknown: no objective can be compared then.
 void require_energies(const Arch& arch);
 
