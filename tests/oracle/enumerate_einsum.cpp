@@ -308,18 +308,25 @@ class TemplateWalk {
         [&](const TensorAccess& access) { return access.tensor != tensor || access.is_output; });
   }
 
-  /// Every order in which a variable's temporal loop stands above its spatial ones.
-  static std::vector<std::vector<PlacedLoop>> all_orders(std::vector<PlacedLoop> loops) {
+  /// Every order in which a variable's temporal loop stands above its spatial ones, and routes
+  /// over one dimension keep the order of the variables ("orders of routes").
+  std::vector<std::vector<PlacedLoop>> all_orders(std::vector<PlacedLoop> loops) const {
     std::vector<std::vector<PlacedLoop>> orders;
     do {
       bool legal = true;
       for (std::size_t i = 0; i < loops.size(); ++i)
         for (std::size_t j = i + 1; j < loops.size(); ++j)
-          if (loops[i].variable == loops[j].variable && stands_before(loops[j], loops[i]))
+          if ((loops[i].variable == loops[j].variable || share_routes(loops[i], loops[j])) &&
+              stands_before(loops[j], loops[i]))
             legal = false;
       if (legal) orders.push_back(loops);
     } while (std::next_permutation(loops.begin(), loops.end(), stands_before));
     return orders;
+  }
+
+  bool share_routes(const PlacedLoop& a, const PlacedLoop& b) const {
+    return a.slot.spatial && b.slot.spatial && a.slot.component == b.slot.component &&
+           a.slot.dimension == b.slot.dimension && is_routed(a.slot.component);
   }
 
   void choose_order(const std::vector<std::vector<std::vector<PlacedLoop>>>& orders,
