@@ -166,6 +166,12 @@ void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
   block->most.clear();
   block->group_least.clear();
   block->group_most.clear();
+  const std::size_t n_columns = program_.columns[cls].size();
+  const std::size_t n_groups = (block->size() + StateBlock::kGroup - 1) / StateBlock::kGroup;
+  block->least.reserve(n_columns);
+  block->most.reserve(n_columns);
+  block->group_least.reserve(n_columns * n_groups);
+  block->group_most.reserve(n_columns * n_groups);
   for (const Column* column : program_.columns[cls]) {
     for (std::uint32_t s : block->states) block->columns.push_back(column->values[s]);
     double least = std::numeric_limits<double>::infinity(), most = 0;

@@ -30,16 +30,20 @@ UsageTable::UsageTable(const TileSearchContext& context, StateLists& lists)
     const std::size_t cls = lists_.order()[depth];
     for (std::uint32_t l = 0; l < lists_.lists(cls).size(); ++l)
       usage_lists_[cls][lists_.lists(cls)[l].usage].push_back(l);
+    std::vector<std::uint32_t>& possible = possible_[depth];
     for (std::uint32_t rest : possible_[depth + 1])
       for (const auto& [mine, unused] : usage_lists_[cls])
         if (const std::int64_t both = lists_.combine_usage(rest, mine); both >= 0)
-          possible_[depth].insert(static_cast<std::uint32_t>(both));
+          possible.push_back(static_cast<std::uint32_t>(both));
+    std::sort(possible.begin(), possible.end());
+    possible.erase(std::unique(possible.begin(), possible.end()), possible.end());
   }
 }
 
 bool UsageTable::reachable(std::uint32_t used, std::uint32_t target, std::size_t depth) const {
   const std::int64_t rest = lists_.usage_left(used, target);
-  return rest >= 0 && possible_[depth].count(static_cast<std::uint32_t>(rest)) != 0;
+  return rest >= 0 && std::binary_search(possible_[depth].begin(), possible_[depth].end(),
+                                         static_cast<std::uint32_t>(rest));
 }
 
 bool UsageTable::fits(std::uint32_t target) {

@@ -18,7 +18,7 @@ class UsageTable {
   UsageTable(const TileSearchContext& context, StateLists& lists);
 
   /// Numbers of all uses, whether a tile shape with them fits or not.
-  const std::set<std::uint32_t>& possible() const { return possible_.front(); }
+  const std::vector<std::uint32_t>& possible() const { return possible_.front(); }
   /// Whether the classes from `depth` on can turn `used` into `target`.
   bool reachable(std::uint32_t used, std::uint32_t target, std::size_t depth) const;
   /// Whether some tile shape with this use of the fanouts meets all limits.
@@ -33,7 +33,7 @@ class UsageTable {
   const std::size_t n_classes_;
   std::vector<std::map<std::uint32_t, std::vector<std::uint32_t>>> usage_lists_;  // per class
   std::set<std::pair<std::size_t, std::vector<double>>> tried_;  // by fits(), in vain
-  std::vector<std::set<std::uint32_t>> possible_;                // per depth: numbers of uses
+  std::vector<std::vector<std::uint32_t>> possible_;             // per depth: numbers, ascending
 };
 
 /// What a use of the demanding fanouts is worth, dimension by dimension: at most what is wanted.
