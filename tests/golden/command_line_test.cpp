@@ -184,6 +184,50 @@ TEST(Map, RecordsTheConvergenceOfAMapperWithABudget) {
   EXPECT_EQ(curve.back()["objective"], document["mappings"][0]["edp_js"]);
 }
 
+TEST(Bounds, AreTheOptimaOfTheirObjectivesAtEachValue) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"bounds", "matmul_chain", "simple", "--set", "N_EINSUMS=2",
+                                 "--vary", "M=64..128:x2", "--json", "-o", folder.path()});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  const auto document = nlohmann::json::parse(run.out);
+  EXPECT_EQ(document["schema"], "sluice.bounds/1");
+  ASSERT_EQ(document["points"].size(), 2u);
+  for (const auto& point : document["points"])
+    for (const char* objective : {"energy", "latency"}) {
+      const auto found = nlohmann::json::parse(
+          sluice({"map", "matmul_chain", "simple", "--set", "N_EINSUMS=2", "--set",
+                  "M=" + point["value"].get<std::string>(), "--objective", objective, "--json"})
+              .out);
+      const std::string number = objective == std::string("energy") ? "energy_j" : "latency_s";
+      EXPECT_EQ(point["fused"][number]["value"], found["mappings"][0][number]);
+      EXPECT_LE(point["fused"][number]["value"], point["alone"][number]["value"]);
+    }
+  std::ifstream csv(folder.path() + "/bounds.csv");
+  std::string header;
+  std::getline(csv, header);
+  EXPECT_THAT(header, StartsWith("M,alone_traffic_bits,alone_traffic_bits_bound,alone_energy_j"));
+}
+
+TEST(Bounds, SaysWhichValueIsWrong) {
+  const ProgramRun run =
+      sluice({"bounds", "matmul", "simple", "--vary", "arch.GlobalBufer.size=1,2"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("--vary arch.GlobalBufer.size=1: error: 'arch' has no"));
+  EXPECT_THAT(sluice({"bounds", "matmul", "simple", "--vary", "M=1..8"}).err,
+              HasSubstr("does not say the step"));
+  EXPECT_THAT(sluice({"bounds", "matmul", "simple", "--budget", "10evals"}).err,
+              HasSubstr("give it a time"));
+}
+
+TEST(Bounds, SayWhereThereIsNoMapping) {
+  const ProgramRun run =
+      sluice({"bounds", "matmul", "simple", "--vary", "arch.MainMemory.size=1,1GiB"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("no mapping: "));
+  EXPECT_EQ(sluice({"bounds", "matmul", "simple", "--set", "arch.MainMemory.size=1"}).exit_status,
+            1);
+}
+
 TEST(Map, RefusesToVisitALargeSpaceWithoutABudget) {
   const ProgramRun run = sluice({"map", "attention", "simple", "--mapper", "exhaustive"});
   EXPECT_EQ(run.exit_status, 1);

@@ -49,7 +49,7 @@ class BoundsRun {
     for (const std::string& value : varied_.values) {
       SpecArguments specs_here = arguments_.specs;
       if (!varied_.name.empty()) specs_here.assignments.push_back(varied_.name + "=" + value);
-      const Specs specs = load(specs_here);
+      const Specs specs = load_with(specs_here);
       MapperOptions options = search_options(arguments_.options, specs);
       options.objectives = {Objective::kEnergy, Objective::kLatency};
       problems_.push_back(bind_or_fail(specs, specs_here));
@@ -62,6 +62,18 @@ class BoundsRun {
     report_.workload = problems_.front().workload.name;
     report_.arch = problems_.front().arch.name;
     console_.log.note(fmt::format("read the specs for {} values", problems_.size()));
+  }
+
+  /// What is wrong with the value came from `--vary`.
+  static Specs load_with(const SpecArguments& specs) try {
+    return load(specs);
+  } catch (const Failure& failure) {
+    Diagnostics diagnostics = failure.diagnostics();
+    for (Diagnostic& diagnostic : diagnostics)
+      if (!specs.assignments.empty() &&
+          diagnostic.location.file == "--set " + specs.assignments.back())
+        diagnostic.location.file = "--vary " + specs.assignments.back();
+    throw Failure(failure.code(), std::move(diagnostics));
   }
 
   void search(std::size_t i, const std::atomic<bool>& cancel) {
