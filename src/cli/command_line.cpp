@@ -195,7 +195,8 @@ class CommandLine {
 
   void add_bounds() {
     CLI::App& command = *app_.add_subcommand(
-        "bounds", "Find the least traffic, energy and latency of any mapping, also over a size");
+        "bounds",
+        "Find the least traffic, energy and latency of the mappings of `fused`, also over a size");
     add_specs(command, "WORKLOAD ARCH", parsed_);
     command
         .add_option("--vary", parsed_.vary,

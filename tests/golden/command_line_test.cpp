@@ -259,6 +259,55 @@ TEST(Map, SaysThatItDoesNotKnowPackedNetworksThatCost) {
   EXPECT_THAT(run.out, HasSubstr("compound, exhaustive, random, anneal"));
 }
 
+TEST(Map, RefusesArraysInsideArraysByName) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"map", folder.write("nested.yaml", R"(workload:
+  rank_sizes: {M: 5, K: 5, N: 5}
+  bits_per_value: {All: 8}
+  einsums: ["Z[m,n] = A[m,k] * B[k,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 64, throughput: 8}, {name: write, energy: 64, throughput: 8}]}
+  - !Container {name: Outer, array: {kind: systolic, dataflow: ws, rows: r, cols: c}, spatial: [{name: r, fanout: 2}, {name: c, fanout: 2}]}
+  - !Container {name: Inner, array: {kind: systolic, dataflow: ws, rows: r, cols: c}, spatial: [{name: r, fanout: 5}, {name: c, fanout: 5}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)"),
+                                 "--mapper", "fused"});
+  EXPECT_EQ(run.exit_status, 1) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know arrays within arrays: Inner"));
+}
+
+// Registers behind the mesh hold inputs only: no collective may pay there.
+TEST(Map, StaysWithFusedWhereNothingExchangedIsHeldBehindANetwork) {
+  const TemporaryFolder folder;
+  const auto mapper_with = [&](const std::string& kept) {
+    const ProgramRun run = sluice(
+        {"map",
+         folder.write("chain.yaml",
+                      R"(workload:
+  rank_sizes: {M: 4, K: 4, N: 4}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "H[m,k] = A[m,n] * V[n,k]", renames: {weight: V}}
+  - {einsum: "Z[m,n] = H[m,k] * W[k,n]", renames: {weight: W}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 64, throughput: 8}, {name: write, energy: 64, throughput: 8}]}
+  - !Memory {name: Buffer, size: 1024, tensors: {keep: ~Main, may_keep: All}, actions: [{name: read, energy: 4, throughput: 8}, {name: write, energy: 4, throughput: 8}]}
+  - !Network {name: Mesh, topology: mesh, hop_energy: 1}
+  - !Container {name: PE, spatial: [{name: x, fanout: 2}]}
+  - !Memory {name: Register, size: 64, tensors: {keep: )" +
+                          kept + R"(}, actions: [{name: read, energy: 1, throughput: 8}, {name: write, energy: 1, throughput: 8}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)"),
+         "--json"});
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+    return nlohmann::json::parse(run.out)["mapper"].get<std::string>();
+  };
+  EXPECT_EQ(mapper_with("weight"), "fused");
+  EXPECT_EQ(mapper_with("All"), "compound");
+}
+
 TEST(Map, TakesCompoundWhereNobodyChoseAMapperAndFusedCannotPrice) {
   const TemporaryFolder folder;
   const std::string file = folder.write("meshed.yaml", packed());
@@ -336,6 +385,21 @@ TEST(CommandLine, GoesOnFromAnInterruptedSearchInTheSameFolder) {
   const ProgramRun other = map("matmul");  // what stands there is a mapping of something else
   EXPECT_EQ(other.exit_status, 0) << other.err;
   EXPECT_THAT(other.err, Not(HasSubstr("goes on from")));
+}
+
+TEST(CommandLine, GoesOnFromASearchThatABudgetEnded) {
+  const TemporaryFolder folder;
+  const auto map = [&] {
+    return sluice({"map", "matmul_chain", "simple", "-v", "--json", "--threads", "1", "-o",
+                   folder.path() + "/out"});
+  };
+  const ProgramRun first = map();
+  ASSERT_EQ(first.exit_status, 0) << first.err;
+  auto document = nlohmann::json::parse(first.out);
+  document["search"]["ended_by"] = "budget";
+  std::ofstream(folder.path() + "/out/result.json") << document.dump();
+  EXPECT_THAT(map().err, HasSubstr("goes on from the interrupted search in"));
+  EXPECT_THAT(map().err, Not(HasSubstr("goes on from")));  // proven since
 }
 
 // What the scout of this search finds has 1.43 times the optimal EDP.

@@ -26,14 +26,16 @@ struct LeastCosts {
 struct LeastCostsOfWorkload {
   LeastCosts alone;  ///< Einsum by Einsum, each with all of its tensors from the outermost memory
   LeastCosts fused;  ///< Einsums exchange tensors further in where that pays
-  Guarantee space;   ///< what the mapper `fused` searched
+  Guarantee space;   ///< what the mapper `fused` searched (`space`, `leaves_out`)
 };
 
 /// Searches with `fused`, whose space the numbers are exact in (docs/mappers.md); of `options`,
 /// objectives, mapper and policy are not looked at, constraints hold for the fused mappings only.
 /// Each search has the budget for itself; where one is over, `bound` is less than `value`. Once
 /// `control` cancels, what is left is not searched, and the outcome is a NoMapping that is not
-/// proven. `control.progress` gets the number of the search among all.
+/// proven; so is what `fused` refuses to search (refused_request). One Einsum that has no mapping
+/// alone leaves the whole outcome without. Rules of the architecture must be valid for each Einsum
+/// alone, too.
 ///
 /// What leaves no trace in a tensor's traffic is not counted in `traffic_bits`: actions of other
 /// memories and computes, collectives, leakage; `min_usage` does not narrow its mappings.

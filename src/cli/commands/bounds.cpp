@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -57,8 +58,13 @@ class BoundsRun {
       require_energies(problems_.back().arch);
       require_times(problems_.back().arch, options);
       options_.push_back(std::move(options));
-      if (problems_.size() == 1) report_.diagnostics = specs.warnings;
+      for (const Diagnostic& warning : specs.warnings)
+        if (std::none_of(
+                report_.diagnostics.begin(), report_.diagnostics.end(),
+                [&](const Diagnostic& known) { return to_string(known) == to_string(warning); }))
+          report_.diagnostics.push_back(warning);
     }
+    report_.n_values = problems_.size();
     report_.workload = problems_.front().workload.name;
     report_.arch = problems_.front().arch.name;
     console_.log.note(fmt::format("read the specs for {} values", problems_.size()));
@@ -95,7 +101,7 @@ class BoundsRun {
     else if (is_cancelled(&cancel))
       return;
     else
-      point.no_mapping = least.error().reason;
+      point.no = std::move(least.error());
     console_.log.note(fmt::format("searched {} {}", varied_.name, point.value));
     report_.points.push_back(std::move(point));
   }

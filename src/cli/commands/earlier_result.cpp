@@ -11,15 +11,18 @@
 namespace sluice::cli {
 namespace {
 
-/// The document of a `map` that was interrupted.
+/// The document of a `map` that was interrupted, or that a limit ended.
 std::optional<nlohmann::json> interrupted_document(const std::filesystem::path& file) {
   std::ifstream in(file);
   auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
   const auto is = [&json](const char* key, const char* value) {
     return json.contains(key) && json[key].is_string() && json[key] == value;
   };
-  if (!json.is_object() || !is("command", "map") || !is("status", "interrupted"))
-    return std::nullopt;
+  if (!json.is_object() || !is("command", "map")) return std::nullopt;
+  const bool was_limited = is("status", "ok") && json.contains("search") &&
+                           json["search"].is_object() && json["search"].contains("ended_by") &&
+                           json["search"]["ended_by"].is_string();
+  if (!is("status", "interrupted") && !was_limited) return std::nullopt;
   return json;
 }
 

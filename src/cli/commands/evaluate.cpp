@@ -53,18 +53,6 @@ Specs load_with_mappings(const SpecArguments& arguments) {
   return all;
 }
 
-/// A mapping may break `keep` and `may_keep`: it is priced, but it is none that a mapper would
-/// make, and the bounds are those of mappings that do not.
-void warn_of_kept(const BoundProblem& problem, const Mapping& mapping, Diagnostics* diagnostics) {
-  for (const Violation& violation : keep_violations(problem, mapping))
-    diagnostics->push_back({Severity::kWarning,
-                            {},
-                            violation.message,
-                            "",
-                            "the mapping is priced all the same; mappers would not make it, and "
-                            "the bounds do not hold for it"});
-}
-
 }  // namespace
 
 ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console) {
@@ -85,7 +73,11 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
   for (std::size_t m = 0; m < specs.mappings.size(); ++m) {
     auto cost = evaluate(*result.problem, specs.mappings[m], result.latency);
     if (!cost) add_violations(cost.error(), result.status);
-    if (cost) warn_of_kept(*result.problem, specs.mappings[m], &result.diagnostics);
+    if (cost)
+      warn_of_kept(*result.problem, specs.mappings[m],
+                   "the mapping is priced all the same; mappers would not make it, and the bounds "
+                   "do not hold for it",
+                   &result.diagnostics);
     result.outcomes.push_back(
         {std::move(specs.mappings[m]), std::move(cost),
          m < specs.mapping_places.size() ? std::move(specs.mapping_places[m]) : MappingPlaces{}});

@@ -106,6 +106,10 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   const Mapper& mapper = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
   search_with_times(mapper, arguments, console, result);
+  if (!result.outcomes.empty())
+    warn_of_kept(*result.problem, result.outcomes.front().mapping,
+                 "a constraint asks for it, which counts more; the bounds do not hold for it",
+                 &result.diagnostics);
   console.log.note(fmt::format("searched: {}", status_name(result.status)));
   publish(result, arguments.output, console);
   return exit_code_of(result.status);

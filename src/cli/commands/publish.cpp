@@ -22,6 +22,12 @@ std::string mappings_text(const RunResult& result) {
 
 }  // namespace
 
+void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
+                  const std::string& consequence, Diagnostics* diagnostics) {
+  for (const Violation& violation : keep_violations(problem, mapping))
+    diagnostics->push_back({Severity::kWarning, {}, violation.message, "", consequence});
+}
+
 void prepare_output(const OutputArguments& output) {
   if (!output.folder.empty()) make_output_folder(output.folder);
 }

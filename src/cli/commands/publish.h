@@ -10,6 +10,11 @@ namespace sluice::cli {
 /// Makes the output folder before any work is done, so that a wrong `-o` fails at once.
 void prepare_output(const OutputArguments& output);
 
+/// Warns where a mapping breaks the architecture's `keep` and `may_keep`: the bounds are those of
+/// mappings that do not. `consequence`: for the reader.
+void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
+                  const std::string& consequence, Diagnostics* diagnostics);
+
 /// Writes result.json (and mapping.yaml, if there is a mapping) into a folder.
 void write_result(const RunResult& result, const std::string& folder);
 

@@ -32,6 +32,8 @@ std::optional<Amount> amount_of(std::string_view text) {
   const auto parsed = Expression::parse(text);
   const auto value = parsed ? parsed->constant() : std::nullopt;
   if (!value || !std::isfinite(*value)) return std::nullopt;
+  for (const char c : amount.unit)  // `3+4` and the like are no amounts
+    if (std::string_view("+-*%()<>=").find(c) != std::string_view::npos) return std::nullopt;
   amount.value = *value;
   return amount;
 }

@@ -36,8 +36,13 @@ class Setting {
         subject_(fmt::format("--set {}={}", path, text)),
         steps_(steps_of(path)),
         file_(context.sources().add(subject_, text)) {
+    const std::size_t before = context.n_errors();
     const std::vector<YamlPointer> documents = parse_yaml(context, file_);
-    if (!documents.empty()) value_ = documents.front();
+    if (documents.size() == 1)
+      value_ = documents.front();
+    else if (context.n_errors() == before)
+      context.error_about(subject_, documents.empty() ? "gives no value" : "gives several values",
+                          "write --set SECTION.NAME.KEY=VALUE");
   }
 
   YamlPointer in(const YamlPointer& root) {

@@ -14,7 +14,7 @@ StorageNode root_of(const BoundProblem& problem, const std::vector<const Group*>
 /// A mapping of node lists one after the other, or of one, below a root.
 Mapping below_root(StorageNode root, std::vector<NodeList> lists);
 
-Mapping list_below_root(StorageNode root, NodeList nodes);
+Mapping list_below_root(StorageNode root, NodeList nodes);  ///< no root without a tensor
 
 /// Makes all computes those of the only Einsum in its slice.
 void write_alone(NodeList* nodes);

@@ -142,6 +142,19 @@ std::optional<UnpricedPart> unpriced_array(const Arch& arch, const MapperOptions
   return std::nullopt;
 }
 
+/// The second of several arrays on the way to one compute.
+std::optional<ComponentId> array_within_an_array(const BoundProblem& problem) {
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (const BoundCompute& compute : einsum.computes) {
+      int arrays = 0;
+      for (const ComponentId id : compute.path) {
+        const Container* container = std::get_if<Container>(&problem.arch[id].kind);
+        if (container && container->array && ++arrays == 2) return id;
+      }
+    }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
@@ -149,6 +162,8 @@ std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
   if (options.policy != LatencyPolicy::kOverlap)
     return UnpricedPart{"other latency policies than overlap", "--latency " + options.policy.name(),
                         "--latency overlap"};
+  if (const auto inner = array_within_an_array(problem))
+    return UnpricedPart{"arrays within arrays", problem.arch[*inner].name, "no array:"};
   for (const Component& component : problem.arch.components) {
     if (const Network* network = std::get_if<Network>(&component.kind))
       if (auto part = unpriced_network(problem, options, component, *network)) return part;

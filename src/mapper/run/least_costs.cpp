@@ -6,6 +6,7 @@
 
 #include "mapper/common/part_of_problem.h"
 #include "mapper/shape/isomorphic.h"
+#include "mapper/space/template_lists.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/support/error.h"
@@ -40,6 +41,8 @@ class Floor {
     options_.policy = LatencyPolicy::kOverlap;
     options_.resource_usage = false;
     options_.top = 1;
+    options_.row_fusion = false;
+    options_.explore_einsum_orders = false;
     control_.incumbent = nullptr;
     control_.known_objective.reset();
     count_einsums();
@@ -75,7 +78,8 @@ class Floor {
     for (std::size_t e = 0; e < problem_.einsums.size(); ++e) {
       fused::EinsumShape shape = fused::make_einsum_shape(problem_, EinsumId(e));
       const auto same = std::find_if(shapes.begin(), shapes.end(), [&](const auto& other) {
-        return fused::same_problem(problem_, other, shape);
+        return !shape.recurrence.step && fused::same_problem(problem_, other, shape) &&
+               fused::same_templates(problem_, other.einsum, shape.einsum);
       });
       if (same != shapes.end()) {
         times_[static_cast<std::size_t>(same - shapes.begin())].second += 1;
@@ -89,7 +93,7 @@ class Floor {
   tl::expected<LeastCosts, NoMapping> search_all(const BoundProblem& problem,
                                                  const MapperOptions& options) {
     LeastCosts result;
-    auto traffic = search(traffic_problem(problem), options, Objective::kEnergy);
+    auto traffic = search(traffic_problem(problem), options, Objective::kEnergy, false);
     if (!traffic) return tl::unexpected(std::move(traffic.error()));
     auto energy = search(problem, options, Objective::kEnergy);
     if (!energy) return tl::unexpected(std::move(energy.error()));
@@ -98,8 +102,9 @@ class Floor {
     return LeastCosts{*traffic, *energy, *latency};
   }
 
+  /// `is_given`: the problem is the given one, or a part of it.
   tl::expected<Least, NoMapping> search(const BoundProblem& problem, MapperOptions options,
-                                        Objective objective) {
+                                        Objective objective, bool is_given = true) {
     if (is_cancelled(control_.cancel)) {
       NoMapping no;
       no.reason = "interrupted";
@@ -125,7 +130,7 @@ class Floor {
     least.value = objective_value(objective, found->mappings.front().cost);
     least.is_proven = found->guarantee.kind == GuaranteeKind::kOptimal;
     least.bound = least.is_proven ? least.value : bound_of(found->guarantee, least.value);
-    if (space_.space.empty()) space_ = std::move(found->guarantee);
+    if (is_given && space_.space.empty()) space_ = std::move(found->guarantee);
     return least;
   }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "budget_watch.h"
+#include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
 #include "mapper/strategies/sampling_mappers.h"
@@ -132,10 +133,16 @@ void take_incumbent(const Incumbent& incumbent, const MapperOptions& options,
 void bound_result(const BoundProblem& problem, const MapperOptions& options, MapperResult* result) {
   Guarantee& guarantee = result->guarantee;
   const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
-  if (options.objectives.size() == 1)
+  const bool is_single = options.objectives.size() == 1;
+  if (is_single && !may_override_keep(problem, options.constraints))
     guarantee.bound = std::max(has_gap ? guarantee.bound : 0.0,
                                objective_bound(options.objectives.front(), problem.bounds));
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
+  // What meets the bound is proven. (The two add up the same numbers, each in its own order.)
+  constexpr double kRounding = 1e-12;
+  if (is_single && options.top == 1 && guarantee.bound > 0 &&
+      value_of(*result, options.objectives.front()) <= guarantee.bound * (1 + kRounding))
+    guarantee.kind = GuaranteeKind::kOptimal;
 }
 
 /// Whether walks find what the search is asked for.

@@ -26,6 +26,24 @@ std::optional<NoMapping> refused_request(const Mapper& mapper, const BoundProble
 
 namespace {
 
+/// Whether a memory may hold what one of several Einsums makes for others.
+bool may_hold_intermediates(const BoundProblem& problem, const BoundEinsum& einsum,
+                            ComponentId memory) {
+  const BoundComponent& component = einsum.components[memory.index()];
+  if (!component.enabled) return false;
+  TensorMask shared = 0;
+  for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
+    if (problem.roles.is_intermediate(einsum.tensors[t])) shared |= TensorMask{1} << t;
+  const auto may_have = [shared](const std::optional<Expression>& given, const KeepRule& rule) {
+    return given && (rule.table.empty() ||
+                     std::any_of(rule.table.begin(), rule.table.end(),
+                                 [shared](TensorMask held) { return (held & shared) != 0; }));
+  };
+  const TensorPolicy& policy = *problem.arch[memory].tensor_policy();
+  return may_have(policy.keep, component.keep) || may_have(policy.may_keep, component.may_keep) ||
+         may_have(policy.back, component.back);
+}
+
 /// The first network that costs something, behind which memories hold what several Einsums
 /// exchange: collectives may pay there.
 std::optional<ComponentId> network_for_collectives(const BoundProblem& problem) {
@@ -34,7 +52,8 @@ std::optional<ComponentId> network_for_collectives(const BoundProblem& problem) 
     for (const BoundCompute& compute : einsum.computes)
       for (const PathNetwork& path : compute.networks) {
         const auto is_behind = [&](ComponentId id) {
-          return path.network < id && problem.arch[id].is_memory();
+          return path.network < id && problem.arch[id].is_memory() &&
+                 may_hold_intermediates(problem, einsum, id);
         };
         if (costs(std::get<Network>(problem.arch[path.network].kind)) &&
             std::any_of(compute.path.begin(), compute.path.end(), is_behind))

@@ -123,6 +123,11 @@ class LoopPlacer {
   /// The array above the compute, and the gap in which its loops stand.
   void find_array() {
     array_ = array_above(problem_, bound_.computes[compute_]);
+    if (!array_) return;
+    const BoundComponent& array = bound_.components[array_->index()];
+    const bool spreads = std::any_of(array.spatial.begin(), array.spatial.end(),
+                                     [](const BoundSpatial& d) { return d.fanout > 1; });
+    if (!array.enabled || !spreads) array_.reset();
     if (array_) array_gap_ = spatial_gap(*array_);
   }
 
@@ -133,10 +138,19 @@ class LoopPlacer {
     return array_ && gap == array_gap_ && gap >= fused_gaps_;
   }
 
-  /// Whether loops that a node would sink through are folds of an array above it, and steps below.
+  /// Whether loops that a node would sink through are folds of an array above it, and steps below:
+  /// it stands right above the array, or holds in it what may stay during a fold.
   bool folds(const Slot& slot) const {
+    if (slot.backing || !array_ || array_gap_ < fused_gaps_) return false;
     const auto group = groups_.group_of[static_cast<std::size_t>(&slot - groups_.slots.data())];
-    return !slot.backing && has_steps_below_array(group);
+    return has_steps_below_array(group) || (group > array_gap_ && may_stay(slot));
+  }
+
+  bool may_stay(const Slot& slot) const {
+    const auto dataflow = std::get<Container>(problem_.arch[*array_].kind).array->dataflow;
+    const TensorMask stays =
+        dataflow == SystolicArray::Dataflow::kOutputStationary ? bound_.output : bound_.inputs;
+    return (stays >> slot.tensor & 1) != 0;
   }
 
   /// Slots of group `gap` (directly above) or `gap + 1` (directly below).

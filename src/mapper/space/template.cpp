@@ -74,17 +74,15 @@ class TemplateEnumerator {
 
   static TensorMask bit(std::size_t tensor) { return TensorMask{1} << tensor; }
 
-  /// Tensors that constraints force into or out of a memory.
-  void constrain(ComponentId holder, TensorMask seen, KeepSets* sets) const {
+  /// Tensors that constraints force into or out of a memory. False: into it and out of it.
+  bool constrain(ComponentId holder, TensorMask seen, KeepSets* sets) const {
+    TensorMask keep = 0, forbid = 0;
     for (const StorageConstraint& c : constraints_.storage) {
       if (c.memory != holder || (c.einsum && *c.einsum != shape_.einsum)) continue;
       for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
         const TensorId id = shape_.tensors[t].id;
-        if (std::find(c.keep.begin(), c.keep.end(), id) != c.keep.end()) sets->must |= bit(t);
-        if (std::find(c.forbid.begin(), c.forbid.end(), id) != c.forbid.end()) {
-          sets->must &= ~bit(t);
-          sets->may &= ~bit(t);
-        }
+        if (std::find(c.keep.begin(), c.keep.end(), id) != c.keep.end()) keep |= bit(t);
+        if (std::find(c.forbid.begin(), c.forbid.end(), id) != c.forbid.end()) forbid |= bit(t);
       }
     }
     for (const FusionConstraint& c : constraints_.fusion) {
@@ -92,15 +90,15 @@ class TemplateEnumerator {
         if (shape_.tensors[t].id != c.tensor || (seen & bit(t))) continue;
         const bool outermost = holder == outermost_memory();
         const bool allowed = c.fused ? !outermost && (!c.memory || *c.memory == holder) : true;
-        if (!allowed) {
-          sets->must &= ~bit(t);
-          sets->may &= ~bit(t);
-        } else if (!c.fused && outermost) {
-          sets->must |= bit(t);
-        }
+        if (!allowed)
+          forbid |= bit(t);
+        else if (!c.fused && outermost)
+          keep |= bit(t);
       }
     }
-    sets->may &= ~sets->must;
+    sets->must = (sets->must | keep) & ~forbid;
+    sets->may &= ~(sets->must | forbid);
+    return (keep & forbid) == 0;
   }
 
   ComponentId outermost_memory() const {
@@ -121,7 +119,7 @@ class TemplateEnumerator {
     const Result<KeepSets> result = keep_sets(problem_, shape_.einsum, holder, held_);
     SLUICE_CHECK(result.has_value(), "keep sets were checked when the problem was bound");
     KeepSets sets = *result;
-    constrain(holder, seen, &sets);
+    if (!constrain(holder, seen, &sets)) return;
     if (problem_.arch[holder].is_toll()) {
       sets.must &= seen;
       sets.may &= seen;

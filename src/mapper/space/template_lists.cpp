@@ -29,15 +29,21 @@ bool has_ordered_tensors(const Component& component) {
   return policy != nullptr && !policy->tensor_order_options.empty();
 }
 
+bool orders_tensors(const Arch& arch) {
+  return std::any_of(arch.components.begin(), arch.components.end(), has_ordered_tensors);
+}
+
 /// Whether nothing that templates depend on goes by names.
 bool names_nothing(const BoundProblem& problem, const MapperOptions& options) {
-  const auto& components = problem.arch.components;
   return options.constraints == Constraints{} && !options.row_fusion &&
-         options.pruning.isomorphic_einsums &&
-         std::none_of(components.begin(), components.end(), has_ordered_tensors);
+         options.pruning.isomorphic_einsums && !orders_tensors(problem.arch);
 }
 
 }  // namespace
+
+bool same_templates(const BoundProblem& problem, EinsumId a, EinsumId b) {
+  return !orders_tensors(problem.arch) && same_rules(problem.arch, problem[a], problem[b]);
+}
 
 TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<EinsumShape>& shapes,
                              const MapperOptions& options, const TemplateLimits& limits) {

@@ -7,6 +7,10 @@
 
 namespace sluice::fused {
 
+/// Whether two Einsums of the same problem (same_problem) have the same templates without
+/// constraints: what memories keep of them goes by no names.
+bool same_templates(const BoundProblem& problem, EinsumId a, EinsumId b);
+
 /// The templates of every Einsum of a workload (enumerate_templates). Einsums that are alike but
 /// for names share one list: a network of many equal layers has few.
 class TemplateLists {

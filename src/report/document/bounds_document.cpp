@@ -30,6 +30,14 @@ Json least_to_json(const LeastCosts& costs) {
   return result;
 }
 
+/// What the numbers are optima of.
+Json space_to_json(const Guarantee& guarantee) {
+  Json leaves_out = Json::array();
+  for (const SpaceLimit& limit : guarantee.leaves_out)
+    leaves_out.push_back({{"name", limit.name}, {"text", limit.text}});
+  return {{"mapper", "fused"}, {"space", guarantee.space}, {"leaves_out", std::move(leaves_out)}};
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -48,9 +56,11 @@ Json bounds_document(const BoundsReport& report) {
     if (point.least) {
       row["alone"] = least_to_json(point.least->alone);
       row["fused"] = least_to_json(point.least->fused);
-      if (space.is_null()) space = point.least->space.space;
+      if (space.is_null()) space = space_to_json(point.least->space);
     } else {
-      row["no_mapping"] = point.no_mapping;
+      row["no_mapping"] = {{"reason", point.no.reason},
+                           {"nearest_relaxation", point.no.nearest_relaxation},
+                           {"proven", point.no.proven}};
     }
     points.push_back(std::move(row));
   }

@@ -13,13 +13,14 @@ namespace sluice::cli {
 struct BoundsPoint {
   std::string value;  ///< empty where nothing varies
   double seconds = 0;
-  std::optional<LeastCostsOfWorkload> least;  ///< none: no mapping, for the reason given
-  std::string no_mapping;
+  std::optional<LeastCostsOfWorkload> least;
+  NoMapping no;  ///< where there is none
 };
 
 struct BoundsReport {
   std::string workload, arch;
   std::string varied;  ///< name of the field; empty: none
+  std::size_t n_values = 1;
   std::vector<BoundsPoint> points;
   Diagnostics diagnostics;
   bool is_interrupted = false;

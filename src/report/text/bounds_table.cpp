@@ -1,6 +1,7 @@
 #include "bounds_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -62,7 +63,8 @@ class Table {
 
   void row(const BoundsPoint& point) {
     if (!point.least) {
-      lines_.push_back({point.value, "no mapping: " + point.no_mapping});
+      lines_.push_back(
+          {point.value, (point.no.proven ? "no mapping: " : "nothing found: ") + point.no.reason});
       return;
     }
     std::vector<std::string> line = {point.value};
@@ -98,11 +100,21 @@ std::string bounds_table(const Console& console, const BoundsReport& report) {
   text += "The least that a mapping moves to and from the outermost memory, uses and takes\n";
   text += table.text() + "\n";
   if (table.has_gaps())
-    text += "  A .. B: a search had no time left; no mapping is below A, one has B\n";
+    text +=
+        "  A .. B: a search did not prove its number; no mapping of its space is below A, one has "
+        "B\n";
   const auto known = std::find_if(report.points.begin(), report.points.end(),
                                   [](const BoundsPoint& point) { return point.least; });
-  if (known != report.points.end() && !known->least->space.space.empty())
-    text += "  given " + known->least->space.space + "\n";
+  if (known != report.points.end() && !known->least->space.space.empty()) {
+    const Guarantee& space = known->least->space;
+    text += "  of the mappings that fused searches: " + space.space + "\n";
+    std::vector<std::string> names;
+    for (const SpaceLimit& limit : space.leaves_out) names.push_back(limit.name);
+    if (!names.empty()) text += fmt::format("  it leaves out {}\n", fmt::join(names, ", "));
+  }
+  if (report.is_interrupted)
+    text += fmt::format("  interrupted: {} of {} values were searched\n", report.points.size(),
+                        report.n_values);
   return text;
 }
 

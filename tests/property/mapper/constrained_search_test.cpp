@@ -244,5 +244,21 @@ arch:
   }
 }
 
+TEST(Constraints, ThatContradictEachOtherLeaveNothingAndAreNamed) {
+  for (const char* pair :
+       {"  storage: [{name: a, memory: Local, keep: A}, {name: b, memory: Local, forbid: A}]\n",
+        "  storage: [{name: a, memory: Local, forbid: A}, {name: b, memory: Local, keep: A}]\n",
+        "  fusion: [{name: a, tensor: B, fused: true}, {name: b, tensor: B, fused: false}]\n",
+        "  fusion: [{name: a, tensor: B, fused: false}, {name: b, tensor: B, fused: true}]\n",
+        "  storage: [{name: a, memory: Main, forbid: B}]\n"
+        "  fusion: [{name: b, tensor: B, fused: false}]\n"}) {
+    const Found found = map_with(pair);
+    ASSERT_FALSE(found.result.has_value()) << pair;
+    EXPECT_NE(found.result.error().reason.find("constraints leave no mapping: a, b"),
+              std::string::npos)
+        << found.result.error().reason;
+  }
+}
+
 }  // namespace
 }  // namespace sluice

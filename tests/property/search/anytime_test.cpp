@@ -111,5 +111,21 @@ TEST(Anytime, ABudgetForAFrontLeavesAMapping) {
   EXPECT_FALSE(found->mappings.empty());
 }
 
+// A bound holds whatever a search had done when its time was over.
+TEST(Anytime, ABoundIsNeverAboveTheOptimum) {
+  const BoundProblem problem = two_convolutions();
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  options.budget_seconds = 2;
+  const auto best = run_mapper(*standard_mappers().find("anneal"), problem, options, {});
+  ASSERT_TRUE(best.has_value());
+  for (const double budget : {0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4}) {
+    options.budget_seconds = budget;
+    const auto found = run_mapper(fused(), problem, options, {});
+    if (!found) continue;
+    EXPECT_LE(found->guarantee.bound, best->mappings.front().cost.energy_j) << budget;
+  }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -5,6 +5,7 @@
 
 #include "mapper/common/part_of_problem.h"
 #include "oracle/compare.h"
+#include "sluice/frontend/load.h"
 #include "support/random_cases.h"
 
 namespace sluice {
@@ -62,6 +63,34 @@ TEST(LeastCosts, AreWhatBruteForceFinds) {
   }
   EXPECT_GT(compared, cases.count / 2);
   EXPECT_GT(of_several, cases.count / 6);
+}
+
+// Two products of one size: the first one's weights have a place in the buffer, the second one's
+// have not. Nothing is exchanged, so that fused and alone are the same.
+TEST(LeastCosts, TellEinsumsApartThatAreKeptElsewhere) {
+  for (const char* first : {"W", "V"}) {
+    const std::string second = first == std::string("W") ? "V" : "W";
+    const auto specs =
+        load_specs_from_text({{"specs.yaml", R"yaml(workload:
+  rank_sizes: {M: 16, K: 16, N: 16}
+  bits_per_value: {All: 8}
+  einsums: ["Y[m,n] = A[m,k] * )yaml" + std::string(first) +
+                                                 R"yaml([k,n]", "Z[m,n] = B[m,k] * )yaml" + second +
+                                                 R"yaml([k,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 32, throughput: 8}]}
+  - !Memory {name: Buffer, size: 1024, tensors: {keep: W, may_keep: W}, actions: [{name: read, energy: 4, throughput: 16}, {name: write, energy: 2, throughput: 16}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                             {});
+    ASSERT_TRUE(specs.has_value());
+    const auto found = least_costs(*bind(*specs->workload, *specs->arch), {}, {});
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->alone.energy_j.value, found->fused.energy_j.value);
+    EXPECT_EQ(found->alone.traffic_bits.value, found->fused.traffic_bits.value);
+    EXPECT_FALSE(found->space.leaves_out.empty());
+  }
 }
 
 }  // namespace

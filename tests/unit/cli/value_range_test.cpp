@@ -44,7 +44,8 @@ TEST(ValueRange, SaysWhatIsWrong) {
   EXPECT_THAT(refusal_of("M=1,,2"), HasSubstr("an empty value"));
   EXPECT_THAT(refusal_of("M=1..8"), HasSubstr("does not say the step"));
   EXPECT_THAT(refusal_of("M=1..8:2"), HasSubstr("does not say the step"));
-  EXPECT_THAT(refusal_of("M=a..8:x2"), HasSubstr("no number"));
+  for (const char* text : {"M=a..8:x2", "M=1..b:x2", "M=16+3..64:x2"})
+    EXPECT_THAT(refusal_of(text), HasSubstr("no number")) << text;
   for (const char* text : {"M=8..1:x2", "M=1..8:x1", "M=0..8:x2", "M=1..8:+0", "M=1..8:xKiB"})
     EXPECT_THAT(refusal_of(text), HasSubstr("has no value")) << text;
   EXPECT_THAT(refusal_of("M=1..1000000:+1"), HasSubstr("more than 1000 values"));

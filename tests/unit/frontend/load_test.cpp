@@ -184,6 +184,10 @@ TEST(Settings, ThatNothingHasAreMistakes) {
   EXPECT_EQ(mistake_of(kTwoMemories, setting("arc.Buffer.size", "3")),
             "the specs have no section 'arc'");
   EXPECT_EQ(mistake_of(kTwoMemories, setting("arch..size", "3")), "a step of the path is empty");
+  EXPECT_EQ(mistake_of(kTwoMemories, setting("arch.Buffer.size", " ")), "gives no value");
+  EXPECT_EQ(mistake_of(kTwoMemories, setting("arch.Buffer.size", "# none")), "gives no value");
+  EXPECT_EQ(mistake_of(kTwoMemories, setting("arch.Buffer.size", "3\n---\n4")),
+            "gives several values");
 }
 
 }  // namespace

@@ -428,6 +428,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   find_isomorphic();
   find_tracked();
   compile_templates();
+  if (cancelled()) return nothing_yet(seconds_since(start));  // bounds are those of all templates
   if (bounds_apply()) scout();
   explore(bounds(), 0);
   MapperResult result;

@@ -84,6 +84,7 @@ const Column* StateTable::add_column(std::vector<double> values) {
   for (auto at = first; at != last; ++at)
     if (at->second->values == values) return at->second;
   Column& column = columns_.emplace_back();
+  column.index = static_cast<std::uint32_t>(columns_.size() - 1);
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   column.minimum = *least;
   column.maximum = *most;

@@ -16,6 +16,7 @@ namespace sluice::fused {
 
 /// One factor of monomials for every state of a class.
 struct Column {
+  std::uint32_t index = 0;     ///< in its table: the order in which they were added
   std::vector<double> values;  ///< per state
   double minimum = 0, maximum = 0;
   std::vector<double> low, high;  ///< extremes per fused number (StateTable)
@@ -97,6 +98,7 @@ struct StateTable {
 
   /// The column of given values; equal columns are one.
   const Column* add_column(std::vector<double> values);
+  const Column& column(std::uint32_t index) const { return columns_[index]; }
 
   FrontMemo fronts;
 

@@ -205,16 +205,17 @@ std::pair<double, double> StateLists::range_of(std::size_t cls, std::size_t colu
 /// Sums of rows that the class closes alone, products that others still multiply; each once.
 /// `limits_only`: what capacities and fanouts ask for.
 StateLists::Criteria StateLists::criteria_of(std::size_t cls, bool limits_only) const {
-  using Sum = std::vector<std::pair<const Column*, double>>;
+  using Sum = std::vector<std::pair<std::uint32_t, double>>;  // columns in the order of their table
   const auto counts = [&](const RowTerm& use) {
     return !limits_only || program_.rows[use.monomial].kind == RowKind::kLimit;
   };
-  std::vector<std::map<const Column*, double>> rows(program_.rows.size());
+  std::vector<std::map<std::uint32_t, double>> rows(program_.rows.size());
   std::set<Sum> closed, open;
   for (std::size_t p = 0; p < program_.products.size(); ++p) {
     const auto& product = program_.products[p];
     if (product.column[cls] < 0 || std::none_of(uses_[p].begin(), uses_[p].end(), counts)) continue;
-    const Column* column = program_.columns[cls][static_cast<std::size_t>(product.column[cls])];
+    const std::uint32_t column =
+        program_.columns[cls][static_cast<std::size_t>(product.column[cls])]->index;
     const bool alone = std::count_if(product.column.begin(), product.column.end(),
                                      [](std::int32_t c) { return c >= 0; }) == 1;
     if (!alone && product.any_positive) open.insert({{column, 1}});
@@ -227,15 +228,19 @@ StateLists::Criteria StateLists::criteria_of(std::size_t cls, bool limits_only) 
       closed.insert({{row.begin()->first, row.begin()->second < 0 ? -1 : 1}});
     else if (!row.empty())
       closed.emplace(row.begin(), row.end());
-  Criteria criteria{{closed.begin(), closed.end()}, closed.size(), {}};
-  criteria.sums.insert(criteria.sums.end(), open.begin(), open.end());
+  std::vector<Sum> sums(closed.begin(), closed.end());
+  sums.insert(sums.end(), open.begin(), open.end());
+  Criteria criteria;
+  criteria.first_open = closed.size();
   criteria.key = {limits_only || !program_.fixes_trips,
                   static_cast<std::int64_t>(criteria.first_open)};
-  for (const Sum& sum : criteria.sums) {
+  for (const Sum& sum : sums) {
+    auto& with_columns = criteria.sums.emplace_back();
     criteria.key.push_back(static_cast<std::int64_t>(sum.size()));
-    for (const auto& [column, coefficient] : sum)
-      criteria.key.insert(criteria.key.end(), {reinterpret_cast<std::intptr_t>(column),
-                                               std::bit_cast<std::int64_t>(coefficient)});
+    for (const auto& [column, coefficient] : sum) {
+      with_columns.emplace_back(&tables_[cls]->column(column), coefficient);
+      criteria.key.insert(criteria.key.end(), {column, std::bit_cast<std::int64_t>(coefficient)});
+    }
   }
   return criteria;
 }

@@ -1,0 +1,47 @@
+#include "overridden_rules.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+/// Whether `keep` may ask a memory to hold a tensor for some Einsum.
+bool may_have_to_keep(const BoundProblem& problem, ComponentId memory, TensorId tensor) {
+  const TensorPolicy* policy = problem.arch[memory].tensor_policy();
+  if (policy == nullptr || !policy->keep) return false;
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const auto& einsum) {
+    const int t = einsum.local_tensor[tensor.index()];
+    const KeepRule& keep = einsum.components[memory.index()].keep;
+    return t >= 0 && (keep.table.empty() ||
+                      std::any_of(keep.table.begin(), keep.table.end(),
+                                  [t](TensorMask held) { return (held >> t & 1) != 0; }));
+  });
+}
+
+bool overrides(const BoundProblem& problem, const StorageConstraint& constraint) {
+  return std::any_of(constraint.forbid.begin(), constraint.forbid.end(), [&](TensorId tensor) {
+    return may_have_to_keep(problem, constraint.memory, tensor);
+  });
+}
+
+/// The tensor may stand in no memory above the one it is backed in.
+bool overrides(const BoundProblem& problem, const FusionConstraint& constraint) {
+  if (!constraint.fused) return false;
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
+    if (constraint.memory != ComponentId(c) &&
+        may_have_to_keep(problem, ComponentId(c), constraint.tensor))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+bool may_override_keep(const BoundProblem& problem, const Constraints& constraints) {
+  const auto any = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const auto& constraint) { return overrides(problem, constraint); });
+  };
+  return any(constraints.storage) || any(constraints.fusion);
+}
+
+}  // namespace sluice
