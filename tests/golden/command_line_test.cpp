@@ -283,8 +283,9 @@ TEST(Map, StaysWithFusedWhereNothingExchangedIsHeldBehindANetwork) {
   const auto mapper_with = [&](const std::string& kept) {
     const ProgramRun run = sluice(
         {"map",
-         folder.write("chain.yaml",
-                      R"(workload:
+         folder.write(
+             "chain.yaml",
+             R"(workload:
   rank_sizes: {M: 4, K: 4, N: 4}
   bits_per_value: {All: 8}
   einsums:
@@ -294,10 +295,11 @@ arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 64, throughput: 8}, {name: write, energy: 64, throughput: 8}]}
   - !Memory {name: Buffer, size: 1024, tensors: {keep: ~Main, may_keep: All}, actions: [{name: read, energy: 4, throughput: 8}, {name: write, energy: 4, throughput: 8}]}
-  - !Network {name: Mesh, topology: mesh, hop_energy: 1}
+  - !Network {name: Mesh, topology: mesh, hop_energy: 1, link_bandwidth: inf}
   - !Container {name: PE, spatial: [{name: x, fanout: 2}]}
   - !Memory {name: Register, size: 64, tensors: {keep: )" +
-                          kept + R"(}, actions: [{name: read, energy: 1, throughput: 8}, {name: write, energy: 1, throughput: 8}]}
+                 kept +
+                 R"(}, actions: [{name: read, energy: 1, throughput: 8}, {name: write, energy: 1, throughput: 8}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
 )"),
          "--json"});

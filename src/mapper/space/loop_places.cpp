@@ -138,19 +138,10 @@ class LoopPlacer {
     return array_ && gap == array_gap_ && gap >= fused_gaps_;
   }
 
-  /// Whether loops that a node would sink through are folds of an array above it, and steps below:
-  /// it stands right above the array, or holds in it what may stay during a fold.
+  /// Whether loops that a node would sink through are folds of an array above it, and steps below.
   bool folds(const Slot& slot) const {
-    if (slot.backing || !array_ || array_gap_ < fused_gaps_) return false;
     const auto group = groups_.group_of[static_cast<std::size_t>(&slot - groups_.slots.data())];
-    return has_steps_below_array(group) || (group > array_gap_ && may_stay(slot));
-  }
-
-  bool may_stay(const Slot& slot) const {
-    const auto dataflow = std::get<Container>(problem_.arch[*array_].kind).array->dataflow;
-    const TensorMask stays =
-        dataflow == SystolicArray::Dataflow::kOutputStationary ? bound_.output : bound_.inputs;
-    return (stays >> slot.tensor & 1) != 0;
+    return !slot.backing && has_steps_below_array(group);
   }
 
   /// Slots of group `gap` (directly above) or `gap + 1` (directly below).

@@ -513,7 +513,7 @@ typename Arithmetic::Value count_unit_operations(Arithmetic& arithmetic,
   if (!folds) return steps;
   auto filling = arithmetic.multiply(
       arithmetic.constant(folds->fill_and_drain),
-      count_points(arithmetic, problem, tree, nest, Points::kFolds, folds->n_loops));
+      count_points(arithmetic, problem, tree, nest, Points::kFolds, folds->first_loop));
   return arithmetic.add(steps, arithmetic.where_spread(nest, folds->array, std::move(filling)));
 }
 

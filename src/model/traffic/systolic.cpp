@@ -1,7 +1,5 @@
 #include "model/traffic/systolic.h"
 
-#include <algorithm>
-
 namespace sluice {
 namespace {
 
@@ -22,30 +20,6 @@ std::int64_t fill_and_drain(const BoundProblem& problem, EinsumId einsum, Compon
   return (loads ? rows : 0) + rows + columns - 2;
 }
 
-/// Loops above the node that holds what stays in the array during a fold: of what may stay, the
-/// tensor that is brought in anew least often. 0 where nothing is held there.
-int loops_above_what_stays(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
-                           ComponentId array) {
-  const bool outputs_stay = std::get<Container>(problem.arch[array].kind).array->dataflow ==
-                            SystolicArray::Dataflow::kOutputStationary;
-  const BoundEinsum& einsum = problem[nest.einsum];
-  const TensorMask may_stay = outputs_stay ? einsum.output : einsum.inputs;
-  const std::vector<int>& depth = nest.compute->depth;
-  int fewest = -1;
-  TensorMask seen = 0;  // further in, a tensor comes from within the array
-  for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s) {
-    const NestStorage& storage = tree.storages[s];
-    const TensorMask bit = TensorMask{1} << storage.tensor;
-    if (!(may_stay & bit) || (seen & bit) ||
-        depth[storage.component.index()] <= depth[array.index()] ||
-        problem.arch[storage.component].is_toll())
-      continue;
-    seen |= bit;
-    if (fewest < 0 || storage.loops_above < fewest) fewest = storage.loops_above;
-  }
-  return std::max(fewest, 0);
-}
-
 }  // namespace
 
 std::optional<ArrayFolds> array_folds(const BoundProblem& problem, const FlatTree& tree,
@@ -56,8 +30,7 @@ std::optional<ArrayFolds> array_folds(const BoundProblem& problem, const FlatTre
     const Container* container = std::get_if<Container>(&problem.arch[loop.component].kind);
     if (container && container->array)
       return ArrayFolds{loop.component, fill_and_drain(problem, nest.einsum, loop.component),
-                        std::max(static_cast<int>(l - nest.loops_begin),
-                                 loops_above_what_stays(problem, tree, nest, loop.component))};
+                        static_cast<int>(l - nest.loops_begin)};
   }
   return std::nullopt;
 }

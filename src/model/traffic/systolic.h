@@ -12,9 +12,7 @@ namespace sluice {
 struct ArrayFolds {
   ComponentId array{};              ///< the container
   std::int64_t fill_and_drain = 0;  ///< cycles of one fold
-  /// The temporal loops among so many of the nest are folds: those above its first loop over the
-  /// array, and those above the node that holds what stays in it.
-  int n_loops = 0;
+  int first_loop = 0;               ///< of the nest, over the array: the loops above it are folds
 };
 
 /// The array (`array: {kind: systolic, …}`) that a nest spreads over, or nothing.
@@ -25,9 +23,8 @@ struct ArrayFolds {
 ///   ws, is  take 2·R + C + T − 2 cycles: R to load what stays, T + R − 1 until the last value has
 ///           gone in at the last row, C − 1 until its sum has left at the last column;
 ///   os      take R + C + T − 2: values go in at once, and the sums of one element leave while
-///           others still work.
-/// What stays is what a memory inside the array holds: an input (ws, is; of several the one that is
-/// brought in anew least often) or the output (os). With each new tile of it a fold begins.
+///   others
+///           still work.
 std::optional<ArrayFolds> array_folds(const BoundProblem& problem, const FlatTree& tree,
                                       const Nest& nest);
 

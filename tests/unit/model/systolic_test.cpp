@@ -97,35 +97,5 @@ TEST_F(Systolic, FoldsOfUnequalStepsAddUp) {
             2 * 94 + 100);
 }
 
-/// B[k,n] stays in registers of the array; loops over k and n stand between the array's and them.
-TEST_F(Systolic, ANewTileOfWhatStaysBeginsAFold) {
-  const Workload w = WorkloadBuilder({{"m", 64}, {"n", 64}, {"k", 64}}, 1)
-                         .einsum("C[m,n] = A[m,k] * B[k,n]")
-                         .workload;
-  Arch arch = machine(Dataflow::kWeightStationary, 32, 32);
-  arch.components.insert(arch.components.begin() + 2, memory("Register", "inf", "Nothing", 1, 1e9));
-  const MappingBuilder b(w, arch);
-  const auto cycles_of = [&](NodeList loops) { return compute_s(w, arch, std::move(loops)); };
-  const NodeList above = {b.temporal("n", 32),           b.temporal("k", 32),
-                          b.spatial("k", 1, "Array", 0), b.spatial("n", 1, "Array", 1),
-                          b.storage("Register", {"B"}),  b.temporal("m", 1)};
-  EXPECT_EQ(cycles_of(above), 632);
-  // Two tiles of n and of k for each row and column, one after the other: the same four folds.
-  EXPECT_EQ(
-      cycles_of({b.spatial("k", 2, "Array", 0), b.spatial("n", 2, "Array", 1), b.temporal("n", 1),
-                 b.temporal("k", 1), b.storage("Register", {"B"}), b.temporal("m", 1)}),
-      632);
-  // Held all at once, and walked anew for each m: one fold of 4 * 64 steps.
-  EXPECT_EQ(cycles_of({b.spatial("k", 2, "Array", 0), b.spatial("n", 2, "Array", 1),
-                       b.storage("Register", {"B"}), b.temporal("m", 1), b.temporal("n", 1),
-                       b.temporal("k", 1)}),
-            4 * 64 + 94);
-  // What moves through the array does not stay: a node of it begins no fold.
-  EXPECT_EQ(cycles_of({b.spatial("k", 2, "Array", 0), b.spatial("n", 2, "Array", 1),
-                       b.storage("Register", {"B"}), b.temporal("m", 1), b.temporal("n", 1),
-                       b.temporal("k", 1), b.storage("Register", {"A"})}),
-            4 * 64 + 94);
-}
-
 }  // namespace
 }  // namespace sluice::testing
