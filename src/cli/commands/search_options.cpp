@@ -77,8 +77,9 @@ void require_times(const Arch& arch, const MapperOptions& options) {
     if (objective != Objective::kEnergy)
       throw Failure(ExitCode::kBadInput,
                     fmt::format("{}, so {} cannot be compared", what, objective_name(objective)),
-                    "give it a throughput (inf where it takes no time), or search with --objective "
-                    "energy");
+                    std::string("give it a throughput (inf where it takes no time)") +
+                        (options.objectives.size() == 1 ? ", or search with --objective energy"
+                                                        : ""));
   for (const Component& component : arch.components)
     if (component.leak_power_w > 0)
       throw Failure(

@@ -169,8 +169,9 @@ class Summary {
     field("EDP", inked(console_, Ink::kBold, edp(cost.edp_js())));
     if (result_.status == RunStatus::kInterrupted)
       field("found", inked(console_, Ink::kYellow, "interrupted: the best so far") + orders());
-    else if (result_.guarantee)
-      field("guarantee", guarantee(*result_.guarantee));
+    const bool is_known = result_.status != RunStatus::kInterrupted ||
+                          (result_.guarantee && result_.guarantee->kind == GuaranteeKind::kGap);
+    if (result_.guarantee && is_known) field("guarantee", guarantee(*result_.guarantee));
     leaves_out();
     if (result_.search) field("search", search(*result_.search));
   }

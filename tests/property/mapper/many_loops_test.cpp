@@ -37,7 +37,7 @@ arch:
 }
 
 TEST(ManyLoops, ABudgetThatEndsBeforeAnyMappingLeavesDrawnOnesAndAGap) {
-  const BoundProblem problem = convolution("N: 2, K: 2, C: 1, P: 2, Q: 1, R: 1, S: 1");
+  const BoundProblem problem = convolution("N: 4, K: 16, C: 16, P: 14, Q: 14, R: 3, S: 3");
   MapperOptions options;
   options.budget_seconds = 3;
   const auto found = run_mapper(*standard_mappers().find("fused"), problem, options, {});
