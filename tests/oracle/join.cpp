@@ -278,23 +278,38 @@ class TreeBuilder {
     struct Entry {
       NestStorage storage;
       std::size_t einsum;
-      int rank;
     };
+    // Each nest keeps its order: what could sink there has a node under it that cannot.
     std::vector<Entry> entries;
     for (std::size_t e : run) {
-      for (const NestStorage& storage : levels_[e].storages[level]) {
-        if (storage.top || contains(written_, storage)) continue;
+      std::size_t next = 0;  // where the next one of this nest may stand
+      for (const NestStorage& storage : in_order(e, level)) {
+        if (storage.top) continue;
+        const auto known = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+          return storage.backing && entry.storage.backing &&
+                 entry.storage.tensor == storage.tensor &&
+                 entry.storage.component == storage.component;
+        });
+        if (known != entries.end()) {
+          next = std::max(next, static_cast<std::size_t>(known - entries.begin()) + 1);
+          continue;
+        }
+        if (contains(written_, storage)) continue;
         if (storage.backing) written_.push_back(storage);
-        const Einsum& einsum = problem_.workload.einsums[e];
-        const bool could_sink = sinks_through(einsum, storage, levels_[e].loops[level]);
-        entries.push_back({storage, e, storage.sliding ? 2 : could_sink ? 0 : 1});
+        entries.insert(entries.begin() + static_cast<std::ptrdiff_t>(next), {storage, e});
+        ++next;
       }
     }
-    // In its own nest no node can sink here; what could must keep a node under it that cannot.
-    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      return std::pair(a.storage.component, a.rank) < std::pair(b.storage.component, b.rank);
-    });
     for (const Entry& entry : entries) out.push_back(private_node(entry.storage, entry.einsum));
+  }
+
+  /// The nodes of a nest right above a shared loop; those that slide over it last.
+  std::vector<NestStorage> in_order(std::size_t e, std::size_t level) const {
+    std::vector<NestStorage> storages = levels_[e].storages[level];
+    std::stable_sort(
+        storages.begin(), storages.end(),
+        [](const NestStorage& a, const NestStorage& b) { return a.sliding < b.sliding; });
+    return storages;
   }
 
   bool same_loop(const Group& run, std::size_t level) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sluice/support/expression.h"
 
@@ -127,7 +128,14 @@ bool check_range(ReadContext& context, const YamlNode& node, double value,
 std::optional<Expression> with_checked_unit(ReadContext& context, const YamlNode& node,
                                             Expression expression, const QuantityRule& rule) {
   auto dimension = expression.dimension();
-  if (dimension && *dimension && (**dimension).cycle != 0 && !rule.dimensions.empty()) {
+  const auto is_allowed = [&rule](const Dimension& d) {
+    return std::find(rule.dimensions.begin(), rule.dimensions.end(), d) != rule.dimensions.end();
+  };
+  const auto in_seconds = [](Dimension d) {
+    d.second += std::exchange(d.cycle, 0);
+    return d;
+  };
+  if (dimension && *dimension && (**dimension).cycle != 0 && is_allowed(in_seconds(**dimension))) {
     if (!rule.clock_hz) {
       context.error(node, fmt::format("{} is given in cycles, but there is no clock", rule.what),
                     "give the architecture a clock, as in 'clock: 1 GHz'");
@@ -140,9 +148,7 @@ std::optional<Expression> with_checked_unit(ReadContext& context, const YamlNode
     context.error(node, dimension.error());
     return std::nullopt;
   }
-  if (!*dimension || std::find(rule.dimensions.begin(), rule.dimensions.end(), **dimension) !=
-                         rule.dimensions.end())
-    return expression;
+  if (!*dimension || is_allowed(**dimension)) return expression;
   std::string wanted;
   for (const Dimension& allowed : rule.dimensions)
     wanted += (wanted.empty() ? "" : " or ") + to_string(allowed);
