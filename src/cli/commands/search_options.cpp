@@ -75,11 +75,11 @@ void require_times(const Arch& arch, const MapperOptions& options) {
   const std::string what = fmt::format("the time of the action {} is null", unknown.front());
   for (const Objective objective : options.objectives)
     if (objective != Objective::kEnergy)
-      throw Failure(ExitCode::kBadInput,
-                    fmt::format("{}, so {} cannot be compared", what, objective_name(objective)),
-                    std::string("give it a throughput (inf where it takes no time)") +
-                        (options.objectives.size() == 1 ? ", or search with --objective energy"
-                                                        : ""));
+      throw Failure(
+          ExitCode::kBadInput,
+          fmt::format("{}, so {} cannot be compared", what, objective_name(objective)),
+          std::string("give it a throughput (inf where it takes no time)") +
+              (options.objectives.size() == 1 ? ", or search with --objective energy" : ""));
   for (const Component& component : arch.components)
     if (component.leak_power_w > 0)
       throw Failure(
