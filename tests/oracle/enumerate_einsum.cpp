@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "oracle/canonical_nest.h"
 #include "oracle/recurrence.h"
@@ -386,7 +387,27 @@ class TemplateWalk {
     // The order of loops above a state's backing node says whether a slice is lost: keep it.
     const int n_shared = step_ ? static_cast<int>(nodes.size()) : n_fused_loops_;
     auto nest = canonical_nest(einsum_, n_shared, std::move(nodes));
-    if (nest && insert_tolls(*nest)) out_.add(std::move(*nest));
+    if (nest && !turns_shared_loops(*nest) && insert_tolls(*nest)) out_.add(std::move(*nest));
+  }
+
+  /// Whether a shared temporal loop stands below a spatial one over the same variable with no node
+  /// in between, where a node has sunk: the space leaves that out ("several loops per variable").
+  bool turns_shared_loops(const std::vector<NestNode>& nest) const {
+    std::set<RankVariableId> spatial;
+    int loops = 0;
+    for (const NestNode& node : nest) {
+      const NestLoop* loop = std::get_if<NestLoop>(&node);
+      if (!loop) {
+        spatial.clear();
+        continue;
+      }
+      if (++loops > n_fused_loops_) return false;
+      if (loop->spatial)
+        spatial.insert(loop->variable);
+      else if (spatial.count(loop->variable) > 0)
+        return true;
+    }
+    return false;
   }
 
   /// A toll holds nothing: of all its places, the one as far in as the memories and fanouts allow,

@@ -135,7 +135,8 @@ const std::vector<Row>& table() {
        always},
       {In::kBoth, "several loops per variable",
        "more than one temporal loop over a variable between two nodes, or more than one spatial "
-       "loop over it on a dimension; spatial loops further in than their component allows",
+       "loop over it on a dimension; spatial loops further in than their component allows; above a "
+       "shared tensor, a temporal loop right below a spatial one over the same variable",
        always},
       {In::kExchanges, "nodes held back",
        "where the routers of a network take time: nodes that nothing keeps from sinking through a "
