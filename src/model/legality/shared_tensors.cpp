@@ -387,7 +387,36 @@ class SharingChecker {
     return false;
   }
 
+  /// The values of a rank that an Einsum's index reaches: first and last.
+  static std::pair<std::int64_t, std::int64_t> reach_of(const Einsum& einsum,
+                                                        const AffineExpression& index) {
+    std::pair<std::int64_t, std::int64_t> reach{index.constant, index.constant};
+    for (const VariableRange& range : einsum.iteration_space) {
+      const std::int64_t far = index.coefficient_of(range.variable) * (range.size - 1);
+      (far < 0 ? reach.first : reach.second) += far;
+    }
+    return reach;
+  }
+
+  /// Whether two Einsums touch no value of a tensor both, as the two of a recurrence of one step.
+  bool touch_nothing_together(TensorId tensor, const Nest& a, const Nest& b) const {
+    const Einsum &left = problem_.workload[a.einsum], &right = problem_.workload[b.einsum];
+    for (const TensorAccess& mine : left.accesses)
+      for (const TensorAccess& theirs : right.accesses) {
+        if (mine.tensor != tensor || theirs.tensor != tensor) continue;
+        bool apart = false;
+        for (std::size_t r = 0; r < mine.projection.size(); ++r) {
+          const auto [first, last] = reach_of(left, mine.projection[r]);
+          const auto [other_first, other_last] = reach_of(right, theirs.projection[r]);
+          apart = apart || last < other_first || other_last < first;
+        }
+        if (!apart) return false;
+      }
+    return true;
+  }
+
   void check_backing(TensorId tensor, const Nest& a, const Nest& b) {
+    if (touch_nothing_together(tensor, a, b)) return;
     const NestStorage* left = backing_of(problem_, tree_, a, tensor);
     const NestStorage* right = backing_of(problem_, tree_, b, tensor);
     if (!left || !right || left->entry == right->entry) return;  // missing: reported elsewhere
