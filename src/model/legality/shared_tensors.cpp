@@ -416,10 +416,18 @@ class SharingChecker {
   }
 
   void check_backing(TensorId tensor, const Nest& a, const Nest& b) {
-    if (touch_nothing_together(tensor, a, b)) return;
     const NestStorage* left = backing_of(problem_, tree_, a, tensor);
     const NestStorage* right = backing_of(problem_, tree_, b, tensor);
     if (!left || !right || left->entry == right->entry) return;  // missing: reported elsewhere
+    if (left->component != right->component && touch_nothing_together(tensor, a, b)) {
+      add(ViolationKind::kUnsupportedNode, tree_.entries[right->entry].node,
+          "The model cannot price " + report_.name(tensor) + " in two memories, " +
+              report_.name(left->component) + " and " + report_.name(right->component) +
+              ", of which the Einsums " + report_.name(a.einsum) + " and " +
+              report_.name(b.einsum) + " use different slices, yet.",
+          b, tensor);
+      return;
+    }
     if (left->component != right->component) {
       add(ViolationKind::kMissingStorage, tree_.entries[right->entry].node,
           "The Einsums " + report_.name(a.einsum) + " and " + report_.name(b.einsum) + " expect " +

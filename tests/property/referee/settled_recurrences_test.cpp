@@ -38,6 +38,27 @@ TEST(SettledRecurrences, AStateOfOneStepIsNoCycleOfAPipeline) {
 }
 
 }  // namespace
+// Seed 1,600,008,135. The two have no slice in common, and each may have a memory of its own for
+// it.
+TEST(SettledRecurrences, AStateOfOneStepMayBeInTwoMemories) {
+  const Settled found(state_of(1), R"(
+  - !Sequential
+    nodes:
+    - !Nested
+      nodes:
+      - !Storage {tensors: [B], component: GB}
+      - !Storage {tensors: [A], component: RF}
+      - !Compute {einsum: B, component: MAC}
+    - !Nested
+      nodes:
+      - !Storage {tensors: [B], component: GB}
+      - !Storage {tensors: [A], component: GB}
+      - !Storage {tensors: [C], component: RF}
+      - !Compute {einsum: A, component: MAC}
+)");
+  EXPECT_FALSE(found.legal);  // not priced
+}
+
 // Seed 612,077,187. What B keeps is the slice that the state starts with, whatever A makes.
 TEST(SettledRecurrences, AStateOfOneStepMayBeCopiedAboveASharedLoop) {
   const Settled found(
