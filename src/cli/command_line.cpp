@@ -48,14 +48,15 @@ constexpr const char* kSpecsHelp =
     "Spec files (YAML) or names of the library: first the workload, then the architecture, then "
     "whatever else; all are merged, later ones override";
 
+/// An option that may be given several times, with one value each.
+void repeat(CLI::Option* option) { option->take_all()->allow_extra_args(false); }
+
 void add_specs(CLI::App& command, const std::string& name, ParsedArguments& parsed) {
   command.add_option(name, parsed.specs.names, kSpecsHelp)->required()->option_text(" ");
-  command
-      .add_option("--set", parsed.specs.assignments,
-                  "Set a variable of the specs, or any field by its path")
-      ->type_name("NAME=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
+  repeat(command
+             .add_option("--set", parsed.specs.assignments,
+                         "Set a variable of the specs, or any field by its path")
+             ->type_name("NAME=VALUE"));
 }
 
 void add_output(CLI::App& command, ParsedArguments& parsed) {
@@ -185,12 +186,10 @@ class CommandLine {
   }
 
   void add_constraints(CLI::App& command) {
-    command
-        .add_option("--constraints", parsed_.constraints,
-                    "Merge one more file, with constraints that the mapping must meet")
-        ->type_name("FILE")
-        ->take_all()
-        ->allow_extra_args(false);
+    repeat(command
+               .add_option("--constraints", parsed_.constraints,
+                           "Merge one more file, with constraints that the mapping must meet")
+               ->type_name("FILE"));
   }
 
   void add_bounds() {
@@ -300,11 +299,10 @@ class CommandLine {
         .add_option("--ert", parsed_.energy_file,
                     "Energies per action: Accelergy's ERT, or a map COMPONENT: {ACTION: energy}")
         ->type_name("FILE");
-    command
-        .add_option("--set", parsed_.specs.assignments, "Set a variable of the files' templates")
-        ->type_name("NAME=VALUE")
-        ->take_all()
-        ->allow_extra_args(false);
+    repeat(command
+               .add_option("--set", parsed_.specs.assignments,
+                           "Set a variable of the files' templates")
+               ->type_name("NAME=VALUE"));
     commands_["import"] = [](const ParsedArguments& parsed, const Console& console) {
       return run_import(
           {parsed.specs.names, parsed.specs.assignments, parsed.output.folder, parsed.energy_file},

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <string>
 #include <tl/expected.hpp>
 
 #include "sluice/mapper/mapper.h"

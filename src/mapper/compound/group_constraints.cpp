@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mapper/common/contains.h"
+#include "mapper/common/storage_wishes.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -80,17 +81,7 @@ KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraint
   const Result<KeepSets> sets = keep_sets(problem, einsum, holder, held);
   SLUICE_CHECK(sets.has_value(), "keep sets were checked when the problem was bound");
   KeepSets result = *sets;
-  for (const StorageConstraint& c : constraints.storage) {
-    if (c.memory != holder || (c.einsum && *c.einsum != einsum)) continue;
-    for (std::size_t t = 0; t < problem[einsum].tensors.size(); ++t) {
-      const TensorMask bit = TensorMask{1} << t;
-      if (contains(c.keep, problem[einsum].tensors[t])) result.must |= bit;
-      if (contains(c.forbid, problem[einsum].tensors[t])) {
-        result.must &= ~bit;
-        result.may &= ~bit;
-      }
-    }
-  }
+  storage_wishes(constraints, problem[einsum], holder).apply_to(&result);
   if (problem.arch[holder].is_toll()) {
     const bool is_copy = problem.workload[einsum].is_copy_operation;
     const TensorMask passing = is_copy ? 0 : held_by_memories(problem, held);

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
+#include "mapper/common/keep_rules.h"
+
 namespace sluice {
 namespace {
 
 /// Whether `keep` may ask a memory to hold a tensor for some Einsum.
 bool may_have_to_keep(const BoundProblem& problem, ComponentId memory, TensorId tensor) {
   const TensorPolicy* policy = problem.arch[memory].tensor_policy();
-  if (policy == nullptr || !policy->keep) return false;
+  if (policy == nullptr) return false;
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const auto& einsum) {
     const int t = einsum.local_tensor[tensor.index()];
-    const KeepRule& keep = einsum.components[memory.index()].keep;
-    return t >= 0 && (keep.table.empty() ||
-                      std::any_of(keep.table.begin(), keep.table.end(),
-                                  [t](TensorMask held) { return (held >> t & 1) != 0; }));
+    return t >= 0 &&
+           may_name(policy->keep, einsum.components[memory.index()].keep, TensorMask{1} << t);
   });
 }
 

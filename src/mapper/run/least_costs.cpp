@@ -1,8 +1,9 @@
 #include "sluice/mapper/least_costs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "mapper/common/part_of_problem.h"
 #include "mapper/shape/isomorphic.h"
@@ -33,6 +34,13 @@ void add(const Least& part, double times, Least* sum) {
   sum->is_proven = sum->is_proven && part.is_proven;
 }
 
+tl::unexpected<NoMapping> interrupted() {
+  NoMapping no;
+  no.reason = "interrupted";
+  no.proven = false;
+  return tl::unexpected(std::move(no));
+}
+
 class Floor {
  public:
   Floor(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control)
@@ -46,7 +54,7 @@ class Floor {
     control_.incumbent = nullptr;
     control_.known_objective.reset();
     count_einsums();
-    n_searches_ = 3 * (times_.size() > 1 || problem.einsums.size() > 1 ? times_.size() + 1 : 1);
+    n_searches_ = 3 * (1 + (problem.einsums.size() > 1 ? times_.size() : 0));
   }
 
   tl::expected<LeastCostsOfWorkload, NoMapping> run() {
@@ -92,7 +100,6 @@ class Floor {
 
   tl::expected<LeastCosts, NoMapping> search_all(const BoundProblem& problem,
                                                  const MapperOptions& options) {
-    LeastCosts result;
     auto traffic = search(traffic_problem(problem), options, Objective::kEnergy, false);
     if (!traffic) return tl::unexpected(std::move(traffic.error()));
     auto energy = search(problem, options, Objective::kEnergy);
@@ -105,12 +112,7 @@ class Floor {
   /// `is_given`: the problem is the given one, or a part of it.
   tl::expected<Least, NoMapping> search(const BoundProblem& problem, MapperOptions options,
                                         Objective objective, bool is_given = true) {
-    if (is_cancelled(control_.cancel)) {
-      NoMapping no;
-      no.reason = "interrupted";
-      no.proven = false;
-      return tl::unexpected(std::move(no));
-    }
+    if (is_cancelled(control_.cancel)) return interrupted();
     options.objectives = {objective};
     MapperControl control = control_;
     if (control_.progress)
@@ -120,12 +122,7 @@ class Floor {
     auto found = run_mapper(*standard_mappers().find("fused"), problem, options, control);
     n_searched_ += 1;
     if (!found) return tl::unexpected(std::move(found.error()));
-    if (found->cancelled && is_cancelled(control_.cancel)) {
-      NoMapping no;
-      no.reason = "interrupted";
-      no.proven = false;
-      return tl::unexpected(std::move(no));
-    }
+    if (found->cancelled && is_cancelled(control_.cancel)) return interrupted();
     Least least;
     least.value = objective_value(objective, found->mappings.front().cost);
     least.is_proven = found->guarantee.kind == GuaranteeKind::kOptimal;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "mapper/common/keep_rules.h"
 #include "mapper/common/network_cost.h"
 #include "mapper/request/refusal.h"
 #include "sluice/support/error.h"
@@ -34,14 +35,10 @@ bool may_hold_intermediates(const BoundProblem& problem, const BoundEinsum& eins
   TensorMask shared = 0;
   for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
     if (problem.roles.is_intermediate(einsum.tensors[t])) shared |= TensorMask{1} << t;
-  const auto may_have = [shared](const std::optional<Expression>& given, const KeepRule& rule) {
-    return given && (rule.table.empty() ||
-                     std::any_of(rule.table.begin(), rule.table.end(),
-                                 [shared](TensorMask held) { return (held & shared) != 0; }));
-  };
   const TensorPolicy& policy = *problem.arch[memory].tensor_policy();
-  return may_have(policy.keep, component.keep) || may_have(policy.may_keep, component.may_keep) ||
-         may_have(policy.back, component.back);
+  return may_name(policy.keep, component.keep, shared) ||
+         may_name(policy.may_keep, component.may_keep, shared) ||
+         may_name(policy.back, component.back, shared);
 }
 
 /// The first network that costs something, behind which memories hold what several Einsums

@@ -122,13 +122,15 @@ class LoopPlacer {
 
   /// The array above the compute, and the gap in which its loops stand.
   void find_array() {
-    array_ = array_above(problem_, bound_.computes[compute_]);
-    if (!array_) return;
-    const BoundComponent& array = bound_.components[array_->index()];
-    const bool spreads = std::any_of(array.spatial.begin(), array.spatial.end(),
-                                     [](const BoundSpatial& d) { return d.fanout > 1; });
-    if (!array.enabled || !spreads) array_.reset();
-    if (array_) array_gap_ = spatial_gap(*array_);
+    const auto array = array_above(problem_, bound_.computes[compute_]);
+    if (!array || !may_spread(bound_.components[array->index()])) return;
+    array_ = array;
+    array_gap_ = spatial_gap(*array);
+  }
+
+  static bool may_spread(const BoundComponent& component) {
+    return component.enabled && std::any_of(component.spatial.begin(), component.spatial.end(),
+                                            [](const BoundSpatial& d) { return d.fanout > 1; });
   }
 
   /// Whether loops over an array stand in a gap: its temporal loops are the steps of the array's

@@ -5,6 +5,7 @@
 
 #include "loop_places.h"
 #include "mapper/common/key_hash.h"
+#include "mapper/common/storage_wishes.h"
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
@@ -76,29 +77,20 @@ class TemplateEnumerator {
 
   /// Tensors that constraints force into or out of a memory. False: into it and out of it.
   bool constrain(ComponentId holder, TensorMask seen, KeepSets* sets) const {
-    TensorMask keep = 0, forbid = 0;
-    for (const StorageConstraint& c : constraints_.storage) {
-      if (c.memory != holder || (c.einsum && *c.einsum != shape_.einsum)) continue;
-      for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
-        const TensorId id = shape_.tensors[t].id;
-        if (std::find(c.keep.begin(), c.keep.end(), id) != c.keep.end()) keep |= bit(t);
-        if (std::find(c.forbid.begin(), c.forbid.end(), id) != c.forbid.end()) forbid |= bit(t);
-      }
-    }
+    StorageWishes wishes = storage_wishes(constraints_, problem_[shape_.einsum], holder);
     for (const FusionConstraint& c : constraints_.fusion) {
       for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
         if (shape_.tensors[t].id != c.tensor || (seen & bit(t))) continue;
         const bool outermost = holder == outermost_memory();
         const bool allowed = c.fused ? !outermost && (!c.memory || *c.memory == holder) : true;
         if (!allowed)
-          forbid |= bit(t);
+          wishes.forbid |= bit(t);
         else if (!c.fused && outermost)
-          keep |= bit(t);
+          wishes.keep |= bit(t);
       }
     }
-    sets->must = (sets->must | keep) & ~forbid;
-    sets->may &= ~(sets->must | forbid);
-    return (keep & forbid) == 0;
+    wishes.apply_to(sets);
+    return !wishes.contradict();
   }
 
   ComponentId outermost_memory() const {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "model/bind/bound_access.h"
 #include "model/bind/recurrences.h"
 #include "model/legality/collective_rules.h"
 #include "model/legality/windows.h"
@@ -387,17 +388,6 @@ class SharingChecker {
     return false;
   }
 
-  /// The values of a rank that an Einsum's index reaches: first and last.
-  static std::pair<std::int64_t, std::int64_t> reach_of(const Einsum& einsum,
-                                                        const AffineExpression& index) {
-    std::pair<std::int64_t, std::int64_t> reach{index.constant, index.constant};
-    for (const VariableRange& range : einsum.iteration_space) {
-      const std::int64_t far = index.coefficient_of(range.variable) * (range.size - 1);
-      (far < 0 ? reach.first : reach.second) += far;
-    }
-    return reach;
-  }
-
   /// Whether two Einsums touch no value of a tensor both, as the two of a recurrence of one step.
   bool touch_nothing_together(TensorId tensor, const Nest& a, const Nest& b) const {
     const Einsum &left = problem_.workload[a.einsum], &right = problem_.workload[b.einsum];
@@ -406,8 +396,8 @@ class SharingChecker {
         if (mine.tensor != tensor || theirs.tensor != tensor) continue;
         bool apart = false;
         for (std::size_t r = 0; r < mine.projection.size(); ++r) {
-          const auto [first, last] = reach_of(left, mine.projection[r]);
-          const auto [other_first, other_last] = reach_of(right, theirs.projection[r]);
+          const auto [first, last] = touched_range(left, mine.projection[r]);
+          const auto [other_first, other_last] = touched_range(right, theirs.projection[r]);
           apart = apart || last < other_first || other_last < first;
         }
         if (!apart) return false;

@@ -32,10 +32,9 @@ Json least_to_json(const LeastCosts& costs) {
 
 /// What the numbers are optima of.
 Json space_to_json(const Guarantee& guarantee) {
-  Json leaves_out = Json::array();
-  for (const SpaceLimit& limit : guarantee.leaves_out)
-    leaves_out.push_back({{"name", limit.name}, {"text", limit.text}});
-  return {{"mapper", "fused"}, {"space", guarantee.space}, {"leaves_out", std::move(leaves_out)}};
+  return {{"mapper", "fused"},
+          {"space", guarantee.space},
+          {"leaves_out", limits_to_json(guarantee.leaves_out)}};
 }
 
 std::string csv_field(const std::string& text) {

@@ -226,13 +226,6 @@ Json options_to_json(const RunResult& result) {
   return options;
 }
 
-Json limits_to_json(const std::vector<SpaceLimit>& limits) {
-  Json list = Json::array();
-  for (const SpaceLimit& limit : limits)
-    list.push_back({{"name", limit.name}, {"text", limit.text}});
-  return list;
-}
-
 Json guarantee_to_json(const RunResult& result) {
   if (!result.guarantee) return nullptr;
   const Guarantee& guarantee = *result.guarantee;
@@ -337,6 +330,13 @@ Json violation_to_json(const Violation& violation, const Mapping& mapping,
           {"file", text_or_null(location.file)},
           {"line", position_or_null(location.line)},
           {"column", position_or_null(location.column)}};
+}
+
+Json limits_to_json(const std::vector<SpaceLimit>& limits) {
+  Json list = Json::array();
+  for (const SpaceLimit& limit : limits)
+    list.push_back({{"name", limit.name}, {"text", limit.text}});
+  return list;
 }
 
 Json diagnostics_to_json(const Diagnostics& diagnostics) {

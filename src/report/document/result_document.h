@@ -27,6 +27,9 @@ Json mapping_to_json(const Mapping& mapping, const Workload& workload, const Arc
 Json violation_to_json(const Violation& violation, const Mapping& mapping,
                        const MappingPlaces& places, const BoundProblem& problem);
 
+/// What a search space leaves out: names and sentences.
+Json limits_to_json(const std::vector<SpaceLimit>& limits);
+
 Json diagnostics_to_json(const Diagnostics& diagnostics);
 
 }  // namespace sluice::cli

@@ -1,11 +1,11 @@
 #include "bounds_table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "mapper/request/search_space.h"
 #include "sluice/support/human_units.h"
 #include "text_bars.h"
 
@@ -108,9 +108,7 @@ std::string bounds_table(const Console& console, const BoundsReport& report) {
   if (known != report.points.end() && !known->least->space.space.empty()) {
     const Guarantee& space = known->least->space;
     text += "  of the mappings that fused searches: " + space.space + "\n";
-    std::vector<std::string> names;
-    for (const SpaceLimit& limit : space.leaves_out) names.push_back(limit.name);
-    if (!names.empty()) text += fmt::format("  it leaves out {}\n", fmt::join(names, ", "));
+    if (!space.leaves_out.empty()) text += "  it leaves out " + names_of(space.leaves_out) + "\n";
   }
   if (report.is_interrupted)
     text += fmt::format("  interrupted: {} of {} values were searched\n", report.points.size(),

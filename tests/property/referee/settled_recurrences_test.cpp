@@ -37,7 +37,6 @@ TEST(SettledRecurrences, AStateOfOneStepIsNoCycleOfAPipeline) {
   EXPECT_FALSE(found.legal);  // not priced
 }
 
-}  // namespace
 // Seed 1,600,008,135. The two have no slice in common, and each may have a memory of its own for
 // it.
 TEST(SettledRecurrences, AStateOfOneStepMayBeInTwoMemories) {
@@ -59,6 +58,7 @@ TEST(SettledRecurrences, AStateOfOneStepMayBeInTwoMemories) {
   EXPECT_FALSE(found.legal);  // not priced
 }
 
+}  // namespace
 // Seed 612,077,187. What B keeps is the slice that the state starts with, whatever A makes.
 TEST(SettledRecurrences, AStateOfOneStepMayBeCopiedAboveASharedLoop) {
   const Settled found(

@@ -41,8 +41,7 @@ class FrontMemo {
     return {&at->first, at->second};
   }
 
-  /// `criteria`: equal keys have equal fronts. `make` finds a front
-  /// that nobody asked for before.
+  /// `criteria`: equal keys have equal fronts. `make` finds a front that nobody asked for before.
   template <class Make>
   States front(const std::vector<std::int64_t>& criteria, const Numbered& states,
                const Make& make) {
