@@ -231,6 +231,7 @@ std::vector<SearchBound> Search::bounds() {
     result[e].active = limit_ > 0;
     result[e].limit = limit_;
     result[e].objective = options_.objectives.front();
+    result[e].own = {least_[e].energy / kAboveRounding, least_[e].latency / kAboveRounding};
     result[e].others.front() = before;
     before.energy += least_[e].energy;
     before.latency += least_[e].latency;
@@ -248,7 +249,7 @@ std::vector<SearchBound> Search::bounds() {
 /// is good enough: what is found then would depend on when they found it.
 void Search::take_incumbent() {
   if (!uses_incumbent()) return;
-  SearchBound bound{limit_ > 0, options_.objectives.front(), LowerHull{{0, 0}}, limit_};
+  SearchBound bound{.active = limit_ > 0, .objective = options_.objectives.front(), .limit = limit_};
   bound.tighten(control_.incumbent->objective());
   if (bound.limit == limit_) return;
   limit_ = bound.limit;

@@ -39,8 +39,9 @@ std::vector<std::vector<RowTerm>> uses_of_products(const SimpleProgram& program)
 
 PartialSums::PartialSums(const SimpleProgram& program,
                          const std::vector<std::vector<RowTerm>>& uses,
-                         const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges)
-    : program_(program), stages_(order.size() + 1) {
+                         const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges,
+                         double least_latency)
+    : program_(program), least_latency_(least_latency), stages_(order.size() + 1) {
   for (const auto& row : program_.rows) {
     stages_[0].initial.push_back(row.constant);
     n_reservations_ += row.kind == RowKind::kSegment || row.kind == RowKind::kPersistent;
@@ -258,7 +259,7 @@ void PartialSums::find_least(const Stage& stage, Extensions* result) const {
 void PartialSums::begin_least(std::size_t n, Extensions* result) const {
   result->n = n;
   result->energy.assign(n, 0);
-  result->latency.assign(n, 0);
+  result->latency.assign(n, least_latency_);
   result->fits.assign(n, 1);
   least_.resize(n);
 }
@@ -340,7 +341,7 @@ std::vector<char> PartialSums::deciding_rows(const Stage& stage, const PointSet&
       most[r] = std::max(most[r], high[r]);
     }
   }
-  double latency = 0;
+  double latency = least_latency_;
   for (std::size_t r = 0; r < n_rows; ++r) {
     least[r] += stage.untouched_minimum[r];
     most[r] += stage.untouched_maximum[r];
@@ -412,7 +413,7 @@ PointSet PartialSums::criteria(std::size_t depth, const PointSet& points) const 
 }
 
 void PartialSums::finish(const double* rows, double* point) const {
-  double latency = 0;
+  double latency = least_latency_;
   std::size_t next = 2;
   for (std::size_t r = 0; r < program_.rows.size(); ++r) {
     switch (program_.rows[r].kind) {

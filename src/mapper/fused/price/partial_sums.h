@@ -90,9 +90,11 @@ class PartialSums {
   using Ranges = std::vector<std::pair<double, double>>;  ///< least and largest value, per column
 
   /// `order`: the classes as they are combined; `ranges`, per class: bounds of what is combined.
-  /// `uses`: of the products (uses_of_products).
+  /// `uses`: of the products (uses_of_products). `least_latency`: no full assignment that meets the
+  /// limits takes less (s).
   PartialSums(const SimpleProgram& program, const std::vector<std::vector<RowTerm>>& uses,
-              const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges);
+              const std::vector<std::size_t>& order, const std::vector<Ranges>& ranges,
+              double least_latency);
 
   const Stage& stage(std::size_t depth) const { return stages_[depth]; }
   /// Adds states of a block of the class at `depth` − 1 in the order to a partial assignment. Where
@@ -144,6 +146,7 @@ class PartialSums {
   bool is_bounded(std::uint32_t row) const;
 
   const SimpleProgram& program_;
+  double least_latency_;
   std::vector<Stage> stages_;
   std::size_t n_reservations_ = 0;
   mutable std::vector<double> least_;  // scratch of extend(); one search, one thread

@@ -57,7 +57,7 @@ bool FusedBound::promising(const std::vector<std::uint32_t>& numbers, const Sear
     most_[p] = most;
   }
   using Kind = SimpleProgram::RowKind;
-  double energy = 0, latency = 0;
+  double energy = 0, latency = bound.own.latency;
   for (const SimpleProgram::SimpleRow& row : program_.rows) {
     if (row.kind == Kind::kSegment || row.kind == Kind::kPersistent) continue;
     double value = row.constant;

@@ -294,8 +294,8 @@ void StateLists::make_sums() {
                           program_.columns[c][column]->maximum);
     }
   }
-  sums_.emplace(program_, uses_, order_, needed);
-  roomy_sums_.emplace(program_, uses_, order_, all);
+  sums_.emplace(program_, uses_, order_, needed, context_.bound.own.latency);
+  roomy_sums_.emplace(program_, uses_, order_, all, 0);
 }
 
 void StateLists::extend_roomy(std::size_t depth, const double* outer, std::uint32_t list,

@@ -27,12 +27,15 @@ struct SearchBound {
   bool active = false;
   Objective objective = Objective::kEdp;
   LowerHull others{{0, 0}};  ///< what the rest of the mapping costs at least
+  EnergyLatency own{0, 0};   ///< what the part itself costs at least, whatever is chosen in it
   double limit = 0;          ///< objective of the known mapping, with a margin
 
   /// Least objective of a whole mapping with a part of this energy (J) and latency (s): objectives
   /// are quasi-concave, so that their least value lies at a corner.
   double value(double energy, double latency) const {
     double least = std::numeric_limits<double>::infinity();
+    energy = std::max(energy, own.energy);
+    latency = std::max(latency, own.latency);
     for (const EnergyLatency& other : others)
       least = std::min(least,
                        objective_value(objective, energy + other.energy, latency + other.latency));
