@@ -77,6 +77,13 @@ StateGroups StateTable::make_groups(const std::vector<std::vector<std::size_t>>&
   return result;
 }
 
+StateTrie& StateTable::trie(const std::vector<std::uint32_t>& order) {
+  const std::lock_guard lock(tries_mutex_);
+  std::unique_ptr<StateTrie>& trie = tries_[order];
+  if (trie == nullptr) trie = std::make_unique<StateTrie>(states, order);
+  return *trie;
+}
+
 const Column* StateTable::add_column(std::vector<double> values) {
   std::uint64_t hash = values.size();
   for (double value : values) hash = KeyHash::mix(hash ^ std::bit_cast<std::uint64_t>(value));

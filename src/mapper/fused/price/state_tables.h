@@ -11,6 +11,7 @@
 
 #include "loop_classes.h"
 #include "mapper/common/key_hash.h"
+#include "state_trie.h"
 
 namespace sluice::fused {
 
@@ -107,12 +108,17 @@ struct StateTable {
   std::shared_ptr<const StateGroups> groups(const std::vector<std::vector<std::size_t>>& fanouts,
                                             bool by_fused);
 
+  /// The states as a tree over the loops in this order, made once. Safe to share between threads.
+  StateTrie& trie(const std::vector<std::uint32_t>& order);
+
   /// Columns by what they depend on (Tabulator::signature, loops counted within the class).
   std::map<std::vector<std::int64_t>, const Column*> by_signature;
 
  private:
   StateGroups make_groups(const std::vector<std::vector<std::size_t>>& fanouts, bool by_fused);
 
+  std::mutex tries_mutex_;
+  std::map<std::vector<std::uint32_t>, std::unique_ptr<StateTrie>> tries_;
   std::mutex groups_mutex_;
   std::map<std::pair<std::vector<std::vector<std::size_t>>, bool>,
            std::shared_ptr<const StateGroups>>

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <optional>
 
+#include "loop_search.h"
 #include "mapper/common/parallel.h"
 #include "state_lists.h"
 
@@ -11,42 +13,44 @@ namespace sluice::fused {
 namespace {
 
 using RowKind = SimpleProgram::RowKind;
+using SimpleRow = SimpleProgram::SimpleRow;
 
-/// A program that asks for latency, or for energy but leakage, alone; rows that are left out only
-/// lower the bound. Of latencies and their limits the plain products: compute time, and the fanouts
-/// it depends on.
-SimpleProgram only(const SimpleProgram& program, Objective objective) {
-  const bool of_energy = objective == Objective::kEnergy;
+/// A program that asks for energy but leakage alone, within all limits.
+SimpleProgram dynamic_energy(const SimpleProgram& program) {
   SimpleProgram result = program;
   result.leak_w = 0;
-  if (!of_energy)
-    for (auto& row : result.rows)
-      if (row.kind == RowKind::kEnergy) row.terms.clear();
-  std::erase_if(result.rows, [&](const SimpleProgram::SimpleRow& row) {
-    return row.kind == RowKind::kSegment || row.kind == RowKind::kPersistent ||
-           (row.kind == RowKind::kLatency && of_energy) ||
-           (row.kind != RowKind::kEnergy && !of_energy && row.terms.size() > 1);
+  std::erase_if(result.rows, [](const SimpleRow& row) {
+    return row.kind != RowKind::kEnergy && row.kind != RowKind::kLimit;
   });
   result.find_signs();
   return result;
 }
 
-/// The least energy or latency of one template, as far as it is below the context's limit (else
-/// that). Class by class, keeping the assignments that no other beats. None: too much work.
-std::optional<double> least_of(const TileSearchContext& context, const Template& templ,
-                               const CompiledTemplate& whole, double least_latency) {
-  SearchBound bound = context.bound;
-  const bool of_energy = bound.objective == Objective::kEnergy;
-  const double loose = of_energy ? whole.program.least_energy : whole.program.least_latency;
-  if (whole.considered == 0 || !whole.program.feasible || loose >= bound.limit) return bound.limit;
-  const double leakage =
-      of_energy ? whole.program.leak_w * std::max(least_latency, whole.program.least_latency) : 0;
-  bound.limit -= leakage;
-  if (!whole.program.monotone) return std::nullopt;
+/// A program that asks for latency alone; rows that are left out only lower the bound. Of latencies
+/// and limits the plain products: compute time, and the fanouts it depends on.
+SimpleProgram plain_latency(const SimpleProgram& program) {
+  SimpleProgram result = program;
+  result.leak_w = 0;
+  for (SimpleRow& row : result.rows)
+    if (row.kind == RowKind::kEnergy) row.terms.clear();
+  std::erase_if(result.rows, [&](const SimpleRow& row) {
+    return row.kind == RowKind::kSegment || row.kind == RowKind::kPersistent ||
+           (row.kind != RowKind::kEnergy && row.terms.size() > 1);
+  });
+  result.find_signs();
+  return result;
+}
+
+/// The least latency of one template, as far as it is below the context's limit (else that). Class
+/// by class, keeping the assignments that no other beats: most loops do not matter. None: too much
+/// work.
+std::optional<double> least_latency(const TileSearchContext& context, const Template& templ,
+                                    const CompiledTemplate& whole) {
+  const SearchBound& bound = context.bound;
   // More extensions, or assignments at once, would cost more than the bound saves.
   constexpr std::size_t kMostWork = 2000000, kMostPoints = 10000;
   CompiledTemplate compiled = whole;
-  compiled.program = only(whole.program, bound.objective);
+  compiled.program = plain_latency(whole.program);
   const std::size_t n = compiled.classes.size();
   StateLists lists(context, templ, compiled, std::vector<std::uint32_t>(n, 0));
   std::size_t work = 0;
@@ -78,40 +82,78 @@ std::optional<double> least_of(const TileSearchContext& context, const Template&
   double least = bound.limit, point[2];
   for (std::size_t p = 0; p < points.size(); ++p) {
     lists.sums().finish(points.point(p), point);
-    least = std::min(least, point[of_energy ? 0 : 1]);
+    least = std::min(least, point[1]);
   }
-  return least + leakage;
+  return least;
 }
 
-/// One template that is too much work makes all others useless.
-double least_of_all(TileSearchContext context, const std::vector<Template>& templates,
-                    const std::vector<CompiledTemplate>& compiled, Objective objective,
-                    double known, double loose, double least_latency) {
-  const double limit = known * (1 - 1e-12);  // what only equals it is not looked for
-  context.any_exchange = true;
-  context.bound = {.active = true, .objective = objective, .limit = limit};
-  std::vector<double> least(templates.size(), limit);
-  std::atomic<bool> too_much{false};
-  parallel_for(context.options->threads, templates.size(), [&](std::size_t t) {
-    if (too_much || is_cancelled(context.cancel)) return;
-    const std::optional<double> own = least_of(context, templates[t], compiled[t], least_latency);
-    if (own) least[t] = *own;
-    if (!own) too_much = true;
+/// The least energy of one template that takes so long, as far as it is below `known`, which other
+/// templates may lower (else that). None: too much work.
+std::optional<double> least_energy(const TileSearchContext& context, const CompiledTemplate& whole,
+                                   double latency, const std::atomic<double>& known) {
+  constexpr double kMostWork = 2000000;  // more would cost more than the bound saves
+  const double leakage = whole.program.leak_w * std::max(latency, whole.program.least_latency);
+  const SimpleProgram program = dynamic_energy(whole.program);
+  LoopSearchRequest request;
+  request.classes = &whole.classes;
+  request.tables = &whole.tables;
+  request.program = &program;
+  request.bound = {.active = true, .objective = Objective::kEnergy, .limit = known - leakage};
+  request.tighten = [&](SearchBound* bound) { bound->limit = known - leakage; };
+  request.cancel = context.cancel;
+  request.most_work = kMostWork;
+  const LoopSearchResult least = search_loops(request);
+  if (least.gave_up) return std::nullopt;
+  return least.found ? leakage + least.cost.energy : known.load();
+}
+
+/// Of all templates, those first that may cost the least; `loose` is a bound of each. One template
+/// that is too much work makes all others useless.
+template <class Least>
+double least_of_all(const TileSearchContext& context, const std::vector<CompiledTemplate>& compiled,
+                    double known, double loose, double SimpleProgram::*bound, const Least& least) {
+  std::vector<std::uint32_t> order(compiled.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::erase_if(order, [&](std::uint32_t t) {
+    return compiled[t].considered == 0 || !compiled[t].program.feasible;
   });
-  if (is_cancelled(context.cancel)) return loose;  // some were not looked at
-  return too_much ? loose : *std::min_element(least.begin(), least.end());
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return compiled[a].program.*bound < compiled[b].program.*bound;
+  });
+  std::atomic<double> best{known * (1 - 1e-12)};  // what only equals it is not looked for
+  std::atomic<bool> too_much{false};
+  parallel_for(context.options->threads, order.size(), [&](std::size_t i) {
+    const CompiledTemplate& own = compiled[order[i]];
+    if (too_much || is_cancelled(context.cancel) || own.program.*bound >= best) return;
+    const std::optional<double> found = own.program.monotone ? least(order[i], best) : std::nullopt;
+    if (!found) too_much = true;
+    double lowest = best;
+    while (found && *found < lowest && !best.compare_exchange_weak(lowest, *found)) {
+    }
+  });
+  return too_much || is_cancelled(context.cancel) ? loose : best.load();
 }
 
 }  // namespace
 
-EnergyLatency least_cost(const TileSearchContext& context, const std::vector<Template>& templates,
+EnergyLatency least_cost(const TileSearchContext& searched, const std::vector<Template>& templates,
                          const std::vector<CompiledTemplate>& compiled, EnergyLatency known,
                          EnergyLatency loose) {
-  const double latency =
-      least_of_all(context, templates, compiled, Objective::kLatency, known.latency, loose.latency, 0);
-  return {least_of_all(context, templates, compiled, Objective::kEnergy, known.energy, loose.energy,
-                       latency),
-          latency};
+  TileSearchContext context = searched;
+  context.any_exchange = true;
+  context.bound = {.active = true, .objective = Objective::kLatency, .limit = known.latency};
+  EnergyLatency result;
+  result.latency =
+      least_of_all(context, compiled, known.latency, loose.latency, &SimpleProgram::least_latency,
+                   [&](std::uint32_t t, const std::atomic<double>&) {
+                     return least_latency(context, templates[t], compiled[t]);
+                   });
+  result.energy =
+      least_of_all(context, compiled, known.energy, loose.energy, &SimpleProgram::least_energy,
+                   [&](std::uint32_t t, const std::atomic<double>& best) {
+                     return least_energy(context, compiled[t], result.latency, best);
+                   });
+  return result;
 }
 
 }  // namespace sluice::fused

@@ -62,6 +62,12 @@ void StateLists::find_demanding() {
   }
 }
 
+std::vector<std::pair<ComponentId, std::uint32_t>> StateLists::demanding() const {
+  std::vector<std::pair<ComponentId, std::uint32_t>> result;
+  for (const Demanding& own : demanding_) result.emplace_back(own.component, own.dimension);
+  return result;
+}
+
 // ---- lists ----------------------------------------------------------------------------------
 
 void StateLists::make_lists(std::size_t cls) {

@@ -44,6 +44,8 @@ class StateLists {
   /// Classes in the order in which they are combined: few different lists first.
   const std::vector<std::size_t>& order() const { return order_; }
 
+  /// The dimensions by whose use tile shapes are selected.
+  std::vector<std::pair<ComponentId, std::uint32_t>> demanding() const;
   /// Use that `min_usage` demands of each demanding dimension.
   const std::vector<double>& wanted_usage() const { return wanted_usage_; }
   const Usage& usage(std::uint32_t number) const { return usages_[number]; }

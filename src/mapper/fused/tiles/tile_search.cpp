@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "loop_search.h"
 #include "mapper/common/network_cost.h"
 #include "mapper/common/pareto.h"
 #include "mapper/shape/trip_choices.h"
@@ -90,6 +91,10 @@ class TemplateSearch {
     if (bound_.hopeless(program.least_energy, program.least_latency)) return std::move(result_);
     find_rows();
     if (rows_.empty()) return std::move(result_);
+    if (is_whole()) {
+      find_best();
+      return std::move(result_);
+    }
     std::vector<std::uint32_t> numbers;
     for (const Row& row : rows_)
       numbers.insert(numbers.end(), row.numbers.begin(), row.numbers.end());
@@ -132,6 +137,55 @@ class TemplateSearch {
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
       return a.numbers != b.numbers ? a.numbers < b.numbers : a.index < b.index;
     });
+  }
+
+  // ---- whole mappings ----------------------------------------------------------------------
+
+  /// Whether the best tile shape is all that is asked for: no exchange, nothing to hold for others.
+  bool is_whole() const {
+    const auto is_held = [](const SimpleProgram::SimpleRow& row) {
+      return row.kind == SimpleProgram::RowKind::kSegment ||
+             row.kind == SimpleProgram::RowKind::kPersistent;
+    };
+    const auto& rows = compiled_.program.rows;
+    return context_.met_objective != nullptr && context_.beam == 0 && prunes() &&
+           rows_.size() == 1 && std::none_of(rows.begin(), rows.end(), is_held) &&
+           std::none_of(templ_.loops.begin(), templ_.loops.end(),
+                        [](const LoopPlace& loop) { return loop.fused; });
+  }
+
+  void find_best() {
+    LoopSearchRequest request;
+    request.classes = &compiled_.classes;
+    request.tables = &compiled_.tables;
+    request.program = &compiled_.program;
+    request.bound = bound_;
+    request.tighten = [this](SearchBound* bound) {
+      tighten_bound();
+      *bound = bound_;
+    };
+    request.cancel = context_.cancel;
+    lists_ =
+        std::make_unique<StateLists>(context_, templ_, compiled_, std::vector<std::uint32_t>{});
+    const std::vector<double>& wanted = lists_->wanted_usage();
+    if (!wanted.empty()) {
+      const std::vector<double>& demanded =
+          compiled_.usages->demanded(context_, *context_.templates, *context_.compiled, *lists_);
+      request.selected_by = lists_->demanding();
+      request.may_use = [&](const StateLists::Usage& use) {
+        return worth(use, wanted) >= demanded;
+      };
+    }
+    const LoopSearchResult best = search_loops(request);
+    result_.evaluated += best.made;
+    if (!best.found) return;
+    PricedExchange exchange;
+    exchange.row = rows_.front().index;
+    exchange.count = exchange.levels = 1;
+    result_.values = {best.cost.energy, best.cost.latency};
+    result_.states = best.states;
+    result_.exchanges.push_back(exchange);
+    tell_of(objective_value(bound_.objective, best.cost.energy, best.cost.latency));
   }
 
   // ---- use of fanouts ----------------------------------------------------------------------
@@ -194,8 +248,12 @@ class TemplateSearch {
     for (std::size_t i = 0; i < front.points.size(); ++i)
       least = std::min(least, objective_value(bound_.objective, front.points.point(i)[0],
                                               front.points.point(i)[1]));
+    tell_of(least);
+  }
+
+  void tell_of(double objective) {
     double known = context_.met_objective->load();
-    while (least < known && !context_.met_objective->compare_exchange_weak(known, least)) {
+    while (objective < known && !context_.met_objective->compare_exchange_weak(known, objective)) {
     }
   }
 

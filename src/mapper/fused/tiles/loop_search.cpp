@@ -1,0 +1,396 @@
+#include "loop_search.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "mapper/common/key_hash.h"
+#include "mapper/common/pareto.h"
+#include "mapper/shape/trip_choices.h"
+#include "sluice/mapper/mapper.h"
+
+namespace sluice::fused {
+namespace {
+
+using RowKind = SimpleProgram::RowKind;
+
+/// How many instances work together is decided before what each of them does in turn.
+std::uint32_t rank_of(const ClassLoop& loop) {
+  if (!loop.spatial) return 2 * loop.gap + 1;
+  return loop.gap == 0 ? 0 : 2 * loop.gap - 2;
+}
+
+class LoopSearch {
+ public:
+  explicit LoopSearch(const LoopSearchRequest& request)
+      : request_(request),
+        program_(*request.program),
+        n_classes_(request.classes->size()),
+        bound_(request.bound),
+        depth_(n_classes_, 0),
+        kinds_(n_classes_) {
+    order_loops();
+    for (std::size_t c = 0; c < n_classes_; ++c) {
+      tries_.push_back(&(*request.tables)[c]->trie(order_[c]));
+      auto& columns = columns_.emplace_back();
+      for (const Column* column : program_.columns[c])
+        columns.push_back(&tries_[c]->column(*column));
+      kinds_[c].assign(tries_[c]->nodes().size(), 0);
+    }
+    least_.resize(program_.products.size());
+    most_.resize(program_.products.size());
+    rest_.resize(program_.rows.size());
+    row_terms_.resize(n_classes_);
+    for (std::size_t c = 0; c < n_classes_; ++c) row_terms_[c] = terms_of(c);
+  }
+
+  LoopSearchResult run() {
+    partial_.assign(n_classes_, 0);
+    n_partial_ = 1;
+    if (steps_.empty() && request_.may_use && !request_.may_use(use_of(partial_.data())))
+      n_partial_ = 0;
+    for (std::size_t step = 1; step <= steps_.size() && n_partial_ > 0; ++step) {
+      if (request_.tighten) request_.tighten(&bound_);
+      expand(step);
+      if (result_.gave_up) return std::move(result_);
+      if (step == select_after_) select_by_use();
+      if (step < steps_.size()) compare(step < select_after_);
+    }
+    take_best();
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::uint64_t kSettled = 1;
+  struct Step {
+    std::uint32_t rank;
+    std::size_t cls;
+  };
+  /// A row's terms whose products have a factor of some class, and the others.
+  struct RowTerms {
+    std::vector<RowTerm> own, others;
+  };
+
+  void order_loops() {
+    const auto& selected = request_.selected_by;
+    std::vector<std::pair<Step, bool>> steps;  // and whether the use of a fanout depends on it
+    for (std::size_t c = 0; c < n_classes_; ++c) {
+      const std::vector<ClassLoop>& loops = (*request_.classes)[c].loops;
+      std::vector<std::uint32_t>& order = order_.emplace_back(loops.size());
+      std::iota(order.begin(), order.end(), 0U);
+      std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return rank_of(loops[a]) < rank_of(loops[b]);
+      });
+      for (const std::uint32_t l : order) {
+        const std::pair fanout{loops[l].component, loops[l].dimension};
+        const bool selects = loops[l].spatial &&
+                             std::find(selected.begin(), selected.end(), fanout) != selected.end();
+        steps.push_back({{rank_of(loops[l]), c}, selects});
+      }
+    }
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const auto& a, const auto& b) { return a.first.rank < b.first.rank; });
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      steps_.push_back(steps[s].first);
+      if (steps[s].second) select_after_ = s + 1;
+    }
+    if (!selected.empty()) select_after_ = std::max<std::size_t>(select_after_, 1);
+  }
+
+  std::vector<RowTerms> terms_of(std::size_t cls) const {
+    std::vector<RowTerms> result;
+    for (const SimpleProgram::SimpleRow& row : program_.rows) {
+      RowTerms& terms = result.emplace_back();
+      for (const RowTerm& term : row.terms) {
+        const bool is_own = program_.products[term.monomial].column[cls] >= 0;
+        (is_own ? terms.own : terms.others).push_back(term);
+      }
+    }
+    return result;
+  }
+
+  const TrieColumn* column(std::size_t product, std::size_t cls) const {
+    const std::int32_t c = program_.products[product].column[cls];
+    return c < 0 ? nullptr : columns_[cls][static_cast<std::size_t>(c)];
+  }
+
+  // ---- extending ---------------------------------------------------------------------------
+
+  /// Extremes of every product below the nodes `at`, but for the factor of `without`.
+  void multiply(const std::uint32_t* at, std::size_t without) {
+    for (std::size_t p = 0; p < least_.size(); ++p) {
+      double least = 1, most = 1;
+      for (std::size_t c = 0; c < n_classes_; ++c) {
+        const TrieColumn* factor = c == without ? nullptr : column(p, c);
+        if (factor == nullptr) continue;
+        least *= factor->least[at[c]];
+        most *= factor->most[at[c]];
+      }
+      least_[p] = least;
+      most_[p] = most;
+    }
+  }
+
+  double least_of(const std::vector<RowTerm>& terms) const {
+    double sum = 0;
+    for (const RowTerm& term : terms)
+      sum += term.coefficient * (term.coefficient > 0 ? least_ : most_)[term.monomial];
+    return sum;
+  }
+
+  /// Step `step`, counted from 1.
+  void expand(std::size_t step) {
+    const std::size_t cls = steps_[step - 1].cls;
+    next_.clear();
+    const std::vector<RowTerms>& terms = row_terms_[cls];
+    std::vector<std::uint32_t> at(n_classes_);
+    for (std::size_t i = 0; i < n_partial_; ++i) {
+      if (i % 256 == 0 && is_cancelled(request_.cancel)) result_.gave_up = true;
+      const std::uint32_t parent = partial_[i * n_classes_ + cls];
+      const StateTrie::Node& node = tries_[cls]->nodes()[parent];
+      const bool all_equal = step > select_after_ && kind_of_node(cls, parent) == kSettled;
+      const std::uint32_t n = all_equal ? std::min(node.n, 1U) : node.n;
+      result_.made += n;
+      if (result_.made > request_.most_work) result_.gave_up = true;
+      if (result_.gave_up) return;
+      std::copy_n(partial_.data() + i * n_classes_, n_classes_, at.data());
+      multiply(at.data(), cls);
+      for (std::size_t r = 0; r < program_.rows.size(); ++r)
+        rest_[r] = program_.rows[r].constant + least_of(terms[r].others);
+      for (std::uint32_t child = node.first; child < node.first + n; ++child) {
+        at[cls] = child;
+        if (is_promising(cls, child)) next_.insert(next_.end(), at.begin(), at.end());
+      }
+    }
+    ++depth_[cls];
+    take_next();
+  }
+
+  /// Whether what the partial assignment of multiply(), with a node of the class that was left out,
+  /// can become fits and is within the bound.
+  bool is_promising(std::size_t cls, std::uint32_t node) const {
+    double energy = 0, latency = bound_.own.latency;
+    for (std::size_t r = 0; r < program_.rows.size(); ++r) {
+      const SimpleProgram::SimpleRow& row = program_.rows[r];
+      double sum = rest_[r];
+      for (const RowTerm& term : row_terms_[cls][r].own) {
+        const TrieColumn& own = *column(term.monomial, cls);
+        sum += term.coefficient * (term.coefficient > 0 ? least_[term.monomial] * own.least[node]
+                                                        : most_[term.monomial] * own.most[node]);
+      }
+      if (row.kind == RowKind::kLimit && sum > row.limit) return false;
+      if (row.kind == RowKind::kLatency) latency = std::max(latency, sum);
+      if (row.kind == RowKind::kEnergy) energy = sum;
+    }
+    return !bound_.hopeless(energy + program_.leak_w * latency, latency);
+  }
+
+  void take_next() {
+    std::swap(partial_, next_);
+    n_partial_ = partial_.size() / n_classes_;
+  }
+
+  // ---- use of fanouts ----------------------------------------------------------------------
+
+  /// What a partial assignment uses of the fanouts that tile shapes are selected by.
+  std::vector<std::int64_t> use_of(const std::uint32_t* at) const {
+    std::vector<std::int64_t> use(request_.selected_by.size(), 1);
+    for (std::size_t c = 0; c < n_classes_; ++c) {
+      const std::vector<ClassLoop>& loops = (*request_.classes)[c].loops;
+      const std::int64_t* trips =
+          (*request_.tables)[c]->states.state(tries_[c]->nodes()[at[c]].state);
+      for (std::size_t l = 0; l < depth_[c]; ++l) {
+        const ClassLoop& loop = loops[order_[c][l]];
+        for (std::size_t d = 0; loop.spatial && d < use.size(); ++d)
+          if (request_.selected_by[d] == std::pair{loop.component, loop.dimension})
+            use[d] *= trip_count(trips[order_[c][l]]);
+      }
+    }
+    return use;
+  }
+
+  void select_by_use() {
+    next_.clear();
+    for (std::size_t i = 0; i < n_partial_; ++i) {
+      const std::uint32_t* at = partial_.data() + i * n_classes_;
+      if (request_.may_use(use_of(at))) next_.insert(next_.end(), at, at + n_classes_);
+    }
+    take_next();
+  }
+
+  // ---- comparing ---------------------------------------------------------------------------
+
+  /// Drops partial assignments that another one beats whatever is chosen later. `by_use`: their use
+  /// of fanouts is still to be judged.
+  void compare(bool by_use) {
+    constexpr std::size_t kFew = 16;
+    if (n_partial_ < kFew) return;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> by_kind(n_partial_);
+    for (std::uint32_t i = 0; i < n_partial_; ++i) by_kind[i] = {kind_of(i, by_use), i};
+    std::sort(by_kind.begin(), by_kind.end());
+    std::vector<std::uint32_t> kept, alike;
+    for (std::size_t first = 0, last = 0; first < by_kind.size(); first = last) {
+      alike.clear();
+      for (; last < by_kind.size() && by_kind[last].first == by_kind[first].first; ++last) {
+        const std::uint32_t i = by_kind[last].second;
+        const bool is_alike = alike.empty() || are_alike(alike.front(), i, by_use);
+        (is_alike ? alike : kept).push_back(i);
+      }
+      keep_best(alike, &kept);
+    }
+    std::sort(kept.begin(), kept.end());
+    next_.clear();
+    for (const std::uint32_t i : kept) {
+      const auto at = partial_.begin() + static_cast<std::ptrdiff_t>(i * n_classes_);
+      next_.insert(next_.end(), at, at + static_cast<std::ptrdiff_t>(n_classes_));
+    }
+    take_next();
+  }
+
+  /// A hash of what may still be chosen for a class, and to what effect: kSettled where none has
+  /// any.
+  std::uint64_t kind_of_node(std::size_t cls, std::uint32_t node) {
+    std::uint64_t& kind = kinds_[cls][node];
+    if (kind != 0) return kind;
+    const auto is_constant = [node](const TrieColumn* column) {
+      return column->shape[node] == TrieColumn::kConstant;
+    };
+    kind = kSettled;
+    if (std::all_of(columns_[cls].begin(), columns_[cls].end(), is_constant)) return kind;
+    kind = KeyHash::mix(tries_[cls]->structure(node) + 2);
+    for (const TrieColumn* column : columns_[cls]) kind = KeyHash::mix(kind ^ column->shape[node]);
+    return kind;
+  }
+
+  /// Of which hash partial assignments are that are alike.
+  std::uint64_t kind_of(std::uint32_t i, bool by_use) {
+    const std::uint32_t* at = partial_.data() + i * n_classes_;
+    std::uint64_t hash = 0;
+    for (std::size_t c = 0; c < n_classes_; ++c) hash = KeyHash::mix(hash ^ kind_of_node(c, at[c]));
+    if (by_use)
+      for (const std::int64_t use : use_of(at))
+        hash = KeyHash::mix(hash ^ static_cast<std::uint64_t>(use));
+    return hash;
+  }
+
+  /// Whether two partial assignments have the same choices left, to the same effect but for a
+  /// factor of each product.
+  bool are_alike(std::uint32_t i, std::uint32_t j, bool by_use) const {
+    const std::uint32_t* a = partial_.data() + i * n_classes_;
+    const std::uint32_t* b = partial_.data() + j * n_classes_;
+    for (std::size_t c = 0; c < n_classes_; ++c) {
+      if (a[c] == b[c] || (kinds_[c][a[c]] == kSettled && kinds_[c][b[c]] == kSettled)) continue;
+      if (tries_[c]->structure(a[c]) != tries_[c]->structure(b[c])) return false;
+      for (const TrieColumn* column : columns_[c])
+        if (column->shape[a[c]] != column->shape[b[c]]) return false;
+    }
+    return !by_use || use_of(a) == use_of(b);
+  }
+
+  /// Products of a partial assignment by what later choices multiply them with: those of equal
+  /// numbers by the same.
+  void number_factors(const std::uint32_t* at) {
+    factor_number_.resize(program_.products.size());
+    std::vector<std::int64_t> shapes;
+    std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash> numbers;
+    for (std::size_t p = 0; p < program_.products.size(); ++p) {
+      shapes.assign(n_classes_, TrieColumn::kConstant);
+      for (std::size_t c = 0; c < n_classes_; ++c)
+        if (const TrieColumn* factor = column(p, c)) shapes[c] = factor->shape[at[c]];
+      factor_number_[p] =
+          numbers.try_emplace(shapes, static_cast<std::uint32_t>(numbers.size())).first->second;
+    }
+  }
+
+  /// Of partial assignments that are alike those that no other one beats: each row is a sum of what
+  /// later choices multiply by the same factor, none of them negative.
+  void keep_best(const std::vector<std::uint32_t>& alike, std::vector<std::uint32_t>* kept) {
+    if (alike.size() <= 1) {
+      kept->insert(kept->end(), alike.begin(), alike.end());
+      return;
+    }
+    number_factors(partial_.data() + alike.front() * n_classes_);
+    std::vector<std::vector<RowTerm>> criteria;
+    for (const SimpleProgram::SimpleRow& row : program_.rows) {
+      std::unordered_map<std::uint32_t, std::size_t> own;  // by the number of the factor
+      for (const RowTerm& term : row.terms) {
+        const auto at = own.try_emplace(factor_number_[term.monomial], criteria.size()).first;
+        if (at->second == criteria.size()) criteria.emplace_back();
+        criteria[at->second].push_back(term);
+      }
+    }
+    PointSet points;
+    points.dimension = criteria.size();
+    points.values.reserve(points.dimension * alike.size());
+    for (const std::uint32_t i : alike) {
+      multiply(partial_.data() + i * n_classes_, n_classes_);
+      for (const std::vector<RowTerm>& terms : criteria) {
+        double sum = 0;
+        for (const RowTerm& term : terms) sum += term.coefficient * most_[term.monomial];
+        points.values.push_back(sum);
+      }
+    }
+    if (points.dimension == 0) {
+      kept->push_back(alike.front());
+      return;
+    }
+    for (const std::uint32_t i : pareto_front(points)) kept->push_back(alike[i]);
+  }
+
+  // ---- the result --------------------------------------------------------------------------
+
+  EnergyLatency cost_of(const std::uint32_t* at) {
+    multiply(at, n_classes_);
+    EnergyLatency cost;
+    for (const SimpleProgram::SimpleRow& row : program_.rows) {
+      const double sum = row.constant + least_of(row.terms);
+      if (row.kind == RowKind::kEnergy) cost.energy = sum;
+      if (row.kind == RowKind::kLatency) cost.latency = std::max(cost.latency, sum);
+    }
+    cost.energy += program_.leak_w * cost.latency;
+    return cost;
+  }
+
+  void take_best() {
+    const auto value = [&](const EnergyLatency& cost) {
+      return std::pair{objective_value(bound_.objective, cost.energy, cost.latency), cost.energy};
+    };
+    for (std::size_t i = 0; i < n_partial_; ++i) {
+      const std::uint32_t* at = partial_.data() + i * n_classes_;
+      const EnergyLatency cost = cost_of(at);
+      if (result_.found && value(cost) >= value(result_.cost)) continue;
+      result_.found = true;
+      result_.cost = cost;
+      result_.states.clear();
+      for (std::size_t c = 0; c < n_classes_; ++c)
+        result_.states.push_back(tries_[c]->nodes()[at[c]].state);
+    }
+  }
+
+  const LoopSearchRequest& request_;
+  const SimpleProgram& program_;
+  const std::size_t n_classes_;
+  SearchBound bound_;
+  std::vector<std::vector<std::uint32_t>> order_;  // per class: its loops as they are chosen
+  std::vector<Step> steps_;
+  std::size_t select_after_ = 0;    // so many steps: the use of fanouts is known; 0: nobody asks
+  std::vector<std::size_t> depth_;  // per class: loops chosen so far
+  std::vector<StateTrie*> tries_;   // per class
+  std::vector<std::vector<const TrieColumn*>> columns_;  // per class, as the program's
+  std::vector<std::vector<RowTerms>> row_terms_;         // per class and row
+  std::vector<std::vector<std::uint64_t>> kinds_;        // per class and node: hash, 0: not known
+  std::vector<std::uint32_t> partial_, next_;            // nodes, one per class
+  std::size_t n_partial_ = 0;
+  std::vector<double> least_, most_;          // per product, of multiply()
+  std::vector<double> rest_;                  // per row
+  std::vector<std::uint32_t> factor_number_;  // per product
+  LoopSearchResult result_;
+};
+
+}  // namespace
+
+LoopSearchResult search_loops(const LoopSearchRequest& request) {
+  return LoopSearch(request).run();
+}
+
+}  // namespace sluice::fused
