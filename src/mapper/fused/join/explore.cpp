@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "mapper/common/parallel.h"
 #include "search.h"
@@ -79,20 +80,38 @@ void Search::keep_agreed(const ExchangeRequest& request, ExchangeSpace* space) {
   keep_rows(agreed, space);
 }
 
+namespace {
+
+/// In which order templates are priced: where what one finds bounds the others, those first that
+/// may be best.
+std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) {
+  if (context.met_objective != nullptr && context.beam == 0)
+    return distinct_templates(*context.compiled, [&](const SimpleProgram& program) {
+      return context.bound.value(program.least_energy, program.least_latency);
+    });
+  std::vector<std::uint32_t> all(context.compiled->size());
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
+}
+
+}  // namespace
+
 /// All pmappings of one Einsum worth joining; of its exchange space, the rows that have any stay.
 PmappingTable Search::price(const TileSearchContext& context) {
   const std::size_t e = context.shape->einsum.index();
   std::vector<TemplateResult> results(templates_[e].size());
-  parallel_for(options_.threads, results.size(), [&](std::size_t t) {
+  const std::vector<std::uint32_t> order = order_of_templates(context);
+  parallel_for(options_.threads, order.size(), [&](std::size_t i) {
     if (cancelled()) return;
-    results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t],
-                                    static_cast<std::uint32_t>(t));
+    const std::uint32_t t = order[i];
+    results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t], t);
   });
   PmappingTable table;
   table.templates = templates_[e];
   const auto priced = merge_results(context, results, compiled_[e], &table);
-  for (const TemplateResult& result : results) {
-    table.considered += result.considered;
+  for (std::size_t t = 0; t < results.size(); ++t) {
+    const TemplateResult& result = results[t];
+    table.considered += cancelled() ? result.considered : compiled_[e][t].considered;
     table.evaluated += result.evaluated;
     if (result.miss.known &&
         (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))

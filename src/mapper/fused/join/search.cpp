@@ -205,6 +205,11 @@ void Search::find_least() {
           known.latency = std::min(known.latency, group.value(i)[1]);
         }
       }
+      if (shapes_.size() == 1 && uses_incumbent())
+        if (const auto best = control_.incumbent->best()) {
+          known.energy = std::min(known.energy, best->cost.energy_j);
+          known.latency = std::min(known.latency, best->cost.latency_s);
+        }
       least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
     }
     least_[e] = least;

@@ -1,6 +1,7 @@
 #include "simple_program.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "mapper/shape/trip_choices.h"
@@ -303,6 +304,35 @@ void SimpleProgram::find_signs() {
     for (const RowTerm& term : row.terms)
       (term.coefficient > 0 ? products[term.monomial].any_positive
                             : products[term.monomial].any_negative) = true;
+}
+
+std::vector<std::int64_t> SimpleProgram::signature() const {
+  using Numbers = std::vector<std::int64_t>;
+  std::vector<Numbers> of_product, of_row;
+  for (const Product& product : products) {
+    Numbers& own = of_product.emplace_back();
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      own.push_back(product.column[c] < 0
+                        ? -1
+                        : columns[c][static_cast<std::size_t>(product.column[c])]->index);
+  }
+  for (const SimpleRow& row : rows) {
+    std::vector<Numbers> terms;
+    for (const RowTerm& term : row.terms) {
+      terms.push_back(of_product[term.monomial]);
+      terms.back().push_back(std::bit_cast<std::int64_t>(term.coefficient));
+    }
+    std::sort(terms.begin(), terms.end());
+    Numbers& own = of_row.emplace_back(
+        Numbers{static_cast<std::int64_t>(row.kind), std::bit_cast<std::int64_t>(row.constant),
+                std::bit_cast<std::int64_t>(row.limit), row.tracked, row.gap, row.slides_over,
+                static_cast<std::int64_t>(terms.size())});
+    for (const Numbers& term : terms) own.insert(own.end(), term.begin(), term.end());
+  }
+  std::sort(of_row.begin(), of_row.end());
+  Numbers result{std::bit_cast<std::int64_t>(leak_w), static_cast<std::int64_t>(of_row.size())};
+  for (const Numbers& row : of_row) result.insert(result.end(), row.begin(), row.end());
+  return result;
 }
 
 SimpleProgram tabulate(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,

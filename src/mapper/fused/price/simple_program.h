@@ -38,6 +38,8 @@ struct SimpleProgram {
   ComponentId infeasible_component{};
   double smallest_excess = 0;  ///< of that limit, where infeasible
 
+  /// What the program computes of the columns, whatever the order of products and rows.
+  std::vector<std::int64_t> signature() const;
   /// Which signs the coefficients of each product have in the rows.
   void find_signs();
   bool depends_on(const Product& product, std::size_t cls) const {

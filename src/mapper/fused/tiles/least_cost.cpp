@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 #include <optional>
 
 #include "loop_search.h"
@@ -91,7 +90,7 @@ std::optional<double> least_latency(const TileSearchContext& context, const Temp
 /// templates may lower (else that). None: too much work.
 std::optional<double> least_energy(const TileSearchContext& context, const CompiledTemplate& whole,
                                    double latency, const std::atomic<double>& known) {
-  constexpr double kMostWork = 2000000;  // more would cost more than the bound saves
+  constexpr double kMostWork = 50000000;  // more would cost more than the bound saves
   const double leakage = whole.program.leak_w * std::max(latency, whole.program.least_latency);
   const SimpleProgram program = dynamic_energy(whole.program);
   LoopSearchRequest request;
@@ -112,19 +111,15 @@ std::optional<double> least_energy(const TileSearchContext& context, const Compi
 template <class Least>
 double least_of_all(const TileSearchContext& context, const std::vector<CompiledTemplate>& compiled,
                     double known, double loose, double SimpleProgram::*bound, const Least& least) {
-  std::vector<std::uint32_t> order(compiled.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::erase_if(order, [&](std::uint32_t t) {
-    return compiled[t].considered == 0 || !compiled[t].program.feasible;
-  });
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return compiled[a].program.*bound < compiled[b].program.*bound;
-  });
+  const std::vector<std::uint32_t> order = distinct_templates(
+      compiled, [&](const SimpleProgram& program) { return program.*bound; });
   std::atomic<double> best{known * (1 - 1e-12)};  // what only equals it is not looked for
   std::atomic<bool> too_much{false};
   parallel_for(context.options->threads, order.size(), [&](std::size_t i) {
     const CompiledTemplate& own = compiled[order[i]];
-    if (too_much || is_cancelled(context.cancel) || own.program.*bound >= best) return;
+    if (too_much || is_cancelled(context.cancel) || !own.program.feasible ||
+        own.program.*bound >= best)
+      return;
     const std::optional<double> found = own.program.monotone ? least(order[i], best) : std::nullopt;
     if (!found) too_much = true;
     double lowest = best;

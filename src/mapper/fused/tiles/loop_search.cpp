@@ -1,8 +1,8 @@
 #include "loop_search.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
-#include <unordered_map>
 
 #include "mapper/common/key_hash.h"
 #include "mapper/common/pareto.h"
@@ -40,8 +40,8 @@ class LoopSearch {
     least_.resize(program_.products.size());
     most_.resize(program_.products.size());
     rest_.resize(program_.rows.size());
-    row_terms_.resize(n_classes_);
-    for (std::size_t c = 0; c < n_classes_; ++c) row_terms_[c] = terms_of(c);
+    find_factors();
+    for (std::size_t c = 0; c < n_classes_; ++c) row_terms_.push_back(terms_of(c));
   }
 
   LoopSearchResult run() {
@@ -66,9 +66,22 @@ class LoopSearch {
     std::uint32_t rank;
     std::size_t cls;
   };
+  /// A product's factor of one class: extremes per node.
+  struct Factor {
+    std::size_t cls;
+    const double* least;
+    const double* most;
+  };
+  /// A term of a row whose product has a factor of some class.
+  struct OwnTerm {
+    double coefficient;
+    const double* others;   ///< extreme of the product's other factors: in `least_` or `most_`
+    const double* extreme;  ///< of this one, per node
+  };
   /// A row's terms whose products have a factor of some class, and the others.
   struct RowTerms {
-    std::vector<RowTerm> own, others;
+    std::vector<OwnTerm> own;
+    std::vector<RowTerm> others;
   };
 
   void order_loops() {
@@ -97,13 +110,28 @@ class LoopSearch {
     if (!selected.empty()) select_after_ = std::max<std::size_t>(select_after_, 1);
   }
 
+  void find_factors() {
+    for (std::size_t p = 0; p < program_.products.size(); ++p) {
+      std::vector<Factor>& own = factors_of_product_.emplace_back();
+      for (std::size_t c = 0; c < n_classes_; ++c)
+        if (const TrieColumn* factor = column(p, c))
+          own.push_back({c, factor->least.data(), factor->most.data()});
+    }
+  }
+
   std::vector<RowTerms> terms_of(std::size_t cls) const {
     std::vector<RowTerms> result;
     for (const SimpleProgram::SimpleRow& row : program_.rows) {
       RowTerms& terms = result.emplace_back();
       for (const RowTerm& term : row.terms) {
-        const bool is_own = program_.products[term.monomial].column[cls] >= 0;
-        (is_own ? terms.own : terms.others).push_back(term);
+        const TrieColumn* own = column(term.monomial, cls);
+        const bool adds = term.coefficient > 0;
+        if (own == nullptr)
+          terms.others.push_back(term);
+        else
+          terms.own.push_back({term.coefficient,
+                               (adds ? least_ : most_).data() + term.monomial,
+                               (adds ? own->least : own->most).data()});
       }
     }
     return result;
@@ -120,11 +148,10 @@ class LoopSearch {
   void multiply(const std::uint32_t* at, std::size_t without) {
     for (std::size_t p = 0; p < least_.size(); ++p) {
       double least = 1, most = 1;
-      for (std::size_t c = 0; c < n_classes_; ++c) {
-        const TrieColumn* factor = c == without ? nullptr : column(p, c);
-        if (factor == nullptr) continue;
-        least *= factor->least[at[c]];
-        most *= factor->most[at[c]];
+      for (const Factor& factor : factors_of_product_[p]) {
+        if (factor.cls == without) continue;
+        least *= factor.least[at[factor.cls]];
+        most *= factor.most[at[factor.cls]];
       }
       least_[p] = least;
       most_[p] = most;
@@ -173,11 +200,8 @@ class LoopSearch {
     for (std::size_t r = 0; r < program_.rows.size(); ++r) {
       const SimpleProgram::SimpleRow& row = program_.rows[r];
       double sum = rest_[r];
-      for (const RowTerm& term : row_terms_[cls][r].own) {
-        const TrieColumn& own = *column(term.monomial, cls);
-        sum += term.coefficient * (term.coefficient > 0 ? least_[term.monomial] * own.least[node]
-                                                        : most_[term.monomial] * own.most[node]);
-      }
+      for (const OwnTerm& term : row_terms_[cls][r].own)
+        sum += term.coefficient * *term.others * term.extreme[node];
       if (row.kind == RowKind::kLimit && sum > row.limit) return false;
       if (row.kind == RowKind::kLatency) latency = std::max(latency, sum);
       if (row.kind == RowKind::kEnergy) energy = sum;
@@ -287,50 +311,96 @@ class LoopSearch {
     return !by_use || use_of(a) == use_of(b);
   }
 
-  /// Products of a partial assignment by what later choices multiply them with: those of equal
-  /// numbers by the same.
+  /// Numbers the products of a partial assignment: those of equal numbers are multiplied by the same
+  /// factors later on.
   void number_factors(const std::uint32_t* at) {
+    const auto shape = [&](std::size_t p, std::size_t c) {
+      const TrieColumn* factor = column(p, c);
+      return factor == nullptr ? TrieColumn::kConstant : factor->shape[at[c]];
+    };
+    factors_.clear();
     factor_number_.resize(program_.products.size());
-    std::vector<std::int64_t> shapes;
-    std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash> numbers;
-    for (std::size_t p = 0; p < program_.products.size(); ++p) {
-      shapes.assign(n_classes_, TrieColumn::kConstant);
-      for (std::size_t c = 0; c < n_classes_; ++c)
-        if (const TrieColumn* factor = column(p, c)) shapes[c] = factor->shape[at[c]];
-      factor_number_[p] =
-          numbers.try_emplace(shapes, static_cast<std::uint32_t>(numbers.size())).first->second;
+    for (std::uint32_t p = 0; p < program_.products.size(); ++p) {
+      std::uint64_t hash = 0;
+      for (std::size_t c = 0; c < n_classes_; ++c) hash = KeyHash::mix(hash ^ shape(p, c));
+      const auto is_known = [&](const std::pair<std::uint64_t, std::uint32_t>& known) {
+        if (known.first != hash) return false;
+        for (std::size_t c = 0; c < n_classes_; ++c)
+          if (shape(p, c) != shape(known.second, c)) return false;
+        return true;
+      };
+      const auto known = std::find_if(factors_.begin(), factors_.end(), is_known);
+      factor_number_[p] = static_cast<std::uint32_t>(known - factors_.begin());
+      if (known == factors_.end()) factors_.emplace_back(hash, p);
     }
   }
 
-  /// Of partial assignments that are alike those that no other one beats: each row is a sum of what
-  /// later choices multiply by the same factor, none of them negative.
+  /// A row as sums of products that later choices multiply by the same factors: one criterion each.
+  void find_criteria() {
+    constexpr std::uint32_t kNone = ~0U;
+    row_of_criterion_.clear();
+    criteria_terms_.clear();
+    for (std::uint32_t r = 0; r < program_.rows.size(); ++r) {
+      criterion_of_factor_.assign(factors_.size(), kNone);
+      for (const RowTerm& term : program_.rows[r].terms) {
+        std::uint32_t& criterion = criterion_of_factor_[factor_number_[term.monomial]];
+        if (criterion == kNone) {
+          criterion = static_cast<std::uint32_t>(row_of_criterion_.size());
+          row_of_criterion_.push_back(r);
+        }
+        criteria_terms_.push_back({criterion, term});
+      }
+    }
+  }
+
+  /// Of partial assignments that are alike those that no other one beats: whatever is chosen later
+  /// multiplies a criterion of all of them by the same factor, which is not negative. Rows that
+  /// decide nothing for any of them are left out: limits that none can exceed, latencies that are
+  /// never the longest.
   void keep_best(const std::vector<std::uint32_t>& alike, std::vector<std::uint32_t>* kept) {
     if (alike.size() <= 1) {
       kept->insert(kept->end(), alike.begin(), alike.end());
       return;
     }
     number_factors(partial_.data() + alike.front() * n_classes_);
-    std::vector<std::vector<RowTerm>> criteria;
-    for (const SimpleProgram::SimpleRow& row : program_.rows) {
-      std::unordered_map<std::uint32_t, std::size_t> own;  // by the number of the factor
-      for (const RowTerm& term : row.terms) {
-        const auto at = own.try_emplace(factor_number_[term.monomial], criteria.size()).first;
-        if (at->second == criteria.size()) criteria.emplace_back();
-        criteria[at->second].push_back(term);
+    find_criteria();
+    const std::size_t n_rows = program_.rows.size(), n_criteria = row_of_criterion_.size();
+    std::vector<double> values(n_criteria * alike.size(), 0);
+    std::vector<double> highest(n_rows, -std::numeric_limits<double>::infinity());
+    double least_latency = std::numeric_limits<double>::infinity();  // of the quickest
+    for (std::size_t i = 0; i < alike.size(); ++i) {
+      multiply(partial_.data() + alike[i] * n_classes_, n_classes_);
+      for (const auto& [criterion, term] : criteria_terms_)
+        values[i * n_criteria + criterion] += term.coefficient * most_[term.monomial];
+      double latency = bound_.own.latency;
+      for (std::size_t r = 0; r < n_rows; ++r) {
+        const SimpleProgram::SimpleRow& row = program_.rows[r];
+        if (row.kind == RowKind::kEnergy) continue;
+        double low = row.constant, high = row.constant;
+        for (const RowTerm& term : row.terms) {
+          const bool adds = term.coefficient > 0;
+          low += term.coefficient * (adds ? least_ : most_)[term.monomial];
+          high += term.coefficient * (adds ? most_ : least_)[term.monomial];
+        }
+        highest[r] = std::max(highest[r], high);
+        if (row.kind == RowKind::kLatency) latency = std::max(latency, low);
       }
+      least_latency = std::min(least_latency, latency);
+    }
+    std::vector<std::uint32_t> taken;
+    for (std::uint32_t k = 0; k < n_criteria; ++k) {
+      const std::uint32_t r = row_of_criterion_[k];
+      const SimpleProgram::SimpleRow& row = program_.rows[r];
+      const double reach = highest[r] * SearchBound::kAboveRounding;
+      if (row.kind == RowKind::kLimit && reach <= row.limit) continue;
+      if (row.kind == RowKind::kLatency && reach <= least_latency) continue;
+      taken.push_back(k);
     }
     PointSet points;
-    points.dimension = criteria.size();
-    points.values.reserve(points.dimension * alike.size());
-    for (const std::uint32_t i : alike) {
-      multiply(partial_.data() + i * n_classes_, n_classes_);
-      for (const std::vector<RowTerm>& terms : criteria) {
-        double sum = 0;
-        for (const RowTerm& term : terms) sum += term.coefficient * most_[term.monomial];
-        points.values.push_back(sum);
-      }
-    }
-    if (points.dimension == 0) {
+    points.dimension = taken.size();
+    for (std::size_t i = 0; i < alike.size(); ++i)
+      for (const std::uint32_t k : taken) points.values.push_back(values[i * n_criteria + k]);
+    if (taken.empty()) {
       kept->push_back(alike.front());
       return;
     }
@@ -377,13 +447,18 @@ class LoopSearch {
   std::vector<std::size_t> depth_;  // per class: loops chosen so far
   std::vector<StateTrie*> tries_;   // per class
   std::vector<std::vector<const TrieColumn*>> columns_;  // per class, as the program's
+  std::vector<std::vector<Factor>> factors_of_product_;
   std::vector<std::vector<RowTerms>> row_terms_;         // per class and row
   std::vector<std::vector<std::uint64_t>> kinds_;        // per class and node: hash, 0: not known
   std::vector<std::uint32_t> partial_, next_;            // nodes, one per class
   std::size_t n_partial_ = 0;
   std::vector<double> least_, most_;          // per product, of multiply()
   std::vector<double> rest_;                  // per row
-  std::vector<std::uint32_t> factor_number_;  // per product
+  std::vector<std::uint32_t> factor_number_;  // per product, of number_factors()
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> factors_;  // hash, a product with it
+  std::vector<std::uint32_t> criterion_of_factor_;                // of one row
+  std::vector<std::uint32_t> row_of_criterion_;
+  std::vector<std::pair<std::uint32_t, RowTerm>> criteria_terms_;
   LoopSearchResult result_;
 };
 

@@ -560,6 +560,23 @@ CompiledTemplate compile_template(const TileSearchContext& context, const Templa
   return result;
 }
 
+std::vector<std::uint32_t> distinct_templates(
+    const std::vector<CompiledTemplate>& compiled,
+    const std::function<double(const SimpleProgram&)>& bound) {
+  using Costs = std::pair<std::vector<std::shared_ptr<StateTable>>, std::vector<std::int64_t>>;
+  std::set<Costs> known;
+  std::vector<std::pair<double, std::uint32_t>> order;
+  for (std::uint32_t t = 0; t < compiled.size(); ++t) {
+    if (compiled[t].considered == 0) continue;
+    if (!known.emplace(compiled[t].tables, compiled[t].program.signature()).second) continue;
+    order.emplace_back(bound(compiled[t].program), t);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::uint32_t> result;
+  for (const auto& [least, t] : order) result.push_back(t);
+  return result;
+}
+
 TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
                                   const CompiledTemplate& compiled, std::uint32_t template_index) {
   return TemplateSearch(context, templ, compiled, template_index).run();

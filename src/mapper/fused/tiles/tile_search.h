@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -89,6 +90,12 @@ struct CompiledTemplate {
 };
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
                                   StateTables* tables);
+
+/// The templates of an Einsum that cost something of their own, as numbers in `compiled`, those with
+/// the lowest `bound` first; of templates whose equal states cost the same the first alone.
+std::vector<std::uint32_t> distinct_templates(
+    const std::vector<CompiledTemplate>& compiled,
+    const std::function<double(const SimpleProgram&)>& bound);
 
 /// Which rows of its skeleton a template may have tile shapes for, as far as bounds tell; in
 /// `possible` (per row) they are set to 1, others are left.
