@@ -126,13 +126,17 @@ TileSearchContext Search::tile_context(std::size_t einsum) const {
   context.tracked = &tracked_;
   context.unlimited = &unlimited_;
   if (uses_incumbent()) context.incumbent = control_.incumbent;
-  const bool is_whole = shapes_.size() == 1 && tracked_.empty() && bounds_apply();
-  if (is_whole && epsilon() == 0) context.met_objective = &met_objective_;
+  if (is_whole()) context.met_objective = &met_objective_;
   context.cancel = control_.cancel;
   context.space = &spaces_[einsum];
   context.templates = &templates_[einsum];
   context.compiled = &compiled_[einsum];
   return context;
+}
+
+/// Whether the pmappings of the only Einsum are whole mappings, of which the best is asked for.
+bool Search::is_whole() const {
+  return shapes_.size() == 1 && tracked_.empty() && bounds_apply() && epsilon() == 0;
 }
 
 /// Joins the pmappings of all Einsums where their exchanges agree.
@@ -181,8 +185,8 @@ void Search::compile_templates() {
   });
 }
 
-/// What each Einsum costs at least: by the bounds of its templates, or, once a scout has priced
-/// some of it, by a search for the least alone.
+/// What each Einsum costs at least: by the bounds of its templates, or, once something is known
+/// that it can cost, by a search for the least alone.
 void Search::find_least() {
   least_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
@@ -205,13 +209,14 @@ void Search::find_least() {
           known.latency = std::min(known.latency, group.value(i)[1]);
         }
       }
-      if (shapes_.size() == 1 && uses_incumbent())
-        if (const auto best = control_.incumbent->best()) {
-          known.energy = std::min(known.energy, best->cost.energy_j);
-          known.latency = std::min(known.latency, best->cost.latency_s);
-        }
-      least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
     }
+    if (const auto best =
+            is_whole() && uses_incumbent() ? control_.incumbent->best() : std::nullopt) {
+      known.energy = std::min(known.energy, best->cost.energy_j);
+      known.latency = std::min(known.latency, best->cost.latency_s);
+    }
+    if (std::isfinite(known.energy))
+      least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
     least_[e] = least;
   }
 }
@@ -254,7 +259,8 @@ std::vector<SearchBound> Search::bounds() {
 /// is good enough: what is found then would depend on when they found it.
 void Search::take_incumbent() {
   if (!uses_incumbent()) return;
-  SearchBound bound{.active = limit_ > 0, .objective = options_.objectives.front(), .limit = limit_};
+  SearchBound bound{
+      .active = limit_ > 0, .objective = options_.objectives.front(), .limit = limit_};
   bound.tighten(control_.incumbent->objective());
   if (bound.limit == limit_) return;
   limit_ = bound.limit;
@@ -280,6 +286,8 @@ void Search::offer(MappedResult mapped) {
 /// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
 void Search::scout() {
   if (cancelled()) return;
+  take_incumbent();
+  if (is_whole() && limit_ > 0) return take_known();  // what is in hand serves as well
   constexpr std::size_t kTileBeam = 8;
   explore(bounds(), kTileBeam);
   const JoinResult join = this->join(kJoinBeam);
@@ -293,7 +301,11 @@ void Search::scout() {
   if ((may_end_early || control_.incumbent != nullptr) && !join.mappings.empty())
     offer(finish(select(join.mappings).front()));
   limit_ *= kAboveRounding / (1 + epsilon());
-  // The known mapping is not in hand here, so what is as good must be found again.
+  take_known();
+}
+
+/// The known mapping is not in hand here, so what is as good must be found again.
+void Search::take_known() {
   const double known = control_.known_objective.value_or(0) * kAboveRounding;
   if (known > 0 && (limit_ == 0 || known < limit_)) {
     limit_ = known;

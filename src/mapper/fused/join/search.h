@@ -27,9 +27,11 @@ class Search {
   std::vector<SearchBound> bounds();
   double bound_of_all() const;
   void take_incumbent();
+  void take_known();
   bool uses_incumbent() const;
   void offer(MappedResult mapped);
   bool bounds_apply() const;
+  bool is_whole() const;
   double epsilon() const { return bounds_apply() ? options_.epsilon : 0; }
   void scout();
   void explore(const std::vector<SearchBound>& bounds, std::size_t beam);

@@ -111,8 +111,8 @@ std::optional<double> least_energy(const TileSearchContext& context, const Compi
 template <class Least>
 double least_of_all(const TileSearchContext& context, const std::vector<CompiledTemplate>& compiled,
                     double known, double loose, double SimpleProgram::*bound, const Least& least) {
-  const std::vector<std::uint32_t> order = distinct_templates(
-      compiled, [&](const SimpleProgram& program) { return program.*bound; });
+  const std::vector<std::uint32_t> order =
+      distinct_templates(compiled, [&](const SimpleProgram& program) { return program.*bound; });
   std::atomic<double> best{known * (1 - 1e-12)};  // what only equals it is not looked for
   std::atomic<bool> too_much{false};
   parallel_for(context.options->threads, order.size(), [&](std::size_t i) {

@@ -129,8 +129,7 @@ class LoopSearch {
         if (own == nullptr)
           terms.others.push_back(term);
         else
-          terms.own.push_back({term.coefficient,
-                               (adds ? least_ : most_).data() + term.monomial,
+          terms.own.push_back({term.coefficient, (adds ? least_ : most_).data() + term.monomial,
                                (adds ? own->least : own->most).data()});
       }
     }
@@ -311,8 +310,8 @@ class LoopSearch {
     return !by_use || use_of(a) == use_of(b);
   }
 
-  /// Numbers the products of a partial assignment: those of equal numbers are multiplied by the same
-  /// factors later on.
+  /// Numbers the products of a partial assignment: those of equal numbers are multiplied by the
+  /// same factors later on.
   void number_factors(const std::uint32_t* at) {
     const auto shape = [&](std::size_t p, std::size_t c) {
       const TrieColumn* factor = column(p, c);
@@ -448,9 +447,9 @@ class LoopSearch {
   std::vector<StateTrie*> tries_;   // per class
   std::vector<std::vector<const TrieColumn*>> columns_;  // per class, as the program's
   std::vector<std::vector<Factor>> factors_of_product_;
-  std::vector<std::vector<RowTerms>> row_terms_;         // per class and row
-  std::vector<std::vector<std::uint64_t>> kinds_;        // per class and node: hash, 0: not known
-  std::vector<std::uint32_t> partial_, next_;            // nodes, one per class
+  std::vector<std::vector<RowTerms>> row_terms_;   // per class and row
+  std::vector<std::vector<std::uint64_t>> kinds_;  // per class and node: hash, 0: not known
+  std::vector<std::uint32_t> partial_, next_;      // nodes, one per class
   std::size_t n_partial_ = 0;
   std::vector<double> least_, most_;          // per product, of multiply()
   std::vector<double> rest_;                  // per row
