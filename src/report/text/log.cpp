@@ -10,7 +10,7 @@ Log Log::to_standard_error() {
   log.logger_ =
       std::make_shared<spdlog::logger>("sluice", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   // %i: milliseconds since the previous message.
-  log.logger_->set_pattern("[%T.%e, +%i ms] %v");
+  log.logger_->set_pattern("[%T.%e, +%o ms] %v");
   return log;
 }
 

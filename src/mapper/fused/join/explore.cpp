@@ -85,10 +85,14 @@ namespace {
 /// In which order templates are priced: where what one finds bounds the others, those first that
 /// may be best.
 std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) {
-  if (context.met_objective != nullptr && context.beam == 0)
-    return distinct_templates(*context.compiled, [&](const SimpleProgram& program) {
+  if (context.met_objective != nullptr) {
+    auto distinct = distinct_templates(*context.compiled, [&](const SimpleProgram& program) {
       return context.bound.value(program.least_energy, program.least_latency);
     });
+    constexpr std::size_t kScouted = 64;
+    if (context.beam > 0) distinct.resize(std::min(distinct.size(), kScouted));
+    return distinct;
+  }
   std::vector<std::uint32_t> all(context.compiled->size());
   std::iota(all.begin(), all.end(), 0U);
   return all;

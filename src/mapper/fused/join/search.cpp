@@ -24,6 +24,8 @@
 namespace sluice::fused {
 namespace {
 
+constexpr std::size_t kTileBeam = 8;       // partial tile shapes a list in a scout's pricing
+constexpr std::size_t kWholeBeam = 64;     // the same where the best one alone is asked for
 constexpr std::size_t kJoinBeam = 32;      // entries a group in a scout's join
 constexpr std::size_t kSpineBeam = 20000;  // spines a layer in a scout's graph
 constexpr double kAboveRounding = SearchBound::kAboveRounding;
@@ -185,8 +187,8 @@ void Search::compile_templates() {
   });
 }
 
-/// What each Einsum costs at least: by the bounds of its templates, or, once something is known
-/// that it can cost, by a search for the least alone.
+/// What each Einsum costs at least: by the bounds of its templates, or, once a scout has priced
+/// some of it, by a search for the least alone.
 void Search::find_least() {
   least_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
@@ -209,11 +211,11 @@ void Search::find_least() {
           known.latency = std::min(known.latency, group.value(i)[1]);
         }
       }
-    }
-    if (const auto best =
-            is_whole() && uses_incumbent() ? control_.incumbent->best() : std::nullopt) {
-      known.energy = std::min(known.energy, best->cost.energy_j);
-      known.latency = std::min(known.latency, best->cost.latency_s);
+      if (const auto best =
+              is_whole() && uses_incumbent() ? control_.incumbent->best() : std::nullopt) {
+        known.energy = std::min(known.energy, best->cost.energy_j);
+        known.latency = std::min(known.latency, best->cost.latency_s);
+      }
     }
     if (std::isfinite(known.energy))
       least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
@@ -286,10 +288,7 @@ void Search::offer(MappedResult mapped) {
 /// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
 void Search::scout() {
   if (cancelled()) return;
-  take_incumbent();
-  if (is_whole() && limit_ > 0) return take_known();  // what is in hand serves as well
-  constexpr std::size_t kTileBeam = 8;
-  explore(bounds(), kTileBeam);
+  explore(bounds(), is_whole() ? kWholeBeam : kTileBeam);
   const JoinResult join = this->join(kJoinBeam);
   for (const JoinedMapping& mapping : join.mappings) {
     const double value =

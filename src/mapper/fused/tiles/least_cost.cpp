@@ -143,6 +143,11 @@ EnergyLatency least_cost(const TileSearchContext& searched, const std::vector<Te
                    [&](std::uint32_t t, const std::atomic<double>&) {
                      return least_latency(context, templates[t], compiled[t]);
                    });
+  // Searched for the best whole mapping, a template is searched for all that its energy can bound.
+  if (searched.met_objective != nullptr) {
+    result.energy = loose.energy;
+    return result;
+  }
   result.energy =
       least_of_all(context, compiled, known.energy, loose.energy, &SimpleProgram::least_energy,
                    [&](std::uint32_t t, const std::atomic<double>& best) {

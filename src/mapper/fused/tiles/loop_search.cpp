@@ -46,15 +46,14 @@ class LoopSearch {
 
   LoopSearchResult run() {
     partial_.assign(n_classes_, 0);
-    n_partial_ = 1;
-    if (steps_.empty() && request_.may_use && !request_.may_use(use_of(partial_.data())))
-      n_partial_ = 0;
+    n_partial_ = is_start_promising() ? 1 : 0;
     for (std::size_t step = 1; step <= steps_.size() && n_partial_ > 0; ++step) {
       if (request_.tighten) request_.tighten(&bound_);
-      expand(step);
+      expand(steps_[step - 1].cls);
       if (result_.gave_up) return std::move(result_);
       if (step == select_after_) select_by_use();
-      if (step < steps_.size()) compare(step < select_after_);
+      if (step < steps_.size()) compare();
+      if (request_.beam > 0) keep_lowest();
     }
     take_best();
     return std::move(result_);
@@ -108,6 +107,7 @@ class LoopSearch {
       if (steps[s].second) select_after_ = s + 1;
     }
     if (!selected.empty()) select_after_ = std::max<std::size_t>(select_after_, 1);
+    is_use_open_ = !selected.empty();
   }
 
   void find_factors() {
@@ -164,9 +164,7 @@ class LoopSearch {
     return sum;
   }
 
-  /// Step `step`, counted from 1.
-  void expand(std::size_t step) {
-    const std::size_t cls = steps_[step - 1].cls;
+  void expand(std::size_t cls) {
     next_.clear();
     const std::vector<RowTerms>& terms = row_terms_[cls];
     std::vector<std::uint32_t> at(n_classes_);
@@ -174,7 +172,7 @@ class LoopSearch {
       if (i % 256 == 0 && is_cancelled(request_.cancel)) result_.gave_up = true;
       const std::uint32_t parent = partial_[i * n_classes_ + cls];
       const StateTrie::Node& node = tries_[cls]->nodes()[parent];
-      const bool all_equal = step > select_after_ && kind_of_node(cls, parent) == kSettled;
+      const bool all_equal = kind_of_node(cls, parent) == kSettled;
       const std::uint32_t n = all_equal ? std::min(node.n, 1U) : node.n;
       result_.made += n;
       if (result_.made > request_.most_work) result_.gave_up = true;
@@ -185,22 +183,35 @@ class LoopSearch {
         rest_[r] = program_.rows[r].constant + least_of(terms[r].others);
       for (std::uint32_t child = node.first; child < node.first + n; ++child) {
         at[cls] = child;
-        if (is_promising(cls, child)) next_.insert(next_.end(), at.begin(), at.end());
+        const auto sum = [&](std::size_t r) {
+          double result = rest_[r];
+          for (const OwnTerm& term : terms[r].own)
+            result += term.coefficient * *term.others * term.extreme[child];
+          return result;
+        };
+        if (is_promising(sum)) next_.insert(next_.end(), at.begin(), at.end());
       }
     }
     ++depth_[cls];
     take_next();
   }
 
-  /// Whether what the partial assignment of multiply(), with a node of the class that was left out,
-  /// can become fits and is within the bound.
-  bool is_promising(std::size_t cls, std::uint32_t node) const {
+  bool is_start_promising() {
+    multiply(partial_.data(), n_classes_);
+    const auto sum = [&](std::size_t r) {
+      return program_.rows[r].constant + least_of(program_.rows[r].terms);
+    };
+    const bool is_used = steps_.empty() && request_.may_use;
+    return is_promising(sum) && (!is_used || request_.may_use(use_of(partial_.data())));
+  }
+
+  /// Whether what costs at least the sums of the rows fits and is within the bound.
+  template <class SumOfRow>
+  bool is_promising(const SumOfRow& sum_of_row) const {
     double energy = 0, latency = bound_.own.latency;
     for (std::size_t r = 0; r < program_.rows.size(); ++r) {
       const SimpleProgram::SimpleRow& row = program_.rows[r];
-      double sum = rest_[r];
-      for (const OwnTerm& term : row_terms_[cls][r].own)
-        sum += term.coefficient * *term.others * term.extreme[node];
+      const double sum = sum_of_row(r);
       if (row.kind == RowKind::kLimit && sum > row.limit) return false;
       if (row.kind == RowKind::kLatency) latency = std::max(latency, sum);
       if (row.kind == RowKind::kEnergy) energy = sum;
@@ -239,28 +250,33 @@ class LoopSearch {
       if (request_.may_use(use_of(at))) next_.insert(next_.end(), at, at + n_classes_);
     }
     take_next();
+    is_use_open_ = false;
+    for (std::vector<std::uint64_t>& kinds : kinds_) std::fill(kinds.begin(), kinds.end(), 0);
   }
 
   // ---- comparing ---------------------------------------------------------------------------
 
-  /// Drops partial assignments that another one beats whatever is chosen later. `by_use`: their use
-  /// of fanouts is still to be judged.
-  void compare(bool by_use) {
+  /// Drops partial assignments that another one beats whatever is chosen later.
+  void compare() {
     constexpr std::size_t kFew = 16;
     if (n_partial_ < kFew) return;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> by_kind(n_partial_);
-    for (std::uint32_t i = 0; i < n_partial_; ++i) by_kind[i] = {kind_of(i, by_use), i};
+    for (std::uint32_t i = 0; i < n_partial_; ++i) by_kind[i] = {kind_of(i), i};
     std::sort(by_kind.begin(), by_kind.end());
     std::vector<std::uint32_t> kept, alike;
     for (std::size_t first = 0, last = 0; first < by_kind.size(); first = last) {
       alike.clear();
       for (; last < by_kind.size() && by_kind[last].first == by_kind[first].first; ++last) {
         const std::uint32_t i = by_kind[last].second;
-        const bool is_alike = alike.empty() || are_alike(alike.front(), i, by_use);
+        const bool is_alike = alike.empty() || are_alike(alike.front(), i);
         (is_alike ? alike : kept).push_back(i);
       }
       keep_best(alike, &kept);
     }
+    keep(std::move(kept));
+  }
+
+  void keep(std::vector<std::uint32_t> kept) {
     std::sort(kept.begin(), kept.end());
     next_.clear();
     for (const std::uint32_t i : kept) {
@@ -279,18 +295,19 @@ class LoopSearch {
       return column->shape[node] == TrieColumn::kConstant;
     };
     kind = kSettled;
-    if (std::all_of(columns_[cls].begin(), columns_[cls].end(), is_constant)) return kind;
+    if (!is_use_open_ && std::all_of(columns_[cls].begin(), columns_[cls].end(), is_constant))
+      return kind;
     kind = KeyHash::mix(tries_[cls]->structure(node) + 2);
     for (const TrieColumn* column : columns_[cls]) kind = KeyHash::mix(kind ^ column->shape[node]);
     return kind;
   }
 
   /// Of which hash partial assignments are that are alike.
-  std::uint64_t kind_of(std::uint32_t i, bool by_use) {
+  std::uint64_t kind_of(std::uint32_t i) {
     const std::uint32_t* at = partial_.data() + i * n_classes_;
     std::uint64_t hash = 0;
     for (std::size_t c = 0; c < n_classes_; ++c) hash = KeyHash::mix(hash ^ kind_of_node(c, at[c]));
-    if (by_use)
+    if (is_use_open_)
       for (const std::int64_t use : use_of(at))
         hash = KeyHash::mix(hash ^ static_cast<std::uint64_t>(use));
     return hash;
@@ -298,7 +315,7 @@ class LoopSearch {
 
   /// Whether two partial assignments have the same choices left, to the same effect but for a
   /// factor of each product.
-  bool are_alike(std::uint32_t i, std::uint32_t j, bool by_use) const {
+  bool are_alike(std::uint32_t i, std::uint32_t j) const {
     const std::uint32_t* a = partial_.data() + i * n_classes_;
     const std::uint32_t* b = partial_.data() + j * n_classes_;
     for (std::size_t c = 0; c < n_classes_; ++c) {
@@ -307,7 +324,7 @@ class LoopSearch {
       for (const TrieColumn* column : columns_[c])
         if (column->shape[a[c]] != column->shape[b[c]]) return false;
     }
-    return !by_use || use_of(a) == use_of(b);
+    return !is_use_open_ || use_of(a) == use_of(b);
   }
 
   /// Numbers the products of a partial assignment: those of equal numbers are multiplied by the
@@ -406,8 +423,24 @@ class LoopSearch {
     for (const std::uint32_t i : pareto_front(points)) kept->push_back(alike[i]);
   }
 
+  /// Keeps a beam: the partial assignments of the lowest bounds.
+  void keep_lowest() {
+    if (n_partial_ <= request_.beam) return;
+    std::vector<std::pair<double, std::uint32_t>> order;
+    for (std::uint32_t i = 0; i < n_partial_; ++i) {
+      const EnergyLatency cost = cost_of(partial_.data() + i * n_classes_);
+      order.emplace_back(bound_.value(cost.energy, cost.latency), i);
+    }
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(request_.beam),
+                     order.end());
+    std::vector<std::uint32_t> kept;
+    for (std::size_t k = 0; k < request_.beam; ++k) kept.push_back(order[k].second);
+    keep(std::move(kept));
+  }
+
   // ---- the result --------------------------------------------------------------------------
 
+  /// What a tile shape costs; of a partial one, what it costs at least.
   EnergyLatency cost_of(const std::uint32_t* at) {
     multiply(at, n_classes_);
     EnergyLatency cost;
@@ -442,6 +475,7 @@ class LoopSearch {
   SearchBound bound_;
   std::vector<std::vector<std::uint32_t>> order_;  // per class: its loops as they are chosen
   std::vector<Step> steps_;
+  bool is_use_open_ = false;        // whether the use of fanouts is still to be judged
   std::size_t select_after_ = 0;    // so many steps: the use of fanouts is known; 0: nobody asks
   std::vector<std::size_t> depth_;  // per class: loops chosen so far
   std::vector<StateTrie*> tries_;   // per class

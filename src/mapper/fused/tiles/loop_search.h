@@ -21,6 +21,8 @@ struct LoopSearchRequest {
   std::function<void(SearchBound*)> tighten;  ///< asked now and then
   const std::atomic<bool>* cancel = nullptr;
   double most_work = std::numeric_limits<double>::infinity();  ///< partial assignments made
+  std::size_t beam =
+      0;  ///< > 0: so many partial assignments are kept, of the lowest bounds (not exact)
 
   /// Spatial dimensions by whose use tile shapes are selected, and which uses may be.
   std::vector<std::pair<ComponentId, std::uint32_t>> selected_by;

@@ -148,8 +148,8 @@ class TemplateSearch {
              row.kind == SimpleProgram::RowKind::kPersistent;
     };
     const auto& rows = compiled_.program.rows;
-    return context_.met_objective != nullptr && context_.beam == 0 && prunes() &&
-           rows_.size() == 1 && std::none_of(rows.begin(), rows.end(), is_held) &&
+    return context_.met_objective != nullptr && prunes() && rows_.size() == 1 &&
+           std::none_of(rows.begin(), rows.end(), is_held) &&
            std::none_of(templ_.loops.begin(), templ_.loops.end(),
                         [](const LoopPlace& loop) { return loop.fused; });
   }
@@ -165,6 +165,7 @@ class TemplateSearch {
       *bound = bound_;
     };
     request.cancel = context_.cancel;
+    request.beam = context_.beam;
     lists_ =
         std::make_unique<StateLists>(context_, templ_, compiled_, std::vector<std::uint32_t>{});
     const std::vector<double>& wanted = lists_->wanted_usage();

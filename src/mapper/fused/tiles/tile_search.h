@@ -91,8 +91,8 @@ struct CompiledTemplate {
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
                                   StateTables* tables);
 
-/// The templates of an Einsum that cost something of their own, as numbers in `compiled`, those with
-/// the lowest `bound` first; of templates whose equal states cost the same the first alone.
+/// The templates of an Einsum that cost something of their own, as numbers in `compiled`, those
+/// with the lowest `bound` first; of templates whose equal states cost the same the first alone.
 std::vector<std::uint32_t> distinct_templates(
     const std::vector<CompiledTemplate>& compiled,
     const std::function<double(const SimpleProgram&)>& bound);
