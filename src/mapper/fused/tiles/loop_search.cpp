@@ -15,10 +15,7 @@ namespace {
 using RowKind = SimpleProgram::RowKind;
 
 /// How many instances work together is decided before what each of them does in turn.
-std::uint32_t rank_of(const ClassLoop& loop) {
-  if (!loop.spatial) return 2 * loop.gap + 1;
-  return loop.gap == 0 ? 0 : 2 * loop.gap - 2;
-}
+std::pair<bool, std::uint32_t> rank_of(const ClassLoop& loop) { return {!loop.spatial, loop.gap}; }
 
 class LoopSearch {
  public:
@@ -45,26 +42,34 @@ class LoopSearch {
   }
 
   LoopSearchResult run() {
-    partial_.assign(n_classes_, 0);
-    n_partial_ = is_start_promising() ? 1 : 0;
-    for (std::size_t step = 1; step <= steps_.size() && n_partial_ > 0; ++step) {
-      if (request_.tighten) request_.tighten(&bound_);
-      expand(steps_[step - 1].cls);
+    if (request_.starts == nullptr)
+      choose_spatial();
+    else
+      take_starts(request_.starts->nodes.data(), request_.starts->n);
+    for (std::size_t step = n_spatial_; step < steps_.size() && n_partial_ > 0; ++step) {
+      take_step(step);
       if (result_.gave_up) return std::move(result_);
-      if (step == select_after_) select_by_use();
-      if (step < steps_.size()) compare();
       if (request_.beam > 0) keep_lowest();
     }
     take_best();
     return std::move(result_);
   }
 
+  std::optional<LoopStarts> starts() {
+    choose_spatial();
+    if (result_.gave_up) return std::nullopt;
+    LoopStarts result;
+    for (std::size_t i = 0; i < n_partial_; ++i) {
+      const EnergyLatency cost = cost_of(partial_.data() + i * n_classes_);
+      result.bound = std::min(result.bound, bound_.value(cost.energy, cost.latency));
+    }
+    result.nodes = std::move(partial_);
+    result.n = n_partial_;
+    return result;
+  }
+
  private:
   static constexpr std::uint64_t kSettled = 1;
-  struct Step {
-    std::uint32_t rank;
-    std::size_t cls;
-  };
   /// A product's factor of one class: extremes per node.
   struct Factor {
     std::size_t cls;
@@ -84,8 +89,7 @@ class LoopSearch {
   };
 
   void order_loops() {
-    const auto& selected = request_.selected_by;
-    std::vector<std::pair<Step, bool>> steps;  // and whether the use of a fanout depends on it
+    std::vector<std::pair<std::pair<bool, std::uint32_t>, std::size_t>> steps;  // ranks and classes
     for (std::size_t c = 0; c < n_classes_; ++c) {
       const std::vector<ClassLoop>& loops = (*request_.classes)[c].loops;
       std::vector<std::uint32_t>& order = order_.emplace_back(loops.size());
@@ -94,20 +98,13 @@ class LoopSearch {
         return rank_of(loops[a]) < rank_of(loops[b]);
       });
       for (const std::uint32_t l : order) {
-        const std::pair fanout{loops[l].component, loops[l].dimension};
-        const bool selects = loops[l].spatial &&
-                             std::find(selected.begin(), selected.end(), fanout) != selected.end();
-        steps.push_back({{rank_of(loops[l]), c}, selects});
+        steps.emplace_back(rank_of(loops[l]), c);
+        if (loops[l].spatial) ++n_spatial_;
       }
     }
     std::stable_sort(steps.begin(), steps.end(),
-                     [](const auto& a, const auto& b) { return a.first.rank < b.first.rank; });
-    for (std::size_t s = 0; s < steps.size(); ++s) {
-      steps_.push_back(steps[s].first);
-      if (steps[s].second) select_after_ = s + 1;
-    }
-    if (!selected.empty()) select_after_ = std::max<std::size_t>(select_after_, 1);
-    is_use_open_ = !selected.empty();
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [rank, cls] : steps) steps_.push_back(cls);
   }
 
   void find_factors() {
@@ -165,7 +162,7 @@ class LoopSearch {
   }
 
   void expand(std::size_t cls) {
-    next_.clear();
+    begin_next();
     const std::vector<RowTerms>& terms = row_terms_[cls];
     std::vector<std::uint32_t> at(n_classes_);
     for (std::size_t i = 0; i < n_partial_; ++i) {
@@ -189,20 +186,88 @@ class LoopSearch {
             result += term.coefficient * *term.others * term.extreme[child];
           return result;
         };
-        if (is_promising(sum)) next_.insert(next_.end(), at.begin(), at.end());
+        if (is_promising(sum)) push_next(at.data());
       }
     }
     ++depth_[cls];
     take_next();
   }
 
-  bool is_start_promising() {
-    multiply(partial_.data(), n_classes_);
+  // ---- spatial loops -----------------------------------------------------------------------
+
+  /// The choices for all spatial loops that are worth going on with.
+  void choose_spatial() {
+    const std::shared_ptr<const SpatialChoices> known =
+        request_.memo == nullptr || request_.selected_by.empty() ? nullptr : spatial_choices();
+    if (known != nullptr) {
+      std::vector<char> may_use;
+      for (const std::vector<std::int64_t>& use : known->uses)
+        may_use.push_back(request_.may_use(use) ? 1 : 0);
+      std::vector<std::uint32_t> allowed;
+      std::size_t n = 0;
+      for (std::size_t i = 0; i < known->use.size(); ++i) {
+        if (may_use[known->use[i]] == 0) continue;
+        const std::uint32_t* at = known->nodes.data() + i * n_classes_;
+        allowed.insert(allowed.end(), at, at + n_classes_);
+        ++n;
+      }
+      take_starts(allowed.data(), n);
+      compare();
+      return;
+    }
+    is_use_open_ = !request_.selected_by.empty();
+    take_starts(std::vector<std::uint32_t>(n_classes_, 0).data(), 1);
+    for (std::size_t step = 0; step < n_spatial_ && n_partial_ > 0 && !result_.gave_up; ++step)
+      take_step(step);
+    if (!is_use_open_ || result_.gave_up) return;
+    select_by_use();
+    compare();
+  }
+
+  std::shared_ptr<const SpatialChoices> spatial_choices() const {
+    const std::vector<FanoutDimension>& fanouts = request_.selected_by;
+    std::vector<SpatialLoops> classes;
+    for (std::size_t c = 0; c < n_classes_; ++c) {
+      const std::vector<ClassLoop>& loops = (*request_.classes)[c].loops;
+      SpatialLoops& own = classes.emplace_back();
+      own.states = &(*request_.tables)[c]->states;
+      own.trie = tries_[c];
+      for (const std::uint32_t l : order_[c])
+        if (loops[l].spatial) own.loops.push_back({l, fanout_of(loops[l])});
+    }
+    return request_.memo->choices(classes, fanouts);
+  }
+
+  /// A number among the selecting fanouts; their number: none of them.
+  std::size_t fanout_of(const ClassLoop& loop) const {
+    const auto is_own = [&](const FanoutDimension& fanout) {
+      return fanout.component == loop.component && fanout.dimension == loop.dimension;
+    };
+    const auto& fanouts = request_.selected_by;
+    return static_cast<std::size_t>(std::find_if(fanouts.begin(), fanouts.end(), is_own) -
+                                    fanouts.begin());
+  }
+
+  /// Begins with those of some partial assignments that are promising.
+  void take_starts(const std::uint32_t* nodes, std::size_t n) {
+    begin_next();
     const auto sum = [&](std::size_t r) {
       return program_.rows[r].constant + least_of(program_.rows[r].terms);
     };
-    const bool is_used = steps_.empty() && request_.may_use;
-    return is_promising(sum) && (!is_used || request_.may_use(use_of(partial_.data())));
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t* at = nodes + i * n_classes_;
+      multiply(at, n_classes_);
+      if (is_promising(sum)) push_next(at);
+    }
+    take_next();
+  }
+
+  // ---- extending ---------------------------------------------------------------------------
+
+  void take_step(std::size_t step) {
+    if (request_.tighten) request_.tighten(&bound_);
+    expand(steps_[step]);
+    if (!result_.gave_up && step + 1 < steps_.size()) compare();
   }
 
   /// Whether what costs at least the sums of the rows fits and is within the bound.
@@ -219,9 +284,19 @@ class LoopSearch {
     return !bound_.hopeless(energy + program_.leak_w * latency, latency);
   }
 
+  void begin_next() {
+    next_.clear();
+    n_next_ = 0;
+  }
+
+  void push_next(const std::uint32_t* at) {
+    next_.insert(next_.end(), at, at + n_classes_);
+    ++n_next_;
+  }
+
   void take_next() {
     std::swap(partial_, next_);
-    n_partial_ = partial_.size() / n_classes_;
+    n_partial_ = n_next_;
   }
 
   // ---- use of fanouts ----------------------------------------------------------------------
@@ -235,19 +310,19 @@ class LoopSearch {
           (*request_.tables)[c]->states.state(tries_[c]->nodes()[at[c]].state);
       for (std::size_t l = 0; l < depth_[c]; ++l) {
         const ClassLoop& loop = loops[order_[c][l]];
-        for (std::size_t d = 0; loop.spatial && d < use.size(); ++d)
-          if (request_.selected_by[d] == std::pair{loop.component, loop.dimension})
-            use[d] *= trip_count(trips[order_[c][l]]);
+        if (!loop.spatial) continue;
+        const std::size_t fanout = fanout_of(loop);
+        if (fanout < use.size()) use[fanout] *= trip_count(trips[order_[c][l]]);
       }
     }
     return use;
   }
 
   void select_by_use() {
-    next_.clear();
+    begin_next();
     for (std::size_t i = 0; i < n_partial_; ++i) {
       const std::uint32_t* at = partial_.data() + i * n_classes_;
-      if (request_.may_use(use_of(at))) next_.insert(next_.end(), at, at + n_classes_);
+      if (request_.may_use(use_of(at))) push_next(at);
     }
     take_next();
     is_use_open_ = false;
@@ -278,10 +353,9 @@ class LoopSearch {
 
   void keep(std::vector<std::uint32_t> kept) {
     std::sort(kept.begin(), kept.end());
-    next_.clear();
+    begin_next();
     for (const std::uint32_t i : kept) {
-      const auto at = partial_.begin() + static_cast<std::ptrdiff_t>(i * n_classes_);
-      next_.insert(next_.end(), at, at + static_cast<std::ptrdiff_t>(n_classes_));
+      push_next(partial_.data() + i * n_classes_);
     }
     take_next();
   }
@@ -474,9 +548,9 @@ class LoopSearch {
   const std::size_t n_classes_;
   SearchBound bound_;
   std::vector<std::vector<std::uint32_t>> order_;  // per class: its loops as they are chosen
-  std::vector<Step> steps_;
-  bool is_use_open_ = false;        // whether the use of fanouts is still to be judged
-  std::size_t select_after_ = 0;    // so many steps: the use of fanouts is known; 0: nobody asks
+  std::vector<std::size_t> steps_;                 // each chooses the next loop of a class
+  std::size_t n_spatial_ = 0;                      // the first ones: spatial loops
+  bool is_use_open_ = false;                       // whether the use of fanouts is still to be judged
   std::vector<std::size_t> depth_;  // per class: loops chosen so far
   std::vector<StateTrie*> tries_;   // per class
   std::vector<std::vector<const TrieColumn*>> columns_;  // per class, as the program's
@@ -484,7 +558,7 @@ class LoopSearch {
   std::vector<std::vector<RowTerms>> row_terms_;   // per class and row
   std::vector<std::vector<std::uint64_t>> kinds_;  // per class and node: hash, 0: not known
   std::vector<std::uint32_t> partial_, next_;      // nodes, one per class
-  std::size_t n_partial_ = 0;
+  std::size_t n_partial_ = 0, n_next_ = 0;
   std::vector<double> least_, most_;          // per product, of multiply()
   std::vector<double> rest_;                  // per row
   std::vector<std::uint32_t> factor_number_;  // per product, of number_factors()
@@ -499,6 +573,10 @@ class LoopSearch {
 
 LoopSearchResult search_loops(const LoopSearchRequest& request) {
   return LoopSearch(request).run();
+}
+
+std::optional<LoopStarts> find_starts(const LoopSearchRequest& request) {
+  return LoopSearch(request).starts();
 }
 
 }  // namespace sluice::fused

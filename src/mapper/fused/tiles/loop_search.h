@@ -5,12 +5,22 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "spatial_choices.h"
 #include "tile_search.h"
 
 namespace sluice::fused {
+
+/// The choices for the spatial loops of a template that are worth going on with.
+struct LoopStarts {
+  std::vector<std::uint32_t> nodes;  ///< per choice a trie's node of each class
+  std::size_t n = 0;                 ///< choices
+  /// No tile shape has a lower objective.
+  double bound = std::numeric_limits<double>::infinity();
+};
 
 /// What a search of one template loop by loop is about.
 struct LoopSearchRequest {
@@ -24,9 +34,11 @@ struct LoopSearchRequest {
   std::size_t beam =
       0;  ///< > 0: so many partial assignments are kept, of the lowest bounds (not exact)
 
-  /// Spatial dimensions by whose use tile shapes are selected, and which uses may be.
-  std::vector<std::pair<ComponentId, std::uint32_t>> selected_by;
+  /// Fanouts by whose use tile shapes are selected, and which uses may be.
+  std::vector<FanoutDimension> selected_by;
   std::function<bool(const std::vector<std::int64_t>& use)> may_use;
+  SpatialMemo* memo = nullptr;         ///< of searches with the same `selected_by`; may be missing
+  const LoopStarts* starts = nullptr;  ///< of find_starts(); may be missing
 };
 
 struct LoopSearchResult {
@@ -38,10 +50,13 @@ struct LoopSearchResult {
 };
 
 /// The tile shape of a template with the least objective, as far as it is within the bound; of
-/// equal ones that of less energy, then the first. Loop by loop, all classes side by side, the
-/// spatial loops before the temporal ones right above them. Partial assignments with the same
+/// equal ones that of less energy, then the first. Loop by loop, all classes side by side, first
+/// the spatial loops, then the temporal ones, each from the outside in. Partial assignments with the same
 /// choices left, each of which multiplies the products of both by the same factors, are compared
 /// with each other; all are held against the bound.
 LoopSearchResult search_loops(const LoopSearchRequest& request);
+
+/// What search_loops() begins with. None where the search was cancelled.
+std::optional<LoopStarts> find_starts(const LoopSearchRequest& request);
 
 }  // namespace sluice::fused

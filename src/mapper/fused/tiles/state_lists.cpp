@@ -62,12 +62,6 @@ void StateLists::find_demanding() {
   }
 }
 
-std::vector<std::pair<ComponentId, std::uint32_t>> StateLists::demanding() const {
-  std::vector<std::pair<ComponentId, std::uint32_t>> result;
-  for (const Demanding& own : demanding_) result.emplace_back(own.component, own.dimension);
-  return result;
-}
-
 // ---- lists ----------------------------------------------------------------------------------
 
 void StateLists::make_lists(std::size_t cls) {
@@ -115,7 +109,7 @@ std::int64_t StateLists::combine_usage(std::uint32_t a, std::uint32_t b) {
   if (b == no_usage_) return a;
   usage_ = usages_[a];
   for (std::size_t d = 0; d < usage_.size(); ++d)
-    if ((usage_[d] *= usages_[b][d]) > demanding_[d].fanout) return -1;
+    if ((usage_[d] *= usages_[b][d]) > demanding_[d].instances) return -1;
   return number_usage(usage_);
 }
 

@@ -11,6 +11,7 @@
 #include "mapper/common/key_hash.h"
 #include "mapper/fused/price/partial_sums.h"
 #include "mapper/space/pmapping.h"
+#include "spatial_choices.h"
 #include "tile_search.h"
 
 namespace sluice::fused {
@@ -45,7 +46,7 @@ class StateLists {
   const std::vector<std::size_t>& order() const { return order_; }
 
   /// The dimensions by whose use tile shapes are selected.
-  std::vector<std::pair<ComponentId, std::uint32_t>> demanding() const;
+  const std::vector<FanoutDimension>& demanding() const { return demanding_; }
   /// Use that `min_usage` demands of each demanding dimension.
   const std::vector<double>& wanted_usage() const { return wanted_usage_; }
   const Usage& usage(std::uint32_t number) const { return usages_[number]; }
@@ -101,12 +102,7 @@ class StateLists {
   std::unordered_map<Usage, std::uint32_t, KeyHash> usage_number_;
   std::uint32_t no_usage_ = 0;
   std::vector<std::size_t> order_;
-  struct Demanding {
-    ComponentId component;
-    std::uint32_t dimension;
-    std::int64_t fanout;
-  };
-  std::vector<Demanding> demanding_;
+  std::vector<FanoutDimension> demanding_;
   std::vector<double> wanted_usage_;
   std::optional<PartialSums> sums_, roomy_sums_;  // bounds of needed lists, of all
   mutable Usage usage_;                           // scratch; one search, one thread
