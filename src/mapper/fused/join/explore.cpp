@@ -80,36 +80,58 @@ void Search::keep_agreed(const ExchangeRequest& request, ExchangeSpace* space) {
   keep_rows(agreed, space);
 }
 
-namespace {
+/// Where pmappings are whole mappings: what the search of each template begins with, and by that
+/// what each of them costs at least.
+void Search::find_starts(const TileSearchContext& context) {
+  const std::vector<std::uint32_t> order =
+      distinct_templates(*context.compiled, [&](const SimpleProgram& program) {
+        return context.bound.value(program.least_energy, program.least_latency);
+      });
+  std::vector<LoopStarts> starts(context.compiled->size());
+  parallel_for(options_.threads, order.size(), [&](std::size_t i) {
+    const std::uint32_t t = order[i];
+    if (cancelled()) return;
+    if (auto own = fused::find_starts(context, (*context.templates)[t], (*context.compiled)[t], t))
+      starts[t] = std::move(*own);
+  });
+  if (!cancelled()) starts_ = std::move(starts);
+}
 
-/// In which order templates are priced: where what one finds bounds the others, those first that
-/// may be best.
-std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) {
-  if (context.met_objective != nullptr) {
-    auto distinct = distinct_templates(*context.compiled, [&](const SimpleProgram& program) {
-      return context.bound.value(program.least_energy, program.least_latency);
-    });
-    constexpr std::size_t kScouted = 64;
-    if (context.beam > 0) distinct.resize(std::min(distinct.size(), kScouted));
-    return distinct;
-  }
+/// In which order templates are priced: of whole mappings those first that may be best.
+std::vector<std::uint32_t> Search::order_of_templates(const TileSearchContext& context) const {
   std::vector<std::uint32_t> all(context.compiled->size());
   std::iota(all.begin(), all.end(), 0U);
+  if (context.starts == nullptr) return all;
+  std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return starts_[a].bound < starts_[b].bound;
+  });
+  constexpr std::size_t kScouted = 64;
+  if (context.beam > 0) all.resize(std::min(all.size(), kScouted));
   return all;
 }
 
-}  // namespace
-
 /// All pmappings of one Einsum worth joining; of its exchange space, the rows that have any stay.
-PmappingTable Search::price(const TileSearchContext& context) {
+PmappingTable Search::price(const TileSearchContext& of_einsum) {
+  TileSearchContext context = of_einsum;
   const std::size_t e = context.shape->einsum.index();
+  if (context.met_objective != nullptr) {
+    if (starts_.empty()) find_starts(context);
+    if (!starts_.empty()) context.starts = &starts_;
+  }
   std::vector<TemplateResult> results(templates_[e].size());
+  std::vector<char> is_searched(templates_[e].size(), 0);
   const std::vector<std::uint32_t> order = order_of_templates(context);
   parallel_for(options_.threads, order.size(), [&](std::size_t i) {
     if (cancelled()) return;
     const std::uint32_t t = order[i];
     results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t], t);
+    is_searched[t] = cancelled() || context.beam > 0 ? 0 : 1;
   });
+  if (!starts_.empty()) {
+    open_bound_ = std::numeric_limits<double>::infinity();
+    for (std::size_t t = 0; t < starts_.size(); ++t)
+      if (is_searched[t] == 0) open_bound_ = std::min(open_bound_, starts_[t].bound);
+  }
   PmappingTable table;
   table.templates = templates_[e];
   const auto priced = merge_results(context, results, compiled_[e], &table);

@@ -128,7 +128,10 @@ TileSearchContext Search::tile_context(std::size_t einsum) const {
   context.tracked = &tracked_;
   context.unlimited = &unlimited_;
   if (uses_incumbent()) context.incumbent = control_.incumbent;
-  if (is_whole()) context.met_objective = &met_objective_;
+  if (is_whole()) {
+    context.met_objective = &met_objective_;
+    context.spatial = &spatial_;
+  }
   context.cancel = control_.cancel;
   context.space = &spaces_[einsum];
   context.templates = &templates_[einsum];
@@ -230,7 +233,10 @@ double Search::bound_of_all() const {
     sum.energy += least.energy;
     sum.latency += least.latency;
   }
-  return objective_value(options_.objectives.front(), sum.energy, sum.latency);
+  const double all = objective_value(options_.objectives.front(), sum.energy, sum.latency);
+  double open = std::min(open_bound_, met_objective_.load());
+  if (limit_ > 0) open = std::min(open, limit_);
+  return std::isfinite(open) ? std::max(all, open / kAboveRounding / kAboveRounding) : all;
 }
 
 /// Per Einsum: what all others cost at least, and what must be beaten.

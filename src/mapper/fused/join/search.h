@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "join.h"
+#include "mapper/fused/tiles/loop_search.h"
 #include "mapper/space/template_lists.h"
 
 namespace sluice::fused {
@@ -40,7 +41,9 @@ class Search {
                                    bool coarse) const;
   void keep_promising(const TileSearchContext& context);
   static void keep_agreed(const ExchangeRequest& request, ExchangeSpace* space);
-  PmappingTable price(const TileSearchContext& context);
+  void find_starts(const TileSearchContext& context);
+  std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) const;
+  PmappingTable price(const TileSearchContext& of_einsum);
   static void agree(const ExchangeRequest& request, const ExchangeSpace& space,
                     ExchangeAgreement* agreement);
   JoinContext join_context() const;
@@ -71,6 +74,10 @@ class Search {
   std::vector<bool> unlimited_;
   std::optional<MappedResult> best_so_far_;  // the scout's
   mutable std::atomic<double> met_objective_{std::numeric_limits<double>::infinity()};
+  // Where the pmappings of the only Einsum are whole mappings:
+  mutable SpatialMemo spatial_;
+  std::vector<LoopStarts> starts_;  // per template
+  double open_bound_ = 0;           // objective of what is not searched: at least
   SearchStatistics statistics_;
 };
 

@@ -76,21 +76,23 @@ class TemplateSearch {
         templ_(templ),
         compiled_(compiled),
         skeleton_(context.space->skeletons[context.space->skeleton_of[index]]),
+        index_(index),
         n_classes_(compiled.classes.size()) {
     result_.considered = compiled.considered;
     tighten_bound();
   }
 
-  TemplateResult run() {
+  std::optional<LoopStarts> starts() {
+    LoopStarts result;
+    if (!is_promising()) return result;
     const SimpleProgram& program = compiled_.program;
-    if (result_.considered == 0) return std::move(result_);
-    if (!program.feasible) {
-      result_.miss = {true, program.infeasible_component, program.smallest_excess, 0};
-      return std::move(result_);
-    }
-    if (bound_.hopeless(program.least_energy, program.least_latency)) return std::move(result_);
-    find_rows();
-    if (rows_.empty()) return std::move(result_);
+    if (is_whole()) return fused::find_starts(loop_request());
+    result.bound = bound_.value(program.least_energy, program.least_latency);
+    return result;
+  }
+
+  TemplateResult run() {
+    if (!is_promising()) return std::move(result_);
     if (is_whole()) {
       find_best();
       return std::move(result_);
@@ -113,6 +115,19 @@ class TemplateSearch {
     std::uint32_t index = 0;
     std::vector<std::uint32_t> numbers;
   };
+
+  /// Whether there is anything to search.
+  bool is_promising() {
+    const SimpleProgram& program = compiled_.program;
+    if (result_.considered == 0) return false;
+    if (!program.feasible) {
+      result_.miss = {true, program.infeasible_component, program.smallest_excess, 0};
+      return false;
+    }
+    if (bound_.hopeless(program.least_energy, program.least_latency)) return false;
+    find_rows();
+    return !rows_.empty();
+  }
 
   void find_rows() {
     FusedBound bound(compiled_.program);
@@ -154,7 +169,7 @@ class TemplateSearch {
                         [](const LoopPlace& loop) { return loop.fused; });
   }
 
-  void find_best() {
+  LoopSearchRequest loop_request() {
     LoopSearchRequest request;
     request.classes = &compiled_.classes;
     request.tables = &compiled_.tables;
@@ -166,18 +181,26 @@ class TemplateSearch {
     };
     request.cancel = context_.cancel;
     request.beam = context_.beam;
+    if (context_.starts != nullptr) {
+      request.starts = &(*context_.starts)[index_];
+      return request;
+    }
+    request.memo = context_.spatial;
     lists_ =
         std::make_unique<StateLists>(context_, templ_, compiled_, std::vector<std::uint32_t>{});
     const std::vector<double>& wanted = lists_->wanted_usage();
-    if (!wanted.empty()) {
-      const std::vector<double>& demanded =
-          compiled_.usages->demanded(context_, *context_.templates, *context_.compiled, *lists_);
-      request.selected_by = lists_->demanding();
-      request.may_use = [&](const StateLists::Usage& use) {
-        return worth(use, wanted) >= demanded;
-      };
-    }
-    const LoopSearchResult best = search_loops(request);
+    if (wanted.empty()) return request;
+    const std::vector<double>& demanded =
+        compiled_.usages->demanded(context_, *context_.templates, *context_.compiled, *lists_);
+    request.selected_by = lists_->demanding();
+    request.may_use = [&wanted, &demanded](const StateLists::Usage& use) {
+      return worth(use, wanted) >= demanded;
+    };
+    return request;
+  }
+
+  void find_best() {
+    const LoopSearchResult best = search_loops(loop_request());
     result_.evaluated += best.made;
     if (!best.found) return;
     PricedExchange exchange;
@@ -513,6 +536,7 @@ class TemplateSearch {
   const Template& templ_;
   const CompiledTemplate& compiled_;
   const ExchangeSpace::Skeleton& skeleton_;
+  const std::uint32_t index_;
   const std::size_t n_classes_;
   std::vector<Row> rows_;
   std::unique_ptr<StateLists> lists_;
@@ -581,6 +605,12 @@ std::vector<std::uint32_t> distinct_templates(
 TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
                                   const CompiledTemplate& compiled, std::uint32_t template_index) {
   return TemplateSearch(context, templ, compiled, template_index).run();
+}
+
+std::optional<LoopStarts> find_starts(const TileSearchContext& context, const Template& templ,
+                                      const CompiledTemplate& compiled,
+                                      std::uint32_t template_index) {
+  return TemplateSearch(context, templ, compiled, template_index).starts();
 }
 
 std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& templ,

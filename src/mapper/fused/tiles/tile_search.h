@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fused_numbers.h"
@@ -56,7 +57,9 @@ struct SearchBound {
 };
 
 struct CompiledTemplate;
+struct LoopStarts;
 class PlacementUsages;
+class SpatialMemo;
 
 struct TileSearchContext {
   const BoundProblem* problem;
@@ -69,6 +72,8 @@ struct TileSearchContext {
   const Incumbent* incumbent = nullptr;  ///< tightens the bound while the search runs
   /// The same, from this search itself, where it has one Einsum: its pmappings are whole mappings.
   std::atomic<double>* met_objective = nullptr;
+  const std::vector<LoopStarts>* starts = nullptr;  ///< then: find_starts() of every template
+  SpatialMemo* spatial = nullptr;                   ///< then: of all templates
   const std::atomic<bool>* cancel = nullptr;
   const ExchangeSpace* space = nullptr;
   const std::vector<Template>* templates = nullptr;         ///< of the Einsum
@@ -122,6 +127,12 @@ struct TemplateResult {
 
 TemplateResult search_tile_shapes(const TileSearchContext& context, const Template& templ,
                                   const CompiledTemplate& compiled, std::uint32_t template_index);
+
+/// What the search of a template begins with where its pmappings are whole mappings; elsewhere no
+/// more than the bound. None where the search was cancelled.
+std::optional<LoopStarts> find_starts(const TileSearchContext& context, const Template& templ,
+                                      const CompiledTemplate& compiled,
+                                      std::uint32_t template_index);
 
 /// The trip counts of a pmapping, per loop place of its template.
 std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& templ,
