@@ -34,9 +34,11 @@ class CompiledCase {
     context.any_exchange = true;
     for (const Template& templ : lists_[0])
       compiled_.push_back(compile_template(context, templ, &tables_));
+    number_columns(compiled_);
   }
 
   const std::vector<CompiledTemplate>& templates() const { return compiled_; }
+  const BoundEinsum& einsum() const { return drawn_.problem[EinsumId(0)]; }
 
  private:
   oracle::RandomCase drawn_;
@@ -81,27 +83,51 @@ void for_each_shape(const CompiledTemplate& compiled, const Take& take) {
   }
 }
 
-LoopSearchResult searched(const CompiledTemplate& compiled, const SearchBound& bound) {
+LoopSearchRequest request_of(const CompiledTemplate& compiled, const BoundEinsum& einsum,
+                             const SearchBound& bound) {
   LoopSearchRequest request;
   request.classes = &compiled.classes;
   request.tables = &compiled.tables;
   request.program = &compiled.program;
   request.bound = bound;
-  return search_loops(request);
+  request.fanouts = fanouts_of(einsum);
+  return request;
 }
 
-void expect_least(const CompiledTemplate& compiled, Objective objective, std::uint64_t seed) {
+/// Two searches at once, from the beginning and with what is worth going on with.
+std::vector<LoopSearchResult> searched(const CompiledTemplate& compiled, const BoundEinsum& einsum,
+                                       const SearchBound& bound) {
+  LoopSearchRequest request = request_of(compiled, einsum, bound);
+  std::vector<LoopSearchResult> results{search_loops(request)};
+  const auto starts = find_starts(request);
+  request.starts = &*starts;
+  results.push_back(search_loops(request));
+  EXPECT_EQ(results[0].found, results[1].found);
+  if (results[0].found) {
+    EXPECT_EQ(results[0].states, results[1].states);
+    EXPECT_LE(starts->bound * (1 - 1e-12),
+              objective_value(bound.objective, results[0].cost.energy, results[0].cost.latency));
+  }
+  return results;
+}
+
+void expect_least(const CompiledTemplate& compiled, const BoundEinsum& einsum, Objective objective,
+                  std::uint64_t seed) {
   double least = std::numeric_limits<double>::infinity();
   for_each_shape(compiled, [&](const std::vector<std::uint32_t>& states) {
     if (const auto cost = cost_of(compiled.program, states))
       least = std::min(least, objective_value(objective, cost->energy, cost->latency));
   });
   SearchBound bound{.objective = objective};
-  const LoopSearchResult free = searched(compiled, bound);
-  ASSERT_EQ(free.found, std::isfinite(least)) << "seed " << seed;
-  if (!free.found) return;
+  std::vector<LoopSearchResult> results = searched(compiled, einsum, bound);
+  ASSERT_EQ(results.front().found, std::isfinite(least)) << "seed " << seed;
+  if (!results.front().found) return;
   bound.tighten(least);
-  for (const LoopSearchResult& found : {free, searched(compiled, bound)}) {
+  for (const LoopSearchResult& found : searched(compiled, einsum, bound)) results.push_back(found);
+  LoopSearchRequest narrow = request_of(compiled, einsum, {.objective = objective});
+  narrow.beam = 1'000'000;  // drops nothing
+  results.push_back(search_loops(narrow));
+  for (const LoopSearchResult& found : results) {
     ASSERT_TRUE(found.found) << "seed " << seed;
     const auto cost = cost_of(compiled.program, found.states);
     ASSERT_TRUE(cost.has_value()) << "seed " << seed;
@@ -112,7 +138,7 @@ void expect_least(const CompiledTemplate& compiled, Objective objective, std::ui
   }
   if (least == 0) return;
   bound = {.active = true, .objective = objective, .limit = least * (1 - 1e-6)};
-  EXPECT_FALSE(searched(compiled, bound).found) << "seed " << seed;
+  EXPECT_FALSE(searched(compiled, einsum, bound).front().found) << "seed " << seed;
 }
 
 TEST(LoopSearch, FindsWhatNoTileShapeOfATemplateIsBelow) {
@@ -128,7 +154,7 @@ TEST(LoopSearch, FindsWhatNoTileShapeOfATemplateIsBelow) {
           !compiled.program.feasible || !compiled.program.monotone)
         continue;
       for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp})
-        expect_least(compiled, objective, seed);
+        expect_least(compiled, drawn.einsum(), objective, seed);
       if (::testing::Test::HasFatalFailure() || ++of_case == 10) break;
     }
     compared += of_case;

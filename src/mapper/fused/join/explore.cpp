@@ -105,7 +105,7 @@ std::vector<std::uint32_t> Search::order_of_templates(const TileSearchContext& c
   std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
     return starts_[a].bound < starts_[b].bound;
   });
-  constexpr std::size_t kScouted = 64;
+  constexpr std::size_t kScouted = 16;
   if (context.beam > 0) all.resize(std::min(all.size(), kScouted));
   return all;
 }

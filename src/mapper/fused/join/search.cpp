@@ -25,7 +25,7 @@ namespace sluice::fused {
 namespace {
 
 constexpr std::size_t kTileBeam = 8;       // partial tile shapes a list in a scout's pricing
-constexpr std::size_t kWholeBeam = 64;     // the same where the best one alone is asked for
+constexpr std::size_t kWholeBeam = 16;     // the same where the best one alone is asked for
 constexpr std::size_t kJoinBeam = 32;      // entries a group in a scout's join
 constexpr std::size_t kSpineBeam = 20000;  // spines a layer in a scout's graph
 constexpr double kAboveRounding = SearchBound::kAboveRounding;
@@ -130,7 +130,6 @@ TileSearchContext Search::tile_context(std::size_t einsum) const {
   if (uses_incumbent()) context.incumbent = control_.incumbent;
   if (is_whole()) {
     context.met_objective = &met_objective_;
-    context.spatial = &spatial_;
   }
   context.cancel = control_.cancel;
   context.space = &spaces_[einsum];
@@ -182,12 +181,19 @@ void Search::compile_templates() {
   compiled_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     if (same_as_[e] == e) compiled_[e].resize(templates_[e].size());
-  parallel_for(options_.threads, shapes_.size(), [&](std::size_t e) {
-    StateTables tables;
-    for (std::size_t t = 0; t < compiled_[e].size() && !cancelled(); ++t)
-      compiled_[e][t] = compile_template(tile_context(e), templates_[e][t], &tables);
-    share_usages(templates_[e], &compiled_[e]);
+  std::vector<std::pair<std::size_t, std::size_t>> all;  // Einsums and their templates
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    for (std::size_t t = 0; t < compiled_[e].size(); ++t) all.emplace_back(e, t);
+  std::vector<StateTables> tables(shapes_.size());
+  parallel_for(options_.threads, all.size(), [&](std::size_t i) {
+    const auto [e, t] = all[i];
+    if (cancelled()) return;
+    compiled_[e][t] = compile_template(tile_context(e), templates_[e][t], &tables[e]);
   });
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    number_columns(compiled_[e]);
+    share_usages(templates_[e], &compiled_[e]);
+  }
 }
 
 /// What each Einsum costs at least: by the bounds of its templates, or, once a scout has priced

@@ -75,7 +75,6 @@ class Search {
   std::optional<MappedResult> best_so_far_;  // the scout's
   mutable std::atomic<double> met_objective_{std::numeric_limits<double>::infinity()};
   // Where the pmappings of the only Einsum are whole mappings:
-  mutable SpatialMemo spatial_;
   std::vector<LoopStarts> starts_;  // per template
   double open_bound_ = 0;           // objective of what is not searched: at least
   SearchStatistics statistics_;

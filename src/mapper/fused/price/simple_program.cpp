@@ -180,9 +180,8 @@ class Tabulator {
   /// Index into the program's columns of the class, or -1: the factor is the same for all states,
   /// and multiplied to `constant`.
   std::int32_t column(std::size_t cls, const Monomial& monomial, double* constant) {
-    StateTable& table = *tables_[cls];
-    const Column*& known = table.by_signature[signature(cls, monomial)];
-    if (known == nullptr) known = table.add_column(factors(cls, monomial));
+    const Column* known =
+        tables_[cls]->column(signature(cls, monomial), [&] { return factors(cls, monomial); });
     if (known->minimum == known->maximum) {
       *constant *= known->minimum;
       return -1;

@@ -84,14 +84,8 @@ StateTrie& StateTable::trie(const std::vector<std::uint32_t>& order) {
   return *trie;
 }
 
-const Column* StateTable::add_column(std::vector<double> values) {
-  std::uint64_t hash = values.size();
-  for (double value : values) hash = KeyHash::mix(hash ^ std::bit_cast<std::uint64_t>(value));
-  const auto [first, last] = by_hash_.equal_range(hash);
-  for (auto at = first; at != last; ++at)
-    if (at->second->values == values) return at->second;
-  Column& column = columns_.emplace_back();
-  column.index = static_cast<std::uint32_t>(columns_.size() - 1);
+Column StateTable::column_of(std::vector<double> values) const {
+  Column column;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   column.minimum = *least;
   column.maximum = *most;
@@ -104,13 +98,31 @@ const Column* StateTable::add_column(std::vector<double> values) {
     high = std::max(high, values[s]);
   }
   column.values = std::move(values);
-  by_hash_.emplace(hash, &column);
-  return &column;
+  column.hash = column.values.size();
+  for (const double value : column.values)
+    column.hash = KeyHash::mix(column.hash ^ std::bit_cast<std::uint64_t>(value));
+  return column;
+}
+
+const Column* StateTable::add_column(Column column) {
+  const auto [first, last] = by_hash_.equal_range(column.hash);
+  for (auto at = first; at != last; ++at)
+    if (at->second->values == column.values) return at->second;
+  columns_.push_back(std::move(column));
+  by_hash_.emplace(columns_.back().hash, &columns_.back());
+  return &columns_.back();
+}
+
+void StateTable::number(const Column* column) {
+  if (column->index != Column::kNotNumbered) return;
+  column->index = static_cast<std::uint32_t>(numbered_.size());
+  numbered_.push_back(column);
 }
 
 std::shared_ptr<StateTable> StateTables::table_of(const EinsumShape& shape,
                                                   const VariableClass& cls,
                                                   const ClassLimits& limits) {
+  const std::lock_guard lock(mutex_);
   std::shared_ptr<StateTable>& table = tables_[class_key(cls, limits)];
   if (table == nullptr) table = make_table(shape, cls, limits);
   return table;

@@ -17,8 +17,10 @@ namespace sluice::fused {
 
 /// One factor of monomials for every state of a class.
 struct Column {
-  std::uint32_t index = 0;     ///< in its table: the order in which they were added
-  std::vector<double> values;  ///< per state
+  static constexpr std::uint32_t kNotNumbered = ~0U;
+  mutable std::uint32_t index = kNotNumbered;  ///< in its table, by StateTable::number()
+  std::uint64_t hash = 0;                      ///< of the values
+  std::vector<double> values;                  ///< per state
   double minimum = 0, maximum = 0;
   std::vector<double> low, high;  ///< extremes per fused number (StateTable)
 };
@@ -96,9 +98,22 @@ struct StateTable {
   std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash> fused_number;
   std::vector<std::uint32_t> fused_of_state;
 
-  /// The column of given values; equal columns are one.
-  const Column* add_column(std::vector<double> values);
-  const Column& column(std::uint32_t index) const { return columns_[index]; }
+  /// The column with this signature (Tabulator), made where nobody asked for it before; columns of
+  /// equal values are one. Safe to share between threads.
+  template <class Make>
+  const Column* column(const std::vector<std::int64_t>& signature, const Make& make) {
+    {
+      const std::lock_guard lock(columns_mutex_);
+      if (const auto known = by_signature_.find(signature); known != by_signature_.end())
+        return known->second;
+    }
+    Column made = column_of(make());
+    const std::lock_guard lock(columns_mutex_);
+    return by_signature_[signature] = add_column(std::move(made));
+  }
+  /// Gives a column the next number if it has none: so that these do not depend on threads.
+  void number(const Column* column);
+  const Column& column(std::uint32_t index) const { return *numbered_[index]; }
 
   FrontMemo fronts;
 
@@ -111,10 +126,9 @@ struct StateTable {
   /// The states as a tree over the loops in this order, made once. Safe to share between threads.
   StateTrie& trie(const std::vector<std::uint32_t>& order);
 
-  /// Columns by what they depend on (Tabulator::signature, loops counted within the class).
-  std::map<std::vector<std::int64_t>, const Column*> by_signature;
-
  private:
+  Column column_of(std::vector<double> values) const;
+  const Column* add_column(Column column);
   StateGroups make_groups(const std::vector<std::vector<std::size_t>>& fanouts, bool by_fused);
 
   std::mutex tries_mutex_;
@@ -123,17 +137,21 @@ struct StateTable {
   std::map<std::pair<std::vector<std::vector<std::size_t>>, bool>,
            std::shared_ptr<const StateGroups>>
       groups_;
+  std::mutex columns_mutex_;
   std::deque<Column> columns_;
+  std::vector<const Column*> numbered_;
   std::unordered_multimap<std::uint64_t, const Column*> by_hash_;
+  std::map<std::vector<std::int64_t>, const Column*> by_signature_;
 };
 
-/// The state tables of all templates of one Einsum; not for several threads at once.
+/// The state tables of all templates of one Einsum. Safe to share between threads.
 class StateTables {
  public:
   std::shared_ptr<StateTable> table_of(const EinsumShape& shape, const VariableClass& cls,
                                        const ClassLimits& limits);
 
  private:
+  std::mutex mutex_;
   std::map<std::vector<std::int64_t>, std::shared_ptr<StateTable>> tables_;
 };
 

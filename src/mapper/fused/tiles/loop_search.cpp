@@ -37,15 +37,18 @@ class LoopSearch {
     least_.resize(program_.products.size());
     most_.resize(program_.products.size());
     rest_.resize(program_.rows.size());
+    factors_of_class_.resize(n_classes_);
     find_factors();
     for (std::size_t c = 0; c < n_classes_; ++c) row_terms_.push_back(terms_of(c));
   }
 
   LoopSearchResult run() {
-    if (request_.starts == nullptr)
+    if (request_.starts == nullptr) {
       choose_spatial();
-    else
+    } else {
+      begin_products();
       take_starts(request_.starts->nodes.data(), request_.starts->n);
+    }
     for (std::size_t step = n_spatial_; step < steps_.size() && n_partial_ > 0; ++step) {
       take_step(step);
       if (result_.gave_up) return std::move(result_);
@@ -110,10 +113,17 @@ class LoopSearch {
   void find_factors() {
     for (std::size_t p = 0; p < program_.products.size(); ++p) {
       std::vector<Factor>& own = factors_of_product_.emplace_back();
-      for (std::size_t c = 0; c < n_classes_; ++c)
-        if (const TrieColumn* factor = column(p, c))
-          own.push_back({c, factor->least.data(), factor->most.data()});
+      for (std::size_t c = 0; c < n_classes_; ++c) {
+        const TrieColumn* factor = column(p, c);
+        if (factor == nullptr) continue;
+        own.push_back({c, factor->least.data(), factor->most.data()});
+        factors_of_class_[c].emplace_back(p, factor);
+      }
     }
+    for (const SimpleProgram::SimpleRow& row : program_.rows)
+      if (row.kind == RowKind::kLatency && row.terms.size() == 1 &&
+          row.terms.front().coefficient > 0)
+        plain_latencies_.push_back(&row);
   }
 
   std::vector<RowTerms> terms_of(std::size_t cls) const {
@@ -195,71 +205,101 @@ class LoopSearch {
 
   // ---- spatial loops -----------------------------------------------------------------------
 
-  /// The choices for all spatial loops that are worth going on with.
+  /// The choices for all spatial loops that are worth going on with: all at once, so that bounds
+  /// know what they use of the fanouts, or loop by loop where there are very many.
   void choose_spatial() {
-    const std::shared_ptr<const SpatialChoices> known =
-        request_.memo == nullptr || request_.selected_by.empty() ? nullptr : spatial_choices();
-    if (known != nullptr) {
-      std::vector<char> may_use;
-      for (const std::vector<std::int64_t>& use : known->uses)
-        may_use.push_back(request_.may_use(use) ? 1 : 0);
-      std::vector<std::uint32_t> allowed;
-      std::size_t n = 0;
-      for (std::size_t i = 0; i < known->use.size(); ++i) {
-        if (may_use[known->use[i]] == 0) continue;
-        const std::uint32_t* at = known->nodes.data() + i * n_classes_;
-        allowed.insert(allowed.end(), at, at + n_classes_);
-        ++n;
-      }
-      take_starts(allowed.data(), n);
-      compare();
-      return;
-    }
+    constexpr double kMostChoices = 200'000;
     is_use_open_ = !request_.selected_by.empty();
-    take_starts(std::vector<std::uint32_t>(n_classes_, 0).data(), 1);
-    for (std::size_t step = 0; step < n_spatial_ && n_partial_ > 0 && !result_.gave_up; ++step)
-      take_step(step);
-    if (!is_use_open_ || result_.gave_up) return;
-    select_by_use();
+    begin_products();
+    std::vector<SpatialChoices> choices;
+    for (std::size_t c = 0; c < n_classes_; ++c)
+      choices.push_back(fused::spatial_choices(*tries_[c], (*request_.tables)[c]->states,
+                                               (*request_.classes)[c].loops, order_[c],
+                                               request_.fanouts));
+    if (count_choices(choices, request_.fanouts) <= kMostChoices) {
+      begin_next();
+      std::vector<std::uint32_t> at(n_classes_);
+      take_choices(choices, 0, std::vector<std::int64_t>(request_.fanouts.size(), 1), &at);
+      take_next();
+      for (std::size_t step = 0; step < n_spatial_; ++step) ++depth_[steps_[step]];
+    } else {
+      take_starts(std::vector<std::uint32_t>(n_classes_, 0).data(), 1);
+      for (std::size_t step = 0; step < n_spatial_ && n_partial_ > 0 && !result_.gave_up; ++step)
+        take_step(step);
+    }
+    if (result_.gave_up) return;
+    if (is_use_open_) select_by_use();
     compare();
   }
 
-  std::shared_ptr<const SpatialChoices> spatial_choices() const {
-    const std::vector<FanoutDimension>& fanouts = request_.selected_by;
-    std::vector<SpatialLoops> classes;
-    for (std::size_t c = 0; c < n_classes_; ++c) {
-      const std::vector<ClassLoop>& loops = (*request_.classes)[c].loops;
-      SpatialLoops& own = classes.emplace_back();
-      own.states = &(*request_.tables)[c]->states;
-      own.trie = tries_[c];
-      for (const std::uint32_t l : order_[c])
-        if (loops[l].spatial) own.loops.push_back({l, fanout_of(loops[l])});
+  /// Every choice of the classes from `cls` on that uses no more of the fanouts than there is.
+  void take_choices(const std::vector<SpatialChoices>& choices, std::size_t cls,
+                    const std::vector<std::int64_t>& used, std::vector<std::uint32_t>* at) {
+    if (cls == n_classes_) {
+      if (may_be_quick(at->data()) && is_promising_start(at->data())) push_next(at->data());
+      return;
     }
-    return request_.memo->choices(classes, fanouts);
-  }
-
-  /// A number among the selecting fanouts; their number: none of them.
-  std::size_t fanout_of(const ClassLoop& loop) const {
-    const auto is_own = [&](const FanoutDimension& fanout) {
-      return fanout.component == loop.component && fanout.dimension == loop.dimension;
-    };
-    const auto& fanouts = request_.selected_by;
-    return static_cast<std::size_t>(std::find_if(fanouts.begin(), fanouts.end(), is_own) -
-                                    fanouts.begin());
+    if (is_cancelled(request_.cancel)) result_.gave_up = true;
+    std::vector<std::int64_t> both(used.size());
+    for (std::size_t i = 0; i < choices[cls].nodes.size() && !result_.gave_up; ++i) {
+      bool fits = true;
+      for (std::size_t f = 0; f < used.size() && fits; ++f) {
+        both[f] = used[f] * choices[cls].use[i * used.size() + f];
+        fits = both[f] <= request_.fanouts[f].instances;
+      }
+      if (!fits) continue;
+      (*at)[cls] = choices[cls].nodes[i];
+      n_multiplied_ = std::min(n_multiplied_, cls);
+      take_choices(choices, cls + 1, both, at);
+    }
   }
 
   /// Begins with those of some partial assignments that are promising.
   void take_starts(const std::uint32_t* nodes, std::size_t n) {
     begin_next();
-    const auto sum = [&](std::size_t r) {
-      return program_.rows[r].constant + least_of(program_.rows[r].terms);
-    };
     for (std::size_t i = 0; i < n; ++i) {
-      const std::uint32_t* at = nodes + i * n_classes_;
-      multiply(at, n_classes_);
-      if (is_promising(sum)) push_next(at);
+      n_multiplied_ = 0;
+      if (is_promising_start(nodes + i * n_classes_)) push_next(nodes + i * n_classes_);
     }
     take_next();
+  }
+
+  /// is_promising() of a partial assignment whose first `n_multiplied_` nodes are those of the one
+  /// asked about before.
+  bool is_promising_start(const std::uint32_t* at) {
+    const std::size_t n = least_.size();
+    for (; n_multiplied_ < n_classes_; ++n_multiplied_) {
+      const std::size_t from = n_multiplied_ * n, to = from + n;
+      std::copy_n(least_before_.data() + from, n, least_before_.data() + to);
+      std::copy_n(most_before_.data() + from, n, most_before_.data() + to);
+      for (const auto& [product, column] : factors_of_class_[n_multiplied_]) {
+        least_before_[to + product] *= column->least[at[n_multiplied_]];
+        most_before_[to + product] *= column->most[at[n_multiplied_]];
+      }
+    }
+    std::copy_n(least_before_.data() + n_classes_ * n, n, least_.data());
+    std::copy_n(most_before_.data() + n_classes_ * n, n, most_.data());
+    return is_promising([&](std::size_t r) {
+      return program_.rows[r].constant + least_of(program_.rows[r].terms);
+    });
+  }
+
+  void begin_products() {
+    least_before_.assign((n_classes_ + 1) * least_.size(), 1);
+    most_before_ = least_before_;
+    n_multiplied_ = 0;
+  }
+
+  /// Whether latencies of one product alone leave a chance.
+  bool may_be_quick(const std::uint32_t* at) const {
+    double latency = bound_.own.latency;
+    for (const SimpleProgram::SimpleRow* row : plain_latencies_) {
+      double product = row->terms.front().coefficient;
+      for (const Factor& factor : factors_of_product_[row->terms.front().monomial])
+        product *= factor.least[at[factor.cls]];
+      latency = std::max(latency, row->constant + product);
+    }
+    return !bound_.hopeless(program_.least_energy, latency);
   }
 
   // ---- extending ---------------------------------------------------------------------------
@@ -311,7 +351,7 @@ class LoopSearch {
       for (std::size_t l = 0; l < depth_[c]; ++l) {
         const ClassLoop& loop = loops[order_[c][l]];
         if (!loop.spatial) continue;
-        const std::size_t fanout = fanout_of(loop);
+        const std::size_t fanout = fanout_of(loop, request_.selected_by);
         if (fanout < use.size()) use[fanout] *= trip_count(trips[order_[c][l]]);
       }
     }
@@ -550,18 +590,23 @@ class LoopSearch {
   std::vector<std::vector<std::uint32_t>> order_;  // per class: its loops as they are chosen
   std::vector<std::size_t> steps_;                 // each chooses the next loop of a class
   std::size_t n_spatial_ = 0;                      // the first ones: spatial loops
-  bool is_use_open_ = false;                       // whether the use of fanouts is still to be judged
+  bool is_use_open_ = false;        // whether the use of fanouts is still to be judged
   std::vector<std::size_t> depth_;  // per class: loops chosen so far
   std::vector<StateTrie*> tries_;   // per class
   std::vector<std::vector<const TrieColumn*>> columns_;  // per class, as the program's
   std::vector<std::vector<Factor>> factors_of_product_;
-  std::vector<std::vector<RowTerms>> row_terms_;   // per class and row
+  std::vector<std::vector<std::pair<std::size_t, const TrieColumn*>>>
+      factors_of_class_;                                          // products
+  std::vector<const SimpleProgram::SimpleRow*> plain_latencies_;  // one product each
+  std::vector<std::vector<RowTerms>> row_terms_;                  // per class and row
   std::vector<std::vector<std::uint64_t>> kinds_;  // per class and node: hash, 0: not known
   std::vector<std::uint32_t> partial_, next_;      // nodes, one per class
   std::size_t n_partial_ = 0, n_next_ = 0;
-  std::vector<double> least_, most_;          // per product, of multiply()
-  std::vector<double> rest_;                  // per row
-  std::vector<std::uint32_t> factor_number_;  // per product, of number_factors()
+  std::vector<double> least_, most_;                // per product, of multiply()
+  std::vector<double> least_before_, most_before_;  // of the classes before each, and of all
+  std::size_t n_multiplied_ = 0;                    // classes of which these are known
+  std::vector<double> rest_;                        // per row
+  std::vector<std::uint32_t> factor_number_;        // per product, of number_factors()
   std::vector<std::pair<std::uint64_t, std::uint32_t>> factors_;  // hash, a product with it
   std::vector<std::uint32_t> criterion_of_factor_;                // of one row
   std::vector<std::uint32_t> row_of_criterion_;

@@ -34,10 +34,10 @@ struct LoopSearchRequest {
   std::size_t beam =
       0;  ///< > 0: so many partial assignments are kept, of the lowest bounds (not exact)
 
+  std::vector<FanoutDimension> fanouts;  ///< of which no tile shape uses more than there is
   /// Fanouts by whose use tile shapes are selected, and which uses may be.
   std::vector<FanoutDimension> selected_by;
   std::function<bool(const std::vector<std::int64_t>& use)> may_use;
-  SpatialMemo* memo = nullptr;         ///< of searches with the same `selected_by`; may be missing
   const LoopStarts* starts = nullptr;  ///< of find_starts(); may be missing
 };
 
@@ -51,9 +51,9 @@ struct LoopSearchResult {
 
 /// The tile shape of a template with the least objective, as far as it is within the bound; of
 /// equal ones that of less energy, then the first. Loop by loop, all classes side by side, first
-/// the spatial loops, then the temporal ones, each from the outside in. Partial assignments with the same
-/// choices left, each of which multiplies the products of both by the same factors, are compared
-/// with each other; all are held against the bound.
+/// the spatial loops, then the temporal ones, each from the outside in. Partial assignments with
+/// the same choices left, each of which multiplies the products of both by the same factors, are
+/// compared with each other; all are held against the bound.
 LoopSearchResult search_loops(const LoopSearchRequest& request);
 
 /// What search_loops() begins with. None where the search was cancelled.

@@ -1,98 +1,72 @@
 #include "spatial_choices.h"
 
+#include <algorithm>
+#include <map>
+
 #include "mapper/shape/trip_choices.h"
 
 namespace sluice::fused {
-namespace {
 
-constexpr std::size_t kMostChoices = 1'000'000;
+std::vector<FanoutDimension> fanouts_of(const BoundEinsum& bound) {
+  std::vector<FanoutDimension> result;
+  for (std::size_t c = 0; c < bound.components.size(); ++c)
+    for (std::uint32_t d = 0; d < bound.components[c].spatial.size(); ++d)
+      result.push_back({ComponentId(c), d, bound.components[c].spatial[d].fanout});
+  return result;
+}
 
-/// Choices with what they use of every fanout; `width` nodes each.
-struct Choices {
-  std::size_t width = 0, n_fanouts = 0, n = 0;
-  std::vector<std::uint32_t> nodes;
-  std::vector<std::int64_t> use;
-};
+std::size_t fanout_of(const ClassLoop& loop, const std::vector<FanoutDimension>& fanouts) {
+  const auto is_own = [&](const FanoutDimension& fanout) {
+    return fanout.component == loop.component && fanout.dimension == loop.dimension;
+  };
+  const auto at = std::find_if(fanouts.begin(), fanouts.end(), is_own);
+  return static_cast<std::size_t>(at - fanouts.begin());
+}
 
-Choices choices_of(const SpatialLoops& cls, std::size_t n_fanouts) {
-  Choices result{1, n_fanouts, 0, {0}, {}};
-  for (std::size_t depth = 0; depth < cls.loops.size(); ++depth) {
+SpatialChoices spatial_choices(const StateTrie& trie, const ClassStates& states,
+                               const std::vector<ClassLoop>& loops,
+                               const std::vector<std::uint32_t>& order,
+                               const std::vector<FanoutDimension>& fanouts) {
+  SpatialChoices result{{0}, {}};
+  std::size_t depth = 0;
+  for (; depth < order.size() && loops[order[depth]].spatial; ++depth) {
     std::vector<std::uint32_t> below;
     for (const std::uint32_t node : result.nodes)
-      for (std::uint32_t c = 0; c < cls.trie->nodes()[node].n; ++c)
-        below.push_back(cls.trie->nodes()[node].first + c);
+      for (std::uint32_t c = 0; c < trie.nodes()[node].n; ++c)
+        below.push_back(trie.nodes()[node].first + c);
     result.nodes = std::move(below);
   }
-  result.n = result.nodes.size();
-  result.use.assign(result.n * n_fanouts, 1);
-  for (std::size_t i = 0; i < result.n; ++i) {
-    const std::int64_t* trips = cls.states->state(cls.trie->nodes()[result.nodes[i]].state);
-    for (const SpatialLoops::Loop& loop : cls.loops)
-      if (loop.fanout < n_fanouts) result.use[i * n_fanouts + loop.fanout] *= trip_count(trips[loop.index]);
+  for (const std::uint32_t node : result.nodes) {
+    const std::int64_t* trips = states.state(trie.nodes()[node].state);
+    std::vector<std::int64_t> use(fanouts.size(), 1);
+    for (std::size_t d = 0; d < depth; ++d)
+      if (const std::size_t f = fanout_of(loops[order[d]], fanouts); f < fanouts.size())
+        use[f] *= trip_count(trips[order[d]]);
+    result.use.insert(result.use.end(), use.begin(), use.end());
   }
   return result;
 }
 
-/// Both sets of choices side by side.
-Choices combined(const Choices& a, const Choices& b, const std::vector<FanoutDimension>& fanouts) {
-  const std::size_t n_fanouts = fanouts.size();
-  Choices result{a.width + b.width, n_fanouts, 0, {}, {}};
-  std::vector<std::int64_t> use(n_fanouts);
-  for (std::size_t i = 0; i < a.n && result.n <= kMostChoices; ++i) {
-    for (std::size_t j = 0; j < b.n; ++j) {
-      bool fits = true;
-      for (std::size_t f = 0; f < n_fanouts && fits; ++f) {
-        use[f] = a.use[i * n_fanouts + f] * b.use[j * n_fanouts + f];
-        fits = use[f] <= fanouts[f].instances;
+double count_choices(const std::vector<SpatialChoices>& classes,
+                     const std::vector<FanoutDimension>& fanouts) {
+  const std::size_t n = fanouts.size();
+  std::map<std::vector<std::int64_t>, double> counts{{std::vector<std::int64_t>(n, 1), 1.0}};
+  for (const SpatialChoices& cls : classes) {
+    std::map<std::vector<std::int64_t>, double> next;
+    for (const auto& [used, count] : counts) {
+      for (std::size_t i = 0; i < cls.nodes.size(); ++i) {
+        std::vector<std::int64_t> both(used);
+        bool fits = true;
+        for (std::size_t f = 0; f < n; ++f)
+          fits = (both[f] *= cls.use[i * n + f]) <= fanouts[f].instances && fits;
+        if (fits) next[std::move(both)] += count;
       }
-      if (!fits) continue;
-      ++result.n;
-      const auto first = [](const auto& values, std::size_t at) {
-        return values.begin() + static_cast<std::ptrdiff_t>(at);
-      };
-      result.nodes.insert(result.nodes.end(), first(a.nodes, i * a.width), first(a.nodes, (i + 1) * a.width));
-      result.nodes.insert(result.nodes.end(), first(b.nodes, j * b.width), first(b.nodes, (j + 1) * b.width));
-      result.use.insert(result.use.end(), use.begin(), use.end());
     }
+    counts = std::move(next);
   }
-  return result;
-}
-
-std::shared_ptr<const SpatialChoices> make_choices(const std::vector<SpatialLoops>& classes,
-                                                   const std::vector<FanoutDimension>& fanouts) {
-  Choices all{0, fanouts.size(), 1, {}, std::vector<std::int64_t>(fanouts.size(), 1)};
-  for (const SpatialLoops& cls : classes) {
-    all = combined(all, choices_of(cls, fanouts.size()), fanouts);
-    if (all.n > kMostChoices) return nullptr;
-  }
-  const auto result = std::make_shared<SpatialChoices>();
-  result->nodes = std::move(all.nodes);
-  std::map<std::vector<std::int64_t>, std::uint32_t> numbers;
-  for (std::size_t i = 0; i < all.n; ++i) {
-    const auto use = all.use.begin() + static_cast<std::ptrdiff_t>(i * fanouts.size());
-    const auto [at, is_new] = numbers.try_emplace({use, use + static_cast<std::ptrdiff_t>(fanouts.size())},
-                            static_cast<std::uint32_t>(numbers.size()));
-    if (is_new) result->uses.push_back(at->first);
-    result->use.push_back(at->second);
-  }
-  return result;
-}
-
-}  // namespace
-
-std::shared_ptr<const SpatialChoices> SpatialMemo::choices(
-    const std::vector<SpatialLoops>& classes, const std::vector<FanoutDimension>& fanouts) {
-  std::vector<std::uintptr_t> key;
-  for (const SpatialLoops& cls : classes) {
-    key.push_back(reinterpret_cast<std::uintptr_t>(cls.trie));
-    for (const SpatialLoops::Loop& loop : cls.loops) key.insert(key.end(), {loop.index, loop.fanout});
-  }
-  for (const FanoutDimension& fanout : fanouts)
-    key.push_back(static_cast<std::uintptr_t>(fanout.instances));
-  const std::lock_guard lock(mutex_);
-  const auto [at, is_new] = known_.try_emplace(std::move(key));
-  if (is_new) at->second = make_choices(classes, fanouts);
-  return at->second;
+  double all = 0;
+  for (const auto& [used, count] : counts) all += count;
+  return all;
 }
 
 }  // namespace sluice::fused

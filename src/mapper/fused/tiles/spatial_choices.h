@@ -1,9 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <vector>
 
 #include "mapper/fused/price/state_tables.h"
@@ -18,37 +15,26 @@ struct FanoutDimension {
   std::int64_t instances = 1;
 };
 
-/// The spatial loops of a class, the first ones of a trie.
-struct SpatialLoops {
-  const ClassStates* states = nullptr;
-  const StateTrie* trie = nullptr;
-  struct Loop {
-    std::uint32_t index = 0;  ///< among the class's loops
-    std::size_t fanout = 0;   ///< a number among the fanouts asked about; their number: none of them
-    auto operator<=>(const Loop&) const = default;
-  };
-  std::vector<Loop> loops;  ///< in the trie's order
-};
-
-/// The choices of trip counts for the spatial loops of all classes that use of no fanout more than
-/// there is.
+/// All choices of trip counts for the spatial loops of one class: the first loops of its trie.
 struct SpatialChoices {
-  std::vector<std::uint32_t> nodes;             ///< per choice a trie's node of each class
-  std::vector<std::uint32_t> use;               ///< per choice: a number among `uses`
-  std::vector<std::vector<std::int64_t>> uses;  ///< of each fanout
+  std::vector<std::uint32_t> nodes;  ///< of the trie
+  std::vector<std::int64_t> use;     ///< per node: of every fanout
 };
 
-/// Spatial choices, found once for all templates with the same state tables. Safe to share between
-/// threads.
-class SpatialMemo {
- public:
-  /// None where there are very many.
-  std::shared_ptr<const SpatialChoices> choices(const std::vector<SpatialLoops>& classes,
-                                                const std::vector<FanoutDimension>& fanouts);
+/// `loops`: of the trie, in its order. `fanouts`: the others do not count.
+SpatialChoices spatial_choices(const StateTrie& trie, const ClassStates& states,
+                               const std::vector<ClassLoop>& loops,
+                               const std::vector<std::uint32_t>& order,
+                               const std::vector<FanoutDimension>& fanouts);
 
- private:
-  std::mutex mutex_;
-  std::map<std::vector<std::uintptr_t>, std::shared_ptr<const SpatialChoices>> known_;
-};
+/// How many choices of all classes together use no more of any fanout than there is.
+double count_choices(const std::vector<SpatialChoices>& classes,
+                     const std::vector<FanoutDimension>& fanouts);
+
+/// The dimensions of all spatial fanouts.
+std::vector<FanoutDimension> fanouts_of(const BoundEinsum& bound);
+
+/// A number among the fanouts; their number: none of them.
+std::size_t fanout_of(const ClassLoop& loop, const std::vector<FanoutDimension>& fanouts);
 
 }  // namespace sluice::fused

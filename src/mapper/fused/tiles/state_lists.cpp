@@ -15,6 +15,22 @@ namespace sluice::fused {
 
 using RowKind = SimpleProgram::RowKind;
 
+DemandingFanouts demanding_fanouts(const TileSearchContext& context, const Template& templ) {
+  DemandingFanouts result;
+  if (context.any_exchange || context.shape->is_copy) return result;
+  const BoundEinsum& bound = (*context.problem)[context.shape->einsum];
+  for (const FanoutDimension& fanout : fanouts_of(bound)) {
+    const double min_usage =
+        bound.components[fanout.component.index()].spatial[fanout.dimension].min_usage;
+    if (min_usage <= 0 ||
+        !may_spread_over(*context.templates, templ.placement, fanout.component, fanout.dimension))
+      continue;
+    result.fanouts.push_back(fanout);
+    result.wanted.push_back(min_usage * static_cast<double>(fanout.instances));
+  }
+  return result;
+}
+
 StateLists::StateLists(const TileSearchContext& context, const Template& templ,
                        const CompiledTemplate& compiled, const std::vector<std::uint32_t>& rows)
     : context_(context),
@@ -28,9 +44,9 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
       lists_(classes_.size()),
       first_list_(classes_.size()),
       roomy_(classes_.size()),
-      criteria_(classes_.size()) {
-  find_demanding();
-  no_usage_ = number_usage(Usage(demanding_.size(), 1));
+      criteria_(classes_.size()),
+      demanding_(demanding_fanouts(context, templ)) {
+  no_usage_ = number_usage(Usage(demanding_.fanouts.size(), 1));
   for (std::size_t c = 0; c < classes_.size(); ++c) make_lists(c);
   prune_needed_lists(rows);
   std::vector<std::size_t> different(classes_.size());
@@ -47,31 +63,15 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
   make_sums();
 }
 
-void StateLists::find_demanding() {
-  if (context_.any_exchange) return;
-  const BoundEinsum& bound = (*context_.problem)[shape_.einsum];
-  for (std::size_t c = 0; c < bound.components.size(); ++c) {
-    const auto& spatial = bound.components[c].spatial;
-    for (std::uint32_t d = 0; d < spatial.size(); ++d) {
-      if (spatial[d].min_usage <= 0 || shape_.is_copy ||
-          !may_spread_over(*context_.templates, templ_.placement, ComponentId(c), d))
-        continue;
-      demanding_.push_back({ComponentId(c), d, spatial[d].fanout});
-      wanted_usage_.push_back(spatial[d].min_usage * static_cast<double>(spatial[d].fanout));
-    }
-  }
-}
-
 // ---- lists ----------------------------------------------------------------------------------
 
 void StateLists::make_lists(std::size_t cls) {
   const auto& loops = classes_[cls].loops;
-  std::vector<std::vector<std::size_t>> over(demanding_.size());  // per demanding dimension: loops
-  for (std::size_t d = 0; d < demanding_.size(); ++d)
-    for (std::size_t l = 0; l < loops.size(); ++l)
-      if (loops[l].spatial && loops[l].component == demanding_[d].component &&
-          loops[l].dimension == demanding_[d].dimension)
-        over[d].push_back(l);
+  std::vector<std::vector<std::size_t>> over(demanding_.fanouts.size());  // per fanout: loops
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    if (const std::size_t fanout = fanout_of(loops[l], demanding_.fanouts);
+        loops[l].spatial && fanout < over.size())
+      over[fanout].push_back(l);
   groups_[cls] = tables_[cls]->groups(over, !context_.any_exchange);
   const StateGroups& groups = *groups_[cls];
   std::vector<std::uint32_t> usage_of;  // per use of the class
@@ -109,7 +109,7 @@ std::int64_t StateLists::combine_usage(std::uint32_t a, std::uint32_t b) {
   if (b == no_usage_) return a;
   usage_ = usages_[a];
   for (std::size_t d = 0; d < usage_.size(); ++d)
-    if ((usage_[d] *= usages_[b][d]) > demanding_[d].instances) return -1;
+    if ((usage_[d] *= usages_[b][d]) > demanding_.fanouts[d].instances) return -1;
   return number_usage(usage_);
 }
 

@@ -27,6 +27,14 @@ struct StateList {
   StateBlock block;                           ///< those that no other beats
 };
 
+/// The fanouts by whose use the tile shapes of a template are selected, and the use that
+/// `min_usage` demands of each.
+struct DemandingFanouts {
+  std::vector<FanoutDimension> fanouts;
+  std::vector<double> wanted;
+};
+DemandingFanouts demanding_fanouts(const TileSearchContext& context, const Template& templ);
+
 /// The tile-shape choices of one template, sorted into lists, and the arithmetic on them.
 class StateLists {
  public:
@@ -45,10 +53,8 @@ class StateLists {
   /// Classes in the order in which they are combined: few different lists first.
   const std::vector<std::size_t>& order() const { return order_; }
 
-  /// The dimensions by whose use tile shapes are selected.
-  const std::vector<FanoutDimension>& demanding() const { return demanding_; }
-  /// Use that `min_usage` demands of each demanding dimension.
-  const std::vector<double>& wanted_usage() const { return wanted_usage_; }
+  /// Use that `min_usage` demands of each demanding fanout.
+  const std::vector<double>& wanted_usage() const { return demanding_.wanted; }
   const Usage& usage(std::uint32_t number) const { return usages_[number]; }
   /// Number of the use of nothing.
   std::uint32_t no_usage() const { return no_usage_; }
@@ -69,7 +75,6 @@ class StateLists {
   const StateBlock& roomy(std::size_t cls, std::uint32_t list);
 
  private:
-  void find_demanding();
   void make_lists(std::size_t cls);
   std::uint32_t number_usage(const Usage& usage);
   void prune_needed_lists(const std::vector<std::uint32_t>& rows);
@@ -102,8 +107,7 @@ class StateLists {
   std::unordered_map<Usage, std::uint32_t, KeyHash> usage_number_;
   std::uint32_t no_usage_ = 0;
   std::vector<std::size_t> order_;
-  std::vector<FanoutDimension> demanding_;
-  std::vector<double> wanted_usage_;
+  const DemandingFanouts demanding_;
   std::optional<PartialSums> sums_, roomy_sums_;  // bounds of needed lists, of all
   mutable Usage usage_;                           // scratch; one search, one thread
 };

@@ -185,15 +185,15 @@ class TemplateSearch {
       request.starts = &(*context_.starts)[index_];
       return request;
     }
-    request.memo = context_.spatial;
+    request.fanouts = fanouts_of((*context_.problem)[context_.shape->einsum]);
+    const DemandingFanouts demanding = demanding_fanouts(context_, templ_);
+    if (demanding.fanouts.empty()) return request;
     lists_ =
         std::make_unique<StateLists>(context_, templ_, compiled_, std::vector<std::uint32_t>{});
-    const std::vector<double>& wanted = lists_->wanted_usage();
-    if (wanted.empty()) return request;
     const std::vector<double>& demanded =
         compiled_.usages->demanded(context_, *context_.templates, *context_.compiled, *lists_);
-    request.selected_by = lists_->demanding();
-    request.may_use = [&wanted, &demanded](const StateLists::Usage& use) {
+    request.selected_by = demanding.fanouts;
+    request.may_use = [&demanded, wanted = demanding.wanted](const StateLists::Usage& use) {
       return worth(use, wanted) >= demanded;
     };
     return request;
@@ -583,6 +583,12 @@ CompiledTemplate compile_template(const TileSearchContext& context, const Templa
                                     *context.tracked, *context.unlimited));
   result.fused = number_fused_loops(templ, result.classes, result.tables);
   return result;
+}
+
+void number_columns(const std::vector<CompiledTemplate>& compiled) {
+  for (const CompiledTemplate& own : compiled)
+    for (std::size_t c = 0; c < own.program.columns.size(); ++c)
+      for (const Column* column : own.program.columns[c]) own.tables[c]->number(column);
 }
 
 std::vector<std::uint32_t> distinct_templates(

@@ -59,7 +59,6 @@ struct SearchBound {
 struct CompiledTemplate;
 struct LoopStarts;
 class PlacementUsages;
-class SpatialMemo;
 
 struct TileSearchContext {
   const BoundProblem* problem;
@@ -73,7 +72,6 @@ struct TileSearchContext {
   /// The same, from this search itself, where it has one Einsum: its pmappings are whole mappings.
   std::atomic<double>* met_objective = nullptr;
   const std::vector<LoopStarts>* starts = nullptr;  ///< then: find_starts() of every template
-  SpatialMemo* spatial = nullptr;                   ///< then: of all templates
   const std::atomic<bool>* cancel = nullptr;
   const ExchangeSpace* space = nullptr;
   const std::vector<Template>* templates = nullptr;         ///< of the Einsum
@@ -93,8 +91,11 @@ struct CompiledTemplate {
   double considered = 0;                    ///< number of tile-shape choices
   std::shared_ptr<PlacementUsages> usages;  ///< of all templates of its placement
 };
+/// Safe to call from several threads.
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
                                   StateTables* tables);
+/// Numbers the columns of an Einsum's templates, once all are compiled.
+void number_columns(const std::vector<CompiledTemplate>& compiled);
 
 /// The templates of an Einsum that cost something of their own, as numbers in `compiled`, those
 /// with the lowest `bound` first; of templates whose equal states cost the same the first alone.
