@@ -47,6 +47,8 @@ struct MapperOptions {
   bool explore_einsum_orders = false;
   ImperfectFactors imperfect_factors = ImperfectFactors::kNone;
   bool row_fusion = false;  ///< through `s*q + r`: hand rows on step by step (docs/mappers.md)
+  /// Of an Einsum that `fused` tries; of more it draws some, which proves nothing.
+  int max_templates = 100'000;
   int top = 1;
   double epsilon = 0;  ///< one objective: so much worse than the optimum (relative) is good enough
   int threads = 1;
@@ -113,7 +115,8 @@ struct SearchStatistics {
   double mappings_considered = 0;  ///< size of the space that was covered
   double mappings_evaluated = 0;   ///< tile-shape assignments actually priced
   double pmappings_kept = 0;
-  std::string ended_by;              ///< before its end: `budget`, `memory`; empty: by itself
+  /// Before its end: `budget`, `memory`, `templates` (too many to try all); empty: by itself.
+  std::string ended_by;
   std::size_t distinct_einsums = 0;  ///< Einsums that were explored; equal ones are explored once
   /// One point per improvement, and the end; empty for a mapper that does not search step by step.
   std::vector<ConvergencePoint> convergence;

@@ -298,6 +298,11 @@ std::vector<MapperOption> make_table() {
        "With one objective: a mapping that is at most this share worse than the optimum is good "
        "enough",
        set_epsilon, [](const Options& o) { return fmt::format("{}", o.epsilon); }},
+      {"max_templates", "integer", "1 … inf",
+       "Most templates of an Einsum (where tensors stand, which loops there are) that fused tries "
+       "one by one; of more it draws some, and proves nothing",
+       [](Options& o, const Text& t) { return set_limit(o.max_templates, t, 1); },
+       [](const Options& o) { return limit_text(o.max_templates); }},
       {"top", "integer", "1 … 1000", "How many mappings to report, best first",
        [](Options& o, const Text& t) { return set_integer(o.top, t, 1, 1000); },
        [](const Options& o) { return std::to_string(o.top); }},

@@ -171,7 +171,8 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
     return map_and_blame(mapper, problem, options, with_incumbent);
   SideWalks walks(problem, options, &incumbent);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
-  const bool is_open = outcome ? outcome->cancelled : !outcome.error().proven;
+  const bool is_open =
+      outcome ? outcome->cancelled || !outcome->search.ended_by.empty() : !outcome.error().proven;
   constexpr double kGrace = 0.25;  // s: an answer a little late is better than none
   if (is_open) walks.wait_for_a_mapping(kGrace);
   walks.finish();

@@ -53,7 +53,7 @@ class LoopPlacer {
     limits_ = limits;
     first_ = templates->size();
     draws_ = limits.most < std::numeric_limits<std::size_t>::max();
-    random_ = first_;
+    random_ = first_ + (limits.seed << 32U);
     choose_steps(0, templates);
     if (!draws_ || templates->size() > first_) return;
     draws_ = false;  // all branches were left out
@@ -83,7 +83,8 @@ class LoopPlacer {
   static Variables bit(std::size_t v) { return Variables{1} << v; }
 
   bool is_full(const std::vector<Template>& templates) const {
-    return is_cancelled(limits_.cancel) || templates.size() - first_ >= limits_.most;
+    return is_cancelled(limits_.cancel) || templates.size() >= limits_.cap ||
+           templates.size() - first_ >= limits_.most;
   }
 
   /// Where some templates are to be drawn, every other branch is left out by chance.

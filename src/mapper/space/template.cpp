@@ -61,7 +61,7 @@ class TemplateEnumerator {
   bool is_taken() const {
     if (n_all_choices_ <= most_choices()) return true;
     if (n_choices_ == 1 || n_choices_ == n_all_choices_) return true;
-    return KeyHash::mix(n_choices_) % n_all_choices_ < most_choices();
+    return KeyHash::mix(n_choices_ + (limits_.seed << 32U)) % n_all_choices_ < most_choices();
   }
 
   bool draws() const { return limits_.most < std::numeric_limits<std::size_t>::max(); }
@@ -70,7 +70,8 @@ class TemplateEnumerator {
   std::size_t most_per_order() const { return draws() ? most_per_choice_ / 4 + 1 : limits_.most; }
 
   bool is_full() const {
-    return is_cancelled(limits_.cancel) || templates_.size() - first_of_choice_ >= most_per_choice_;
+    return is_cancelled(limits_.cancel) || templates_.size() >= limits_.cap ||
+           templates_.size() - first_of_choice_ >= most_per_choice_;
   }
 
   static TensorMask bit(std::size_t tensor) { return TensorMask{1} << tensor; }
@@ -202,13 +203,16 @@ class TemplateEnumerator {
     if (rest->empty()) {
       if (!order_allowed()) return;
       const std::size_t first = templates_.size();
-      append_templates(problem_, shape_, options_, constraints_, compute_, ordered_,
-                       {limits_.cancel, most_per_order()}, &templates_);
+      TemplateLimits of_order = limits_;
+      of_order.most = most_per_order();
+      append_templates(problem_, shape_, options_, constraints_, compute_, ordered_, of_order,
+                       &templates_);
       for (std::size_t t = first; t < templates_.size(); ++t)
         templates_[t].placement = static_cast<std::uint32_t>(first);
       return;
     }
-    const std::size_t first = draws() ? KeyHash::mix(templates_.size() + rest->size()) : 0;
+    const std::size_t first =
+        draws() ? KeyHash::mix(templates_.size() + rest->size() + (limits_.seed << 32U)) : 0;
     for (std::size_t k = 0; k < rest->size(); ++k) {
       const std::size_t i = (first + k) % rest->size();
       const Slot slot = (*rest)[i];

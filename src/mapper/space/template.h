@@ -94,6 +94,9 @@ struct TemplateLimits {
   const std::atomic<bool>* cancel = nullptr;  ///< once it is set, what is left is left out
   /// Of an Einsum about so many, some for each choice of what memories keep: for mappers that draw.
   std::size_t most = std::numeric_limits<std::size_t>::max();
+  std::uint64_t seed = 0;  ///< which ones are drawn
+  /// No more are looked for once there are so many.
+  std::size_t cap = std::numeric_limits<std::size_t>::max();
 };
 
 /// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop

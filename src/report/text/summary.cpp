@@ -255,6 +255,8 @@ class Summary {
       text += fmt::format(", {} of {} Einsums distinct", search.distinct_einsums, n_einsums);
     if (search.ended_by == "memory")
       text += ", ended at the limit of memory (--memory)";
+    else if (search.ended_by == "templates")
+      text += ", drawn from too many templates (--max-templates)";
     else if (!search.ended_by.empty())
       text += ", ended by the " + search.ended_by;
     return text;

@@ -14,15 +14,9 @@
 namespace sluice {
 namespace {
 
-/// Two convolutions on an accelerator with three memories, each of which keeps everything.
-BoundProblem two_convolutions() {
-  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
-  rank_sizes: {P: 28, Q: 28, C: 32, K: 64, M: 32, R: 3, S: 3}
-  bits_per_value: {All: 8}
-  einsums:
-  - "Y[k,p,q] = A[c,H:p+r,W:q+s] * F[k,c,r,s]"
-  - "Z[m,p,q] = Y[k,p,q] * G[m,k]"
-arch:
+/// On an accelerator with three memories, each of which keeps everything.
+BoundProblem problem_of(const std::string& workload) {
+  const auto specs = load_specs_from_text({{"problem.yaml", workload + R"yaml(arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 100, throughput: 8}, {name: write, energy: 100, throughput: 8}]}
   - !Memory {name: Shared, size: 524288, tensors: {keep: All}, actions: [{name: read, energy: 6, throughput: 64}, {name: write, energy: 6, throughput: 64}]}
@@ -33,6 +27,24 @@ arch:
                                           {});
   EXPECT_TRUE(specs.has_value());
   return *bind(*specs->workload, *specs->arch);
+}
+
+BoundProblem two_convolutions() {
+  return problem_of(R"yaml(workload:
+  rank_sizes: {P: 28, Q: 28, C: 32, K: 64, M: 32, R: 3, S: 3}
+  bits_per_value: {All: 8}
+  einsums:
+  - "Y[k,p,q] = A[c,H:p+r,W:q+s] * F[k,c,r,s]"
+  - "Z[m,p,q] = Y[k,p,q] * G[m,k]"
+)yaml");
+}
+
+BoundProblem one_convolution() {
+  return problem_of(R"yaml(workload:
+  rank_sizes: {P: 14, Q: 14, C: 8, K: 16, R: 3, S: 3}
+  bits_per_value: {All: 8}
+  einsums: ["Y[k,p,q] = A[c,H:p+r,W:q+s] * F[k,c,r,s]"]
+)yaml");
 }
 
 const Mapper& fused() { return *standard_mappers().find("fused"); }
@@ -125,6 +137,38 @@ TEST(Anytime, ABoundIsNeverAboveTheOptimum) {
     if (!found) continue;
     EXPECT_LE(found->guarantee.bound, best->mappings.front().cost.energy_j) << budget;
   }
+}
+
+// Templates that wait for their turn have bounds of their own.
+TEST(Anytime, TheBoundOfOneEinsumRisesToTheOptimum) {
+  const BoundProblem problem = one_convolution();
+  MapperOptions options;
+  options.threads = 2;
+  const auto best = run_mapper(fused(), problem, options, {});
+  ASSERT_TRUE(best.has_value());
+  ASSERT_EQ(best->guarantee.kind, GuaranteeKind::kOptimal);
+  const double optimum = best->mappings.front().cost.edp_js(), time = best->search.seconds;
+  for (const double share : {0.05, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0}) {
+    options.budget_seconds = share * time;
+    const auto found = run_mapper(fused(), problem, options, {});
+    if (!found) continue;
+    EXPECT_GE(found->mappings.front().cost.edp_js(), optimum) << share;
+    if (found->guarantee.kind == GuaranteeKind::kGap)
+      EXPECT_LE(found->guarantee.bound, optimum) << share;
+    else
+      EXPECT_EQ(found->mappings.front().cost.edp_js(), optimum) << share;
+  }
+}
+
+TEST(Anytime, OfTooManyTemplatesSomeAreDrawn) {
+  const BoundProblem problem = two_convolutions();
+  MapperOptions options;
+  options.max_templates = 100;
+  options.budget_seconds = 1;
+  const auto found = run_mapper(fused(), problem, options, {});
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  EXPECT_EQ(found->search.ended_by, "budget");
+  expect_gap(problem, *found);
 }
 
 }  // namespace

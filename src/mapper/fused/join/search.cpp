@@ -54,11 +54,12 @@ Search::Search(const BoundProblem& problem, const MapperOptions& options,
                const MapperControl& control)
     : problem_(problem), options_(options), control_(control) {}
 
-void Search::make_shapes() {
+void Search::make_shapes(const TemplateLimits& limits) {
+  shapes_.clear();
   const std::size_t n = problem_.workload.einsums.size();
   for (std::size_t e = 0; e < n; ++e) shapes_.push_back(make_einsum_shape(problem_, EinsumId(e)));
   if (options_.row_fusion) add_row_loops(problem_, &shapes_);
-  templates_ = TemplateLists(problem_, shapes_, options_, {control_.cancel});
+  templates_ = TemplateLists(problem_, shapes_, options_, limits);
 }
 
 bool Search::is_alike(std::size_t a, std::size_t b) const {
@@ -452,10 +453,15 @@ MapperResult Search::nothing_yet(double seconds) const {
 
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
-  make_shapes();
+  make_shapes({.cancel = control_.cancel, .cap = most_templates()});
+  if (is_too_many()) {
+    if (auto drawn = draw_only()) return std::move(*drawn);
+    make_shapes({.cancel = control_.cancel});
+  }
   if (cancelled()) return nothing_yet(seconds_since(start));
   find_isomorphic();
   find_tracked();
+  draw_before();
   compile_templates();
   if (cancelled()) return nothing_yet(seconds_since(start));  // bounds are those of all templates
   if (bounds_apply()) scout();

@@ -18,7 +18,13 @@ class Search {
 
  private:
   TileSearchContext tile_context(std::size_t einsum) const;
-  void make_shapes();
+  void make_shapes(const TemplateLimits& limits);
+  bool draw(std::size_t round) const;
+  void draw_some(std::size_t most_rounds, std::size_t most_in_vain) const;
+  void draw_before() const;
+  std::size_t most_templates() const;
+  bool is_too_many() const;
+  std::optional<MapperResult> draw_only();
   void find_isomorphic();
   bool is_alike(std::size_t a, std::size_t b) const;
   void find_tracked();
