@@ -1,6 +1,5 @@
 // Where templates are many: good mappings of some of them, drawn at random.
 #include <algorithm>
-#include <chrono>
 
 #include "search.h"
 #include "sluice/mapper/incumbent.h"
@@ -9,9 +8,10 @@ namespace sluice::fused {
 
 /// Searches some templates of every Einsum, more of them each time: 64, then up to 1,024. Whether
 /// that found something better than what was known.
-bool Search::draw(std::size_t round) const {
+bool Search::draw() {
   constexpr std::size_t kFirst = 64, kDoublings = 4;
   const double before = control_.incumbent->objective();
+  const std::size_t round = rounds_drawn_++;
   Search drawn(problem_, options_, control_);
   drawn.make_shapes({.cancel = control_.cancel,
                      .most = kFirst << std::min(round, kDoublings),
@@ -22,23 +22,34 @@ bool Search::draw(std::size_t round) const {
   if (cancelled()) return false;
   drawn.scout();
   drawn.explore(drawn.bounds(), 0);
+  for (const std::size_t e : drawn.distinct_)
+    statistics_.mappings_evaluated += drawn.tables_[e]->evaluated;
   const JoinResult join = drawn.join(0);
   if (!join.mappings.empty()) drawn.offer(drawn.finish(drawn.select(join.mappings).front()));
   return control_.incumbent->objective() < before;
 }
 
 /// Draws until that was in vain so often, at most so many times.
-void Search::draw_some(std::size_t most_rounds, std::size_t most_in_vain) const {
-  for (std::size_t round = 0, in_vain = 0;
-       round < most_rounds && in_vain < most_in_vain && !cancelled(); ++round)
-    in_vain = draw(round) ? 0 : in_vain + 1;
+void Search::draw_some(std::size_t most_rounds, std::size_t most_in_vain) {
+  for (std::size_t i = 0, in_vain = 0; i < most_rounds && in_vain < most_in_vain && !cancelled();
+       ++i)
+    in_vain = draw() ? 0 : in_vain + 1;
 }
 
-/// What some templates have is what the others have to beat.
-void Search::draw_before() const {
-  constexpr std::size_t kFew = 512, kPerRound = 2048, kMostRounds = 32, kInVain = 4;
-  if (!uses_incumbent() || !is_whole() || templates_[0].size() <= kFew) return;
-  draw_some(std::clamp(templates_[0].size() / kPerRound, std::size_t{1}, kMostRounds), kInVain);
+/// What some templates of the only Einsum have is what the others have to beat: before those are
+/// even listed.
+void Search::draw_first() {
+  constexpr std::size_t kFew = 512;
+  if (!uses_incumbent() || problem_.workload.einsums.size() > 1) return;
+  make_shapes({.cancel = control_.cancel, .cap = kFew + 1});
+  if (templates_[0].size() > kFew) draw();
+}
+
+/// The same where they are listed, and still very many.
+void Search::draw_more() {
+  constexpr std::size_t kPerRound = 4096, kMostRounds = 32, kInVain = 4;
+  if (!uses_incumbent() || shapes_.size() > 1) return;
+  draw_some(std::min(templates_[0].size() / kPerRound, kMostRounds), kInVain);
 }
 
 std::size_t Search::most_templates() const {
@@ -55,13 +66,12 @@ bool Search::is_too_many() const {
 }
 
 /// The best mapping of templates that are drawn, until it was often in vain. None: there is none.
-std::optional<MapperResult> Search::draw_only() {
+std::optional<MapperResult> Search::draw_only(Clock::time_point start) {
   constexpr std::size_t kInVain = 32;
-  const auto start = std::chrono::steady_clock::now();
   templates_ = {};  // large
   draw_some(TemplateLimits{}.most, kInVain);
-  MapperResult result =
-      nothing_yet(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  MapperResult result = nothing_yet(std::chrono::duration<double>(Clock::now() - start).count());
+  result.search.mappings_evaluated = statistics_.mappings_evaluated;
   result.cancelled = cancelled();
   keep_incumbent(&result);
   if (result.cancelled) return result;

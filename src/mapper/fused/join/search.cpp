@@ -453,15 +453,16 @@ MapperResult Search::nothing_yet(double seconds) const {
 
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
+  draw_first();
   make_shapes({.cancel = control_.cancel, .cap = most_templates()});
   if (is_too_many()) {
-    if (auto drawn = draw_only()) return std::move(*drawn);
+    if (auto drawn = draw_only(start)) return std::move(*drawn);
     make_shapes({.cancel = control_.cancel});
   }
+  draw_more();
   if (cancelled()) return nothing_yet(seconds_since(start));
   find_isomorphic();
   find_tracked();
-  draw_before();
   compile_templates();
   if (cancelled()) return nothing_yet(seconds_since(start));  // bounds are those of all templates
   if (bounds_apply()) scout();

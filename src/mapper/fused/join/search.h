@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,14 +18,17 @@ class Search {
   tl::expected<MapperResult, NoMapping> run();
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   TileSearchContext tile_context(std::size_t einsum) const;
   void make_shapes(const TemplateLimits& limits);
-  bool draw(std::size_t round) const;
-  void draw_some(std::size_t most_rounds, std::size_t most_in_vain) const;
-  void draw_before() const;
+  bool draw();
+  void draw_some(std::size_t most_rounds, std::size_t most_in_vain);
+  void draw_first();
+  void draw_more();
   std::size_t most_templates() const;
   bool is_too_many() const;
-  std::optional<MapperResult> draw_only();
+  std::optional<MapperResult> draw_only(Clock::time_point start);
   void find_isomorphic();
   bool is_alike(std::size_t a, std::size_t b) const;
   void find_tracked();
@@ -83,6 +87,7 @@ class Search {
   // Where the pmappings of the only Einsum are whole mappings:
   std::vector<LoopStarts> starts_;  // per template
   double open_bound_ = 0;           // objective of what is not searched: at least
+  std::size_t rounds_drawn_ = 0;
   SearchStatistics statistics_;
 };
 
