@@ -41,7 +41,7 @@ BoundProblem two_convolutions() {
 
 BoundProblem one_convolution() {
   return problem_of(R"yaml(workload:
-  rank_sizes: {P: 14, Q: 14, C: 8, K: 16, R: 3, S: 3}
+  rank_sizes: {P: 7, Q: 7, C: 8, K: 8, R: 3, S: 3}
   bits_per_value: {All: 8}
   einsums: ["Y[k,p,q] = A[c,H:p+r,W:q+s] * F[k,c,r,s]"]
 )yaml");
@@ -148,7 +148,7 @@ TEST(Anytime, TheBoundOfOneEinsumRisesToTheOptimum) {
   ASSERT_TRUE(best.has_value());
   ASSERT_EQ(best->guarantee.kind, GuaranteeKind::kOptimal);
   const double optimum = best->mappings.front().cost.edp_js(), time = best->search.seconds;
-  for (const double share : {0.05, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0}) {
+  for (const double share : {0.1, 0.4, 0.6, 0.8, 0.9}) {
     options.budget_seconds = share * time;
     const auto found = run_mapper(fused(), problem, options, {});
     if (!found) continue;
