@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "oracle/compare.h"
+#include "sluice/frontend/load.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
@@ -52,6 +53,39 @@ TEST(Draw, FindsLegalMappingsAndProvesNothing) {
   }
   EXPECT_GT(drawn, cases.count / 4);
   EXPECT_GT(2 * best, drawn);  // small problems: most draws meet the optimum
+}
+
+/// A convolution on a machine with more templates than are tried without a draw before.
+BoundProblem many_templates(const std::string& fanout) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
+  rank_sizes: {P: 7, Q: 7, C: 6, K: 8, R: 3, S: 3}
+  bits_per_value: {All: 8}
+  einsums: ["Y[k,p,q] = A[c,H:p+r,W:q+s] * F[k,c,r,s]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 100, throughput: 8}, {name: write, energy: 100, throughput: 8}]}
+  - !Memory {name: Shared, size: 8192, tensors: {keep: All}, actions: [{name: read, energy: 6, throughput: 64}, {name: write, energy: 6, throughput: 64}]}
+  - !Container {name: PE, spatial: [)yaml" + fanout + R"yaml(]}
+  - !Memory {name: RF, size: 512, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  EXPECT_TRUE(specs.has_value());
+  return *bind(*specs->workload, *specs->arch);
+}
+
+TEST(Draw, LeavesTheOptimumAsItIs) {
+  const Mapper& fused = *standard_mappers().find("fused");
+  for (const char* fanout : {"{name: x, fanout: 4}", "{name: x, fanout: 5, min_usage: 1}"}) {
+    const BoundProblem problem = many_templates(fanout);
+    MapperOptions options;
+    options.threads = 2;
+    const auto without = fused.map(problem, options, {});  // there is nobody to tell
+    const auto with = run_mapper(fused, problem, options, {});
+    ASSERT_TRUE(without.has_value() && with.has_value());
+    EXPECT_EQ(with->guarantee.kind, GuaranteeKind::kOptimal);
+    EXPECT_EQ(with->mappings.front().cost.edp_js(), without->mappings.front().cost.edp_js());
+  }
 }
 
 }  // namespace

@@ -36,11 +36,23 @@ void Search::draw_some(std::size_t most_rounds, std::size_t most_in_vain) {
     in_vain = draw() ? 0 : in_vain + 1;
 }
 
-/// What some templates of the only Einsum have is what the others have to beat: before those are
-/// even listed.
+/// Whether what some templates have bounds the others: of a single Einsum, and where all that they
+/// have belongs to the space. What `min_usage` asks for depends on all templates of a placement.
+bool Search::may_draw() const {
+  const auto asks_for_usage = [](const BoundEinsum& einsum) {
+    return std::any_of(einsum.components.begin(), einsum.components.end(), [](const auto& own) {
+      return std::any_of(own.spatial.begin(), own.spatial.end(),
+                         [](const auto& spatial) { return spatial.min_usage > 0; });
+    });
+  };
+  return uses_incumbent() && problem_.einsums.size() == 1 &&
+         !asks_for_usage(problem_.einsums.front());
+}
+
+/// What some templates have is what the others have to beat: before those are even listed.
 void Search::draw_first() {
   constexpr std::size_t kFew = 512;
-  if (!uses_incumbent() || problem_.workload.einsums.size() > 1) return;
+  if (!may_draw()) return;
   make_shapes({.cancel = control_.cancel, .cap = kFew + 1});
   if (templates_[0].size() > kFew) draw();
 }
@@ -48,7 +60,7 @@ void Search::draw_first() {
 /// The same where they are listed, and still very many.
 void Search::draw_more() {
   constexpr std::size_t kPerRound = 4096, kMostRounds = 32, kInVain = 4;
-  if (!uses_incumbent() || shapes_.size() > 1) return;
+  if (!may_draw()) return;
   draw_some(std::min(templates_[0].size() / kPerRound, kMostRounds), kInVain);
 }
 

@@ -129,9 +129,7 @@ TileSearchContext Search::tile_context(std::size_t einsum) const {
   context.tracked = &tracked_;
   context.unlimited = &unlimited_;
   if (uses_incumbent()) context.incumbent = control_.incumbent;
-  if (is_whole()) {
-    context.met_objective = &met_objective_;
-  }
+  if (is_whole()) context.met_objective = &met_objective_;
   context.cancel = control_.cancel;
   context.space = &spaces_[einsum];
   context.templates = &templates_[einsum];

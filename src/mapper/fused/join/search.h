@@ -24,6 +24,7 @@ class Search {
   void make_shapes(const TemplateLimits& limits);
   bool draw();
   void draw_some(std::size_t most_rounds, std::size_t most_in_vain);
+  bool may_draw() const;
   void draw_first();
   void draw_more();
   std::size_t most_templates() const;
