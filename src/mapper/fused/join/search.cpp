@@ -228,6 +228,9 @@ void Search::find_least() {
     if (std::isfinite(known.energy))
       least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
     least_[e] = least;
+    if (is_whole()) continue;  // which goes on with the same tries
+    for (const CompiledTemplate& compiled : compiled_[e])
+      for (const std::shared_ptr<StateTable>& table : compiled.tables) table->forget_tries();
   }
 }
 

@@ -125,6 +125,8 @@ struct StateTable {
 
   /// The states as a tree over the loops in this order, made once. Safe to share between threads.
   StateTrie& trie(const std::vector<std::uint32_t>& order);
+  /// Tries are large: for whoever needs them no more.
+  void forget_tries() { tries_.clear(); }
 
  private:
   Column column_of(std::vector<double> values) const;
