@@ -36,17 +36,25 @@ void Search::draw_some(std::size_t most_rounds, std::size_t most_in_vain) {
     in_vain = draw() ? 0 : in_vain + 1;
 }
 
-/// Whether what some templates have bounds the others: of a single Einsum, and where all that they
-/// have belongs to the space. What `min_usage` asks for depends on all templates of a placement.
+/// Whether what some templates have bounds the others: of few Einsums (of many a draw takes long),
+/// and where all that they have belongs to the space. What `min_usage` asks for depends on all
+/// templates of a placement.
 bool Search::may_draw() const {
+  constexpr std::size_t kFewEinsums = 4;
   const auto asks_for_usage = [](const BoundEinsum& einsum) {
     return std::any_of(einsum.components.begin(), einsum.components.end(), [](const auto& own) {
       return std::any_of(own.spatial.begin(), own.spatial.end(),
                          [](const auto& spatial) { return spatial.min_usage > 0; });
     });
   };
-  return uses_incumbent() && problem_.einsums.size() == 1 &&
-         !asks_for_usage(problem_.einsums.front());
+  return uses_incumbent() && problem_.einsums.size() <= kFewEinsums &&
+         std::none_of(problem_.einsums.begin(), problem_.einsums.end(), asks_for_usage);
+}
+
+bool Search::has_more_than(std::size_t n) const {
+  const auto& lists = templates_.lists();
+  return std::any_of(lists.begin(), lists.end(),
+                     [n](const std::vector<Template>& templates) { return templates.size() > n; });
 }
 
 /// What some templates have is what the others have to beat: before those are even listed.
@@ -54,13 +62,13 @@ void Search::draw_first() {
   constexpr std::size_t kFew = 512;
   if (!may_draw()) return;
   make_shapes({.cancel = control_.cancel, .cap = kFew + 1});
-  if (templates_[0].size() > kFew) draw();
+  if (has_more_than(kFew)) draw();
 }
 
 /// The same where they are listed, and still very many.
 void Search::draw_more() {
   constexpr std::size_t kPerRound = 4096, kMostRounds = 32, kInVain = 4;
-  if (!may_draw()) return;
+  if (!may_draw() || shapes_.size() > 1) return;
   draw_some(std::min(templates_[0].size() / kPerRound, kMostRounds), kInVain);
 }
 
@@ -70,12 +78,7 @@ std::size_t Search::most_templates() const {
 }
 
 /// Whether an Einsum has more templates than are to be tried.
-bool Search::is_too_many() const {
-  const auto& lists = templates_.lists();
-  return std::any_of(lists.begin(), lists.end(), [&](const std::vector<Template>& templates) {
-    return templates.size() >= most_templates();
-  });
-}
+bool Search::is_too_many() const { return has_more_than(most_templates() - 1); }
 
 /// The best mapping of templates that are drawn, until it was often in vain. None: there is none.
 std::optional<MapperResult> Search::draw_only(Clock::time_point start) {

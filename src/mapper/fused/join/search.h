@@ -25,6 +25,7 @@ class Search {
   bool draw();
   void draw_some(std::size_t most_rounds, std::size_t most_in_vain);
   bool may_draw() const;
+  bool has_more_than(std::size_t templates) const;
   void draw_first();
   void draw_more();
   std::size_t most_templates() const;
