@@ -10,24 +10,6 @@ namespace {
 
 std::string scalar(const Expression& expression) { return yaml_scalar(expression.to_string()); }
 
-const char* name_of(Topology topology) {
-  switch (topology) {
-    case Topology::kMesh:
-      return "mesh";
-    case Topology::kTorus:
-      return "torus";
-    case Topology::kRing:
-      return "ring";
-    case Topology::kAllToAll:
-      return "all_to_all";
-    case Topology::kBus:
-      return "bus";
-    case Topology::kTree:
-      return "tree";
-  }
-  return "";
-}
-
 const char* name_of(SystolicArray::Dataflow dataflow) {
   switch (dataflow) {
     case SystolicArray::Dataflow::kWeightStationary:
@@ -101,7 +83,7 @@ class ComponentPrinter {
   }
 
   void body(const Network& network) {
-    line("topology", name_of(network.topology));
+    line("topology", facts_of(network.topology).name);
     if (network.entry == NetworkEntry::kEdge) line("entry", "edge");
     if (network.layout == NodeLayout::kPacked) line("layout", "packed");
     if (network.returning_sums == ReturningSums::kFree) line("returning_sums", "free");

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "sluice/arch/topology.h"
 #include "sluice/support/expression.h"
 #include "sluice/support/strong_id.h"
 
@@ -99,8 +100,6 @@ struct Container {
   std::optional<SystolicArray> array;
   friend bool operator==(const Container&, const Container&) = default;
 };
-
-enum class Topology : std::uint8_t { kMesh, kTorus, kRing, kAllToAll, kBus, kTree };
 
 /// Where values enter a mesh: at node 0, or in the middle of the first column (of the edge along
 /// all dimensions but the first), between its two middle nodes where their number is even.

@@ -8,16 +8,7 @@
 
 namespace sluice {
 
-/// What an algorithm may ask of a network's topology.
-struct CollectiveTopology {
-  Topology topology;
-  const char* name;
-  /// Links of the route between two nodes, given by coordinates below `fanouts`.
-  std::int64_t (*hops)(const std::vector<std::int64_t>& fanouts,
-                       const std::vector<std::int64_t>& from, const std::vector<std::int64_t>& to);
-  bool links_all_pairs = false;  ///< what `direct` needs
-  bool is_grid = false;          ///< rows along every dimension: what `per_dimension` needs
-};
+struct TopologyRoutes;
 
 /// Adds up the messages of a collective, step by step. Participants are named by their ranks, which
 /// count from 0 (see CollectiveGroup); the tally finds each message's route over the networks.
@@ -51,10 +42,10 @@ class CollectiveTally {
   void find_route(const Node& from, const Node& to);
 
   const CollectiveRequest& request_;
-  std::vector<Node> nodes_;                       ///< per rank
-  Node doors_;                                    ///< node 0 of every network
-  std::vector<const CollectiveTopology*> kinds_;  ///< per network
-  std::vector<std::int64_t> route_, longest_;     ///< links per network
+  std::vector<Node> nodes_;                    ///< per rank
+  Node doors_;                                 ///< node 0 of every network
+  std::vector<const TopologyRoutes*> kinds_;   ///< per network
+  std::vector<std::int64_t> route_, longest_;  ///< links per network
   std::int64_t route_hops_ = 0, longest_hops_ = 0;
   Values total_;
   std::vector<Values> networks_;
@@ -97,7 +88,7 @@ class CollectiveAlgorithm {
   /// Whether it knows this type.
   virtual bool performs(CollectiveType type) const = 0;
   /// Whether a network in which participants differ has the shape that it needs.
-  virtual bool fits(const CollectiveTopology& topology) const {
+  virtual bool fits(const TopologyFacts& topology) const {
     (void)topology;
     return true;
   }

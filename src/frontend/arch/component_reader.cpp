@@ -181,14 +181,20 @@ class ComponentReader {
     return *name;
   }
 
+  Topology topology() {
+    static constexpr auto kNames = [] {
+      std::array<NamedValue<Topology>, std::size(kTopologies)> names{};
+      for (std::size_t t = 0; t < names.size(); ++t)
+        names[t] = {kTopologies[t].name, kTopologies[t].topology};
+      return names;
+    }();
+    return read_choice(context_, map_.required("topology"), "topology", kNames)
+        .value_or(Topology::kMesh);
+  }
+
   void network() {
-    static constexpr NamedValue<Topology> kTopologies[] = {
-        {"mesh", Topology::kMesh}, {"torus", Topology::kTorus},
-        {"ring", Topology::kRing}, {"all_to_all", Topology::kAllToAll},
-        {"bus", Topology::kBus},   {"tree", Topology::kTree}};
     Network network;
-    network.topology = read_choice(context_, map_.required("topology"), "topology", kTopologies)
-                           .value_or(Topology::kMesh);
+    network.topology = topology();
     static constexpr NamedValue<NetworkEntry> kEntries[] = {{"corner", NetworkEntry::kCorner},
                                                             {"edge", NetworkEntry::kEdge}};
     static constexpr NamedValue<NodeLayout> kLayouts[] = {{"aligned", NodeLayout::kAligned},
@@ -202,12 +208,12 @@ class ComponentReader {
                                                           {"none", ImplicitTime::kNone}};
     const YamlNode* entry = map_.optional("entry");
     network.entry = read_choice(context_, entry, "entry", kEntries).value_or(NetworkEntry::kCorner);
-    if (network.entry == NetworkEntry::kEdge && network.topology != Topology::kMesh)
+    if (network.entry == NetworkEntry::kEdge && !facts_of(network.topology).has_edges)
       context_.error(*entry, "only a mesh has an edge to enter at");
     const YamlNode* layout = map_.optional("layout");
     network.layout =
         read_choice(context_, layout, "layout", kLayouts).value_or(NodeLayout::kAligned);
-    if (network.layout == NodeLayout::kPacked && network.topology != Topology::kMesh)
+    if (network.layout == NodeLayout::kPacked && !facts_of(network.topology).has_edges)
       context_.error(*layout, "only the nodes of a mesh can be packed");
     network.returning_sums =
         read_choice(context_, map_.optional("returning_sums"), "pricing of returning sums", kSums)

@@ -59,13 +59,13 @@ struct NamedValue {
 };
 
 /// One of a closed set of words.
-template <class Enum, std::size_t N>
-std::optional<Enum> read_choice(ReadContext& context, const YamlNode* node, const char* what,
-                                const NamedValue<Enum> (&choices)[N]) {
+template <class Choices>
+auto read_choice(ReadContext& context, const YamlNode* node, const char* what,
+                 const Choices& choices) -> std::optional<decltype(std::begin(choices)->value)> {
   const auto text = read_text(context, node, what);
   if (!text) return std::nullopt;
   std::vector<std::string> names;
-  for (const NamedValue<Enum>& choice : choices) {
+  for (const auto& choice : choices) {
     if (*text == choice.name) return choice.value;
     names.emplace_back(choice.name);
   }

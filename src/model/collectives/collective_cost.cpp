@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "model/collectives/topologies.h"
 #include "sluice/model/collective_algorithm.h"
 #include "sluice/support/checked.h"
 #include "sluice/support/error.h"
@@ -41,8 +40,8 @@ std::optional<std::string> why_not(const CollectiveRequest& request,
     return fmt::format("The algorithm {} has no {}.", algorithm.name(),
                        collective_name(request.type));
   for (const CollectiveDimension& dimension : request.group.over) {
-    const CollectiveTopology& topology =
-        collective_topology(request.group.networks[dimension.network].network.topology);
+    const TopologyFacts& topology =
+        facts_of(request.group.networks[dimension.network].network.topology);
     if (!algorithm.fits(topology))
       return fmt::format("The algorithm {} needs {}, not a network of topology {}.",
                          algorithm.name(), algorithm.needs(), topology.name);

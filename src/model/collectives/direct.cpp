@@ -12,7 +12,7 @@ class Direct : public CollectiveAlgorithm {
  public:
   std::string name() const override { return "direct"; }
   bool performs(CollectiveType) const override { return true; }
-  bool fits(const CollectiveTopology& topology) const override { return topology.links_all_pairs; }
+  bool fits(const TopologyFacts& topology) const override { return topology.links_all_pairs; }
   std::string needs() const override { return "an all_to_all network"; }
 
   void count(CollectiveTally& tally) const override {

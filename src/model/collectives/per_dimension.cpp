@@ -11,7 +11,7 @@ class PerDimension : public CollectiveAlgorithm {
  public:
   std::string name() const override { return "per_dimension"; }
   bool performs(CollectiveType) const override { return true; }
-  bool fits(const CollectiveTopology& topology) const override { return topology.is_grid; }
+  bool fits(const TopologyFacts& topology) const override { return topology.is_grid; }
   std::string needs() const override { return "a mesh or torus"; }
 
   void count(CollectiveTally& tally) const override {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/topology/topology_routes.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -13,7 +14,7 @@ CollectiveTally::CollectiveTally(const CollectiveRequest& request) : request_(re
     participants = checked_multiply(participants, dimension.participants);
   for (const CollectiveNetwork& network : group.networks) {
     doors_.emplace_back(network.fanouts.size(), 0);
-    kinds_.push_back(&collective_topology(network.network.topology));
+    kinds_.push_back(&routes_over(network.network.topology));
   }
   for (std::int64_t rank = 0; rank < participants; ++rank) nodes_.push_back(node_of(rank));
   route_.resize(group.networks.size());

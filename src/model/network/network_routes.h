@@ -5,16 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/arch/arch.h"
+#include "model/topology/node_line.h"
 
 namespace sluice {
-
-/// One spatial loop over the instances behind a network, outermost first within its dimension.
-struct RouteLoop {
-  std::uint32_t dimension = 0;  ///< of the component whose instances are the network's nodes
-  std::int64_t trips = 1;
-  bool distinct = true;  ///< every step has values of its own; else the steps share them
-};
 
 /// What it takes to bring one value to (or from) every group of nodes that shares it. Values enter
 /// at node 0 (with NetworkEntry::kEdge in the middle of every dimension but the first, between two
@@ -45,18 +38,7 @@ struct RouteQuestion {
   const std::vector<std::int64_t>& first;  ///< coordinates where the loops begin; empty: 0
 };
 
-/// The groups' routes along one line of nodes from its entry: a dimension of a mesh or torus, or
-/// all nodes of a network.
-template <class Value>
-struct BasicLineRoutes {
-  Value half_hops{};         ///< twice Σ over the line's groups of the links used
-  Value longest{};           ///< hops
-  std::vector<Value> loads;  ///< groups over each link that leaves the entry
-};
-
-using LineRoutes = BasicLineRoutes<std::int64_t>;
-
-/// A dimension of a mesh or torus, with the loops over it.
+/// A dimension of a grid, with the loops over it.
 template <class Value>
 struct RouteLine {
   BasicLineRoutes<Value> along;
@@ -65,7 +47,7 @@ struct RouteLine {
   bool entry = false;  ///< its loops begin where values enter
 };
 
-/// Whether routes go along one dimension after the other: meshes and tori.
+/// Whether routes go along one dimension after the other: grids.
 bool go_by_dimension(const Network& network);
 
 /// Along one dimension alone: loops over others do not count.

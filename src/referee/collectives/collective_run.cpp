@@ -9,9 +9,9 @@
 namespace sluice::referee {
 namespace {
 
-bool any(Topology) { return true; }
-bool all_pairs(Topology topology) { return topology == Topology::kAllToAll; }
-bool grid(Topology topology) { return topology == Topology::kMesh || topology == Topology::kTorus; }
+bool any(const TopologyFacts&) { return true; }
+bool all_pairs(const TopologyFacts& topology) { return topology.links_all_pairs; }
+bool grid(const TopologyFacts& topology) { return topology.is_grid; }
 
 constexpr std::array kPerformers = {
     Performer{"recursive_doubling", perform_recursive_doubling, any},
@@ -83,7 +83,8 @@ bool can_perform(const CollectiveRequest& request, const std::string& algorithm)
   for (const Performer& performer : performers()) {
     if (algorithm != performer.algorithm) continue;
     for (const CollectiveDimension& dimension : request.group.over)
-      if (!performer.fits(request.group.networks[dimension.network].network.topology)) return false;
+      if (!performer.fits(facts_of(request.group.networks[dimension.network].network.topology)))
+        return false;
     CollectiveRequest nothing = request;
     nothing.values = 0;
     Board board(nothing, Reduction::kNone);

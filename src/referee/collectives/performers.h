@@ -32,7 +32,7 @@ std::vector<int> owners(std::int64_t values, int participants);
 struct Performer {
   const char* algorithm;
   bool (*perform)(Board&, const Task&);
-  bool (*fits)(Topology);
+  bool (*fits)(const TopologyFacts&);
 };
 /// In the order in which `auto` prefers equals.
 std::span<const Performer> performers();

@@ -17,7 +17,7 @@ struct Route {
   CollectiveGroup group;
   std::vector<std::optional<ComponentId>> networks;  ///< none: nothing links the instances
   std::vector<ComponentId> containers;
-  std::vector<NodePlace> from, to;
+  std::vector<NetworkNode> from, to;
 
   /// Whether both ends exist (a loop that leaves the fanout is complained about elsewhere).
   bool exists() const {
@@ -40,8 +40,8 @@ Route route_between(const Arch& arch, const std::vector<ComponentId>& way,
     if (above) network.network = std::get<Network>(arch[*above].kind);
     route.networks.push_back(std::exchange(above, std::nullopt));
     route.containers.push_back(component);
-    NodePlace& begin = route.from.emplace_back();
-    NodePlace& end = route.to.emplace_back();
+    NetworkNode& begin = route.from.emplace_back();
+    NetworkNode& end = route.to.emplace_back();
     for (std::size_t d = 0; d < arch[component].spatial.size(); ++d) {
       const std::size_t dimension = first_dimension[component.index()] + d;
       network.fanouts.push_back(arch[component].spatial[d].fanout);

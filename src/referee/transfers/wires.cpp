@@ -3,69 +3,6 @@
 #include <algorithm>
 
 namespace sluice::referee {
-namespace {
-
-/// From the entry to a node of a mesh (or torus: `closed`), the first dimension first. Places are
-/// twice the coordinates: an entry between two nodes has an odd one.
-std::vector<Wire> dimension_order(const std::vector<std::int64_t>& fanouts, bool closed,
-                                  NetworkNode at, const NetworkNode& goal) {
-  std::vector<Wire> wires;
-  for (std::size_t d = 0; d < fanouts.size(); ++d) {
-    const std::int64_t end = 2 * goal[d], around = 2 * fanouts[d];
-    const bool forwards = closed ? (end - at[d] + around) % around <= fanouts[d] : end > at[d];
-    while (at[d] != end) {
-      Wire wire{at, at[d] % 2 != 0 ? 1 : 2};
-      wire.place.push_back(static_cast<std::int64_t>(d));
-      wire.place.push_back(forwards);
-      at[d] = (at[d] + (forwards ? wire.half_hops : -wire.half_hops) + around) % around;
-      wires.push_back(std::move(wire));
-    }
-  }
-  return wires;
-}
-
-/// Twice the coordinates of where values enter.
-NetworkNode entry_of(const Network& network, const std::vector<std::int64_t>& fanouts) {
-  NetworkNode entry(fanouts.size(), 0);
-  if (network.entry == NetworkEntry::kEdge)
-    for (std::size_t d = 1; d < fanouts.size(); ++d) entry[d] = fanouts[d] - 1;
-  return entry;
-}
-
-std::vector<Wire> up_a_tree(std::int64_t nodes, std::int64_t node) {
-  std::vector<Wire> wires;
-  for (std::int64_t level = 0; (std::int64_t{1} << level) < nodes; ++level)
-    wires.push_back({{level, node >> level}});
-  return wires;
-}
-
-}  // namespace
-
-std::vector<Wire> route_to(const Network& network, const std::vector<std::int64_t>& fanouts,
-                           const NetworkNode& node) {
-  std::int64_t nodes = 1;
-  std::int64_t number = 0;  // in one row, the last dimension fastest
-  for (std::size_t d = 0; d < fanouts.size(); ++d) {
-    if (node[d] >= fanouts[d]) return {};  // no such node: the walk complains
-    nodes *= fanouts[d];
-    number = number * fanouts[d] + node[d];
-  }
-  switch (network.topology) {
-    case Topology::kMesh:
-    case Topology::kTorus:
-      return dimension_order(fanouts, network.topology == Topology::kTorus,
-                             entry_of(network, fanouts), node);
-    case Topology::kRing:
-      return dimension_order({nodes}, true, {0}, {number});
-    case Topology::kTree:
-      return up_a_tree(nodes, number);
-    case Topology::kAllToAll:
-      return number == 0 ? std::vector<Wire>{} : std::vector<Wire>{{{number}}};
-    case Topology::kBus:
-      return {{{0}}};
-  }
-  return {};
-}
 
 void Wires::carry(const Journey& journey, const std::vector<Party>& parties, bool returns,
                   std::optional<std::int64_t> visit) {

@@ -8,23 +8,10 @@
 #include "held_values.h"
 #include "referee/program/facts.h"
 #include "referee/program/lane.h"
+#include "referee/topology/topologies.h"
 #include "sluice/referee/execution.h"
 
 namespace sluice::referee {
-
-/// A node of a network: its place along each dimension of the fanout that the network links.
-using NetworkNode = std::vector<std::int64_t>;
-/// A link of a network; equal ones are the same link.
-struct Wire {
-  std::vector<std::int64_t> place;
-  std::int64_t half_hops = 2;  ///< its length: 1 next to an entry between two nodes
-  friend auto operator<=>(const Wire&, const Wire&) = default;
-};
-
-/// The links from where values enter a network to one node, in order (docs/model.md, "Networks").
-/// `fanouts`: extents of its dimensions.
-std::vector<Wire> route_to(const Network& network, const std::vector<std::int64_t>& fanouts,
-                           const NetworkNode& node);
 
 /// A transfer between two places on an Einsum's way to its compute.
 struct Journey {

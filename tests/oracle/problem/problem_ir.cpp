@@ -257,11 +257,9 @@ Toll toll(const MemorySpec& spec) {
 }
 
 Network network(const NetworkSpec& spec) {
-  const std::map<std::string, Topology> topologies = {
-      {"mesh", Topology::kMesh}, {"torus", Topology::kTorus},         {"ring", Topology::kRing},
-      {"bus", Topology::kBus},   {"all_to_all", Topology::kAllToAll}, {"tree", Topology::kTree}};
   Network kind;
-  kind.topology = topologies.at(spec.topology);
+  for (const TopologyFacts& known : kTopologies)
+    if (known.name == spec.topology) kind.topology = known.topology;
   if (spec.from_edge) kind.entry = NetworkEntry::kEdge;
   if (spec.free_sums) kind.returning_sums = ReturningSums::kFree;
   kind.implicit_time = spec.implicit_time == "none"   ? ImplicitTime::kNone
