@@ -6,7 +6,7 @@
 namespace sluice {
 
 /// How the nodes of a network are linked. A new one is an enumerator here, a row of kTopologies, a
-/// file in src/model/topology, and one in src/referee/topology.
+/// file in src/model/topology, and a row in src/referee/topology (CONTRIBUTING.md).
 enum class Topology : std::uint8_t { kMesh, kTorus, kRing, kAllToAll, kBus, kTree };
 
 /// What every module knows of a topology.

@@ -110,20 +110,26 @@ std::vector<Wire> down_a_tree(const Network&, const Extents& fanouts, const Netw
 }
 
 struct Ways {
+  Topology topology;
   std::int64_t (*walk)(const Extents& fanouts, const NetworkNode& from, const NetworkNode& to);
   std::vector<Wire> (*from_entry)(const Network&, const Extents& fanouts, const NetworkNode&);
 };
 
 /// In the order of the enumerators.
 constexpr std::array kWays = {
-    Ways{walk_grid<false>, through_grid<false>},  // mesh
-    Ways{walk_grid<true>, through_grid<true>},    // torus
-    Ways{walk_ring, round_ring},                  // ring
-    Ways{walk_one, own_link},                     // all_to_all
-    Ways{walk_one, the_bus},                      // bus
-    Ways{climb, down_a_tree},                     // tree
+    Ways{Topology::kMesh, walk_grid<false>, through_grid<false>},
+    Ways{Topology::kTorus, walk_grid<true>, through_grid<true>},
+    Ways{Topology::kRing, walk_ring, round_ring},
+    Ways{Topology::kAllToAll, walk_one, own_link},
+    Ways{Topology::kBus, walk_one, the_bus},
+    Ways{Topology::kTree, climb, down_a_tree},
 };
-static_assert(kWays.size() == std::size(kTopologies), "a topology without ways");
+static_assert([] {
+  bool in_order = kWays.size() == std::size(kTopologies);
+  for (std::size_t t = 0; in_order && t < kWays.size(); ++t)
+    in_order = kWays[t].topology == kTopologies[t].topology;
+  return in_order;
+}());
 
 const Ways& ways_over(const Network& network) {
   return kWays[static_cast<std::size_t>(network.topology)];

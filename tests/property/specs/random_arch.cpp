@@ -158,7 +158,7 @@ class ArchMaker {
   Component network() {
     Component result = component();
     Network network;
-    network.topology = static_cast<Topology>(random_.pick(0, 5));
+    network.topology = static_cast<Topology>(random_.pick(0, std::ssize(kTopologies) - 1));
     if (network.topology == Topology::kMesh && random_.chance(30))
       network.entry = NetworkEntry::kEdge;
     if (network.topology == Topology::kMesh && random_.chance(30))

@@ -21,10 +21,8 @@ bool Search::draw() {
   drawn.compile_templates();
   if (cancelled()) return false;
   drawn.scout();
-  drawn.explore(drawn.bounds(), 0);
-  for (const std::size_t e : drawn.distinct_)
-    statistics_.mappings_evaluated += drawn.tables_[e]->evaluated;
-  const JoinResult join = drawn.join(0);
+  const JoinResult join = drawn.search_exactly();
+  statistics_.mappings_evaluated += drawn.statistics_.mappings_evaluated;
   if (!join.mappings.empty()) drawn.offer(drawn.finish(drawn.select(join.mappings).front()));
   return control_.incumbent->objective() < before;
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <limits>
 #include <numeric>
 
 #include "mapper/common/parallel.h"
@@ -13,17 +15,7 @@ namespace sluice::fused {
 /// `beam` > 0: as a scout.
 void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
   const std::vector<std::size_t> order = pricing_order();
-  ExchangeAgreement agreement(problem_.workload.tensors.size());
-  tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
-  for (std::size_t e : order) {
-    if (cancelled()) return;
-    const ExchangeRequest request = exchange_request(e, &agreement, beam > 0);
-    spaces_[e] = make_exchange_space(problem_, request, templates_[e], options_);
-    TileSearchContext context = tile_context(e);
-    context.bound = bounds[e];
-    keep_promising(context);
-    agree(request, spaces_[e], &agreement);
-  }
+  ExchangeAgreement agreement = find_exchanges(bounds, order, beam > 0);
   std::size_t done = 0;
   for (std::size_t e : order) {
     if (cancelled()) return;
@@ -32,16 +24,47 @@ void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
     TileSearchContext context = tile_context(e);
     context.bound = bounds[e];
     context.beam = beam;
-    const auto table = std::make_shared<PmappingTable>(price(context));
-    for (std::size_t other = 0; other < shapes_.size(); ++other)
-      if (same_as_[other] == e) tables_[other] = table;
+    const RowGroups rows = rows_of(e);
+    PmappingTable table = price(context, rows);
+    keep_priced(rows, table, &spaces_[e]);
+    std::erase_if(table.groups, [](const PmappingGroup& group) { return group.count == 0; });
     agree(request, spaces_[e], &agreement);
     spaces_[e] = {};  // large, and priced
-    done += request.equals.size();
-    if (control_.progress)
-      control_.progress("exploring tile shapes",
-                        static_cast<double>(done) / static_cast<double>(shapes_.size()));
+    put_down(e, std::move(table), &done);
   }
+}
+
+/// All ways of exchanging tensors that bounds leave, and those that all users of a tensor know.
+ExchangeAgreement Search::find_exchanges(const std::vector<SearchBound>& bounds,
+                                         const std::vector<std::size_t>& order, bool coarse) {
+  ExchangeAgreement agreement(problem_.workload.tensors.size());
+  tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
+  for (std::size_t e : order) {
+    if (cancelled()) break;
+    const ExchangeRequest request = exchange_request(e, &agreement, coarse);
+    spaces_[e] = make_exchange_space(problem_, request, templates_[e], options_);
+    TileSearchContext context = tile_context(e);
+    context.bound = bounds[e];
+    keep_promising(context);
+    agree(request, spaces_[e], &agreement);
+  }
+  return agreement;
+}
+
+RowGroups Search::rows_of(std::size_t e) const {
+  return group_rows(problem_, shapes_[e], templates_[e], spaces_[e], tracked_.size());
+}
+
+void Search::put_down(std::size_t e, PmappingTable priced, std::size_t* done) {
+  const auto table = std::make_shared<PmappingTable>(std::move(priced));
+  for (std::size_t other = 0; other < shapes_.size(); ++other) {
+    if (same_as_[other] != e) continue;
+    tables_[other] = table;
+    ++*done;
+  }
+  if (control_.progress)
+    control_.progress("exploring tile shapes",
+                      static_cast<double>(*done) / static_cast<double>(shapes_.size()));
 }
 
 ExchangeRequest Search::exchange_request(std::size_t e, const ExchangeAgreement* agreement,
@@ -80,6 +103,16 @@ void Search::keep_agreed(const ExchangeRequest& request, ExchangeSpace* space) {
   keep_rows(agreed, space);
 }
 
+/// Drops the rows that have no pmapping.
+void Search::keep_priced(const RowGroups& rows, const PmappingTable& table, ExchangeSpace* space) {
+  std::vector<std::vector<char>> priced;
+  for (const std::vector<std::uint32_t>& groups : rows.of_row) {
+    std::vector<char>& own = priced.emplace_back();
+    for (const std::uint32_t group : groups) own.push_back(table.groups[group].count > 0);
+  }
+  keep_rows(priced, space);
+}
+
 /// Where pmappings are whole mappings: what the search of each template begins with, and by that
 /// what each of them costs at least.
 void Search::find_starts(const TileSearchContext& context) {
@@ -111,7 +144,7 @@ std::vector<std::uint32_t> Search::order_of_templates(const TileSearchContext& c
 }
 
 /// All pmappings of one Einsum worth joining; of its exchange space, the rows that have any stay.
-PmappingTable Search::price(const TileSearchContext& of_einsum) {
+PmappingTable Search::price(const TileSearchContext& of_einsum, const RowGroups& rows) {
   TileSearchContext context = of_einsum;
   const std::size_t e = context.shape->einsum.index();
   if (context.met_objective != nullptr) {
@@ -134,7 +167,7 @@ PmappingTable Search::price(const TileSearchContext& of_einsum) {
   }
   PmappingTable table;
   table.templates = templates_[e];
-  const auto priced = merge_results(context, results, compiled_[e], &table);
+  merge_results(context, results, compiled_[e], rows, &table);
   for (std::size_t t = 0; t < results.size(); ++t) {
     const TemplateResult& result = results[t];
     table.considered += cancelled() ? result.considered : compiled_[e][t].considered;
@@ -143,7 +176,6 @@ PmappingTable Search::price(const TileSearchContext& of_einsum) {
         (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))
       table.miss = result.miss;
   }
-  keep_rows(priced, &spaces_[e]);
   for (const PmappingGroup& group : table.groups) table.kept += static_cast<double>(group.size());
   return table;
 }

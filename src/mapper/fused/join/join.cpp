@@ -33,9 +33,11 @@ class Joiner {
         if (bound_.active && limit >= bound_.limit) continue;
         bound_.limit = limit;
         bound_.active = true;
-        if (context_.epsilon > 0) seen = std::move(mapping);
+        if (context_.found) context_.found(mapping);
+        if (context_.epsilon > 0 || limit > context_.exact_below) seen = std::move(mapping);
       }
     }
+    bound_.limit = std::min(bound_.limit, context_.exact_below);
     beam_ = context_.beam;
     JoinResult result = join_all();
     if (bound_.active) result.searched_below = bound_.limit;
@@ -68,12 +70,7 @@ class Joiner {
   void find_hulls() {
     for (const PmappingTable* table : context_.tables) {
       std::vector<LowerHull>& hulls = group_hulls_.emplace_back();
-      for (const PmappingGroup& group : table->groups) {
-        std::vector<EnergyLatency> points;
-        for (std::size_t i = 0; i < group.size(); ++i)
-          points.push_back({group.value(i)[0], group.value(i)[1]});
-        hulls.push_back(lower_hull(std::move(points)));
-      }
+      for (const PmappingGroup& group : table->groups) hulls.push_back(hull_of(group));
     }
   }
 
@@ -263,6 +260,13 @@ class Joiner {
 };
 
 }  // namespace
+
+LowerHull hull_of(const PmappingGroup& group) {
+  std::vector<EnergyLatency> points;
+  for (std::size_t i = 0; i < group.size(); ++i)
+    points.push_back({group.value(i)[0], group.value(i)[1]});
+  return lower_hull(std::move(points));
+}
 
 JoinResult join_pmappings(const JoinContext& context) { return Joiner(context).run(); }
 

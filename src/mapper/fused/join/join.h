@@ -46,8 +46,12 @@ struct JoinContext {
   double epsilon = 0;          ///< so much worse than the best (relative) is good enough
   std::size_t beam = 0;        ///< > 0: keep so many entries a group (not exact)
   std::size_t scout_beam = 0;  ///< > 0: first join with this beam, for a bound
+  /// Only mappings below that (and the bound) must be found.
+  double exact_below = std::numeric_limits<double>::infinity();
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(std::size_t einsum)> progress;
+  /// Told of what a scout finds, before the exact join.
+  std::function<void(const JoinedMapping&)> found;
 };
 
 struct JoinResult {
@@ -62,6 +66,9 @@ struct JoinResult {
   std::optional<ComponentId> memory;  ///< the one exceeded by least, if capacity is the reason
   double excess_bits = 0;
 };
+
+/// Energies and latencies of a group.
+LowerHull hull_of(const PmappingGroup& group);
 
 JoinResult join_pmappings(const JoinContext& context);
 

@@ -26,9 +26,7 @@ namespace {
 
 constexpr std::size_t kTileBeam = 8;       // partial tile shapes a list in a scout's pricing
 constexpr std::size_t kWholeBeam = 16;     // the same where the best one alone is asked for
-constexpr std::size_t kJoinBeam = 32;      // entries a group in a scout's join
 constexpr std::size_t kSpineBeam = 20000;  // spines a layer in a scout's graph
-constexpr double kAboveRounding = SearchBound::kAboveRounding;
 
 /// Bits of everything that an Einsum touches (padding included) in one component's width.
 double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::size_t component,
@@ -142,12 +140,7 @@ bool Search::is_whole() const {
   return shapes_.size() == 1 && tracked_.empty() && bounds_apply() && epsilon() == 0;
 }
 
-/// Joins the pmappings of all Einsums where their exchanges agree.
-JoinResult Search::join(std::size_t beam) {
-  take_incumbent();
-  std::vector<ExchangeLayer> layers;
-  for (std::size_t e = 0; e < shapes_.size(); ++e)
-    layers.push_back({&shapes_[e], &tables_[e]->groups});
+GraphOptions Search::graph_options() const {
   GraphOptions graph_options;
   graph_options.drop_dead_ends = options_.pruning.dead_ends;
   graph_options.tracked = &tracked_;
@@ -155,13 +148,27 @@ JoinResult Search::join(std::size_t beam) {
   graph_options.bound.active = limit_ > 0;
   graph_options.bound.limit = limit_;
   graph_options.bound.objective = options_.objectives.front();
-  if (beam > 0) graph_options.beam = kSpineBeam;
-  ExchangeGraph graph = connect_exchanges(problem_, layers, graph_options);
-  if (beam > 0 && graph.broken_at) {  // the cheapest spines were dead ends
-    graph_options.beam = 0;
-    graph = connect_exchanges(problem_, std::move(layers), graph_options);
-  }
+  return graph_options;
+}
+
+/// Which pmappings can be joined to which.
+ExchangeGraph Search::connect(std::size_t beam) const {
+  std::vector<ExchangeLayer> layers;
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    layers.push_back({&shapes_[e], &tables_[e]->groups});
+  GraphOptions options = graph_options();
+  if (beam > 0) options.beam = kSpineBeam;
+  ExchangeGraph graph = connect_exchanges(problem_, layers, options);
+  if (beam == 0 || !graph.broken_at) return graph;
+  options.beam = 0;  // the cheapest spines were dead ends
+  return connect_exchanges(problem_, std::move(layers), options);
+}
+
+/// Joins the pmappings of all Einsums where their exchanges agree.
+JoinResult Search::join(std::size_t beam) {
+  take_incumbent();
   JoinResult none;
+  const ExchangeGraph graph = connect(beam);
   if (cancelled()) return none;
   if (graph.broken_at) {
     none.failed_at = shapes_[*graph.broken_at].einsum;
@@ -171,7 +178,7 @@ JoinResult Search::join(std::size_t beam) {
   context.graph = &graph;
   context.beam = beam;
   if (beam == 0 && bounds_apply()) context.scout_beam = kJoinBeam;
-  context.bound = graph_options.bound;
+  context.bound = graph_options().bound;
   context.epsilon = epsilon();
   return join_pmappings(context);
 }
@@ -244,7 +251,9 @@ double Search::bound_of_all() const {
   const double all = objective_value(options_.objectives.front(), sum.energy, sum.latency);
   double open = std::min(open_bound_, met_objective_.load());
   if (limit_ > 0) open = std::min(open, limit_);
-  return std::isfinite(open) ? std::max(all, open / kAboveRounding / kAboveRounding) : all;
+  return std::isfinite(open)
+             ? std::max(all, open / SearchBound::kAboveRounding / SearchBound::kAboveRounding)
+             : all;
 }
 
 /// Per Einsum: what all others cost at least, and what must be beaten.
@@ -257,7 +266,8 @@ std::vector<SearchBound> Search::bounds() {
     result[e].active = limit_ > 0;
     result[e].limit = limit_;
     result[e].objective = options_.objectives.front();
-    result[e].own = {least_[e].energy / kAboveRounding, least_[e].latency / kAboveRounding};
+    result[e].own = {least_[e].energy / SearchBound::kAboveRounding,
+                     least_[e].latency / SearchBound::kAboveRounding};
     result[e].others.front() = before;
     before.energy += least_[e].energy;
     before.latency += least_[e].latency;
@@ -299,6 +309,12 @@ void Search::offer(MappedResult mapped) {
   best_so_far_ = std::move(mapped);
 }
 
+/// Whether what is found on the way is needed: the search may end without a better one, or others
+/// run beside it.
+bool Search::may_end_early() const {
+  return control_.cancel != nullptr || epsilon() > 0 || control_.incumbent != nullptr;
+}
+
 /// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
 void Search::scout() {
   if (cancelled()) return;
@@ -309,17 +325,14 @@ void Search::scout() {
         objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
     if (limit_ == 0 || value < limit_) limit_ = value;
   }
-  // Only a search that may end without a better one needs it.
-  const bool may_end_early = control_.cancel != nullptr || epsilon() > 0;
-  if ((may_end_early || control_.incumbent != nullptr) && !join.mappings.empty())
-    offer(finish(select(join.mappings).front()));
-  limit_ *= kAboveRounding / (1 + epsilon());
+  if (may_end_early() && !join.mappings.empty()) offer(finish(select(join.mappings).front()));
+  limit_ *= SearchBound::kAboveRounding / (1 + epsilon());
   take_known();
 }
 
 /// The known mapping is not in hand here, so what is as good must be found again.
 void Search::take_known() {
-  const double known = control_.known_objective.value_or(0) * kAboveRounding;
+  const double known = control_.known_objective.value_or(0) * SearchBound::kAboveRounding;
   if (known > 0 && (limit_ == 0 || known < limit_)) {
     limit_ = known;
     is_limit_known_ = true;
@@ -430,7 +443,8 @@ bool Search::is_good_enough(const MapperResult& result, const JoinResult& join) 
   for (const JoinedMapping& mapping : join.mappings)
     least = std::min(least, objective_value(objective, mapping.energy, mapping.latency));
   const double found = objective_value(objective, result.mappings.front().cost);
-  return found <= least * (1 + epsilon()) * kAboveRounding * kAboveRounding;
+  return found <=
+         least * (1 + epsilon()) * SearchBound::kAboveRounding * SearchBound::kAboveRounding;
 }
 
 NoMapping Search::no(const JoinResult& join) const {
@@ -452,6 +466,21 @@ MapperResult Search::nothing_yet(double seconds) const {
   return result;
 }
 
+/// Whether a mapping is known that the paths through the graph of exchanges must beat.
+bool Search::follows_paths() const {
+  return shapes_.size() > 1 && limit_ > 0 && options_.pruning.dead_ends;
+}
+
+/// The best mappings, after the scout.
+JoinResult Search::search_exactly() {
+  const std::vector<SearchBound> bounds = this->bounds();
+  if (cancelled()) return {};
+  if (follows_paths()) return search_along_paths(bounds);
+  explore(bounds, 0);
+  for (const std::size_t e : distinct_) statistics_.mappings_evaluated += tables_[e]->evaluated;
+  return join(0);
+}
+
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
   draw_first();
@@ -467,15 +496,13 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   compile_templates();
   if (cancelled()) return nothing_yet(seconds_since(start));  // bounds are those of all templates
   if (bounds_apply()) scout();
-  explore(bounds(), 0);
+  const JoinResult join = search_exactly();
   MapperResult result;
-  for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    if (same_as_[e] != e) continue;
+  for (const std::size_t e : distinct_) {
+    if (tables_.empty()) break;
     statistics_.mappings_considered += tables_[e]->considered;
-    statistics_.mappings_evaluated += tables_[e]->evaluated;
     statistics_.pmappings_kept += tables_[e]->kept;
   }
-  const JoinResult join = this->join(0);
   result.cancelled = cancelled();
   for (const JoinedMapping& joined : select(join.mappings))
     result.mappings.push_back(finish(joined));

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "join.h"
+#include "mapper/fused/exchange/row_groups.h"
+#include "mapper/fused/graph/through_bounds.h"
 #include "mapper/fused/tiles/loop_search.h"
 #include "mapper/space/template_lists.h"
 
@@ -19,6 +21,7 @@ class Search {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kJoinBeam = 32;  // entries a group in a scout's join
 
   TileSearchContext tile_context(std::size_t einsum) const;
   void make_shapes(const TemplateLimits& limits);
@@ -35,6 +38,7 @@ class Search {
   bool is_alike(std::size_t a, std::size_t b) const;
   void find_tracked();
   void compile_templates();
+  ExchangeGraph connect(std::size_t beam) const;
   JoinResult join(std::size_t beam);
   void find_least();
   std::vector<SearchBound> bounds();
@@ -52,10 +56,26 @@ class Search {
   ExchangeRequest exchange_request(std::size_t einsum, const ExchangeAgreement* agreement,
                                    bool coarse) const;
   void keep_promising(const TileSearchContext& context);
+  static void keep_priced(const RowGroups& rows, const PmappingTable& table, ExchangeSpace* space);
   static void keep_agreed(const ExchangeRequest& request, ExchangeSpace* space);
   void find_starts(const TileSearchContext& context);
   std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) const;
-  PmappingTable price(const TileSearchContext& of_einsum);
+  bool follows_paths() const;
+  bool may_end_early() const;
+  RowGroups rows_of(std::size_t e) const;
+  void put_down(std::size_t e, PmappingTable priced, std::size_t* done);
+  ExchangeAgreement find_exchanges(const std::vector<SearchBound>& bounds,
+                                   const std::vector<std::size_t>& order, bool coarse);
+  std::vector<std::vector<EnergyLatency>> bound_rows(const TileSearchContext& context);
+  ThroughBounds find_paths(const std::vector<SearchBound>& bounds);
+  ExchangeGraph connect_rows(const std::vector<std::vector<LowerHull>>& costs) const;
+  void price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
+                   ThroughBounds* paths);
+  JoinResult search_along_paths(const std::vector<SearchBound>& bounds);
+  JoinResult join_within(const ExchangeGraph& graph, double within);
+  JoinResult search_exactly();
+  GraphOptions graph_options() const;
+  PmappingTable price(const TileSearchContext& of_einsum, const RowGroups& rows);
   static void agree(const ExchangeRequest& request, const ExchangeSpace& space,
                     ExchangeAgreement* agreement);
   JoinContext join_context() const;
@@ -84,11 +104,12 @@ class Search {
   std::vector<std::shared_ptr<PmappingTable>> tables_;   // per Einsum, shared by equal ones
   std::vector<TrackedMemory> tracked_;
   std::vector<bool> unlimited_;
+  std::vector<RowGroups> rows_;              // per distinct Einsum: of its exchanges
   std::optional<MappedResult> best_so_far_;  // the scout's
   mutable std::atomic<double> met_objective_{std::numeric_limits<double>::infinity()};
+  double open_bound_ = 0;  // objective of what is not searched: at least; 0: not known
   // Where the pmappings of the only Einsum are whole mappings:
   std::vector<LoopStarts> starts_;  // per template
-  double open_bound_ = 0;           // objective of what is not searched: at least
   std::size_t rounds_drawn_ = 0;
   SearchStatistics statistics_;
 };

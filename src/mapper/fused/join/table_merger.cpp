@@ -1,38 +1,31 @@
 #include "table_merger.h"
 
 #include <algorithm>
-#include <unordered_map>
 
-#include "mapper/common/key_hash.h"
 #include "mapper/common/parallel.h"
 #include "mapper/fused/tiles/front.h"
-#include "mapper/space/compatibility.h"
 
 namespace sluice::fused {
 namespace {
 
 class TableMerger {
  public:
-  TableMerger(const TileSearchContext& context, PmappingTable* table)
-      : problem_(*context.problem),
-        shape_(*context.shape),
-        threads_(context.options->threads),
+  TableMerger(const TileSearchContext& context, const RowGroups& groups, PmappingTable* table)
+      : threads_(context.options->threads),
         front_(front_options(*context.options)),
         space_(*context.space),
-        n_tracked_(context.tracked->size()),
+        groups_(groups),
         table_(*table) {
-    for (const ExchangeSpace::Skeleton& skeleton : space_.skeletons)
-      group_of_row_.emplace_back(skeleton.n_rows, -1);
+    table_.groups = groups_.groups;
+    parts_.resize(table_.groups.size());
   }
 
   void merge(const std::vector<TemplateResult>& results,
              const std::vector<CompiledTemplate>& compiled) {
     for (std::uint32_t t = 0; t < results.size(); ++t)
-      for (std::uint32_t x = 0; x < results[t].exchanges.size(); ++x) {
-        const std::size_t g = group_of(space_.skeleton_of[t], results[t].exchanges[x].row, t);
-        if (parts_.size() <= g) parts_.resize(g + 1);
-        parts_[g].push_back({t, x});
-      }
+      for (std::uint32_t x = 0; x < results[t].exchanges.size(); ++x)
+        parts_[groups_.of_row[space_.skeleton_of[t]][results[t].exchanges[x].row]].push_back(
+            {t, x});
     // In chunks of groups, which threads prune apart and put down in order.
     constexpr std::size_t kChunk = 512;
     const std::size_t n_chunks = (parts_.size() + kChunk - 1) / kChunk;
@@ -68,54 +61,22 @@ class TableMerger {
     }
   }
 
-  /// Groups for every case of which tensors lie in the room of persistent copies that the Einsum
-  /// does not use, with the same pmappings.
-  void tell_kept_apart() {
-    const std::size_t n_groups = table_.groups.size();
-    for (std::size_t g = 0; g < n_groups; ++g) {
-      auto ways = kept_in_other_ways(shape_, table_.groups[g].compatibility.backings);
-      table_.groups[g].compatibility.backings = std::move(ways.front());
-      for (std::size_t w = 1; w < ways.size(); ++w) {
-        PmappingGroup kept = table_.groups[g];
-        kept.compatibility.backings = std::move(ways[w]);
-        table_.groups.push_back(std::move(kept));
-      }
+  /// Groups that differ only in whose room their tensors lie have the same pmappings.
+  void share_pmappings() {
+    for (std::size_t g = 0; g < table_.groups.size(); ++g) {
+      PmappingGroup& group = table_.groups[g];
+      const PmappingGroup& like = table_.groups[groups_.like[g]];
+      group.count = like.count;
+      group.values = like.values;
+      group.templates = like.templates;
+      group.first_state = like.first_state;
     }
-  }
-
-  /// Rows with a pmapping, per skeleton.
-  std::vector<std::vector<char>> priced_rows() const {
-    std::vector<std::vector<char>> priced;
-    for (const std::vector<std::int64_t>& rows : group_of_row_) {
-      std::vector<char>& own = priced.emplace_back();
-      for (std::int64_t group : rows) own.push_back(group >= 0);
-    }
-    return priced;
   }
 
  private:
   struct Part {
     std::uint32_t templ, exchange;
   };
-
-  std::size_t group_of(std::uint32_t k, std::uint32_t row, std::uint32_t t) {
-    std::int64_t& at = group_of_row_[k][row];
-    if (at < 0) {
-      Compatibility compatibility =
-          compatibility_of(problem_, shape_, table_.templates[t], space_.skeletons[k].row(row));
-      const auto [known, is_new] =
-          index_.try_emplace(compatibility_key(compatibility), table_.groups.size());
-      at = static_cast<std::int64_t>(known->second);
-      if (is_new) {
-        PmappingGroup& group = table_.groups.emplace_back();
-        group.stride = 2 + n_tracked_ * (compatibility.loops.size() + 1) + n_tracked_;
-        group.compatibility = std::move(compatibility);
-        group.compatibility.loops.shrink_to_fit();  // there may be hundreds of thousands of groups
-        group.compatibility.backings.shrink_to_fit();
-      }
-    }
-    return static_cast<std::size_t>(at);
-  }
 
   /// Gathers a group from its templates and puts what is worth keeping at the end of its chunk:
   /// values, then templates and places of its states.
@@ -150,28 +111,22 @@ class TableMerger {
     }
   }
 
-  const BoundProblem& problem_;
-  const EinsumShape& shape_;
   const int threads_;
   const FrontOptions front_;
   const ExchangeSpace& space_;
-  const std::size_t n_tracked_;
+  const RowGroups& groups_;
   PmappingTable& table_;
-  std::vector<std::vector<std::int64_t>> group_of_row_;  // per skeleton and row, -1: none
-  std::vector<std::vector<Part>> parts_;                 // per group
-  std::unordered_map<std::vector<std::int64_t>, std::size_t, KeyHash> index_;
+  std::vector<std::vector<Part>> parts_;  // per group
 };
 
 }  // namespace
 
-std::vector<std::vector<char>> merge_results(const TileSearchContext& context,
-                                             const std::vector<TemplateResult>& results,
-                                             const std::vector<CompiledTemplate>& compiled,
-                                             PmappingTable* table) {
-  TableMerger merger(context, table);
+void merge_results(const TileSearchContext& context, const std::vector<TemplateResult>& results,
+                   const std::vector<CompiledTemplate>& compiled, const RowGroups& groups,
+                   PmappingTable* table) {
+  TableMerger merger(context, groups, table);
   merger.merge(results, compiled);
-  merger.tell_kept_apart();
-  return merger.priced_rows();
+  merger.share_pmappings();
 }
 
 }  // namespace sluice::fused

@@ -46,6 +46,12 @@ FusedBound::FusedBound(const SimpleProgram& program)
 }
 
 bool FusedBound::promising(const std::vector<std::uint32_t>& numbers, const SearchBound& bound) {
+  const std::optional<EnergyLatency> cost = least(numbers, bound);
+  return cost && !bound.hopeless(cost->energy, cost->latency);
+}
+
+std::optional<EnergyLatency> FusedBound::least(const std::vector<std::uint32_t>& numbers,
+                                               const SearchBound& bound) {
   for (std::size_t p = 0; p < factors_.size(); ++p) {
     double least = 1, most = 1;
     for (const Factor& factor : factors_[p]) {
@@ -64,14 +70,14 @@ bool FusedBound::promising(const std::vector<std::uint32_t>& numbers, const Sear
     for (const RowTerm& term : row.terms)
       value += term.coefficient * (term.coefficient > 0 ? least_ : most_)[term.monomial];
     if (row.kind == Kind::kLimit) {
-      if (value > row.limit) return false;
+      if (value > row.limit) return std::nullopt;
     } else if (row.kind == Kind::kLatency) {
       latency = std::max(latency, value);
     } else {
       energy = value;
     }
   }
-  return !bound.hopeless(energy + program_.leak_w * latency, latency);
+  return EnergyLatency{std::max(energy + program_.leak_w * latency, bound.own.energy), latency};
 }
 
 }  // namespace sluice::fused

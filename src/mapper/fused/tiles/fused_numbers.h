@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "hull.h"
 #include "mapper/fused/exchange/exchange_space.h"
 #include "mapper/fused/price/simple_program.h"
 
@@ -25,12 +27,15 @@ std::vector<ClassFusedNumbers> number_fused_loops(
 bool fused_numbers_of(const std::vector<ClassFusedNumbers>& classes, const std::int64_t* row,
                       std::vector<std::int64_t>* scratch, std::vector<std::uint32_t>* numbers);
 
-/// Whether tile shapes with given fused loops can meet every limit and beat the known mapping, as
-/// far as bounds over their columns tell.
+/// What tile shapes with given fused loops cost, as far as bounds over their columns tell.
 class FusedBound {
  public:
   explicit FusedBound(const SimpleProgram& program);
+  /// Whether they can meet every limit and beat the known mapping.
   bool promising(const std::vector<std::uint32_t>& numbers, const SearchBound& bound);
+  /// What they cost at least; none: they exceed a limit.
+  std::optional<EnergyLatency> least(const std::vector<std::uint32_t>& numbers,
+                                     const SearchBound& bound);
 
  private:
   struct Factor {

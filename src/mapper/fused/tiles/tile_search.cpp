@@ -132,14 +132,31 @@ class TemplateSearch {
   void find_rows() {
     FusedBound bound(compiled_.program);
     std::vector<std::int64_t> scratch;
+    std::vector<EnergyLatency> corners;
+    SearchBound of_row = bound_;
     Row row;
     for (std::uint32_t r = 0; r < skeleton_.n_rows; ++r) {
-      if (!fused_numbers_of(compiled_.fused, skeleton_.row(r), &scratch, &row.numbers) ||
-          !bound.promising(row.numbers, bound_))
+      const LowerHull* others = others_of(r);
+      if (others != nullptr) of_row.others = *others;
+      if (of_row.others.empty() ||
+          !fused_numbers_of(compiled_.fused, skeleton_.row(r), &scratch, &row.numbers) ||
+          !bound.promising(row.numbers, of_row))
         continue;
       row.index = r;
       rows_.push_back(row);
+      if (others != nullptr) corners.insert(corners.end(), others->begin(), others->end());
     }
+    constexpr std::size_t kCorners = 3;  // each is asked of every partial tile shape
+    if (!corners.empty()) bound_.others = coarser(lower_hull(std::move(corners)), kCorners);
+  }
+
+  /// What all others cost at least where this Einsum exchanges tensors as a row says; null: it is
+  /// not told apart.
+  const LowerHull* others_of(std::uint32_t row) const {
+    if (context_.exchange_bounds == nullptr) return nullptr;
+    const std::size_t skeleton = context_.space->skeleton_of[index_];
+    return &context_.exchange_bounds
+                ->others[(*context_.exchange_bounds->group_of_row)[skeleton][row]];
   }
 
   /// Rows with common beginnings stand together.
@@ -471,13 +488,27 @@ class TemplateSearch {
   }
 
   // ---- pmappings ---------------------------------------------------------------------------
+  /// The points of a front that may be part of something better where the row is exchanged.
+  std::vector<std::uint32_t> worth_emitting(std::uint32_t row, const Node& front) const {
+    const LowerHull* others = others_of(row);
+    SearchBound of_row = bound_;
+    if (others != nullptr) of_row.others = *others;
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t i = 0; i < front.points.size(); ++i)
+      if (others == nullptr || !of_row.hopeless(front.points.point(i)[0], front.points.point(i)[1]))
+        result.push_back(i);
+    return result;
+  }
+
   void emit(std::uint32_t row, const Node& front) {
     tell_of(front);
+    const std::vector<std::uint32_t> kept = worth_emitting(row, front);
+    if (kept.empty()) return;
     const std::vector<std::size_t> level_of_gap = levels_by_gap(skeleton_.row(row));
     const std::vector<std::size_t> segments = segment_levels(skeleton_.row(row), level_of_gap);
     PricedExchange exchange;
     exchange.row = row;
-    exchange.count = static_cast<std::uint32_t>(front.points.size());
+    exchange.count = static_cast<std::uint32_t>(kept.size());
     exchange.levels = static_cast<std::uint32_t>(level_of_gap.back() + 1);
     exchange.values = result_.values.size();
     exchange.states = result_.states.size();
@@ -486,13 +517,13 @@ class TemplateSearch {
     result_.values.resize(exchange.values + exchange.count * stride, 0);
     result_.states.resize(exchange.states + exchange.count * n_classes_);
     for (std::size_t i = 0; i < exchange.count; ++i) {
-      lists_->sums().collapse(segments, context_.tracked->size(), front.points.point(i),
+      lists_->sums().collapse(segments, context_.tracked->size(), front.points.point(kept[i]),
                               exchange.levels,
                               result_.values.data() + exchange.values + i * stride);
       std::uint32_t* states = result_.states.data() + exchange.states + i * n_classes_;
       for (std::size_t d = 0; d < n_classes_; ++d)
         states[order(d)] = lists_->lists(order(d))[lists_taken_[order(d)]]
-                               .block.states[front.at[i * n_classes_ + d]];
+                               .block.states[front.at[kept[i] * n_classes_ + d]];
     }
     result_.exchanges.push_back(exchange);
   }
@@ -565,6 +596,23 @@ void mark_promising(const TileSearchContext& context, const CompiledTemplate& co
     if (!(*possible)[r] && fused_numbers_of(compiled.fused, skeleton.row(r), &scratch, &numbers) &&
         bound.promising(numbers, context.bound))
       (*possible)[r] = 1;
+}
+
+void bound_rows(const TileSearchContext& context, const CompiledTemplate& compiled,
+                std::uint32_t template_index, std::vector<EnergyLatency>* least) {
+  if (compiled.considered == 0 || !compiled.program.feasible) return;
+  const ExchangeSpace::Skeleton& skeleton =
+      context.space->skeletons[context.space->skeleton_of[template_index]];
+  FusedBound bound(compiled.program);
+  std::vector<std::int64_t> scratch;
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t r = 0; r < skeleton.n_rows; ++r) {
+    if (!fused_numbers_of(compiled.fused, skeleton.row(r), &scratch, &numbers)) continue;
+    const std::optional<EnergyLatency> cost = bound.least(numbers, context.bound);
+    if (!cost) continue;
+    (*least)[r].energy = std::min((*least)[r].energy, cost->energy);
+    (*least)[r].latency = std::min((*least)[r].latency, cost->latency);
+  }
 }
 
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,

@@ -60,6 +60,12 @@ struct CompiledTemplate;
 struct LoopStarts;
 class PlacementUsages;
 
+/// What all other Einsums cost at least, by how this one exchanges tensors with them.
+struct ExchangeBounds {
+  const std::vector<std::vector<std::uint32_t>>* group_of_row;  ///< per skeleton and row
+  std::vector<LowerHull> others;  ///< per group; empty: none of its rows is worth pricing
+};
+
 struct TileSearchContext {
   const BoundProblem* problem;
   const EinsumShape* shape;
@@ -74,6 +80,7 @@ struct TileSearchContext {
   const std::vector<LoopStarts>* starts = nullptr;  ///< then: find_starts() of every template
   const std::atomic<bool>* cancel = nullptr;
   const ExchangeSpace* space = nullptr;
+  const ExchangeBounds* exchange_bounds = nullptr;          ///< none: `bound` holds for all rows
   const std::vector<Template>* templates = nullptr;         ///< of the Einsum
   const std::vector<CompiledTemplate>* compiled = nullptr;  ///< of the Einsum
   /// > 0: a scout that keeps so many partial assignments (not exact)
@@ -107,6 +114,11 @@ std::vector<std::uint32_t> distinct_templates(
 /// `possible` (per row) they are set to 1, others are left.
 void mark_promising(const TileSearchContext& context, const CompiledTemplate& compiled,
                     std::uint32_t template_index, std::vector<char>* possible);
+
+/// What each row of its skeleton costs at least with a template; in `least` (per row; infinite:
+/// none known) lower values are put down.
+void bound_rows(const TileSearchContext& context, const CompiledTemplate& compiled,
+                std::uint32_t template_index, std::vector<EnergyLatency>* least);
 
 /// The pmappings of one template for one exchange, pruned.
 struct PricedExchange {

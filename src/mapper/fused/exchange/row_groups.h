@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "exchange_space.h"
+
+namespace sluice::fused {
+
+/// The compatibilities of one Einsum's exchanges: rows of any skeleton that agree on loops and
+/// backings are one group, in the order of skeletons and rows.
+struct RowGroups {
+  std::vector<PmappingGroup> groups;               ///< no pmapping yet
+  std::vector<std::vector<std::uint32_t>> of_row;  ///< per skeleton and row
+  /// Per group: the one whose pmappings it has. Groups besides those of `of_row` say otherwise in
+  /// which persistent copies' room shared tensors lie (kept_in_other_ways).
+  std::vector<std::uint32_t> like;
+};
+
+RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
+                     const std::vector<Template>& templates, const ExchangeSpace& space,
+                     std::size_t n_tracked);
+
+}  // namespace sluice::fused

@@ -1,0 +1,190 @@
+#include "through_bounds.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "mapper/common/parallel.h"
+
+namespace sluice::fused {
+namespace {
+
+constexpr std::size_t kChunk = 4096;
+
+/// Calls `body(first, last)` for chunks of [0, count), on several threads.
+template <class Body>
+void in_chunks(int threads, std::size_t count, const Body& body) {
+  parallel_for(threads, (count + kChunk - 1) / kChunk, [&](std::size_t chunk) {
+    body(chunk * kChunk, std::min(count, (chunk + 1) * kChunk));
+  });
+}
+
+/// Edges by one of their ends: those of node s are order[first[s]] … order[first[s + 1] - 1].
+struct EdgesBy {
+  std::vector<std::uint32_t> first, order;
+
+  EdgesBy(const std::vector<ExchangeEdge>& edges, std::size_t nodes,
+          std::uint32_t ExchangeEdge::*end)
+      : first(nodes + 1, 0), order(edges.size()) {
+    for (const ExchangeEdge& edge : edges) ++first[edge.*end + 1];
+    for (std::size_t s = 0; s < nodes; ++s) first[s + 1] += first[s];
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (std::uint32_t i = 0; i < edges.size(); ++i) order[next[edges[i].*end]++] = i;
+  }
+};
+
+}  // namespace
+
+ThroughBounds::ThroughBounds(ExchangeGraph graph, std::vector<std::vector<LowerHull>> costs,
+                             int threads)
+    : graph_(std::move(graph)), costs_(costs.size()), threads_(threads) {
+  for (std::size_t e = 0; e < costs.size(); ++e) set_costs(e, std::move(costs[e]));
+}
+
+void ThroughBounds::set_costs(std::size_t einsum, std::vector<LowerHull> costs) {
+  costs_[einsum].clear();
+  for (LowerHull& hull : costs) costs_[einsum].push_back(small(std::move(hull)));
+}
+
+ThroughBounds::SmallHull ThroughBounds::small(LowerHull hull) {
+  SmallHull result;
+  if (hull.size() > kCorners) hull = coarser(hull, kCorners);
+  result.n = static_cast<std::uint32_t>(hull.size());
+  std::copy(hull.begin(), hull.end(), result.corners.begin());
+  return result;
+}
+
+/// The corners of the sum of two hulls: edges merged by slope.
+void ThroughBounds::add_sum(const SmallHull& a, const SmallHull& b,
+                            std::vector<EnergyLatency>* points) {
+  if (a.empty() || b.empty()) return;
+  for (std::size_t i = 0, j = 0;;) {
+    const EnergyLatency &p = a.corners[i], &q = b.corners[j];
+    points->push_back({p.energy + q.energy, p.latency + q.latency});
+    const bool end_a = i + 1 == a.n, end_b = j + 1 == b.n;
+    if (end_a && end_b) return;
+    if (end_a) {
+      ++j;
+    } else if (end_b) {
+      ++i;
+    } else {
+      const EnergyLatency &p2 = a.corners[i + 1], &q2 = b.corners[j + 1];
+      if ((p2.latency - p.latency) * (q2.energy - q.energy) <
+          (q2.latency - q.latency) * (p2.energy - p.energy))  // the steeper descent first
+        ++i;
+      else
+        ++j;
+    }
+  }
+}
+
+ThroughBounds::SmallHull ThroughBounds::sum(const SmallHull& a, const SmallHull& b) {
+  std::vector<EnergyLatency> points;
+  add_sum(a, b, &points);
+  return small(std::move(points));
+}
+
+/// What Einsum `einsum` and those after it cost at least, per spine before it.
+ThroughBounds::Hulls ThroughBounds::completions(std::size_t einsum, const Hulls& after) const {
+  const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
+  const EdgesBy by(edges, graph_.n_spines[einsum], &ExchangeEdge::from);
+  Hulls result(graph_.n_spines[einsum]);
+  in_chunks(threads_, result.size(), [&](std::size_t first, std::size_t last) {
+    std::vector<EnergyLatency> points;
+    for (std::size_t s = first; s < last; ++s) {
+      points.clear();
+      for (std::uint32_t i = by.first[s]; i < by.first[s + 1]; ++i) {
+        const ExchangeEdge& edge = edges[by.order[i]];
+        add_sum(costs_[einsum][edge.group], after[edge.to], &points);
+      }
+      result[s] = small(lower_hull(points));
+    }
+  });
+  return result;
+}
+
+/// What the Einsums up to `einsum` cost at least, per spine after it.
+ThroughBounds::Hulls ThroughBounds::beginnings(std::size_t einsum, const Hulls& before) const {
+  const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
+  const EdgesBy by(edges, graph_.n_spines[einsum + 1], &ExchangeEdge::to);
+  Hulls result(graph_.n_spines[einsum + 1]);
+  in_chunks(threads_, result.size(), [&](std::size_t first, std::size_t last) {
+    std::vector<EnergyLatency> points;
+    for (std::size_t s = first; s < last; ++s) {
+      points.clear();
+      for (std::uint32_t i = by.first[s]; i < by.first[s + 1]; ++i) {
+        const ExchangeEdge& edge = edges[by.order[i]];
+        add_sum(costs_[einsum][edge.group], before[edge.from], &points);
+      }
+      result[s] = small(lower_hull(points));
+    }
+  });
+  return result;
+}
+
+bool ThroughBounds::is_hopeless(const SmallHull& begun, const SmallHull& rest,
+                                const SearchBound& bound) const {
+  if (begun.empty() || rest.empty()) return true;
+  if (!bound.active) return false;
+  std::vector<EnergyLatency> points;
+  add_sum(begun, rest, &points);
+  return std::all_of(points.begin(), points.end(), [&](const EnergyLatency& point) {
+    return objective_value(bound.objective, point.energy, point.latency) > bound.limit;
+  });
+}
+
+void ThroughBounds::drop_hopeless(std::size_t einsum, const Hulls& before, const Hulls& after,
+                                  const SearchBound& bound) {
+  std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
+  std::vector<char> hopeless(edges.size(), 0);
+  in_chunks(threads_, edges.size(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const SmallHull begun = sum(before[edges[i].from], costs_[einsum][edges[i].group]);
+      hopeless[i] = is_hopeless(begun, after[edges[i].to], bound) ? 1 : 0;
+    }
+  });
+  std::size_t i = 0;
+  std::erase_if(edges, [&](const ExchangeEdge&) { return hopeless[i++] != 0; });
+}
+
+void ThroughBounds::update(const SearchBound& bound) {
+  const std::size_t n = costs_.size();
+  const SmallHull nothing = small({{0, 0}});
+  completions_.assign(n + 1, {});
+  completions_[n].assign(graph_.n_spines[n], nothing);
+  for (std::size_t e = n; e-- > 0;) completions_[e] = completions(e, completions_[e + 1]);
+  beginnings_.assign(n + 1, {});
+  beginnings_[0].assign(graph_.n_spines[0], nothing);
+  for (std::size_t e = 0; e < n; ++e) {
+    drop_hopeless(e, beginnings_[e], completions_[e + 1], bound);
+    beginnings_[e + 1] = beginnings(e, beginnings_[e]);
+  }
+}
+
+std::vector<LowerHull> ThroughBounds::others(std::size_t einsum) {
+  const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
+  const EdgesBy by(edges, costs_[einsum].size(), &ExchangeEdge::group);
+  std::vector<LowerHull> result(costs_[einsum].size());
+  in_chunks(threads_, result.size(), [&](std::size_t first, std::size_t last) {
+    std::vector<EnergyLatency> points;
+    for (std::size_t g = first; g < last; ++g) {
+      points.clear();
+      for (std::uint32_t i = by.first[g]; i < by.first[g + 1]; ++i) {
+        const ExchangeEdge& edge = edges[by.order[i]];
+        add_sum(beginnings_[einsum][edge.from], completions_[einsum + 1][edge.to], &points);
+      }
+      result[g] = lower_hull(points);
+    }
+  });
+  return result;
+}
+
+double ThroughBounds::least(const SearchBound& bound) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const SmallHull& hull : completions_.front())
+    for (std::uint32_t i = 0; i < hull.n; ++i)
+      least = std::min(
+          least, objective_value(bound.objective, hull.corners[i].energy, hull.corners[i].latency));
+  return least;
+}
+
+}  // namespace sluice::fused

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "exchange_graph.h"
+#include "mapper/fused/tiles/hull.h"
+
+namespace sluice::fused {
+
+/// What whole mappings cost at least whose Einsums exchange their tensors in given ways, capacities
+/// aside: hulls of energy and latency along all paths of an exchange graph. First of bounds, then
+/// of what is priced, Einsum by Einsum; what leads to nothing better than a known mapping is
+/// dropped.
+class ThroughBounds {
+ public:
+  /// `bound`: what must be beaten. `costs`: per Einsum and group a lower-left hull; empty: the
+  /// group has no pmapping.
+  ThroughBounds(ExchangeGraph graph, std::vector<std::vector<LowerHull>> costs, int threads);
+
+  /// What is now known of an Einsum's groups.
+  void set_costs(std::size_t einsum, std::vector<LowerHull> costs);
+  /// Drops the edges on no path that may beat the bound.
+  void update(const SearchBound& bound);
+  /// Per group of an Einsum: what the others cost at least, as of the last update; empty: no whole
+  /// mapping that may beat the bound has it.
+  std::vector<LowerHull> others(std::size_t einsum);
+  /// The least objective of any path as of the last update; infinite: none is left.
+  double least(const SearchBound& bound) const;
+
+  const ExchangeGraph& graph() const { return graph_; }
+
+ private:
+  static constexpr std::size_t kCorners = 6;
+  /// A hull of few corners, all in one place: there may be millions.
+  struct SmallHull {
+    std::uint32_t n = 0;
+    std::array<EnergyLatency, kCorners> corners{};
+    bool empty() const { return n == 0; }
+  };
+  using Hulls = std::vector<SmallHull>;
+
+  static SmallHull small(LowerHull hull);
+  static void add_sum(const SmallHull& a, const SmallHull& b, std::vector<EnergyLatency>* points);
+  static SmallHull sum(const SmallHull& a, const SmallHull& b);
+  Hulls completions(std::size_t einsum, const Hulls& after) const;
+  Hulls beginnings(std::size_t einsum, const Hulls& before) const;
+  void drop_hopeless(std::size_t einsum, const Hulls& before, const Hulls& after,
+                     const SearchBound& bound);
+  bool is_hopeless(const SmallHull& begun, const SmallHull& rest, const SearchBound& bound) const;
+
+  ExchangeGraph graph_;
+  std::vector<Hulls> costs_;        // per Einsum and group
+  std::vector<Hulls> completions_;  // per layer and spine
+  std::vector<Hulls> beginnings_;   // the same
+  int threads_;
+};
+
+}  // namespace sluice::fused

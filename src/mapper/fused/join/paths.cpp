@@ -1,0 +1,169 @@
+// Where a mapping is known: first the graph of all exchanges, by bounds, then prices along its
+// paths, those first that may be best (docs/adr/0008-graph-before-prices.md).
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "mapper/common/parallel.h"
+#include "search.h"
+
+namespace sluice::fused {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+/// What every row of an Einsum costs at least, whatever template it is of; rows that no template
+/// has a tile shape for are dropped.
+std::vector<std::vector<EnergyLatency>> Search::bound_rows(const TileSearchContext& context) {
+  const std::size_t e = context.shape->einsum.index();
+  ExchangeSpace& space = spaces_[e];
+  std::vector<std::vector<EnergyLatency>> least;
+  for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
+    least.emplace_back(skeleton.n_rows, EnergyLatency{kInfinite, kInfinite});
+  parallel_for(options_.threads, space.skeletons.size(), [&](std::size_t k) {
+    for (std::uint32_t t = 0; t < templates_[e].size(); ++t)
+      if (space.skeleton_of[t] == k) fused::bound_rows(context, compiled_[e][t], t, &least[k]);
+  });
+  std::vector<std::vector<char>> possible;
+  for (std::vector<EnergyLatency>& rows : least) {
+    std::vector<char>& own = possible.emplace_back();
+    for (const EnergyLatency& cost : rows) own.push_back(std::isfinite(cost.energy));
+    std::erase_if(rows, [](const EnergyLatency& cost) { return !std::isfinite(cost.energy); });
+  }
+  keep_rows(possible, &space);
+  return least;
+}
+
+/// All exchanges that bounds leave and partners know, what each costs at least, and how they can
+/// follow each other.
+ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds) {
+  const ExchangeAgreement agreement = find_exchanges(bounds, pricing_order(), false);
+  std::vector<std::vector<LowerHull>> costs(shapes_.size());
+  rows_.assign(shapes_.size(), {});
+  for (const std::size_t e : distinct_) {
+    if (cancelled()) return {{}, {}, 1};
+    keep_agreed(exchange_request(e, &agreement, false), &spaces_[e]);
+    TileSearchContext context = tile_context(e);
+    context.bound = bounds[e];
+    const auto least = bound_rows(context);
+    rows_[e] = rows_of(e);
+    std::vector<LowerHull> points(rows_[e].groups.size());
+    for (std::size_t k = 0; k < least.size(); ++k)
+      for (std::size_t r = 0; r < least[k].size(); ++r)
+        points[rows_[e].of_row[k][r]].push_back(least[k][r]);
+    for (std::size_t g = 0; g < points.size(); ++g) {
+      const std::uint32_t like = rows_[e].like[g];
+      costs[e].push_back(like == g ? lower_hull(std::move(points[g])) : costs[e][like]);
+    }
+  }
+  for (std::size_t e = 0; e < shapes_.size(); ++e) costs[e] = costs[same_as_[e]];
+  return {connect_rows(costs), costs, options_.threads};
+}
+
+/// The graph of all rows, by what they cost at least.
+ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& costs) const {
+  std::deque<std::vector<double>> values;
+  std::vector<std::vector<PmappingGroup>> groups(shapes_.size());
+  for (const std::size_t e : distinct_) {
+    groups[e] = rows_[e].groups;
+    for (std::size_t g = 0; g < groups[e].size(); ++g) {
+      std::vector<double>& value = values.emplace_back(groups[e][g].stride, 0.0);
+      value[0] = costs[e][g].front().energy;
+      value[1] = costs[e][g].back().latency;
+      groups[e][g].values = value.data();
+      groups[e][g].count = 1;
+    }
+  }
+  std::vector<ExchangeLayer> layers;
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    layers.push_back({&shapes_[e], &groups[same_as_[e]]});
+  return connect_exchanges(problem_, std::move(layers), graph_options());
+}
+
+/// Prices what lies on paths whose bound is below the limit: first the bound of all rows, then of
+/// what is priced of the Einsums before.
+void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
+                         ThroughBounds* paths) {
+  tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
+  std::size_t done = 0;
+  for (const std::size_t e : pricing_order()) {
+    paths->update(limit);
+    if (cancelled() || paths->least(limit) == kInfinite) return;
+    ExchangeBounds exchange_bounds{&rows_[e].of_row,
+                                   std::vector<LowerHull>(rows_[e].groups.size())};
+    for (std::size_t equal = 0; equal < shapes_.size(); ++equal) {
+      if (same_as_[equal] != e) continue;
+      const std::vector<LowerHull> others = paths->others(equal);
+      for (std::size_t g = 0; g < others.size(); ++g) {
+        LowerHull& all = exchange_bounds.others[rows_[e].like[g]];
+        all.insert(all.end(), others[g].begin(), others[g].end());
+      }
+    }
+    for (LowerHull& all : exchange_bounds.others) all = lower_hull(std::move(all));
+    TileSearchContext context = tile_context(e);
+    context.bound = bounds[e];
+    context.bound.limit = limit.limit;
+    context.exchange_bounds = &exchange_bounds;
+    PmappingTable table = price(context, rows_[e]);
+    statistics_.mappings_evaluated += table.evaluated;
+    std::vector<LowerHull> hulls;
+    for (const PmappingGroup& group : table.groups) hulls.push_back(hull_of(group));
+    for (std::size_t equal = 0; equal < shapes_.size(); ++equal)
+      if (same_as_[equal] == e) paths->set_costs(equal, hulls);
+    put_down(e, std::move(table), &done);
+  }
+  paths->update(limit);
+}
+
+/// The best mapping: all that may be little above the bound of the best path, then more and more,
+/// up to what is known.
+JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
+  constexpr double kFirst = 0.01, kGrowth = 2;
+  const ThroughBounds all = find_paths(bounds);
+  if (cancelled()) return {};
+  ThroughBounds paths = all;
+  SearchBound limit{.active = true, .objective = options_.objectives.front(), .limit = limit_};
+  paths.update(limit);
+  const double root = std::min(limit_, paths.least(limit));
+  open_bound_ = root;
+  for (double share = kFirst;; share *= kGrowth) {
+    take_incumbent();
+    limit.limit = std::min(limit_, root * (1 + share));
+    paths = all;
+    price_along(bounds, limit, &paths);
+    if (cancelled()) return {};
+    JoinResult join = join_within(paths.graph(), limit.limit);
+    if (cancelled()) return {};
+    open_bound_ = limit.limit;
+    if (limit.limit >= limit_) return join;
+  }
+}
+
+/// Joins what is priced: exact below `within`; of what lies above, a beam may find something. What
+/// is found is what the rest must beat.
+JoinResult Search::join_within(const ExchangeGraph& graph, double within) {
+  const auto take = [this](const JoinedMapping& found) {
+    const double value = objective_value(options_.objectives.front(), found.energy, found.latency) *
+                         SearchBound::kAboveRounding / (1 + epsilon());
+    if (value >= limit_) return;
+    limit_ = value;
+    is_limit_known_ = false;
+    if (may_end_early()) offer(finish(found));
+  };
+  JoinContext context = join_context();
+  context.graph = &graph;
+  context.scout_beam = kJoinBeam;
+  context.bound = graph_options().bound;
+  context.exact_below = within;
+  context.epsilon = epsilon();
+  context.found = take;
+  JoinResult join = join_pmappings(context);
+  if (!cancelled())
+    for (const JoinedMapping& mapping : join.mappings) take(mapping);
+  return join;
+}
+
+}  // namespace sluice::fused
