@@ -124,6 +124,13 @@ JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
   constexpr double kFirst = 0.01, kGrowth = 2;
   const ThroughBounds all = find_paths(bounds);
   if (cancelled()) return {};
+  if (all.graph().broken_at) {  // nothing is left that may be better
+    open_bound_ = limit_;
+    JoinResult none;
+    none.searched_below = limit_;
+    none.failed_at = shapes_[*all.graph().broken_at].einsum;
+    return none;
+  }
   ThroughBounds paths = all;
   SearchBound limit{.active = true, .objective = options_.objectives.front(), .limit = limit_};
   paths.update(limit);
