@@ -2,7 +2,6 @@
 // paths, those first that may be best (docs/adr/0008-graph-before-prices.md).
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 
 #include "mapper/common/parallel.h"
@@ -60,27 +59,38 @@ ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds) {
     }
   }
   for (std::size_t e = 0; e < shapes_.size(); ++e) costs[e] = costs[same_as_[e]];
-  return {connect_rows(costs), costs, options_.threads};
+  ExchangeGraph graph = connect_rows(costs);
+  return {std::move(graph), std::move(costs), options_.threads};
 }
 
-/// The graph of all rows, by what they cost at least.
-ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& costs) const {
-  std::deque<std::vector<double>> values;
-  std::vector<std::vector<PmappingGroup>> groups(shapes_.size());
+/// The graph of all rows, by what they cost at least. (Each group has the bound as its only
+/// pmapping meanwhile: a copy of all groups would take too much memory.)
+ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& costs) {
+  std::vector<std::vector<double>> values(shapes_.size());
   for (const std::size_t e : distinct_) {
-    groups[e] = rows_[e].groups;
-    for (std::size_t g = 0; g < groups[e].size(); ++g) {
-      std::vector<double>& value = values.emplace_back(groups[e][g].stride, 0.0);
+    std::size_t n = 0;
+    for (const PmappingGroup& group : rows_[e].groups) n += group.stride;
+    values[e].assign(n, 0);
+    double* value = values[e].data();
+    for (std::size_t g = 0; g < rows_[e].groups.size(); ++g) {
+      PmappingGroup& group = rows_[e].groups[g];
       value[0] = costs[e][g].front().energy;
       value[1] = costs[e][g].back().latency;
-      groups[e][g].values = value.data();
-      groups[e][g].count = 1;
+      group.values = value;
+      group.count = 1;
+      value += group.stride;
     }
   }
   std::vector<ExchangeLayer> layers;
   for (std::size_t e = 0; e < shapes_.size(); ++e)
-    layers.push_back({&shapes_[e], &groups[same_as_[e]]});
-  return connect_exchanges(problem_, std::move(layers), graph_options());
+    layers.push_back({&shapes_[e], &rows_[same_as_[e]].groups});
+  ExchangeGraph graph = connect_exchanges(problem_, std::move(layers), graph_options());
+  for (RowGroups& rows : rows_)
+    for (PmappingGroup& group : rows.groups) {
+      group.values = nullptr;
+      group.count = 0;
+    }
+  return graph;
 }
 
 /// Prices what lies on paths whose bound is below the limit: first the bound of all rows, then of

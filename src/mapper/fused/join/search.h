@@ -68,7 +68,7 @@ class Search {
                                    const std::vector<std::size_t>& order, bool coarse);
   std::vector<std::vector<EnergyLatency>> bound_rows(const TileSearchContext& context);
   ThroughBounds find_paths(const std::vector<SearchBound>& bounds);
-  ExchangeGraph connect_rows(const std::vector<std::vector<LowerHull>>& costs) const;
+  ExchangeGraph connect_rows(const std::vector<std::vector<LowerHull>>& costs);
   void price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
                    ThroughBounds* paths);
   JoinResult search_along_paths(const std::vector<SearchBound>& bounds);
