@@ -83,37 +83,22 @@ ThroughBounds::SmallHull ThroughBounds::sum(const SmallHull& a, const SmallHull&
   return small(std::move(points));
 }
 
-/// What Einsum `einsum` and those after it cost at least, per spine before it.
-ThroughBounds::Hulls ThroughBounds::completions(std::size_t einsum, const Hulls& after) const {
+/// Per spine at one end of an Einsum's edges: what the Einsum costs at least together with all
+/// beyond the other end.
+ThroughBounds::Hulls ThroughBounds::extend(std::size_t einsum, const Hulls& beyond,
+                                           std::uint32_t ExchangeEdge::*at,
+                                           std::uint32_t ExchangeEdge::*other,
+                                           std::size_t n_spines) const {
   const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
-  const EdgesBy by(edges, graph_.n_spines[einsum], &ExchangeEdge::from);
-  Hulls result(graph_.n_spines[einsum]);
-  in_chunks(threads_, result.size(), [&](std::size_t first, std::size_t last) {
+  const EdgesBy by(edges, n_spines, at);
+  Hulls result(n_spines);
+  in_chunks(threads_, n_spines, [&](std::size_t first, std::size_t last) {
     std::vector<EnergyLatency> points;
     for (std::size_t s = first; s < last; ++s) {
       points.clear();
       for (std::uint32_t i = by.first[s]; i < by.first[s + 1]; ++i) {
         const ExchangeEdge& edge = edges[by.order[i]];
-        add_sum(costs_[einsum][edge.group], after[edge.to], &points);
-      }
-      result[s] = small(lower_hull(points));
-    }
-  });
-  return result;
-}
-
-/// What the Einsums up to `einsum` cost at least, per spine after it.
-ThroughBounds::Hulls ThroughBounds::beginnings(std::size_t einsum, const Hulls& before) const {
-  const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
-  const EdgesBy by(edges, graph_.n_spines[einsum + 1], &ExchangeEdge::to);
-  Hulls result(graph_.n_spines[einsum + 1]);
-  in_chunks(threads_, result.size(), [&](std::size_t first, std::size_t last) {
-    std::vector<EnergyLatency> points;
-    for (std::size_t s = first; s < last; ++s) {
-      points.clear();
-      for (std::uint32_t i = by.first[s]; i < by.first[s + 1]; ++i) {
-        const ExchangeEdge& edge = edges[by.order[i]];
-        add_sum(costs_[einsum][edge.group], before[edge.from], &points);
+        add_sum(costs_[einsum][edge.group], beyond[edge.*other], &points);
       }
       result[s] = small(lower_hull(points));
     }
@@ -151,12 +136,15 @@ void ThroughBounds::update(const SearchBound& bound) {
   const SmallHull nothing = small({{0, 0}});
   completions_.assign(n + 1, {});
   completions_[n].assign(graph_.n_spines[n], nothing);
-  for (std::size_t e = n; e-- > 0;) completions_[e] = completions(e, completions_[e + 1]);
+  for (std::size_t e = n; e-- > 0;)
+    completions_[e] =
+        extend(e, completions_[e + 1], &ExchangeEdge::from, &ExchangeEdge::to, graph_.n_spines[e]);
   beginnings_.assign(n + 1, {});
   beginnings_[0].assign(graph_.n_spines[0], nothing);
   for (std::size_t e = 0; e < n; ++e) {
     drop_hopeless(e, beginnings_[e], completions_[e + 1], bound);
-    beginnings_[e + 1] = beginnings(e, beginnings_[e]);
+    beginnings_[e + 1] =
+        extend(e, beginnings_[e], &ExchangeEdge::to, &ExchangeEdge::from, graph_.n_spines[e + 1]);
   }
 }
 

@@ -43,8 +43,8 @@ class ThroughBounds {
   static SmallHull small(LowerHull hull);
   static void add_sum(const SmallHull& a, const SmallHull& b, std::vector<EnergyLatency>* points);
   static SmallHull sum(const SmallHull& a, const SmallHull& b);
-  Hulls completions(std::size_t einsum, const Hulls& after) const;
-  Hulls beginnings(std::size_t einsum, const Hulls& before) const;
+  Hulls extend(std::size_t einsum, const Hulls& beyond, std::uint32_t ExchangeEdge::*at,
+               std::uint32_t ExchangeEdge::*other, std::size_t n_spines) const;
   void drop_hopeless(std::size_t einsum, const Hulls& before, const Hulls& after,
                      const SearchBound& bound);
   bool is_hopeless(const SmallHull& begun, const SmallHull& rest, const SearchBound& bound) const;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <numeric>
 
@@ -143,7 +142,7 @@ std::vector<std::uint32_t> Search::order_of_templates(const TileSearchContext& c
   return all;
 }
 
-/// All pmappings of one Einsum worth joining; of its exchange space, the rows that have any stay.
+/// All pmappings of one Einsum worth joining, by the groups of its exchanges.
 PmappingTable Search::price(const TileSearchContext& of_einsum, const RowGroups& rows) {
   TileSearchContext context = of_einsum;
   const std::size_t e = context.shape->einsum.index();

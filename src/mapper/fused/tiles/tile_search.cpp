@@ -584,8 +584,13 @@ class TemplateSearch {
 
 }  // namespace
 
-void mark_promising(const TileSearchContext& context, const CompiledTemplate& compiled,
-                    std::uint32_t template_index, std::vector<char>* possible) {
+namespace {
+
+/// Calls `body(row, numbers, bound)` for the `wanted` rows of its skeleton that a template may have
+/// tile shapes for.
+template <class Wanted, class Body>
+void for_each_row(const TileSearchContext& context, const CompiledTemplate& compiled,
+                  std::uint32_t template_index, const Wanted& wanted, const Body& body) {
   if (compiled.considered == 0 || !compiled.program.feasible) return;
   const ExchangeSpace::Skeleton& skeleton =
       context.space->skeletons[context.space->skeleton_of[template_index]];
@@ -593,26 +598,31 @@ void mark_promising(const TileSearchContext& context, const CompiledTemplate& co
   std::vector<std::int64_t> scratch;
   std::vector<std::uint32_t> numbers;
   for (std::size_t r = 0; r < skeleton.n_rows; ++r)
-    if (!(*possible)[r] && fused_numbers_of(compiled.fused, skeleton.row(r), &scratch, &numbers) &&
-        bound.promising(numbers, context.bound))
-      (*possible)[r] = 1;
+    if (wanted(r) && fused_numbers_of(compiled.fused, skeleton.row(r), &scratch, &numbers))
+      body(r, numbers, &bound);
+}
+
+}  // namespace
+
+void mark_promising(const TileSearchContext& context, const CompiledTemplate& compiled,
+                    std::uint32_t template_index, std::vector<char>* possible) {
+  for_each_row(
+      context, compiled, template_index, [&](std::size_t r) { return (*possible)[r] == 0; },
+      [&](std::size_t r, const std::vector<std::uint32_t>& numbers, FusedBound* bound) {
+        if (bound->promising(numbers, context.bound)) (*possible)[r] = 1;
+      });
 }
 
 void bound_rows(const TileSearchContext& context, const CompiledTemplate& compiled,
                 std::uint32_t template_index, std::vector<EnergyLatency>* least) {
-  if (compiled.considered == 0 || !compiled.program.feasible) return;
-  const ExchangeSpace::Skeleton& skeleton =
-      context.space->skeletons[context.space->skeleton_of[template_index]];
-  FusedBound bound(compiled.program);
-  std::vector<std::int64_t> scratch;
-  std::vector<std::uint32_t> numbers;
-  for (std::size_t r = 0; r < skeleton.n_rows; ++r) {
-    if (!fused_numbers_of(compiled.fused, skeleton.row(r), &scratch, &numbers)) continue;
-    const std::optional<EnergyLatency> cost = bound.least(numbers, context.bound);
-    if (!cost) continue;
-    (*least)[r].energy = std::min((*least)[r].energy, cost->energy);
-    (*least)[r].latency = std::min((*least)[r].latency, cost->latency);
-  }
+  for_each_row(
+      context, compiled, template_index, [](std::size_t) { return true; },
+      [&](std::size_t r, const std::vector<std::uint32_t>& numbers, FusedBound* bound) {
+        const std::optional<EnergyLatency> cost = bound->least(numbers, context.bound);
+        if (!cost) return;
+        (*least)[r].energy = std::min((*least)[r].energy, cost->energy);
+        (*least)[r].latency = std::min((*least)[r].latency, cost->latency);
+      });
 }
 
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
