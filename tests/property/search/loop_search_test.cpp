@@ -185,18 +185,18 @@ void expect_columns_of_tree(const CompiledTemplate& compiled, std::size_t cls) {
         least = std::min(least, column->values[state]);
         most = std::max(most, column->values[state]);
       }
-      ASSERT_EQ(own.least[node], least);
-      ASSERT_EQ(own.most[node], most);
-      ASSERT_EQ(own.shape[node] == TrieColumn::kConstant, least == most);
+      ASSERT_EQ(own.least(node), least);
+      ASSERT_EQ(own.most(node), most);
+      ASSERT_EQ(own.shape(node) == TrieColumn::kConstant, least == most);
       const std::uint32_t other =
-          alike.try_emplace({trie.structure(node), own.shape[node]}, node).first->second;
+          alike.try_emplace({trie.structure(node), own.shape(node)}, node).first->second;
       if (most == 0) continue;
       collect(trie, other, &others);
       ASSERT_EQ(others.size(), states.size());
       for (std::size_t s = 0; s < states.size(); ++s)
-        ASSERT_NEAR(column->values[states[s]] * own.most[other],
-                    column->values[others[s]] * own.most[node],
-                    1e-12 * own.most[other] * own.most[node]);
+        ASSERT_NEAR(column->values[states[s]] * own.most(other),
+                    column->values[others[s]] * own.most(node),
+                    1e-12 * own.most(other) * own.most(node));
     }
   }
 }

@@ -1,7 +1,6 @@
 #include "state_tables.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "mapper/shape/trip_choices.h"
 
@@ -84,7 +83,7 @@ StateTrie& StateTable::trie(const std::vector<std::uint32_t>& order) {
   return *trie;
 }
 
-Column StateTable::column_of(std::vector<double> values) const {
+Column StateTable::column_of(const std::vector<double>& values) const {
   Column column;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   column.minimum = *least;
@@ -97,10 +96,8 @@ Column StateTable::column_of(std::vector<double> values) const {
     low = std::min(low, values[s]);
     high = std::max(high, values[s]);
   }
-  column.values = std::move(values);
-  column.hash = column.values.size();
-  for (const double value : column.values)
-    column.hash = KeyHash::mix(column.hash ^ std::bit_cast<std::uint64_t>(value));
+  column.values = PackedValues(values);
+  column.hash = column.values.hash();
   return column;
 }
 

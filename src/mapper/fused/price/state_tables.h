@@ -11,6 +11,7 @@
 
 #include "loop_classes.h"
 #include "mapper/common/key_hash.h"
+#include "packed_values.h"
 #include "state_trie.h"
 
 namespace sluice::fused {
@@ -20,7 +21,7 @@ struct Column {
   static constexpr std::uint32_t kNotNumbered = ~0U;
   mutable std::uint32_t index = kNotNumbered;  ///< in its table, by StateTable::number()
   std::uint64_t hash = 0;                      ///< of the values
-  std::vector<double> values;                  ///< per state
+  PackedValues values;                         ///< per state
   double minimum = 0, maximum = 0;
   std::vector<double> low, high;  ///< extremes per fused number (StateTable)
 };
@@ -129,7 +130,7 @@ struct StateTable {
   void forget_tries() { tries_.clear(); }
 
  private:
-  Column column_of(std::vector<double> values) const;
+  Column column_of(const std::vector<double>& values) const;
   const Column* add_column(Column column);
   StateGroups make_groups(const std::vector<std::vector<std::size_t>>& fanouts, bool by_fused);
 

@@ -57,32 +57,44 @@ const TrieColumn& StateTrie::column(const Column& column) {
   const auto [at, is_new] = columns_.try_emplace(column.index);
   TrieColumn& result = at->second;
   if (!is_new) return result;
-  result.least.resize(nodes_.size());
-  result.most.resize(nodes_.size());
-  result.shape.resize(nodes_.size(), TrieColumn::kConstant);
+  for (const double value : column.values.different())
+    result.kinds_.push_back({value, value, TrieColumn::kConstant});
+  result.kind_.resize(nodes_.size());
+  Numbers numbers;  // of kinds, by structure and the children's kinds
+  std::vector<std::int64_t> key;
   for (auto node = static_cast<std::uint32_t>(nodes_.size()); node-- > 0;) {
     const Node& own = nodes_[node];
     if (own.n == 0) {
-      result.least[node] = result.most[node] = column.values[own.state];
+      result.kind_[node] = column.values.number(own.state);
       continue;
     }
-    const auto least = result.least.begin() + own.first, most = result.most.begin() + own.first;
-    result.least[node] = *std::min_element(least, least + own.n);
-    result.most[node] = *std::max_element(most, most + own.n);
-    result.shape[node] = shape_of(node, result);
+    key.assign(1, structure_[node]);
+    key.insert(key.end(), result.kind_.begin() + own.first,
+               result.kind_.begin() + own.first + own.n);
+    const auto number = static_cast<std::uint32_t>(result.kinds_.size());
+    const auto [known, is_new_kind] = numbers.try_emplace(key, number);
+    if (is_new_kind) result.kinds_.push_back(kind_of(node, result));
+    result.kind_[node] = known->second;
   }
   return result;
 }
 
-std::uint32_t StateTrie::shape_of(std::uint32_t node, const TrieColumn& column) {
-  if (column.least[node] == column.most[node]) return TrieColumn::kConstant;
-  key_.assign(1, structure_[node]);
+/// Of a node whose children's kinds are known.
+TrieColumn::Kind StateTrie::kind_of(std::uint32_t node, const TrieColumn& column) {
   const Node& own = nodes_[node];
+  TrieColumn::Kind kind{column.least(own.first), column.most(own.first), TrieColumn::kConstant};
+  for (std::uint32_t c = own.first; c < own.first + own.n; ++c) {
+    kind.least = std::min(kind.least, column.least(c));
+    kind.most = std::max(kind.most, column.most(c));
+  }
+  if (kind.least == kind.most) return kind;
+  key_.assign(1, structure_[node]);
   for (std::uint32_t c = own.first; c < own.first + own.n; ++c)
     key_.insert(key_.end(),
-                {std::bit_cast<std::int64_t>(column.most[c] / column.most[node]), column.shape[c]});
+                {std::bit_cast<std::int64_t>(column.most(c) / kind.most), column.shape(c)});
   const auto next = static_cast<std::uint32_t>(shape_numbers_.size() + 1);
-  return shape_numbers_.try_emplace(key_, next).first->second;
+  kind.shape = shape_numbers_.try_emplace(key_, next).first->second;
+  return kind;
 }
 
 }  // namespace sluice::fused

@@ -15,11 +15,24 @@ struct Column;
 
 /// A column over the nodes of a trie: its extremes among the states below each node, and how the
 /// values below are spread. Where two nodes have the same structure and the same shape, the values
-/// below one are those below the other, times the quotient of their largest ones.
-struct TrieColumn {
+/// below one are those below the other, times the quotient of their largest ones. Most nodes are of
+/// few kinds.
+class TrieColumn {
+ public:
   static constexpr std::uint32_t kConstant = 0;  ///< the shape where all values are equal
-  std::vector<double> least, most;               ///< per node
-  std::vector<std::uint32_t> shape;              ///< per node: its number in the trie
+
+  double least(std::uint32_t node) const { return kinds_[kind_[node]].least; }
+  double most(std::uint32_t node) const { return kinds_[kind_[node]].most; }
+  std::uint32_t shape(std::uint32_t node) const { return kinds_[kind_[node]].shape; }
+
+ private:
+  friend class StateTrie;
+  struct Kind {
+    double least, most;
+    std::uint32_t shape;  ///< its number in the trie
+  };
+  std::vector<Kind> kinds_;
+  std::vector<std::uint32_t> kind_;  ///< per node
 };
 
 /// The states of a class as a tree: a node stands for the trip counts of the first loops of some
@@ -43,7 +56,7 @@ class StateTrie {
   using Numbers = std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash>;
 
   void find_structures(const std::vector<std::int64_t>& trips);
-  std::uint32_t shape_of(std::uint32_t node, const TrieColumn& column);
+  TrieColumn::Kind kind_of(std::uint32_t node, const TrieColumn& column);
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> structure_;

@@ -76,14 +76,13 @@ class LoopSearch {
   /// A product's factor of one class: extremes per node.
   struct Factor {
     std::size_t cls;
-    const double* least;
-    const double* most;
+    const TrieColumn* column;
   };
   /// A term of a row whose product has a factor of some class.
   struct OwnTerm {
     double coefficient;
-    const double* others;   ///< extreme of the product's other factors: in `least_` or `most_`
-    const double* extreme;  ///< of this one, per node
+    const double* others;      ///< extreme of the product's other factors: in `least_` or `most_`
+    const TrieColumn* column;  ///< of this one
   };
   /// A row's terms whose products have a factor of some class, and the others.
   struct RowTerms {
@@ -116,7 +115,7 @@ class LoopSearch {
       for (std::size_t c = 0; c < n_classes_; ++c) {
         const TrieColumn* factor = column(p, c);
         if (factor == nullptr) continue;
-        own.push_back({c, factor->least.data(), factor->most.data()});
+        own.push_back({c, factor});
         factors_of_class_[c].emplace_back(p, factor);
       }
     }
@@ -136,8 +135,8 @@ class LoopSearch {
         if (own == nullptr)
           terms.others.push_back(term);
         else
-          terms.own.push_back({term.coefficient, (adds ? least_ : most_).data() + term.monomial,
-                               (adds ? own->least : own->most).data()});
+          terms.own.push_back(
+              {term.coefficient, (adds ? least_ : most_).data() + term.monomial, own});
       }
     }
     return result;
@@ -156,8 +155,8 @@ class LoopSearch {
       double least = 1, most = 1;
       for (const Factor& factor : factors_of_product_[p]) {
         if (factor.cls == without) continue;
-        least *= factor.least[at[factor.cls]];
-        most *= factor.most[at[factor.cls]];
+        least *= factor.column->least(at[factor.cls]);
+        most *= factor.column->most(at[factor.cls]);
       }
       least_[p] = least;
       most_[p] = most;
@@ -193,7 +192,8 @@ class LoopSearch {
         const auto sum = [&](std::size_t r) {
           double result = rest_[r];
           for (const OwnTerm& term : terms[r].own)
-            result += term.coefficient * *term.others * term.extreme[child];
+            result += term.coefficient * *term.others *
+                      (term.coefficient > 0 ? term.column->least(child) : term.column->most(child));
           return result;
         };
         if (is_promising(sum)) push_next(at.data());
@@ -273,8 +273,8 @@ class LoopSearch {
       std::copy_n(least_before_.data() + from, n, least_before_.data() + to);
       std::copy_n(most_before_.data() + from, n, most_before_.data() + to);
       for (const auto& [product, column] : factors_of_class_[n_multiplied_]) {
-        least_before_[to + product] *= column->least[at[n_multiplied_]];
-        most_before_[to + product] *= column->most[at[n_multiplied_]];
+        least_before_[to + product] *= column->least(at[n_multiplied_]);
+        most_before_[to + product] *= column->most(at[n_multiplied_]);
       }
     }
     std::copy_n(least_before_.data() + n_classes_ * n, n, least_.data());
@@ -296,7 +296,7 @@ class LoopSearch {
     for (const SimpleProgram::SimpleRow* row : plain_latencies_) {
       double product = row->terms.front().coefficient;
       for (const Factor& factor : factors_of_product_[row->terms.front().monomial])
-        product *= factor.least[at[factor.cls]];
+        product *= factor.column->least(at[factor.cls]);
       latency = std::max(latency, row->constant + product);
     }
     return !bound_.hopeless(program_.least_energy, latency);
@@ -406,13 +406,13 @@ class LoopSearch {
     std::uint64_t& kind = kinds_[cls][node];
     if (kind != 0) return kind;
     const auto is_constant = [node](const TrieColumn* column) {
-      return column->shape[node] == TrieColumn::kConstant;
+      return column->shape(node) == TrieColumn::kConstant;
     };
     kind = kSettled;
     if (!is_use_open_ && std::all_of(columns_[cls].begin(), columns_[cls].end(), is_constant))
       return kind;
     kind = KeyHash::mix(tries_[cls]->structure(node) + 2);
-    for (const TrieColumn* column : columns_[cls]) kind = KeyHash::mix(kind ^ column->shape[node]);
+    for (const TrieColumn* column : columns_[cls]) kind = KeyHash::mix(kind ^ column->shape(node));
     return kind;
   }
 
@@ -436,7 +436,7 @@ class LoopSearch {
       if (a[c] == b[c] || (kinds_[c][a[c]] == kSettled && kinds_[c][b[c]] == kSettled)) continue;
       if (tries_[c]->structure(a[c]) != tries_[c]->structure(b[c])) return false;
       for (const TrieColumn* column : columns_[c])
-        if (column->shape[a[c]] != column->shape[b[c]]) return false;
+        if (column->shape(a[c]) != column->shape(b[c])) return false;
     }
     return !is_use_open_ || use_of(a) == use_of(b);
   }
@@ -446,7 +446,7 @@ class LoopSearch {
   void number_factors(const std::uint32_t* at) {
     const auto shape = [&](std::size_t p, std::size_t c) {
       const TrieColumn* factor = column(p, c);
-      return factor == nullptr ? TrieColumn::kConstant : factor->shape[at[c]];
+      return factor == nullptr ? TrieColumn::kConstant : factor->shape(at[c]);
     };
     factors_.clear();
     factor_number_.resize(program_.products.size());
