@@ -82,8 +82,10 @@ class SharingChecker {
   }
 
   /// A copy of the tensor above a loop in which it is both made and read is never up to date: the
-  /// reader's was fetched before, the producer's is written back after all steps.
-  void check_copies(TensorId tensor, const Nest& holder, const Nest& other, const Nest& maker) {
+  /// reader's was fetched before, the producer's is written back after all steps. A node that both
+  /// share is, but what it fetches before it is made has no price.
+  void check_copies(TensorId tensor, const Nest& holder, const Nest& other, const Nest& maker,
+                    bool is_state) {
     if (problem_.workload[holder.einsum].is_copy_operation) return;  // holds nothing in between
     const int local = problem_[holder.einsum].local_tensor[tensor.index()];
     for (auto s = holder.storages_begin; s < holder.storages_end; ++s) {
@@ -93,6 +95,17 @@ class SharingChecker {
         continue;
       const NestLoop* shared = shared_loop_below(storage, holder, other, &maker);
       if (!shared) continue;
+      if (is_state && holds_at(storage.entry, other, tensor)) {
+        if (&holder == &maker)
+          add(ViolationKind::kUnsupportedNode, tree_.entries[storage.entry].node,
+              "The model cannot price the state " + report_.name(tensor) + " in " +
+                  report_.name(storage.component) +
+                  " above the loop over its steps, where another memory backs it and the Einsums " +
+                  report_.name(holder.einsum) + " and " + report_.name(other.einsum) +
+                  " share the node, yet.",
+              holder, tensor);
+        return;
+      }
       add(ViolationKind::kDependency, tree_.entries[storage.entry].node,
           "The Einsum " + report_.name(holder.einsum) + " keeps " + report_.name(tensor) + " in " +
               report_.name(storage.component) + " above a loop that it shares with the Einsum " +
@@ -101,6 +114,16 @@ class SharingChecker {
           holder, tensor);
       return;
     }
+  }
+
+  /// Whether a nest holds a tensor at this node, too.
+  bool holds_at(std::uint32_t entry, const Nest& nest, TensorId tensor) const {
+    const int local = problem_[nest.einsum].local_tensor[tensor.index()];
+    const auto* storages = tree_.storages.data();
+    return std::any_of(storages + nest.storages_begin, storages + nest.storages_end,
+                       [&](const NestStorage& storage) {
+                         return storage.tensor == local && storage.entry == entry;
+                       });
   }
 
   /// One in which the producer makes the tensor and the holder reads it in several steps, unless
@@ -177,8 +200,8 @@ class SharingChecker {
     const bool recurrent = reads_earlier_step(tensor, producer, consumer);
     if (!recurrent ||
         !reads_initial_slice(problem_.workload, tensor, producer.einsum, consumer.einsum)) {
-      check_copies(tensor, producer, consumer, producer);
-      check_copies(tensor, consumer, producer, producer);
+      check_copies(tensor, producer, consumer, producer, recurrent);
+      check_copies(tensor, consumer, producer, producer, recurrent);
     }
     if (&consumer < &producer && recurrent) {
       check_back_edge(tensor, producer, consumer);

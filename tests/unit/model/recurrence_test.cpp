@@ -143,6 +143,21 @@ TEST_F(Recurrence, SharesNoSpatialLoopWithTheStepBefore) {
             "shares with the Einsum R.\n");
 }
 
+// GB would fetch from DRAM all that B reads, of which A makes the later slices only then.
+TEST_F(Recurrence, HasNoPriceAboveItsStepsInANodeThatBothEinsumsShare) {
+  w = WorkloadBuilder({{"i", 2}, {"m", 2}}, 8)
+          .rank("S", 3)
+          .einsum("B[J:i,m] = A[S:i,m]", {OperationKind::kExp}, Reduction::kNone)
+          .einsum("A[S:i+1,m] = B[J:i,m] * C[J:i,m]")
+          .workload;
+  EXPECT_EQ(why_illegal(w, arch,
+                        {b.storage("DRAM", {"A", "C"}), b.storage("GB", {"A"}), b.temporal("i", 1),
+                         b.storage("GB", {"B"}), b.temporal("m", 1),
+                         b.sequential({{b.compute("B", "MAC")}, {b.compute("A", "MAC")}})}),
+            "The model cannot price the state A in GB above the loop over its steps, where another "
+            "memory backs it and the Einsums A and B share the node, yet.\n");
+}
+
 TEST_F(Recurrence, SharesNoLoopWithLaterSteps) {
   w = WorkloadBuilder({{"i", 4}, {"m", 3}}, 8)
           .rank("S", 5)
