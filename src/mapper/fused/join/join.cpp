@@ -39,6 +39,7 @@ class Joiner {
     }
     bound_.limit = std::min(bound_.limit, context_.exact_below);
     beam_ = context_.beam;
+    if (beam_ == 0) bound_by_held();
     JoinResult result = join_all();
     if (bound_.active) result.searched_below = bound_.limit;
     if (seen) {  // nothing that matters may be better
@@ -114,6 +115,19 @@ class Joiner {
     }
   }
 
+  /// Bounds that know what earlier Einsums hold, where there is something to beat.
+  void bound_by_held() {
+    if (!bound_.active || context_.tracked->empty() || completions_.front().front().empty()) return;
+    const LowerHull& all = completions_.front().front();
+    const auto value = [&](const EnergyLatency& point) {
+      return objective_value(bound_.objective, point.energy, point.latency);
+    };
+    const EnergyLatency& near = *std::min_element(
+        all.begin(), all.end(),
+        [&](const EnergyLatency& a, const EnergyLatency& b) { return value(a) < value(b); });
+    if (near.energy > 0 && near.latency > 0) held_.emplace(context_, edges_, near);
+  }
+
   /// What joining Einsum e makes of one spine.
   struct Joined {
     PrefixGroup group;
@@ -133,8 +147,8 @@ class Joiner {
       if (edges_to[edges[i].to].empty()) nodes.push_back(edges[i].to);
       edges_to[edges[i].to].push_back(i);
     }
-    const JoinStage stage{*context_.tracked, context_.graph->last_use, e, criteria_options(),
-                          persistent_after_[e]};
+    const JoinStage stage{*context_.tracked,  context_.graph->last_use, e,
+                          criteria_options(), persistent_after_[e],     held_ ? &*held_ : nullptr};
     std::vector<Joined> joined(nodes.size());
     parallel_for(context_.options->threads, nodes.size(), [&](std::size_t n) {
       SearchBound bound = bound_;
@@ -254,6 +268,7 @@ class Joiner {
   std::vector<std::vector<char>> persistent_after_;  // per Einsum and tracked memory
   std::vector<std::vector<LowerHull>> group_hulls_;  // per Einsum and group of its table
   std::vector<std::vector<LowerHull>> completions_;  // per layer and spine; empty: impossible
+  std::optional<HeldBounds> held_;                   // for the exact join
   std::vector<PrefixGroup> prefixes_;
   std::vector<std::vector<JoinStep>> history_;
   JoinResult result_;

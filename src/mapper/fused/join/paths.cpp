@@ -129,9 +129,9 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
 }
 
 /// The best mapping: all that may be little above the bound of the best path, then more and more,
-/// up to what is known.
+/// up to what is known, at once where that is near: each round does the work of those before again.
 JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
-  constexpr double kFirst = 0.01, kGrowth = 2;
+  constexpr double kFirst = 0.01, kGrowth = 3, kNear = 5;
   const ThroughBounds all = find_paths(bounds);
   if (cancelled()) return {};
   if (all.graph().broken_at) {  // nothing is left that may be better
@@ -148,7 +148,8 @@ JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
   open_bound_ = root;
   for (double share = kFirst;; share *= kGrowth) {
     take_incumbent();
-    limit.limit = std::min(limit_, root * (1 + share));
+    const bool is_near = share > kFirst && limit_ <= root * (1 + kNear * share);
+    limit.limit = is_near ? limit_ : std::min(limit_, root * (1 + share));
     paths = all;
     price_along(bounds, limit, &paths);
     if (cancelled()) return {};

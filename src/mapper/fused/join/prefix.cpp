@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "sluice/support/error.h"
-
 namespace sluice::fused {
 
 PrefixGroup PrefixGroup::empty(std::size_t n_tracked) {
@@ -14,56 +12,13 @@ PrefixGroup PrefixGroup::empty(std::size_t n_tracked) {
   return group;
 }
 
-/// Everything about a join that does not depend on the entries: levels and tensors.
-struct PrefixBuilder::Plan {
-  Spine spine;                 // after the join, closed loops dropped
-  std::size_t left_depth = 0;  // open loops of the prefix
-  std::size_t next_depth = 0;  // fused loops of the next Einsum
-  std::size_t depth = 0;       // open loops after the join
-  // Per memory and level 0 … next_depth, in bits:
-  std::vector<std::vector<double>> during;  // shared tensors alive while the next Einsum runs
-  std::vector<std::vector<double>> after;   // of these, the ones that stay alive
-  std::vector<double> persistent;           // newly held for the whole run
-};
-
 PrefixBuilder::PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchBound bound)
     : stage_(stage), bound_(std::move(bound)) {
   group_.node = node;
 }
 
-PrefixBuilder::Plan PrefixBuilder::make_plan(const PrefixGroup& prefix, const NextGroup& next,
-                                             const Match& match) const {
-  Plan plan;
-  plan.left_depth = prefix.depth();
-  plan.next_depth = next.spine.loops.size();
-  plan.persistent.assign(stage_.tracked.size(), 0);
-  const std::vector<double> levels(plan.next_depth + 1, 0);
-  plan.during.assign(stage_.tracked.size(), levels);
-  plan.after.assign(stage_.tracked.size(), levels);
-  const std::vector<LiveTensor> alive = alive_during(prefix.spine, next.spine);
-  std::vector<LiveTensor> staying = alive;
-  std::erase_if(
-      staying, [&](const LiveTensor& t) { return stage_.last_use[t.id.index()] <= stage_.einsum; });
-  for (const LiveTensor& tensor : alive) {
-    const bool stays = stage_.last_use[tensor.id.index()] > stage_.einsum;
-    const bool is_new = find_live(prefix.spine, tensor.id) == nullptr;
-    for (std::size_t m = 0; m < stage_.tracked.size(); ++m)
-      if (is_new && tensor.persistent && stage_.tracked[m].component == tensor.component)
-        plan.persistent[m] += own_bits(alive, tensor);
-    for (std::size_t m = 0; m < stage_.tracked.size(); ++m) {
-      if (tensor.persistent || stage_.tracked[m].component != tensor.component) continue;
-      plan.during[m][tensor.level] += own_bits(alive, tensor);
-      if (stays) plan.after[m][tensor.level] += own_bits(staying, tensor);
-    }
-  }
-  JoinedSpine joined = join_spines(prefix.spine, next.spine, match, stage_.last_use, stage_.einsum);
-  plan.spine = std::move(joined.spine);
-  plan.depth = plan.spine.loops.size();
-  return plan;
-}
-
 /// Combines the reservation trees of a prefix entry and a pmapping; false if a memory overflows.
-bool PrefixBuilder::reserve(const Plan& plan, const PrefixGroup& prefix, std::size_t i,
+bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std::size_t i,
                             const double* pmapping, double* value) {
   const std::size_t n = stage_.tracked.size(), left = plan.left_depth, depth = plan.depth;
   for (std::size_t m = 0; m < n; ++m) {
@@ -118,9 +73,8 @@ bool PrefixBuilder::reserve(const Plan& plan, const PrefixGroup& prefix, std::si
 
 void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
                          std::uint32_t next_index) {
-  const std::optional<Match> match = match_spines(prefix.spine, next.spine);
-  SLUICE_CHECK(match.has_value(), "an edge of the exchange graph joins what does not match");
-  const Plan plan = make_plan(prefix, next, *match);
+  const JoinPlan plan =
+      plan_join(prefix.spine, next.spine, stage_.tracked, stage_.last_use, stage_.einsum);
   const PmappingGroup& pmappings = *next.group;
   EnergyLatency least{pmappings.value(0)[0], pmappings.value(0)[1]};
   for (std::size_t j = 1; j < pmappings.size(); ++j) {
@@ -138,6 +92,9 @@ void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
       value[1] = latency + pmapping[1];
       if (bound_.hopeless(value[0], value[1])) continue;
       if (!reserve(plan, prefix, i, pmapping, value.data())) continue;
+      if (stage_.held != nullptr && stage_.held->is_hopeless(stage_.einsum + 1, group_.node,
+                                                             value.data(), plan.depth, bound_))
+        continue;
       if (empty()) {
         group_.spine = plan.spine;
         group_.stride = value.size();

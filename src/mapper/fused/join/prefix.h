@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "held_bounds.h"
 #include "join.h"
+#include "join_plan.h"
 #include "mapper/fused/tiles/front.h"
 
 namespace sluice::fused {
@@ -54,6 +56,7 @@ struct JoinStage {
   std::size_t einsum = 0;
   FrontOptions front;
   const std::vector<char>& persistent_later;  ///< per memory: later Einsums hold something for ever
+  const HeldBounds* held = nullptr;           ///< none: bounds do not know what is held
 };
 
 /// Collects everything that joining one Einsum makes of one spine of the ExchangeGraph's layer.
@@ -74,10 +77,8 @@ class PrefixBuilder {
   double closest_excess() const { return closest_excess_; }
 
  private:
-  struct Plan;
-  Plan make_plan(const PrefixGroup& prefix, const NextGroup& next, const Match& match) const;
-  bool reserve(const Plan& plan, const PrefixGroup& prefix, std::size_t i, const double* pmapping,
-               double* value);
+  bool reserve(const JoinPlan& plan, const PrefixGroup& prefix, std::size_t i,
+               const double* pmapping, double* value);
   void prune();
   std::vector<char> ignored_numbers() const;
 

@@ -1,0 +1,42 @@
+#include "join_plan.h"
+
+#include <algorithm>
+
+#include "sluice/support/error.h"
+
+namespace sluice::fused {
+
+JoinPlan plan_join(const Spine& prefix, const Spine& next,
+                   const std::vector<TrackedMemory>& tracked,
+                   const std::vector<std::size_t>& last_use, std::size_t einsum) {
+  const std::optional<Match> match = match_spines(prefix, next);
+  SLUICE_CHECK(match.has_value(), "an edge of the exchange graph joins what does not match");
+  JoinPlan plan;
+  plan.left_depth = prefix.loops.size();
+  plan.next_depth = next.loops.size();
+  plan.persistent.assign(tracked.size(), 0);
+  const std::vector<double> levels(plan.next_depth + 1, 0);
+  plan.during.assign(tracked.size(), levels);
+  plan.after.assign(tracked.size(), levels);
+  const std::vector<LiveTensor> alive = alive_during(prefix, next);
+  std::vector<LiveTensor> staying = alive;
+  std::erase_if(staying, [&](const LiveTensor& t) { return last_use[t.id.index()] <= einsum; });
+  for (const LiveTensor& tensor : alive) {
+    const bool stays = last_use[tensor.id.index()] > einsum;
+    const bool is_new = find_live(prefix, tensor.id) == nullptr;
+    for (std::size_t m = 0; m < tracked.size(); ++m)
+      if (is_new && tensor.persistent && tracked[m].component == tensor.component)
+        plan.persistent[m] += own_bits(alive, tensor);
+    for (std::size_t m = 0; m < tracked.size(); ++m) {
+      if (tensor.persistent || tracked[m].component != tensor.component) continue;
+      plan.during[m][tensor.level] += own_bits(alive, tensor);
+      if (stays) plan.after[m][tensor.level] += own_bits(staying, tensor);
+    }
+  }
+  JoinedSpine joined = join_spines(prefix, next, *match, last_use, einsum);
+  plan.spine = std::move(joined.spine);
+  plan.depth = plan.spine.loops.size();
+  return plan;
+}
+
+}  // namespace sluice::fused
