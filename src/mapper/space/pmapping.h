@@ -46,6 +46,12 @@ struct Compatibility {
   bool operator==(const Compatibility&) const = default;
 };
 
+/// A memory whose occupancy must be followed across Einsums.
+struct TrackedMemory {
+  ComponentId component;
+  double size_bits = 0;
+};
+
 /// Partial mappings of one Einsum with one compatibility. `values` points to `stride` numbers each:
 /// energy, latency, then per tracked memory the private reservation at level 0 … n_loops (the last
 /// includes everything below), then per tracked memory the persistent reservation. The numbers live

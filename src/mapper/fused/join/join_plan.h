@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "mapper/fused/price/cost_program.h"
+#include "mapper/space/pmapping.h"
 #include "mapper/space/spine.h"
 
 namespace sluice::fused {

@@ -5,6 +5,7 @@
 
 #include "loop_classes.h"
 #include "loop_set.h"
+#include "mapper/space/pmapping.h"
 
 namespace sluice::fused {
 
@@ -67,12 +68,6 @@ struct CostProgram {
   std::vector<SegmentRow> segments;
   std::vector<Row> persistent;  ///< per tracked memory: bits held for the whole run
   bool monotone = true;         ///< false: some latency formula is not a maximum of linear forms
-};
-
-/// Memories whose occupancy must be followed across Einsums.
-struct TrackedMemory {
-  ComponentId component;
-  double size_bits = 0;
 };
 
 /// Compiles a template. Counts as in model.md, "Tiles and traffic".
