@@ -1,10 +1,8 @@
-#include "sluice/model/evaluate.h"
-#include "sluice/model/keep_rules.h"
-
 #include <fmt/format.h>
 
 #include "cli/io/failure.h"
 #include "commands.h"
+#include "constrained.h"
 #include "publish.h"
 
 namespace sluice::cli {
@@ -71,7 +69,8 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
   prepare_output(arguments.output);
   result.latency = arguments.latency;
   for (std::size_t m = 0; m < specs.mappings.size(); ++m) {
-    auto cost = evaluate(*result.problem, specs.mappings[m], result.latency);
+    auto cost =
+        evaluate_constrained(*result.problem, specs.mappings[m], result.latency, specs.constraints);
     if (!cost) add_violations(cost.error(), result.status);
     if (cost)
       warn_of_kept(*result.problem, specs.mappings[m],
