@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "budget_watch.h"
+#include "first_mapping.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
@@ -24,21 +26,15 @@ namespace {
 
 using MapperOutcome = tl::expected<MapperResult, NoMapping>;
 
-MapperOutcome map_orders(const Mapper& mapper, const BoundProblem& problem,
-                         const MapperOptions& options, const MapperControl& control) {
-  if (options.explore_einsum_orders) return map_in_all_orders(mapper, problem, options, control);
-  return mapper.map(problem, options, control);
-}
-
 /// The known mapping may be one of another space: where nothing here beats it, the search starts
 /// again without it.
 MapperOutcome map_from_known(const Mapper& mapper, const BoundProblem& problem,
                              const MapperOptions& options, const MapperControl& control) {
-  MapperOutcome outcome = map_orders(mapper, problem, options, control);
+  MapperOutcome outcome = map_in_orders(mapper, problem, options, control);
   if (outcome || !outcome.error().is_beaten) return outcome;
   MapperControl afresh = control;
   afresh.known_objective.reset();
-  return map_orders(mapper, problem, options, afresh);
+  return map_in_orders(mapper, problem, options, afresh);
 }
 
 /// The constraints one by one: calls `function(name, all others)`.
@@ -65,25 +61,25 @@ void for_each_left_out(const Constraints& constraints, Function function) {
 NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control,
                             NoMapping no) {
-  MapperControl afresh = control;
-  afresh.known_objective.reset();
-  afresh.incumbent = nullptr;  // of these constraints
-  const auto feasible = [&](const Constraints& constraints) {
+  if (options.constraints == Constraints{}) return no;
+  const auto try_with = [&](const Constraints& constraints) {
     MapperOptions tried = options;
     tried.constraints = constraints;
-    const MapperOutcome outcome = map_orders(mapper, problem, tried, afresh);
-    return outcome && !outcome->mappings.empty();
+    return find_any(mapper, problem, tried, control.cancel);
   };
-  if (options.constraints == Constraints{} || !feasible(Constraints{})) return no;
+  const Feasibility without = try_with(Constraints{});
+  const bool is_unknown = !without.has_mapping && !without.no;
+  if (without.no || (is_unknown && !is_cancelled(control.cancel))) return no;
   std::string guilty, all;
   for_each_left_out(options.constraints, [&](const std::string& name, const Constraints& others) {
     all += (all.empty() ? "" : ", ") + name;
-    if (!is_cancelled(control.cancel) && feasible(others))
+    if (!is_cancelled(control.cancel) && try_with(others).has_mapping)
       guilty += (guilty.empty() ? "" : ", ") + name;
   });
   if (is_cancelled(control.cancel)) guilty.clear();
   const std::string names = guilty.empty() ? all : guilty;
-  no.reason = fmt::format("constraints leave no mapping: {} ({})", names, no.reason);
+  no.reason = is_unknown ? fmt::format("{}, with the constraints {}", no.reason, names)
+                         : fmt::format("constraints leave no mapping: {} ({})", names, no.reason);
   if (is_cancelled(control.cancel))
     no.nearest_relaxation =
         "loosen some of them; the search ended before it was known which ones: " + names;
@@ -207,7 +203,14 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   bound_result(problem, options, &*outcome);
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
   if (!watch || !watch->ran_out()) return outcome;
-  if (outcome->mappings.empty()) return tl::make_unexpected(nothing_within(options, watch->end()));
+  if (outcome->mappings.empty()) {
+    NoMapping no = nothing_within(options, watch->end());
+    if (auto reason = too_small_for_one(mapper, problem, options, control.cancel)) {
+      no = std::move(*reason);
+      no.proven = false;  // of the whole workload: what it keeps where may differ
+    }
+    return tl::make_unexpected(std::move(no));
+  }
   outcome->cancelled = false;
   outcome->search.ended_by = watch->end() == BudgetWatch::End::kMemory ? "memory" : "budget";
   return outcome;
