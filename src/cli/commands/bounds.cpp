@@ -12,6 +12,7 @@
 #include "cli/io/value_range.h"
 #include "commands.h"
 #include "publish.h"
+#include "replaced_result.h"
 #include "report/document/bounds_document.h"
 #include "report/text/bounds_table.h"
 #include "search_options.h"
@@ -31,6 +32,7 @@ class BoundsRun {
 
   ExitCode run() {
     load_all();
+    warn_of_replaced(arguments_.output.folder, as_value(bounds_document(report_)), console_);
     prepare_output(arguments_.output);
     const InterruptGuard interrupt;
     for (std::size_t i = 0; i < problems_.size() && !interrupt.flag(); ++i)
