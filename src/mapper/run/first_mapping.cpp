@@ -41,6 +41,7 @@ std::optional<NoMapping> too_small_for_one(const Mapper& mapper, const BoundProb
     auto found = find_any(mapper, one_as_bound(problem, EinsumId(e)), alone, cancel, left.count());
     if (!found.no || !found.no->memory) continue;
     found.no->einsum = EinsumId(e);
+    found.no->proven = false;  // of the whole workload, which may keep tensors elsewhere
     return std::move(found.no);
   }
   return std::nullopt;

@@ -20,6 +20,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/selection.h"
+#include "too_small.h"
 
 namespace sluice {
 namespace {
@@ -204,12 +205,9 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
   if (!watch || !watch->ran_out()) return outcome;
   if (outcome->mappings.empty()) {
-    NoMapping no = nothing_within(options, watch->end());
-    if (auto reason = too_small_for_one(mapper, problem, options, control.cancel)) {
-      no = std::move(*reason);
-      no.proven = false;  // of the whole workload: what it keeps where may differ
-    }
-    return tl::make_unexpected(std::move(no));
+    auto reason = too_small_memory(problem, options.constraints);
+    if (!reason) reason = too_small_for_one(mapper, problem, options, control.cancel);
+    return tl::make_unexpected(reason ? std::move(*reason) : nothing_within(options, watch->end()));
   }
   outcome->cancelled = false;
   outcome->search.ended_by = watch->end() == BudgetWatch::End::kMemory ? "memory" : "budget";
