@@ -57,8 +57,8 @@ void for_each_left_out(const Constraints& constraints, Function function) {
   visit(&Constraints::collectives);
 }
 
-/// Names the constraints without any one of which something would be left. A search that ends
-/// before it is known leaves the no as it is: it is proven already.
+/// Names the constraints without any one of which something would be left. Where the search ends
+/// before it is known which ones, it names all.
 NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control,
                             NoMapping no) {
@@ -199,8 +199,9 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
         watch.emplace(options.budget_seconds, options.memory_bytes, control.cancel).flag();
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited);
   if (!outcome) return outcome;
-  const bool paced = options.budget_seconds && outcome->guarantee.kind == GuaranteeKind::kNone;
-  if (!outcome->cancelled && !paced) return outcome;
+  const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
+                       (options.budget_seconds || outcome->search.ended_by == "templates");
+  if (!outcome->cancelled && !is_open) return outcome;
   bound_result(problem, options, &*outcome);
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
   if (!watch || !watch->ran_out()) return outcome;
