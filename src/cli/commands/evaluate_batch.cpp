@@ -51,11 +51,19 @@ class Batch {
     try {
       const Mapping mapping = reader_.read(line);
       if (!price_legal(mapping, number)) explain(mapping, number);
+    } catch (const Json::parse_error& mistake) {
+      refuse(number, fmt::format("this is no JSON: character {} makes no sense", mistake.byte));
+    } catch (const Json::exception&) {
+      refuse(number, "a value is of another kind than its key asks for");
     } catch (const std::exception& mistake) {
       if (dynamic_cast<const InternalError*>(&mistake)) throw;
-      worst_ = ExitCode::kBadInput;
-      append(number, "error", Json{{"message", mistake.what()}});
+      refuse(number, mistake.what());
     }
+  }
+
+  void refuse(std::size_t number, const std::string& message) {
+    worst_ = ExitCode::kBadInput;
+    append(number, "error", Json{{"message", message}});
   }
 
   /// Reads back to the same bits; JSON has no infinity.
