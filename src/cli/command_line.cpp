@@ -228,6 +228,7 @@ class CommandLine {
     add_specs(command, "WORKLOAD ARCH MAPPING", parsed_);
     add_output(command, parsed_);
     add_ascii(command, parsed_);
+    add_constraints(command);
     command.add_option("--latency", parsed_.latency, "Latency policy")
         ->check(one_of(standard_latency_policies().names()))
         ->option_text(fmt::format("{}", fmt::join(standard_latency_policies().names(), "|")));
@@ -236,7 +237,7 @@ class CommandLine {
                     "Price a stream of mappings, one a line as JSON; `-` reads standard input")
         ->type_name("FILE");
     commands_["evaluate"] = [](const ParsedArguments& parsed, const Console& console) {
-      const EvaluateArguments arguments{parsed.specs, parsed.output,
+      const EvaluateArguments arguments{specs_with_constraints(parsed), parsed.output,
                                         *standard_latency_policies().find(parsed.latency),
                                         parsed.batch};
       return parsed.batch.empty() ? run_evaluate(arguments, console)

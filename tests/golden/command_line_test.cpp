@@ -101,6 +101,16 @@ TEST(CommandLine, PrintsMistakesAsADocumentWithJson) {
   EXPECT_THAT(document["diagnostics"][0]["hint"].get<std::string>(), HasSubstr("gpt3_6.7b"));
 }
 
+TEST(CommandLine, SuggestsSpecFilesOfLikeNamesOnly) {
+  const TemporaryFolder folder;
+  for (const char* name : {"gemm.yaml", "hw.yaml", "gem.txt"}) folder.write(name, "");
+  EXPECT_THAT(sluice({"check", folder / "gem.yaml"}).err,
+              HasSubstr("did you mean `" + folder / "gemm.yaml" + "`?"));
+  EXPECT_THAT(sluice({"check", folder / "ml.yaml"}).err, Not(HasSubstr("hint")));
+  EXPECT_THAT(sluice({"check", folder / "matmul.yaml"}).err,
+              HasSubstr("the library has `matmul`, without an ending"));
+}
+
 constexpr const char* kMeshed = R"(
 workload:
   rank_sizes: {M: 8, K: 8, N: 8}
@@ -159,19 +169,20 @@ TEST(Evaluate, PricesAStreamOfMappings) {
   const nlohmann::json good = document["mappings"][0]["mapping"];
   nlohmann::json other = good;
   other["nodes"].erase(1);
-  const std::string lines =
-      folder.write("lines.jsonl", good.dump() + "\n" + other.dump() + "\n\n{\"nodes\": [{}]}\n");
+  const std::string lines = folder.write(
+      "lines.jsonl", good.dump() + "\n" + other.dump() + "\n\n{\"nodes\": [{}]}\n{nodes}\n");
   const ProgramRun run = sluice({"evaluate", file, "--batch", lines});
   EXPECT_EQ(run.exit_status, 2);
   std::vector<nlohmann::json> results;
   std::istringstream out(run.out);
   for (std::string line; std::getline(out, line);) results.push_back(nlohmann::json::parse(line));
-  ASSERT_EQ(results.size(), 3u);
+  ASSERT_EQ(results.size(), 4u);
   EXPECT_EQ(results[0]["energy_j"], document["mappings"][0]["energy_j"]);
   EXPECT_EQ(results[0]["latency_s"], document["mappings"][0]["latency_s"]);
   EXPECT_EQ(results[1]["status"], "ok");  // without the spatial loop: eight rows in one element
   EXPECT_EQ(results[2]["status"], "error");
   EXPECT_EQ(results[2]["line"], 4);
+  EXPECT_EQ(results[3]["message"], "this is no JSON: character 3 makes no sense");
 }
 
 TEST(Map, RecordsTheConvergenceOfAMapperWithABudget) {

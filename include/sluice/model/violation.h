@@ -21,6 +21,7 @@ enum class ViolationKind : std::uint8_t {
   kCollective,       ///< a collective is missing, in the wrong place, or cannot be
   kCoverage,         ///< loops do not cover an Einsum's iteration space
   kDependency,       ///< a tensor is read before it is made, or where only part of it is there
+  kConstraint,       ///< a constraint is not kept; the model itself knows none
 };
 
 /// Why a mapping is illegal.

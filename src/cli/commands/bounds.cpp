@@ -12,10 +12,12 @@
 #include "cli/io/value_range.h"
 #include "commands.h"
 #include "publish.h"
+#include "replaced_result.h"
 #include "report/document/bounds_document.h"
 #include "report/text/bounds_table.h"
 #include "search_options.h"
 #include "sluice/mapper/least_costs.h"
+#include "sluice/mapper/options_table.h"
 
 namespace sluice::cli {
 namespace {
@@ -31,12 +33,14 @@ class BoundsRun {
 
   ExitCode run() {
     load_all();
+    warn_of_replaced(arguments_.output.folder, as_value(bounds_document(report_)), console_);
     prepare_output(arguments_.output);
     const InterruptGuard interrupt;
     for (std::size_t i = 0; i < problems_.size() && !interrupt.flag(); ++i)
       search(i, interrupt.flag());
     report_.is_interrupted = interrupt.flag();
     progress_.clear();
+    carry();
     publish_report();
     if (report_.is_interrupted) return ExitCode::kInterrupted;
     for (const BoundsPoint& point : report_.points)
@@ -91,8 +95,9 @@ class BoundsRun {
                        (static_cast<double>(i) + fraction) / static_cast<double>(problems_.size()),
                        varied_.values[i]);
       };
+    if (control.progress) control.progress("starting", 0);
     const auto begin = std::chrono::steady_clock::now();
-    auto least = least_costs(problems_[i], options_[i], control);
+    auto least = least_costs(problems_[i], options_[i], control, smaller_of(i));
     BoundsPoint point;
     point.value = varied_.values[i];
     point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -104,6 +109,49 @@ class BoundsRun {
       point.no = std::move(least.error());
     console_.log.note(fmt::format("searched {} {}", varied_.name, point.value));
     report_.points.push_back(std::move(point));
+  }
+
+  /// Of the values that were searched already, the last whose mappings are mappings here, too.
+  const LeastCostsOfWorkload* smaller_of(std::size_t i) const {
+    for (std::size_t j = report_.points.size(); j-- > 0;)
+      if (report_.points[j].least && is_same_request(i, j) &&
+          only_grows(problems_[j], problems_[i]))
+        return &*report_.points[j].least;
+    return nullptr;
+  }
+
+  bool is_same_request(std::size_t i, std::size_t j) const {
+    const MapperOptions &a = options_[i], &b = options_[j];
+    return a.constraints == b.constraints &&
+           std::all_of(mapper_option_table().begin(), mapper_option_table().end(),
+                       [&](const MapperOption& option) { return option.get(a) == option.get(b); });
+  }
+
+  /// What one value has bounds what others can have at most, or need at least.
+  void carry() {
+    for (std::size_t i = 0; i < report_.points.size(); ++i)
+      for (std::size_t j = 0; j < report_.points.size(); ++j)
+        if (i != j && report_.points[i].least && report_.points[j].least && is_same_request(i, j))
+          for (const auto number :
+               {&LeastCosts::traffic_bits, &LeastCosts::energy_j, &LeastCosts::latency_s})
+            if (only_grows(problems_[j], problems_[i], number))
+              carry(number, &*report_.points[j].least, &*report_.points[i].least);
+  }
+
+  static void carry(Least LeastCosts::*number, LeastCostsOfWorkload* smaller,
+                    LeastCostsOfWorkload* larger) {
+    carry(&(smaller->fused.*number), &(larger->fused.*number));
+    if (!smaller->no_alone && !larger->no_alone)
+      carry(&(smaller->alone.*number), &(larger->alone.*number));
+  }
+
+  static void carry(Least* smaller, Least* larger) {
+    larger->value = std::min(larger->value, smaller->value);
+    smaller->bound = std::max(smaller->bound, larger->bound);
+    for (Least* least : {smaller, larger}) {
+      least->is_proven = least->is_proven || least->value <= least->bound;
+      if (least->is_proven) least->bound = least->value;
+    }
   }
 
   void publish_report() const {

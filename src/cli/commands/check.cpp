@@ -8,9 +8,9 @@
 
 #include "cli/io/failure.h"
 #include "commands.h"
+#include "constrained.h"
 #include "report/document/result_document.h"
 #include "report/text/console.h"
-#include "sluice/model/evaluate.h"
 #include "support/printable_text.h"
 
 namespace sluice::cli {
@@ -39,7 +39,8 @@ Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem
   Diagnostics mistakes;
   std::set<std::tuple<std::string, int, int>> known;  // message and place tell all
   for (std::size_t i = 0; i < specs.mappings.size(); ++i) {
-    const auto cost = evaluate(problem, specs.mappings[i]);
+    const auto cost = evaluate_constrained(problem, specs.mappings[i], LatencyPolicy::kOverlap,
+                                           specs.constraints);
     if (cost) continue;
     add_violations(cost.error(), status);
     for (const Violation& violation : cost.error()) {

@@ -1,23 +1,26 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "commands.h"
 #include "report/document/result_document.h"
 
 namespace sluice::cli {
 
-/// The best mapping that an interrupted `map` left in the output folder.
+/// What the output folder holds from an earlier command.
 struct EarlierResult {
-  MappingOutcome best;           ///< priced anew with these specs
-  double objective = 0;          ///< the first one
-  bool is_same_request = false;  ///< found with the same options and constraints
+  std::vector<std::string> differences;  ///< from what is asked for now
+  bool is_same_request = false;          ///< found with the same options and constraints
+  /// Where a search of it did not end, and left a mapping that is legal here: the mapping, priced
+  /// anew with these specs, and its first objective.
+  std::optional<MappingOutcome> best;
+  std::optional<double> objective;
 };
 
-/// None where there is no such result, or where its mapping is not legal here: then the search
-/// starts afresh.
-std::optional<EarlierResult> interrupted_result(const MapArguments& arguments,
-                                                const RunResult& result);
+/// None where there is no result.
+std::optional<EarlierResult> earlier_result(const MapArguments& arguments, const RunResult& result);
 
 /// Puts the earlier mapping in place of what a search of the same request found, where that is
 /// worse and not proven. Fronts and lists stay as they were found.

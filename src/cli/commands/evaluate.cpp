@@ -1,11 +1,10 @@
-#include "sluice/model/evaluate.h"
-#include "sluice/model/keep_rules.h"
-
 #include <fmt/format.h>
 
 #include "cli/io/failure.h"
 #include "commands.h"
+#include "constrained.h"
 #include "publish.h"
+#include "replaced_result.h"
 
 namespace sluice::cli {
 namespace {
@@ -68,10 +67,12 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
     throw Failure(
         Diagnostics{missing_section(arguments.specs, "no mapping: none of the files has `mapping:`",
                                     "name one last: sluice evaluate WORKLOAD ARCH MAPPING")});
-  prepare_output(arguments.output);
   result.latency = arguments.latency;
+  warn_of_replaced(arguments.output.folder, as_value(to_document(result)), console);
+  prepare_output(arguments.output);
   for (std::size_t m = 0; m < specs.mappings.size(); ++m) {
-    auto cost = evaluate(*result.problem, specs.mappings[m], result.latency);
+    auto cost =
+        evaluate_constrained(*result.problem, specs.mappings[m], result.latency, specs.constraints);
     if (!cost) add_violations(cost.error(), result.status);
     if (cost)
       warn_of_kept(*result.problem, specs.mappings[m],

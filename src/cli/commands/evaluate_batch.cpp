@@ -8,6 +8,7 @@
 
 #include "cli/io/failure.h"
 #include "commands.h"
+#include "constrained.h"
 #include "report/document/mapping_lines.h"
 #include "report/document/result_document.h"
 #include "sluice/model/evaluate.h"
@@ -19,8 +20,10 @@ namespace {
 /// Prices lines of a stream, one after another.
 class Batch {
  public:
-  Batch(const BoundProblem& problem, LatencyPolicy policy, const Console& console)
+  Batch(const BoundProblem& problem, const std::optional<Constraints>& constraints,
+        LatencyPolicy policy, const Console& console)
       : problem_(problem),
+        constraints_(constraints),
         policy_(policy),
         console_(console),
         reader_(problem.workload, problem.arch) {}
@@ -48,11 +51,19 @@ class Batch {
     try {
       const Mapping mapping = reader_.read(line);
       if (!price_legal(mapping, number)) explain(mapping, number);
+    } catch (const Json::parse_error& mistake) {
+      refuse(number, fmt::format("this is no JSON: character {} makes no sense", mistake.byte));
+    } catch (const Json::exception&) {
+      refuse(number, "a value is of another kind than its key asks for");
     } catch (const std::exception& mistake) {
       if (dynamic_cast<const InternalError*>(&mistake)) throw;
-      worst_ = ExitCode::kBadInput;
-      append(number, "error", Json{{"message", mistake.what()}});
+      refuse(number, mistake.what());
     }
+  }
+
+  void refuse(std::size_t number, const std::string& message) {
+    worst_ = ExitCode::kBadInput;
+    append(number, "error", Json{{"message", message}});
   }
 
   /// Reads back to the same bits; JSON has no infinity.
@@ -62,7 +73,7 @@ class Batch {
 
   bool price_legal(const Mapping& mapping, std::size_t number) {
     const auto totals = evaluate_totals(problem_, mapping, policy_);
-    if (!totals) return false;
+    if (!totals || !broken_constraints(problem_, mapping, constraints_).empty()) return false;
     const auto& clock_hz = problem_.arch.clock_hz;
     fmt::format_to(std::back_inserter(text_),
                    R"({{"line":{},"status":"ok","energy_j":{},"latency_s":{},"latency_cycles":{}}})"
@@ -73,7 +84,7 @@ class Batch {
   }
 
   void explain(const Mapping& mapping, std::size_t number) {
-    const auto cost = evaluate(problem_, mapping, policy_);
+    const auto cost = evaluate_constrained(problem_, mapping, policy_, constraints_);
     Json violations = Json::array();
     RunStatus status = RunStatus::kOk;
     if (!cost) {
@@ -99,6 +110,7 @@ class Batch {
   }
 
   const BoundProblem& problem_;
+  const std::optional<Constraints>& constraints_;
   LatencyPolicy policy_;
   const Console& console_;
   MappingLines reader_;
@@ -115,7 +127,7 @@ ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& c
   const Specs specs = load(arguments.specs);
   const BoundProblem problem = bind_or_fail(specs, arguments.specs);
   print_diagnostics(console, specs.warnings);
-  Batch batch(problem, arguments.latency, console);
+  Batch batch(problem, specs.constraints, arguments.latency, console);
   ExitCode code = ExitCode::kSuccess;
   if (arguments.batch == "-") {
     code = batch.run(std::cin);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <ostream>
 
@@ -60,14 +59,11 @@ void check_arguments(const ExecuteArguments& arguments, const Specs& specs) {
 
 void watch(ExecutionOptions& options, ProgressLine& line, const InterruptGuard& interrupt) {
   options.cancel = &interrupt.flag();
-  const auto start = std::chrono::steady_clock::now();
-  options.progress = [&line, start](const ExecutionProgress& progress) {
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    line.show(
-        progress.phase,
-        static_cast<double>(progress.done) /
-            static_cast<double>(std::max<std::int64_t>(progress.all, 1)),
-        fmt::format("{} of {} points, {:.0f} s", progress.done, progress.all, seconds.count()));
+  options.progress = [&line](const ExecutionProgress& progress) {
+    line.show(progress.phase,
+              static_cast<double>(progress.done) /
+                  static_cast<double>(std::max<std::int64_t>(progress.all, 1)),
+              fmt::format("{} of {} points", progress.done, progress.all));
   };
 }
 

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <ostream>
+
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
 #include "commands.h"
 #include "earlier_result.h"
 #include "publish.h"
+#include "replaced_result.h"
 #include "search_options.h"
 #include "search_watch.h"
 #include "sluice/mapper/registry.h"
@@ -12,6 +15,7 @@
 #include "sluice/mapper/selection.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_times.h"
+#include "sluice/support/human_units.h"
 
 namespace sluice::cli {
 namespace {
@@ -40,18 +44,28 @@ void take_over(MapperResult&& found, RunResult& result) {
   if (found.cancelled) result.status = RunStatus::kInterrupted;
 }
 
+/// What becomes of the result in the folder: whoever did not mean it can still interrupt.
+void tell(const EarlierResult& earlier, const std::string& folder, const RunResult& result,
+          const Console& console) {
+  warn_of_replaced(folder, earlier.differences, console);
+  if (!earlier.objective) return;
+  const Objective objective = result.options->objectives.front();
+  console.err << fmt::format(
+                     "goes on from the interrupted search in {}: its best {} is {}\n", folder,
+                     objective_name(objective),
+                     human_si(*earlier.objective, unit_of(objective, console.ascii), console.ascii))
+              << std::flush;
+}
+
 void search(const Mapper& mapper, const MapArguments& arguments, const Console& console,
             RunResult& result) {
   ProgressLine progress(console, arguments.progress);
   const InterruptGuard interrupt;
   MapperControl control;
   control.cancel = &interrupt.flag();
-  const auto earlier = interrupted_result(arguments, result);
+  const auto earlier = earlier_result(arguments, result);
   if (earlier) control.known_objective = earlier->objective;
-  if (earlier)
-    console.log.note(fmt::format(
-        "goes on from the interrupted search in {}: its best {} is {:g}", arguments.output.folder,
-        objective_name(result.options->objectives.front()), *control.known_objective));
+  if (earlier) tell(*earlier, arguments.output.folder, result, console);
   SearchWatch watch(result, arguments.output, control.known_objective, &progress);
   if (arguments.progress != ProgressStyle::kNone)
     control.progress = [&watch](const std::string& phase, double fraction) {

@@ -6,6 +6,7 @@
 #include "cli/io/failure.h"
 #include "cli/io/output_folder.h"
 #include "report/text/summary.h"
+#include "sluice/model/keep_rules.h"
 
 namespace sluice::cli {
 namespace {

@@ -1,17 +1,19 @@
 #include "search_watch.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "mapper/request/overridden_rules.h"
 #include "publish.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
 
 namespace sluice::cli {
-
-namespace {
 
 const char* unit_of(Objective objective, bool ascii) {
   switch (objective) {
@@ -25,8 +27,6 @@ const char* unit_of(Objective objective, bool ascii) {
   fail_internal_check("Objective", __FILE__, __LINE__, "an objective without a unit");
 }
 
-}  // namespace
-
 SearchWatch::SearchWatch(const RunResult& result, const OutputArguments& output,
                          std::optional<double> earlier, ProgressLine* progress)
     : snapshot_(result),
@@ -36,24 +36,32 @@ SearchWatch::SearchWatch(const RunResult& result, const OutputArguments& output,
       incumbent_(
           [this](double objective, const MappedResult& mapped) { take(objective, mapped); }) {
   snapshot_.status = RunStatus::kInterrupted;
-  const double bound =
-      objective_bound(snapshot_.options->objectives.front(), result.problem->bounds);
+  const MapperOptions& options = *snapshot_.options;
+  const bool is_bounded = !may_override_keep(*result.problem, options.constraints);
   Guarantee guarantee;
-  guarantee.kind = bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
-  guarantee.bound = bound;
+  guarantee.bound =
+      is_bounded ? objective_bound(options.objectives.front(), result.problem->bounds) : 0;
+  guarantee.kind = guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   snapshot_.guarantee = guarantee;
-  if (!folder_.empty()) thread_ = std::thread([this] { write_on(); });
+  progress_->show_again(detail());
+  thread_ = std::thread([this] { run(); });
 }
 
 SearchWatch::~SearchWatch() { stop(); }
 
 void SearchWatch::show(const std::string& phase, double fraction) {
+  progress_->show(phase, fraction, detail());
+}
+
+/// The best so far, and how far that may be from what there is.
+std::string SearchWatch::detail() const {
   const double best = best_;
-  progress_->show(phase, fraction,
-                  std::isinf(best)
-                      ? ""
-                      : "best " + human_si(best, unit_of(snapshot_.options->objectives.front(),
-                                                         progress_->is_ascii())));
+  if (std::isinf(best)) return "no mapping yet";
+  const double bound = snapshot_.guarantee->bound;
+  return "best " +
+         human_si(best, unit_of(snapshot_.options->objectives.front(), progress_->is_ascii()),
+                  progress_->is_ascii()) +
+         (bound > 0 ? fmt::format(", {:.3g} times the lower bound", best / bound) : "");
 }
 
 void SearchWatch::take(double objective, const MappedResult& mapped) {
@@ -65,27 +73,27 @@ void SearchWatch::take(double objective, const MappedResult& mapped) {
   wake_.notify_one();
 }
 
-void SearchWatch::write_on() {
+void SearchWatch::run() {
+  constexpr std::chrono::milliseconds kTick(250);
   std::unique_lock lock(mutex_);
-  while (true) {
-    wake_.wait(lock, [this] { return done_ || latest_; });
-    if (done_) return;
-    const MappedResult mapped = std::move(*latest_);
-    latest_.reset();
+  while (!done_) {
+    wake_.wait_for(lock, kTick, [this] { return done_ || latest_; });
+    const std::optional<MappedResult> mapped = done_ ? std::nullopt : std::exchange(latest_, {});
     lock.unlock();
-    try {
-      write(mapped);
-    } catch (...) {
-      failure_ = std::current_exception();
-      return;
-    }
+    progress_->show_again(detail());
+    if (mapped) write(*mapped);
     lock.lock();
   }
 }
 
 void SearchWatch::write(const MappedResult& mapped) {
-  snapshot_.outcomes = {{mapped.mapping, mapped.cost}};
-  write_result(snapshot_, folder_);
+  if (failure_) return;  // told at the end
+  try {
+    snapshot_.outcomes = {{mapped.mapping, mapped.cost}};
+    write_result(snapshot_, folder_);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
 }
 
 void SearchWatch::stop() {

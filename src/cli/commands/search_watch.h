@@ -15,9 +15,12 @@
 
 namespace sluice::cli {
 
+/// In text: J, s or J·s.
+const char* unit_of(Objective objective, bool ascii);
+
 /// What a search has in hand while it runs: the progress line says how good it is, and the folder
-/// that `-o` names holds it, as an interrupted search would leave it. Written on a thread of its
-/// own, so that no search waits for a disk.
+/// that `-o` names holds it, as an interrupted search would leave it. Both on a thread of their
+/// own, so that no search waits for a disk, and searches that say nothing for long are seen to run.
 class SearchWatch {
  public:
   /// `result`: what is known before the search; `earlier`: what an earlier one, whose mapping the
@@ -35,7 +38,8 @@ class SearchWatch {
 
  private:
   void take(double objective, const MappedResult& mapped);
-  void write_on();
+  void run();
+  std::string detail() const;
   void write(const MappedResult& mapped);
   void stop();
 

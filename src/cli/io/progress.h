@@ -11,8 +11,9 @@ namespace sluice::cli {
 enum class ProgressStyle { kNone, kPlain, kTerminal };
 
 /// Shows how far a search is, on standard error: one line that is written over on a terminal, or
-/// (`--progress plain`) a line whenever the phase changes or ten percent more are done. May be
-/// called from any thread.
+/// (`--progress plain`) a line whenever the phase changes, ten percent more are done, or something
+/// else is known after a second or more; and one at least every ten seconds (of long searches,
+/// every tenth of their time). May be called from any thread.
 class ProgressLine {
  public:
   ProgressLine(const Console& console, ProgressStyle style) : console_(console), style_(style) {}
@@ -22,21 +23,29 @@ class ProgressLine {
 
   /// `detail`: what else is known at this moment, behind the phase.
   void show(const std::string& phase, double fraction, const std::string& detail = "");
+  /// The phase as it was shown last, what else is known by now.
+  void show_again(const std::string& detail);
   bool is_ascii() const { return console_.ascii; }
   /// Removes the line from the terminal.
   void clear();
 
  private:
-  void show_on_terminal(const std::string& phase, double fraction, const std::string& detail);
-  void show_plain(const std::string& phase, double fraction, const std::string& detail);
+  using Clock = std::chrono::steady_clock;
+
+  void show(const std::string& detail);
+  void show_on_terminal(const std::string& detail);
+  void show_plain(const std::string& detail);
+  std::string seconds() const;
 
   const Console& console_;
   ProgressStyle style_;
   std::mutex mutex_;
-  std::string phase_;
-  int last_tenth_ = -1;
+  std::string phase_ = "starting";
+  double fraction_ = 0;
+  std::string shown_phase_, shown_detail_;
+  int shown_tenth_ = -1;
   bool is_shown_ = false;
-  std::chrono::steady_clock::time_point last_shown_{};
+  Clock::time_point start_ = Clock::now(), last_shown_{};
 };
 
 }  // namespace sluice::cli

@@ -17,10 +17,13 @@ namespace sluice::cli {
 namespace fs = std::filesystem;
 namespace {
 
+bool has_ending_of_specs(const fs::path& file) {
+  const std::string extension = file.extension().string();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
+
 bool looks_like_file(const std::string& name) {
-  const std::string extension = fs::path(name).extension().string();
-  return name.find('/') != std::string::npos || extension == ".yaml" || extension == ".yml" ||
-         extension == ".json";
+  return name.find('/') != std::string::npos || has_ending_of_specs(name);
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -29,23 +32,28 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// A hint at a file beside the one that is not there, or at the library's of that name.
+/// A hint at the library's spec of that name, or at a spec file with a name like it beside the one
+/// that is not there. Endings are no likeness.
 std::string nearest_file(const fs::path& missing) {
   std::error_code error;
   const fs::path folder = missing.has_parent_path() ? missing.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, error))
     return fmt::format("there is no folder {}", folder.string());
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  const std::string nearest = nearest_name(missing.filename().string(), names);
-  if (!nearest.empty())
-    return fmt::format("did you mean `{}`?", (missing.parent_path() / nearest).string());
   const std::string stem = missing.stem().string();
-  return find_in_library(stem, {kWorkloadFolder, kArchitectureFolder, kShapeFolder})
-             ? fmt::format("the library has `{}`, without an ending", stem)
-             : "";
+  if (find_in_library(stem, {kWorkloadFolder, kArchitectureFolder, kShapeFolder}))
+    return fmt::format("the library has `{}`, without an ending", stem);
+  std::map<std::string, std::string> files;  // by stem
+  std::vector<std::string> stems;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (!has_ending_of_specs(entry.path())) continue;
+    stems.push_back(entry.path().stem().string());
+    files[stems.back()] = entry.path().filename().string();
+  }
+  std::sort(stems.begin(), stems.end());
+  const std::string nearest = nearest_name(stem, stems);
+  return nearest.empty()
+             ? ""
+             : fmt::format("did you mean `{}`?", (missing.parent_path() / files[nearest]).string());
 }
 
 /// The first name is a workload, the second an architecture; later ones may be either.

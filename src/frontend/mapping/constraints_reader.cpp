@@ -7,6 +7,7 @@
 
 #include "frontend/mapping/mapping_words.h"
 #include "frontend/names/name_resolver.h"
+#include "frontend/names/tensor_set_reader.h"
 #include "frontend/yaml/map_reader.h"
 #include "frontend/yaml/values.h"
 
@@ -68,12 +69,34 @@ class ConstraintsReader {
     return names_.memory(map.required("memory")).value_or(ComponentId());
   }
 
+  /// A set of tensors. What the Einsum does not use would be asked for in vain.
+  std::vector<TensorId> tensors(const YamlNode* node, std::optional<EinsumId> einsum) {
+    std::vector<TensorId> found = names_.tensor_set(node, einsum);
+    if (node == nullptr || !einsum) return found;
+    std::vector<std::string> own;
+    for (const TensorId tensor : tensors_of(workload_[*einsum]))
+      own.push_back(workload_[tensor].name);
+    for (const YamlPointer& part : tensor_set_parts(*node)) {
+      const bool is_foreign = std::any_of(found.begin(), found.end(), [&](TensorId tensor) {
+        return workload_[tensor].name == part->text &&
+               std::find(own.begin(), own.end(), part->text) == own.end();
+      });
+      if (is_foreign)
+        context_.error(
+            *part,
+            fmt::format("the Einsum {} does not use the tensor {}", workload_[*einsum].name,
+                        part->text),
+            did_you_mean(part->text, own, fmt::format("it uses {}", fmt::join(own, ", "))));
+    }
+    return found;
+  }
+
   void fill(MapReader& map, StorageConstraint& c) {
     c.einsum = names_.einsum(map.optional("einsum"));
     c.memory = memory(map);
     const YamlNode* forbid = map.optional("forbid");
-    c.keep = names_.tensor_set(map.optional("keep"), c.einsum);
-    c.forbid = names_.tensor_set(forbid, c.einsum);
+    c.keep = tensors(map.optional("keep"), c.einsum);
+    c.forbid = tensors(forbid, c.einsum);
     for (const TensorId tensor : c.forbid)
       if (std::find(c.keep.begin(), c.keep.end(), tensor) != c.keep.end())
         context_.error(*forbid, fmt::format("{} cannot be kept and forbidden at once",
@@ -86,7 +109,7 @@ class ConstraintsReader {
     const auto variable = names_.variable(map.required("rank_variable"));
     c.variable = variable.value_or(RankVariableId());
     const YamlNode* maximum = map.optional("maximum");
-    c.tensors = names_.tensor_set(map.optional("tensors"), c.einsum);
+    c.tensors = tensors(map.optional("tensors"), c.einsum);
     c.minimum = read_integer(context_, map.optional("minimum"), "minimum", 1).value_or(1);
     c.maximum = read_integer(context_, maximum, "maximum", 1);
     if (const auto exact = read_integer(context_, map.optional("tile_shape"), "tile_shape", 1))

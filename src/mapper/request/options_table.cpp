@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "sluice/support/diagnostic.h"
@@ -21,6 +22,19 @@ std::optional<Number> parse_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// A whole number, also as `1e3`.
+template <class Integer>
+std::optional<Integer> parse_whole(std::string_view text) {
+  if (const auto value = parse_number<Integer>(text)) return value;
+  constexpr double kExact = 0x1p53;  // beyond it doubles leave whole numbers out
+  const auto value = parse_number<double>(text);
+  if (!value || std::floor(*value) != *value || std::abs(*value) > kExact) return std::nullopt;
+  if (*value < static_cast<double>(std::numeric_limits<Integer>::min()) ||
+      *value > static_cast<double>(std::numeric_limits<Integer>::max()))
+    return std::nullopt;
+  return static_cast<Integer>(*value);
 }
 
 SetResult expected_one_of(const std::string& what) {
@@ -40,7 +54,7 @@ SetResult set_limit(int& field, const std::string& text, int minimum) {
     field = kUnlimitedLoops;
     return {};
   }
-  const auto value = parse_number<int>(text);
+  const auto value = parse_whole<int>(text);
   if (!value || *value < minimum)
     return expected_one_of(fmt::format("a whole number from {} on, or inf", minimum));
   field = *value;
@@ -52,7 +66,7 @@ std::string limit_text(int limit) {
 }
 
 SetResult set_integer(int& field, const std::string& text, int minimum, int maximum) {
-  const auto value = parse_number<int>(text);
+  const auto value = parse_whole<int>(text);
   if (!value || *value < minimum || *value > maximum)
     return expected_one_of(fmt::format("a whole number from {} to {}", minimum, maximum));
   field = *value;
@@ -199,7 +213,7 @@ std::string disabled_rules_text(const MapperOptions& options) {
 }
 
 SetResult set_seed(MapperOptions& options, const std::string& text) {
-  const auto value = parse_number<std::uint64_t>(text);
+  const auto value = parse_whole<std::uint64_t>(text);
   if (!value) return expected_one_of("a whole number from 0 to 2^64 - 1");
   options.seed = *value;
   return {};

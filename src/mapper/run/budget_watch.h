@@ -41,6 +41,8 @@ class BudgetWatch {
   BudgetWatch& operator=(const BudgetWatch&) = delete;
 
   const std::atomic<bool>* flag() const { return &stop_; }
+  /// Sets the flag.
+  void stop() { stop_ = true; }
   /// What set the flag.
   End end() const { return how_; }
   bool ran_out() const { return how_ == End::kTime || how_ == End::kMemory; }

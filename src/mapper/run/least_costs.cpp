@@ -1,13 +1,18 @@
 #include "sluice/mapper/least_costs.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "mapper/common/part_of_problem.h"
+#include "mapper/request/overridden_rules.h"
 #include "mapper/shape/isomorphic.h"
 #include "mapper/space/template_lists.h"
+#include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/support/error.h"
@@ -34,17 +39,22 @@ void add(const Least& part, double times, Least* sum) {
   sum->is_proven = sum->is_proven && part.is_proven;
 }
 
-tl::unexpected<NoMapping> interrupted() {
-  NoMapping no;
-  no.reason = "interrupted";
-  no.proven = false;
-  return tl::unexpected(std::move(no));
+constexpr Least LeastCosts::*kNumbers[] = {&LeastCosts::traffic_bits, &LeastCosts::energy_j,
+                                           &LeastCosts::latency_s};
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+bool asks_for_usage(const Arch& arch) {
+  return std::any_of(arch.components.begin(), arch.components.end(), [](const Component& c) {
+    return std::any_of(c.spatial.begin(), c.spatial.end(),
+                       [](const SpatialDimension& d) { return d.min_usage.has_value(); });
+  });
 }
 
 class Floor {
  public:
-  Floor(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control)
-      : problem_(problem), options_(options), control_(control) {
+  Floor(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control,
+        const LeastCostsOfWorkload* smaller)
+      : problem_(problem), options_(options), control_(control), smaller_(smaller) {
     options_.mapper = "fused";
     options_.policy = LatencyPolicy::kOverlap;
     options_.resource_usage = false;
@@ -58,25 +68,18 @@ class Floor {
   }
 
   tl::expected<LeastCostsOfWorkload, NoMapping> run() {
-    LeastCostsOfWorkload result;
-    auto fused = search_all(problem_, options_);
+    auto fused = search_all(problem_, std::nullopt, options_);
     if (!fused) return tl::unexpected(std::move(fused.error()));
-    result.fused = *fused;
-    result.space = std::move(space_);
-    if (problem_.einsums.size() == 1) {
-      result.alone = result.fused;
-      return result;
-    }
-    MapperOptions free = options_;
-    free.constraints = {};
-    for (const auto& [einsum, times] : times_) {
-      auto alone = search_all(part_of_problem(problem_, {einsum}), free);
-      if (!alone) return tl::unexpected(std::move(alone.error()));
-      add(alone->traffic_bits, times, &result.alone.traffic_bits);
-      add(alone->energy_j, times, &result.alone.energy_j);
-      add(alone->latency_s, times, &result.alone.latency_s);
-    }
-    return result;
+    if (std::none_of(std::begin(kNumbers), std::end(kNumbers),
+                     [&](auto number) { return std::isfinite(((*fused).*number).value); }))
+      return tl::unexpected(std::move(no_));
+    result_.fused = *fused;
+    if (problem_.einsums.size() == 1)
+      result_.alone = result_.fused;
+    else
+      search_alone();
+    result_.is_cancelled = is_cancelled(control_.cancel);
+    return std::move(result_);
   }
 
  private:
@@ -98,51 +101,115 @@ class Floor {
     }
   }
 
-  tl::expected<LeastCosts, NoMapping> search_all(const BoundProblem& problem,
-                                                 const MapperOptions& options) {
-    auto traffic = search(traffic_problem(problem), options, Objective::kEnergy, false);
-    if (!traffic) return tl::unexpected(std::move(traffic.error()));
-    auto energy = search(problem, options, Objective::kEnergy);
-    if (!energy) return tl::unexpected(std::move(energy.error()));
-    auto latency = search(problem, options, Objective::kLatency);
-    if (!latency) return tl::unexpected(std::move(latency.error()));
-    return LeastCosts{*traffic, *energy, *latency};
+  void search_alone() {
+    MapperOptions free = options_;
+    free.constraints = {};
+    for (const auto& [einsum, times] : times_) {
+      auto alone = search_all(part_of_problem(problem_, {einsum}), einsum, free);
+      if (!alone) {
+        result_.alone = {{kInfinite, 0, false}, {kInfinite, 0, false}, {kInfinite, 0, false}};
+        result_.no_alone = std::move(alone.error());
+        return;
+      }
+      for (const auto number : kNumbers) add((*alone).*number, times, &(result_.alone.*number));
+    }
   }
 
-  /// `is_given`: the problem is the given one, or a part of it.
-  tl::expected<Least, NoMapping> search(const BoundProblem& problem, MapperOptions options,
-                                        Objective objective, bool is_given = true) {
-    if (is_cancelled(control_.cancel)) return interrupted();
+  tl::expected<LeastCosts, NoMapping> search_all(const BoundProblem& problem,
+                                                 std::optional<EinsumId> alone,
+                                                 const MapperOptions& options) {
+    LeastCosts costs;
+    const BoundProblem of_traffic = traffic_problem(problem);
+    for (int n = 0; n < 3; ++n) {
+      auto least = search(n == 0 ? of_traffic : problem, {alone, n}, options,
+                          n == 2 ? Objective::kLatency : Objective::kEnergy);
+      if (!least) return tl::unexpected(std::move(least.error()));
+      costs.*kNumbers[n] = *least;
+    }
+    return costs;
+  }
+
+  /// A proven no is one of all mappings. Else what was found by the end is taken.
+  tl::expected<Least, NoMapping> search(const BoundProblem& problem, const LeastSearch& which,
+                                        MapperOptions options, Objective objective) {
     options.objectives = {objective};
+    Least least{kInfinite, 0, false};
+    if (!may_override_keep(problem, options.constraints))
+      least.bound = objective_bound(objective, problem.bounds);
+    std::optional<MappedResult> best = known(which);
+    if (!is_cancelled(control_.cancel)) {
+      auto found = run_fused(problem, options, best);
+      n_searched_ += 1;
+      if (!found && found.error().proven && !best) return tl::unexpected(std::move(found.error()));
+      if (!found)
+        no_ = std::move(found.error());
+      else
+        take(std::move(*found), which, objective, &least, &best);
+    }
+    if (best) {
+      least.value = objective_value(objective, best->cost);
+      least.is_proven = least.value <= least.bound;
+      if (least.is_proven) least.bound = least.value;
+      result_.found.emplace(which, std::move(*best));
+    }
+    return least;
+  }
+
+  tl::expected<MapperResult, NoMapping> run_fused(const BoundProblem& problem,
+                                                  const MapperOptions& options,
+                                                  const std::optional<MappedResult>& known) const {
+    Incumbent incumbent;
     MapperControl control = control_;
+    control.incumbent = &incumbent;
+    if (known) incumbent.offer(objective_value(options.objectives.front(), known->cost), *known);
     if (control_.progress)
       control.progress = [this](const std::string& phase, double fraction) {
         control_.progress(phase, (n_searched_ + fraction) / static_cast<double>(n_searches_));
       };
-    auto found = run_mapper(*standard_mappers().find("fused"), problem, options, control);
-    n_searched_ += 1;
-    if (!found) return tl::unexpected(std::move(found.error()));
-    if (found->cancelled && is_cancelled(control_.cancel)) return interrupted();
-    Least least;
-    least.value = objective_value(objective, found->mappings.front().cost);
-    least.is_proven = found->guarantee.kind == GuaranteeKind::kOptimal;
-    least.bound = least.is_proven ? least.value : bound_of(found->guarantee, least.value);
-    if (is_given && space_.space.empty()) space_ = std::move(found->guarantee);
-    return least;
+    return run_mapper(*standard_mappers().find("fused"), problem, options, control);
+  }
+
+  void take(MapperResult found, const LeastSearch& which, Objective objective, Least* least,
+            std::optional<MappedResult>* best) {
+    if (!which.alone && which.number > 0 && result_.space.space.empty())
+      result_.space = found.guarantee;
+    if (found.mappings.empty()) return;
+    const double value = objective_value(objective, found.mappings.front().cost);
+    least->bound = std::max(least->bound, bound_of(found.guarantee, value));
+    if (!*best || value < objective_value(objective, (*best)->cost))
+      *best = std::move(found.mappings.front());
+  }
+
+  std::optional<MappedResult> known(const LeastSearch& which) const {
+    if (smaller_ == nullptr || (which.number > 0 && asks_for_usage(problem_.arch)))
+      return std::nullopt;
+    const auto found = smaller_->found.find(which);
+    return found == smaller_->found.end() ? std::nullopt : std::optional(found->second);
   }
 
   static double bound_of(const Guarantee& guarantee, double value) {
-    if (guarantee.kind == GuaranteeKind::kGap) return guarantee.bound;
-    return guarantee.kind == GuaranteeKind::kWithinEpsilon ? value / (1 + guarantee.epsilon) : 0;
+    switch (guarantee.kind) {
+      case GuaranteeKind::kOptimal:
+        return value;
+      case GuaranteeKind::kWithinEpsilon:
+        return value / (1 + guarantee.epsilon);
+      case GuaranteeKind::kGap:
+        return guarantee.bound;
+      case GuaranteeKind::kNone:
+        break;
+    }
+    return 0;
   }
 
   const BoundProblem& problem_;
   MapperOptions options_;
   MapperControl control_;
+  const LeastCostsOfWorkload* smaller_;
   std::vector<std::pair<EinsumId, double>> times_;
   std::size_t n_searches_ = 0;
   double n_searched_ = 0;
-  Guarantee space_;
+  NoMapping no_;  ///< of the last search that found nothing and proved nothing
+  LeastCostsOfWorkload result_;
 };
 
 }  // namespace
@@ -168,10 +235,39 @@ BoundProblem traffic_problem(const BoundProblem& problem) {
   return std::move(*bound);
 }
 
+namespace {
+
+/// The architecture with the memories of another; areas are no matter of mappings.
+Arch with_sizes(Arch arch, const Arch& sizes) {
+  for (std::size_t c = 0; c < arch.components.size() && c < sizes.components.size(); ++c) {
+    auto* memory = std::get_if<Memory>(&arch.components[c].kind);
+    const auto* other = std::get_if<Memory>(&sizes.components[c].kind);
+    if (memory != nullptr && other != nullptr) memory->size_bits = other->size_bits;
+    arch.components[c].area_m2.reset();
+  }
+  return arch;
+}
+
+}  // namespace
+
+bool only_grows(const BoundProblem& smaller, const BoundProblem& larger,
+                Least LeastCosts::*number) {
+  if (number != &LeastCosts::traffic_bits && asks_for_usage(larger.arch)) return false;
+  if (smaller.workload != larger.workload ||
+      with_sizes(larger.arch, smaller.arch) != with_sizes(smaller.arch, smaller.arch))
+    return false;
+  for (std::size_t e = 0; e < larger.einsums.size(); ++e)
+    for (std::size_t c = 0; c < larger.arch.components.size(); ++c)
+      if (larger.einsums[e].components[c].size_bits < smaller.einsums[e].components[c].size_bits)
+        return false;
+  return true;
+}
+
 tl::expected<LeastCostsOfWorkload, NoMapping> least_costs(const BoundProblem& problem,
                                                           const MapperOptions& options,
-                                                          const MapperControl& control) {
-  return Floor(problem, options, control).run();
+                                                          const MapperControl& control,
+                                                          const LeastCostsOfWorkload* smaller) {
+  return Floor(problem, options, control, smaller).run();
 }
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 
 #include "mapper/common/part_of_problem.h"
 #include "mapper/request/einsum_orders.h"
+#include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
@@ -58,23 +59,34 @@ Constraints renumbered(Constraints constraints, const std::vector<EinsumId>& ord
   return constraints;
 }
 
+/// A mapping of the Einsums in another order, in terms of `problem`.
+MappedResult in_terms_of(const BoundProblem& problem, const std::vector<EinsumId>& order,
+                         const MapperOptions& options, MappedResult mapped) {
+  EinsumRenumbering(order).apply(mapped.mapping.nodes);
+  auto cost = evaluate(problem, mapped.mapping, options.policy);
+  SLUICE_CHECK(cost.has_value(), "a mapping in another order of the Einsums is illegal");
+  mapped.cost = std::move(*cost);
+  return mapped;
+}
+
 /// One run on the Einsums in another order, with the result in terms of `problem`.
 MapperOutcome map_in_order(const Mapper& mapper, const BoundProblem& problem,
                            const std::vector<EinsumId>& order, MapperOptions options,
-                           const MapperControl& control) {
+                           MapperControl control) {
   const BoundProblem reordered = part_of_problem(problem, order);
   options.constraints = renumbered(options.constraints, order);
+  Incumbent* all_orders = control.incumbent;
+  Incumbent own([&](double objective, const MappedResult& mapped) {
+    all_orders->offer(objective, in_terms_of(problem, order, options, mapped));
+  });
+  if (all_orders != nullptr) control.incumbent = &own;
   MapperOutcome outcome = mapper.map(reordered, options, control);
   if (!outcome) {
     if (outcome.error().einsum) outcome.error().einsum = order[outcome.error().einsum->index()];
     return outcome;
   }
-  for (MappedResult& mapped : outcome->mappings) {
-    EinsumRenumbering(order).apply(mapped.mapping.nodes);
-    auto cost = evaluate(problem, mapped.mapping, options.policy);
-    SLUICE_CHECK(cost.has_value(), "a mapping in another order of the Einsums is illegal");
-    mapped.cost = std::move(*cost);
-  }
+  for (MappedResult& mapped : outcome->mappings)
+    mapped = in_terms_of(problem, order, options, std::move(mapped));
   return outcome;
 }
 
@@ -184,6 +196,7 @@ class OrderSearch {
       if (to.convergence.empty() || point.objective < to.convergence.back().objective)
         to.convergence.push_back(point);
     }
+    if (to.ended_by.empty()) to.ended_by = from.ended_by;
     to.threads = from.threads;
     to.seconds += from.seconds;
     to.mappings_considered += from.mappings_considered;

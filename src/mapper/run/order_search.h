@@ -12,4 +12,13 @@ tl::expected<MapperResult, NoMapping> map_in_all_orders(const Mapper& mapper,
                                                         const MapperOptions& options,
                                                         const MapperControl& control);
 
+/// The same where the options ask for it, else in the order written.
+inline tl::expected<MapperResult, NoMapping> map_in_orders(const Mapper& mapper,
+                                                           const BoundProblem& problem,
+                                                           const MapperOptions& options,
+                                                           const MapperControl& control) {
+  if (options.explore_einsum_orders) return map_in_all_orders(mapper, problem, options, control);
+  return mapper.map(problem, options, control);
+}
+
 }  // namespace sluice

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "budget_watch.h"
+#include "first_mapping.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
@@ -18,27 +20,22 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/selection.h"
+#include "too_small.h"
 
 namespace sluice {
 namespace {
 
 using MapperOutcome = tl::expected<MapperResult, NoMapping>;
 
-MapperOutcome map_orders(const Mapper& mapper, const BoundProblem& problem,
-                         const MapperOptions& options, const MapperControl& control) {
-  if (options.explore_einsum_orders) return map_in_all_orders(mapper, problem, options, control);
-  return mapper.map(problem, options, control);
-}
-
 /// The known mapping may be one of another space: where nothing here beats it, the search starts
 /// again without it.
 MapperOutcome map_from_known(const Mapper& mapper, const BoundProblem& problem,
                              const MapperOptions& options, const MapperControl& control) {
-  MapperOutcome outcome = map_orders(mapper, problem, options, control);
+  MapperOutcome outcome = map_in_orders(mapper, problem, options, control);
   if (outcome || !outcome.error().is_beaten) return outcome;
   MapperControl afresh = control;
   afresh.known_objective.reset();
-  return map_orders(mapper, problem, options, afresh);
+  return map_in_orders(mapper, problem, options, afresh);
 }
 
 /// The constraints one by one: calls `function(name, all others)`.
@@ -60,30 +57,30 @@ void for_each_left_out(const Constraints& constraints, Function function) {
   visit(&Constraints::collectives);
 }
 
-/// Names the constraints without any one of which something would be left. A search that ends
-/// before it is known leaves the no as it is: it is proven already.
+/// Names the constraints without any one of which something would be left. Where the search ends
+/// before it is known which ones, it names all.
 NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control,
                             NoMapping no) {
-  MapperControl afresh = control;
-  afresh.known_objective.reset();
-  afresh.incumbent = nullptr;  // of these constraints
-  const auto feasible = [&](const Constraints& constraints) {
+  if (options.constraints == Constraints{}) return no;
+  const auto try_with = [&](const Constraints& constraints) {
     MapperOptions tried = options;
     tried.constraints = constraints;
-    const MapperOutcome outcome = map_orders(mapper, problem, tried, afresh);
-    return outcome && !outcome->mappings.empty();
+    return find_any(mapper, problem, tried, control.cancel);
   };
-  if (options.constraints == Constraints{} || !feasible(Constraints{})) return no;
+  const Feasibility without = try_with(Constraints{});
+  const bool is_unknown = !without.has_mapping && !without.no;
+  if (without.no || (is_unknown && !is_cancelled(control.cancel))) return no;
   std::string guilty, all;
   for_each_left_out(options.constraints, [&](const std::string& name, const Constraints& others) {
     all += (all.empty() ? "" : ", ") + name;
-    if (!is_cancelled(control.cancel) && feasible(others))
+    if (!is_cancelled(control.cancel) && try_with(others).has_mapping)
       guilty += (guilty.empty() ? "" : ", ") + name;
   });
   if (is_cancelled(control.cancel)) guilty.clear();
   const std::string names = guilty.empty() ? all : guilty;
-  no.reason = fmt::format("constraints leave no mapping: {} ({})", names, no.reason);
+  no.reason = is_unknown ? fmt::format("{}, with the constraints {}", no.reason, names)
+                         : fmt::format("constraints leave no mapping: {} ({})", names, no.reason);
   if (is_cancelled(control.cancel))
     no.nearest_relaxation =
         "loosen some of them; the search ended before it was known which ones: " + names;
@@ -202,12 +199,17 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
         watch.emplace(options.budget_seconds, options.memory_bytes, control.cancel).flag();
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited);
   if (!outcome) return outcome;
-  const bool paced = options.budget_seconds && outcome->guarantee.kind == GuaranteeKind::kNone;
-  if (!outcome->cancelled && !paced) return outcome;
+  const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
+                       (options.budget_seconds || outcome->search.ended_by == "templates");
+  if (!outcome->cancelled && !is_open) return outcome;
   bound_result(problem, options, &*outcome);
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
   if (!watch || !watch->ran_out()) return outcome;
-  if (outcome->mappings.empty()) return tl::make_unexpected(nothing_within(options, watch->end()));
+  if (outcome->mappings.empty()) {
+    auto reason = too_small_memory(problem, options.constraints);
+    if (!reason) reason = too_small_for_one(mapper, problem, options, control.cancel);
+    return tl::make_unexpected(reason ? std::move(*reason) : nothing_within(options, watch->end()));
+  }
   outcome->cancelled = false;
   outcome->search.ended_by = watch->end() == BudgetWatch::End::kMemory ? "memory" : "budget";
   return outcome;

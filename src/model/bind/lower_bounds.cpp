@@ -38,15 +38,15 @@ double index_values(const Einsum& einsum, const AffineExpression& index) {
   return values;
 }
 
-/// Distinct values that an access touches, at least. Of ranks that share a variable only one tells
-/// values apart: the longest.
+/// Distinct values that an access touches, at least: of an input with its padding, which is moved
+/// like values. Of ranks that share a variable only one tells values apart: the longest.
 double touched_values(const Workload& workload, const Einsum& einsum, const TensorAccess& access) {
   std::vector<std::pair<double, std::size_t>> ranks;
-  for (std::size_t r = 0; r < access.projection.size(); ++r)
-    ranks.emplace_back(
-        std::min(index_values(einsum, access.projection[r]),
-                 static_cast<double>(workload[workload[access.tensor].ranks[r]].size)),
-        r);
+  for (std::size_t r = 0; r < access.projection.size(); ++r) {
+    const auto size = static_cast<double>(workload[workload[access.tensor].ranks[r]].size);
+    const double touched = index_values(einsum, access.projection[r]);
+    ranks.emplace_back(access.is_output ? std::min(touched, size) : touched, r);
+  }
   std::sort(ranks.rbegin(), ranks.rend());
   double values = 1;
   std::vector<RankVariableId> used;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sluice/support/version.h"
@@ -30,6 +31,11 @@ Json least_to_json(const LeastCosts& costs) {
   return result;
 }
 
+Json no_to_json(const NoMapping& no) {
+  return {
+      {"reason", no.reason}, {"nearest_relaxation", no.nearest_relaxation}, {"proven", no.proven}};
+}
+
 /// What the numbers are optima of.
 Json space_to_json(const Guarantee& guarantee) {
   return {{"mapper", "fused"},
@@ -53,13 +59,12 @@ Json bounds_document(const BoundsReport& report) {
     Json row = {{"value", point.value.empty() ? Json(nullptr) : Json(point.value)},
                 {"seconds", point.seconds}};
     if (point.least) {
-      row["alone"] = least_to_json(point.least->alone);
+      row["alone"] = point.least->no_alone ? Json(nullptr) : least_to_json(point.least->alone);
+      if (point.least->no_alone) row["no_mapping_alone"] = no_to_json(*point.least->no_alone);
       row["fused"] = least_to_json(point.least->fused);
       if (space.is_null()) space = space_to_json(point.least->space);
     } else {
-      row["no_mapping"] = {{"reason", point.no.reason},
-                           {"nearest_relaxation", point.no.nearest_relaxation},
-                           {"proven", point.no.proven}};
+      row["no_mapping"] = no_to_json(point.no);
     }
     points.push_back(std::move(row));
   }
@@ -90,7 +95,9 @@ std::string bounds_csv(const BoundsReport& report) {
           continue;
         }
         const Least& least = (fused ? point.least->fused : point.least->alone).*number.least;
-        text += fmt::format(",{},{}", least.value, least.bound);
+        const bool has_bound = fused || !point.least->no_alone;
+        text += std::isfinite(least.value) ? fmt::format(",{}", least.value) : ",";
+        text += has_bound ? fmt::format(",{}", least.bound) : ",";
       }
     text += '\n';
   }

@@ -149,6 +149,8 @@ std::string violation_name(ViolationKind kind) {
       return "coverage";
     case ViolationKind::kDependency:
       return "dependency";
+    case ViolationKind::kConstraint:
+      return "constraint";
   }
   fail_internal_check("ViolationKind", __FILE__, __LINE__, "a violation without a name");
 }

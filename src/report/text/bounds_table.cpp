@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "mapper/request/search_space.h"
@@ -69,7 +70,8 @@ class Table {
     }
     std::vector<std::string> line = {point.value};
     const auto add = [&](Least LeastCosts::*number, const auto& text) {
-      if (is_several_) line.push_back(cell(point.least->alone.*number, text));
+      if (is_several_)
+        line.push_back(point.least->no_alone ? "none" : cell(point.least->alone.*number, text));
       line.push_back(cell(point.least->fused.*number, text));
     };
     add(&LeastCosts::traffic_bits, [](double bits) { return human_size(bits); });
@@ -78,10 +80,11 @@ class Table {
     lines_.push_back(std::move(line));
   }
 
-  /// A number; where it is not proven, what no mapping is below and what was found.
+  /// A number; where it is not proven, what no mapping is below and what was found, if anything.
   template <class Text>
   std::string cell(const Least& least, const Text& text) {
     if (least.is_proven) return text(least.value);
+    if (!std::isfinite(least.value)) return (console_.ascii ? ">= " : "≥ ") + text(least.bound);
     has_gaps_ = true;
     return text(least.bound) + " .. " + text(least.value);
   }
@@ -110,8 +113,16 @@ std::string bounds_table(const Console& console, const BoundsReport& report) {
     text += "  of the mappings that fused searches: " + space.space + "\n";
     if (!space.leaves_out.empty()) text += "  it leaves out " + names_of(space.leaves_out) + "\n";
   }
+  for (const BoundsPoint& point : report.points)
+    if (point.least && point.least->no_alone)
+      text += fmt::format("  none alone{}: {}\n", point.value.empty() ? "" : " at " + point.value,
+                          point.least->no_alone->reason);
   if (report.is_interrupted)
-    text += fmt::format("  interrupted: {} of {} values were searched\n", report.points.size(),
+    text += fmt::format("  interrupted: {} of {} values were searched to their end\n",
+                        std::count_if(report.points.begin(), report.points.end(),
+                                      [](const BoundsPoint& point) {
+                                        return !point.least || !point.least->is_cancelled;
+                                      }),
                         report.n_values);
   return text;
 }

@@ -111,7 +111,7 @@ std::string price_text(const Action& action, bool moves_bits, bool ascii) {
   if (!std::isfinite(action.throughput)) return text;
   const double bytes = action.throughput * action.bits_per_action / 8;
   return text + " " +
-         (moves_bits ? human_si(bytes, "B/s", ascii) : human_si(action.throughput, "/s", ascii));
+         (moves_bits ? human_si(bytes, "B/s", ascii) : human_si(action.throughput, "ops/s", ascii));
 }
 
 /// Actions of one price together: `read 7 pJ; add, sub, max 0.4 pJ`.

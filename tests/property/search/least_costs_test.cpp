@@ -51,13 +51,16 @@ TEST(LeastCosts, AreWhatBruteForceFinds) {
         if (one) ((*alone).*number).value += ((*one).*number).value;
     }
     const auto found = least_costs(drawn.problem, drawn.options, {});
-    if (!together || (!alone && drawn.problem.einsums.size() > 1)) {
+    if (!together) {
       EXPECT_FALSE(found.has_value()) << "seed " << seed;
       continue;
     }
+    const bool is_several = drawn.problem.einsums.size() > 1;
+    EXPECT_EQ(found.has_value() && found->no_alone, is_several && !alone) << "seed " << seed;
     ASSERT_TRUE(found.has_value()) << "seed " << seed << ": " << found.error().reason;
     expect_equal(found->fused, *together, seed);
-    expect_equal(found->alone, drawn.problem.einsums.size() > 1 ? *alone : *together, seed);
+    if (found->no_alone) continue;
+    expect_equal(found->alone, is_several ? *alone : *together, seed);
     ++compared;
     of_several += drawn.problem.einsums.size() > 1;
   }
@@ -91,6 +94,52 @@ arch:
     EXPECT_EQ(found->alone.traffic_bits.value, found->fused.traffic_bits.value);
     EXPECT_FALSE(found->space.leaves_out.empty());
   }
+}
+
+BoundProblem chain(const std::string& buffer, const std::string& spatial = "") {
+  const auto specs = load_specs_from_text(
+      {{"specs.yaml",
+        R"yaml(workload:
+  rank_sizes: {M: 16, K: 16, N: 16}
+  bits_per_value: {All: 8}
+  einsums: ["R[m,k] = exp(A[m,k])", "Z[m,n] = R[m,k] * W[k,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 32, throughput: 8}]}
+  - !Memory {name: Buffer, size: )yaml" +
+            buffer +
+            R"yaml(, tensors: {keep: All}, actions: [{name: read, energy: 4, throughput: 16}, {name: write, energy: 2, throughput: 16}]}
+  - !Compute {name: MAC, )yaml" +
+            spatial + R"yaml(actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+      {});
+  EXPECT_TRUE(specs.has_value());
+  return *bind(*specs->workload, *specs->arch);
+}
+
+TEST(LeastCosts, AreNoMoreThanThoseOfSmallerMemories) {
+  EXPECT_TRUE(only_grows(chain("256"), chain("512")));
+  EXPECT_TRUE(only_grows(chain("256"), chain("256")));
+  EXPECT_FALSE(only_grows(chain("512"), chain("256")));
+  const std::string lanes = "spatial: [{name: lane, fanout: 4, min_usage: 1}], ";
+  EXPECT_FALSE(only_grows(chain("256"), chain("512", lanes)));
+  EXPECT_TRUE(only_grows(chain("256", lanes), chain("512", lanes)));  // of traffic
+  EXPECT_FALSE(only_grows(chain("256", lanes), chain("512", lanes), &LeastCosts::energy_j));
+  const auto small = least_costs(chain("256"), {}, {});
+  ASSERT_TRUE(small.has_value());
+  const std::atomic<bool> cancel = true;  // nothing is searched: what is known is all there is
+  MapperControl control;
+  control.cancel = &cancel;
+  const auto large = least_costs(chain("512"), {}, control, &*small);
+  ASSERT_TRUE(large.has_value());
+  EXPECT_TRUE(large->is_cancelled);
+  for (const auto number :
+       {&LeastCosts::traffic_bits, &LeastCosts::energy_j, &LeastCosts::latency_s}) {
+    EXPECT_EQ((large->fused.*number).value, (small->fused.*number).value);
+    EXPECT_EQ((large->alone.*number).value, (small->alone.*number).value);
+    EXPECT_LE((large->fused.*number).bound, (large->fused.*number).value);
+  }
+  EXPECT_FALSE(least_costs(chain("512"), {}, control).has_value());
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ class MappingMaker {
 
   Constraints constraints() {
     Constraints result;
-    result.storage.push_back({"s", maybe_einsum(), random_.any(memories_), {tensor()}, {}});
+    const auto stored = maybe_einsum();
+    result.storage.push_back({"s", stored, random_.any(memories_), {tensor_of(stored)}, {}});
     result.tiles.push_back(tile("t"));
     result.tiles.back().minimum =
         random_.pick(1, std::min<std::int64_t>(4, least_range(result.tiles.back())));
@@ -55,6 +56,10 @@ class MappingMaker {
         static_cast<std::size_t>(random_.pick(0, static_cast<std::int64_t>(values.size()) - 1)));
   }
   TensorId tensor() { return id<TensorId>(workload_.tensors); }
+  /// One that the Einsum uses; none: any.
+  TensorId tensor_of(std::optional<EinsumId> einsum) {
+    return einsum ? random_.any(tensors_of(workload_[*einsum])) : tensor();
+  }
   RankVariableId variable() { return id<RankVariableId>(workload_.rank_variables); }
   EinsumId einsum() { return id<EinsumId>(workload_.einsums); }
   std::optional<EinsumId> maybe_einsum() {

@@ -36,6 +36,16 @@ TEST(OptionsTable, ReadsLimitsAndInf) {
             "expected a whole number from 0 on, or inf");
 }
 
+TEST(OptionsTable, ReadsWholeNumbersWithExponents) {
+  MapperOptions options;
+  ASSERT_TRUE(set(options, "max_templates", "1e3"));
+  EXPECT_EQ(options.max_templates, 1000);
+  ASSERT_TRUE(set(options, "seed", "2e9"));
+  EXPECT_EQ(options.seed, 2'000'000'000U);
+  for (const char* other : {"1e10", "1.5e0", "-1e3", "1e", "nan"})
+    EXPECT_FALSE(set(options, "max_templates", other)) << other;
+}
+
 TEST(OptionsTable, ReadsSeveralObjectives) {
   MapperOptions options;
   ASSERT_TRUE(set(options, "objective", "energy, latency"));

@@ -82,13 +82,13 @@ class NeverThroughWithoutConstraints final : public Mapper {
   }
 };
 
-TEST(RunMapper, KeepsAProvenNoWhereTheSearchForWhatIsToBlameDoesNotEndInTime) {
+TEST(RunMapper, KeepsAProvenNoAndNamesAllConstraintsWhereBlamingDoesNotEndInTime) {
   MapperOptions options = budget_of(0.05);
   options.constraints.tiles.emplace_back().name = "small tiles";
   const auto result = run_mapper(NeverThroughWithoutConstraints(), {}, options, {});
   ASSERT_FALSE(result);
   EXPECT_TRUE(result.error().proven);
-  EXPECT_EQ(result.error().reason, "the buffer is too small");
+  EXPECT_EQ(result.error().reason, "the buffer is too small, with the constraints small tiles");
 }
 
 TEST(RunMapper, KeepsAProvenNoWhereTheSearchForWhatIsToBlameIsInterrupted) {
@@ -126,6 +126,38 @@ Workload diamond() {
   einsum({0}, 2);
   einsum({1, 2}, 3);
   return workload;
+}
+
+/// Says of the second Einsum alone that a memory is too small for it; of more it never knows.
+class KnowsOneEinsum final : public Mapper {
+ public:
+  std::string name() const override { return "one"; }
+  std::string description() const override { return "never ends where there are several"; }
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
+                                            const MapperOptions& options,
+                                            const MapperControl& control) const override {
+    if (problem.workload.einsums.size() > 1) return Endless(false).map(problem, options, control);
+    if (problem.workload.einsums.front().accesses.back().tensor != TensorId(1))
+      return Endless(true).map(problem, options, control);
+    NoMapping no;
+    no.reason = "Einsum B exceeds the buffer";
+    no.einsum = EinsumId(0);
+    no.memory = ComponentId(0);
+    return tl::make_unexpected(no);
+  }
+};
+
+TEST(RunMapper, GivesTheReasonOfOneEinsumAloneWhereABudgetEndedWithoutAMapping) {
+  BoundProblem problem;
+  problem.workload = diamond();
+  // Of the first Einsum this mapper finds something only when its time is over.
+  std::swap(problem.workload.einsums[0], problem.workload.einsums[1]);
+  problem.einsums.resize(problem.workload.einsums.size());
+  const auto result = run_mapper(KnowsOneEinsum(), problem, budget_of(0.05), {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().reason, "Einsum B exceeds the buffer");
+  EXPECT_EQ(result.error().einsum, EinsumId(0));
+  EXPECT_FALSE(result.error().proven);
 }
 
 TEST(EinsumOrders, RespectDependenciesAndStartWithTheOrderWritten) {

@@ -3,16 +3,26 @@
 
 #include "search.h"
 #include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/objective_value.h"
 
 namespace sluice::fused {
 
 /// Searches some templates of every Einsum, more of them each time: 64, then up to 1,024. Whether
-/// that found something better than what was known.
+/// that found something better than earlier draws. Walks have no say in it: else the clock would
+/// tell what a draw finds, and whether it was in vain.
 bool Search::draw() {
   constexpr std::size_t kFirst = 64, kDoublings = 4;
-  const double before = control_.incumbent->objective();
+  Incumbent drawn_best([this](double objective, const MappedResult& mapped) {
+    control_.incumbent->offer(objective, mapped);
+  });
+  if (best_so_far_)
+    drawn_best.offer(objective_value(options_.objectives.front(), best_so_far_->cost),
+                     *best_so_far_);
+  const double before = drawn_best.objective();
+  MapperControl control = control_;
+  control.incumbent = &drawn_best;
   const std::size_t round = rounds_drawn_++;
-  Search drawn(problem_, options_, control_);
+  Search drawn(problem_, options_, control);
   drawn.make_shapes({.cancel = control_.cancel,
                      .most = kFirst << std::min(round, kDoublings),
                      .seed = options_.seed + round + 1});
@@ -24,7 +34,9 @@ bool Search::draw() {
   const JoinResult join = drawn.search_exactly();
   statistics_.mappings_evaluated += drawn.statistics_.mappings_evaluated;
   if (!join.mappings.empty()) drawn.offer(drawn.finish(drawn.select(join.mappings).front()));
-  return control_.incumbent->objective() < before;
+  if (!(drawn_best.objective() < before)) return false;
+  best_so_far_ = drawn_best.best();
+  return true;
 }
 
 /// Draws until that was in vain so often, at most so many times.
@@ -79,6 +91,7 @@ std::size_t Search::most_templates() const {
 bool Search::is_too_many() const { return has_more_than(most_templates() - 1); }
 
 /// The best mapping of templates that are drawn, until it was often in vain. None: there is none.
+/// It proves nothing, so that `min_usage` may ask for what those that are drawn can do.
 std::optional<MapperResult> Search::draw_only(Clock::time_point start) {
   constexpr std::size_t kInVain = 32;
   templates_ = {};  // large

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "sluice/mapper/constraints.h"
+#include "sluice/mapping/mapping.h"
+#include "sluice/model/binding.h"
+#include "sluice/model/cost.h"
+#include "sluice/model/latency_policy.h"
+#include "sluice/model/violation.h"
+
+namespace sluice::cli {
+
+/// A violation for each constraint that a legal mapping breaks. They are known by name only: which
+/// node is to blame is often a matter of view.
+std::vector<Violation> broken_constraints(const BoundProblem& problem, const Mapping& mapping,
+                                          const std::optional<Constraints>& constraints);
+
+/// evaluate() of a mapping that is to keep constraints, too.
+tl::expected<Cost, std::vector<Violation>> evaluate_constrained(
+    const BoundProblem& problem, const Mapping& mapping, LatencyPolicy policy,
+    const std::optional<Constraints>& constraints);
+
+}  // namespace sluice::cli

@@ -1,0 +1,76 @@
+#include "replaced_result.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace sluice::cli {
+namespace {
+
+using Value = nlohmann::json;
+
+std::string text_of(const Value& value) {
+  if (value.is_null()) return "none";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// A key that only one of the two has says nothing: other versions have other keys.
+void compare(const Value& earlier, const Value& now, const std::string& key,
+             std::vector<std::string>* differences) {
+  if (!earlier.contains(key) || !now.contains(key) || earlier[key] == now[key]) return;
+  differences->push_back(
+      key == "constraints"
+          ? "other constraints"
+          : fmt::format("{} {}, now {}", key, text_of(earlier[key]), text_of(now[key])));
+}
+
+}  // namespace
+
+std::optional<Value> document_in(const std::string& folder) {
+  if (folder.empty()) return std::nullopt;
+  std::ifstream in(std::filesystem::path(folder) / "result.json");
+  auto document = Value::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) return std::nullopt;
+  return document;
+}
+
+Value as_value(const Json& document) { return Value::parse(document.dump()); }
+
+Value without_limits(Value options) {
+  if (options.is_object())
+    for (const char* limit : {"budget", "seed"}) options.erase(limit);
+  return options;
+}
+
+std::vector<std::string> differences(const Value& earlier, const Value& now) {
+  std::vector<std::string> found;
+  for (const char* key : {"command", "workload", "arch", "latency_policy", "varied"})
+    compare(earlier, now, key, &found);
+  const Value options = without_limits(now.value("options", Value()));
+  if (!options.is_object() || !earlier.contains("options")) return found;
+  for (const auto& option : options.items())
+    if (option.key() != "latency")  // the policy, which is compared already
+      compare(earlier["options"], options, option.key(), &found);
+  return found;
+}
+
+void warn_of_replaced(const std::string& folder, const std::vector<std::string>& differences,
+                      const Console& console) {
+  if (differences.empty()) return;
+  const Diagnostic warning{
+      Severity::kWarning,
+      {},
+      fmt::format("the result in {} will be replaced; it is of something else: {}", folder,
+                  fmt::join(differences, "; ")),
+      "",
+      "another -o keeps both"};
+  console.err << to_string(warning) << std::flush;
+}
+
+void warn_of_replaced(const std::string& folder, const Value& now, const Console& console) {
+  if (const auto earlier = document_in(folder))
+    warn_of_replaced(folder, differences(*earlier, now), console);
+}
+
+}  // namespace sluice::cli

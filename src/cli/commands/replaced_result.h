@@ -1,0 +1,31 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "report/document/result_document.h"
+
+namespace sluice::cli {
+
+/// The document that an output folder holds; none where there is none.
+std::optional<nlohmann::json> document_in(const std::string& folder);
+
+/// A document as a reader has it, without the order of its keys.
+nlohmann::json as_value(const Json& document);
+
+/// The search options of a document without those that say only how far a search goes.
+nlohmann::json without_limits(nlohmann::json options);
+
+/// In which respects a document is of something else than another: `objective energy, now edp`.
+std::vector<std::string> differences(const nlohmann::json& earlier, const nlohmann::json& now);
+
+/// Says on standard error that the result in the folder will be replaced, and what it is of.
+void warn_of_replaced(const std::string& folder, const std::vector<std::string>& differences,
+                      const Console& console);
+/// The same, where it is of something else than this document will be.
+void warn_of_replaced(const std::string& folder, const nlohmann::json& now, const Console& console);
+
+}  // namespace sluice::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "sluice/mapper/mapper.h"
+
+namespace sluice {
+
+/// Whether a problem has a mapping at all.
+struct Feasibility {
+  bool has_mapping = false;
+  std::optional<NoMapping> no;  ///< neither: the search ended before it was known
+};
+
+/// Searches no further than to the first mapping, at most so long.
+Feasibility find_any(const Mapper& mapper, const BoundProblem& problem,
+                     const MapperOptions& options, const std::atomic<bool>* cancel,
+                     std::optional<double> seconds = std::nullopt);
+
+/// Of a workload in which nothing was found: what is too small for some Einsum even alone, as far
+/// as that shows within a moment. Constraints are left out of it.
+std::optional<NoMapping> too_small_for_one(const Mapper& mapper, const BoundProblem& problem,
+                                           const MapperOptions& options,
+                                           const std::atomic<bool>* cancel);
+
+}  // namespace sluice

@@ -1,0 +1,90 @@
+// Mappings from anywhere are checked against constraints.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/folders.h"
+#include "support/run_program.h"
+
+namespace sluice::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kProblem = R"yaml(workload:
+  rank_sizes: {M: 8, N: 4}
+  bits_per_value: {All: 8}
+  einsums: ["Z[m,n] = A[m,n] * B[m,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: Buffer, size: inf, tensors: {may_keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping:
+  nodes:
+  - !Storage {tensors: [A, B, Z], component: Main}
+  - !Temporal {rank_variable: m, tile_shape: 2}
+  - !Storage {tensors: [A], component: Buffer}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Temporal {rank_variable: n, tile_shape: 1}
+  - !Compute {einsum: Z, component: MAC}
+)yaml";
+
+// The tile of m at the buffer is 2, and the buffer holds A alone.
+constexpr const char* kConstraints = R"yaml(constraints:
+  tiles:
+  - {name: wide, memory: Buffer, rank_variable: m, minimum: 4}
+  - {name: narrow, memory: Buffer, rank_variable: m, maximum: 2}
+  storage: [{memory: Buffer, keep: [B]}]
+)yaml";
+
+class EvaluateConstraints : public ::testing::Test {
+ protected:
+  ProgramRun run(std::vector<std::string> arguments) const {
+    return run_program(sluice_program(), arguments);
+  }
+
+  TemporaryFolder folder_;
+  std::string problem_ = folder_.write("problem.yaml", kProblem);
+  std::string constraints_ = folder_.write("wishes.yaml", kConstraints);
+};
+
+TEST_F(EvaluateConstraints, NamesThoseThatAMappingBreaks) {
+  const ProgramRun alone = run({"evaluate", problem_});
+  EXPECT_EQ(alone.exit_status, 0) << alone.err;
+  for (const auto& arguments : {std::vector<std::string>{"evaluate", problem_, constraints_},
+                                {"evaluate", problem_, "--constraints", constraints_}}) {
+    const ProgramRun constrained = run(arguments);
+    EXPECT_EQ(constrained.exit_status, 1) << constrained.err;
+    EXPECT_THAT(constrained.out, HasSubstr("illegal, for 2 reasons:\n"
+                                           "  - The mapping breaks the constraint storage 1.\n"
+                                           "  - The mapping breaks the constraint wide.\n"));
+  }
+}
+
+TEST_F(EvaluateConstraints, AreViolationsOfTheDocumentAndOfBatches) {
+  const auto document =
+      nlohmann::json::parse(run({"evaluate", problem_, constraints_, "--json"}).out);
+  EXPECT_EQ(document["status"], "illegal");
+  EXPECT_EQ(document["mappings"][0]["violations"][1]["kind"], "constraint");
+  const std::string lines =
+      folder_.write("lines.jsonl", document["mappings"][0]["mapping"].dump() + "\n");
+  EXPECT_EQ(run({"evaluate", problem_, "--batch", lines}).exit_status, 0);
+  const ProgramRun batch =
+      run({"evaluate", problem_, "--batch", lines, "--constraints", constraints_});
+  EXPECT_EQ(batch.exit_status, 1);
+  const auto line = nlohmann::json::parse(batch.out);
+  EXPECT_EQ(line["status"], "illegal");
+  EXPECT_EQ(line["violations"], document["mappings"][0]["violations"]);
+}
+
+TEST_F(EvaluateConstraints, AreLookedAtByCheck) {
+  const ProgramRun check = run({"check", problem_, constraints_});
+  EXPECT_EQ(check.exit_status, 1);
+  EXPECT_THAT(check.err,
+              HasSubstr("mapping 1 is illegal: The mapping breaks the constraint wide."));
+}
+
+}  // namespace
+}  // namespace sluice::testing

@@ -1,0 +1,67 @@
+// No mapping beats the lower bounds of its problem, padded inputs included.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/run_mapper.h"
+#include "sluice/model/evaluate.h"
+#include "sluice/model/keep_rules.h"
+#include "support/random_cases.h"
+#include "triples/triple.h"
+
+namespace sluice {
+namespace {
+
+TEST(LowerBounds, HoldForEveryLegalMapping) {
+  constexpr double kRounding = 1 + 1e-12;
+  const testing::RandomCases cases = testing::random_cases(4000);
+  std::int64_t n_priced = 0, n_padded = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    std::string why;
+    const auto triple = triples::load(triples::random_triple(seed), &why);
+    if (!triple) continue;
+    const auto cost = evaluate(triple->problem, triple->mapping);
+    if (!cost || !keep_violations(triple->problem, triple->mapping).empty()) continue;
+    const CostBounds bounds = concurrent_bounds(triple->problem);
+    EXPECT_LE(bounds.energy_floor_j, cost->energy_j * kRounding) << "seed " << seed;
+    EXPECT_LE(std::max(bounds.compute_s, bounds.memory_s), cost->latency_s * kRounding)
+        << "seed " << seed;
+    ++n_priced;
+    n_padded += cost->padding_values > 0;
+  }
+  EXPECT_GT(n_priced, cases.count / 10);
+  EXPECT_GT(n_padded, 0);
+}
+
+// I[p+r-1] touches 8 + 3 - 1 = 10 values, of which the rank has 8; with 3 of W, all are read from
+// the memory at 1 J and 1 Hz for a value, as one that holds everything below does. 8 are written.
+TEST(LowerBounds, CountThePaddingOfInputs) {
+  const auto specs = load_specs_from_text({{"row.yaml", R"yaml(workload:
+  rank_sizes: {I: 8, P: 8}
+  bits_per_value: {All: 8}
+  iteration_space_shape: {r: 0 <= r < 3}
+  einsums: ["O[p] = X[I:p+r-1] * W[r]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1, bits_per_action: 8}, {name: write, energy: 1, throughput: 1, bits_per_action: 8}]}
+  - !Memory {name: Buffer, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: inf}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
+  EXPECT_EQ(problem->bounds.energy_floor_j, 10 + 3 + 8);
+  EXPECT_EQ(problem->bounds.memory_s, 10 + 3 + 8);
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  const auto found = run_mapper(*standard_mappers().find("fused"), *problem, options, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->mappings.front().cost.energy_j, 10 + 3 + 8);
+  EXPECT_GT(found->mappings.front().cost.padding_values, 0);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,62 @@
+// What is too small is known without a search, and said as the search of one Einsum says it.
+#include "mapper/run/too_small.h"
+
+#include <gtest/gtest.h>
+
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/run_mapper.h"
+
+namespace sluice {
+namespace {
+
+/// A matrix product and a copy-like Einsum behind it; the register keeps the weights alone.
+BoundProblem problem(const std::string& einsums, const std::string& register_size) {
+  const std::string text =
+      R"yaml(workload:
+  rank_sizes: {M: 4, N: 4, K: 4}
+  bits_per_value: {All: 8}
+  einsums: )yaml" +
+      einsums + R"yaml(
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: Register, size: )yaml" +
+      register_size +
+      R"yaml(, tensors: {keep: Inputs}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml";
+  const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
+  EXPECT_TRUE(specs.has_value()) << to_string(specs.error());
+  return *bind(*specs->workload, *specs->arch);
+}
+
+constexpr const char* kProduct = "[\"Z[m,n] = A[m,k] * B[k,n]\"]";
+constexpr const char* kChain = "[\"R[m,k] = exp(A[m,k])\", \"Z[m,n] = R[m,k] * B[k,n]\"]";
+
+// The two inputs of the product need 8 bits each, of which the register has 12.
+TEST(TooSmallMemory, IsNamedAsTheSearchOfOneEinsumNamesIt) {
+  const auto known = too_small_memory(problem(kChain, "12"), {});
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->reason, "Einsum Z: even the smallest tiles of R, B exceed Register by 4 bits");
+  EXPECT_EQ(known->nearest_relaxation, "give Register at least 16 bits");
+  EXPECT_EQ(known->einsum, EinsumId(1));
+  const auto searched =
+      run_mapper(*standard_mappers().find("fused"), problem(kProduct, "12"), {}, {});
+  ASSERT_FALSE(searched);
+  EXPECT_EQ(searched.error().excess_bits, known->excess_bits);
+  EXPECT_EQ(searched.error().nearest_relaxation, known->nearest_relaxation);
+}
+
+TEST(TooSmallMemory, IsNoneWhereOneValueOfEachFits) {
+  EXPECT_FALSE(too_small_memory(problem(kChain, "16"), {}));
+}
+
+TEST(TooSmallMemory, IsNotKnownWhereConstraintsMayOverrideKeep) {
+  const BoundProblem small = problem(kChain, "12");
+  Constraints constraints;
+  constraints.storage.push_back({"without", {}, ComponentId(1), {}, {TensorId(0)}});
+  EXPECT_FALSE(too_small_memory(small, constraints));
+}
+
+}  // namespace
+}  // namespace sluice
