@@ -34,8 +34,8 @@ double ReservationTable::Instance::peak() const {
     now -= reserved();
     if (event.bits > 0)
       sizes.insert(event.bits);
-    else
-      sizes.erase(sizes.find(-event.bits));
+    else if (const auto size = sizes.find(-event.bits); size != sizes.end())
+      sizes.erase(size);
     now += reserved();
     highest = std::max(highest, now);
   }
@@ -72,6 +72,23 @@ std::map<MemoryInstance, double> ReservationTable::peaks() const {
   for (const auto& [memory, instances] : memories_)
     for (const auto& [place, instance] : instances) peaks[{memory, place}] = instance.peak();
   return peaks;
+}
+
+bool ReservationTable::is_balanced() const {
+  for (const auto& [memory, instances] : memories_)
+    for (const auto& [place, instance] : instances) {
+      std::multiset<std::pair<std::size_t, double>> live;
+      for (const Event& event : instance.events) {
+        if (event.bits > 0) {
+          live.emplace(event.owner, event.bits);
+          continue;
+        }
+        const auto reserved = live.find({event.owner, -event.bits});
+        if (reserved == live.end()) return false;
+        live.erase(reserved);
+      }
+    }
+  return true;
 }
 
 double ReservationTable::peak_bits(ComponentId memory) const {

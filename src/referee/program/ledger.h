@@ -61,6 +61,9 @@ class ReservationTable {
   void reserve_since(std::size_t moment, ComponentId memory, const InstancePlace& place,
                      std::size_t owner, double bits);
   double peak_bits(ComponentId memory) const;
+  /// Whether all that was released had been reserved. A run goes on after a complaint, and may then
+  /// release what it did not come to reserve, which counts as nothing.
+  bool is_balanced() const;
   /// The largest sum over time in every instance of every memory.
   std::map<MemoryInstance, double> peaks() const;
 

@@ -11,6 +11,7 @@
 #include "referee/machine/machine.h"
 #include "referee/program/structure.h"
 #include "sluice/referee/collective_run.h"
+#include "sluice/support/error.h"
 
 namespace sluice {
 namespace {
@@ -91,6 +92,8 @@ double capacity(const Arch& arch, const std::vector<ComputeNode>& computes, refe
 
 void add_occupancy(const Mapping& mapping, const Arch& arch, const referee::Machine& machine,
                    referee::Facts& facts, Execution& execution, referee::Complaints& complaints) {
+  SLUICE_CHECK(!complaints.empty() || machine.reservations().is_balanced(),
+               "a legal mapping releases what it has not reserved");
   std::vector<ComputeNode> computes;
   collect_computes(mapping.nodes, &computes);
   for (std::size_t c = 0; c < arch.components.size(); ++c) {
