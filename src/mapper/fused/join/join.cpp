@@ -1,6 +1,7 @@
 #include "join.h"
 
 #include <algorithm>
+#include <map>
 
 #include "mapper/common/parallel.h"
 #include "mapper/fused/tiles/front.h"
@@ -39,8 +40,7 @@ class Joiner {
     }
     bound_.limit = std::min(bound_.limit, context_.exact_below);
     beam_ = context_.beam;
-    if (beam_ == 0) bound_by_held();
-    JoinResult result = join_all();
+    JoinResult result = beam_ == 0 && knows_held() ? join_exactly() : join_all();
     if (bound_.active) result.searched_below = bound_.limit;
     if (seen) {  // nothing that matters may be better
       result.mappings.push_back(std::move(*seen));
@@ -52,6 +52,7 @@ class Joiner {
  private:
   JoinResult join_all() {
     result_ = {};
+    pairs_ = 0;
     history_.clear();
     prefixes_ = {PrefixGroup::empty(context_.tracked->size())};
     for (std::size_t e = 0; e < context_.tables.size(); ++e) {
@@ -70,8 +71,10 @@ class Joiner {
 
   void find_hulls() {
     for (const PmappingTable* table : context_.tables) {
-      std::vector<LowerHull>& hulls = group_hulls_.emplace_back();
-      for (const PmappingGroup& group : table->groups) hulls.push_back(hull_of(group));
+      const auto [at, is_new] = hulls_of_table_.try_emplace(table);
+      if (is_new)
+        for (const PmappingGroup& group : table->groups) at->second.push_back(hull_of(group));
+      group_hulls_.push_back(&at->second);
     }
   }
 
@@ -107,7 +110,7 @@ class Joiner {
       std::erase_if(edges,
                     [&](const ExchangeEdge& edge) { return completions_[e + 1][edge.to].empty(); });
       for (const ExchangeEdge& edge : edges) {
-        const LowerHull both = sum(group_hulls_[e][edge.group], completions_[e + 1][edge.to]);
+        const LowerHull both = sum((*group_hulls_[e])[edge.group], completions_[e + 1][edge.to]);
         points[edge.from].insert(points[edge.from].end(), both.begin(), both.end());
       }
       for (std::vector<EnergyLatency>& of_spine : points)
@@ -115,17 +118,27 @@ class Joiner {
     }
   }
 
-  /// Bounds that know what earlier Einsums hold, where there is something to beat.
-  void bound_by_held() {
-    if (!bound_.active || context_.tracked->empty() || completions_.front().front().empty()) return;
-    const LowerHull& all = completions_.front().front();
+  /// Whether there is something to beat, and something to hold.
+  bool knows_held() const {
+    return bound_.active && !context_.tracked->empty() && !completions_.front().front().empty();
+  }
+
+  /// Bounds that know what earlier Einsums hold take a moment to find: first without.
+  JoinResult join_exactly() {
+    constexpr std::size_t kFewPairs = 100'000;
+    most_pairs_ = kFewPairs;
+    JoinResult result = join_all();
+    most_pairs_ = std::numeric_limits<std::size_t>::max();
+    if (pairs_ <= kFewPairs || is_cancelled(context_.cancel)) return result;
     const auto value = [&](const EnergyLatency& point) {
       return objective_value(bound_.objective, point.energy, point.latency);
     };
+    const LowerHull& all = completions_.front().front();
     const EnergyLatency& near = *std::min_element(
         all.begin(), all.end(),
         [&](const EnergyLatency& a, const EnergyLatency& b) { return value(a) < value(b); });
     if (near.energy > 0 && near.latency > 0) held_.emplace(context_, edges_, near);
+    return join_all();
   }
 
   /// What joining Einsum e makes of one spine.
@@ -155,8 +168,10 @@ class Joiner {
       bound.others = completions_[e + 1][nodes[n]];
       PrefixBuilder builder(stage, nodes[n], std::move(bound));
       for (std::uint32_t i : edges_to[nodes[n]]) {
-        if (is_cancelled(context_.cancel)) return;
+        if (is_cancelled(context_.cancel) || pairs_ > most_pairs_) return;
+        const double before = builder.pairs();
         builder.join(prefixes_[edges[i].from], next[edges[i].group], edges[i].group);
+        pairs_ += static_cast<std::size_t>(builder.pairs() - before);
       }
       joined[n].pairs = builder.pairs();
       joined[n].closest_memory = builder.closest_memory();
@@ -164,6 +179,7 @@ class Joiner {
       if (!builder.empty()) joined[n].group = builder.take(&joined[n].steps);
     });
     if (is_cancelled(context_.cancel)) return true;
+    if (pairs_ > most_pairs_) return false;
     take_over(std::move(joined));
     if (beam_ > 0) keep_best_groups(e);
     for (const PrefixGroup& group : prefixes_)
@@ -264,9 +280,12 @@ class Joiner {
   const JoinContext& context_;
   SearchBound bound_;
   std::size_t beam_ = 0;
+  std::atomic<std::size_t> pairs_{0};                                 // looked at in this join
+  std::size_t most_pairs_ = std::numeric_limits<std::size_t>::max();  // with more it is given up
   std::vector<std::vector<ExchangeEdge>> edges_;     // per Einsum; what is left of the graph's
   std::vector<std::vector<char>> persistent_after_;  // per Einsum and tracked memory
-  std::vector<std::vector<LowerHull>> group_hulls_;  // per Einsum and group of its table
+  std::map<const PmappingTable*, std::vector<LowerHull>> hulls_of_table_;  // per group
+  std::vector<const std::vector<LowerHull>*> group_hulls_;                 // per Einsum
   std::vector<std::vector<LowerHull>> completions_;  // per layer and spine; empty: impossible
   std::optional<HeldBounds> held_;                   // for the exact join
   std::vector<PrefixGroup> prefixes_;

@@ -148,7 +148,7 @@ JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
   open_bound_ = root;
   for (double share = kFirst;; share *= kGrowth) {
     take_incumbent();
-    const bool is_near = share > kFirst && limit_ <= root * (1 + kNear * share);
+    const bool is_near = limit_ <= root * (1 + kNear * share);
     limit.limit = is_near ? limit_ : std::min(limit_, root * (1 + share));
     paths = all;
     price_along(bounds, limit, &paths);
