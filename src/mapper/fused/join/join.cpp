@@ -15,7 +15,10 @@ namespace {
 class Joiner {
  public:
   explicit Joiner(const JoinContext& context)
-      : context_(context), bound_(context.bound), edges_(context.graph->edges) {
+      : context_(context),
+        bound_(context.bound),
+        edges_(context.graph->edges),
+        next_(context.tables.size()) {
     find_hulls();
     find_persistent();
     bound_completions();
@@ -152,7 +155,7 @@ class Joiner {
 
   bool join_next(std::size_t e) {
     const std::vector<ExchangeEdge> edges = edges_of_prefixes(e);
-    const std::vector<NextGroup> next = next_groups(e, edges);
+    const std::vector<NextGroup>& next = next_groups(e, edges);
     // Threads take the spines that result, and go through the edges of each in their order.
     std::vector<std::uint32_t> nodes;  // in order of appearance
     std::vector<std::vector<std::uint32_t>> edges_to(context_.graph->n_spines[e + 1]);
@@ -202,9 +205,10 @@ class Joiner {
   }
 
   /// Of each group that an edge takes, what joining asks for.
-  std::vector<NextGroup> next_groups(std::size_t e, const std::vector<ExchangeEdge>& edges) const {
+  const std::vector<NextGroup>& next_groups(std::size_t e, const std::vector<ExchangeEdge>& edges) {
     const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
-    std::vector<NextGroup> next(groups.size());
+    std::vector<NextGroup>& next = next_[e];
+    next.resize(groups.size());
     for (const ExchangeEdge& edge : edges)
       if (next[edge.group].group == nullptr)
         next[edge.group] = {&groups[edge.group],
@@ -287,6 +291,7 @@ class Joiner {
   std::map<const PmappingTable*, std::vector<LowerHull>> hulls_of_table_;  // per group
   std::vector<const std::vector<LowerHull>*> group_hulls_;                 // per Einsum
   std::vector<std::vector<LowerHull>> completions_;  // per layer and spine; empty: impossible
+  std::vector<std::vector<NextGroup>> next_;         // per Einsum and group, where known
   std::optional<HeldBounds> held_;                   // for the exact join
   std::vector<PrefixGroup> prefixes_;
   std::vector<std::vector<JoinStep>> history_;
