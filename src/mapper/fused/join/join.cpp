@@ -126,13 +126,18 @@ class Joiner {
     return bound_.active && !context_.tracked->empty() && !completions_.front().front().empty();
   }
 
-  /// Bounds that know what earlier Einsums hold take a moment to find: first without.
+  /// Bounds that know what earlier Einsums hold take a moment for every edge: where these are many,
+  /// first without.
   JoinResult join_exactly() {
-    constexpr std::size_t kFewPairs = 100'000;
-    most_pairs_ = kFewPairs;
-    JoinResult result = join_all();
-    most_pairs_ = std::numeric_limits<std::size_t>::max();
-    if (pairs_ <= kFewPairs || is_cancelled(context_.cancel)) return result;
+    constexpr std::size_t kFewEdges = 2000;
+    std::size_t n_edges = 0;
+    for (const std::vector<ExchangeEdge>& edges : edges_) n_edges += edges.size();
+    if (n_edges > kFewEdges) {
+      most_pairs_ = n_edges;
+      JoinResult result = join_all();
+      most_pairs_ = std::numeric_limits<std::size_t>::max();
+      if (pairs_ <= n_edges || is_cancelled(context_.cancel)) return result;
+    }
     const auto value = [&](const EnergyLatency& point) {
       return objective_value(bound_.objective, point.energy, point.latency);
     };
