@@ -94,9 +94,9 @@ ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& co
 }
 
 /// Prices what lies on paths whose bound is below the limit: first the bound of all rows, then of
-/// what is priced of the Einsums before.
+/// what is priced of the Einsums before. With a beam some of it.
 void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
-                         ThroughBounds* paths) {
+                         std::size_t beam, ThroughBounds* paths) {
   tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
   std::size_t done = 0;
   for (const std::size_t e : pricing_order()) {
@@ -116,6 +116,7 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
     TileSearchContext context = tile_context(e);
     context.bound = bounds[e];
     context.bound.limit = limit.limit;
+    context.beam = beam;
     context.exchange_bounds = &exchange_bounds;
     PmappingTable table = price(context, rows_[e]);
     statistics_.mappings_evaluated += table.evaluated;
@@ -128,10 +129,21 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
   paths->update(limit);
 }
 
+/// Prices some of what lies on the best paths: a mapping found so may be much better than that of
+/// the scout, which knew no paths.
+void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBounds& all,
+                         double root) {
+  SearchBound limit{.active = true, .objective = options_.objectives.front()};
+  limit.limit = std::sqrt(root * limit_);
+  ThroughBounds paths = all;
+  price_along(bounds, limit, kTileBeam, &paths);
+  if (!cancelled()) join_within(paths.graph(), 0, kJoinBeam);
+}
+
 /// The best mapping: all that may be little above the bound of the best path, then more and more,
 /// up to what is known, at once where that is near: each round does the work of those before again.
 JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
-  constexpr double kFirst = 0.01, kGrowth = 3, kNear = 5;
+  constexpr double kFirst = 0.01, kGrowth = 3, kNear = 5, kFar = 0.15;
   const ThroughBounds all = find_paths(bounds);
   if (cancelled()) return {};
   if (all.graph().broken_at) {  // nothing is left that may be better
@@ -146,14 +158,15 @@ JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
   paths.update(limit);
   const double root = std::min(limit_, paths.least(limit));
   open_bound_ = root;
+  if (limit_ > root * (1 + kFar)) scout_along(bounds, all, root);
   for (double share = kFirst;; share *= kGrowth) {
     take_incumbent();
     const bool is_near = limit_ <= root * (1 + kNear * share);
     limit.limit = is_near ? limit_ : std::min(limit_, root * (1 + share));
     paths = all;
-    price_along(bounds, limit, &paths);
+    price_along(bounds, limit, 0, &paths);
     if (cancelled()) return {};
-    JoinResult join = join_within(paths.graph(), limit.limit);
+    JoinResult join = join_within(paths.graph(), limit.limit, 0);
     if (cancelled()) return {};
     open_bound_ = limit.limit;
     if (limit.limit >= limit_) return join;
@@ -161,8 +174,8 @@ JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
 }
 
 /// Joins what is priced: exact below `within`; of what lies above, a beam may find something. What
-/// is found is what the rest must beat.
-JoinResult Search::join_within(const ExchangeGraph& graph, double within) {
+/// is found is what the rest must beat. `beam` > 0: nothing is exact.
+JoinResult Search::join_within(const ExchangeGraph& graph, double within, std::size_t beam) {
   const auto take = [this](const JoinedMapping& found) {
     const double value = objective_value(options_.objectives.front(), found.energy, found.latency) *
                          SearchBound::kAboveRounding / (1 + epsilon());
@@ -173,9 +186,10 @@ JoinResult Search::join_within(const ExchangeGraph& graph, double within) {
   };
   JoinContext context = join_context();
   context.graph = &graph;
-  context.scout_beam = kJoinBeam;
+  context.beam = beam;
+  if (beam == 0) context.scout_beam = kJoinBeam;
   context.bound = graph_options().bound;
-  context.exact_below = within;
+  if (beam == 0) context.exact_below = within;
   context.epsilon = epsilon();
   context.found = take;
   JoinResult join = join_pmappings(context);

@@ -24,7 +24,6 @@
 namespace sluice::fused {
 namespace {
 
-constexpr std::size_t kTileBeam = 8;       // partial tile shapes a list in a scout's pricing
 constexpr std::size_t kWholeBeam = 16;     // the same where the best one alone is asked for
 constexpr std::size_t kSpineBeam = 20000;  // spines a layer in a scout's graph
 

@@ -22,6 +22,7 @@ class Search {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kJoinBeam = 32;  // entries a group in a scout's join
+  static constexpr std::size_t kTileBeam = 8;   // partial tile shapes a list in a scout's pricing
 
   TileSearchContext tile_context(std::size_t einsum) const;
   void make_shapes(const TemplateLimits& limits);
@@ -70,9 +71,10 @@ class Search {
   ThroughBounds find_paths(const std::vector<SearchBound>& bounds);
   ExchangeGraph connect_rows(const std::vector<std::vector<LowerHull>>& costs);
   void price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
-                   ThroughBounds* paths);
+                   std::size_t beam, ThroughBounds* paths);
+  void scout_along(const std::vector<SearchBound>& bounds, const ThroughBounds& all, double root);
   JoinResult search_along_paths(const std::vector<SearchBound>& bounds);
-  JoinResult join_within(const ExchangeGraph& graph, double within);
+  JoinResult join_within(const ExchangeGraph& graph, double within, std::size_t beam);
   JoinResult search_exactly();
   GraphOptions graph_options() const;
   PmappingTable price(const TileSearchContext& of_einsum, const RowGroups& rows);
