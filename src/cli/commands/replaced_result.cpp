@@ -4,6 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+
+#include "publish.h"
 
 namespace sluice::cli {
 namespace {
@@ -53,6 +56,23 @@ std::vector<std::string> differences(const Value& earlier, const Value& now) {
     if (option.key() != "latency")  // the policy, which is compared already
       compare(earlier["options"], options, option.key(), &found);
   return found;
+}
+
+std::optional<std::string> changed_specs(const std::string& folder, const std::string& now) {
+  std::ifstream before(std::filesystem::path(folder) / kSpecsFile);
+  if (!before) return std::nullopt;
+  std::istringstream after(now);
+  std::string was, is, part;  // the part is what the last `name:` names
+  while (true) {
+    const bool had = static_cast<bool>(std::getline(before, was));
+    const bool has = static_cast<bool>(std::getline(after, is));
+    if (!had && !has) return std::nullopt;
+    if (!had || !has) return "other specs";
+    was.erase(0, was.find_first_not_of(" -"));
+    is.erase(0, is.find_first_not_of(" -"));
+    if (was != is) return fmt::format("in {} `{}`, now `{}`", part, was, is);
+    if (was.starts_with("name: ")) part = was.substr(std::string("name: ").size());
+  }
 }
 
 void warn_of_replaced(const std::string& folder, const std::vector<std::string>& differences,
