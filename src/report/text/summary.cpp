@@ -242,7 +242,14 @@ class Summary {
            (guarantee.bound > 0
                 ? fmt::format("{:.3g} times the lower bound of {}", found / guarantee.bound, bound)
                 : "there is no lower bound above zero") +
-           ", given " + guarantee.space;
+           ", given " + guarantee.space + reported();
+  }
+
+  /// Where there are fewer mappings than were asked for.
+  std::string reported() const {
+    const auto wanted = static_cast<std::size_t>(result_.options->top);
+    if (result_.outcomes.size() >= wanted) return "";
+    return fmt::format("; {} of {} reported", result_.outcomes.size(), wanted);
   }
 
   std::string search(const SearchStatistics& search) const {
