@@ -87,6 +87,16 @@ TEST_F(EvaluateConstraints, AreViolationsOfTheDocumentAndOfBatches) {
   EXPECT_EQ(line["violations"][1]["message"], wide["message"]);  // and has no line of a file
 }
 
+// A word on tiles of the buffer says nothing where no tensor stays there.
+TEST_F(EvaluateConstraints, AreNamedByMapWhereTheyApplyToNoNode) {
+  const std::string empty = folder_.write(
+      "empty.yaml",
+      "constraints:\n  tiles: [{name: small, memory: Buffer, rank_variable: m, maximum: 2}]\n"
+      "  storage: [{memory: Buffer, forbid: [A, B, Z]}]\n");
+  EXPECT_THAT(run({"map", problem_, "--constraints", empty}).out,
+              HasSubstr("constraint small: no node of this mapping to apply to\n"));
+}
+
 TEST_F(EvaluateConstraints, AreLookedAtByCheck) {
   const ProgramRun check = run({"check", problem_, constraints_});
   EXPECT_EQ(check.exit_status, 1);
