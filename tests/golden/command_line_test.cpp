@@ -234,7 +234,7 @@ TEST(Bounds, SayWhereThereIsNoMapping) {
   const ProgramRun run =
       sluice({"bounds", "matmul", "simple", "--vary", "arch.MainMemory.size=1,1GiB"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("no mapping: "));
+  EXPECT_THAT(run.out, HasSubstr("no legal mapping: "));
   EXPECT_EQ(sluice({"bounds", "matmul", "simple", "--set", "arch.MainMemory.size=1"}).exit_status,
             1);
 }
