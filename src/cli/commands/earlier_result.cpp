@@ -86,15 +86,16 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   return earlier;
 }
 
-void keep_better(const EarlierResult& earlier, RunResult* result) {
+bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
   const bool is_single =
       options.objectives.size() == 1 && options.top == 1 && !options.resource_usage;
-  if (!earlier.best || !is_single || !is_replaceable(*result)) return;
+  if (!earlier.best || !is_single || !is_replaceable(*result)) return false;
   const bool is_worse = result->outcomes.empty() ||
                         *earlier.objective < objective_value(options.objectives.front(),
                                                              *result->outcomes.front().cost);
   if (is_worse) result->outcomes = {*earlier.best};
+  return is_worse;
 }
 
 }  // namespace sluice::cli

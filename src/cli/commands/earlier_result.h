@@ -22,7 +22,7 @@ struct EarlierResult {
 std::optional<EarlierResult> earlier_result(const MapArguments& arguments, const RunResult& result);
 
 /// Puts the earlier mapping in place of what a search of the same request found, where that is
-/// worse and not proven. Fronts and lists stay as they were found.
-void keep_better(const EarlierResult& earlier, RunResult* result);
+/// worse and not proven: true. Fronts and lists stay as they were found.
+bool keep_better(const EarlierResult& earlier, RunResult* result);
 
 }  // namespace sluice::cli

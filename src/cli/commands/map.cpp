@@ -83,7 +83,9 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
     result.no_mapping = std::move(found.error());
     result.status = RunStatus::kNoMapping;
   }
-  if (earlier) keep_better(*earlier, &result);
+  if (earlier && keep_better(*earlier, &result))
+    console.err << fmt::format("keeps the mapping in {}: this search found none that is better\n",
+                               arguments.output.folder);
 }
 
 /// The search takes unknown times for none, and its result says again that they are unknown.

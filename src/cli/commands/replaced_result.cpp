@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "publish.h"
+#include "sluice/support/human_units.h"
 
 namespace sluice::cli {
 namespace {
@@ -26,6 +29,14 @@ void compare(const Value& earlier, const Value& now, const std::string& key,
       key == "constraints"
           ? "other constraints"
           : fmt::format("{} {}, now {}", key, text_of(earlier[key]), text_of(now[key])));
+}
+
+/// A line of YAML for people: sizes are not in bits.
+std::string readable(const std::string& line) {
+  const std::string key = "size: ";
+  if (!line.starts_with(key)) return line;
+  const double bits = std::strtod(line.c_str() + key.size(), nullptr);
+  return std::isfinite(bits) ? key + human_size(bits) : line;
 }
 
 }  // namespace
@@ -70,7 +81,7 @@ std::optional<std::string> changed_specs(const std::string& folder, const std::s
     if (!had || !has) return "other specs";
     was.erase(0, was.find_first_not_of(" -"));
     is.erase(0, is.find_first_not_of(" -"));
-    if (was != is) return fmt::format("in {} `{}`, now `{}`", part, was, is);
+    if (was != is) return fmt::format("in {} `{}`, now `{}`", part, readable(was), readable(is));
     if (was.starts_with("name: ")) part = was.substr(std::string("name: ").size());
   }
 }
