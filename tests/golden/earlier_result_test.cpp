@@ -43,7 +43,8 @@ TEST_F(EarlierResultTest, IsReplacedWithAWarningWhereItIsOfOtherOptionsOrSpecs) 
               AllOf(HasSubstr("warning: the result in " + folder_.path() + " will be replaced"),
                     HasSubstr("objective edp, now energy\n")));
   EXPECT_THAT(said({"map", "matmul", "simple", "--objective", "energy", "--set", "M=512"}),
-              HasSubstr("other numbers in the specs"));
+              HasSubstr("something else: in matmul `rank_sizes: {M: 1024, K: 1024, N: 1024}`, now "
+                        "`rank_sizes: {M: 512, K: 1024, N: 1024}`"));
   EXPECT_THAT(said({"map", "matmul_chain", "simple", "--objective", "energy"}),
               HasSubstr("workload matmul, now matmul_chain"));
   EXPECT_THAT(said({"evaluate", "matmul_chain", "simple", folder_ / "mapping.yaml"}),
@@ -54,9 +55,50 @@ TEST_F(EarlierResultTest, SaysThatASearchGoesOn) {
   said({"map", "matmul", "simple"});
   leave_open();
   EXPECT_THAT(said({"map", "matmul", "simple", "--seed", "3"}),
-              AllOf(HasSubstr("goes on from the interrupted search in " + folder_.path() +
+              AllOf(HasSubstr("goes on from the search in " + folder_.path() +
                               ": its best edp is 470 µJ·s\n"),
                     Not(HasSubstr("warning"))));
+}
+
+// 300 draws end at a budget of evaluations; that the second search draws less must not matter.
+TEST_F(EarlierResultTest, KeepsTheBetterOfTwoSearchesThatProveNothing) {
+  const auto search = [this](const std::string& budget) {
+    return said({"map", "matmul_chain", "simple", "--mapper", "anneal", "--budget", budget});
+  };
+  const auto document = [this] {
+    return nlohmann::json::parse(read_text(folder_ / "result.json"));
+  };
+  EXPECT_THAT(search("300evals"), IsEmpty());
+  const auto first = document();
+  EXPECT_EQ(first["search"]["ended_by"], "budget");
+  EXPECT_THAT(search("3evals"), AllOf(HasSubstr("goes on from the search in"),
+                                      HasSubstr("keeps the mapping in " + folder_.path())));
+  EXPECT_EQ(document()["mappings"], first["mappings"]);
+}
+
+// What was proven stays where a shorter search finds less.
+TEST_F(EarlierResultTest, KeepsWhatWasProven) {
+  const std::vector<std::string> search = {"map", "matmul", "simple", "--mapper", "exhaustive"};
+  EXPECT_THAT(said(search), IsEmpty());
+  const auto proven = nlohmann::json::parse(read_text(folder_ / "result.json"));
+  auto shorter = search;
+  shorter.insert(shorter.end(), {"--budget", "3evals"});
+  EXPECT_THAT(said(shorter), AllOf(HasSubstr("keeps the mapping in"), Not(HasSubstr("goes on"))));
+  EXPECT_EQ(nlohmann::json::parse(read_text(folder_ / "result.json"))["mappings"],
+            proven["mappings"]);
+}
+
+TEST_F(EarlierResultTest, EitherGoesOnOrIsReplaced) {
+  const std::vector<std::string> first = {"map",    "matmul",   "simple",  "--mapper",
+                                          "random", "--budget", "100evals"};
+  EXPECT_THAT(said(first), IsEmpty());
+  auto other = first;
+  other.insert(other.end(), {"--objective", "energy", "--set", "arch.GlobalBuffer.size=4MiB"});
+  EXPECT_THAT(
+      said(other),
+      AllOf(
+          HasSubstr("objective edp, now energy; in GlobalBuffer `size: 1 MiB`, now `size: 4 MiB`"),
+          Not(HasSubstr("goes on"))));
 }
 
 }  // namespace

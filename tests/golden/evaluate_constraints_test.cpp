@@ -58,8 +58,10 @@ TEST_F(EvaluateConstraints, NamesThoseThatAMappingBreaks) {
     const ProgramRun constrained = run(arguments);
     EXPECT_EQ(constrained.exit_status, 1) << constrained.err;
     EXPECT_THAT(constrained.out, HasSubstr("illegal, for 2 reasons:\n"
-                                           "  - The mapping breaks the constraint storage 1.\n"
-                                           "  - The mapping breaks the constraint wide.\n"));
+                                           "  - The mapping breaks the constraint storage 1: B is "
+                                           "not held in Buffer for Z.\n"));
+    EXPECT_THAT(constrained.out, HasSubstr("problem.yaml:14:5: The mapping breaks the constraint "
+                                           "wide: m is 2 at Buffer, at least 4.\n"));
   }
 }
 
@@ -67,7 +69,12 @@ TEST_F(EvaluateConstraints, AreViolationsOfTheDocumentAndOfBatches) {
   const auto document =
       nlohmann::json::parse(run({"evaluate", problem_, constraints_, "--json"}).out);
   EXPECT_EQ(document["status"], "illegal");
-  EXPECT_EQ(document["mappings"][0]["violations"][1]["kind"], "constraint");
+  const auto& wide = document["mappings"][0]["violations"][1];
+  EXPECT_EQ(wide["kind"], "constraint");
+  EXPECT_EQ(wide["component"], "Buffer");
+  EXPECT_EQ(wide["node_path"], (std::vector<std::size_t>{2}));
+  EXPECT_EQ(wide["line"], 14);
+  EXPECT_EQ(document["mappings"][0]["violations"][0]["tensors"][0], "B");
   const std::string lines =
       folder_.write("lines.jsonl", document["mappings"][0]["mapping"].dump() + "\n");
   EXPECT_EQ(run({"evaluate", problem_, "--batch", lines}).exit_status, 0);
@@ -76,14 +83,25 @@ TEST_F(EvaluateConstraints, AreViolationsOfTheDocumentAndOfBatches) {
   EXPECT_EQ(batch.exit_status, 1);
   const auto line = nlohmann::json::parse(batch.out);
   EXPECT_EQ(line["status"], "illegal");
-  EXPECT_EQ(line["violations"], document["mappings"][0]["violations"]);
+  EXPECT_EQ(line["violations"][0], document["mappings"][0]["violations"][0]);
+  EXPECT_EQ(line["violations"][1]["message"], wide["message"]);  // and has no line of a file
+}
+
+// A word on tiles of the buffer says nothing where no tensor stays there.
+TEST_F(EvaluateConstraints, AreNamedByMapWhereTheyApplyToNoNode) {
+  const std::string empty = folder_.write(
+      "empty.yaml",
+      "constraints:\n  tiles: [{name: small, memory: Buffer, rank_variable: m, maximum: 2}]\n"
+      "  storage: [{memory: Buffer, forbid: [A, B, Z]}]\n");
+  EXPECT_THAT(run({"map", problem_, "--constraints", empty}).out,
+              HasSubstr("constraint small: no node of this mapping to apply to\n"));
 }
 
 TEST_F(EvaluateConstraints, AreLookedAtByCheck) {
   const ProgramRun check = run({"check", problem_, constraints_});
   EXPECT_EQ(check.exit_status, 1);
-  EXPECT_THAT(check.err,
-              HasSubstr("mapping 1 is illegal: The mapping breaks the constraint wide."));
+  EXPECT_THAT(check.err, HasSubstr("mapping 1 is illegal: The mapping breaks the constraint wide: "
+                                   "m is 2 at Buffer, at least 4."));
 }
 
 }  // namespace

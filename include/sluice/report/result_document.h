@@ -37,6 +37,7 @@ struct RunResult {
   std::string command;  ///< `map`, `evaluate` …
   RunStatus status = RunStatus::kOk;
   std::optional<BoundProblem> problem;   ///< none if the specs could not be read
+  std::string specs_text;                ///< YAML, where it is not that of `problem`; may be empty
   std::vector<NumberSource> sources;     ///< of the architecture's numbers
   bool shows_sources = false;            ///< in the summary, too
   std::optional<MapperOptions> options;  ///< commands that search

@@ -13,10 +13,10 @@
 
 namespace sluice::cli {
 
-/// A violation for each constraint that a legal mapping breaks. They are known by name only: which
-/// node is to blame is often a matter of view.
-std::vector<Violation> broken_constraints(const BoundProblem& problem, const Mapping& mapping,
-                                          const std::optional<Constraints>& constraints);
+/// A violation for each constraint that a legal mapping breaks, with the node to blame where there
+/// is one.
+std::vector<Violation> constraint_faults(const BoundProblem& problem, const Mapping& mapping,
+                                         const std::optional<Constraints>& constraints);
 
 /// evaluate() of a mapping that is to keep constraints, too.
 tl::expected<Cost, std::vector<Violation>> evaluate_constrained(

@@ -12,16 +12,26 @@
 namespace sluice::cli {
 namespace {
 
-/// Of a `map` that was interrupted, or that a limit ended.
-bool is_unfinished(const nlohmann::json& json) {
-  const auto is = [&json](const char* key, const char* value) {
-    return json.contains(key) && json[key].is_string() && json[key] == value;
-  };
-  if (!is("command", "map")) return false;
-  const bool was_limited = is("status", "ok") && json.contains("search") &&
-                           json["search"].is_object() && json["search"].contains("ended_by") &&
-                           json["search"]["ended_by"].is_string();
-  return is("status", "interrupted") || was_limited;
+std::string text_at(const nlohmann::json& json, const char* key) {
+  if (!json.is_object()) return "";
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+nlohmann::json part_of(const nlohmann::json& json, const char* key) {
+  return json.is_object() && json.contains(key) ? json[key] : nlohmann::json();
+}
+
+bool has_mapping(const nlohmann::json& json) {
+  const std::string status = text_at(json, "status");
+  return text_at(json, "command") == "map" && (status == "ok" || status == "interrupted");
+}
+
+/// Of a search that went to its end, and proves something about its mapping.
+bool is_proof(const nlohmann::json& json) {
+  const std::string guarantee = text_at(part_of(json, "guarantee"), "kind");
+  return text_at(json, "status") == "ok" && text_at(part_of(json, "search"), "ended_by").empty() &&
+         guarantee != "none" && guarantee != "gap";
 }
 
 /// The mapping in the folder, priced with these specs; none where it does not fit them.
@@ -42,15 +52,11 @@ std::optional<MappingOutcome> mapping_in_folder(const MapArguments& arguments,
   }
 }
 
-/// Whether the mapping costs what the document says: else it is of other sizes or energies.
-bool is_of_these_specs(const nlohmann::json& document, const std::optional<MappingOutcome>& best) {
-  const auto mappings = document.value("mappings", nlohmann::json());
-  if (!mappings.is_array() || mappings.empty() || !mappings[0].is_object()) return true;
-  const auto is = [&](const char* key, double value) {
-    const auto found = mappings[0].find(key);
-    return found == mappings[0].end() || !found->is_number() || found->get<double>() == value;
-  };
-  return best && is("energy_j", best->cost->energy_j) && is("latency_s", best->cost->latency_s);
+/// Else its specs differ in all respects, and the names say so.
+bool is_of_same_names(const nlohmann::json& document, const RunResult& result) {
+  const BoundProblem& problem = *result.problem;
+  return text_at(document, "workload") == problem.workload.name &&
+         text_at(document, "arch") == problem.arch.name;
 }
 
 /// Whether something else than a proof speaks for the mapping found.
@@ -68,28 +74,28 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   const auto document = document_in(arguments.output.folder);
   if (!document) return std::nullopt;
   EarlierResult earlier;
-  const auto now = as_value(to_document(result));
-  earlier.differences = differences(*document, now);
-  earlier.is_same_request = without_limits(document->value("options", nlohmann::json())) ==
-                            without_limits(now["options"]);
-  auto best = mapping_in_folder(arguments, result);
-  if (earlier.differences.empty() && !is_of_these_specs(*document, best))
-    earlier.differences = {"other numbers in the specs"};
-  if (!best || !is_unfinished(*document)) return earlier;
-  earlier.objective = objective_value(result.options->objectives.front(), *best->cost);
-  earlier.best = std::move(best);
+  earlier.differences = differences(*document, as_value(to_document(result)));
+  if (is_of_same_names(*document, result))
+    if (const auto changed = changed_specs(arguments.output.folder, result.specs_text))
+      earlier.differences.push_back(*changed);
+  earlier.is_proven = is_proof(*document);
+  if (!earlier.differences.empty() || !has_mapping(*document)) return earlier;
+  earlier.best = mapping_in_folder(arguments, result);
+  if (earlier.best)
+    earlier.objective = objective_value(result.options->objectives.front(), *earlier.best->cost);
   return earlier;
 }
 
-void keep_better(const EarlierResult& earlier, RunResult* result) {
+bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
   const bool is_single =
       options.objectives.size() == 1 && options.top == 1 && !options.resource_usage;
-  if (!earlier.best || !is_single || !earlier.is_same_request || !is_replaceable(*result)) return;
+  if (!earlier.best || !is_single || !is_replaceable(*result)) return false;
   const bool is_worse = result->outcomes.empty() ||
                         *earlier.objective < objective_value(options.objectives.front(),
                                                              *result->outcomes.front().cost);
   if (is_worse) result->outcomes = {*earlier.best};
+  return is_worse;
 }
 
 }  // namespace sluice::cli

@@ -12,9 +12,8 @@ namespace sluice::cli {
 /// What the output folder holds from an earlier command.
 struct EarlierResult {
   std::vector<std::string> differences;  ///< from what is asked for now
-  bool is_same_request = false;          ///< found with the same options and constraints
-  /// Where a search of it did not end, and left a mapping that is legal here: the mapping, priced
-  /// anew with these specs, and its first objective.
+  bool is_proven = false;                ///< the search that found it went to its end
+  /// Where it is of the same specs and options: its mapping, and the first objective of that.
   std::optional<MappingOutcome> best;
   std::optional<double> objective;
 };
@@ -23,7 +22,7 @@ struct EarlierResult {
 std::optional<EarlierResult> earlier_result(const MapArguments& arguments, const RunResult& result);
 
 /// Puts the earlier mapping in place of what a search of the same request found, where that is
-/// worse and not proven. Fronts and lists stay as they were found.
-void keep_better(const EarlierResult& earlier, RunResult* result);
+/// worse and not proven: true. Fronts and lists stay as they were found.
+bool keep_better(const EarlierResult& earlier, RunResult* result);
 
 }  // namespace sluice::cli

@@ -73,7 +73,7 @@ class Batch {
 
   bool price_legal(const Mapping& mapping, std::size_t number) {
     const auto totals = evaluate_totals(problem_, mapping, policy_);
-    if (!totals || !broken_constraints(problem_, mapping, constraints_).empty()) return false;
+    if (!totals || !constraint_faults(problem_, mapping, constraints_).empty()) return false;
     const auto& clock_hz = problem_.arch.clock_hz;
     fmt::format_to(std::back_inserter(text_),
                    R"({{"line":{},"status":"ok","energy_j":{},"latency_s":{},"latency_cycles":{}}})"

@@ -48,10 +48,10 @@ void take_over(MapperResult&& found, RunResult& result) {
 void tell(const EarlierResult& earlier, const std::string& folder, const RunResult& result,
           const Console& console) {
   warn_of_replaced(folder, earlier.differences, console);
-  if (!earlier.objective) return;
+  if (!earlier.objective || earlier.is_proven) return;
   const Objective objective = result.options->objectives.front();
   console.err << fmt::format(
-                     "goes on from the interrupted search in {}: its best {} is {}\n", folder,
+                     "goes on from the search in {}: its best {} is {}\n", folder,
                      objective_name(objective),
                      human_si(*earlier.objective, unit_of(objective, console.ascii), console.ascii))
               << std::flush;
@@ -64,9 +64,10 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
   MapperControl control;
   control.cancel = &interrupt.flag();
   const auto earlier = earlier_result(arguments, result);
-  if (earlier) control.known_objective = earlier->objective;
+  if (earlier && !earlier->is_proven) control.known_objective = earlier->objective;
   if (earlier) tell(*earlier, arguments.output.folder, result, console);
-  SearchWatch watch(result, arguments.output, control.known_objective, &progress);
+  SearchWatch watch(result, arguments.output, earlier ? earlier->objective : std::nullopt,
+                    &progress);
   if (arguments.progress != ProgressStyle::kNone)
     control.progress = [&watch](const std::string& phase, double fraction) {
       watch.show(phase, fraction);
@@ -82,7 +83,9 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
     result.no_mapping = std::move(found.error());
     result.status = RunStatus::kNoMapping;
   }
-  if (earlier) keep_better(*earlier, &result);
+  if (earlier && keep_better(*earlier, &result))
+    console.err << fmt::format("keeps the mapping in {}: this search found none that is better\n",
+                               arguments.output.folder);
 }
 
 /// The search takes unknown times for none, and its result says again that they are unknown.
@@ -110,6 +113,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   result.latency = result.options->policy;
   mapper_or_fail(result.options->mapper);
   result.problem = bind_or_fail(specs, arguments.specs);
+  result.specs_text = specs_text(*result.problem);  // a search may take unknown times for none
   result.sources = specs.sources;
   result.shows_sources = arguments.output.sources;
   console.log.note(fmt::format("bound {} Einsums to {} components",

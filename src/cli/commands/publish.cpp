@@ -23,6 +23,10 @@ std::string mappings_text(const RunResult& result) {
 
 }  // namespace
 
+std::string specs_text(const BoundProblem& problem) {
+  return to_yaml(problem.workload) + to_yaml(problem.arch);
+}
+
 void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
                   const std::string& consequence, Diagnostics* diagnostics) {
   for (const Violation& violation : keep_violations(problem, mapping))
@@ -38,6 +42,9 @@ namespace {
 void write_result(const RunResult& result, const std::filesystem::path& folder,
                   const std::string& document) {
   if (!result.outcomes.empty()) write_atomically(folder / "mapping.yaml", mappings_text(result));
+  if (result.problem)
+    write_atomically(folder / kSpecsFile,
+                     result.specs_text.empty() ? specs_text(*result.problem) : result.specs_text);
   write_atomically(folder / "result.json", document);
 }
 

@@ -7,6 +7,10 @@
 
 namespace sluice::cli {
 
+/// What a result is of: workload and architecture as canonical YAML.
+inline constexpr const char* kSpecsFile = "specs.yaml";
+std::string specs_text(const BoundProblem& problem);
+
 /// Makes the output folder before any work is done, so that a wrong `-o` fails at once.
 void prepare_output(const OutputArguments& output);
 
@@ -15,11 +19,10 @@ void prepare_output(const OutputArguments& output);
 void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
                   const std::string& consequence, Diagnostics* diagnostics);
 
-/// Writes result.json (and mapping.yaml, if there is a mapping) into a folder.
+/// Writes result.json, specs.yaml (and mapping.yaml, if there is a mapping) into a folder.
 void write_result(const RunResult& result, const std::string& folder);
 
-/// Writes result.json (and mapping.yaml, if there is a mapping) where `-o` says, then prints the
-/// document or the summary to standard output.
+/// Writes the same where `-o` says, then prints the document or the summary to standard output.
 void publish(const RunResult& result, const OutputArguments& output, const Console& console);
 
 }  // namespace sluice::cli

@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+
+#include "publish.h"
+#include "sluice/support/human_units.h"
 
 namespace sluice::cli {
 namespace {
@@ -23,6 +29,14 @@ void compare(const Value& earlier, const Value& now, const std::string& key,
       key == "constraints"
           ? "other constraints"
           : fmt::format("{} {}, now {}", key, text_of(earlier[key]), text_of(now[key])));
+}
+
+/// A line of YAML for people: sizes are not in bits.
+std::string readable(const std::string& line) {
+  const std::string key = "size: ";
+  if (!line.starts_with(key)) return line;
+  const double bits = std::strtod(line.c_str() + key.size(), nullptr);
+  return std::isfinite(bits) ? key + human_size(bits) : line;
 }
 
 }  // namespace
@@ -53,6 +67,23 @@ std::vector<std::string> differences(const Value& earlier, const Value& now) {
     if (option.key() != "latency")  // the policy, which is compared already
       compare(earlier["options"], options, option.key(), &found);
   return found;
+}
+
+std::optional<std::string> changed_specs(const std::string& folder, const std::string& now) {
+  std::ifstream before(std::filesystem::path(folder) / kSpecsFile);
+  if (!before) return std::nullopt;
+  std::istringstream after(now);
+  std::string was, is, part;  // the part is what the last `name:` names
+  while (true) {
+    const bool had = static_cast<bool>(std::getline(before, was));
+    const bool has = static_cast<bool>(std::getline(after, is));
+    if (!had && !has) return std::nullopt;
+    if (!had || !has) return "other specs";
+    was.erase(0, was.find_first_not_of(" -"));
+    is.erase(0, is.find_first_not_of(" -"));
+    if (was != is) return fmt::format("in {} `{}`, now `{}`", part, readable(was), readable(is));
+    if (was.starts_with("name: ")) part = was.substr(std::string("name: ").size());
+  }
 }
 
 void warn_of_replaced(const std::string& folder, const std::vector<std::string>& differences,

@@ -1,9 +1,9 @@
 #include "mapper/request/constraint_check.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "mapper/common/contains.h"
+#include "mapper/request/constraint_fault.h"
 #include "mapper/request/einsum_walk.h"
 
 namespace sluice {
@@ -25,7 +25,13 @@ class ConstraintCheck {
     collect(mapping.nodes, collectives_);
   }
 
-  std::vector<std::string> violations(const Constraints& constraints) {
+  /// Calls `function(constraint)` for those that are broken.
+  template <class Function>
+  void for_each_broken(const Constraints& constraints, Function function) const {
+    const auto check = [&](const auto& list) {
+      for (const auto& constraint : list)
+        if (!holds(constraint)) function(constraint);
+    };
     check(constraints.storage);
     check(constraints.tiles);
     check(constraints.spatial);
@@ -33,65 +39,48 @@ class ConstraintCheck {
     check(constraints.loop_orders);
     check(constraints.schedules);
     check(constraints.collectives);
-    return std::move(names_);
+  }
+
+  BrokenConstraint describe(const StorageConstraint& c) const { return with_fault(c, c.memory); }
+  BrokenConstraint describe(const TileConstraint& c) const { return with_fault(c, c.memory); }
+  BrokenConstraint describe(const SpatialConstraint& c) const { return with_fault(c, c.component); }
+  template <class Constraint>
+  BrokenConstraint describe(const Constraint& constraint) const {
+    return {constraint.name, "", nullptr, {}, {}, {}};
   }
 
  private:
   template <class Constraint>
-  void check(const std::vector<Constraint>& constraints) {
-    for (const Constraint& constraint : constraints)
-      if (!holds(constraint)) names_.push_back(constraint.name);
+  BrokenConstraint with_fault(const Constraint& c, ComponentId component) const {
+    for (const EinsumWalk& way : ways_) {
+      if (!concerns(c, way)) continue;
+      if (const auto fault = find_fault(c, problem_, way))
+        return {c.name,
+                reason_of(c, *fault, problem_, way),
+                fault->step != nullptr ? fault->step->node : nullptr,
+                component,
+                way.einsum,
+                fault->tensor};
+    }
+    return {c.name, "", nullptr, component, {}, {}};
+  }
+
+  template <class Constraint>
+  static bool concerns(const Constraint& constraint, const EinsumWalk& way) {
+    return !constraint.einsum || *constraint.einsum == way.einsum;
   }
 
   /// Constraints that may be limited to one Einsum hold where each Einsum they concern keeps them.
   template <class Constraint>
   bool holds(const Constraint& constraint) const {
     return std::all_of(ways_.begin(), ways_.end(), [&](const EinsumWalk& way) {
-      return (constraint.einsum && *constraint.einsum != way.einsum) || keeps(constraint, way);
+      return !concerns(constraint, way) || keeps(constraint, way);
     });
   }
 
-  const Einsum& einsum_of(const EinsumWalk& way) const { return problem_.workload[way.einsum]; }
-
-  bool keeps(const StorageConstraint& c, const EinsumWalk& way) const {
-    std::vector<TensorId> held;
-    for (const WalkedStep& step : way.steps)
-      if (step.storage && step.storage->component == c.memory)
-        held.insert(held.end(), step.storage->tensors.begin(), step.storage->tensors.end());
-    const auto is_held = [&](TensorId tensor) { return contains(held, tensor); };
-    if (std::any_of(c.forbid.begin(), c.forbid.end(), is_held)) return false;
-    // What a copy reads and what it writes may be one and the same: it need not stand twice.
-    if (einsum_of(way).is_copy_operation) return true;
-    return std::all_of(c.keep.begin(), c.keep.end(), [&](TensorId tensor) {
-      return problem_[way.einsum].local_tensor[tensor.index()] < 0 || is_held(tensor);
-    });
-  }
-
-  bool keeps(const TileConstraint& c, const EinsumWalk& way) const {
-    const int variable = problem_[way.einsum].local_variable[c.variable.index()];
-    if (variable < 0) return true;
-    const auto fits = [&](const WalkedStep& step) {
-      const std::int64_t tile = step.storage->tiles[static_cast<std::size_t>(variable)];
-      return c.minimum <= tile &&
-             tile <= c.maximum.value_or(std::numeric_limits<std::int64_t>::max());
-    };
-    if (c.tensors.empty()) {
-      const auto innermost = innermost_node(way, c.memory);
-      return innermost == way.steps.end() || fits(*innermost);
-    }
-    return std::all_of(way.steps.begin(), way.steps.end(), [&](const WalkedStep& step) {
-      return !step.storage || step.storage->component != c.memory ||
-             std::none_of(c.tensors.begin(), c.tensors.end(),
-                          [&](TensorId t) { return contains(step.storage->tensors, t); }) ||
-             fits(step);
-    });
-  }
-
-  bool keeps(const SpatialConstraint& c, const EinsumWalk& way) const {
-    return std::all_of(way.steps.begin(), way.steps.end(), [&](const WalkedStep& step) {
-      return step.storage || step.loop.component != c.component ||
-             step.loop.dimension != c.dimension || contains(c.variables, step.loop.variable);
-    });
+  template <class Constraint>
+  bool keeps(const Constraint& constraint, const EinsumWalk& way) const {
+    return !find_fault(constraint, problem_, way);
   }
 
   /// Temporal loops from the innermost node of the memory to that of the next one further in.
@@ -112,15 +101,6 @@ class ConstraintCheck {
       last = at - c.order.begin();
     }
     return true;
-  }
-
-  /// Of the memory; the end: it has none.
-  static std::vector<WalkedStep>::const_iterator innermost_node(const EinsumWalk& way,
-                                                                ComponentId memory) {
-    auto innermost = way.steps.end();
-    for (auto step = way.steps.begin(); step != way.steps.end(); ++step)
-      if (step->storage && step->storage->component == memory) innermost = step;
-    return innermost;
   }
 
   bool holds(const FusionConstraint& c) const {
@@ -187,7 +167,6 @@ class ConstraintCheck {
   const BoundProblem& problem_;
   std::vector<EinsumWalk> ways_;
   std::vector<const CollectiveNode*> collectives_;
-  std::vector<std::string> names_;
 };
 
 }  // namespace
@@ -196,7 +175,21 @@ std::vector<std::string> constraint_violations(const Constraints& constraints,
                                                const BoundProblem& problem,
                                                const Mapping& mapping) {
   if (constraints == Constraints{}) return {};  // searches ask for every mapping
-  return ConstraintCheck(problem, mapping).violations(constraints);
+  std::vector<std::string> names;
+  ConstraintCheck(problem, mapping).for_each_broken(constraints, [&](const auto& constraint) {
+    names.push_back(constraint.name);
+  });
+  return names;
+}
+
+std::vector<BrokenConstraint> broken_constraints(const Constraints& constraints,
+                                                 const BoundProblem& problem,
+                                                 const Mapping& mapping) {
+  std::vector<BrokenConstraint> broken;
+  const ConstraintCheck check(problem, mapping);
+  check.for_each_broken(
+      constraints, [&](const auto& constraint) { broken.push_back(check.describe(constraint)); });
+  return broken;
 }
 
 }  // namespace sluice

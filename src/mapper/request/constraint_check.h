@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,20 @@ namespace sluice {
 /// one step are none. docs/mappers.md ("What constraints ask for") says what each kind means.
 std::vector<std::string> constraint_violations(const Constraints& constraints,
                                                const BoundProblem& problem, const Mapping& mapping);
+
+struct BrokenConstraint {
+  std::string name;
+  std::string reason;          ///< `k is 64 at Shared, at most 32`; may be empty
+  const Node* node = nullptr;  ///< of the mapping, where one node is to blame
+  std::optional<ComponentId> component;
+  std::optional<EinsumId> einsum;
+  std::optional<TensorId> tensor;  ///< storage: held though forbidden, or not held
+};
+
+/// The same, and where the first Einsum breaks them: of storage, tiles and spatial dimensions. What
+/// the other kinds ask for is no matter of one node.
+std::vector<BrokenConstraint> broken_constraints(const Constraints& constraints,
+                                                 const BoundProblem& problem,
+                                                 const Mapping& mapping);
 
 }  // namespace sluice

@@ -37,8 +37,10 @@ class TreeWalker {
   void walk(const NodeList& nodes, LoopTiles tiles) {
     std::vector<EinsumId> below;
     collect_einsums(nodes, below);
-    for (const Node& node : nodes)
+    for (const Node& node : nodes) {
+      node_ = &node;
       std::visit([&](const auto& kind) { pass(kind, below, tiles); }, node.kind);
+    }
   }
 
   void pass(const StorageNode& node, const std::vector<EinsumId>& below, LoopTiles& tiles) {
@@ -55,7 +57,7 @@ class TreeWalker {
       if (storage.tensors.empty()) continue;
       for (std::size_t v = 0; v < workload_[einsum].iteration_space.size(); ++v)
         storage.tiles.push_back(tiles.tiles(einsum, v).largest());
-      ways_[einsum.index()].steps.push_back({std::move(storage), {}});
+      ways_[einsum.index()].steps.push_back({std::move(storage), {}, node_});
     }
   }
 
@@ -75,7 +77,7 @@ class TreeWalker {
       for (std::size_t v = 0; v < workload_[einsum].iteration_space.size(); ++v) {
         if (tiles.tiles(einsum, v).largest() == before.tiles(einsum, v).largest()) continue;
         loop.variable = workload_[einsum].iteration_space[v].variable;
-        ways_[einsum.index()].steps.push_back({std::nullopt, loop});
+        ways_[einsum.index()].steps.push_back({std::nullopt, loop, node_});
       }
   }
 
@@ -90,11 +92,19 @@ class TreeWalker {
   }
 
   const Workload& workload_;
+  const Node* node_ = nullptr;
   std::vector<EinsumWalk> ways_;  // per EinsumId
   std::vector<EinsumId> order_;
 };
 
 }  // namespace
+
+std::vector<WalkedStep>::const_iterator innermost_node(const EinsumWalk& way, ComponentId memory) {
+  auto innermost = way.steps.end();
+  for (auto step = way.steps.begin(); step != way.steps.end(); ++step)
+    if (step->storage && step->storage->component == memory) innermost = step;
+  return innermost;
+}
 
 std::vector<EinsumWalk> walks_of(const Workload& workload, const Mapping& mapping) {
   return TreeWalker(workload, mapping).take();

@@ -26,6 +26,7 @@ struct WalkedLoop {
 struct WalkedStep {
   std::optional<WalkedStorage> storage;  ///< a storage node, else a loop
   WalkedLoop loop;
+  const Node* node = nullptr;  ///< of the mapping
 };
 
 /// What stands on the way from the root to an Einsum's compute, outermost first.
@@ -35,6 +36,9 @@ struct EinsumWalk {
   std::vector<WalkedStep> steps;
   std::vector<const SplitNode*> splits;
 };
+
+/// The innermost storage node of a memory; the end: it has none.
+std::vector<WalkedStep>::const_iterator innermost_node(const EinsumWalk& way, ComponentId memory);
 
 /// The ways to all Einsums of a mapping, in order of execution.
 std::vector<EinsumWalk> walks_of(const Workload& workload, const Mapping& mapping);

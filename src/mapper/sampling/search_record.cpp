@@ -135,6 +135,9 @@ tl::expected<MapperResult, NoMapping> SearchRecord::finish(const std::string& sp
   result.search.threads = space_.options().threads;
   result.search.mappings_evaluated = static_cast<double>(evaluations_);
   result.search.mappings_considered = std::max(considered_, static_cast<double>(evaluations_));
+  const bool has_budget = space_.options().budget_seconds || space_.options().budget_evaluations;
+  if (!optimal && !result.cancelled && has_budget && progress() >= 1)
+    result.search.ended_by = "budget";
   result.search.convergence = convergence_;
   if (!convergence_.empty())
     result.search.convergence.push_back(

@@ -64,8 +64,8 @@ class Table {
 
   void row(const BoundsPoint& point) {
     if (!point.least) {
-      lines_.push_back(
-          {point.value, (point.no.proven ? "no mapping: " : "nothing found: ") + point.no.reason});
+      lines_.push_back({point.value, (point.no.proven ? "no legal mapping: " : "nothing found: ") +
+                                         point.no.reason});
       return;
     }
     std::vector<std::string> line = {point.value};

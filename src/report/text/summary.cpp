@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cost_shares.h"
+#include "mapper/request/idle_constraints.h"
 #include "mapper/request/search_space.h"
 #include "report/document/disagreements.h"
 #include "sluice/mapper/objective_value.h"
@@ -116,6 +117,7 @@ class Summary {
       reasons(outcome);
     } else {
       headline(*outcome.cost);
+      idle(outcome.mapping);
       energy(*outcome.cost);
       const std::vector<EinsumShare> shares = cost_by_einsum(*outcome.cost);
       if (outcome.cost->breakdown.empty() || std::isnan(outcome.cost->latency_s)) {
@@ -174,6 +176,16 @@ class Summary {
     if (result_.guarantee && is_known) field("guarantee", guarantee(*result_.guarantee));
     leaves_out();
     if (result_.search) field("search", search(*result_.search));
+  }
+
+  /// Constraints that are kept for want of a node, which may not be what they were written for.
+  void idle(const Mapping& mapping) {
+    if (!result_.options) return;
+    const auto names = idle_constraints(result_.options->constraints, problem_, mapping);
+    if (names.empty()) return;
+    field("", inked(console_, Ink::kYellow,
+                    fmt::format("constraint{} {}: no node of this mapping to apply to",
+                                names.size() == 1 ? "" : "s", fmt::join(names, ", "))));
   }
 
   /// A search says what it minimised; what was only priced, where it is not the usual policy.
@@ -242,7 +254,14 @@ class Summary {
            (guarantee.bound > 0
                 ? fmt::format("{:.3g} times the lower bound of {}", found / guarantee.bound, bound)
                 : "there is no lower bound above zero") +
-           ", given " + guarantee.space;
+           ", given " + guarantee.space + reported();
+  }
+
+  /// Where there are fewer mappings than were asked for.
+  std::string reported() const {
+    const auto wanted = static_cast<std::size_t>(result_.options->top);
+    if (result_.outcomes.size() >= wanted) return "";
+    return fmt::format("; {} of {} reported", result_.outcomes.size(), wanted);
   }
 
   std::string search(const SearchStatistics& search) const {

@@ -46,7 +46,10 @@ TEST(Summary, SaysThePolicyOfASearchAndHowFarItsGapIs) {
   const std::string text = summary_text(plain_console(), result);
   EXPECT_THAT(text, HasSubstr("under the policy staged"));
   EXPECT_THAT(text, HasSubstr("guarantee  best EDP seen, not proven optimal: 2.5 times the lower "
-                              "bound of 750 mJ·s, given all there is"));
+                              "bound of 750 mJ·s, given all there is\n"));
+  result.options->top = 3;
+  EXPECT_THAT(summary_text(plain_console(), result),
+              HasSubstr("given all there is; 1 of 3 reported\n"));
 }
 
 TEST(Summary, NamesWhatAProofLeavesOut) {

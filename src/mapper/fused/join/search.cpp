@@ -528,7 +528,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   result.guarantee.space = searched_space(options_);
   result.guarantee.leaves_out = left_out(SearchSpace::kExchanges, problem_, options_);
   const bool leaves_out = options_.pruning.dominance || options_.pruning.bounds;
-  if (options_.top > 1 && leaves_out &&
+  if (options_.top > 1 && leaves_out && !result.cancelled &&
       result.mappings.size() < static_cast<std::size_t>(options_.top))
     result.guarantee.space += fmt::format(
         "; of {} mappings only those that none beats or equals in all respects, of which "
