@@ -10,6 +10,7 @@
 #include "replaced_result.h"
 #include "search_options.h"
 #include "search_watch.h"
+#include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/mapper/selection.h"

@@ -71,7 +71,7 @@ std::vector<std::string> differences(const Value& earlier, const Value& now) {
 
 std::optional<std::string> changed_specs(const std::string& folder, const std::string& now) {
   std::ifstream before(std::filesystem::path(folder) / kSpecsFile);
-  if (!before) return std::nullopt;
+  if (!before) return "unknown specs";  // of a version that did not write them
   std::istringstream after(now);
   std::string was, is, part;  // the part is what the last `name:` names
   while (true) {

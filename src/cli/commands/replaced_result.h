@@ -22,8 +22,8 @@ nlohmann::json without_limits(nlohmann::json options);
 /// In which respects a document is of something else than another: `objective energy, now edp`.
 std::vector<std::string> differences(const nlohmann::json& earlier, const nlohmann::json& now);
 
-/// The first difference between the specs in a folder and these; none where they are the same, or
-/// where the folder has none.
+/// The first difference between the specs of the result in a folder and these; none where they are
+/// the same.
 std::optional<std::string> changed_specs(const std::string& folder, const std::string& now);
 
 /// Says on standard error that the result in the folder will be replaced, and what it is of.
