@@ -53,33 +53,9 @@ ThroughBounds::SmallHull ThroughBounds::small(LowerHull hull) {
   return result;
 }
 
-/// The corners of the sum of two hulls: edges merged by slope.
-void ThroughBounds::add_sum(const SmallHull& a, const SmallHull& b,
-                            std::vector<EnergyLatency>* points) {
-  if (a.empty() || b.empty()) return;
-  for (std::size_t i = 0, j = 0;;) {
-    const EnergyLatency &p = a.corners[i], &q = b.corners[j];
-    points->push_back({p.energy + q.energy, p.latency + q.latency});
-    const bool end_a = i + 1 == a.n, end_b = j + 1 == b.n;
-    if (end_a && end_b) return;
-    if (end_a) {
-      ++j;
-    } else if (end_b) {
-      ++i;
-    } else {
-      const EnergyLatency &p2 = a.corners[i + 1], &q2 = b.corners[j + 1];
-      if ((p2.latency - p.latency) * (q2.energy - q.energy) <
-          (q2.latency - q.latency) * (p2.energy - p.energy))  // the steeper descent first
-        ++i;
-      else
-        ++j;
-    }
-  }
-}
-
 ThroughBounds::SmallHull ThroughBounds::sum(const SmallHull& a, const SmallHull& b) {
   std::vector<EnergyLatency> points;
-  add_sum(a, b, &points);
+  add_sum(a.points(), b.points(), &points);
   return small(std::move(points));
 }
 
@@ -98,7 +74,7 @@ ThroughBounds::Hulls ThroughBounds::extend(std::size_t einsum, const Hulls& beyo
       points.clear();
       for (std::uint32_t i = by.first[s]; i < by.first[s + 1]; ++i) {
         const ExchangeEdge& edge = edges[by.order[i]];
-        add_sum(costs_[einsum][edge.group], beyond[edge.*other], &points);
+        add_sum(costs_[einsum][edge.group].points(), beyond[edge.*other].points(), &points);
       }
       result[s] = small(lower_hull(points));
     }
@@ -111,7 +87,7 @@ bool ThroughBounds::is_hopeless(const SmallHull& begun, const SmallHull& rest,
   if (begun.empty() || rest.empty()) return true;
   if (!bound.active) return false;
   std::vector<EnergyLatency> points;
-  add_sum(begun, rest, &points);
+  add_sum(begun.points(), rest.points(), &points);
   return std::all_of(points.begin(), points.end(), [&](const EnergyLatency& point) {
     return objective_value(bound.objective, point.energy, point.latency) > bound.limit;
   });
@@ -158,7 +134,8 @@ std::vector<LowerHull> ThroughBounds::others(std::size_t einsum) {
       points.clear();
       for (std::uint32_t i = by.first[g]; i < by.first[g + 1]; ++i) {
         const ExchangeEdge& edge = edges[by.order[i]];
-        add_sum(beginnings_[einsum][edge.from], completions_[einsum + 1][edge.to], &points);
+        add_sum(beginnings_[einsum][edge.from].points(), completions_[einsum + 1][edge.to].points(),
+                &points);
       }
       result[g] = lower_hull(points);
     }

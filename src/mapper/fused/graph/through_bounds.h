@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "exchange_graph.h"
@@ -37,11 +38,11 @@ class ThroughBounds {
     std::uint32_t n = 0;
     std::array<EnergyLatency, kCorners> corners{};
     bool empty() const { return n == 0; }
+    std::span<const EnergyLatency> points() const { return {corners.data(), n}; }
   };
   using Hulls = std::vector<SmallHull>;
 
   static SmallHull small(LowerHull hull);
-  static void add_sum(const SmallHull& a, const SmallHull& b, std::vector<EnergyLatency>* points);
   static SmallHull sum(const SmallHull& a, const SmallHull& b);
   Hulls extend(std::size_t einsum, const Hulls& beyond, std::uint32_t ExchangeEdge::*at,
                std::uint32_t ExchangeEdge::*other, std::size_t n_spines) const;

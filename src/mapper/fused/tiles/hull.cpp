@@ -39,11 +39,11 @@ LowerHull lower_hull(std::vector<EnergyLatency> points) {
   return hull;
 }
 
-LowerHull sum(const LowerHull& a, const LowerHull& b) {
-  LowerHull result;
+void add_sum(std::span<const EnergyLatency> a, std::span<const EnergyLatency> b,
+             std::vector<EnergyLatency>* corners) {
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
-    result.push_back({a[i].energy + b[j].energy, a[i].latency + b[j].latency});
+    corners->push_back({a[i].energy + b[j].energy, a[i].latency + b[j].latency});
     const bool end_a = i + 1 == a.size(), end_b = j + 1 == b.size();
     if (end_a && end_b) break;
     if (end_a) {
@@ -59,6 +59,11 @@ LowerHull sum(const LowerHull& a, const LowerHull& b) {
         ++j;
     }
   }
+}
+
+LowerHull sum(const LowerHull& a, const LowerHull& b) {
+  LowerHull result;
+  add_sum(a, b, &result);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 namespace sluice::fused {
@@ -17,7 +18,9 @@ using LowerHull = std::vector<EnergyLatency>;
 /// The hull of some points.
 LowerHull lower_hull(std::vector<EnergyLatency> points);
 
-/// The hull of all sums of a point of each: edges merged by slope.
+/// Appends the corners of the hull of all sums of a point of each: edges merged by slope.
+void add_sum(std::span<const EnergyLatency> a, std::span<const EnergyLatency> b,
+             std::vector<EnergyLatency>* corners);
 LowerHull sum(const LowerHull& a, const LowerHull& b);
 
 /// A hull of at most `corners` (at least 2) corners that lies on or below the given one.
