@@ -29,18 +29,15 @@ struct HeldBounds::Choice {
 };
 
 HeldBounds::HeldBounds(const JoinContext& context,
-                       const std::vector<std::vector<ExchangeEdge>>& edges, EnergyLatency near)
+                       const std::vector<std::vector<ExchangeEdge>>& edges,
+                       const std::vector<std::vector<NextGroup>>& next, EnergyLatency near)
     : context_(context), layers_(edges.size() + 1) {
   const Objective objective = context.bound.objective;
   if (objective != Objective::kLatency) energy_weight_ = 1 / near.energy;
   if (objective != Objective::kEnergy) latency_weight_ = 1 / near.latency;
   layers_.front().spines = {Spine{}};
   layers_.front().is_known = {1};
-  std::vector<std::vector<Spine>> next;
-  for (std::size_t e = 0; e < edges.size(); ++e) {
-    next.push_back(next_spines(e, edges[e]));
-    find_spines(e, edges[e], next.back());
-  }
+  for (std::size_t e = 0; e < edges.size(); ++e) find_spines(e, edges[e], next[e]);
   for (std::size_t e = edges.size() + 1; e-- > 0;) {
     if (is_cancelled(context_.cancel)) return;
     Layer& layer = layers_[e];
@@ -61,29 +58,15 @@ HeldBounds::HeldBounds(const JoinContext& context,
       for (std::size_t k = begin; k < ends[i] && !is_cancelled(context_.cancel); ++k)
         if (const ExchangeEdge& edge = edges[e][k]; layer.is_known[edge.from] != 0)
           add_edge(e, edge,
-                   plan_join(layer.spines[edge.from], next[e][edge.group], *context_.tracked,
+                   plan_join(layer.spines[edge.from], next[e][edge.group].spine, *context_.tracked,
                              context_.graph->last_use, e));
     });
   }
 }
 
-/// Of each group that an edge takes.
-std::vector<Spine> HeldBounds::next_spines(std::size_t einsum,
-                                           const std::vector<ExchangeEdge>& edges) const {
-  const std::vector<PmappingGroup>& groups = context_.tables[einsum]->groups;
-  std::vector<Spine> spines(groups.size());
-  std::vector<char> is_known(groups.size(), 0);
-  for (const ExchangeEdge& edge : edges) {
-    if (is_known[edge.group] != 0) continue;
-    is_known[edge.group] = 1;
-    spines[edge.group] = spine_of(*context_.shapes[einsum], groups[edge.group].compatibility);
-  }
-  return spines;
-}
-
 /// The spines of the layer after an Einsum.
 void HeldBounds::find_spines(std::size_t einsum, const std::vector<ExchangeEdge>& edges,
-                             const std::vector<Spine>& next) {
+                             const std::vector<NextGroup>& next) {
   const Layer& before = layers_[einsum];
   Layer& layer = layers_[einsum + 1];
   layer.spines.resize(context_.graph->n_spines[einsum + 1]);
@@ -91,8 +74,8 @@ void HeldBounds::find_spines(std::size_t einsum, const std::vector<ExchangeEdge>
   for (const ExchangeEdge& edge : edges) {
     if (layer.is_known[edge.to] != 0 || before.is_known[edge.from] == 0) continue;
     layer.is_known[edge.to] = 1;
-    layer.spines[edge.to] = plan_join(before.spines[edge.from], next[edge.group], *context_.tracked,
-                                      context_.graph->last_use, einsum)
+    layer.spines[edge.to] = plan_join(before.spines[edge.from], next[edge.group].spine,
+                                      *context_.tracked, context_.graph->last_use, einsum)
                                 .spine;
   }
 }

@@ -13,10 +13,10 @@ namespace sluice::fused {
 /// the later ones less room. Costs are weighted sums of energy and latency.
 class HeldBounds {
  public:
-  /// `edges`: per Einsum, what can be joined; `near`: energy and latency of a good mapping, which
-  /// weigh the two against each other.
+  /// `edges`: per Einsum, what can be joined; `next`: per Einsum and group that an edge takes;
+  /// `near`: energy and latency of a good mapping, which weigh the two against each other.
   HeldBounds(const JoinContext& context, const std::vector<std::vector<ExchangeEdge>>& edges,
-             EnergyLatency near);
+             const std::vector<std::vector<NextGroup>>& next, EnergyLatency near);
 
   /// Whether no completion of a partial mapping may beat the bound. `value`: an entry of a
   /// PrefixGroup with `depth` open loops, at a spine of the layer; `bound.others`: what completing
@@ -41,11 +41,10 @@ class HeldBounds {
   struct Choice;  // a pmapping, as an edge joins it
 
   void find_spines(std::size_t einsum, const std::vector<ExchangeEdge>& edges,
-                   const std::vector<Spine>& next);
+                   const std::vector<NextGroup>& next);
   void add_edge(std::size_t einsum, const ExchangeEdge& edge, const JoinPlan& plan);
   void add_choice(const Choice& choice, const JoinPlan& plan, const ExchangeEdge& edge,
                   std::size_t layer, std::size_t memory);
-  std::vector<Spine> next_spines(std::size_t einsum, const std::vector<ExchangeEdge>& edges) const;
   double weigh(double energy, double latency) const {
     return energy_weight_ * energy + latency_weight_ * latency;
   }

@@ -145,7 +145,10 @@ class Joiner {
     const EnergyLatency& near = *std::min_element(
         all.begin(), all.end(),
         [&](const EnergyLatency& a, const EnergyLatency& b) { return value(a) < value(b); });
-    if (near.energy > 0 && near.latency > 0) held_.emplace(context_, edges_, near);
+    if (near.energy > 0 && near.latency > 0) {
+      for (std::size_t e = 0; e < edges_.size(); ++e) next_groups(e, edges_[e]);
+      held_.emplace(context_, edges_, next_, near);
+    }
     return join_all();
   }
 

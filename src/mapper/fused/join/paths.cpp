@@ -184,13 +184,12 @@ JoinResult Search::join_within(const ExchangeGraph& graph, double within, std::s
     is_limit_known_ = false;
     if (may_end_early()) offer(finish(found));
   };
-  JoinContext context = join_context();
-  context.graph = &graph;
+  JoinContext context = join_context(graph);
   context.beam = beam;
-  if (beam == 0) context.scout_beam = kJoinBeam;
-  context.bound = graph_options().bound;
-  if (beam == 0) context.exact_below = within;
-  context.epsilon = epsilon();
+  if (beam == 0) {
+    context.scout_beam = kJoinBeam;
+    context.exact_below = within;
+  }
   context.found = take;
   JoinResult join = join_pmappings(context);
   if (!cancelled())

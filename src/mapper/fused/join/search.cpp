@@ -173,12 +173,9 @@ JoinResult Search::join(std::size_t beam) {
     none.failed_at = shapes_[*graph.broken_at].einsum;
     return none;
   }
-  JoinContext context = join_context();
-  context.graph = &graph;
+  JoinContext context = join_context(graph);
   context.beam = beam;
   if (beam == 0 && bounds_apply()) context.scout_beam = kJoinBeam;
-  context.bound = graph_options().bound;
-  context.epsilon = epsilon();
   return join_pmappings(context);
 }
 
@@ -338,8 +335,11 @@ void Search::take_known() {
   }
 }
 
-JoinContext Search::join_context() const {
+JoinContext Search::join_context(const ExchangeGraph& graph) const {
   JoinContext context{};
+  context.graph = &graph;
+  context.bound = graph_options().bound;
+  context.epsilon = epsilon();
   context.problem = &problem_;
   context.options = &options_;
   context.tracked = &tracked_;

@@ -80,7 +80,7 @@ class Search {
   PmappingTable price(const TileSearchContext& of_einsum, const RowGroups& rows);
   static void agree(const ExchangeRequest& request, const ExchangeSpace& space,
                     ExchangeAgreement* agreement);
-  JoinContext join_context() const;
+  JoinContext join_context(const ExchangeGraph& graph) const;
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
   void keep_best_so_far(MapperResult* result) const;
