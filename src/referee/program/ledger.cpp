@@ -20,12 +20,12 @@ bool Complaints::has(ComplaintKind kind) const {
 }
 
 /// Adds up what is reserved after each event. Of one owner's sizes the largest counts.
-double ReservationTable::Instance::peak() const {
+ReservationTable::Usage ReservationTable::Instance::usage() const {
   double always = 0;
   for (const auto& [owner, bits] : forever) always += bits;
   std::map<std::size_t, std::multiset<double>> live;
   double now = always;
-  double highest = always;
+  Usage usage{always, true};
   for (const Event& event : events) {
     std::multiset<double>& sizes = live[event.owner];
     const auto always_owned = forever.find(event.owner);
@@ -36,10 +36,12 @@ double ReservationTable::Instance::peak() const {
       sizes.insert(event.bits);
     else if (const auto size = sizes.find(-event.bits); size != sizes.end())
       sizes.erase(size);
+    else
+      usage.is_balanced = false;
     now += reserved();
-    highest = std::max(highest, now);
+    usage.peak_bits = std::max(usage.peak_bits, now);
   }
-  return highest;
+  return usage;
 }
 
 void ReservationTable::reserve(ComponentId memory, const InstancePlace& place, std::size_t owner,
@@ -70,33 +72,21 @@ void ReservationTable::reserve_forever(ComponentId memory, const InstancePlace& 
 std::map<MemoryInstance, double> ReservationTable::peaks() const {
   std::map<MemoryInstance, double> peaks;
   for (const auto& [memory, instances] : memories_)
-    for (const auto& [place, instance] : instances) peaks[{memory, place}] = instance.peak();
+    for (const auto& [place, instance] : instances)
+      peaks[{memory, place}] = instance.usage().peak_bits;
   return peaks;
 }
 
-bool ReservationTable::is_balanced() const {
-  for (const auto& [memory, instances] : memories_)
-    for (const auto& [place, instance] : instances) {
-      std::multiset<std::pair<std::size_t, double>> live;
-      for (const Event& event : instance.events) {
-        if (event.bits > 0) {
-          live.emplace(event.owner, event.bits);
-          continue;
-        }
-        const auto reserved = live.find({event.owner, -event.bits});
-        if (reserved == live.end()) return false;
-        live.erase(reserved);
-      }
-    }
-  return true;
-}
-
-double ReservationTable::peak_bits(ComponentId memory) const {
-  double peak = 0;
+ReservationTable::Usage ReservationTable::usage(ComponentId memory) const {
+  Usage all;
   const auto instances = memories_.find(memory);
-  if (instances == memories_.end()) return peak;
-  for (const auto& [place, instance] : instances->second) peak = std::max(peak, instance.peak());
-  return peak;
+  if (instances == memories_.end()) return all;
+  for (const auto& [place, instance] : instances->second) {
+    const Usage own = instance.usage();
+    all.peak_bits = std::max(all.peak_bits, own.peak_bits);
+    all.is_balanced = all.is_balanced && own.is_balanced;
+  }
+  return all;
 }
 
 }  // namespace sluice::referee

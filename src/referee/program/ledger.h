@@ -60,10 +60,14 @@ class ReservationTable {
   /// From a moment in the past until now.
   void reserve_since(std::size_t moment, ComponentId memory, const InstancePlace& place,
                      std::size_t owner, double bits);
-  double peak_bits(ComponentId memory) const;
-  /// Whether all that was released had been reserved. A run goes on after a complaint, and may then
-  /// release what it did not come to reserve, which counts as nothing.
-  bool is_balanced() const;
+  struct Usage {
+    double peak_bits = 0;
+    /// All that was released had been reserved. A run goes on after a complaint, and may then
+    /// release what it did not come to reserve, which counts as nothing.
+    bool is_balanced = true;
+  };
+  /// Of the instance that holds most.
+  Usage usage(ComponentId memory) const;
   /// The largest sum over time in every instance of every memory.
   std::map<MemoryInstance, double> peaks() const;
 
@@ -76,7 +80,7 @@ class ReservationTable {
   struct Instance {
     std::vector<Event> events;
     std::map<std::size_t, double> forever;  ///< bits by owner
-    double peak() const;
+    Usage usage() const;
   };
   std::map<ComponentId, std::map<InstancePlace, Instance>> memories_;
   std::size_t now_ = 0;

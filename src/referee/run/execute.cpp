@@ -92,14 +92,14 @@ double capacity(const Arch& arch, const std::vector<ComputeNode>& computes, refe
 
 void add_occupancy(const Mapping& mapping, const Arch& arch, const referee::Machine& machine,
                    referee::Facts& facts, Execution& execution, referee::Complaints& complaints) {
-  SLUICE_CHECK(!complaints.empty() || machine.reservations().is_balanced(),
-               "a legal mapping releases what it has not reserved");
+  const bool is_legal = complaints.empty();
   std::vector<ComputeNode> computes;
   collect_computes(mapping.nodes, &computes);
   for (std::size_t c = 0; c < arch.components.size(); ++c) {
     const ComponentId memory(c);
     if (!arch[memory].is_memory()) continue;
-    const double peak = machine.reservations().peak_bits(memory);
+    const auto [peak, is_balanced] = machine.reservations().usage(memory);
+    SLUICE_CHECK(!is_legal || is_balanced, "a legal mapping releases what it has not reserved");
     const double bits = capacity(arch, computes, facts, memory);
     execution.occupancy.push_back({memory, peak, bits, !machine.has_uneven_parts()});
     if (peak > bits)

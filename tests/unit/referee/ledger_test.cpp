@@ -11,8 +11,8 @@ TEST(ReservationTable, WhatAnOwnerReservesTwiceCountsOnce) {
   table.reserve(ComponentId(0), {}, 1, 24);
   table.reserve(ComponentId(0), {}, 2, 16);
   table.release(ComponentId(0), {}, 1, 24);
-  EXPECT_TRUE(table.is_balanced());
-  EXPECT_EQ(table.peak_bits(ComponentId(0)), 24 + 16);
+  EXPECT_TRUE(table.usage(ComponentId(0)).is_balanced);
+  EXPECT_EQ(table.usage(ComponentId(0)).peak_bits, 24 + 16);
 }
 
 // Triple 2,100,060,572: a run that had complained came to a release without its reservation.
@@ -20,8 +20,8 @@ TEST(ReservationTable, AReleaseOfWhatIsNotReservedCountsAsNothing) {
   ReservationTable table;
   table.reserve(ComponentId(0), {}, 1, 8);
   table.release(ComponentId(0), {}, 1, 16);
-  EXPECT_FALSE(table.is_balanced());
-  EXPECT_EQ(table.peak_bits(ComponentId(0)), 8);
+  EXPECT_FALSE(table.usage(ComponentId(0)).is_balanced);
+  EXPECT_EQ(table.usage(ComponentId(0)).peak_bits, 8);
 }
 
 }  // namespace
