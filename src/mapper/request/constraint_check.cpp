@@ -65,11 +65,6 @@ class ConstraintCheck {
     return {c.name, "", nullptr, component, {}, {}};
   }
 
-  template <class Constraint>
-  static bool concerns(const Constraint& constraint, const EinsumWalk& way) {
-    return !constraint.einsum || *constraint.einsum == way.einsum;
-  }
-
   /// Constraints that may be limited to one Einsum hold where each Einsum they concern keeps them.
   template <class Constraint>
   bool holds(const Constraint& constraint) const {

@@ -10,10 +10,6 @@
 namespace sluice {
 namespace {
 
-bool is_at(const WalkedStep& step, ComponentId memory) {
-  return step.storage && step.storage->component == memory;
-}
-
 /// The tile that the step's node sees, where it is not within the bounds.
 std::optional<ConstraintFault> misfit(const TileConstraint& c, const WalkedStep& step,
                                       std::size_t variable) {

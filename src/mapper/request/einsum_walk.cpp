@@ -102,7 +102,7 @@ class TreeWalker {
 std::vector<WalkedStep>::const_iterator innermost_node(const EinsumWalk& way, ComponentId memory) {
   auto innermost = way.steps.end();
   for (auto step = way.steps.begin(); step != way.steps.end(); ++step)
-    if (step->storage && step->storage->component == memory) innermost = step;
+    if (is_at(*step, memory)) innermost = step;
   return innermost;
 }
 

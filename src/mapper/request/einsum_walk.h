@@ -37,6 +37,17 @@ struct EinsumWalk {
   std::vector<const SplitNode*> splits;
 };
 
+/// Whether a constraint, which may be limited to one Einsum, concerns this one.
+template <class Constraint>
+bool concerns(const Constraint& constraint, const EinsumWalk& way) {
+  return !constraint.einsum || *constraint.einsum == way.einsum;
+}
+
+/// Whether a step is a storage node of a memory.
+inline bool is_at(const WalkedStep& step, ComponentId memory) {
+  return step.storage && step.storage->component == memory;
+}
+
 /// The innermost storage node of a memory; the end: it has none.
 std::vector<WalkedStep>::const_iterator innermost_node(const EinsumWalk& way, ComponentId memory);
 

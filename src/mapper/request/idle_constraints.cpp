@@ -11,7 +11,7 @@ namespace {
 bool applies(const TileConstraint& c, const BoundProblem& problem, const EinsumWalk& way) {
   if (problem[way.einsum].local_variable[c.variable.index()] < 0) return false;
   return std::any_of(way.steps.begin(), way.steps.end(), [&](const WalkedStep& step) {
-    if (!step.storage || step.storage->component != c.memory) return false;
+    if (!is_at(step, c.memory)) return false;
     const auto is_held = [&](TensorId tensor) { return contains(step.storage->tensors, tensor); };
     return c.tensors.empty() || std::any_of(c.tensors.begin(), c.tensors.end(), is_held);
   });
@@ -31,7 +31,7 @@ std::vector<std::string> idle_constraints(const Constraints& constraints,
   const auto look_at = [&](const auto& list) {
     for (const auto& c : list)
       if (std::none_of(ways.begin(), ways.end(), [&](const EinsumWalk& way) {
-            return (!c.einsum || *c.einsum == way.einsum) && applies(c, problem, way);
+            return concerns(c, way) && applies(c, problem, way);
           }))
         idle.push_back(c.name);
   };
