@@ -114,7 +114,8 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   result.latency = result.options->policy;
   mapper_or_fail(result.options->mapper);
   result.problem = bind_or_fail(specs, arguments.specs);
-  result.specs_text = specs_text(*result.problem);  // a search may take unknown times for none
+  if (!arguments.output.folder.empty())  // a search may take unknown times for none
+    result.specs_text = specs_text(*result.problem);
   result.sources = specs.sources;
   result.shows_sources = arguments.output.sources;
   console.log.note(fmt::format("bound {} Einsums to {} components",

@@ -39,6 +39,13 @@ std::string readable(const std::string& line) {
   return std::isfinite(bits) ? key + human_size(bits) : line;
 }
 
+/// The search options of a document without those that say only how far a search goes.
+Value without_limits(Value options) {
+  if (options.is_object())
+    for (const char* limit : {"budget", "seed"}) options.erase(limit);
+  return options;
+}
+
 }  // namespace
 
 std::optional<Value> document_in(const std::string& folder) {
@@ -50,12 +57,6 @@ std::optional<Value> document_in(const std::string& folder) {
 }
 
 Value as_value(const Json& document) { return Value::parse(document.dump()); }
-
-Value without_limits(Value options) {
-  if (options.is_object())
-    for (const char* limit : {"budget", "seed"}) options.erase(limit);
-  return options;
-}
 
 std::vector<std::string> differences(const Value& earlier, const Value& now) {
   std::vector<std::string> found;

@@ -16,9 +16,6 @@ std::optional<nlohmann::json> document_in(const std::string& folder);
 /// A document as a reader has it, without the order of its keys.
 nlohmann::json as_value(const Json& document);
 
-/// The search options of a document without those that say only how far a search goes.
-nlohmann::json without_limits(nlohmann::json options);
-
 /// In which respects a document is of something else than another: `objective energy, now edp`.
 std::vector<std::string> differences(const nlohmann::json& earlier, const nlohmann::json& now);
 
