@@ -13,10 +13,14 @@ namespace sluice::fused {
 /// priced: first the exchanges of all Einsums are bounded and compared, those with few first.
 /// `beam` > 0: as a scout.
 void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
-  const std::vector<std::size_t> order = pricing_order();
-  ExchangeAgreement agreement = find_exchanges(bounds, order, beam > 0);
+  price_all(bounds, find_exchanges(bounds, beam > 0), beam);
+}
+
+/// Prices the exchanges that were found.
+void Search::price_all(const std::vector<SearchBound>& bounds, ExchangeAgreement agreement,
+                       std::size_t beam) {
   std::size_t done = 0;
-  for (std::size_t e : order) {
+  for (std::size_t e : pricing_order()) {
     if (cancelled()) return;
     const ExchangeRequest request = exchange_request(e, &agreement, false);
     keep_agreed(request, &spaces_[e]);
@@ -34,11 +38,10 @@ void Search::explore(const std::vector<SearchBound>& bounds, std::size_t beam) {
 }
 
 /// All ways of exchanging tensors that bounds leave, and those that all users of a tensor know.
-ExchangeAgreement Search::find_exchanges(const std::vector<SearchBound>& bounds,
-                                         const std::vector<std::size_t>& order, bool coarse) {
+ExchangeAgreement Search::find_exchanges(const std::vector<SearchBound>& bounds, bool coarse) {
   ExchangeAgreement agreement(problem_.workload.tensors.size());
   tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
-  for (std::size_t e : order) {
+  for (std::size_t e : pricing_order()) {
     if (cancelled()) break;
     const ExchangeRequest request = exchange_request(e, &agreement, coarse);
     spaces_[e] = make_exchange_space(problem_, request, templates_[e], options_);

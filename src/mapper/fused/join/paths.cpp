@@ -14,6 +14,21 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+/// Whether the graph of all rows has fewer of them than there are to price. A chain of hundreds of
+/// Einsums, most of them equal, has more: each is priced once and stands in the graph many times.
+bool Search::has_short_graph() const {
+  double priced = 0, rows = 0;
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    const ExchangeSpace& space = spaces_[same_as_[e]];
+    for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
+      rows += static_cast<double>(skeleton.n_rows);
+    if (same_as_[e] != e) continue;
+    for (const std::uint32_t skeleton : space.skeleton_of)
+      priced += static_cast<double>(space.skeletons[skeleton].n_rows);
+  }
+  return rows <= priced;
+}
+
 /// What every row of an Einsum costs at least, whatever template it is of; rows that no template
 /// has a tile shape for are dropped.
 std::vector<std::vector<EnergyLatency>> Search::bound_rows(const TileSearchContext& context) {
@@ -38,8 +53,8 @@ std::vector<std::vector<EnergyLatency>> Search::bound_rows(const TileSearchConte
 
 /// All exchanges that bounds leave and partners know, what each costs at least, and how they can
 /// follow each other.
-ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds) {
-  const ExchangeAgreement agreement = find_exchanges(bounds, pricing_order(), false);
+ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds,
+                                 const ExchangeAgreement& agreement) {
   std::vector<std::vector<LowerHull>> costs(shapes_.size());
   rows_.assign(shapes_.size(), {});
   for (const std::size_t e : distinct_) {
@@ -142,9 +157,10 @@ void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBo
 
 /// The best mapping: all that may be little above the bound of the best path, then more and more,
 /// up to what is known, at once where that is near: each round does the work of those before again.
-JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds) {
+JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds,
+                                      const ExchangeAgreement& agreement) {
   constexpr double kFirst = 0.01, kGrowth = 3, kNear = 5, kFar = 0.15;
-  const ThroughBounds all = find_paths(bounds);
+  const ThroughBounds all = find_paths(bounds, agreement);
   if (cancelled()) return {};
   if (all.graph().broken_at) {  // nothing is left that may be better
     open_bound_ = limit_;

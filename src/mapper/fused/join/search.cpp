@@ -467,15 +467,17 @@ MapperResult Search::nothing_yet(double seconds) const {
 
 /// Whether a mapping is known that the paths through the graph of exchanges must beat.
 bool Search::follows_paths() const {
-  return shapes_.size() > 1 && limit_ > 0 && options_.pruning.dead_ends;
+  return shapes_.size() > 1 && limit_ > 0 && options_.pruning.dead_ends && has_short_graph();
 }
 
 /// The best mappings, after the scout.
 JoinResult Search::search_exactly() {
   const std::vector<SearchBound> bounds = this->bounds();
   if (cancelled()) return {};
-  if (follows_paths()) return search_along_paths(bounds);
-  explore(bounds, 0);
+  ExchangeAgreement agreement = find_exchanges(bounds, false);
+  if (cancelled()) return {};
+  if (follows_paths()) return search_along_paths(bounds, agreement);
+  price_all(bounds, std::move(agreement), 0);
   for (const std::size_t e : distinct_) statistics_.mappings_evaluated += tables_[e]->evaluated;
   return join(0);
 }

@@ -62,18 +62,22 @@ class Search {
   void find_starts(const TileSearchContext& context);
   std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) const;
   bool follows_paths() const;
+  bool has_short_graph() const;
   bool may_end_early() const;
   RowGroups rows_of(std::size_t e) const;
   void put_down(std::size_t e, PmappingTable priced, std::size_t* done);
-  ExchangeAgreement find_exchanges(const std::vector<SearchBound>& bounds,
-                                   const std::vector<std::size_t>& order, bool coarse);
+  ExchangeAgreement find_exchanges(const std::vector<SearchBound>& bounds, bool coarse);
+  void price_all(const std::vector<SearchBound>& bounds, ExchangeAgreement agreement,
+                 std::size_t beam);
   std::vector<std::vector<EnergyLatency>> bound_rows(const TileSearchContext& context);
-  ThroughBounds find_paths(const std::vector<SearchBound>& bounds);
+  ThroughBounds find_paths(const std::vector<SearchBound>& bounds,
+                           const ExchangeAgreement& agreement);
   ExchangeGraph connect_rows(const std::vector<std::vector<LowerHull>>& costs);
   void price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
                    std::size_t beam, ThroughBounds* paths);
   void scout_along(const std::vector<SearchBound>& bounds, const ThroughBounds& all, double root);
-  JoinResult search_along_paths(const std::vector<SearchBound>& bounds);
+  JoinResult search_along_paths(const std::vector<SearchBound>& bounds,
+                                const ExchangeAgreement& agreement);
   JoinResult join_within(const ExchangeGraph& graph, double within, std::size_t beam);
   JoinResult search_exactly();
   GraphOptions graph_options() const;
