@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "template.h"
@@ -57,7 +58,7 @@ struct TrackedMemory {
 /// includes everything below), then per tracked memory the persistent reservation. The numbers live
 /// in the table.
 struct PmappingGroup {
-  Compatibility compatibility;
+  std::shared_ptr<const Compatibility> compatibility;  ///< of all copies of the group
   std::size_t stride = 0, count = 0;
   const double* values = nullptr;
   const std::uint32_t* templates = nullptr;    ///< per pmapping

@@ -19,6 +19,6 @@ struct RowGroups {
 
 RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
                      const std::vector<Template>& templates, const ExchangeSpace& space,
-                     std::size_t n_tracked);
+                     std::size_t n_tracked, int threads);
 
 }  // namespace sluice::fused

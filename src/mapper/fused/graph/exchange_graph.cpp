@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 
 #include "group_index.h"
 #include "mapper/common/key_hash.h"
+#include "mapper/common/parallel.h"
 #include "spine_table.h"
 
 namespace sluice::fused {
@@ -69,9 +72,13 @@ class Connector {
 
  private:
   void find_spines(std::size_t e) {
-    std::vector<CompactSpine>& own = own_.emplace_back();
-    for (const PmappingGroup& group : *layers_[e].groups)
-      own.push_back(table_.compact(spine_of(*layers_[e].shape, group.compatibility)));
+    constexpr std::size_t kChunk = 256;
+    const std::vector<PmappingGroup>& groups = *layers_[e].groups;
+    std::vector<CompactSpine>& own = own_.emplace_back(groups.size());
+    parallel_for(options_.threads, (groups.size() + kChunk - 1) / kChunk, [&](std::size_t chunk) {
+      for (std::size_t g = chunk * kChunk; g < std::min(groups.size(), (chunk + 1) * kChunk); ++g)
+        own[g] = table_.compact(spine_of(*layers_[e].shape, *groups[g].compatibility));
+    });
     alive_.emplace_back(own.size(), 1);
     find_least(e);
     std::vector<TensorId>& shared = shared_.emplace_back();
@@ -89,7 +96,7 @@ class Connector {
     EnergyLatency all{infinite, infinite};
     for (const PmappingGroup& group : *layers_[e].groups) {
       EnergyLatency& cost = costs.emplace_back(EnergyLatency{infinite, infinite});
-      const std::size_t levels = group.compatibility.loops.size() + 1;
+      const std::size_t levels = group.compatibility->loops.size() + 1;
       std::vector<double> least(n_tracked, infinite);
       for (std::size_t i = 0; i < group.size(); ++i) {
         const double* value = group.value(i);
@@ -116,34 +123,6 @@ class Connector {
       rest.latency += einsum_least_[later].latency;
     }
     return rest;
-  }
-
-  /// Whether all that is alive while a group of Einsum e runs leaves it the room that it needs.
-  bool fits(std::size_t e, const CompactSpine& before, std::uint32_t g) {
-    const std::size_t n_tracked = options_.tracked->size();
-    alive_now_.clear();
-    add_alive(before, {});
-    add_alive(own_[e][g], table_.live(before));
-    for (std::size_t m = 0; m < n_tracked; ++m) {
-      const TrackedMemory& memory = (*options_.tracked)[m];
-      double bits = group_held_[e][g * n_tracked + m];
-      for (const LiveTensor& tensor : alive_now_)
-        if (tensor.component == memory.component) bits += own_bits(alive_now_, tensor);
-      if (bits > memory.size_bits) return false;
-    }
-    return true;
-  }
-
-  /// Adds a spine's live tensors to `alive_now_`, but those already known.
-  void add_alive(const CompactSpine& spine, const std::vector<LiveTensor>& known) {
-    const std::vector<LiveTensor>& live = table_.live(spine);
-    for (std::size_t t = 0; t < live.size(); ++t) {
-      if (std::any_of(known.begin(), known.end(),
-                      [&](const LiveTensor& other) { return other.id == live[t].id; }))
-        continue;
-      alive_now_.push_back(traced_back(live[t], known));
-      alive_now_.back().bits = spine.bits[t];
-    }
   }
 
   /// Drops the groups with an exchange that some other user of the tensor does not know.
@@ -190,37 +169,132 @@ class Connector {
     const GroupIndex index = std::move(*index_);
     index_.reset();
     if (e + 1 < layers_.size()) index_ = index_of(e + 1, depth_after(e));
-    DistinctSpines after;
-    std::vector<ExchangeEdge> edges;
-    std::vector<EnergyLatency> least;  // per spine after
     SearchBound bound = options_.bound;
     bound.others = {rest_after(e)};
-    CompactSpine joined;
-    std::vector<std::uint32_t> candidates;
-    for (std::uint32_t p = 0; p < before.size(); ++p) {
-      if (is_cancelled(options_.cancel)) break;
-      index.find(before[p], &candidates);
-      for (std::uint32_t g : candidates) {
-        const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
-                                 least_[p].latency + group_least_[e][g].latency};
-        if (bound.hopeless(cost.energy, cost.latency)) continue;
-        SpineTable::Case* const match = table_.match(before[p], own_[e][g], e);
-        if (match == nullptr || !fits(e, before[p], g)) continue;
-        SpineTable::join(*match, before[p], own_[e][g], &joined);
-        if (options_.drop_dead_ends && index_ && !index_->finds(joined)) continue;
-        table_.settle(match, before[p], own_[e][g], e, &joined);
-        const std::uint32_t to = after.number(joined);
-        if (to == least.size()) least.push_back(cost);
-        least[to].energy = std::min(least[to].energy, cost.energy);
-        least[to].latency = std::min(least[to].latency, cost.latency);
-        edges.push_back({p, g, to});
+    // Chunks of spines on several threads; what they find is numbered in their order.
+    constexpr std::size_t kChunk = 512;
+    std::vector<Extension> parts((before.size() + kChunk - 1) / kChunk);
+    parallel_for(options_.threads, parts.size(), [&](std::size_t i) {
+      std::unique_ptr<Worker> worker = take_worker();
+      for (std::size_t p = i * kChunk; p < std::min(before.size(), (i + 1) * kChunk); ++p) {
+        if (is_cancelled(options_.cancel)) break;
+        extend_spine(e, before[p], static_cast<std::uint32_t>(p), index, bound, worker.get(),
+                     &parts[i]);
       }
-    }
-    least_ = std::move(least);
-    std::vector<CompactSpine> spines = after.take();
-    if (options_.beam > 0 && spines.size() > options_.beam) keep_cheapest(bound, &spines, &edges);
-    graph_.edges.push_back(std::move(edges));
+      give_back(std::move(worker));
+    });
+    Extension all = united(&parts);
+    least_ = std::move(all.least);
+    std::vector<CompactSpine> spines = all.after.take();
+    if (options_.beam > 0 && spines.size() > options_.beam)
+      keep_cheapest(bound, &spines, &all.edges);
+    graph_.edges.push_back(std::move(all.edges));
     return spines;
+  }
+
+  /// What spines become with the groups of the next Einsum.
+  struct Extension {
+    DistinctSpines after;
+    std::vector<EnergyLatency> least;  // per spine after
+    std::vector<ExchangeEdge> edges;
+
+    std::uint32_t add(const CompactSpine& spine, const EnergyLatency& cost) {
+      const std::uint32_t to = after.number(spine);
+      if (to == least.size()) least.push_back(cost);
+      least[to].energy = std::min(least[to].energy, cost.energy);
+      least[to].latency = std::min(least[to].latency, cost.latency);
+      return to;
+    }
+  };
+
+  static Extension united(std::vector<Extension>* parts) {
+    if (parts->size() == 1) return std::move(parts->front());
+    Extension all;
+    std::size_t n_edges = 0;
+    for (const Extension& part : *parts) n_edges += part.edges.size();
+    all.edges.reserve(n_edges);
+    for (Extension& part : *parts) {
+      std::vector<std::uint32_t> number;
+      const std::vector<CompactSpine> spines = part.after.take();
+      for (std::size_t s = 0; s < spines.size(); ++s)
+        number.push_back(all.add(spines[s], part.least[s]));
+      for (ExchangeEdge edge : part.edges) {
+        edge.to = number[edge.to];
+        all.edges.push_back(edge);
+      }
+      part = {};
+    }
+    return all;
+  }
+
+  /// What one thread needs to extend spines.
+  struct Worker {
+    Worker(SpineTable* table, const std::vector<std::size_t>* last_use) : joiner(table, last_use) {}
+    SpineJoiner joiner;
+    std::vector<LiveTensor> alive;  // of fits()
+    std::vector<std::uint32_t> candidates;
+    CompactSpine joined;
+  };
+
+  std::unique_ptr<Worker> take_worker() {
+    const std::lock_guard lock(workers_mutex_);
+    if (idle_.empty()) return std::make_unique<Worker>(&table_, &graph_.last_use);
+    std::unique_ptr<Worker> worker = std::move(idle_.back());
+    idle_.pop_back();
+    return worker;
+  }
+
+  void give_back(std::unique_ptr<Worker> worker) {
+    const std::lock_guard lock(workers_mutex_);
+    idle_.push_back(std::move(worker));
+  }
+
+  void extend_spine(std::size_t e, const CompactSpine& before, std::uint32_t p,
+                    const GroupIndex& index, const SearchBound& bound, Worker* worker,
+                    Extension* result) const {
+    index.find(before, &worker->candidates);
+    for (std::uint32_t g : worker->candidates) {
+      const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
+                               least_[p].latency + group_least_[e][g].latency};
+      if (bound.hopeless(cost.energy, cost.latency)) continue;
+      const CompactSpine& own = own_[e][g];
+      SpineJoiner::Case* const match = worker->joiner.match(before, own, e);
+      if (match == nullptr || !fits(e, before, g, &worker->alive)) continue;
+      SpineJoiner::join(*match, before, own, &worker->joined);
+      if (options_.drop_dead_ends && index_ && !index_->finds(worker->joined)) continue;
+      worker->joiner.settle(match, before, own, e, &worker->joined);
+      result->edges.push_back({p, g, result->add(worker->joined, cost)});
+    }
+  }
+
+  /// Whether all that is alive while a group of Einsum e runs leaves it the room that it needs.
+  bool fits(std::size_t e, const CompactSpine& before, std::uint32_t g,
+            std::vector<LiveTensor>* alive) const {
+    const std::size_t n_tracked = options_.tracked->size();
+    alive->clear();
+    add_alive(before, {}, alive);
+    add_alive(own_[e][g], table_.live(before), alive);
+    for (std::size_t m = 0; m < n_tracked; ++m) {
+      const TrackedMemory& memory = (*options_.tracked)[m];
+      double bits = group_held_[e][g * n_tracked + m];
+      for (const LiveTensor& tensor : *alive)
+        if (tensor.component == memory.component) bits += own_bits(*alive, tensor);
+      if (bits > memory.size_bits) return false;
+    }
+    return true;
+  }
+
+  /// Adds a spine's live tensors to those alive, but those already known.
+  void add_alive(const CompactSpine& spine, const std::vector<LiveTensor>& known,
+                 std::vector<LiveTensor>* alive) const {
+    const std::vector<LiveTensor>& live = table_.live(spine);
+    for (std::size_t t = 0; t < live.size(); ++t) {
+      if (std::any_of(known.begin(), known.end(),
+                      [&](const LiveTensor& other) { return other.id == live[t].id; }))
+        continue;
+      alive->push_back(traced_back(live[t], known));
+      alive->back().bits = spine.bits[t];
+    }
   }
 
   /// Of the newest spines those that may end in the cheapest mappings, in their order.
@@ -272,10 +346,11 @@ class Connector {
   std::vector<std::vector<double>> group_held_;  // per Einsum, group and tracked memory: bits
   std::vector<EnergyLatency> einsum_least_;      // per Einsum
   std::vector<EnergyLatency> least_;             // per spine of the newest layer
-  std::vector<LiveTensor> alive_now_;            // of fits()
   std::optional<GroupIndex> index_;              // of the Einsum that comes next
   ExchangeGraph graph_;
-  SpineTable table_{graph_.last_use};
+  SpineTable table_;
+  std::mutex workers_mutex_;
+  std::vector<std::unique_ptr<Worker>> idle_;
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ struct GraphOptions {
   const std::vector<TrackedMemory>* tracked = nullptr;
   std::size_t beam = 0;  ///< > 0: keep so many spines a layer, the cheapest so far (not exact)
   const std::atomic<bool>* cancel = nullptr;
+  int threads = 1;
 };
 
 /// Connects the compatibilities of all Einsums, in order.

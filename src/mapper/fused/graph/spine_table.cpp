@@ -43,7 +43,10 @@ std::uint32_t SpineTable::number_extent(const SpineLoop& loop) {
   return at->second;
 }
 
-std::uint32_t SpineTable::number_structure(const Spine& spine) {
+namespace {
+
+/// All of a spine but its extents.
+Key key_of_structure(const Spine& spine) {
   Key key{static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence,
           spine.recurrence_goes_on};
   for (std::size_t l = 0; l < spine.loops.size(); ++l) {
@@ -60,8 +63,16 @@ std::uint32_t SpineTable::number_structure(const Spine& spine) {
     key.push_back(static_cast<std::int64_t>(tensor.origin.index()));
     key.push_back(tensor.copies);
   }
-  const auto [at, inserted] =
-      structure_number_.try_emplace(key, static_cast<std::uint32_t>(structures_.size()));
+  return key;
+}
+
+}  // namespace
+
+std::uint32_t SpineTable::number_structure(const Spine& spine) {
+  Key key = key_of_structure(spine);
+  const std::lock_guard lock(mutex_);
+  const auto [at, inserted] = structure_number_.try_emplace(
+      std::move(key), static_cast<std::uint32_t>(structures_.size()));
   if (inserted) structures_.push_back(spine);
   return at->second;
 }
@@ -69,7 +80,11 @@ std::uint32_t SpineTable::number_structure(const Spine& spine) {
 CompactSpine SpineTable::compact(const Spine& spine) {
   CompactSpine result;
   result.structure = number_structure(spine);
-  for (const SpineLoop& loop : spine.loops) result.extents.push_back(number_extent(loop));
+  result.extents.reserve(spine.loops.size());
+  {
+    const std::lock_guard lock(mutex_);
+    for (const SpineLoop& loop : spine.loops) result.extents.push_back(number_extent(loop));
+  }
   for (const LiveTensor& tensor : spine.live) {
     result.exchanges.push_back(exchange_of(spine, tensor));
     result.bits.push_back(tensor.bits);
@@ -91,12 +106,12 @@ Spine SpineTable::expand(const CompactSpine& compact) const {
   return spine;
 }
 
-std::optional<SpineTable::Case> SpineTable::work_out(const Spine& prefix, const Spine& next,
-                                                     std::size_t einsum) const {
+std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, const Spine& next,
+                                                       std::size_t einsum) const {
   Case result;
   const std::optional<Match> match = match_spines(prefix, next);
   if (!match) return std::nullopt;
-  const JoinedSpine joined = join_spines(prefix, next, *match, last_use_, einsum);
+  const JoinedSpine joined = join_spines(prefix, next, *match, *last_use_, einsum);
   if (!joined.connected) return std::nullopt;
   const std::size_t depth = joined.spine.loops.size();
   result.loops.assign(match->loops.begin(),
@@ -122,8 +137,8 @@ std::optional<SpineTable::Case> SpineTable::work_out(const Spine& prefix, const 
   return result;
 }
 
-SpineTable::Case* SpineTable::match(const CompactSpine& prefix, const CompactSpine& next,
-                                    std::size_t einsum) {
+SpineJoiner::Case* SpineJoiner::match(const CompactSpine& prefix, const CompactSpine& next,
+                                      std::size_t einsum) {
   if (next.extents.size() < prefix.extents.size()) return nullptr;
   std::uint64_t key = KeyHash::mix(einsum + 1);
   key = KeyHash::mix(key ^ (std::uint64_t{prefix.structure} << 32U | next.structure));
@@ -135,18 +150,15 @@ SpineTable::Case* SpineTable::match(const CompactSpine& prefix, const CompactSpi
     }
     key = KeyHash::mix(key ^ equal);
   }
-  const auto [at, inserted] = case_number_.try_emplace(key, kNoMatch);
-  if (inserted) {
-    if (std::optional<Case> found = work_out(expand(prefix), expand(next), einsum)) {
-      at->second = static_cast<std::uint32_t>(cases_.size());
-      cases_.push_back(std::move(*found));
-    }
-  }
-  return at->second == kNoMatch ? nullptr : &cases_[at->second];
+  const auto [at, inserted] = cases_.try_emplace(key, nullptr);
+  if (inserted)
+    if (auto found = work_out(table_->expand(prefix), table_->expand(next), einsum))
+      at->second = std::make_unique<Case>(std::move(*found));
+  return at->second.get();
 }
 
-void SpineTable::join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
-                      CompactSpine* joined) {
+void SpineJoiner::join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
+                       CompactSpine* joined) {
   joined->extents.clear();
   joined->exchanges.clear();
   joined->bits.clear();
@@ -159,8 +171,8 @@ void SpineTable::join(const Case& found, const CompactSpine& prefix, const Compa
   }
 }
 
-void SpineTable::settle(Case* found, const CompactSpine& prefix, const CompactSpine& next,
-                        std::size_t einsum, CompactSpine* joined) {
+void SpineJoiner::settle(Case* found, const CompactSpine& prefix, const CompactSpine& next,
+                         std::size_t einsum, CompactSpine* joined) {
   // Loops of a block stand in the order of their sort keys, which begin with the extent.
   const std::size_t depth = joined->extents.size();
   from_.resize(depth);
@@ -171,7 +183,7 @@ void SpineTable::settle(Case* found, const CompactSpine& prefix, const CompactSp
                      from_.begin() + static_cast<std::ptrdiff_t>(last),
                      [&](std::uint32_t a, std::uint32_t b) {
                        const std::uint32_t x = joined->extents[a], y = joined->extents[b];
-                       return x != y ? extents_[x] < extents_[y] : found->rank[a] < found->rank[b];
+                       return x != y ? table_->is_before(x, y) : found->rank[a] < found->rank[b];
                      });
     first = last;
   }
@@ -188,9 +200,9 @@ void SpineTable::settle(Case* found, const CompactSpine& prefix, const CompactSp
     joined->structure = known->second;
     return;
   }
-  const Spine left = expand(prefix), right = expand(next);
-  joined->structure = number_structure(
-      join_spines(left, right, *match_spines(left, right), last_use_, einsum).spine);
+  const Spine left = table_->expand(prefix), right = table_->expand(next);
+  joined->structure = table_->number_structure(
+      join_spines(left, right, *match_spines(left, right), *last_use_, einsum).spine);
   if (packs) found->structure.emplace(order, joined->structure);
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <oneapi/tbb/concurrent_vector.h>
+
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -25,28 +28,13 @@ struct CompactSpine {
   }
 };
 
-/// Joins spines by number. Whether and how two spines match depends on their structures and on
-/// which loops have equal extents; each such case is worked out once (match_spines, join_spines)
-/// and remembered.
+/// Numbers spines: several threads may use it at once. Which number a spine has depends on who
+/// came first, and nothing else does.
 class SpineTable {
  public:
-  /// `last_use` per tensor, as in join_spines.
-  explicit SpineTable(const std::vector<std::size_t>& last_use) : last_use_(last_use) {}
-
   CompactSpine compact(const Spine& spine);
-
-  /// How two spines are joined, for all of their structures and equal extents.
-  struct Case;
-
-  /// How Einsum number `einsum` stands under all open loops of a prefix; null: it cannot. Valid
-  /// until the next call.
-  Case* match(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
-  /// The spine after joining matching ones, but for its structure and the order of its loops.
-  static void join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
-                   CompactSpine* joined);
-  /// Completes what join() began.
-  void settle(Case* found, const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
-              CompactSpine* joined);
+  std::uint32_t number_structure(const Spine& spine);
+  Spine expand(const CompactSpine& spine) const;
 
   /// Per loop of a spine: it may not be permuted with the one above it.
   const std::vector<bool>& stop_before(const CompactSpine& spine) const {
@@ -56,6 +44,11 @@ class SpineTable {
   /// The live tensors of a spine; for their reservations see `CompactSpine::bits`.
   const std::vector<LiveTensor>& live(const CompactSpine& spine) const {
     return structures_[spine.structure].live;
+  }
+
+  /// Whether a loop of this extent stands above one of the other, if they may be permuted.
+  bool is_before(std::uint32_t extent, std::uint32_t other) const {
+    return extents_[extent] < extents_[other];
   }
 
  private:
@@ -70,25 +63,48 @@ class SpineTable {
     bool operator<(const Extent& other) const { return key() < other.key(); }
   };
 
-  std::uint32_t number_extent(const SpineLoop& loop);
-  std::uint32_t number_structure(const Spine& spine);
-  Spine expand(const CompactSpine& spine) const;
+  std::uint32_t number_extent(const SpineLoop& loop);  // under mutex_
+
+  std::mutex mutex_;
+  tbb::concurrent_vector<Extent> extents_;
+  std::map<Extent, std::uint32_t> extent_number_;
+  tbb::concurrent_vector<Spine> structures_;  // with some extents
+  std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
+};
+
+/// Joins spines by number, for one thread. Whether and how two spines match depends on their
+/// structures and on which loops have equal extents; each such case is worked out once
+/// (match_spines, join_spines) and remembered.
+class SpineJoiner {
+ public:
+  /// `last_use` per tensor, as in join_spines.
+  SpineJoiner(SpineTable* table, const std::vector<std::size_t>* last_use)
+      : table_(table), last_use_(last_use) {}
+
+  /// How two spines are joined, for all of their structures and equal extents.
+  struct Case;
+
+  /// How Einsum number `einsum` stands under all open loops of a prefix; null: it cannot.
+  Case* match(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  /// The spine after joining matching ones, but for its structure and the order of its loops.
+  static void join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
+                   CompactSpine* joined);
+  /// Completes what join() began.
+  void settle(Case* found, const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
+              CompactSpine* joined);
+
+ private:
   std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
 
-  const std::vector<std::size_t>& last_use_;
-  std::vector<Extent> extents_;
-  std::map<Extent, std::uint32_t> extent_number_;
-  std::vector<Spine> structures_;  // with some extents
-  std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
-  std::deque<Case> cases_;                      // those that match
+  SpineTable* table_;
+  const std::vector<std::size_t>* last_use_;
   std::vector<std::uint32_t> from_, in_order_;  // of settle()
-  /// By a hash of all that decides a case: which of `cases_` it is, or kNoMatch.
-  static constexpr std::uint32_t kNoMatch = ~std::uint32_t{0};
-  std::unordered_map<std::uint64_t, std::uint32_t> case_number_;
+  /// By a hash of all that decides a case; null: no match.
+  std::unordered_map<std::uint64_t, std::unique_ptr<Case>> cases_;
 };
 
 /// Complete but for the order of loops that may be permuted.
-struct SpineTable::Case {
+struct SpineJoiner::Case {
   std::vector<std::pair<std::int32_t, std::int32_t>> loops;  // open ones: in prefix, in next
   std::vector<std::uint32_t> rank;                   // per loop: order of all but its extent
   std::vector<std::size_t> block_end;                // loops of one block may be permuted

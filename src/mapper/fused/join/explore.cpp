@@ -54,7 +54,8 @@ ExchangeAgreement Search::find_exchanges(const std::vector<SearchBound>& bounds,
 }
 
 RowGroups Search::rows_of(std::size_t e) const {
-  return group_rows(problem_, shapes_[e], templates_[e], spaces_[e], tracked_.size());
+  return group_rows(problem_, shapes_[e], templates_[e], spaces_[e], tracked_.size(),
+                    options_.threads);
 }
 
 void Search::put_down(std::size_t e, PmappingTable priced, std::size_t* done) {

@@ -92,7 +92,7 @@ class Joiner {
           char& later = persistent_after_[e - 1][m];
           for (std::size_t i = 0; i < group.size() && later == 0; ++i)
             later = group.value(i)[group.stride - tracked + m] > 0;
-          for (const Backing& backing : group.compatibility.backings)
+          for (const Backing& backing : group.compatibility->backings)
             if (backing.persistent && backing.component == (*context_.tracked)[m].component)
               later = 1;
         }
@@ -220,7 +220,7 @@ class Joiner {
     for (const ExchangeEdge& edge : edges)
       if (next[edge.group].group == nullptr)
         next[edge.group] = {&groups[edge.group],
-                            spine_of(*context_.shapes[e], groups[edge.group].compatibility)};
+                            spine_of(*context_.shapes[e], *groups[edge.group].compatibility)};
     return next;
   }
 

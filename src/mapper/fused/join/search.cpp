@@ -144,6 +144,7 @@ GraphOptions Search::graph_options() const {
   graph_options.drop_dead_ends = options_.pruning.dead_ends;
   graph_options.tracked = &tracked_;
   graph_options.cancel = control_.cancel;
+  graph_options.threads = options_.threads;
   graph_options.bound.active = limit_ > 0;
   graph_options.bound.limit = limit_;
   graph_options.bound.objective = options_.objectives.front();
@@ -362,7 +363,7 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
     const std::uint32_t* states =
         tables_[e]->states.data() + group.first_state[joined.chosen[e].index];
     const Template& templ = tables_[e]->templates[t];
-    parts.push_back({&shapes_[e], &templ, &group.compatibility,
+    parts.push_back({&shapes_[e], &templ, group.compatibility.get(),
                      loop_trips(shapes_[e], templ, compiled_[same_as_[e]][t], states)});
   }
   MappedResult result;
