@@ -155,12 +155,44 @@ void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBo
   if (!cancelled()) join_within(paths.graph(), 0, kJoinBeam);
 }
 
-/// The best mapping: all that may be little above the bound of the best path, then more and more,
-/// up to what is known, at once where that is near: each round does the work of those before again.
+/// The best mapping, priced along the paths of a graph of bounds.
 JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds,
                                       const ExchangeAgreement& agreement) {
-  constexpr double kFirst = 0.01, kGrowth = 3, kNear = 5, kFar = 0.15;
   const ThroughBounds all = find_paths(bounds, agreement);
+  const auto scout = [&](double root) { scout_along(bounds, all, root); };
+  return search_in_rounds(all, scout, [&](const SearchBound& limit, ThroughBounds* paths) {
+    price_along(bounds, limit, 0, paths);
+  });
+}
+
+/// The best mapping, of tables that are priced.
+JoinResult Search::search_priced() {
+  ExchangeGraph graph = connect(0);
+  if (cancelled()) return {};
+  std::vector<std::vector<LowerHull>> costs(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    if (same_as_[e] != e) {
+      costs[e] = costs[same_as_[e]];
+      continue;
+    }
+    for (const PmappingGroup& group : tables_[e]->groups) costs[e].push_back(hull_of(group));
+  }
+  const ThroughBounds all(std::move(graph), std::move(costs), options_.threads);
+  const auto scout = [&](double root) {
+    ThroughBounds paths = all;
+    paths.update({.active = true, .objective = options_.objectives.front(), .limit = std::sqrt(root * limit_)});
+    join_within(paths.graph(), 0, kJoinBeam);
+  };
+  return search_in_rounds(
+      all, scout, [](const SearchBound& limit, ThroughBounds* paths) { paths->update(limit); });
+}
+
+/// First all that may be little above the bound of the best path, then more and more, up to what is
+/// known, at once where that is near: each round does the work of those before again.
+JoinResult Search::search_in_rounds(
+    const ThroughBounds& all, const std::function<void(double root)>& scout,
+    const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow) {
+  constexpr double kFirst = 0.01, kGrowth = 3, kNear = 5, kFar = 0.15;
   if (cancelled()) return {};
   if (all.graph().broken_at) {  // nothing is left that may be better
     open_bound_ = limit_;
@@ -174,13 +206,13 @@ JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds,
   paths.update(limit);
   const double root = std::min(limit_, paths.least(limit));
   open_bound_ = root;
-  if (limit_ > root * (1 + kFar)) scout_along(bounds, all, root);
+  if (limit_ > root * (1 + kFar)) scout(root);
   for (double share = kFirst;; share *= kGrowth) {
     take_incumbent();
     const bool is_near = limit_ <= root * (1 + kNear * share);
     limit.limit = is_near ? limit_ : std::min(limit_, root * (1 + share));
     paths = all;
-    price_along(bounds, limit, 0, &paths);
+    narrow(limit, &paths);
     if (cancelled()) return {};
     JoinResult join = join_within(paths.graph(), limit.limit, 0);
     if (cancelled()) return {};

@@ -467,8 +467,13 @@ MapperResult Search::nothing_yet(double seconds) const {
 }
 
 /// Whether a mapping is known that the paths through the graph of exchanges must beat.
+bool Search::knows_mapping() const {
+  return shapes_.size() > 1 && limit_ > 0 && options_.pruning.dead_ends;
+}
+
+/// Whether the graph comes before the prices.
 bool Search::follows_paths() const {
-  return shapes_.size() > 1 && limit_ > 0 && options_.pruning.dead_ends && has_short_graph();
+  return knows_mapping() && has_short_graph();
 }
 
 /// The best mappings, after the scout.
@@ -480,7 +485,7 @@ JoinResult Search::search_exactly() {
   if (follows_paths()) return search_along_paths(bounds, agreement);
   price_all(bounds, std::move(agreement), 0);
   for (const std::size_t e : distinct_) statistics_.mappings_evaluated += tables_[e]->evaluated;
-  return join(0);
+  return knows_mapping() ? search_priced() : join(0);
 }
 
 tl::expected<MapperResult, NoMapping> Search::run() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -61,6 +62,7 @@ class Search {
   static void keep_agreed(const ExchangeRequest& request, ExchangeSpace* space);
   void find_starts(const TileSearchContext& context);
   std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) const;
+  bool knows_mapping() const;
   bool follows_paths() const;
   bool has_short_graph() const;
   bool may_end_early() const;
@@ -78,6 +80,10 @@ class Search {
   void scout_along(const std::vector<SearchBound>& bounds, const ThroughBounds& all, double root);
   JoinResult search_along_paths(const std::vector<SearchBound>& bounds,
                                 const ExchangeAgreement& agreement);
+  JoinResult search_priced();
+  JoinResult search_in_rounds(
+      const ThroughBounds& all, const std::function<void(double root)>& scout,
+      const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow);
   JoinResult join_within(const ExchangeGraph& graph, double within, std::size_t beam);
   JoinResult search_exactly();
   GraphOptions graph_options() const;
