@@ -35,8 +35,8 @@ class RowReader {
     std::vector<std::pair<Key, Compatibility>> rows(last - first);
     parallel_for(threads_, (rows.size() + kChunk - 1) / kChunk, [&](std::size_t chunk) {
       for (std::size_t i = chunk * kChunk; i < std::min(rows.size(), (chunk + 1) * kChunk); ++i) {
-        rows[i].second = compatibility_of(problem_, shape_, templates_[skeleton.templ],
-                                          skeleton.row(first + i));
+        rows[i].second =
+            compatibility_of(problem_, shape_, templates_[skeleton.templ], skeleton.row(first + i));
         rows[i].first = compatibility_key(rows[i].second);
       }
     });
@@ -87,8 +87,8 @@ RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
     for (std::size_t first = 0; first < skeleton.n_rows; first += kAtOnce) {
       for (auto& [key, compatibility] :
            reader.read(skeleton, first, std::min(skeleton.n_rows, first + kAtOnce))) {
-        const auto [at, is_new] = known.try_emplace(
-            std::move(key), static_cast<std::uint32_t>(result.groups.size()));
+        const auto [at, is_new] =
+            known.try_emplace(std::move(key), static_cast<std::uint32_t>(result.groups.size()));
         of_row.push_back(at->second);
         if (is_new) result.groups.push_back(group_of(std::move(compatibility), n_tracked));
       }

@@ -71,8 +71,8 @@ Key key_of_structure(const Spine& spine) {
 std::uint32_t SpineTable::number_structure(const Spine& spine) {
   Key key = key_of_structure(spine);
   const std::lock_guard lock(mutex_);
-  const auto [at, inserted] = structure_number_.try_emplace(
-      std::move(key), static_cast<std::uint32_t>(structures_.size()));
+  const auto [at, inserted] =
+      structure_number_.try_emplace(std::move(key), static_cast<std::uint32_t>(structures_.size()));
   if (inserted) structures_.push_back(spine);
   return at->second;
 }

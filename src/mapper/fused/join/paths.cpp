@@ -180,7 +180,9 @@ JoinResult Search::search_priced() {
   const ThroughBounds all(std::move(graph), std::move(costs), options_.threads);
   const auto scout = [&](double root) {
     ThroughBounds paths = all;
-    paths.update({.active = true, .objective = options_.objectives.front(), .limit = std::sqrt(root * limit_)});
+    paths.update({.active = true,
+                  .objective = options_.objectives.front(),
+                  .limit = std::sqrt(root * limit_)});
     join_within(paths.graph(), 0, kJoinBeam);
   };
   return search_in_rounds(

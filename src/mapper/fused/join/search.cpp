@@ -472,9 +472,7 @@ bool Search::knows_mapping() const {
 }
 
 /// Whether the graph comes before the prices.
-bool Search::follows_paths() const {
-  return knows_mapping() && has_short_graph();
-}
+bool Search::follows_paths() const { return knows_mapping() && has_short_graph(); }
 
 /// The best mappings, after the scout.
 JoinResult Search::search_exactly() {
