@@ -67,6 +67,8 @@ constexpr Switch kSwitches[] = {
     {"isomorphic_einsums off", &PruningRules::isomorphic_einsums},
     {"reservation_relevance off", &PruningRules::reservation_relevance},
     {"dead_ends off", &PruningRules::dead_ends},
+    {"graph_first off", &PruningRules::graph_first},
+    {"held_bounds off", &PruningRules::held_bounds},
     {"redundant_templates off", &PruningRules::redundant_templates},
 };
 

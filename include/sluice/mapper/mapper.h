@@ -28,6 +28,8 @@ struct PruningRules {
   bool isomorphic_einsums = true;     ///< explore equal Einsums once
   bool reservation_relevance = true;  ///< drop reservations that cannot bind
   bool dead_ends = true;              ///< price only exchanges that can be part of a whole mapping
+  bool graph_first = true;            ///< price along paths of a graph of bounds, if it is short
+  bool held_bounds = true;            ///< bound completions by what earlier Einsums hold
   bool redundant_templates = true;    ///< canonical storage orders and loop placements only
 };
 

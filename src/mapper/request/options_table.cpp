@@ -183,6 +183,8 @@ constexpr PruningRule kPruningRules[] = {
     {"isomorphic_einsums", &PruningRules::isomorphic_einsums},
     {"reservation_relevance", &PruningRules::reservation_relevance},
     {"dead_ends", &PruningRules::dead_ends},
+    {"graph_first", &PruningRules::graph_first},
+    {"held_bounds", &PruningRules::held_bounds},
     {"redundant_templates", &PruningRules::redundant_templates},
 };
 

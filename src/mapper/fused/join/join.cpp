@@ -123,7 +123,8 @@ class Joiner {
 
   /// Whether there is something to beat, and something to hold.
   bool knows_held() const {
-    return bound_.active && !context_.tracked->empty() && !completions_.front().front().empty();
+    return context_.options->pruning.held_bounds && bound_.active && !context_.tracked->empty() &&
+           !completions_.front().front().empty();
   }
 
   /// Bounds that know what earlier Einsums hold take a moment for every edge: where these are many,

@@ -472,7 +472,9 @@ bool Search::knows_mapping() const {
 }
 
 /// Whether the graph comes before the prices.
-bool Search::follows_paths() const { return knows_mapping() && has_short_graph(); }
+bool Search::follows_paths() const {
+  return knows_mapping() && options_.pruning.graph_first && has_short_graph();
+}
 
 /// The best mappings, after the scout.
 JoinResult Search::search_exactly() {
