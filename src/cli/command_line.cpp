@@ -51,12 +51,40 @@ constexpr const char* kSpecsHelp =
 /// An option that may be given several times, with one value each.
 void repeat(CLI::Option* option) { option->take_all()->allow_extra_args(false); }
 
+/// What makes a training step of the workload.
+void add_training(CLI::App& command, SpecArguments& specs) {
+  const std::map<std::string, Optimizer> optimizers{
+      {"none", Optimizer::kNone}, {"sgd", Optimizer::kSgd}, {"adam", Optimizer::kAdam}};
+  CLI::Option* const training =
+      command.add_flag("--training", specs.is_training,
+                       "Add the backward pass: the workload becomes a training step");
+  command
+      .add_option("--optimizer", specs.training.optimizer,
+                  "What follows the gradients: none (default), sgd or adam")
+      ->transform(CLI::CheckedTransformer(optimizers).description(""))
+      ->type_name("NAME")
+      ->needs(training);
+  command
+      .add_option("--recompute", specs.training.recompute,
+                  "Intermediates that the backward pass makes again, or `all`")
+      ->delimiter(',')
+      ->type_name("TENSOR,...")
+      ->needs(training);
+  command
+      .add_option("--gradients-of", specs.training.gradients_of,
+                  "Inputs that get gradients. Default: all that are the same for every sample")
+      ->delimiter(',')
+      ->type_name("TENSOR,...")
+      ->needs(training);
+}
+
 void add_specs(CLI::App& command, const std::string& name, ParsedArguments& parsed) {
   command.add_option(name, parsed.specs.names, kSpecsHelp)->required()->option_text(" ");
   repeat(command
              .add_option("--set", parsed.specs.assignments,
                          "Set a variable of the specs, or any field by its path")
              ->type_name("NAME=VALUE"));
+  add_training(command, parsed.specs);
 }
 
 void add_output(CLI::App& command, ParsedArguments& parsed) {

@@ -69,6 +69,24 @@ Relevance held_relevance(const Einsum& einsum, TensorId tensor, RankVariableId v
   return strongest;
 }
 
+bool tells_points_apart(const Einsum& einsum) {
+  std::vector<RankVariableId> known;
+  const auto is_known = [&](const AffineTerm& term) {
+    return std::find(known.begin(), known.end(), term.variable) != known.end();
+  };
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (const AffineExpression& index : einsum.output().projection) {
+      if (std::count_if(index.terms.begin(), index.terms.end(), is_known) + 1 !=
+          static_cast<std::ptrdiff_t>(index.terms.size()))
+        continue;
+      known.push_back(std::find_if_not(index.terms.begin(), index.terms.end(), is_known)->variable);
+      progress = true;
+    }
+  }
+  return known.size() == einsum.iteration_space.size();
+}
+
 std::int64_t variable_size(const Einsum& einsum, RankVariableId variable) {
   for (const VariableRange& range : einsum.iteration_space)
     if (range.variable == variable) return range.size;

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sluice/frontend/component_class.h"
 #include "sluice/model/collective_cost.h"
 #include "sluice/model/latency_policy.h"
+#include "sluice/workload/backward.h"
 
 namespace sluice {
 
@@ -26,6 +28,8 @@ struct LoadOptions {
   ComponentClasses component_classes;     ///< beside those of the library
   CollectiveAlgorithms collective_algorithms = standard_collective_algorithms();  ///< of mappings
   LatencyPolicies latency_policies = standard_latency_policies();  ///< of `mapper: {latency: …}`
+  /// The workload becomes a training step of it, before mappings and constraints are read.
+  std::optional<BackwardOptions> training;
   LoadLimits limits;
 };
 

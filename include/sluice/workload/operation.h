@@ -32,6 +32,7 @@ enum class OperationKind : std::uint8_t {
   kCos,
   kSquare,
   kRelu,
+  kStep,  ///< 1 from 0 on, 0 below: the slope of relu and max
   kCopy,  ///< moves a value unchanged (`T[i] = U[i]` that is not an alias)
 };
 inline constexpr int kOperationKindCount = static_cast<int>(OperationKind::kCopy) + 1;

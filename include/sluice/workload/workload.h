@@ -31,7 +31,8 @@ struct Tensor {
   std::vector<RankId> ranks;  ///< outermost first; a 0-dimensional tensor has none
   bool persistent = false;    ///< stays in its backing memory during the whole run
   std::optional<double>
-      initial;  ///< value of slice 0 of a recurrence's state (`initial: {RM: -inf}`)
+      initial;  ///< value of slice 0 of a recurrence's state (`initial: {RM: -inf}`); of another
+                ///< tensor that is made, of the elements that no point writes
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
@@ -108,6 +109,11 @@ Relevance relevance(const TensorAccess& access, RankVariableId variable);
 /// sees it: partial also where two accesses differ in constants alone (`T[i]` and `T[i+1]`), so
 /// that the tiles of neighbouring steps overlap.
 Relevance held_relevance(const Einsum& einsum, TensorId tensor, RankVariableId variable);
+
+/// Whether the output's indices tell an Einsum's points apart: each variable follows from an
+/// index whose other variables follow from others. They do not where a variable is absent on the
+/// left, or only in sums with others (`D[2*p+r]`).
+bool tells_points_apart(const Einsum& einsum);
 
 /// Size of a variable in an Einsum; the variable must be one of its own.
 std::int64_t variable_size(const Einsum& einsum, RankVariableId variable);

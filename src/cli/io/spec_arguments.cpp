@@ -142,6 +142,7 @@ Specs load(const SpecArguments& arguments) {
   options.variables = variables_of(arguments.assignments);
   for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder, kComponentFolder})
     options.library_dirs.push_back((library_dir() / folder).string());
+  if (arguments.is_training) options.training = arguments.training;
   Result<Specs> specs = load_specs(files, options);
   if (!specs) throw Failure(specs.error());
   name_after_files(*specs, files);

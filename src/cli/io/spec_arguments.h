@@ -13,6 +13,8 @@ namespace sluice::cli {
 struct SpecArguments {
   std::vector<std::string> names;        ///< files or names of the library, in the order given
   std::vector<std::string> assignments;  ///< `--set NAME=VALUE`
+  bool is_training = false;              ///< `--training`: a training step of the workload
+  BackwardOptions training;
 };
 
 /// `--set` as pairs. Throws Failure where one assigns nothing.

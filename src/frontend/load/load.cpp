@@ -37,6 +37,7 @@ class Loader {
       const WorkloadSource source =
           read_workload(context_, *workload, renames.get(), default_name(*workload));
       specs_.workload = build_workload(context_, source);
+      add_backward_pass(*workload);
     }
     const YamlPointer arch = section(map, "arch");
     std::vector<ArchExpression> expressions;
@@ -58,6 +59,18 @@ class Loader {
     for (const YamlEntry& entry : merged_.root->entries)
       if (entry.key->text == key) return unfolded(entry.value);
     return nullptr;
+  }
+
+  void add_backward_pass(const YamlNode& at) {
+    const std::optional<BackwardOptions>& training = context_.options().training;
+    if (!training || !specs_.workload || context_.has_errors()) return;
+    Result<Workload> step = derive_backward(*specs_.workload, *training);
+    if (step) {
+      specs_.workload = std::move(*step);
+      return;
+    }
+    for (const Diagnostic& mistake : step.error())
+      context_.error(at, "training step: " + mistake.message, mistake.hint);
   }
 
   /// Null after a mistake in a repetition: what it would have made is not known.

@@ -330,8 +330,10 @@ class RankSizes {
       const std::int64_t high = std::min(reads->high, rank.size - 1);
       const bool is_state =
           written.projection[i].terms.size() == 1 && written.projection[i].constant > 0;
-      const bool has_initial = is_state && has_initial_value(tensor.name);
-      if (low > high || ((low >= writes->low || has_initial) && high <= writes->high)) continue;
+      const bool has_initial = has_initial_value(tensor.name);
+      if (low > high || (has_initial && !is_state) ||
+          ((low >= writes->low || has_initial) && high <= writes->high))
+        continue;
       const SourcePlace place = source_.einsums[reader.index()].accesses[a].place;
       if (low < writes->low && is_state)
         error(place, fmt::format("{} is read before it is first written", tensor.name),

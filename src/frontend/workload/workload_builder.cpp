@@ -241,28 +241,6 @@ class WorkloadBuilder {
             einsum.iteration_space.push_back({term.variable, 0, 1});
   }
 
-  /// Whether the output's indices tell an Einsum's points apart: each variable follows from an
-  /// index whose other variables follow from others. They do not where a variable is absent on the
-  /// left, or only in sums with others (`D[2*p+r]`).
-  static bool tells_points_apart(const Einsum& einsum) {
-    std::vector<RankVariableId> known;
-    const auto is_known = [&](const AffineTerm& term) {
-      return std::find(known.begin(), known.end(), term.variable) != known.end();
-    };
-    for (bool progress = true; progress;) {
-      progress = false;
-      for (const AffineExpression& index : einsum.output().projection) {
-        if (std::count_if(index.terms.begin(), index.terms.end(), is_known) + 1 !=
-            static_cast<std::ptrdiff_t>(index.terms.size()))
-          continue;
-        known.push_back(
-            std::find_if_not(index.terms.begin(), index.terms.end(), is_known)->variable);
-        progress = true;
-      }
-    }
-    return known.size() == einsum.iteration_space.size();
-  }
-
   /// Sum unless another reduction is named; none where every point writes a value of its own.
   static void set_reduction(Einsum& einsum) {
     if (tells_points_apart(einsum))

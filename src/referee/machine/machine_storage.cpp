@@ -177,8 +177,8 @@ void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buf
                                   points_.name(tensor, element)));
     }
     const bool is_made = made_[tensor.index()].has(element);
-    if (is_made || (is_produced && !is_state_[tensor.index()])) continue;
     const auto& initial = workload_[tensor].initial;
+    if (is_made || (is_produced && !is_state_[tensor.index()] && !initial)) continue;
     cell = {initial && is_produced ? *initial : inputs_.at(tensor, element), true};
   }
 }

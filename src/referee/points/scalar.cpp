@@ -37,6 +37,8 @@ double unary(OperationKind kind, double x) {
       return x * x;
     case OperationKind::kRelu:
       return std::max(x, 0.0);
+    case OperationKind::kStep:
+      return x >= 0 ? 1 : 0;
     default:
       break;
   }

@@ -114,9 +114,10 @@ const PlainEvaluation::Value& PlainEvaluation::found(TensorId tensor, Element el
 /// Of what no Einsum makes.
 PlainEvaluation::Value PlainEvaluation::given(TensorId tensor, Element element) const {
   if (!points_.is_inside(tensor, element)) return {0, 0};  // padding
-  // Between the strides of an output's windows.
-  if (producer_[tensor.index()] && !known_[tensor.index()].is_state) return {std::nan(""), 0};
   const auto& initial = workload_[tensor].initial;
+  // Between the strides of an output's windows.
+  if (producer_[tensor.index()] && !known_[tensor.index()].is_state && !initial)
+    return {std::nan(""), 0};
   const double number =
       initial && producer_[tensor.index()] ? *initial : inputs_.at(tensor, element);
   return {number, std::fabs(number)};

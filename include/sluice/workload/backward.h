@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sluice/support/diagnostic.h"
+#include "sluice/workload/workload.h"
+
+namespace sluice {
+
+/// What follows the gradients of a training step.
+enum class Optimizer : std::uint8_t { kNone, kSgd, kAdam };
+
+struct BackwardOptions {
+  /// Inputs of the workload whose gradients are asked for. Empty: all but those that differ from
+  /// sample to sample, which have the outermost rank of the input that is read first. If all have
+  /// it: all.
+  std::vector<std::string> gradients_of;
+  /// Intermediates that are made again before the backward pass reads them, rather than kept.
+  /// `all`: every one whose maker reads something.
+  std::vector<std::string> recompute;
+  Optimizer optimizer = Optimizer::kNone;
+};
+
+/// A training step of a workload: its Einsums, then those that make the gradients, then the
+/// optimizer's.
+///
+/// Reverse-mode differentiation, Einsum by Einsum: of Y[o] = Σ f(A[a], B[b], …) each operand that
+/// matters gets grad_A[a] = Σ grad_Y[o] · ∂f/∂A, an Einsum with the same iteration space in which A
+/// and Y have changed places. The gradient of an output Y of the workload is an input, `grad_Y`.
+/// - Padding gets no gradient: what is written outside a rank is dropped. Elements that no one
+///   reads have gradient 0.
+/// - Tensors with several readers get the sum of what comes from each (`grad_A_from_READER`).
+/// - A maximum or minimum passes on to every element that equals it.
+/// - A recurrence T[i+1] = f(T[i]) is walked backwards, by a recurrence of its own
+/// (`grad_T_passed`).
+/// - Operations on stored values: the result of exp, tanh, … is read, not computed again.
+///
+/// Errors name the tensor: unknown names in the options, a product over terms that may be 0
+/// (`prod`), recurrences that wait for each other.
+Result<Workload> derive_backward(const Workload& forward, const BackwardOptions& options = {});
+
+/// The name of a tensor's gradient, `grad_T`.
+std::string gradient_name(const std::string& tensor);
+
+}  // namespace sluice

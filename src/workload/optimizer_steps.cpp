@@ -1,0 +1,36 @@
+#include "workload/optimizer_steps.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kRate = 0.001, kFirstDecay = 0.9, kSecondDecay = 0.999, kSmall = 1e-8;
+
+/// decay · old + (1 − decay) · value
+ScalarTree moving_average(double decay, const ScalarTree& old, const ScalarTree& value) {
+  return sum_of(product_of(constant_of(decay), old), product_of(constant_of(1 - decay), value));
+}
+
+}  // namespace
+
+std::vector<OptimizerStep> optimizer_steps(
+    Optimizer optimizer, const ScalarTree& weight, const ScalarTree& gradient,
+    const std::function<TensorAccess(const std::string& suffix)>& like) {
+  std::vector<OptimizerStep> steps;
+  ScalarTree direction = gradient;
+  if (optimizer == Optimizer::kNone) return steps;
+  if (optimizer == Optimizer::kAdam) {
+    const ScalarTree m = operand_of(like("_m")), v = operand_of(like("_v"));
+    const TensorAccess next_m = like("_m_next"), next_v = like("_v_next");
+    steps.push_back({next_m, moving_average(kFirstDecay, m, gradient)});
+    steps.push_back(
+        {next_v, moving_average(kSecondDecay, v, applied(OperationKind::kSquare, gradient))});
+    direction =
+        quotient_of(operand_of(next_m),
+                    sum_of(applied(OperationKind::kSqrt, operand_of(next_v)), constant_of(kSmall)));
+  }
+  steps.push_back(
+      {like("_next"), difference_of(weight, product_of(constant_of(kRate), direction))});
+  return steps;
+}
+
+}  // namespace sluice
