@@ -9,6 +9,7 @@ namespace sluice::sampling {
 namespace {
 
 constexpr std::size_t kChains = 4;
+constexpr std::size_t kLarge = 24;  // Einsums, above which a mapping is hardly found by chance
 
 struct Chain {
   Genome now;
@@ -40,10 +41,13 @@ void walk_chains(SamplingRun* run, const Acceptance& accept, std::size_t patienc
                  const std::vector<Genome>& starts) {
   std::vector<Chain> chains = chains_from(run, starts);
   RandomSource dice(run->space().options().seed);
+  const bool is_large = run->space().n_einsums() > kLarge;
   while (!run->record().over() && progress_now() < 1) {
     const double progress = progress_now();
     const std::vector<Candidate> made =
         run->batch(chains.size(), [&](std::size_t i, Drawer& drawer) {
+          if (chains[i].now.empty() && (is_large || chains[i].in_vain % 2 == 1))
+            return drawer.draw_plain_mapping();
           return chains[i].now.empty()
                      ? drawer.draw_mapping()
                      : draw_neighbour(chains[i].now, run->space(), &run->use(), &drawer);

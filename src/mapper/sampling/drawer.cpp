@@ -77,7 +77,19 @@ std::optional<std::uint32_t> Drawer::pick_template(const Spine& prefix, std::siz
     if (agrees) fitting.push_back(&group);
   }
   if (fitting.empty()) return std::nullopt;
+  if (is_plain_) keep_furthest_out(&fitting);
   return random_.pick(random_.pick(fitting)->templates);
+}
+
+void Drawer::keep_furthest_out(std::vector<const BackingGroup*>* groups) const {
+  const auto depth = [](const BackingGroup* group) {
+    std::size_t sum = 0;
+    for (const BackingGroup::Place& place : group->places) sum += place.component.index();
+    return sum;
+  };
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const BackingGroup* group : *groups) least = std::min(least, depth(group));
+  std::erase_if(*groups, [&](const BackingGroup* group) { return depth(group) > least; });
 }
 
 /// Gives each open loop of the prefix, from `loop` on, a place in the template.
@@ -283,7 +295,7 @@ ChoicePtr Drawer::draw(const Spine& prefix, std::size_t e, Spine* joined) {
     if (!place_open_loops(prefix, 0, &draft)) continue;
     draw_steps(&draft);
     draw_fanouts(&draft);
-    draw_fused(&draft);
+    if (!is_plain_) draw_fused(&draft);
     ChoicePtr choice = finish(&draft, i >= kTriesPerChoice / 2);
     if (!choice) continue;
     auto spine = space_.join(prefix, e, *choice);
@@ -328,6 +340,13 @@ std::optional<Genome> Drawer::draw_mapping() {
       prefixes.pop_back();
     } while (!prefixes.back().loops.empty() || random_.chance(0.25));
   }
+  return genome;
+}
+
+std::optional<Genome> Drawer::draw_plain_mapping() {
+  is_plain_ = true;
+  std::optional<Genome> genome = draw_mapping();
+  is_plain_ = false;
   return genome;
 }
 

@@ -24,6 +24,9 @@ class Drawer {
   ChoicePtr draw(const fused::Spine& prefix, std::size_t einsum, fused::Spine* joined);
   /// A whole mapping; nothing after many dead ends.
   std::optional<Genome> draw_mapping();
+  /// One that fuses nothing and keeps what Einsums exchange as far out as it may be: in networks of
+  /// dozens of Einsums, random places of all tensors never fit together.
+  std::optional<Genome> draw_plain_mapping();
   /// Goes on with a genome from one Einsum on: later choices stay where they still join, others are
   /// drawn again.
   bool mend(Genome* genome, std::size_t first);
@@ -33,6 +36,7 @@ class Drawer {
  private:
   struct Draft;
   std::optional<std::uint32_t> pick_template(const fused::Spine& prefix, std::size_t einsum);
+  void keep_furthest_out(std::vector<const BackingGroup*>* groups) const;
   bool place_open_loops(const fused::Spine& prefix, std::size_t loop, Draft* draft);
   void draw_steps(Draft* draft);
   void draw_fanouts(Draft* draft);
@@ -48,6 +52,7 @@ class Drawer {
   FanoutUse& use_;
   RandomSource random_;
   fused::TripChoices choices_;
+  bool is_plain_ = false;  // nothing is fused
 };
 
 }  // namespace sluice::sampling
