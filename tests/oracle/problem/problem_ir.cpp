@@ -36,6 +36,8 @@ class WorkloadMaker {
     workload_.n_instances = spec_.n_instances;
     for (const EinsumSpec& einsum : spec_.einsums) add(einsum);
     mark_persistent();
+    for (Tensor& tensor : workload_.tensors)
+      if (std::count(spec_.filled.begin(), spec_.filled.end(), tensor.name) > 0) tensor.initial = 0;
     return workload_;
   }
 

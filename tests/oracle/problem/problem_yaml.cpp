@@ -151,7 +151,10 @@ std::string to_yaml(const ProblemSpec& spec) {
   text += fmt::format("}}\n  bits_per_value: {{{}}}\n", spec.bits_per_value);
   if (!spec.persistent.empty()) text += "  persistent_tensors: " + spec.persistent + "\n";
   if (spec.n_instances != 1) text += fmt::format("  n_instances: {}\n", spec.n_instances);
-  const std::vector<std::string> states = states_of(spec);
+  std::vector<std::string> states = states_of(spec);
+  for (const EinsumSpec& einsum : spec.einsums)
+    if (std::count(spec.filled.begin(), spec.filled.end(), einsum.output.tensor) > 0)
+      states.push_back(einsum.output.tensor + ": 0");
   if (!states.empty()) text += fmt::format("  initial: {{{}}}\n", fmt::join(states, ", "));
   text += "  einsums:\n";
   for (const EinsumSpec& einsum : spec.einsums) text += einsum_text(einsum);

@@ -106,7 +106,8 @@ class EinsumExtras {
     add("SCATTER", {source_, weight}, result);
     spec_.einsums.back().weight = "F";
     spec_.einsums.back().bounds = {"0 <= r_x < " + std::to_string(window)};
-    if (stride > window || !dice_.chance(40)) return;
+    if (!dice_.chance(stride > window ? 60 : 40)) return;
+    if (stride > window || dice_.chance(30)) spec_.filled = {"D"};
     for (auto& [of_result, at] : result.projection)
       if (of_result == "DX") at = "dx_x";
     AccessSpec last = result;

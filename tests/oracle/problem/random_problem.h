@@ -97,6 +97,7 @@ struct ProblemSpec {
   std::string persistent;  ///< set expression, or empty
   int n_instances = 1;
   std::vector<EinsumSpec> einsums;
+  std::vector<std::string> filled;   ///< made tensors whose other elements are 0 (`initial`)
   std::vector<MemorySpec> memories;  ///< outermost first
   std::optional<ForkSpec> fork;      ///< stands after memories[fork_place]
   ComputeSpec compute;

@@ -73,6 +73,8 @@ void draw_workload(Dice& dice, Triple& triple, const Kinds& kinds, Purpose purpo
   if (purpose != Purpose::kAny && dice.chance(30)) turn_maxima_into_minima(triple);
   for (EinsumSpec& einsum : triple.einsums)
     if (einsum.text == einsum.name + "[m,n] = T[m,n]") einsum.is_copy = dice.chance(80);
+  if (form.einsums[0].starts_with("T[X:3*p") || form.einsums[0].starts_with("T[X:2*p,"))
+    triple.initial = "T: 2";
   if (form.einsums[0].starts_with("R[i+1") && dice.chance(50)) triple.initial = "R: -inf";
   if (form.einsums[0].starts_with("S[i+1") || form.einsums.back().starts_with("S["))
     triple.initial = "S: 2";

@@ -18,6 +18,9 @@ const std::vector<WorkloadForm>& windowed_forms() {
       {{"D[X:2*p+r] = C[p,r]"}, {"P"}, {"0 <= r < 3"}, 1},
       {{"D[X:2*p+r,m] = max(C[p,r,m])"}, {"P", "M"}, {"0 <= r < 3"}, 1},
       {{"D[X:p+r] = G[Y:p+s] * W[r,s]"}, {"P"}, {"0 <= r < 2", "0 <= s < 2"}, 1},
+      // Read where nobody made anything: these have an initial value.
+      {{"T[X:3*p+r] = A[p] * W[r]", "Z[x] = exp(T[x])"}, {"P"}, {"0 <= r < 2"}, 2, 2, 2},
+      {{"T[X:2*p,c] = A[p,c] * W[c]", "Z[x,c] = T[x,c] * H[x]"}, {"P", "X", "C"}, {}, 2, 2, 2},
       // Read by others, made from what others made.
       {{"U[p] = exp(A[p])", "D[X:2*p+r] = U[p] * W[r]"}, {"P"}, {"0 <= r < 3"}, 2},
       {{"U[n,p] = A[n,p] * B[n]", "D[n,X:2*p+r] = U[n,p] * W[r]"},
