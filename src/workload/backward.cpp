@@ -164,12 +164,12 @@ class Backward {
     for (std::size_t t = 0; t < depends.size(); ++t) active_[t] = depends[t] & leads[t];
   }
 
-  /// Made, and read by no one but its own recurrence.
+  /// Made, and read by no one after it: at most by its own recurrence.
   bool is_result(TensorId tensor) const {
     const auto& producer = roles_.producer[tensor.index()];
     const auto& consumers = roles_.consumers[tensor.index()];
     return producer && std::all_of(consumers.begin(), consumers.end(),
-                                   [&](EinsumId consumer) { return consumer == *producer; });
+                                   [&](EinsumId consumer) { return consumer <= *producer; });
   }
 
   // --- names and new tensors --------------------------------------------------------------------

@@ -19,14 +19,13 @@ std::vector<OptimizerStep> optimizer_steps(
   ScalarTree direction = gradient;
   if (optimizer == Optimizer::kNone) return steps;
   if (optimizer == Optimizer::kAdam) {
-    const ScalarTree m = operand_of(like("_m")), v = operand_of(like("_v"));
-    const TensorAccess next_m = like("_m_next"), next_v = like("_v_next");
-    steps.push_back({next_m, moving_average(kFirstDecay, m, gradient)});
-    steps.push_back(
-        {next_v, moving_average(kSecondDecay, v, applied(OperationKind::kSquare, gradient))});
-    direction =
-        quotient_of(operand_of(next_m),
-                    sum_of(applied(OperationKind::kSqrt, operand_of(next_v)), constant_of(kSmall)));
+    const ScalarTree m = moving_average(kFirstDecay, operand_of(like("_m")), gradient);
+    const ScalarTree v = moving_average(kSecondDecay, operand_of(like("_v")),
+                                        applied(OperationKind::kSquare, gradient));
+    steps.push_back({like("_m_next"), m});
+    steps.push_back({like("_v_next"), v});
+    // Not read back: both are results, which must reach the outermost memory.
+    direction = quotient_of(m, sum_of(applied(OperationKind::kSqrt, v), constant_of(kSmall)));
   }
   steps.push_back(
       {like("_next"), difference_of(weight, product_of(constant_of(kRate), direction))});

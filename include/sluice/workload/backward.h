@@ -32,13 +32,14 @@ struct BackwardOptions {
 /// - Padding gets no gradient: what is written outside a rank is dropped. Elements that no one
 ///   reads have gradient 0.
 /// - Tensors with several readers get the sum of what comes from each (`grad_A_from_READER`).
-/// - A maximum or minimum passes on to every element that equals it.
+/// - A maximum or minimum passes on to every element that equals it. A product (`prod`) divides by
+///   its terms: its gradient is no number where one is 0.
 /// - A recurrence T[i+1] = f(T[i]) is walked backwards, by a recurrence of its own
 /// (`grad_T_passed`).
 /// - Operations on stored values: the result of exp, tanh, … is read, not computed again.
 ///
-/// Errors name the tensor: unknown names in the options, a product over terms that may be 0
-/// (`prod`), recurrences that wait for each other.
+/// Errors name the tensor: unknown names in the options, gradients of what no result depends on,
+/// recurrences through several Einsums (docs/refusals.md).
 Result<Workload> derive_backward(const Workload& forward, const BackwardOptions& options = {});
 
 /// The name of a tensor's gradient, `grad_T`.

@@ -1,0 +1,137 @@
+#include "sluice/workload/backward.h"
+
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sluice/frontend/load.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Workload workload_from(const std::string& body) {
+  const Result<Specs> specs =
+      load_specs_from_text({{"w.yaml", "workload:\n  bits_per_value: {All: 8}\n" + body}}, {});
+  if (!specs) throw std::runtime_error(to_string(specs.error()));
+  return *specs->workload;
+}
+
+/// The Einsums that a training step adds, as text.
+std::vector<std::string> backward_of(const std::string& body, const BackwardOptions& options = {}) {
+  const Workload forward = workload_from(body);
+  const Result<Workload> step = derive_backward(forward, options);
+  if (!step) return {to_string(step.error())};
+  std::vector<std::string> lines;
+  const std::string text = to_yaml(*step);
+  const std::size_t n_forward = forward.einsums.size();
+  std::size_t n = 0;
+  for (std::size_t at = text.find("  - "); at != std::string::npos; at = text.find("  - ", at + 1))
+    if (n++ >= n_forward) lines.push_back(text.substr(at + 4, text.find('\n', at) - at - 4));
+  return lines;
+}
+
+std::string error_of(const std::string& body, const BackwardOptions& options = {}) {
+  const Result<Workload> step = derive_backward(workload_from(body), options);
+  return step ? "no error" : to_string(step.error());
+}
+
+TEST(DeriveBackward, ExchangesTheRolesOfOperandsAndResult) {
+  BackwardOptions options;
+  options.gradients_of = {"A", "W"};
+  EXPECT_THAT(
+      backward_of("  rank_sizes: {M: 4, N: 3, K: 2}\n  einsums: ['Z[m,n] = A[m,k] * W[k,n]']\n",
+                  options),
+      ElementsAre("\"grad_A[m,k] = grad_Z[m,n] * W[k,n]\"",
+                  "\"grad_W[k,n] = grad_Z[m,n] * A[m,k]\""));
+}
+
+TEST(DeriveBackward, LeavesOutTheGradientOfWhatDiffersFromSampleToSample) {
+  EXPECT_THAT(
+      backward_of("  rank_sizes: {M: 4, N: 3, K: 2}\n  einsums: ['Z[m,n] = A[m,k] * W[k,n]']\n"),
+      ElementsAre("\"grad_W[k,n] = grad_Z[m,n] * A[m,k]\""));
+}
+
+// N §2: the gradient to the input has the window and stride of the layer; that to the weights
+// reads what the layer read.
+TEST(DeriveBackward, WritesTheGradientOfAConvolutionsInputByWindows) {
+  BackwardOptions options;
+  options.gradients_of = {"I", "W"};
+  EXPECT_THAT(
+      backward_of(
+          "  rank_sizes: {X: 7, P: 3, C: 2, K: 2}\n  iteration_space_shape: {r: 0 <= r < 3}\n"
+          "  einsums: ['O[k,p] = I[c,X:2*p+r] * W[k,c,r]']\n",
+          options),
+      ElementsAre("\"grad_I[c,X:2*p+r] = grad_O[k,p] * W[k,c,r]\"",
+                  "\"grad_W[k,c,r] = grad_O[k,p] * I[c,X:2*p+r]\""));
+}
+
+TEST(DeriveBackward, PassesAGradientThroughASumAsACopy) {
+  BackwardOptions options;
+  options.gradients_of = {"A", "B"};
+  EXPECT_THAT(backward_of("  rank_sizes: {M: 4}\n  einsums: ['Z[m] = A[m] + B[m]']\n", options),
+              ElementsAre("{einsum: \"grad_A[m] = grad_Z[m]\", is_copy_operation: true}",
+                          "{einsum: \"grad_B[m] = grad_Z[m]\", is_copy_operation: true}"));
+}
+
+TEST(DeriveBackward, AddsUpWhatComesFromSeveralReaders) {
+  EXPECT_THAT(
+      backward_of("  rank_sizes: {M: 4}\n  einsums: ['T[m] = exp(W[m])', 'Y[m] = T[m] * T[m]', "
+                  "'Z[m] = sqrt(T[m])']\n"),
+      ElementsAre("\"grad_T_from_Z[m] = grad_Z[m] * (0.5 / Z[m])\"",
+                  "\"grad_T_from_Y[m] = grad_Y[m] * T[m] + grad_Y[m] * T[m]\"",
+                  "\"grad_T[m] = grad_T_from_Z[m] + grad_T_from_Y[m]\"",
+                  "\"grad_W[m] = grad_T[m] * T[m]\""));
+}
+
+TEST(DeriveBackward, CountsPointsThatDifferInNothingThatIsRead) {
+  EXPECT_THAT(backward_of("  rank_sizes: {N: 5}\n  einsums: ['Z[] = sum(A[n] * 2)']\n"),
+              ElementsAre("\"grad_A[n] = grad_Z[] * 2\""));
+}
+
+TEST(DeriveBackward, MakesIntermediatesAgainWhereAsked) {
+  BackwardOptions options;
+  options.recompute = {"T"};
+  EXPECT_THAT(backward_of("  rank_sizes: {M: 4}\n  einsums: ['T[m] = exp(W[m])', 'Z[m] = T[m] * "
+                          "sin(T[m])']\n",
+                          options),
+              ElementsAre("\"T_again[m] = exp(W[m])\"",
+                          "\"grad_T[m] = grad_Z[m] * T_again[m] * cos(T_again[m]) + grad_Z[m] * "
+                          "sin(T_again[m])\"",
+                          "\"grad_W[m] = grad_T[m] * T_again[m]\""));
+}
+
+TEST(DeriveBackward, UpdatesWeightsByTheOptimizer) {
+  BackwardOptions options;
+  options.optimizer = Optimizer::kSgd;
+  EXPECT_THAT(
+      backward_of("  rank_sizes: {M: 4}\n  einsums: ['Z[m] = W[m] * 3']\n", options),
+      ElementsAre("\"grad_W[m] = grad_Z[m] * 3\"", "\"W_next[m] = W[m] - 0.001 * grad_W[m]\""));
+}
+
+TEST(DeriveBackward, NamesWhatIsWrong) {
+  const std::string body =
+      "  rank_sizes: {M: 4}\n  einsums: ['T[m] = exp(W[m])', 'Z[m] = T[m] * 2']\n";
+  BackwardOptions options;
+  options.gradients_of = {"V"};
+  EXPECT_THAT(error_of(body, options), HasSubstr("there is no tensor V"));
+  options.gradients_of = {"T"};
+  EXPECT_THAT(error_of(body, options), HasSubstr("T is made by the workload"));
+  options = {};
+  options.recompute = {"W"};
+  EXPECT_THAT(error_of(body, options), HasSubstr("W is an input"));
+}
+
+TEST(DeriveBackward, RefusesRecurrencesThroughSeveralEinsums) {
+  EXPECT_THAT(
+      error_of("  rank_sizes: {I: 4}\n  initial: {H: 0, C: 0}\n  einsums: ['C[i+1] = H[i] * "
+               "W[i]', 'H[i+1] = C[i+1] * V[i]']\n"),
+      HasSubstr("recurrences through several Einsums"));
+}
+
+}  // namespace
+}  // namespace sluice
