@@ -34,6 +34,7 @@ struct ParsedArguments {
   std::string outputs;
   std::string latency = "overlap";
   std::string batch;
+  EvaluateSchemesArguments schemes;
   std::string vary;
   std::string energy_file;
   std::uint64_t seed = 0;
@@ -236,13 +237,45 @@ class CommandLine {
         .add_option("--batch", parsed_.batch,
                     "Price a stream of mappings, one a line as JSON; `-` reads standard input")
         ->type_name("FILE");
-    commands_["evaluate"] = [](const ParsedArguments& parsed, const Console& console) {
+    add_schemes(command);
+    commands_["evaluate"] = [&command](const ParsedArguments& parsed, const Console& console) {
+      if (!parsed.schemes.schemes.empty() || !parsed.schemes.runs.empty())
+        return evaluate_schemes(parsed, console);
+      if (command.count("--compat") > 0)
+        throw Failure(ExitCode::kBadInput, "`--compat` is about the schemes of `--schemes`");
+      if (parsed.specs.names.empty())
+        throw Failure(ExitCode::kBadInput, "WORKLOAD ARCH MAPPING is required",
+                      "see sluice evaluate --help");
       const EvaluateArguments arguments{specs_with_constraints(parsed), parsed.output,
                                         *standard_latency_policies().find(parsed.latency),
                                         parsed.batch};
       return parsed.batch.empty() ? run_evaluate(arguments, console)
                                   : run_evaluate_batch(arguments, console);
     };
+  }
+
+  void add_schemes(CLI::App& command) {
+    command.get_option("WORKLOAD ARCH MAPPING")->required(false);
+    command
+        .add_option("--schemes", parsed_.schemes.schemes,
+                    "Price mappings of whole networks on grids of nodes, one layer a line as JSON")
+        ->type_name("FILE");
+    command.add_option("--runs", parsed_.schemes.runs, "What network and machine the schemes are for")
+        ->type_name("FILE");
+    parsed_.schemes.compatible_with = "none";
+    command
+        .add_option("--compat", parsed_.schemes.compatible_with,
+                    "Count schemes as the artifact of this paper does")
+        ->check(one_of({"kapla", "none"}))
+        ->option_text("kapla|none");
+  }
+
+  static ExitCode evaluate_schemes(const ParsedArguments& parsed, const Console& console) {
+    if (!parsed.specs.names.empty())
+      throw Failure(ExitCode::kBadInput,
+                    fmt::format("`--schemes` takes no spec files, but there is {}",
+                                parsed.specs.names.front()));
+    return run_evaluate_schemes(parsed.schemes, console);
   }
 
   void add_progress(CLI::App& command) {
