@@ -37,6 +37,9 @@ struct Run {
   Compatibility compatibility;
 };
 
+/// Whether its schemes are of nn_dataflow's exhaustive search, which has no directives.
+bool is_exhaustive(const Run& run);
+
 /// The cost of every layer of a run, in the order of its schemes: segment by segment, producers before
 /// consumers. How a layer's input lies follows from the schemes of those that made it.
 Result<std::vector<SchemeCost>> evaluate_schemes(const Run& run, const std::vector<Scheme>& schemes);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "check_scheme.h"
@@ -19,10 +20,10 @@ namespace {
 /// Prices the segments of a run in order and remembers where each layer's output lies.
 class RunEvaluator {
  public:
-  explicit RunEvaluator(const Run& run)
+  RunEvaluator(const Run& run, const Partition& input)
       : run_(run), dram_(corner_ports(run.machine.grid)), ports_(nodes_of(dram_)) {
     layouts_.resize(run.network.layers.size());
-    lay_out_inputs();
+    lay_out_inputs(project(input, dram_));
   }
 
   Result<bool> price_segment(std::span<const Scheme> schemes, std::vector<SchemeCost>& costs) {
@@ -37,16 +38,13 @@ class RunEvaluator {
   }
 
  private:
-  void lay_out_inputs() {
+  void lay_out_inputs(const Partition& partition) {
     const auto& layers = run_.network.layers;
-    std::optional<Partition> partition;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       if (!is_input(layers[i])) continue;
-      if (!partition)
-        partition = project(input_partition(layers[i], run_.batch, dram_.dim), dram_);
       const Box all{{Interval{0, run_.batch}, Interval{0, layers[i].channels_out},
                      Interval{0, layers[i].height}, Interval{0, layers[i].width}}};
-      layouts_[i] = {{all, dram_, *partition}};
+      layouts_[i] = {{all, dram_, partition}};
     }
   }
 
@@ -106,7 +104,39 @@ class RunEvaluator {
   std::vector<std::vector<LayoutPiece>> layouts_;  ///< of each layer; empty: not made yet
 };
 
+using Costs = std::vector<SchemeCost>;
+
+Result<Costs> evaluate_with(const Run& run, const std::vector<Scheme>& schemes,
+                            const Partition& input) {
+  Costs costs;
+  RunEvaluator evaluator(run, input);
+  for (const std::span<const Scheme> segment : split_into_segments(schemes))
+    if (const auto priced = evaluator.price_segment(segment, costs); !priced)
+      return tl::unexpected(priced.error());
+  return costs;
+}
+
+double energy_of(const Costs& costs) {
+  double joules = 0;
+  for (const SchemeCost& cost : costs) joules += cost.energy_j;
+  return joules;
+}
+
+/// The exhaustive search tries every layout of the inputs and keeps the best: no other one is cheaper for what it found.
+/// The other solvers take the first.
+std::vector<Partition> tried_inputs(const Run& run) {
+  const auto& layers = run.network.layers;
+  const auto input = std::find_if(layers.begin(), layers.end(), is_input);
+  if (input == layers.end()) return {Partition{}};
+  std::vector<Partition> partitions =
+      input_partitions(*input, run.batch, corner_ports(run.machine.grid).dim);
+  if (!is_exhaustive(run)) partitions.resize(1);
+  return partitions;
+}
+
 }  // namespace
+
+bool is_exhaustive(const Run& run) { return run.solver.rfind("exhaustive", 0) == 0; }
 
 Compatibility kapla_compatibility(const std::string& solver) {
   return {true, solver == "KAPLA", true, true, true, true};
@@ -119,12 +149,13 @@ Result<std::vector<SchemeCost>> evaluate_schemes(const Run& run,
     for (Diagnostic& diagnostic : mistakes_in(run, scheme))
       mistakes.push_back(std::move(diagnostic));
   if (!mistakes.empty()) return tl::unexpected(std::move(mistakes));
-  std::vector<SchemeCost> costs;
-  RunEvaluator evaluator(run);
-  for (const std::span<const Scheme> segment : split_into_segments(schemes))
-    if (const auto priced = evaluator.price_segment(segment, costs); !priced)
-      return tl::unexpected(priced.error());
-  return costs;
+  Result<Costs> cheapest;
+  for (const Partition& input : tried_inputs(run)) {
+    Result<Costs> costs = evaluate_with(run, schemes, input);
+    if (!costs) return costs;
+    if (cheapest->empty() || energy_of(*costs) < energy_of(*cheapest)) cheapest = std::move(costs);
+  }
+  return cheapest;
 }
 
 }  // namespace sluice::kapla

@@ -1,8 +1,6 @@
 #include "input_layout.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include "sluice/support/checked.h"
 
@@ -67,8 +65,10 @@ bool is_sensible_order(const Partition& partition) {
 
 }  // namespace
 
-Partition input_partition(const NetworkLayer& input, std::int64_t batch, const Extent& ports) {
+std::vector<Partition> input_partitions(const NetworkLayer& input, std::int64_t batch,
+                                        const Extent& ports) {
   const std::array<Divided, 4> first = {kByOutputChannels, kByPlane, kBySamples, kByInputChannels};
+  std::vector<Partition> partitions;
   for (const auto& down : factors_of(ports.h))
     for (const auto& across : factors_of(ports.w)) {
       Partition partition{first, {}};
@@ -76,12 +76,13 @@ Partition input_partition(const NetworkLayer& input, std::int64_t batch, const E
         partition.parts[by] = {down[by], across[by]};
       if (!is_sensible(input, batch, ports, partition.parts)) continue;
       do
-        if (is_sensible_order(partition)) return partition;
+        if (is_sensible_order(partition)) partitions.push_back(partition);
       while (std::next_permutation(partition.order.begin(), partition.order.end()));
     }
+  if (!partitions.empty()) return partitions;
   Partition plane{first, {}};
   plane.parts[kByPlane] = ports;
-  return plane;
+  return {plane};
 }
 
 }  // namespace sluice::kapla

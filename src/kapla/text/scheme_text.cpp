@@ -1,6 +1,7 @@
 #include "sluice/kapla/scheme_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "directive_text.h"
 #include "scheme_fields.h"
@@ -44,7 +45,8 @@ Scheme scheme_of(const SchemeFields& fields, const SourceLocation& place) {
   return scheme;
 }
 
-Json words(const PerOperand<double>& values) { return Json(values); }
+/// Published lines give hops between nodes, a sum of averages, to a thousandth.
+double to_a_thousandth(double value) { return std::round(value * 1000) / 1000; }
 
 }  // namespace
 
@@ -66,9 +68,9 @@ std::string with_cost(const std::string& line, const SchemeCost& cost) {
   object["size"] = cost.size;
   object["fetch"] = cost.fetch;
   object["access"] = cost.access;
-  object["remote_gbuf"] = words(cost.remote_buffer);
-  object["nhops"] = words(cost.hops);
-  object["node_hops"] = cost.node_hops;
+  object["remote_gbuf"] = cost.remote_buffer;
+  object["nhops"] = cost.hops;
+  object["node_hops"] = to_a_thousandth(cost.node_hops);
   object["ops"] = cost.operations;
   object["proc_time"] = cost.array_cycles;
   object["bus_time"] = cost.bus_cycles;

@@ -8,14 +8,12 @@
 namespace sluice::kapla {
 namespace {
 
-bool is_exhaustive(const std::string& solver) { return solver.rfind("exhaustive", 0) == 0; }
-
 PassAnswer pass_as_published(const PassQuestion& question) {
-  const std::string& solver = question.run.solver;
-  if (is_exhaustive(solver)) return exhaustive_pass(question);
+  if (is_exhaustive(question.run)) return exhaustive_pass(question);
   if (!question.scheme.directives)
     return tl::unexpected(
-        fmt::format("the scheme has no `directives`; those of solver `{}` have", solver));
+        fmt::format("the scheme has no `directives`; those of solver `{}` have",
+                    question.run.solver));
   const bool rows = question.run.mapping == ArrayMapping::kRowStationary;
   if (question.scheme.directives->is_searched)
     return rows ? searched_row_stationary(question) : searched_systolic(question);
