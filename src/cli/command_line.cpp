@@ -260,7 +260,8 @@ class CommandLine {
         .add_option("--schemes", parsed_.schemes.schemes,
                     "Price mappings of whole networks on grids of nodes, one layer a line as JSON")
         ->type_name("FILE");
-    command.add_option("--runs", parsed_.schemes.runs, "What network and machine the schemes are for")
+    command
+        .add_option("--runs", parsed_.schemes.runs, "What network and machine the schemes are for")
         ->type_name("FILE");
     parsed_.schemes.compatible_with = "none";
     command

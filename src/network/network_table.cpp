@@ -114,7 +114,8 @@ class NetworkReader {
       const std::string name = text.substr(begin, end - begin);
       const auto found = places_.find(name);
       if (found == places_.end() || name == layer.name)
-        complain(row, fmt::format("`{}` reads `{}`, which no earlier row defines", layer.name, name),
+        complain(row,
+                 fmt::format("`{}` reads `{}`, which no earlier row defines", layer.name, name),
                  "each layer stands after those that it reads");
       else
         layer.previous.push_back(found->second);
@@ -174,8 +175,8 @@ Diagnostics unknown_network(const std::string& name) {
 }  // namespace
 
 Result<NeuralNetwork> read_network_table(const std::string& text, const std::string& file) {
-  const Result<CsvTable> table = read_csv(
-      text, file, {"layer", "type", "C", "K", "HO", "WO", "R", "S", "stride", "prevs"});
+  const Result<CsvTable> table =
+      read_csv(text, file, {"layer", "type", "C", "K", "HO", "WO", "R", "S", "stride", "prevs"});
   if (!table) return tl::unexpected(table.error());
   return NetworkReader(*table).read();
 }

@@ -115,8 +115,7 @@ Result<CsvTable> read_csv(const std::string& text, const std::string& file,
     return tl::unexpected(
         Diagnostics{mistake_at(file, 1, "the file is empty; its first line names the columns")});
   CsvTable table{file, rows.front().cells, {}};
-  table.rows.assign(std::make_move_iterator(rows.begin() + 1),
-                    std::make_move_iterator(rows.end()));
+  table.rows.assign(std::make_move_iterator(rows.begin() + 1), std::make_move_iterator(rows.end()));
   Diagnostics mistakes;
   check_columns(table, required_columns, mistakes);
   check_rows(table, mistakes);

@@ -50,7 +50,7 @@ struct DirectiveStack {
 
 /// What the evaluator needs of a scheme's directives.
 struct Directives {
-  std::map<std::string, std::int64_t> buffered_input;   ///< extents in the global buffer, by dim
+  std::map<std::string, std::int64_t> buffered_input;  ///< extents in the global buffer, by dim
   std::map<std::string, std::int64_t> buffered_output;
   std::vector<DirectiveStack> array_stacks;  ///< at the registers
   bool is_searched = false;  ///< found by the exhaustive search over directives, not by the solver
@@ -68,8 +68,8 @@ struct Scheme {
   std::int64_t nodes = 1;   ///< of the region
   Partition partition;
   std::array<PerLoop<std::int64_t>, 3> blocking{};
-  std::array<PerLoop<std::int64_t>, 2> orders{};      ///< 0 is innermost
-  std::array<PerOperand<double>, 2> unit_size{};      ///< words of a pass: global buffer, registers
+  std::array<PerLoop<std::int64_t>, 2> orders{};  ///< 0 is innermost
+  std::array<PerOperand<double>, 2> unit_size{};  ///< words of a pass: global buffer, registers
   bool source_is_dram = true;
   bool destination_is_dram = true;
   std::optional<Directives> directives;
@@ -77,7 +77,7 @@ struct Scheme {
 
 /// What a scheme costs. Words are of 16 bits.
 struct SchemeCost {
-  std::array<PerOperand<double>, 2> size{};         ///< held words of a node: global buffer, registers
+  std::array<PerOperand<double>, 2> size{};  ///< held words of a node: global buffer, registers
   std::array<PerOperand<std::int64_t>, 2> fetch{};  ///< how often each level fetches its tensors
   PerMemory<PerOperand<double>> access{};           ///< words, over all nodes
   PerOperand<double> remote_buffer{};               ///< words from or to other nodes' buffers

@@ -3,7 +3,9 @@
 #include <map>
 #include <string>
 
-#include "sluice/kapla/evaluate.h"
+#include "sluice/kapla/run.h"
+#include "sluice/kapla/scheme.h"
+#include "sluice/support/diagnostic.h"
 
 namespace sluice::kapla {
 

@@ -26,7 +26,7 @@ struct NetworkLayer {
   std::string name;
   LayerKind kind = LayerKind::kInput;
   Gradient gradient = Gradient::kNone;
-  std::int64_t channels_in = 0;  ///< C, of all operands together; 0 for inputs
+  std::int64_t channels_in = 0;   ///< C, of all operands together; 0 for inputs
   std::int64_t channels_out = 1;  ///< K
   std::int64_t height = 1;        ///< of the output plane
   std::int64_t width = 1;
@@ -57,8 +57,8 @@ std::int64_t operands(const NetworkLayer& layer);
 std::int64_t input_height(const NetworkLayer& layer);
 std::int64_t input_width(const NetworkLayer& layer);
 
-/// Operations for one sample: multiply-adds of layers with weights, else one operation for each value
-/// of a window or operand.
+/// Operations for one sample: multiply-adds of layers with weights, else one operation for each
+/// value of a window or operand.
 std::int64_t operations(const NetworkLayer& layer);
 
 /// Values of its weights; those that a gradient of weights makes are counted, too.

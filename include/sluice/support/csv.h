@@ -28,8 +28,8 @@ struct CsvTable {
                      const std::string& hint = "") const;
 };
 
-/// Reads the text of a file. Mistakes: no header, a column that is missing or named twice, a row with
-/// more or fewer cells than the header, a quotation mark that is never closed.
+/// Reads the text of a file. Mistakes: no header, a column that is missing or named twice, a row
+/// with more or fewer cells than the header, a quotation mark that is never closed.
 Result<CsvTable> read_csv(const std::string& text, const std::string& file,
                           const std::vector<std::string>& required_columns);
 

@@ -56,7 +56,8 @@ struct EvaluateSchemesArguments {
   std::string schemes;          ///< one scheme a line (JSON)
   std::string compatible_with;  ///< `kapla`: count as its artifact does; `none`
 };
-/// Prices mappings of whole networks on grids of nodes; each line again, with its costs, on standard output.
+/// Prices mappings of whole networks on grids of nodes; each line again, with its costs, on
+/// standard output.
 ExitCode run_evaluate_schemes(const EvaluateSchemesArguments& arguments, const Console& console);
 
 struct ExecuteArguments {

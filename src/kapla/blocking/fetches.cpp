@@ -17,8 +17,8 @@ std::int64_t written_back(const LayerShape& layer, Operand operand, std::int64_t
   return operand == layer.written ? checked_multiply(times, 2) - 1 : times;
 }
 
-/// `inner` is the level's innermost loop that changes the tensor; without reuse in the registers every step of the
-/// others counts.
+/// `inner` is the level's innermost loop that changes the tensor; without reuse in the registers
+/// every step of the others counts.
 std::int64_t times_fetched(const LayerShape& layer, const Scheme& scheme, Operand operand,
                            std::size_t level, std::size_t inner, bool reusable) {
   std::int64_t times = 1;
@@ -53,8 +53,8 @@ Fetches fetches_of(const LayerShape& layer, const Scheme& scheme,
   Fetches fetches{};
   for (std::size_t level = 0; level < fetches.size(); ++level)
     for (const Operand operand : kOperands) {
-      const std::size_t inner = innermost_dependent(layer, operand, scheme.blocking[level],
-                                                    scheme.orders[level]);
+      const std::size_t inner =
+          innermost_dependent(layer, operand, scheme.blocking[level], scheme.orders[level]);
       const bool stays = inner == kNoLoop && (level == 0 || reusable[operand]);
       if (stays)
         fetches[level][operand] = level == 0 ? 1 : fetches[0][operand];

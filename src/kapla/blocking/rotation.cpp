@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sluice/support/checked.h"
 #include "kapla/common/numbers.h"
+#include "sluice/support/checked.h"
 
 namespace sluice::kapla {
 namespace {
@@ -18,7 +18,8 @@ std::vector<Loops> orders_of(Loops loops) {
   return orders;
 }
 
-/// Loops with more than one step: those inside all that change some tensor stay fixed, from outside in.
+/// Loops with more than one step: those inside all that change some tensor stay fixed, from outside
+/// in.
 struct FlexibleLoops {
   Loops flexible;  ///< ascending
   Loops fixed;
@@ -101,13 +102,13 @@ Rotation::Rotation(const SharingQuestion& question) : question_(question) {
   for (const Operand operand : kOperands) {
     words_[operand] = words_of_all_steps(question.layer, scheme, operand,
                                          question.pass.access[kGlobalBuffer][operand]);
-    independent_above_[operand] =
-        independent_product(question.layer, operand, scheme.blocking[0]);
+    independent_above_[operand] = independent_product(question.layer, operand, scheme.blocking[0]);
   }
 }
 
-/// Rounds of a tensor's parts: one for each step outside its outermost loop. A tensor that goes round just once for each
-/// time it comes from memory is streamed instead: every part goes to all nodes as it comes.
+/// Rounds of a tensor's parts: one for each step outside its outermost loop. A tensor that goes
+/// round just once for each time it comes from memory is streamed instead: every part goes to all
+/// nodes as it comes.
 std::int64_t Rotation::rounds(Operand operand, std::int64_t holders, const CutLoops& loops,
                               std::size_t outermost) const {
   std::int64_t rounds = 0;
@@ -121,7 +122,8 @@ std::int64_t Rotation::rounds(Operand operand, std::int64_t holders, const CutLo
   return rounds == from_memory ? 0 : rounds;
 }
 
-/// Fills of the registers that fetch from several nodes: all but those that come with a step of the round.
+/// Fills of the registers that fetch from several nodes: all but those that come with a step of the
+/// round.
 double Rotation::wide_times(Operand operand, std::int64_t rounds, std::int64_t units) const {
   const std::int64_t fills = question_.fetches[1][operand];
   std::int64_t with_rounds = rounds;
@@ -142,17 +144,14 @@ Rotation::Hops Rotation::hops(const PerOperand<std::int64_t>& holders,
     const std::int64_t units = std::accumulate(
         first, last, std::int64_t{1},
         [](std::int64_t product, const auto& step) { return product * step.second; });
-    const std::int64_t turns =
-        rounds(operand, holders[operand], loops,
-               static_cast<std::size_t>(first - loops.steps.begin()));
-    const auto n_groups =
-        real(question_.scheme.nodes / question_.groups.size(operand));
-    const double wide = question_.groups.wide_fetch_links(
-        operand, holders[operand], real(holders[operand]) / real(units));
-    hops.round[operand] = words_[operand] *
-                          (question_.groups.round_links(operand, holders[operand], units) *
-                           real(turns)) *
-                          n_groups;
+    const std::int64_t turns = rounds(operand, holders[operand], loops,
+                                      static_cast<std::size_t>(first - loops.steps.begin()));
+    const auto n_groups = real(question_.scheme.nodes / question_.groups.size(operand));
+    const double wide = question_.groups.wide_fetch_links(operand, holders[operand],
+                                                          real(holders[operand]) / real(units));
+    hops.round[operand] =
+        words_[operand] *
+        (question_.groups.round_links(operand, holders[operand], units) * real(turns)) * n_groups;
     hops.wide[operand] = words_[operand] * (wide * wide_times(operand, turns, units)) * n_groups;
   }
   return hops;

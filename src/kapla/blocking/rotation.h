@@ -7,8 +7,9 @@
 
 namespace sluice::kapla {
 
-/// The loops between global buffer and registers, from outside in: some may be cut in two, so that what is outside goes
-/// from node to node; the innermost ones, which decide how often registers are filled, stay as they are.
+/// The loops between global buffer and registers, from outside in: some may be cut in two, so that
+/// what is outside goes from node to node; the innermost ones, which decide how often registers are
+/// filled, stay as they are.
 struct CutLoops {
   std::vector<std::pair<Loop, std::int64_t>> steps;
 };

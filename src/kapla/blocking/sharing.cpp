@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "kapla/common/numbers.h"
 #include "rotation.h"
 #include "set_order.h"
 #include "sluice/support/checked.h"
-#include "kapla/common/numbers.h"
 
 namespace sluice::kapla {
 namespace {
@@ -20,7 +20,8 @@ double share_of(double words, std::int64_t holders) {
   return std::round(quotient);
 }
 
-/// The fewest holders so that all fits, tensor by tensor: `held` is what each node holds as the group shares it.
+/// The fewest holders so that all fits, tensor by tensor: `held` is what each node holds as the
+/// group shares it.
 Triple fewest_holders(const std::array<Operand, 3>& order, const PerOperand<double>& held,
                       const Triple& groups, const PerOperand<std::int64_t>& group_sizes,
                       double buffer_words) {

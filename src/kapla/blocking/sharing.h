@@ -21,11 +21,13 @@ struct SharingQuestion {
   double buffer_words = 0;  ///< of a node
 };
 
-/// The way with the fewest words × links: how many nodes hold a copy together, how the loops above the registers are
-/// cut so that nodes use what they hold before it goes on, and in which order these stand. The first of equal ones.
+/// The way with the fewest words × links: how many nodes hold a copy together, how the loops above
+/// the registers are cut so that nodes use what they hold before it goes on, and in which order
+/// these stand. The first of equal ones.
 Sharing best_sharing(const SharingQuestion& question);
 
-/// Words of each tensor that a node's share of the global buffers holds, if so many nodes hold it together.
+/// Words of each tensor that a node's share of the global buffers holds, if so many nodes hold it
+/// together.
 PerOperand<double> held_words(const LayerShape& layer, const Scheme& scheme,
                               const PerOperand<std::int64_t>& holders);
 

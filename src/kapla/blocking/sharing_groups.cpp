@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "sluice/support/error.h"
 #include "kapla/common/numbers.h"
+#include "sluice/support/error.h"
 
 namespace sluice::kapla {
 namespace {
@@ -39,14 +39,14 @@ std::optional<double> nearer(const std::optional<double>& a, const std::optional
 }
 
 std::size_t place_of(const Partition& partition, Divided by) {
-  return static_cast<std::size_t>(
-      std::find(partition.order.begin(), partition.order.end(), by) - partition.order.begin());
+  return static_cast<std::size_t>(std::find(partition.order.begin(), partition.order.end(), by) -
+                                  partition.order.begin());
 }
 
 }  // namespace
 
-/// Nodes that differ in samples or rows share weights: both kinds where they are next to each other in the partition,
-/// else the inner one.
+/// Nodes that differ in samples or rows share weights: both kinds where they are next to each other
+/// in the partition, else the inner one.
 SharingGroups::Group SharingGroups::samples_group(const Region& region,
                                                   const Partition& partition) {
   const Group rows{partition.parts[kByPlane], neighbour_distance(partition, region, kByPlane)};
@@ -58,9 +58,9 @@ SharingGroups::Group SharingGroups::samples_group(const Region& region,
   const std::size_t samples_at = place_of(partition, kBySamples);
   if (std::max(rows_at, samples_at) - std::min(rows_at, samples_at) > 1)
     return rows_at > samples_at ? rows : samples;
-  return {{samples.dim.h * rows.dim.h, samples.dim.w * rows.dim.w},
-          {nearer(rows.distance.h, samples.distance.h),
-           nearer(rows.distance.w, samples.distance.w)}};
+  return {
+      {samples.dim.h * rows.dim.h, samples.dim.w * rows.dim.w},
+      {nearer(rows.distance.h, samples.distance.h), nearer(rows.distance.w, samples.distance.w)}};
 }
 
 SharingGroups::SharingGroups(const LayerShape& layer, const Region& region,
@@ -91,8 +91,7 @@ SharingGroups::Chain SharingGroups::chain_of(const Group& group, std::int64_t ho
   return chain;
 }
 
-double SharingGroups::round_links(Operand operand, std::int64_t holders,
-                                  std::int64_t units) const {
+double SharingGroups::round_links(Operand operand, std::int64_t holders, std::int64_t units) const {
   const Group& group = groups_[operand];
   const Chain chain = chain_of(group, holders);
   Steps to_next{};
@@ -105,8 +104,7 @@ double SharingGroups::round_links(Operand operand, std::int64_t holders,
          real(group.dim.size() / holders);
 }
 
-double SharingGroups::wide_fetch_links(Operand operand, std::int64_t holders,
-                                       double width) const {
+double SharingGroups::wide_fetch_links(Operand operand, std::int64_t holders, double width) const {
   if (width <= 1) return 0;
   const double step = round_links(operand, holders, holders) / real(holders - 1);
   constexpr double kRounding = 1e-6;

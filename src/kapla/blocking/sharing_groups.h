@@ -5,16 +5,17 @@
 
 namespace sluice::kapla {
 
-/// Nodes that need the same values of each tensor, and hold parts of them for each other. The parts go round: each
-/// node gives what it holds to the next of a chain that goes back and forth over the group.
+/// Nodes that need the same values of each tensor, and hold parts of them for each other. The parts
+/// go round: each node gives what it holds to the next of a chain that goes back and forth over the
+/// group.
 class SharingGroups {
  public:
   SharingGroups(const LayerShape& layer, const Region& region, const Partition& partition);
 
   std::int64_t size(Operand operand) const { return groups_[operand].dim.size(); }
 
-  /// Links that a group's words cross on average while all parts go round once, in subgroups of `holders` nodes that
-  /// hold one copy together; `units` parts are used one after the other.
+  /// Links that a group's words cross on average while all parts go round once, in subgroups of
+  /// `holders` nodes that hold one copy together; `units` parts are used one after the other.
   double round_links(Operand operand, std::int64_t holders, std::int64_t units) const;
 
   /// The same where nodes fetch a part that is `width` nodes wide from those before them.

@@ -25,8 +25,8 @@ class Layout {
   /// Words × links that bring `wanted` to each of the nodes, each on its own.
   std::vector<std::int64_t> words_times_links(const Box& wanted, const std::vector<Node>& to) const;
 
-  /// Words × links that bring it to all of them: to the one where it costs least, and from there along a
-  /// tree through all others.
+  /// Words × links that bring it to all of them: to the one where it costs least, and from there
+  /// along a tree through all others.
   std::int64_t along_a_tree(const Box& wanted, const std::vector<Node>& to) const;
 
  private:
@@ -45,7 +45,8 @@ std::vector<LayoutPiece> concatenated(const std::vector<std::vector<LayoutPiece>
 /// The same values where `region` holds them.
 std::vector<LayoutPiece> moved_to(const std::vector<LayoutPiece>& pieces, const Region& region);
 
-/// Links of a tree that reaches all nodes: again and again the node that is nearest to any reached one.
+/// Links of a tree that reaches all nodes: again and again the node that is nearest to any reached
+/// one.
 std::int64_t tree_links(const std::vector<Node>& reached, const std::vector<Node>& to);
 
 }  // namespace sluice::kapla

@@ -28,8 +28,8 @@ Node node_of(const Partition& partition, const Region& region, const PartIndex& 
 /// The part of a feature map that belongs to it; divided by samples, output channels and plane.
 Box part_of(const Partition& partition, const Box& whole, const PartIndex& index);
 
-/// How the feature map of such a partition lies in another region: the innermost divisions first, cut
-/// where the region ends; a narrower partition gets more samples.
+/// How the feature map of such a partition lies in another region: the innermost divisions first,
+/// cut where the region ends; a narrower partition gets more samples.
 Partition project(const Partition& partition, const Region& region);
 
 /// Average links between neighbours of a division, down and across; nothing where it has no

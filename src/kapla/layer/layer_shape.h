@@ -21,8 +21,8 @@ struct LayerShape {
   Operand written = kOutput;  ///< W in gradients of weights
   std::int64_t channels_in = 1;
   std::int64_t channels_out = 1;
-  Extent input;    ///< plane that it reads
-  Extent output;   ///< plane that it writes
+  Extent input;   ///< plane that it reads
+  Extent output;  ///< plane that it writes
   Extent window;
   std::int64_t stride = 1;
   std::int64_t operands = 1;  ///< of elementwise and local layers

@@ -40,14 +40,14 @@ std::int64_t weight_hops(const LayerShape& layer, const Needs& needs,
   return hops;
 }
 
-/// One node reads what is there of the sums, all send theirs along the tree; both share the way to memory.
+/// One node reads what is there of the sums, all send theirs along the tree; both share the way to
+/// memory.
 std::int64_t output_hops(const Needs& needs, const Layout& layout) {
   std::int64_t hops = 0;
   for (const auto& [box, nodes] : needs.output) {
     const std::vector<std::int64_t> alone = layout.words_times_links(box, nodes);
-    hops += ceil_divide(*std::min_element(alone.begin(), alone.end()) +
-                            layout.along_a_tree(box, nodes),
-                        2);
+    hops += ceil_divide(
+        *std::min_element(alone.begin(), alone.end()) + layout.along_a_tree(box, nodes), 2);
   }
   return hops;
 }

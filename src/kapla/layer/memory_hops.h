@@ -11,13 +11,14 @@ namespace sluice::kapla {
 struct LayerPlace {
   Region region;
   Partition partition;
-  std::vector<Node> ports;           ///< of DRAM; each holds all weights
-  std::vector<LayoutPiece> input;    ///< what it reads
-  std::vector<LayoutPiece> output;   ///< what it writes
+  std::vector<Node> ports;          ///< of DRAM; each holds all weights
+  std::vector<LayoutPiece> input;   ///< what it reads
+  std::vector<LayoutPiece> output;  ///< what it writes
 };
 
-/// Words × links that bring each tensor once to all nodes that need it. Values that several nodes need go
-/// along a tree; partial sums come back along one. An output that stays where it is made moves nowhere.
+/// Words × links that bring each tensor once to all nodes that need it. Values that several nodes
+/// need go along a tree; partial sums come back along one. An output that stays where it is made
+/// moves nowhere.
 PerOperand<std::int64_t> memory_hops(const LayerShape& layer, std::int64_t batch,
                                      const LayerPlace& place);
 

@@ -7,8 +7,8 @@
 namespace sluice::kapla {
 namespace {
 
-/// The first (the end of the) positions of the smaller plane whose windows reach into a part of the larger
-/// one that begins (ends) there. Windows are never cut at the rim.
+/// The first (the end of the) positions of the smaller plane whose windows reach into a part of the
+/// larger one that begins (ends) there. Windows are never cut at the rim.
 std::int64_t first_reaching(std::int64_t begin, std::int64_t window, std::int64_t stride) {
   return begin < window ? 0 : ceil_divide(begin + 1 - window, stride);
 }

@@ -9,7 +9,7 @@ namespace sluice::kapla {
 
 /// What the node of one part works with.
 struct NodeShare {
-  Interval weight_inputs;   ///< channels of its weights
+  Interval weight_inputs;  ///< channels of its weights
   Interval weight_outputs;
   Box input;
   Box output;

@@ -23,8 +23,8 @@ std::map<std::string, std::int64_t> extents(const SchemeFields& fields, const Js
 /// `[dim, shift, dim, shift, …, count]`
 DirectiveStack stack(const SchemeFields& fields, const Json& list) {
   if (!list.is_array() || list.size() < 2)
-    fields.complain(kKey, fmt::format("have the stack {}; it must be [dim, shift, …, count]",
-                                      list.dump()));
+    fields.complain(
+        kKey, fmt::format("have the stack {}; it must be [dim, shift, …, count]", list.dump()));
   DirectiveStack stack;
   for (const Json& item : list)
     if (item.is_string()) stack.dims.push_back(item.get<std::string>());

@@ -2,10 +2,10 @@
 
 #include <charconv>
 
+#include "kapla/common/mistake.h"
 #include "sluice/kapla/scheme_text.h"
 #include "sluice/network/network_table.h"
 #include "sluice/support/csv.h"
-#include "kapla/common/mistake.h"
 
 namespace sluice::kapla {
 namespace {
@@ -23,15 +23,16 @@ Result<std::int64_t> batch_of(const std::string& text, const SourceLocation& pla
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, batch);
   if (error == std::errc() && rest == end && batch >= 1 && batch <= kLargestBatch) return batch;
-  return mistake_at(place, fmt::format("`batch` is `{}`; it must be a whole number from 1 to {}", text,
-                                    kLargestBatch));
+  return mistake_at(place, fmt::format("`batch` is `{}`; it must be a whole number from 1 to {}",
+                                       text, kLargestBatch));
 }
 
 Result<ArrayMapping> mapping_of(const std::string& text, const SourceLocation& place) {
   if (text == "eyeriss") return ArrayMapping::kRowStationary;
   if (text == "systolic") return ArrayMapping::kSystolic;
-  return mistake_at(place, fmt::format("`mapping` is `{}`; it must be eyeriss (row stationary) or systolic",
-                                    text));
+  return mistake_at(
+      place,
+      fmt::format("`mapping` is `{}`; it must be eyeriss (row stationary) or systolic", text));
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ Result<Run> RunTable::find(const std::string& name, const SourceLocation& place)
     for (const auto& [known, row] : rows_) names.push_back(known);
     const std::string near = nearest_name(name, names);
     return mistake_at(place, fmt::format("no row of the runs is named `{}`", name),
-                   near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+                      near.empty() ? "" : fmt::format("did you mean `{}`?", near));
   }
   const auto& [row_place, cells] = found->second;
   Run run;
@@ -78,7 +79,7 @@ Result<Run> RunTable::find(const std::string& name, const SourceLocation& place)
   const auto machine = find_machine(cells.at("hw"));
   if (!machine)
     return mistake_at(row_place, fmt::format("there is no machine `{}`", cells.at("hw")),
-                   nearest_hint(cells.at("hw"), machine_names()));
+                      nearest_hint(cells.at("hw"), machine_names()));
   run.machine = *machine;
   Result<NeuralNetwork> network = load_network(cells.at("net"));
   if (!network) {

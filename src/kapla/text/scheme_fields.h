@@ -24,7 +24,8 @@ class SchemeMistake : public std::runtime_error {
   int column_;
 };
 
-/// The keys of a line of a schemes file. All throw SchemeMistake where a key is missing or has another kind of value.
+/// The keys of a line of a schemes file. All throw SchemeMistake where a key is missing or has
+/// another kind of value.
 class SchemeFields {
  public:
   explicit SchemeFields(const std::string& line);

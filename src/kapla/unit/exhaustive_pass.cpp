@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "exhaustive_passes.h"
+#include "kapla/grid/partition.h"
 #include "sluice/support/checked.h"
 
 namespace sluice::kapla {

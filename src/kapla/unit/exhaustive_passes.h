@@ -6,14 +6,16 @@
 
 namespace sluice::kapla {
 
-/// A pass that nn_dataflow's exhaustive search tries: how many steps the loops then have, and what it holds.
+/// A pass that nn_dataflow's exhaustive search tries: how many steps the loops then have, and what
+/// it holds.
 struct TriedPass {
   PerLoop<std::int64_t> steps{};
   PerOperand<double> buffer_words{};
   UnitPass pass;
 };
 
-/// The part of a layer that one node computes: gradients as the forward layer with exchanged channels.
+/// The part of a layer that one node computes: gradients as the forward layer with exchanged
+/// channels.
 struct NodeLayer {
   LayerShape shape;
   std::int64_t batch = 1;

@@ -2,13 +2,14 @@
 #include <limits>
 
 #include "exhaustive_passes.h"
-#include "sluice/support/checked.h"
 #include "kapla/common/numbers.h"
+#include "sluice/support/checked.h"
 
 namespace sluice::kapla {
 namespace {
 
-/// The window over the rows of the array, the rows of the plane over its columns; spare rows take folds.
+/// The window over the rows of the array, the rows of the plane over its columns; spare rows take
+/// folds.
 Folds folds_on(const LayerShape& layer, const Extent& array) {
   Folds folds = folds_of({layer.window.h, layer.output.h}, array);
   const std::int64_t below = std::min(folds.repeat.h, folds.fold.w);
@@ -51,10 +52,10 @@ SinglePass single_pass(const LayerShape& layer, const Folds& folds, bool keeps_r
   pass.access[kRegisters] = {layer.rule == ChannelRule::kLocal ? 0 : pass.operations,
                              pass.operations, pass.operations};
   pass.buffer_words = words_of_fold(layer, real(row_set));
-  pass.reusable = {keeps_registers || folds.fold.h == 1,
-                   keeps_registers ||
-                       layer.window.w == needed(row_set, layer.stride, layer.window.h),
-                   keeps_registers || layer.output.w == 1};
+  pass.reusable = {
+      keeps_registers || folds.fold.h == 1,
+      keeps_registers || layer.window.w == needed(row_set, layer.stride, layer.window.h),
+      keeps_registers || layer.output.w == 1};
   pass.cycles = folds.fold.h * layer.window.w * layer.output.w * layer.operands;
   return pass;
 }
@@ -75,8 +76,8 @@ Replication of_both(const NodeLayer& node, const Folds& folds, std::int64_t inpu
                     std::int64_t outputs) {
   const LayerShape& layer = node.shape;
   Replication copies;
-  copies.steps = {ceil_divide(layer.channels_in, inputs),
-                  ceil_divide(layer.channels_out, outputs), node.batch * folds.fold.w};
+  copies.steps = {ceil_divide(layer.channels_in, inputs), ceil_divide(layer.channels_out, outputs),
+                  node.batch * folds.fold.w};
   copies.full = {real(layer.channels_in) / real(inputs) / real(copies.steps[kInputChannels]),
                  real(layer.channels_out) / real(outputs) / real(copies.steps[kOutputChannels]), 1};
   copies.copies = inputs * outputs;
@@ -84,8 +85,8 @@ Replication of_both(const NodeLayer& node, const Folds& folds, std::int64_t inpu
   return copies;
 }
 
-/// Copies down for input or output channels, across for output channels: each way that leaves no more steps than
-/// those before it.
+/// Copies down for input or output channels, across for output channels: each way that leaves no
+/// more steps than those before it.
 std::vector<Replication> replications(const NodeLayer& node, const Folds& folds) {
   const LayerShape& layer = node.shape;
   if (layer.rule != ChannelRule::kAllToAll) return {of_channels(node, folds)};

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "exhaustive_passes.h"
+#include "kapla/common/numbers.h"
 #include "sluice/support/checked.h"
 #include "systolic.h"
-#include "kapla/common/numbers.h"
 
 namespace sluice::kapla {
 namespace {
@@ -43,7 +43,7 @@ Replication copies_of_inputs(const NodeLayer& node, const Folds& folds) {
 }
 
 Replication copies_of_outputs(const NodeLayer& node, const Folds& folds, std::int64_t samples,
-                        std::int64_t channels) {
+                              std::int64_t channels) {
   Replication copies;
   copies.steps = {1, ceil_divide(folds.fold.w, channels),
                   ceil_divide(node.batch, samples) * folds.fold.h};
@@ -71,8 +71,8 @@ std::vector<Replication> systolic_replications(const NodeLayer& node, const Fold
 }  // namespace
 
 std::vector<TriedPass> exhaustive_systolic(const PassQuestion& question, const NodeLayer& layer) {
-  const Folds folds = folds_of({layer.shape.output.size(), layer.shape.channels_out},
-                               question.run.machine.array);
+  const Folds folds =
+      folds_of({layer.shape.output.size(), layer.shape.channels_out}, question.run.machine.array);
   const SinglePass single = systolic_single_pass(layer.shape, folds);
   std::vector<TriedPass> tried;
   for (const Replication& copies : systolic_replications(layer, folds))

@@ -11,9 +11,8 @@ namespace {
 PassAnswer pass_as_published(const PassQuestion& question) {
   if (is_exhaustive(question.run)) return exhaustive_pass(question);
   if (!question.scheme.directives)
-    return tl::unexpected(
-        fmt::format("the scheme has no `directives`; those of solver `{}` have",
-                    question.run.solver));
+    return tl::unexpected(fmt::format("the scheme has no `directives`; those of solver `{}` have",
+                                      question.run.solver));
   const bool rows = question.run.mapping == ArrayMapping::kRowStationary;
   if (question.scheme.directives->is_searched)
     return rows ? searched_row_stationary(question) : searched_systolic(question);

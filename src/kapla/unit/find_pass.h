@@ -3,7 +3,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "sluice/kapla/evaluate.h"
+#include "sluice/kapla/run.h"
 #include "unit_pass.h"
 
 namespace sluice::kapla {
@@ -19,8 +19,8 @@ struct PassQuestion {
 /// A pass, or a sentence that says why the scheme has none.
 using PassAnswer = tl::expected<UnitPass, std::string>;
 
-/// The pass of a scheme. Schemes of solvers with directives say how the array is used; exhaustive ones say
-/// only what a pass holds, and it is the one that holds as much.
+/// The pass of a scheme. Schemes of solvers with directives say how the array is used; exhaustive
+/// ones say only what a pass holds, and it is the one that holds as much.
 PassAnswer find_pass(const PassQuestion& question);
 
 }  // namespace sluice::kapla

@@ -45,8 +45,7 @@ std::int64_t cycles_of(const LayerShape& layer, const RowStationaryUnit& unit,
 }
 
 PerOperand<bool> reusable_in_registers(const LayerShape& layer, const RowStationaryUnit& unit) {
-  const bool window_is_row =
-      unit.window.w == needed(unit.columns, layer.stride, unit.window.w);
+  const bool window_is_row = unit.window.w == needed(unit.columns, layer.stride, unit.window.w);
   return {unit.fold.h == 1, window_is_row, unit.columns == 1};
 }
 
@@ -62,14 +61,13 @@ UnitPass row_stationary_pass(const LayerShape& layer, const RowStationaryUnit& u
   pass.access[kDram] = {words(weight_words(layer, unit)),
                         words(larger * copies_of_plane(layer, unit.copies, true)) /
                             amplification(layer, unit, row_set),
-                        words(row_set * unit.columns *
-                              copies_of_plane(layer, unit.copies, false))};
+                        words(row_set * unit.columns * copies_of_plane(layer, unit.copies, false))};
   const double folds = words(unit.fold.h);
   pass.access[kGlobalBuffer] = {pass.access[kDram][kWeights], pass.access[kDram][kInput] * folds,
                                 pass.access[kDram][kOutput] * folds};
   pass.access[kArrayBus] = array_words(layer, unit, row_set);
-  pass.operations = words(row_set * unit.columns * unit.window.size() * layer.operands *
-                          unit.copies.all());
+  pass.operations =
+      words(row_set * unit.columns * unit.window.size() * layer.operands * unit.copies.all());
   pass.access[kRegisters] = {layer.rule == ChannelRule::kLocal ? 0 : pass.operations,
                              pass.operations, pass.operations};
   pass.reusable = reusable_in_registers(layer, unit);

@@ -2,8 +2,8 @@
 
 #include "array_copies.h"
 #include "row_stationary.h"
-#include "solver_passes.h"
 #include "sluice/support/checked.h"
+#include "solver_passes.h"
 
 namespace sluice::kapla {
 namespace {
@@ -26,8 +26,7 @@ PassAnswer searched_row_stationary(const PassQuestion& question) {
   unit.window = layer.window;
   unit.fold =
       folded_into_room(folds_of({unit.window.h, unit.rows}, question.run.machine.array)).fold;
-  unit.copies =
-      copies_of(*question.scheme.directives, layer, ceil_divide(unit.rows, unit.fold.w));
+  unit.copies = copies_of(*question.scheme.directives, layer, ceil_divide(unit.rows, unit.fold.w));
   if (compatibility.one_operand_eltwise) unit.operands_read = layer.operands;
   UnitPass pass = row_stationary_pass(layer, unit, compatibility.window_unit_time);
   if (exchanges(layer, compatibility)) exchange_input_and_output(pass);

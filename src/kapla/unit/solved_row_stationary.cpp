@@ -4,8 +4,8 @@
 
 #include "array_copies.h"
 #include "row_stationary.h"
-#include "solver_passes.h"
 #include "sluice/support/checked.h"
+#include "solver_passes.h"
 
 namespace sluice::kapla {
 namespace {
@@ -21,8 +21,8 @@ bool shares_a_factor(std::int64_t folds, const Extent& nodes) {
   return std::gcd(folds, nodes.h) > 1 || std::gcd(folds, nodes.w) > 1;
 }
 
-/// The rows of all folds as equal as can be. A convolution takes somewhat fewer (more than 85 %) where only
-/// that makes folds which the nodes can share.
+/// The rows of all folds as equal as can be. A convolution takes somewhat fewer (more than 85 %)
+/// where only that makes folds which the nodes can share.
 RowSet row_set(const LayerShape& layer, std::int64_t rows, std::int64_t array_width,
                const Extent& nodes) {
   RowSet set;
@@ -32,7 +32,8 @@ RowSet row_set(const LayerShape& layer, std::int64_t rows, std::int64_t array_wi
   const std::int64_t widest = set.rows;
   const std::int64_t folds = ceil_divide(rows, widest);
   if (folds > 1 && !shares_a_factor(folds, nodes)) {
-    for (std::int64_t fewer = widest - 1; static_cast<double>(fewer) > static_cast<double>(widest) * 0.85; --fewer)
+    for (std::int64_t fewer = widest - 1;
+         static_cast<double>(fewer) > static_cast<double>(widest) * 0.85; --fewer)
       if (shares_a_factor(ceil_divide(rows, fewer), nodes)) {
         set.rows = fewer;
         break;
@@ -42,7 +43,8 @@ RowSet row_set(const LayerShape& layer, std::int64_t rows, std::int64_t array_wi
   return set;
 }
 
-/// Steps over folds of rows in the loops above the global buffer: those of the samples are the rest.
+/// Steps over folds of rows in the loops above the global buffer: those of the samples are the
+/// rest.
 tl::expected<std::int64_t, std::string> row_steps(const PassQuestion& question,
                                                   std::int64_t rows_of_a_node) {
   const Directives& directives = *question.scheme.directives;
@@ -51,14 +53,15 @@ tl::expected<std::int64_t, std::string> row_steps(const PassQuestion& question,
   const std::string dim = is_gradient ? "Yi" : "Yo";
   const auto rows = held.find(dim);
   if (rows == held.end() || rows->second < 1)
-    return tl::unexpected(fmt::format("the directives do not say how many rows ({}) the global "
-                                      "buffer holds",
-                                      dim));
+    return tl::unexpected(
+        fmt::format("the directives do not say how many rows ({}) the global "
+                    "buffer holds",
+                    dim));
   const std::int64_t steps = ceil_divide(rows_of_a_node, rows->second);
   const std::int64_t all = question.scheme.blocking[0][kSamples];
   if (all % steps == 0) return steps;
-  return tl::unexpected(fmt::format("{} steps over rows of {} do not divide the {} steps of `tvals`",
-                                    steps, dim, all));
+  return tl::unexpected(fmt::format(
+      "{} steps over rows of {} do not divide the {} steps of `tvals`", steps, dim, all));
 }
 
 }  // namespace
@@ -78,8 +81,7 @@ PassAnswer solved_row_stationary(const PassQuestion& question) {
   unit.rows = ceil_divide(rows_of_a_node, *steps);
   unit.columns = layer.slid().h;
   unit.window = {layer.window.w, layer.window.h};
-  unit.fold = {folds_of({unit.window.h, 1}, array).fold.h,
-               ceil_divide(set.folds, *steps * nodes)};
+  unit.fold = {folds_of({unit.window.h, 1}, array).fold.h, ceil_divide(set.folds, *steps * nodes)};
   unit.copies = copies_of(*question.scheme.directives, layer, set.rows);
   UnitPass pass = row_stationary_pass(layer, unit, compatibility.window_unit_time);
   const bool exchanged =

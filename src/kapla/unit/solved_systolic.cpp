@@ -1,20 +1,20 @@
 #include <cmath>
 
 #include "array_copies.h"
-#include "solver_passes.h"
-#include "sluice/support/checked.h"
-#include "systolic.h"
 #include "kapla/common/numbers.h"
+#include "sluice/support/checked.h"
+#include "solver_passes.h"
+#include "systolic.h"
 
 namespace sluice::kapla {
 namespace {
 
 /// The layer, or part of it, that lies on the array.
 struct OnArray {
-  std::int64_t pixels = 1;      ///< that the folds down divide
-  std::int64_t channels = 1;    ///< that the folds across divide
+  std::int64_t pixels = 1;    ///< that the folds down divide
+  std::int64_t channels = 1;  ///< that the folds across divide
   Extent fold;
-  Extent input;                 ///< the plane whose values are read once
+  Extent input;  ///< the plane whose values are read once
 };
 
 /// The pixels of a fold as a rectangle near to a square.
@@ -24,7 +24,8 @@ SystolicUnit unit_of(const OnArray& part) {
   return {real(rows), real(pixels) / real(rows), real(part.channels) / real(part.fold.w)};
 }
 
-double systolic_amplification(const LayerShape& layer, const OnArray& part, const SystolicUnit& unit) {
+double systolic_amplification(const LayerShape& layer, const OnArray& part,
+                              const SystolicUnit& unit) {
   const double read_rows = (unit.rows - 1) * real(layer.stride) + real(layer.window.h);
   const double read_columns = (unit.columns - 1) * real(layer.stride) + real(layer.window.w);
   return read_rows * read_columns * real(part.fold.h) / real(part.input.h) / real(part.input.w);
@@ -38,10 +39,10 @@ UnitPass pass_of(const LayerShape& layer, const OnArray& part, const Copies& cop
   const double weight_copies = all_to_all ? real(copies.channels_in) : 1.0;
   const double all = real(copies.all());
   UnitPass pass;
-  pass.access[kDram] = {words.weights * weight_copies * real(copies.channels_out),
-                        words.input * input_copies * real(copies.samples) /
-                            systolic_amplification(layer, part, unit),
-                        words.output * real(copies.channels_out) * real(copies.samples)};
+  pass.access[kDram] = {
+      words.weights * weight_copies * real(copies.channels_out),
+      words.input * input_copies * real(copies.samples) / systolic_amplification(layer, part, unit),
+      words.output * real(copies.channels_out) * real(copies.samples)};
   pass.access[kGlobalBuffer] = pass.access[kDram];
   pass.access[kArrayBus] = {words.weights * all, words.input * all, words.output * all};
   pass.operations = words.operations * all;
@@ -73,8 +74,7 @@ PassAnswer searched_systolic(const PassQuestion& question) {
   const Partition& partition = question.scheme.partition;
   const std::int64_t channels =
       ceil_divide(layer.channels_out, partition.parts[kByOutputChannels].size());
-  const std::int64_t pixels =
-      ceil_divide(layer.output.size(), partition.parts[kByPlane].size());
+  const std::int64_t pixels = ceil_divide(layer.output.size(), partition.parts[kByPlane].size());
   const Extent plane{ceil_divide(layer.output.h, partition.parts[kByPlane].h),
                      ceil_divide(layer.output.w, partition.parts[kByPlane].w)};
   OnArray part{layer.output.size(), layer.channels_out, {}, {}};

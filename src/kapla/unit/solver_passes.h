@@ -4,7 +4,8 @@
 
 namespace sluice::kapla {
 
-/// Passes of KAPLA's solver: the whole layer on the array, its folds then divided among nodes and loops.
+/// Passes of KAPLA's solver: the whole layer on the array, its folds then divided among nodes and
+/// loops.
 PassAnswer solved_row_stationary(const PassQuestion& question);
 PassAnswer solved_systolic(const PassQuestion& question);
 

@@ -4,10 +4,11 @@
 
 namespace sluice::kapla {
 
-/// One pass of a systolic array: elements down hold output pixels, elements across output channels; the taps of
-/// the window come one after the other. Folds may cut pixels and channels unevenly: numbers are averages.
+/// One pass of a systolic array: elements down hold output pixels, elements across output channels;
+/// the taps of the window come one after the other. Folds may cut pixels and channels unevenly:
+/// numbers are averages.
 struct SystolicUnit {
-  double rows = 1;          ///< of the output plane
+  double rows = 1;  ///< of the output plane
   double columns = 1;
   double channels_out = 1;
 };

@@ -7,8 +7,10 @@ namespace sluice::kapla {
 
 /// What a node does between two steps of its loops: one pass of its array.
 struct UnitPass {
-  PerMemory<PerOperand<double>> access{};  ///< words; registers: one read or write of each operation
-  PerOperand<bool> reusable{};  ///< whether registers still hold the tensor when the next pass starts
+  PerMemory<PerOperand<double>>
+      access{};  ///< words; registers: one read or write of each operation
+  PerOperand<bool>
+      reusable{};  ///< whether registers still hold the tensor when the next pass starts
   double operations = 0;
   std::int64_t cycles = 0;
 };
@@ -22,8 +24,8 @@ struct Copies {
   std::int64_t all() const { return samples * channels_in * channels_out * rows; }
 };
 
-/// How a logical array of `h` × `w` elements lies on the physical one: cut into `fold` pieces one after the
-/// other where it is larger, else repeated.
+/// How a logical array of `h` × `w` elements lies on the physical one: cut into `fold` pieces one
+/// after the other where it is larger, else repeated.
 struct Folds {
   Extent fold;
   Extent repeat;

@@ -7,12 +7,12 @@
 
 #include "check_scheme.h"
 #include "input_layout.h"
+#include "kapla/common/mistake.h"
 #include "kapla/layer/memory_hops.h"
 #include "kapla/layer/node_share.h"
 #include "kapla/unit/find_pass.h"
 #include "price.h"
 #include "segment.h"
-#include "kapla/common/mistake.h"
 
 namespace sluice::kapla {
 namespace {
@@ -53,10 +53,11 @@ class RunEvaluator {
     std::vector<std::vector<LayoutPiece>> pieces;
     for (const std::size_t previous : layer.previous) {
       if (layouts_[previous].empty())
-        return mistake_at(segment.schemes[i].place,
-                       fmt::format("`{}` reads `{}`, of which no line of run {} before this one says "
-                                   "where it lies",
-                                   layer.name, run_.network.layers[previous].name, run_.name));
+        return mistake_at(
+            segment.schemes[i].place,
+            fmt::format("`{}` reads `{}`, of which no line of run {} before this one says "
+                        "where it lies",
+                        layer.name, run_.network.layers[previous].name, run_.name));
       pieces.push_back(layouts_[previous]);
     }
     std::vector<LayoutPiece> joined = concatenated(pieces);
@@ -68,18 +69,18 @@ class RunEvaluator {
     const Region& region = segment.regions[i];
     const Extent taken = nodes_taken(scheme.partition);
     if (taken.h > region.dim.h || taken.w > region.dim.w)
-      return mistake_at(scheme.place, fmt::format("the partition of `{}` takes {} × {} nodes; its region has "
-                                         "{} × {}",
-                                         scheme.layer, taken.h, taken.w, region.dim.h, region.dim.w));
+      return mistake_at(scheme.place,
+                        fmt::format("the partition of `{}` takes {} × {} nodes; its region has "
+                                    "{} × {}",
+                                    scheme.layer, taken.h, taken.w, region.dim.h, region.dim.w));
     const std::size_t place = *find_layer(run_.network, scheme.layer);
     const LayerShape layer = layer_shape(run_.network.layers[place]);
     const auto input = input_of(segment, i, run_.network.layers[place]);
     if (!input) return tl::unexpected(input.error());
     const Region& home = scheme.destination_is_dram ? dram_ : region;
-    layouts_[place] = {
-        {whole_output(layer, run_.batch), home, project(scheme.partition, home)}};
-    const auto hops = memory_hops(
-        layer, run_.batch, {region, scheme.partition, ports_, *input, layouts_[place]});
+    layouts_[place] = {{whole_output(layer, run_.batch), home, project(scheme.partition, home)}};
+    const auto hops =
+        memory_hops(layer, run_.batch, {region, scheme.partition, ports_, *input, layouts_[place]});
     const PassAnswer pass = find_pass({run_, scheme, layer, region.dim});
     if (!pass) return mistake_at(scheme.place, fmt::format("`{}`: {}", scheme.layer, pass.error()));
     return price_pass(segment, i, layer, *pass, hops);
@@ -93,8 +94,7 @@ class RunEvaluator {
     const Sharing sharing =
         best_sharing({layer, scheme, pass, fetches, groups, run_.machine.buffer_words});
     const bool weights_stay = dependent_product(layer, kWeights, scheme.blocking[0]) == 1;
-    if (segment.pins_weights && weights_stay && layer.written != kWeights)
-      fetches[0][kWeights] = 0;
+    if (segment.pins_weights && weights_stay && layer.written != kWeights) fetches[0][kWeights] = 0;
     return price({run_, scheme, layer, pass, fetches, groups, sharing, hops});
   }
 
@@ -122,8 +122,8 @@ double energy_of(const Costs& costs) {
   return joules;
 }
 
-/// The exhaustive search tries every layout of the inputs and keeps the best: no other one is cheaper for what it found.
-/// The other solvers take the first.
+/// The exhaustive search tries every layout of the inputs and keeps the best: no other one is
+/// cheaper for what it found. The other solvers take the first.
 std::vector<Partition> tried_inputs(const Run& run) {
   const auto& layers = run.network.layers;
   const auto input = std::find_if(layers.begin(), layers.end(), is_input);
@@ -135,12 +135,6 @@ std::vector<Partition> tried_inputs(const Run& run) {
 }
 
 }  // namespace
-
-bool is_exhaustive(const Run& run) { return run.solver.rfind("exhaustive", 0) == 0; }
-
-Compatibility kapla_compatibility(const std::string& solver) {
-  return {true, solver == "KAPLA", true, true, true, true};
-}
 
 Result<std::vector<SchemeCost>> evaluate_schemes(const Run& run,
                                                  const std::vector<Scheme>& schemes) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sluice/support/checked.h"
 #include "kapla/common/numbers.h"
+#include "sluice/support/checked.h"
 
 namespace sluice::kapla {
 namespace {
@@ -60,8 +60,7 @@ void add_cycles(const PriceQuestion& question, SchemeCost& cost) {
                   machine.bus_words_per_cycle);
   constexpr double kBytesOfAWord = 2;
   const double exact = machine.dram_bytes_per_cycle / kBytesOfAWord;
-  const double words =
-      question.run.compatibility.floor_dram_words ? std::floor(exact) : exact;
+  const double words = question.run.compatibility.floor_dram_words ? std::floor(exact) : exact;
   cost.dram_cycles = static_cast<std::int64_t>(std::ceil(sum(cost.access[kDram]) / words));
 }
 
@@ -71,8 +70,7 @@ double energy(const Machine& machine, const SchemeCost& cost) {
     joules += machine.access_j[memory] * sum(cost.access[memory]);
   joules += machine.access_j[kGlobalBuffer] * sum(cost.remote_buffer);
   joules += machine.hop_j * sum(cost.hops);
-  const std::int64_t cycles =
-      std::max({cost.array_cycles, cost.bus_cycles, cost.dram_cycles});
+  const std::int64_t cycles = std::max({cost.array_cycles, cost.bus_cycles, cost.dram_cycles});
   return joules + machine.idle_j * real(cycles);
 }
 

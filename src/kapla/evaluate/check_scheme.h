@@ -6,7 +6,8 @@
 
 namespace sluice::kapla {
 
-/// Why a scheme is none for this run: its layer is not of the network, its partition does not fit in the region, …
+/// Why a scheme is none for this run: its layer is not of the network, its partition does not fit
+/// in the region, …
 Diagnostics mistakes_in(const Run& run, const Scheme& scheme);
 
 }  // namespace sluice::kapla

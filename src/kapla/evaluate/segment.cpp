@@ -34,18 +34,20 @@ class SegmentPlacer {
     for (const Scheme& scheme : segment_.schemes)
       if (const auto [known, is_new] = sizes.emplace(scheme.region, scheme.nodes);
           !is_new && known->second != scheme.nodes)
-        return mistake_at(scheme.place, fmt::format("region {} of segment {} has {} nodes for `{}`, and {} for an "
-                                           "earlier layer",
-                                           scheme.region, scheme.segment, scheme.nodes, scheme.layer,
-                                           known->second));
+        return mistake_at(
+            scheme.place,
+            fmt::format("region {} of segment {} has {} nodes for `{}`, and {} for an "
+                        "earlier layer",
+                        scheme.region, scheme.segment, scheme.nodes, scheme.layer, known->second));
     std::vector<std::int64_t> in_order;
     for (const auto& [region, nodes] : sizes) in_order.push_back(nodes);
     const std::vector<Region> regions = stripes(run_.machine.grid, in_order);
     if (regions.empty())
-      return mistake_at(segment_.schemes.front().place,
-                     fmt::format("the regions of segment {} need more than the {} × {} nodes of {}",
-                                 segment_.schemes.front().segment, run_.machine.grid.h,
-                                 run_.machine.grid.w, run_.machine.name));
+      return mistake_at(
+          segment_.schemes.front().place,
+          fmt::format("the regions of segment {} need more than the {} × {} nodes of {}",
+                      segment_.schemes.front().segment, run_.machine.grid.h, run_.machine.grid.w,
+                      run_.machine.name));
     for (const Scheme& scheme : segment_.schemes)
       segment_.regions.push_back(regions[static_cast<std::size_t>(
           std::distance(sizes.begin(), sizes.find(scheme.region)))]);
@@ -58,7 +60,8 @@ class SegmentPlacer {
 
   bool is_here(std::size_t layer) const { return places_.count(layer) > 0; }
 
-  /// Layers that read the same values from memory: the first fetches them, the others get them from it.
+  /// Layers that read the same values from memory: the first fetches them, the others get them from
+  /// it.
   void share_fetched_inputs() {
     std::map<std::vector<std::size_t>, std::size_t> fetchers;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -85,8 +88,8 @@ class SegmentPlacer {
 
   bool has_own_weights(std::size_t i) const {
     const NetworkLayer& layer = run_.network.layers[*layers_[i]];
-    return layer.gradient == Gradient::kNone && (layer.kind == LayerKind::kConvolution ||
-                                                 layer.kind == LayerKind::kFullyConnected);
+    return layer.gradient == Gradient::kNone &&
+           (layer.kind == LayerKind::kConvolution || layer.kind == LayerKind::kFullyConnected);
   }
 
   bool pins_weights() const {

@@ -72,8 +72,7 @@ std::vector<Partition> input_partitions(const NetworkLayer& input, std::int64_t 
   for (const auto& down : factors_of(ports.h))
     for (const auto& across : factors_of(ports.w)) {
       Partition partition{first, {}};
-      for (std::size_t by = 0; by < down.size(); ++by)
-        partition.parts[by] = {down[by], across[by]};
+      for (std::size_t by = 0; by < down.size(); ++by) partition.parts[by] = {down[by], across[by]};
       if (!is_sensible(input, batch, ports, partition.parts)) continue;
       do
         if (is_sensible_order(partition)) partitions.push_back(partition);

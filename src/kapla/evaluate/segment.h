@@ -15,10 +15,11 @@ namespace sluice::kapla {
 struct Segment {
   std::span<const Scheme> schemes;
   std::vector<Region> regions;  ///< of each scheme
-  /// Where each scheme's input comes from instead of where it was written: the nodes of a layer that has fetched or
-  /// made it in this segment.
+  /// Where each scheme's input comes from instead of where it was written: the nodes of a layer
+  /// that has fetched or made it in this segment.
   std::vector<std::optional<Region>> forwarded_from;
-  /// Whether the segment is the whole network, and no region has two layers with weights: then weights that fit stay.
+  /// Whether the segment is the whole network, and no region has two layers with weights: then
+  /// weights that fit stay.
   bool pins_weights = false;
 };
 
