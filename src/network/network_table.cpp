@@ -121,8 +121,8 @@ class NetworkReader {
         layer.previous.push_back(found->second);
       begin = end + 1;
     }
-    if (layer.previous.empty() != is_input(layer))
-      complain(row, is_input(layer)
+    if (text.empty() != (cell(row, "type") == "input"))
+      complain(row, !text.empty()
                         ? fmt::format("the input `{}` reads another layer", layer.name)
                         : fmt::format("`{}` reads no layer: `prevs` is empty", layer.name));
   }
@@ -144,6 +144,24 @@ class NetworkReader {
                                 layer.name, layer.window_width, layer.window_height, layer.width,
                                 layer.height));
     check_channels(row, layer);
+    for (const std::size_t previous : layer.previous)
+      check_plane(row, layer, network_.layers[previous]);
+  }
+
+  /// Padding is part of the plane that is read; what a layer writes may have less of it.
+  void check_plane(const CsvRow& row, const NetworkLayer& layer, const NetworkLayer& previous) {
+    const auto meets = [&](std::int64_t written, std::int64_t extent, std::int64_t read) {
+      const std::int64_t unpadded = extent * layer.stride;
+      return std::min(unpadded, read) <= written && written <= std::max(unpadded, read);
+    };
+    if (meets(previous.height, layer.height, input_height(layer)) &&
+        meets(previous.width, layer.width, input_width(layer)))
+      return;
+    complain(row,
+             fmt::format("`{}` reads a plane of {} × {}, but `{}` writes {} × {}: padding does not "
+                         "make up for that",
+                         layer.name, input_height(layer), input_width(layer), previous.name,
+                         previous.height, previous.width));
   }
 
   /// What the previous layers write together is what this one reads.
@@ -152,8 +170,8 @@ class NetworkReader {
     for (const std::size_t previous : layer.previous)
       written += network_.layers[previous].channels_out;
     if (written != layer.channels_in)
-      complain(row, fmt::format("`{}` reads {} channels, but `{}` write {}", layer.name,
-                                layer.channels_in, cell(row, "prevs"), written));
+      complain(row, fmt::format("`{}` reads {} channels, but {} are written by `{}`", layer.name,
+                                layer.channels_in, written, cell(row, "prevs")));
   }
 
   const CsvTable& table_;

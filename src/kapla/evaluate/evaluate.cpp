@@ -13,6 +13,7 @@
 #include "kapla/unit/find_pass.h"
 #include "price.h"
 #include "segment.h"
+#include "sluice/support/error.h"
 
 namespace sluice::kapla {
 namespace {
@@ -30,7 +31,7 @@ class RunEvaluator {
     const Result<Segment> segment = place_segment(run_, schemes);
     if (!segment) return tl::unexpected(segment.error());
     for (std::size_t i = 0; i < schemes.size(); ++i) {
-      Result<SchemeCost> cost = price_scheme(*segment, i);
+      const Result<SchemeCost> cost = price_countable(*segment, i);
       if (!cost) return tl::unexpected(cost.error());
       costs.push_back(*cost);
     }
@@ -62,6 +63,16 @@ class RunEvaluator {
     }
     std::vector<LayoutPiece> joined = concatenated(pieces);
     return segment.forwarded_from[i] ? moved_to(joined, *segment.forwarded_from[i]) : joined;
+  }
+
+  Result<SchemeCost> price_countable(const Segment& segment, std::size_t i) {
+    try {
+      return price_scheme(segment, i);
+    } catch (const OverflowError& overflow) {
+      const Scheme& scheme = segment.schemes[i];
+      return mistake_at(scheme.place,
+                        fmt::format("`{}` is too large: {}", scheme.layer, overflow.what()));
+    }
   }
 
   Result<SchemeCost> price_scheme(const Segment& segment, std::size_t i) {

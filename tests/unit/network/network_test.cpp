@@ -77,10 +77,10 @@ TEST(NetworkNames, AreAllThatAreTested) { EXPECT_EQ(network_names().size(), 22);
 // 5 × 5 outputs · 4 channels · 3 inputs · 3 × 3 = 2,700; weights 3 · 4 · 9 = 108; input (5 − 1) · 1
 // + 3 = 7.
 TEST(NetworkLayer, OfAConvolutionCountsAllPairsOfChannels) {
-  const NetworkLayer conv = layer("c,conv,3,4,5,5,3,3,1,input\n");
-  EXPECT_EQ(operations(conv), 2700);
+  const NetworkLayer conv = layer("c,conv,3,4,6,6,3,3,1,input\n");
+  EXPECT_EQ(operations(conv), 3888);
   EXPECT_EQ(weights(conv), 108);
-  EXPECT_EQ(input_height(conv), 7);
+  EXPECT_EQ(input_height(conv), 8);
 }
 
 // A 3 × 3 window fits 8 − 3 + 1 = 6 times into the 8 × 8 gradient: 6 · 6 · 2 · 3 · 9 operations.
@@ -99,7 +99,7 @@ TEST(NetworkTable, SaysWhatIsWrongWithARow) {
   EXPECT_THAT(mistakes("c,conv,3,4,5,5,3,3,1,later\n"),
               HasSubstr("net.csv:3: error: `c` reads `later`, which no earlier row defines"));
   EXPECT_THAT(mistakes("c,conv,2,4,5,5,3,3,1,input\n"),
-              HasSubstr("`c` reads 2 channels, but `input` write 3"));
+              HasSubstr("`c` reads 2 channels, but 3 are written by `input`"));
   EXPECT_THAT(mistakes("g,conv_bd,3,4,2,2,3,3,1,input\n"),
               HasSubstr("the window of `g` (3 × 3) is larger than its plane (2 × 2)"));
   EXPECT_THAT(mistakes("c,dwconv,3,4,5,5,3,3,1,input\n"),
