@@ -20,7 +20,7 @@ def main():
     parser.add_argument("--runs", type=Path, help="the published runs (CSV)")
     parser.add_argument("--schemes", type=Path, help="the published schemes (a line of JSON each)")
     parser.add_argument("--networks", type=Path, default=HERE / "../../library/networks", help="tables of their networks")
-    parser.add_argument("--output", type=Path, help="writes agreement.csv and differences.csv into this folder")
+    parser.add_argument("--output", type=Path, help="writes agreement.txt and differences.csv into this folder")
     options = parser.parse_args()
     if (options.runs is None) != (options.schemes is None):
         parser.error("--runs and --schemes belong together")
