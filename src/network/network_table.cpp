@@ -59,6 +59,7 @@ class NetworkReader {
   void read_row(const CsvRow& row) {
     NetworkLayer layer;
     layer.name = cell(row, "layer");
+    layer.line = row.line;
     if (!places_.emplace(layer.name, network_.layers.size()).second)
       complain(row, fmt::format("a second layer is named `{}`", layer.name));
     read_type(row, layer);

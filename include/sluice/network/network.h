@@ -35,6 +35,7 @@ struct NetworkLayer {
   std::int64_t stride = 1;
   /// Layers whose outputs it reads; several are concatenated along the channels.
   std::vector<std::size_t> previous;
+  int line = 0;  ///< of its table
 };
 
 /// A directed graph of layers; each reads earlier ones only.
