@@ -81,6 +81,9 @@ std::vector<CutLoops> cuts_of(const LayerShape& layer, const Scheme& scheme) {
   std::array<std::vector<std::int64_t>, 3> choices;
   choices.fill({1});
   for (const Loop loop : loops.flexible) choices[loop] = outer_steps(scheme.blocking[1][loop]);
+  constexpr std::size_t kMostCuts = 100'000;  // of the published schemes none has more than 108
+  if (choices[0].size() * choices[1].size() * choices[2].size() > kMostCuts)
+    throw OverflowError("its loops can be cut in more than 100,000 ways");
   std::vector<CutLoops> cuts;
   for (const std::int64_t inputs : choices[kInputChannels])
     for (const std::int64_t outputs : choices[kOutputChannels])

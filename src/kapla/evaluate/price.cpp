@@ -48,20 +48,24 @@ void move_to_other_nodes(Operand operand, SchemeCost& cost) {
   cost.access[kDram][operand] = 0;
 }
 
+std::int64_t whole_cycles(double cycles) {
+  constexpr double kMost = 9e18;
+  if (!(cycles < kMost)) throw OverflowError("a count of cycles exceeds 64 bits");
+  return static_cast<std::int64_t>(std::ceil(cycles));
+}
+
 void add_cycles(const PriceQuestion& question, SchemeCost& cost) {
   const Machine& machine = question.run.machine;
   const double steps = steps_of_all_nodes(question) / real(question.scheme.nodes);
-  cost.array_cycles =
-      checked_multiply(question.pass.cycles, static_cast<std::int64_t>(std::llround(steps)));
+  cost.array_cycles = checked_multiply(question.pass.cycles, whole_cycles(steps));
   const auto& buffer = cost.access[kGlobalBuffer];
   const double busiest = *std::max_element(buffer.begin(), buffer.end());
   cost.bus_cycles =
-      ceil_divide(static_cast<std::int64_t>(std::ceil(busiest / real(question.scheme.nodes))),
-                  machine.bus_words_per_cycle);
+      ceil_divide(whole_cycles(busiest / real(question.scheme.nodes)), machine.bus_words_per_cycle);
   constexpr double kBytesOfAWord = 2;
   const double exact = machine.dram_bytes_per_cycle / kBytesOfAWord;
   const double words = question.run.compatibility.floor_dram_words ? std::floor(exact) : exact;
-  cost.dram_cycles = static_cast<std::int64_t>(std::ceil(sum(cost.access[kDram]) / words));
+  cost.dram_cycles = whole_cycles(sum(cost.access[kDram]) / words);
 }
 
 double energy(const Machine& machine, const SchemeCost& cost) {

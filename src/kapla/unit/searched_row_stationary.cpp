@@ -26,7 +26,9 @@ PassAnswer searched_row_stationary(const PassQuestion& question) {
   unit.window = layer.window;
   unit.fold =
       folded_into_room(folds_of({unit.window.h, unit.rows}, question.run.machine.array)).fold;
-  unit.copies = copies_of(*question.scheme.directives, layer, ceil_divide(unit.rows, unit.fold.w));
+  const auto copies = copies_of(question, ceil_divide(unit.rows, unit.fold.w));
+  if (!copies) return tl::unexpected(copies.error());
+  unit.copies = *copies;
   if (compatibility.one_operand_eltwise) unit.operands_read = layer.operands;
   UnitPass pass = row_stationary_pass(layer, unit, compatibility.window_unit_time);
   if (exchanges(layer, compatibility)) exchange_input_and_output(pass);

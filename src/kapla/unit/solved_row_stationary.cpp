@@ -82,7 +82,9 @@ PassAnswer solved_row_stationary(const PassQuestion& question) {
   unit.columns = layer.slid().h;
   unit.window = {layer.window.w, layer.window.h};
   unit.fold = {folds_of({unit.window.h, 1}, array).fold.h, ceil_divide(set.folds, *steps * nodes)};
-  unit.copies = copies_of(*question.scheme.directives, layer, set.rows);
+  const auto copies = copies_of(question, set.rows);
+  if (!copies) return tl::unexpected(copies.error());
+  unit.copies = *copies;
   UnitPass pass = row_stationary_pass(layer, unit, compatibility.window_unit_time);
   const bool exchanged =
       layer.rule != ChannelRule::kDepthwise || !compatibility.depthwise_backward_unswapped;

@@ -63,9 +63,10 @@ PassAnswer solved_systolic(const PassQuestion& question) {
   OnArray part{layer.output.size(), layer.channels_out, {}, layer.input};
   part.fold =
       folded_into_room(folds_of({part.pixels, part.channels}, question.run.machine.array)).fold;
-  Copies copies = copies_of(*question.scheme.directives, layer, 1);
-  if (layer.rule != ChannelRule::kAllToAll) copies.channels_in = 1;
-  return pass_of(layer, part, copies);
+  auto copies = copies_of(question, 1);
+  if (!copies) return tl::unexpected(copies.error());
+  if (layer.rule != ChannelRule::kAllToAll) copies->channels_in = 1;
+  return pass_of(layer, part, *copies);
 }
 
 PassAnswer searched_systolic(const PassQuestion& question) {
@@ -82,9 +83,10 @@ PassAnswer searched_systolic(const PassQuestion& question) {
   if (layer.rule == ChannelRule::kAllToAll) part.channels = channels;
   part.input = {needed(plane.h, layer.stride, layer.window.h),
                 needed(plane.w, layer.stride, layer.window.w)};
-  Copies copies = copies_of(*question.scheme.directives, layer, 1);
-  if (layer.rule != ChannelRule::kAllToAll) copies.channels_in = copies.channels_out = 1;
-  return pass_of(layer, part, copies);
+  auto copies = copies_of(question, 1);
+  if (!copies) return tl::unexpected(copies.error());
+  if (layer.rule != ChannelRule::kAllToAll) copies->channels_in = copies->channels_out = 1;
+  return pass_of(layer, part, *copies);
 }
 
 }  // namespace sluice::kapla
