@@ -35,6 +35,7 @@ struct ParsedArguments {
   std::string latency = "overlap";
   std::string batch;
   EvaluateSchemesArguments schemes;
+  std::string directives;
   std::string vary;
   std::string energy_file;
   std::uint64_t seed = 0;
@@ -359,7 +360,19 @@ class CommandLine {
     add_specs(command, "FILE", parsed_);
     add_ascii(command, parsed_);
     command.add_flag("--yaml", parsed_.yaml, "Print canonical YAML that reads back the same");
+    command.get_option("FILE")->required(false);
+    command
+        .add_option(
+            "--directives", parsed_.directives,
+            "Print KAPLA's directives of schemes (one a line as JSON), or of a text of them")
+        ->type_name("FILE");
     commands_["show"] = [](const ParsedArguments& parsed, const Console& console) {
+      if (parsed.directives.empty() == parsed.specs.names.empty())
+        throw Failure(ExitCode::kBadInput,
+                      parsed.directives.empty() ? "FILE is required"
+                                                : "`--directives` takes no spec files beside it",
+                      "see sluice show --help");
+      if (!parsed.directives.empty()) return run_show_directives(parsed.directives, console);
       return run_show({parsed.specs, parsed.yaml}, console);
     };
   }

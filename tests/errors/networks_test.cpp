@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "errors/outcome.h"
+#include "sluice/kapla/directives.h"
 #include "sluice/network/network_table.h"
 #include "support/folders.h"
 #include "support/golden_file.h"
@@ -65,6 +66,24 @@ TEST_P(SchemesWithAMistake, AreExplained) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, SchemesWithAMistake,
                          ::testing::ValuesIn(names_in(scheme_cases(), ".jsonl")),
+                         [](const auto& entry) { return entry.param; });
+
+fs::path directive_cases() {
+  return testing::repository_dir() / "tests" / "errors" / "directive_cases";
+}
+
+class DirectivesWithAMistake : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DirectivesWithAMistake, AreExplained) {
+  const std::string file = (directive_cases() / (GetParam() + ".directives")).string();
+  const auto layers = kapla::parse_directives(testing::read_text(file), file);
+  ASSERT_FALSE(layers.has_value());
+  EXPECT_TRUE(testing::matches_golden_file("errors/directive_cases/" + GetParam() + ".txt",
+                                           testing::text_of_mistakes(layers.error())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DirectivesWithAMistake,
+                         ::testing::ValuesIn(names_in(directive_cases(), ".directives")),
                          [](const auto& entry) { return entry.param; });
 
 }  // namespace

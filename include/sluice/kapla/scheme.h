@@ -2,11 +2,11 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sluice/kapla/directives.h"
 #include "sluice/support/diagnostic.h"
 
 namespace sluice::kapla {
@@ -42,17 +42,9 @@ struct Partition {
   friend bool operator==(const Partition&, const Partition&) = default;
 };
 
-/// `stack(dim+=shift, …, count)`: copies of a buffer beside each other.
-struct DirectiveStack {
-  std::vector<std::string> dims;
-  std::int64_t count = 1;
-};
-
-/// What the evaluator needs of a scheme's directives.
-struct Directives {
-  std::map<std::string, std::int64_t> buffered_input;  ///< extents in the global buffer, by dim
-  std::map<std::string, std::int64_t> buffered_output;
-  std::vector<DirectiveStack> array_stacks;  ///< at the registers
+/// The directives of a scheme: levels `REGF` and `GBUF`, tensors `W`, `I` and `O`.
+struct SchemeDirectives {
+  LayerDirectives layer;
   bool is_searched = false;  ///< found by the exhaustive search over directives, not by the solver
 };
 
@@ -72,7 +64,7 @@ struct Scheme {
   std::array<PerOperand<double>, 2> unit_size{};  ///< words of a pass: global buffer, registers
   bool source_is_dram = true;
   bool destination_is_dram = true;
-  std::optional<Directives> directives;
+  std::optional<SchemeDirectives> directives;
 };
 
 /// What a scheme costs. Words are of 16 bits.

@@ -96,6 +96,9 @@ struct ShowArguments {
 /// Prints specs.
 ExitCode run_show(const ShowArguments& arguments, const Console& console);
 
+/// Prints directives, those of a text or of the schemes of a file, as canonical text.
+ExitCode run_show_directives(const std::string& file, const Console& console);
+
 /// Prints the names of one kind: architectures, workloads, shapes, components, mappers, objectives.
 ExitCode run_list(const std::string& kind, const Console& console);
 const std::vector<std::string>& list_kinds();

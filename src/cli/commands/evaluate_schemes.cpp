@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "cli/io/failure.h"
+#include "cli/io/scheme_lines.h"
 #include "commands.h"
 #include "sluice/kapla/evaluate.h"
 #include "sluice/kapla/scheme_text.h"
@@ -14,39 +13,8 @@
 namespace sluice::cli {
 namespace {
 
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Failure(ExitCode::kFileTrouble, fmt::format("cannot read {}", path));
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw Failure(ExitCode::kFileTrouble, fmt::format("cannot read {}", path));
-  return text;
-}
-
-/// The lines of a schemes file, with their schemes.
-struct SchemeLines {
-  std::vector<std::string> lines;
-  std::vector<kapla::Scheme> schemes;
-};
-
 void append(const Diagnostics& more, Diagnostics& mistakes) {
   mistakes.insert(mistakes.end(), more.begin(), more.end());
-}
-
-SchemeLines read_scheme_lines(const std::string& path, Diagnostics& mistakes) {
-  std::ifstream file(path);
-  if (!file) throw Failure(ExitCode::kFileTrouble, fmt::format("cannot read {}", path));
-  SchemeLines read;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (auto scheme = kapla::read_scheme(line, {path, number, 0})) {
-      read.schemes.push_back(std::move(*scheme));
-      read.lines.push_back(line);
-    } else {
-      append(scheme.error(), mistakes);
-    }
-  }
-  return read;
 }
 
 /// The schemes of one run after another.
@@ -87,9 +55,8 @@ ExitCode run_evaluate_schemes(const EvaluateSchemesArguments& arguments, const C
   const auto table = kapla::RunTable::read(text_of_file(arguments.runs), arguments.runs,
                                            arguments.compatible_with == "kapla");
   if (!table) throw Failure(table.error());
+  const SchemeLines read = read_scheme_lines(arguments.schemes);
   Diagnostics mistakes;
-  const SchemeLines read = read_scheme_lines(arguments.schemes, mistakes);
-  if (!mistakes.empty()) throw Failure(std::move(mistakes));
   const std::vector<kapla::SchemeCost> costs = evaluate_all(*table, read.schemes, mistakes);
   if (!mistakes.empty()) throw Failure(std::move(mistakes));
   for (std::size_t i = 0; i < costs.size(); ++i)

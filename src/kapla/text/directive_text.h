@@ -6,6 +6,6 @@
 namespace sluice::kapla {
 
 /// The `directives` of a scheme. Throws SchemeMistake.
-Directives read_directives(const SchemeFields& fields);
+SchemeDirectives read_directives(const SchemeFields& fields);
 
 }  // namespace sluice::kapla

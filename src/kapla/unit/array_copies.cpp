@@ -9,22 +9,23 @@
 namespace sluice::kapla {
 namespace {
 
-bool names(const DirectiveStack& stack, const std::string& dim) {
-  return std::find(stack.dims.begin(), stack.dims.end(), dim) != stack.dims.end();
+bool names(const StackDirective& stack, const std::string& dim) {
+  return std::any_of(stack.shifts.begin(), stack.shifts.end(),
+                     [&](const DimNumber& shift) { return shift.dim == dim; });
 }
 
 void multiply(std::int64_t& product, std::int64_t factor) {
   product = checked_multiply(product, factor);
 }
 
-void count_channels(const DirectiveStack& stack, const LayerShape& layer, Copies& copies) {
+void count_channels(const StackDirective& stack, const LayerShape& layer, Copies& copies) {
   const bool both = names(stack, "C") && names(stack, "K");
   if (names(stack, "C") && (!both || layer.is_gradient)) multiply(copies.channels_in, stack.count);
   if (names(stack, "K") && (!both || !layer.is_gradient))
     multiply(copies.channels_out, stack.count);
 }
 
-void count_stack(const DirectiveStack& stack, const LayerShape& layer, std::int64_t row_set,
+void count_stack(const StackDirective& stack, const LayerShape& layer, std::int64_t row_set,
                  Copies& copies) {
   if (names(stack, "S") || names(stack, "F")) return;
   if (names(stack, "Yi") || names(stack, "Yo"))
@@ -38,7 +39,9 @@ void count_stack(const DirectiveStack& stack, const LayerShape& layer, std::int6
 
 tl::expected<Copies, std::string> copies_of(const PassQuestion& question, std::int64_t row_set) {
   Copies copies;
-  for (const DirectiveStack& stack : question.scheme.directives->array_stacks)
+  const LevelDirectives* registers = find_level(question.scheme.directives->layer, "REGF");
+  if (registers == nullptr) return tl::unexpected(std::string("the directives have no level REGF"));
+  for (const StackDirective& stack : registers->stacks)
     count_stack(stack, question.layer, row_set, copies);
   const std::int64_t elements = question.run.machine.array.size();
   std::int64_t all = 1;

@@ -47,17 +47,15 @@ RowSet row_set(const LayerShape& layer, std::int64_t rows, std::int64_t array_wi
 /// rest.
 tl::expected<std::int64_t, std::string> row_steps(const PassQuestion& question,
                                                   std::int64_t rows_of_a_node) {
-  const Directives& directives = *question.scheme.directives;
   const bool is_gradient = question.layer.is_gradient;
-  const auto& held = is_gradient ? directives.buffered_input : directives.buffered_output;
   const std::string dim = is_gradient ? "Yi" : "Yo";
-  const auto rows = held.find(dim);
-  if (rows == held.end() || rows->second < 1)
+  const LevelDirectives* buffer = find_level(question.scheme.directives->layer, "GBUF");
+  const auto rows =
+      buffer == nullptr ? std::nullopt : extent_of(*buffer, is_gradient ? "I" : "O", dim);
+  if (!rows || *rows < 1)
     return tl::unexpected(
-        fmt::format("the directives do not say how many rows ({}) the global "
-                    "buffer holds",
-                    dim));
-  const std::int64_t steps = ceil_divide(rows_of_a_node, rows->second);
+        fmt::format("the directives do not say how many rows ({}) the global buffer holds", dim));
+  const std::int64_t steps = ceil_divide(rows_of_a_node, *rows);
   const std::int64_t all = question.scheme.blocking[0][kSamples];
   if (all % steps == 0) return steps;
   return tl::unexpected(fmt::format(

@@ -39,9 +39,13 @@ Scheme scheme_of_conv2_a() {
   scheme.blocking = {{{1, 8, 1}, {1, 16, 16}, {3, 1, 1}}};
   scheme.orders = {{{1, 0, 2}, {2, 1, 0}}};
   scheme.unit_size = {{{25, 240.25, 189}, {5, 5, 1}}};
-  scheme.directives = Directives{};
-  scheme.directives->buffered_output = {{"Yo", 28}};
-  scheme.directives->array_stacks = {{{"Yi", "Yo"}, 7}, {{"S", "Yi"}, 5}};
+  scheme.directives = SchemeDirectives{
+      parse_directives("conv2_a REGF tensor{I}(Yi=1) tensor{O}(Yo=1) tensor{W}(S=1)"
+                       "  stack(Yi+=1, Yo+=1, 7) stack(S+=1, Yi+=1, 5)"
+                       " GBUF tensor{O}(Yo=28)",
+                       "conv2_a")
+          ->at(0),
+      false};
   return scheme;
 }
 
