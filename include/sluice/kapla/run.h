@@ -18,6 +18,7 @@ struct Compatibility {
   bool one_operand_eltwise = false;           ///< of several operands, only one is read
   bool depthwise_backward_unswapped = false;  ///< input and output exchanged in depthwise gradients
   bool searched_pool_unswapped = false;       ///< the same in pool gradients that the search found
+  bool searched_local_weights = false;        ///< searched pools on systolic arrays read weights
   bool regf_write_on_o = false;  ///< gradients of weights read and write O in registers
 };
 /// What the artifact does; `window_unit_time` in runs of its own solver as published (`KAPLA`).

@@ -86,7 +86,10 @@ PassAnswer searched_systolic(const PassQuestion& question) {
   auto copies = copies_of(question, 1);
   if (!copies) return tl::unexpected(copies.error());
   if (layer.rule != ChannelRule::kAllToAll) copies->channels_in = copies->channels_out = 1;
-  return pass_of(layer, part, *copies);
+  UnitPass pass = pass_of(layer, part, *copies);
+  if (question.run.compatibility.searched_local_weights)
+    pass.access[kRegisters][kWeights] = pass.operations;
+  return pass;
 }
 
 }  // namespace sluice::kapla

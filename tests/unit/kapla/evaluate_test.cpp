@@ -117,6 +117,39 @@ TEST(Evaluate, ReadsOutputsOnTheChipFromOtherBuffers) {
   EXPECT_EQ(cost.remote_buffer[kOutput], 6193152);
 }
 
+/// 2 × 2 pools of 16 channels, 8 × 8 to 4 × 4, on a systolic array of 16 × 16: one pass.
+SchemeCost searched_pool(const Compatibility& compatibility) {
+  auto run = conv2_a("KAPLA-fix");
+  run.network = *read_network_table(
+      "layer,type,C,K,HO,WO,R,S,stride,prevs\n"
+      "input,input,,16,8,8,1,1,1,\npool,pool,16,16,4,4,2,2,2,input\n",
+      "pool.csv");
+  run.batch = 1;
+  run.machine = *find_machine("single_node.json");
+  run.mapping = ArrayMapping::kSystolic;
+  run.compatibility = compatibility;
+  Scheme scheme;
+  scheme.layer = "pool";
+  scheme.partition.order = {kByOutputChannels, kByPlane, kBySamples, kByInputChannels};
+  scheme.blocking.fill({1, 1, 1});
+  scheme.orders.fill({0, 1, 2});
+  scheme.directives = SchemeDirectives{{"pool", {{"REGF", {}, {}, {}}}}, true};
+  return cost_of(run, scheme);
+}
+
+// 16 channels of 8 · 8 inputs and 4 · 4 outputs, four operations for each output.
+TEST(Evaluate, CountsAPassOfASystolicArray) {
+  const SchemeCost cost = searched_pool({});
+  EXPECT_EQ(cost.access[kDram], (PerOperand<double>{0, 1024, 256}));
+  EXPECT_EQ(cost.access[kRegisters], (PerOperand<double>{0, 1024, 2048}));
+  EXPECT_EQ(cost.array_cycles, 4);
+}
+
+TEST(Evaluate, ReadsWeightsOfSearchedPoolsWhereKaplaDoes) {
+  const SchemeCost cost = searched_pool(kapla_compatibility("KAPLA-fix"));
+  EXPECT_EQ(cost.access[kRegisters], (PerOperand<double>{1024, 1024, 2048}));
+}
+
 std::string mistake_of(const Scheme& scheme) {
   const auto costs = evaluate_schemes(conv2_a("KAPLA-fix"), {scheme});
   return costs ? "" : to_string(costs.error());
