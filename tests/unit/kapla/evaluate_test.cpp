@@ -109,6 +109,16 @@ TEST(Evaluate, CountsWhatIsRightWithoutCompatibility) {
   EXPECT_EQ(cost.access, cost_of(conv2_a("KAPLA"), scheme_of_conv2_a()).access);
 }
 
+// The layer is the whole network: weights that no loop outside the buffers changes are there before
+// it starts.
+TEST(Evaluate, LeavesWeightsOfANetworkThatIsOneSegmentInPlace) {
+  Scheme scheme = scheme_of_conv2_a();
+  scheme.blocking = {{{1, 1, 1}, {1, 128, 16}, {3, 1, 1}}};
+  const SchemeCost cost = cost_of(conv2_a("KAPLA-fix"), scheme);
+  EXPECT_EQ(cost.fetch[0][kWeights], 0);
+  EXPECT_EQ(cost.access[kDram][kWeights], 0);
+}
+
 TEST(Evaluate, ReadsOutputsOnTheChipFromOtherBuffers) {
   Scheme scheme = scheme_of_conv2_a();
   scheme.destination_is_dram = false;
