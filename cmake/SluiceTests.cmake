@@ -130,6 +130,10 @@ function(sluice_add_tests)
   add_test(NAME repro_comet_claims COMMAND "${PROJECT_SOURCE_DIR}/repro/comet/run" --check --sluice "$<TARGET_FILE:sluice>"
                                            --output "${PROJECT_BINARY_DIR}/repro_comet_claims")
   set_tests_properties(repro_comet_claims PROPERTIES TIMEOUT 1200)
+  # The published schemes of the sample cost what was published.
+  add_test(NAME repro_kapla COMMAND "${PROJECT_SOURCE_DIR}/repro/kapla/run" --quick --sluice "$<TARGET_FILE:sluice>"
+                                    --output "${PROJECT_BINARY_DIR}/repro_kapla")
+  set_tests_properties(repro_kapla PROPERTIES TIMEOUT 600)
   add_test(NAME package COMMAND ${CMAKE_COMMAND} "-DBUILD_DIR=${PROJECT_BINARY_DIR}"
                                 "-DCXX_FLAGS=${CMAKE_CXX_FLAGS}"
                                 -P "${PROJECT_SOURCE_DIR}/tests/package/run.cmake")

@@ -34,6 +34,8 @@ struct ParsedArguments {
   std::string outputs;
   std::string latency = "overlap";
   std::string batch;
+  EvaluateSchemesArguments schemes;
+  std::string directives;
   std::string vary;
   std::string energy_file;
   std::uint64_t seed = 0;
@@ -264,13 +266,46 @@ class CommandLine {
         .add_option("--batch", parsed_.batch,
                     "Price a stream of mappings, one a line as JSON; `-` reads standard input")
         ->type_name("FILE");
-    commands_["evaluate"] = [](const ParsedArguments& parsed, const Console& console) {
+    add_schemes(command);
+    commands_["evaluate"] = [&command](const ParsedArguments& parsed, const Console& console) {
+      if (!parsed.schemes.schemes.empty() || !parsed.schemes.runs.empty())
+        return evaluate_schemes(parsed, console);
+      if (command.count("--compat") > 0)
+        throw Failure(ExitCode::kBadInput, "`--compat` is about the schemes of `--schemes`");
+      if (parsed.specs.names.empty())
+        throw Failure(ExitCode::kBadInput, "WORKLOAD ARCH MAPPING is required",
+                      "see sluice evaluate --help");
       const EvaluateArguments arguments{specs_with_constraints(parsed), parsed.output,
                                         *standard_latency_policies().find(parsed.latency),
                                         parsed.batch};
       return parsed.batch.empty() ? run_evaluate(arguments, console)
                                   : run_evaluate_batch(arguments, console);
     };
+  }
+
+  void add_schemes(CLI::App& command) {
+    command.get_option("WORKLOAD ARCH MAPPING")->required(false);
+    command
+        .add_option("--schemes", parsed_.schemes.schemes,
+                    "Price mappings of whole networks on grids of nodes, one layer a line as JSON")
+        ->type_name("FILE");
+    command
+        .add_option("--runs", parsed_.schemes.runs, "What network and machine the schemes are for")
+        ->type_name("FILE");
+    parsed_.schemes.compatible_with = "none";
+    command
+        .add_option("--compat", parsed_.schemes.compatible_with,
+                    "Count schemes as the artifact of this paper does")
+        ->check(one_of({"kapla", "none"}))
+        ->option_text("kapla|none");
+  }
+
+  static ExitCode evaluate_schemes(const ParsedArguments& parsed, const Console& console) {
+    if (!parsed.specs.names.empty())
+      throw Failure(ExitCode::kBadInput,
+                    fmt::format("`--schemes` takes no spec files, but there is {}",
+                                parsed.specs.names.front()));
+    return run_evaluate_schemes(parsed.schemes, console);
   }
 
   void add_progress(CLI::App& command) {
@@ -353,7 +388,19 @@ class CommandLine {
     add_specs(command, "FILE", parsed_);
     add_ascii(command, parsed_);
     command.add_flag("--yaml", parsed_.yaml, "Print canonical YAML that reads back the same");
+    command.get_option("FILE")->required(false);
+    command
+        .add_option(
+            "--directives", parsed_.directives,
+            "Print KAPLA's directives of schemes (one a line as JSON), or of a text of them")
+        ->type_name("FILE");
     commands_["show"] = [](const ParsedArguments& parsed, const Console& console) {
+      if (parsed.directives.empty() == parsed.specs.names.empty())
+        throw Failure(ExitCode::kBadInput,
+                      parsed.directives.empty() ? "FILE is required"
+                                                : "`--directives` takes no spec files beside it",
+                      "see sluice show --help");
+      if (!parsed.directives.empty()) return run_show_directives(parsed.directives, console);
       return run_show({parsed.specs, parsed.yaml}, console);
     };
   }

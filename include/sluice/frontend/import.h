@@ -18,7 +18,7 @@ struct ImportOptions {
 
 /// Specs of another tool as Sluice specs: YAML texts, empty where the input has no such part.
 struct ImportedSpecs {
-  std::string format;  ///< `Timeloop v3`, `Timeloop v4`, `AccelForge`
+  std::string format;  ///< `Timeloop v3`, `Timeloop v4`, `AccelForge`, `a table of layers`
   std::string workload;
   std::string arch;
   std::string mapping;
@@ -26,9 +26,10 @@ struct ImportedSpecs {
   Diagnostics notes;  ///< what has no counterpart, each at its place (Severity::kNote)
 };
 
-/// Reads the files of one job of Timeloop (`architecture`, `problem`, `mapping`, `constraints`) or
-/// AccelForge (`arch`, `workload`, `mapping`). Everything in them is either translated or noted.
-/// All mistakes are returned together.
+/// Reads a table of layers (`.csv`, docs/networks.md), or the files of one job of Timeloop
+/// (`architecture`, `problem`, `mapping`, `constraints`) or AccelForge (`arch`, `workload`,
+/// `mapping`). Everything in them is either translated or noted. All mistakes are returned
+/// together.
 Result<ImportedSpecs> import_specs(const std::vector<std::string>& files,
                                    const ImportOptions& options);
 

@@ -51,6 +51,15 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
 /// Prices a stream of mappings; one line of JSON each on standard output.
 ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& console);
 
+struct EvaluateSchemesArguments {
+  std::string runs;             ///< table of runs (CSV)
+  std::string schemes;          ///< one scheme a line (JSON)
+  std::string compatible_with;  ///< `kapla`: count as its artifact does; `none`
+};
+/// Prices mappings of whole networks on grids of nodes; each line again, with its costs, on
+/// standard output.
+ExitCode run_evaluate_schemes(const EvaluateSchemesArguments& arguments, const Console& console);
+
 struct ExecuteArguments {
   SpecArguments specs;  ///< one of the files has a mapping; none: only numbers for `outputs`
   bool json = false;
@@ -86,6 +95,9 @@ struct ShowArguments {
 };
 /// Prints specs.
 ExitCode run_show(const ShowArguments& arguments, const Console& console);
+
+/// Prints directives, those of a text or of the schemes of a file, as canonical text.
+ExitCode run_show_directives(const std::string& file, const Console& console);
 
 /// Prints the names of one kind: architectures, workloads, shapes, components, mappers, objectives.
 ExitCode run_list(const std::string& kind, const Console& console);

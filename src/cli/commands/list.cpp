@@ -10,15 +10,32 @@
 #include "report/text/text_bars.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
+#include "sluice/network/network_table.h"
 #include "sluice/support/error.h"
+#include "sluice/support/human_units.h"
 
 namespace sluice::cli {
 namespace {
 
 using NamedLines = std::vector<std::pair<std::string, std::string>>;
 
+/// Names of networks with what they are made of.
+NamedLines network_lines() {
+  NamedLines lines;
+  for (const std::string& name : network_names()) {
+    const Result<NeuralNetwork> network = load_network(name);
+    if (!network) throw Failure(network.error());
+    const NetworkTotals sum = totals(*network);
+    lines.emplace_back(name, fmt::format("{} layers, {} operations, {} weights", sum.layers,
+                                         human_count(static_cast<double>(sum.operations)),
+                                         human_count(static_cast<double>(sum.weights))));
+  }
+  return lines;
+}
+
 NamedLines lines_of(const std::string& kind) {
   NamedLines lines;
+  if (kind == kNetworkFolder) return network_lines();
   if (kind == kArchitectureFolder || kind == kWorkloadFolder || kind == kShapeFolder ||
       kind == kComponentFolder) {
     for (const LibraryEntry& entry : library_entries(kind))
@@ -38,9 +55,9 @@ NamedLines lines_of(const std::string& kind) {
 }  // namespace
 
 const std::vector<std::string>& list_kinds() {
-  static const std::vector<std::string> kinds = {kArchitectureFolder, kWorkloadFolder,
-                                                 kShapeFolder,        kComponentFolder,
-                                                 "mappers",           "objectives"};
+  static const std::vector<std::string> kinds = {
+      kArchitectureFolder, kWorkloadFolder, kNetworkFolder, kShapeFolder,
+      kComponentFolder,    "mappers",       "objectives"};
   return kinds;
 }
 

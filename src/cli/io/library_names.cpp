@@ -10,6 +10,10 @@ namespace sluice::cli {
 namespace fs = std::filesystem;
 namespace {
 
+const char* ending_in(const std::string& folder) {
+  return folder == kNetworkFolder ? ".csv" : ".yaml";
+}
+
 /// The comment that a file begins with, up to its first empty line, on one line.
 std::string leading_comment(const fs::path& file) {
   std::ifstream in(file);
@@ -36,7 +40,7 @@ std::vector<LibraryEntry> library_entries(const std::string& folder) {
   std::vector<LibraryEntry> entries;
   std::error_code error;
   for (const fs::directory_entry& file : fs::directory_iterator(library_dir() / folder, error)) {
-    if (file.path().extension() != ".yaml") continue;
+    if (file.path().extension() != ending_in(folder)) continue;
     entries.push_back(
         {file.path().stem().string(), first_sentence(leading_comment(file.path())), file.path()});
   }
@@ -50,7 +54,7 @@ std::optional<fs::path> find_in_library(const std::string& name,
   if (name.empty() || name.find('/') != std::string::npos) return std::nullopt;
   for (const std::string& folder : folders) {
     std::error_code error;
-    const fs::path path = library_dir() / folder / (name + ".yaml");
+    const fs::path path = library_dir() / folder / (name + ending_in(folder));
     if (fs::is_regular_file(path, error)) return path;
   }
   return std::nullopt;

@@ -18,6 +18,7 @@ struct LibraryEntry {
 inline constexpr const char* kWorkloadFolder = "workloads";
 inline constexpr const char* kArchitectureFolder = "architectures";
 inline constexpr const char* kComponentFolder = "components";  ///< classes of components
+inline constexpr const char* kNetworkFolder = "networks";      ///< tables, not YAML
 inline constexpr const char* kShapeFolder = "shapes";  ///< named values of a workload's variables
 
 /// All entries of a folder, by name. Empty where the folder does not exist.

@@ -19,7 +19,7 @@ namespace {
 
 bool has_ending_of_specs(const fs::path& file) {
   const std::string extension = file.extension().string();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+  return extension == ".yaml" || extension == ".yml" || extension == ".json" || extension == ".csv";
 }
 
 bool looks_like_file(const std::string& name) {
@@ -40,7 +40,7 @@ std::string nearest_file(const fs::path& missing) {
   if (!fs::is_directory(folder, error))
     return fmt::format("there is no folder {}", folder.string());
   const std::string stem = missing.stem().string();
-  if (find_in_library(stem, {kWorkloadFolder, kArchitectureFolder, kShapeFolder}))
+  if (find_in_library(stem, {kWorkloadFolder, kNetworkFolder, kArchitectureFolder, kShapeFolder}))
     return fmt::format("the library has `{}`, without an ending", stem);
   std::map<std::string, std::string> files;  // by stem
   std::vector<std::string> stems;
@@ -59,7 +59,11 @@ std::string nearest_file(const fs::path& missing) {
 /// The first name is a workload, the second an architecture; later ones may be either.
 Diagnostic unknown_name(const std::string& name, std::size_t position) {
   std::vector<std::string> known;
-  if (position != 1) known = names_in(kWorkloadFolder);
+  if (position != 1) {
+    known = names_in(kWorkloadFolder);
+    const std::vector<std::string> networks = names_in(kNetworkFolder);
+    known.insert(known.end(), networks.begin(), networks.end());
+  }
   if (position != 0) {
     const std::vector<std::string> architectures = names_in(kArchitectureFolder);
     known.insert(known.end(), architectures.begin(), architectures.end());
@@ -119,8 +123,8 @@ std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
         throw Failure(ExitCode::kFileTrouble,
                       fmt::format("cannot read {}: {}", name, std::strerror(errno)));
       files.push_back(name);
-    } else if (const auto path =
-                   find_in_library(name, {kWorkloadFolder, kArchitectureFolder, kShapeFolder})) {
+    } else if (const auto path = find_in_library(
+                   name, {kWorkloadFolder, kNetworkFolder, kArchitectureFolder, kShapeFolder})) {
       files.push_back(path->string());
     } else if (looks_like_file(name) || fs::is_directory(name, error)) {
       const bool is_folder = fs::is_directory(name, error);

@@ -9,6 +9,7 @@
 #include "frontend/import/templates.h"
 #include "frontend/import/timeloop.h"
 #include "frontend/import/timeloop_residency.h"
+#include "frontend/load/network_files.h"
 #include "frontend/load/variables.h"
 #include "frontend/yaml/file_text.h"
 #include "frontend/yaml/values.h"
@@ -303,11 +304,27 @@ class Importer {
   std::set<std::string> used_;
 };
 
+/// A table of layers is a job of its own.
+Result<ImportedSpecs> import_table(const std::vector<std::string>& files) {
+  const LoadOptions options;
+  ReadContext context(options);
+  if (files.size() > 1)
+    context.error_about(files.back(), "a table of layers is imported alone, without other files");
+  const auto text = files.size() > 1 ? std::nullopt : file_text(context, files.front());
+  const auto workload = text ? workload_of_table(context, files.front(), *text) : std::nullopt;
+  if (!workload) return tl::unexpected(context.take_diagnostics());
+  ImportedSpecs specs;
+  specs.format = "a table of layers";
+  specs.workload = *workload;
+  return specs;
+}
+
 }  // namespace
 
 Result<ImportedSpecs> import_specs(const std::vector<std::string>& files,
                                    const ImportOptions& options) {
-  return Importer(files, options).run();
+  const bool has_table = std::any_of(files.begin(), files.end(), is_network_table);
+  return has_table ? import_table(files) : Importer(files, options).run();
 }
 
 }  // namespace sluice

@@ -6,10 +6,12 @@
 #include <array>
 #include <filesystem>
 
+#include "frontend/load/network_files.h"
 #include "frontend/yaml/file_text.h"
 #include "frontend/yaml/merge.h"
 #include "frontend/yaml/values.h"
 #include "frontend/yaml/yaml_parser.h"
+#include "sluice/frontend/load.h"
 
 namespace sluice {
 namespace fs = std::filesystem;
@@ -50,7 +52,9 @@ void SpecFiles::add_file(const std::string& path) {
                          DiagnosticCause::kUnreadable);
     return;
   }
-  if (auto text = file_text(context_, *found)) add_documents(documents(*found, std::move(*text)));
+  auto text = file_text(context_, *found);
+  if (text && is_network_table(*found)) text = workload_of_table(context_, *found, *text);
+  if (text) add_documents(documents(*found, std::move(*text)));
 }
 
 void SpecFiles::add_text(const std::string& name, const std::string& text) {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sluice/kapla/scheme.h"
+
+namespace sluice::cli {
+
+/// The whole file. Throws Failure where it cannot be read.
+std::string text_of_file(const std::string& path);
+
+/// The lines of a schemes file, with their schemes.
+struct SchemeLines {
+  std::vector<std::string> lines;
+  std::vector<kapla::Scheme> schemes;
+};
+
+/// Reads a schemes file. Throws Failure with what is wrong with any of its lines.
+SchemeLines read_scheme_lines(const std::string& path);
+
+}  // namespace sluice::cli

@@ -1,0 +1,84 @@
+#include "check_scheme.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kapla/layer/layer_shape.h"
+
+namespace sluice::kapla {
+namespace {
+
+/// Collects what is wrong with one scheme.
+class SchemeCheck {
+ public:
+  SchemeCheck(const Run& run, const Scheme& scheme) : run_(run), scheme_(scheme) {}
+
+  Diagnostics run() {
+    check_layer();
+    check_counts();
+    return std::move(mistakes_);
+  }
+
+ private:
+  void complain(std::string message, std::string hint = "") {
+    Diagnostic diagnostic;
+    diagnostic.location = scheme_.place;
+    diagnostic.message = std::move(message);
+    diagnostic.hint = std::move(hint);
+    mistakes_.push_back(std::move(diagnostic));
+  }
+
+  void check_layer() {
+    const auto place = find_layer(run_.network, scheme_.layer);
+    if (place && !is_input(run_.network.layers[*place]))
+      return check_partition(layer_shape(run_.network.layers[*place]));
+    std::vector<std::string> names;
+    for (const NetworkLayer& layer : run_.network.layers)
+      if (!is_input(layer)) names.push_back(layer.name);
+    const std::string near = nearest_name(scheme_.layer, names);
+    complain(fmt::format("network {} has no layer `{}`", run_.network.name, scheme_.layer),
+             near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+  }
+
+  void check_partition(const LayerShape& layer) {
+    const auto& parts = scheme_.partition.parts;
+    const std::int64_t grid = run_.machine.grid.size();
+    for (const Extent& extent : parts)
+      if (extent.h < 1 || extent.w < 1 || extent.h > grid || extent.w > grid)
+        return complain(fmt::format("`part_dims` has {} × {}; extents are from 1 to {}", extent.h,
+                                    extent.w, grid));
+    if (layer.rule != ChannelRule::kAllToAll && parts[kByInputChannels].size() > 1)
+      complain(fmt::format("`{}` has no input channels of their own that nodes could share out",
+                           scheme_.layer));
+  }
+
+  void check_counts() {
+    if (scheme_.nodes < 1 || scheme_.nodes > run_.machine.grid.size())
+      complain(fmt::format("`nodes` is {}; {} has {}", scheme_.nodes, run_.machine.name,
+                           run_.machine.grid.size()));
+    for (const auto& level : scheme_.blocking)
+      for (const std::int64_t steps : level)
+        if (steps < 1) return complain(fmt::format("`tvals` has {}; steps are at least 1", steps));
+    for (PerLoop<std::int64_t> order : scheme_.orders) {
+      std::sort(order.begin(), order.end());
+      if (order != PerLoop<std::int64_t>{0, 1, 2})
+        return complain("`orders` must have 0, 1 and 2 once at each level");
+    }
+    for (const auto& level : scheme_.unit_size)
+      if (std::any_of(level.begin(), level.end(), [](double words) { return words < 0; }))
+        return complain("`unit_size` has a negative size");
+  }
+
+  const Run& run_;
+  const Scheme& scheme_;
+  Diagnostics mistakes_;
+};
+
+}  // namespace
+
+Diagnostics mistakes_in(const Run& run, const Scheme& scheme) {
+  return SchemeCheck(run, scheme).run();
+}
+
+}  // namespace sluice::kapla
