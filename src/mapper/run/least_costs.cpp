@@ -4,14 +4,14 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
+#include "equal_einsums.h"
+#include "mapper/common/asked_usage.h"
 #include "mapper/common/part_of_problem.h"
 #include "mapper/request/overridden_rules.h"
-#include "mapper/shape/isomorphic.h"
-#include "mapper/space/template_lists.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
@@ -42,13 +42,6 @@ void add(const Least& part, double times, Least* sum) {
 constexpr Least LeastCosts::*kNumbers[] = {&LeastCosts::traffic_bits, &LeastCosts::energy_j,
                                            &LeastCosts::latency_s};
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-bool asks_for_usage(const Arch& arch) {
-  return std::any_of(arch.components.begin(), arch.components.end(), [](const Component& c) {
-    return std::any_of(c.spatial.begin(), c.spatial.end(),
-                       [](const SpatialDimension& d) { return d.min_usage.has_value(); });
-  });
-}
 
 class Floor {
  public:
@@ -83,22 +76,8 @@ class Floor {
   }
 
  private:
-  /// Of Einsums that differ in names only, the first, and how many there are.
   void count_einsums() {
-    std::vector<fused::EinsumShape> shapes;
-    for (std::size_t e = 0; e < problem_.einsums.size(); ++e) {
-      fused::EinsumShape shape = fused::make_einsum_shape(problem_, EinsumId(e));
-      const auto same = std::find_if(shapes.begin(), shapes.end(), [&](const auto& other) {
-        return !shape.recurrence.step && fused::same_problem(problem_, other, shape) &&
-               fused::same_templates(problem_, other.einsum, shape.einsum);
-      });
-      if (same != shapes.end()) {
-        times_[static_cast<std::size_t>(same - shapes.begin())].second += 1;
-        continue;
-      }
-      shapes.push_back(std::move(shape));
-      times_.emplace_back(EinsumId(e), 1);
-    }
+    for (const EinsumId first : first_equals(problem_)) times_[first] += 1;
   }
 
   void search_alone() {
@@ -205,7 +184,7 @@ class Floor {
   MapperOptions options_;
   MapperControl control_;
   const LeastCostsOfWorkload* smaller_;
-  std::vector<std::pair<EinsumId, double>> times_;
+  std::map<EinsumId, double> times_;  ///< of Einsums that differ in names only, the first
   std::size_t n_searches_ = 0;
   double n_searched_ = 0;
   NoMapping no_;  ///< of the last search that found nothing and proved nothing
