@@ -57,7 +57,8 @@ void tell(const EarlierResult& earlier, const std::string& folder, const RunResu
   if (!earlier.objective || earlier.is_proven) return;
   const Objective objective = result.options->objectives.front();
   console.err << fmt::format(
-                     "goes on from the search in {}: its best {} is {}\n", folder,
+                     "goes on from the search in {}{}: its best {} is {}\n", folder,
+                     earlier.other_mapper.empty() ? "" : ", by the mapper " + earlier.other_mapper,
                      objective_name(objective),
                      human_si(*earlier.objective, unit_of(objective, console.ascii), console.ascii))
               << std::flush;
@@ -101,6 +102,7 @@ void search(const Run& run, RunResult& result) {
   if (earlier && keep_better(*earlier, &result))
     console.err << fmt::format("keeps the mapping in {}: this search found none that is better\n",
                                arguments.output.folder);
+  if (earlier) keep_bound(*earlier, &result);
 }
 
 /// The search takes unknown times for none, and its result says again that they are unknown.
