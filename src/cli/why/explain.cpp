@@ -25,6 +25,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// A mapping in hand, priced for the question. In the space of its search: it bounds that. Else it
+/// is an answer only where the search proves nothing.
+struct KnownMapping {
+  MappedResult mapped;
+  bool is_in_space = true;
+};
+
 class Questions {
  public:
   Questions(const Explained& explained, const MapperOptions& options,
@@ -102,13 +109,12 @@ class Questions {
     return answer;
   }
 
-  /// The mapping in hand, where it is one of the changed problem's space. (With `min_usage` fuller
-  /// ones that fit now may exclude it.)
-  std::optional<MappedResult> known_for(const BoundProblem& changed, Resource resource) const {
-    if (resource != Resource::kThroughput && asks_for_usage(changed.arch)) return std::nullopt;
+  /// The mapping that is explained. With `min_usage`, fuller ones that fit now may exclude it.
+  std::optional<KnownMapping> known_for(const BoundProblem& changed, Resource resource) const {
     auto cost = evaluate(changed, explained_.mapping, options_.policy);
     if (!cost) return std::nullopt;
-    return MappedResult{explained_.mapping, std::move(*cost)};
+    const bool is_in_space = resource == Resource::kThroughput || !asks_for_usage(changed.arch);
+    return KnownMapping{{explained_.mapping, std::move(*cost)}, is_in_space};
   }
 
   /// The constraint of the user's that leaves no choice; null where there is none.
@@ -134,14 +140,15 @@ class Questions {
   }
 
   Answer ask(const std::string& what, const BoundProblem& problem, MapperOptions options,
-             const std::optional<MappedResult>& known) {
+             const std::optional<KnownMapping>& known) {
     Answer answer;
     const std::size_t number = ++n_asked_;
     if (is_cancelled(&cancel_)) answer.reason = "interrupted";
     if (answer.reason.empty() && !take_share(&options)) answer.reason = "the budget is over";
     if (!answer.reason.empty()) return answer;
     Incumbent incumbent;
-    if (known) incumbent.offer(objective_value(objective(), known->cost), *known);
+    if (known && known->is_in_space)
+      incumbent.offer(objective_value(objective(), known->mapped.cost), known->mapped);
     MapperControl control;
     control.cancel = &cancel_;
     control.incumbent = &incumbent;
@@ -177,7 +184,7 @@ class Questions {
   }
 
   void fill(const BoundProblem& problem, tl::expected<MapperResult, NoMapping> found,
-            const std::optional<MappedResult>& known, Answer* answer) const {
+            const std::optional<KnownMapping>& known, Answer* answer) const {
     if (found && !found->mappings.empty())
       if (const auto rule = broken_rule(problem, found->mappings.front().mapping)) {
         answer->kind = Answer::Kind::kNoMapping;
@@ -187,21 +194,31 @@ class Questions {
     if (found) {
       answer->guarantee = std::move(found->guarantee);
       for (const MappedResult& mapped : found->mappings) take(mapped, answer);
-    } else if (!known) {
+    } else {
       answer->kind = found.error().proven ? Answer::Kind::kNoMapping : Answer::Kind::kNothingFound;
       answer->reason = std::move(found.error().reason);
     }
-    if (known) take(*known, answer);
+    if (known && (known->is_in_space || !is_proven(*answer))) take(known->mapped, answer);
     if (found && answer->kind == Answer::Kind::kNotSearched) {
       answer->kind = Answer::Kind::kNothingFound;
       answer->reason = "the search ended before a mapping was found";
     }
   }
 
+  static bool is_proven(const Answer& answer) {
+    if (answer.kind != Answer::Kind::kFound) return answer.kind == Answer::Kind::kNoMapping;
+    return answer.guarantee.kind == GuaranteeKind::kOptimal ||
+           answer.guarantee.kind == GuaranteeKind::kWithinEpsilon;
+  }
+
   void take(const MappedResult& mapped, Answer* answer) const {
     const double value = objective_value(objective(), mapped.cost);
     if (answer->kind == Answer::Kind::kFound && answer->objective <= value) return;
+    Guarantee& guarantee = answer->guarantee;  // its bound is of the space that was searched
+    if (guarantee.kind == GuaranteeKind::kGap && value < guarantee.bound)
+      guarantee.kind = GuaranteeKind::kNone;
     answer->kind = Answer::Kind::kFound;
+    answer->reason.clear();
     answer->objective = value;
     answer->energy_j = mapped.cost.energy_j;
     answer->latency_s = mapped.cost.latency_s;

@@ -167,6 +167,20 @@ TEST_F(WhyTest, NothingIsSearchedWhereTheBudgetIsOver) {
   EXPECT_EQ(why.einsums.front().latency_s, 256);  // this needs no search
 }
 
+// With `min_usage` the mapping in hand bounds no search, but is better than what a short one finds.
+TEST_F(WhyTest, NothingFoundEarlyIsWorseThanWhatIsInHand) {
+  std::string text = kChain;
+  const std::string fanout = "fanout: 2";
+  use(text.replace(text.find(fanout), fanout.size(), "fanout: 2, min_usage: 1"));
+  options_.budget_seconds = 0.02;  // for seven searches
+  for (const ShadowPrice& price : explained().shadow_prices)
+    if (price.answer.guarantee.kind != GuaranteeKind::kOptimal &&
+        price.answer.kind != Answer::Kind::kNotSearched) {
+      EXPECT_EQ(price.answer.kind, Answer::Kind::kFound);
+      EXPECT_LE(price.answer.objective, found_.mappings.front().cost.edp_js());
+    }
+}
+
 TEST_F(WhyTest, EqualEinsumsAreSearchedOnce) {
   std::string text = kChain;
   const std::string second = "Y[m,l] = H[m,n] * B[n,l]";
