@@ -29,6 +29,14 @@ TEST(Why, TextOfAChain) {
   EXPECT_TRUE(matches_golden_file("golden/why_chain.txt", run.out.substr(run.out.find("\nWhy: "))));
 }
 
+TEST(Why, TextOfOneEinsum) {
+  const ProgramRun run =
+      run_program(sluice_program(), {"map", "matmul", "tpu_v4i", "--why", "--objective", "energy"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_TRUE(
+      matches_golden_file("golden/why_matmul.txt", run.out.substr(run.out.find("\nWhy: "))));
+}
+
 TEST(Why, IsAskedFor) {
   EXPECT_THAT(map_chain({}).out, Not(HasSubstr("Why")));
   EXPECT_FALSE(Json::parse(map_chain({"--json"}).out).contains("why"));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,6 +56,15 @@ struct ExchangeChoice {
   Answer other;
 };
 
+/// Whether a memory holds a tensor of the only Einsum, where the architecture leaves that open, and
+/// the best mapping with the other choice.
+struct HoldingChoice {
+  TensorId tensor;
+  ComponentId memory;
+  bool is_held = false;
+  Answer other;
+};
+
 enum class Resource : std::uint8_t { kThroughput, kSize, kFanout };
 std::string resource_name(Resource resource);
 
@@ -75,8 +85,9 @@ struct Explanation {
   bool is_proven = false;
   bool is_interrupted = false;
   std::size_t n_questions = 0, n_answers = 0;
-  std::vector<EinsumAccount> einsums;      ///< in order of execution
-  std::vector<ExchangeChoice> exchanges;   ///< in the order of their producers
+  std::vector<EinsumAccount> einsums;     ///< in order of execution
+  std::vector<ExchangeChoice> exchanges;  ///< in the order of their producers
+  std::vector<HoldingChoice> holdings;    ///< of a workload of one Einsum; memories outermost first
   std::vector<ShadowPrice> shadow_prices;  ///< in the order of the components
 };
 

@@ -6,6 +6,7 @@
 #include "mapper/common/contains.h"
 #include "mapper/common/part_of_problem.h"
 #include "mapper/request/constraint_check.h"
+#include "mapper/request/einsum_walk.h"
 #include "report/text/cost_shares.h"
 #include "sluice/mapper/objective_value.h"
 
@@ -55,6 +56,17 @@ bool keeps(const BoundProblem& problem, const Mapping& mapping, TensorId tensor,
   return constraint_violations(constraints, problem, mapping).empty();
 }
 
+/// Per component, what it holds for an Einsum.
+std::vector<TensorMask> held_tensors(const BoundProblem& problem, const EinsumWalk& walk) {
+  std::vector<TensorMask> held(problem.arch.components.size(), 0);
+  const LocalIndices& local = problem[walk.einsum].local_tensor;
+  for (const WalkedStep& step : walk.steps)
+    if (step.storage)
+      for (const TensorId tensor : step.storage->tensors)
+        held[step.storage->component.index()] |= TensorMask{1} << local[tensor.index()];
+  return held;
+}
+
 }  // namespace
 
 std::vector<EinsumAccount> einsum_accounts(const BoundProblem& problem, const Cost& cost,
@@ -98,6 +110,29 @@ std::vector<ExchangeChoice> exchange_choices(const BoundProblem& problem, const 
       choices.begin(), choices.end(),
       [](const ExchangeChoice& a, const ExchangeChoice& b) { return a.producer < b.producer; });
   return choices;
+}
+
+std::vector<HoldingChoice> holding_choices(const BoundProblem& problem, const Mapping& mapping) {
+  std::vector<HoldingChoice> choices;
+  if (problem.einsums.size() != 1) return choices;
+  const EinsumId einsum(0);
+  const std::vector<TensorMask> held =
+      held_tensors(problem, walks_of(problem.workload, mapping).front());
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
+    const ComponentId memory(c);
+    if (!problem.arch[memory].is_memory() || !problem[einsum].components[c].enabled) continue;
+    const auto sets = keep_sets(problem, einsum, memory, held);
+    for (std::size_t t = 0; sets && t < problem[einsum].tensors.size(); ++t)
+      if ((sets->may >> t & 1) != 0)
+        choices.push_back({problem[einsum].tensors[t], memory, (held[c] >> t & 1) != 0, {}});
+  }
+  return choices;
+}
+
+StorageConstraint other_choice(const HoldingChoice& choice) {
+  StorageConstraint constraint{"the other choice", EinsumId(0), choice.memory, {}, {}};
+  (choice.is_held ? constraint.forbid : constraint.keep) = {choice.tensor};
+  return constraint;
 }
 
 FusionConstraint other_choice(const ExchangeChoice& choice) {

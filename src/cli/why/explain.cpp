@@ -12,6 +12,7 @@
 #include "accounts.h"
 #include "changes.h"
 #include "mapper/common/asked_usage.h"
+#include "mapper/common/contains.h"
 #include "mapper/common/part_of_problem.h"
 #include "mapper/run/equal_einsums.h"
 #include "sluice/mapper/incumbent.h"
@@ -62,15 +63,14 @@ class Questions {
     explanation_.is_proven = explained_.guarantee.kind == GuaranteeKind::kOptimal;
     explanation_.einsums = einsum_accounts(problem_, explained_.cost, objective());
     explanation_.exchanges = exchange_choices(problem_, explained_.mapping);
+    explanation_.holdings = holding_choices(problem_, explained_.mapping);
     explanation_.shadow_prices = doublings(problem_);
     std::map<EinsumId, Answer> alone;  // of Einsums that differ in names only, the first
     const std::vector<EinsumId> first = first_equals(problem_);
     if (problem_.einsums.size() > 1)
       for (const EinsumId einsum : first) alone[einsum];
     n_questions_ = alone.size() + explanation_.shadow_prices.size() +
-                   static_cast<std::size_t>(std::count_if(
-                       explanation_.exchanges.begin(), explanation_.exchanges.end(),
-                       [this](const auto& choice) { return deciding(choice) == nullptr; }));
+                   count_open(explanation_.exchanges) + count_open(explanation_.holdings);
     share_evaluations();
     for (auto& [einsum, answer] : alone) answer = ask_alone(einsum);
     for (EinsumAccount& account : explanation_.einsums)
@@ -78,6 +78,7 @@ class Questions {
         account.alone = found->second;
     for (ShadowPrice& price : explanation_.shadow_prices) price.answer = ask_doubled(price);
     for (ExchangeChoice& choice : explanation_.exchanges) choice.other = ask_other(choice);
+    for (HoldingChoice& choice : explanation_.holdings) choice.other = ask_other(choice);
     explanation_.n_questions = n_questions_;
   }
 
@@ -119,24 +120,56 @@ class Questions {
 
   /// The constraint of the user's that leaves no choice; null where there is none.
   const FusionConstraint* deciding(const ExchangeChoice& choice) const {
-    const auto& fusion = options_.constraints.fusion;
-    const auto found = std::find_if(
-        fusion.begin(), fusion.end(),
-        [&](const FusionConstraint& constraint) { return constraint.tensor == choice.tensor; });
-    return found == fusion.end() ? nullptr : &*found;
+    return find(options_.constraints.fusion, [&](const FusionConstraint& constraint) {
+      return constraint.tensor == choice.tensor;
+    });
+  }
+  const StorageConstraint* deciding(const HoldingChoice& choice) const {
+    return find(options_.constraints.storage, [&](const StorageConstraint& constraint) {
+      return constraint.memory == choice.memory && (contains(constraint.keep, choice.tensor) ||
+                                                    contains(constraint.forbid, choice.tensor));
+    });
   }
 
-  Answer ask_other(const ExchangeChoice& choice) {
-    if (const FusionConstraint* constraint = deciding(choice)) {
+  template <class Constraint, class Test>
+  static const Constraint* find(const std::vector<Constraint>& constraints, const Test& test) {
+    const auto found = std::find_if(constraints.begin(), constraints.end(), test);
+    return found == constraints.end() ? nullptr : &*found;
+  }
+
+  template <class Choice>
+  std::size_t count_open(const std::vector<Choice>& choices) const {
+    return static_cast<std::size_t>(
+        std::count_if(choices.begin(), choices.end(),
+                      [this](const Choice& choice) { return deciding(choice) == nullptr; }));
+  }
+
+  template <class Choice>
+  Answer ask_other(const Choice& choice) {
+    if (const auto* constraint = deciding(choice)) {
       Answer answer;
       answer.reason = fmt::format("the constraint {} decides it", constraint->name);
       return answer;
     }
     MapperOptions other = options_;
-    other.constraints.fusion.push_back(other_choice(choice));
-    return ask(fmt::format("{} {}", problem_.workload[choice.tensor].name,
-                           choice.on_chip ? "off chip" : "on chip"),
-               problem_, other, std::nullopt);
+    add(other_choice(choice), &other.constraints);
+    return ask(name_of(choice), problem_, other, std::nullopt);
+  }
+
+  static void add(FusionConstraint constraint, Constraints* constraints) {
+    constraints->fusion.push_back(std::move(constraint));
+  }
+  static void add(StorageConstraint constraint, Constraints* constraints) {
+    constraints->storage.push_back(std::move(constraint));
+  }
+
+  std::string name_of(const ExchangeChoice& choice) const {
+    return fmt::format("{} {}", problem_.workload[choice.tensor].name,
+                       choice.on_chip ? "off chip" : "on chip");
+  }
+  std::string name_of(const HoldingChoice& choice) const {
+    return fmt::format("{} {}in {}", problem_.workload[choice.tensor].name,
+                       choice.is_held ? "not " : "", problem_.arch[choice.memory].name);
   }
 
   Answer ask(const std::string& what, const BoundProblem& problem, MapperOptions options,

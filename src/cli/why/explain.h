@@ -23,8 +23,9 @@ using QuestionProgress = std::function<void(const std::string& phase, double fra
 
 /// Answers every question of `map --why` with a search of its own, by the same mapper for the same
 /// (one) objective: the Einsums alone, twice as much of everything, the other choice for every
-/// exchange, in this order. Budgets of `options` are those of all searches together; each gets an
-/// equal share of what is left. Once `cancel` is set, what is left is not searched.
+/// exchange (of a single Einsum, for what memories hold), in this order. Budgets of `options` are
+/// those of all searches together; each gets an equal share of what is left. Once `cancel` is set,
+/// what is left is not searched.
 Explanation explain(const Explained& explained, const MapperOptions& options,
                     const std::atomic<bool>& cancel, const QuestionProgress& progress);
 

@@ -93,6 +93,13 @@ Json choice_to_json(const ExchangeChoice& choice, const BoundProblem& problem) {
           {"other", answer_to_json(choice.other)}};
 }
 
+Json holding_to_json(const HoldingChoice& choice, const BoundProblem& problem) {
+  return {{"tensor", problem.workload[choice.tensor].name},
+          {"component", problem.arch[choice.memory].name},
+          {"held", choice.is_held},
+          {"other", answer_to_json(choice.other)}};
+}
+
 Json price_to_json(const ShadowPrice& price, const BoundProblem& problem) {
   Json settings = Json::array();
   for (const auto& [path, value] : price.settings) settings.push_back(path + "=" + value);
@@ -108,11 +115,14 @@ Json price_to_json(const ShadowPrice& price, const BoundProblem& problem) {
 }  // namespace
 
 Json explanation_to_json(const Explanation& explanation, const BoundProblem& problem) {
-  Json einsums = Json::array(), exchanges = Json::array(), prices = Json::array();
+  Json einsums = Json::array(), exchanges = Json::array(), holdings = Json::array(),
+       prices = Json::array();
   for (const EinsumAccount& account : explanation.einsums)
     einsums.push_back(account_to_json(account, problem));
   for (const ExchangeChoice& choice : explanation.exchanges)
     exchanges.push_back(choice_to_json(choice, problem));
+  for (const HoldingChoice& choice : explanation.holdings)
+    holdings.push_back(holding_to_json(choice, problem));
   for (const ShadowPrice& price : explanation.shadow_prices)
     prices.push_back(price_to_json(price, problem));
   return {{"status", explanation.is_interrupted ? "interrupted" : "ok"},
@@ -121,6 +131,7 @@ Json explanation_to_json(const Explanation& explanation, const BoundProblem& pro
           {"answered", explanation.n_answers},
           {"einsums", std::move(einsums)},
           {"exchanges", std::move(exchanges)},
+          {"holdings", std::move(holdings)},
           {"shadow_prices", std::move(prices)}};
 }
 

@@ -34,6 +34,7 @@ class WhyText {
     einsums();
     limits();
     exchanges();
+    holdings();
     shadow_prices();
     if (why_.n_answers < why_.n_questions)
       line(inked(console_, Ink::kYellow,
@@ -92,14 +93,20 @@ class WhyText {
     const bool has_alone = std::any_of(why_.einsums.begin(), why_.einsums.end(),
                                        [](const EinsumAccount& e) { return e.alone.has_value(); });
     const std::string share = "of " + objective_title();
-    heading("Einsums", fmt::format("what each costs, its part of the {}{}", objective_title(),
-                                   has_alone ? ", and the best mapping of it alone" : ""));
+    heading(
+        "Einsums",
+        fmt::format("what each costs, its part of the {}{}", objective_title(),
+                    has_alone ? ", and the best mapping of it alone" + constraint_remark() : ""));
     std::vector<std::string> head = {"", "energy", "latency", share};
     if (has_alone)
       for (const char* name : {"alone: energy", "latency", "guarantee"}) head.emplace_back(name);
     Lines rows;
     for (const EinsumAccount& account : by_cost()) rows.push_back(einsum_row(account));
     table(has_alone ? "lrrrrrl" : "lrrr", std::move(head), std::move(rows));
+  }
+
+  std::string constraint_remark() const {
+    return result_.options->constraints == Constraints{} ? "" : ", without constraints";
   }
 
   std::vector<std::string> einsum_row(const EinsumAccount& account) const {
@@ -180,6 +187,26 @@ class WhyText {
       rows.push_back(std::move(row));
     }
     table("lllrrl", {"", "held in", "instead", objective_title(), "change", "guarantee"},
+          std::move(rows));
+  }
+
+  void holdings() {
+    if (why_.holdings.empty()) return;
+    heading("memories", "the best mapping where one memory does otherwise for one tensor");
+    std::vector<HoldingChoice> sorted = why_.holdings;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const HoldingChoice& a, const HoldingChoice& b) {
+                       return number_of(a.other) > number_of(b.other);
+                     });
+    Lines rows;
+    for (const HoldingChoice& choice : sorted) {
+      std::vector<std::string> row = {problem_.arch[choice.memory].name,
+                                      problem_.workload[choice.tensor].name,
+                                      choice.is_held ? "not held" : "held"};
+      add_answer(choice.other, &row);
+      rows.push_back(std::move(row));
+    }
+    table("lllrrl", {"", "tensor", "instead", objective_title(), "change", "guarantee"},
           std::move(rows));
   }
 

@@ -49,8 +49,12 @@ class WhyAgainstBruteForce {
     for (const ExchangeChoice& choice : why.exchanges) {
       MapperOptions other = options_;
       other.constraints.fusion.push_back(other_choice(choice));
-      if (choice.other.kind == Answer::Kind::kFound)
-        compare_with_exhaustive(choice.other, *problem, other);
+      compare_with_exhaustive(choice.other, *problem, other);
+    }
+    for (const HoldingChoice& choice : why.holdings) {
+      MapperOptions other = options_;
+      other.constraints.storage.push_back(other_choice(choice));
+      compare_with_exhaustive(choice.other, *problem, other);
     }
     for (const EinsumAccount& account : why.einsums)
       if (account.alone)
@@ -75,6 +79,7 @@ class WhyAgainstBruteForce {
   /// Brute force knows no constraints.
   void compare_with_exhaustive(const Answer& answer, const BoundProblem& problem,
                                const MapperOptions& options) {
+    if (answer.kind != Answer::Kind::kFound) return;  // also where a rule of the architecture is
     const auto found = run_mapper(*standard_mappers().find("exhaustive"), problem, options, {});
     if (!found) {
       EXPECT_FALSE(found.error().proven) << found.error().reason;

@@ -126,6 +126,26 @@ TEST_F(WhyTest, TellsWhatBindsAndWhatTheOtherChoiceCosts) {
   EXPECT_EQ(why.n_answers, 7u);
 }
 
+// One Einsum exchanges nothing; the buffer may do without each of its tensors.
+TEST_F(WhyTest, OfOneEinsumItAsksWhatMemoriesHold) {
+  std::string text = kChain;
+  const std::string second = "\n  - \"Y[m,l] = H[m,n] * B[n,l]\"", keeps = "{keep: All}";
+  text.erase(text.find(second), second.size());
+  use(text.replace(text.find(keeps), keeps.size(), "{may_keep: All}"));
+  const Explanation why = explained();
+  EXPECT_TRUE(why.exchanges.empty());
+  ASSERT_EQ(why.holdings.size(), 3u);
+  for (const HoldingChoice& choice : why.holdings) {
+    EXPECT_EQ(problem_.arch[choice.memory].name, "Buffer");
+    EXPECT_EQ(choice.other.guarantee.kind, GuaranteeKind::kOptimal);
+    EXPECT_GE(choice.other.objective, why.objective);
+  }
+  EXPECT_EQ(why.n_questions, 7u);  // 4 doubled, 3 held or not
+  options_.constraints.storage = {
+      {"x_here", std::nullopt, why.holdings[0].memory, {why.holdings[0].tensor}, {}}};
+  EXPECT_EQ(explained().holdings[0].other.reason, "the constraint x_here decides it");
+}
+
 TEST_F(WhyTest, TheUsersConstraintLeavesNoOtherChoice) {
   options_.constraints.fusion = {{"on_chip", TensorId(2), true, std::nullopt}};
   ASSERT_EQ(problem_.workload[TensorId(2)].name, "H");
