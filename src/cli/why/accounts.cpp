@@ -25,7 +25,8 @@ std::vector<BusyComponent> busy_components(const Cost& cost, EinsumId einsum) {
 
 /// The time that its operations take where all instances are busy, of the time that they have.
 std::optional<double> compute_use(const BoundProblem& problem, EinsumId einsum, double seconds) {
-  const double least = part_of_problem(problem, {einsum}).bounds.compute_s;
+  const auto alone = bind_part(problem, {einsum});
+  const double least = alone ? alone->bounds.compute_s : 0;
   if (!(least > 0) || !(seconds > 0)) return std::nullopt;
   return least / seconds;
 }

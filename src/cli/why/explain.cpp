@@ -94,19 +94,25 @@ class Questions {
     alone.constraints = {};
     alone.explore_einsum_orders = false;
     alone.row_fusion = false;
-    return ask(problem_.workload[einsum].name + " alone", part_of_problem(problem_, {einsum}),
-               alone, std::nullopt);
+    const Result<BoundProblem> part = bind_part(problem_, {einsum});
+    if (!part) return impossible(part.error());
+    return ask(problem_.workload[einsum].name + " alone", *part, alone, std::nullopt);
   }
 
   Answer ask_doubled(const ShadowPrice& price) {
     const std::string what = fmt::format("twice the {} of {}", resource_name(price.resource),
                                          problem_.arch[price.component].name);
     const Result<BoundProblem> changed = with_doubled(problem_, price);
-    if (changed) return ask(what, *changed, options_, known_for(*changed, price.resource));
+    if (!changed) return impossible(changed.error());
+    return ask(what, *changed, options_, known_for(*changed, price.resource));
+  }
+
+  /// There is no such problem.
+  Answer impossible(const Diagnostics& diagnostics) {
     ++n_asked_;
     ++explanation_.n_answers;
     Answer answer;
-    answer.reason = changed.error().empty() ? "" : changed.error().front().message;
+    answer.reason = diagnostics.empty() ? "there is no such problem" : diagnostics.front().message;
     return answer;
   }
 

@@ -1,5 +1,7 @@
 #include "sluice/mapper/least_costs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -84,7 +86,8 @@ class Floor {
     MapperOptions free = options_;
     free.constraints = {};
     for (const auto& [einsum, times] : times_) {
-      auto alone = search_all(part_of_problem(problem_, {einsum}), einsum, free);
+      const Result<BoundProblem> part = bind_part(problem_, {einsum});
+      auto alone = part ? search_all(*part, einsum, free) : tl::make_unexpected(no_part(einsum));
       if (!alone) {
         result_.alone = {{kInfinite, 0, false}, {kInfinite, 0, false}, {kInfinite, 0, false}};
         result_.no_alone = std::move(alone.error());
@@ -92,6 +95,15 @@ class Floor {
       }
       for (const auto number : kNumbers) add((*alone).*number, times, &(result_.alone.*number));
     }
+  }
+
+  /// Rules of the architecture need the other Einsums.
+  NoMapping no_part(EinsumId einsum) const {
+    NoMapping no;
+    no.einsum = einsum;
+    no.reason = fmt::format("the architecture's rules make no sense for the Einsum {} alone",
+                            problem_.workload[einsum].name);
+    return no;
   }
 
   tl::expected<LeastCosts, NoMapping> search_all(const BoundProblem& problem,

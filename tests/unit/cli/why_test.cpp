@@ -208,6 +208,16 @@ TEST_F(WhyTest, EqualEinsumsAreSearchedOnce) {
   EXPECT_EQ(explained().n_questions, 5u);  // 1 alone, 4 doubled
 }
 
+TEST_F(WhyTest, AnEinsumThatMakesNoSenseAloneSaysWhy) {
+  std::string text = kChain;
+  const std::string mac = "{name: MAC,";
+  use(text.replace(text.find(mac), mac.size(), mac + " enabled: len(Intermediates) == 1,"));
+  const Explanation why = explained();
+  EXPECT_EQ(why.einsums.front().alone->kind, Answer::Kind::kNotSearched);
+  EXPECT_THAT(why.einsums.front().alone->reason, HasSubstr("No compute accepts the Einsum H"));
+  EXPECT_EQ(why.n_answers, why.n_questions);
+}
+
 TEST_F(WhyTest, AMachineThatCannotBeDoubledSaysWhy) {
   std::string text = kChain;  // two things with the name of an action
   const std::string lane = "name: lane";
