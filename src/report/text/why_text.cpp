@@ -9,6 +9,7 @@
 
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/model/unknown_times.h"
 #include "sluice/support/human_units.h"
 #include "text_bars.h"
 #include "text_table.h"
@@ -126,7 +127,11 @@ class WhyText {
   }
 
   void limits() {
-    heading("limits", "what each Einsum waits for, what is busy next, and its use of the computes");
+    const bool is_overlap = result_.latency == LatencyPolicy::kOverlap;
+    heading(
+        "limits",
+        std::string("what each Einsum waits for, what is busy next, and its use of the computes") +
+            (is_overlap ? "" : ", busy as under overlap"));
     Lines rows;
     for (const EinsumAccount& account : by_cost()) {
       std::vector<std::string> row = {problem_.workload[account.einsum].name};
@@ -136,6 +141,10 @@ class WhyText {
     }
     table("lllr", {"", "waits for", "then", "of peak"}, std::move(rows));
     line("  " + full_memories());
+    const std::vector<std::string> unknown = unknown_times(problem_.arch);
+    if (!unknown.empty())
+      line(fmt::format("  no throughput is known for {}: it takes no time here",
+                       fmt::join(unknown, ", ")));
   }
 
   /// `GlobalBuffer bandwidth, 43.0 % busy`

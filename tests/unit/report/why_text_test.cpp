@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "small_result.h"
@@ -79,6 +80,17 @@ TEST(WhyText, SaysThatItIsAPart) {
   EXPECT_THAT(text_of(result), HasSubstr("the budget ended: 1 of 3 questions were searched\n"));
   result.why->is_interrupted = true;
   EXPECT_THAT(text_of(result), HasSubstr("interrupted: 1 of 3 questions were searched\n"));
+}
+
+TEST(WhyText, SaysWhichTimesAreNotThoseOfTheResult) {
+  RunResult result = explained_result();
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  result.problem->arch.components[1].actions.push_back({"read", 1, unknown, 1, 0, {}});
+  EXPECT_THAT(text_of(result),
+              HasSubstr("  no throughput is known for read of Buffer: it takes no time here\n"));
+  EXPECT_THAT(text_of(result), Not(HasSubstr("busy as under overlap")));
+  result.latency = LatencyPolicy::kStaged;
+  EXPECT_THAT(text_of(result), HasSubstr("busy as under overlap\n"));
 }
 
 TEST(WhyText, HasNoPartsWhereTimesDoNotAddUp) {
