@@ -100,7 +100,8 @@ class Questions {
   }
 
   Answer ask_doubled(const ShadowPrice& price) {
-    const std::string what = fmt::format("twice the {} of {}", resource_name(price.resource),
+    const std::string what = fmt::format("twice the {}{}{} of {}", resource_name(price.resource),
+                                         price.dimension.empty() ? "" : " ", price.dimension,
                                          problem_.arch[price.component].name);
     const Result<BoundProblem> changed = with_doubled(problem_, price);
     if (!changed) return impossible(changed.error());
