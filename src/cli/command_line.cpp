@@ -39,6 +39,7 @@ struct ParsedArguments {
   std::string vary;
   std::string energy_file;
   std::uint64_t seed = 0;
+  bool why = false;
   bool yaml = false;
   bool ascii = false;
   bool verbose = false;
@@ -207,10 +208,13 @@ class CommandLine {
     add_ascii(command, parsed_);
     add_constraints(command);
     add_progress(command);
+    command.add_flag("--why", parsed_.why,
+                     "Explain the mapping: what binds, what each Einsum would cost alone, and what "
+                     "twice as much of everything would bring");
     add_search_options(command, parsed_);
     commands_["map"] = [&command](const ParsedArguments& parsed, const Console& console) {
       return run_map({specs_with_constraints(parsed), parsed.output, given_options(parsed, command),
-                      progress_style(parsed.progress, console)},
+                      progress_style(parsed.progress, console), parsed.why},
                      console);
     };
   }

@@ -55,6 +55,18 @@ std::string human_size(double bits) {
   return fmt::format("{} {}B", three_digits(bytes), kPrefixes[step]);
 }
 
+std::string human_size_at_least(double bits) {
+  constexpr double kKibi = 1024, kBitsInByte = 8;
+  const double bytes = std::ceil(bits) / kBitsInByte;
+  if (!(bytes >= kKibi) || !std::isfinite(bytes)) return human_size(std::ceil(bits));
+  double unit = 1;
+  while (bytes / unit >= kKibi - 0.5) unit *= kKibi;
+  const double amount = bytes / unit;
+  const double digit = amount > 99.9 ? 1 : amount > 9.99 ? 0.1 : 0.01;  // the last one shown
+  constexpr double kRounding = 1e-9;
+  return human_size(std::ceil(amount / digit - kRounding) * digit * unit * kBitsInByte);
+}
+
 std::string human_count(double count) {
   if (!std::isfinite(count)) return special(count);
   if (count < 0) return "-" + human_count(-count);

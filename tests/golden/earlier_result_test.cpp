@@ -33,6 +33,10 @@ class EarlierResultTest : public ::testing::Test {
     std::ofstream(folder_ / "result.json") << document.dump();
   }
 
+  nlohmann::json document() const {
+    return nlohmann::json::parse(read_text(folder_ / "result.json"));
+  }
+
   TemporaryFolder folder_;
 };
 
@@ -65,9 +69,6 @@ TEST_F(EarlierResultTest, KeepsTheBetterOfTwoSearchesThatProveNothing) {
   const auto search = [this](const std::string& budget) {
     return said({"map", "matmul_chain", "simple", "--mapper", "anneal", "--budget", budget});
   };
-  const auto document = [this] {
-    return nlohmann::json::parse(read_text(folder_ / "result.json"));
-  };
   EXPECT_THAT(search("300evals"), IsEmpty());
   const auto first = document();
   EXPECT_EQ(first["search"]["ended_by"], "budget");
@@ -80,12 +81,46 @@ TEST_F(EarlierResultTest, KeepsTheBetterOfTwoSearchesThatProveNothing) {
 TEST_F(EarlierResultTest, KeepsWhatWasProven) {
   const std::vector<std::string> search = {"map", "matmul", "simple", "--mapper", "exhaustive"};
   EXPECT_THAT(said(search), IsEmpty());
-  const auto proven = nlohmann::json::parse(read_text(folder_ / "result.json"));
+  const auto proven = document();
   auto shorter = search;
   shorter.insert(shorter.end(), {"--budget", "3evals"});
   EXPECT_THAT(said(shorter), AllOf(HasSubstr("keeps the mapping in"), Not(HasSubstr("goes on"))));
-  EXPECT_EQ(nlohmann::json::parse(read_text(folder_ / "result.json"))["mappings"],
-            proven["mappings"]);
+  EXPECT_EQ(document()["mappings"], proven["mappings"]);
+  EXPECT_EQ(document()["guarantee"]["kind"], "optimal");
+}
+
+// A limit of time leaves the bound that no mapping is below, one of evaluations knows none.
+TEST_F(EarlierResultTest, ABoundStaysKnown) {
+  const auto search = [this](const std::string& budget) {
+    said({"map", "matmul_chain", "simple", "--mapper", "anneal", "--budget", budget});
+    return document()["guarantee"];
+  };
+  const auto first = search("60s,300evals");
+  ASSERT_EQ(first["kind"], "gap");
+  ASSERT_GT(first["bound"], 0);
+  const auto second = search("3evals");
+  EXPECT_EQ(second["kind"], "gap");
+  EXPECT_EQ(second["bound"], first["bound"]);
+}
+
+TEST_F(EarlierResultTest, IsGoneOnFromByAnyMapperOfTheSameSpace) {
+  const std::vector<std::string> search = {"map", "matmul", "simple", "--mapper"};
+  const auto by = [&](std::vector<std::string> mapper) {
+    mapper.insert(mapper.begin(), search.begin(), search.end());
+    return said(mapper);
+  };
+  EXPECT_THAT(by({"anneal", "--budget", "3000evals"}), IsEmpty());
+  const auto annealed = document();
+  EXPECT_THAT(by({"random", "--budget", "1evals"}),
+              AllOf(HasSubstr("goes on from the search in " + folder_.path() +
+                              ", by the mapper anneal: its best edp is"),
+                    HasSubstr("keeps the mapping in"), Not(HasSubstr("warning"))));
+  EXPECT_EQ(document()["mappings"], annealed["mappings"]);
+  EXPECT_THAT(by({"fused"}), HasSubstr(", by the mapper random: its best edp is"));
+  EXPECT_EQ(document()["guarantee"]["kind"], "optimal");
+  EXPECT_LE(document()["mappings"][0]["edp_js"].get<double>(),
+            annealed["mappings"][0]["edp_js"].get<double>() * (1 + 1e-12));
+  EXPECT_THAT(by({"compound"}), HasSubstr("mapper fused, now compound"));
 }
 
 TEST_F(EarlierResultTest, EitherGoesOnOrIsReplaced) {

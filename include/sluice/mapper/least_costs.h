@@ -45,7 +45,7 @@ struct LeastCostsOfWorkload {
 /// Each search has the budget for itself; where one is over, `bound` is less than `value`. Once
 /// `control` cancels, what is left is not searched. The outcome is a NoMapping where nothing was
 /// found, not a proven one where that may be for lack of time, or because `fused` refuses to search
-/// (refused_request). Rules of the architecture must be valid for each Einsum alone, too.
+/// (refused_request). `no_alone` also where rules of the architecture need the other Einsums.
 ///
 /// `smaller`: what was found for a problem that only grows; where its mappings are mappings here,
 /// too, no number is above theirs.

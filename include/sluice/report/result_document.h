@@ -9,6 +9,7 @@
 #include "sluice/model/binding.h"
 #include "sluice/model/cost.h"
 #include "sluice/model/violation.h"
+#include "sluice/report/explanation.h"
 #include "sluice/support/diagnostic.h"
 
 namespace sluice {
@@ -47,6 +48,7 @@ struct RunResult {
   std::optional<Guarantee> guarantee;
   std::optional<SearchStatistics> search;
   std::optional<NoMapping> no_mapping;
+  std::optional<Explanation> why;  ///< of the first mapping, where that was asked for
   Diagnostics diagnostics;
 };
 

@@ -15,6 +15,9 @@ std::string human_si(double value, const std::string& unit, bool ascii = false);
 /// bit".
 std::string human_size(double bits);
 
+/// The same of at least this size, where digits are rounded away: "1.04 KiB" of 1,056 bytes.
+std::string human_size_at_least(double bits);
+
 /// A count: "12", "3,500", "2.1 M", "3.4e+18".
 std::string human_count(double count);
 

@@ -25,6 +25,7 @@ struct MapArguments {
   OutputArguments output;
   std::map<std::string, std::string> options;  ///< search options given as flags, by name
   ProgressStyle progress = ProgressStyle::kNone;
+  bool why = false;  ///< explain what was found (docs/why.md)
 };
 /// Searches for the best mapping. Exit: found, no legal mapping, interrupted.
 ExitCode run_map(const MapArguments& arguments, const Console& console);

@@ -34,6 +34,38 @@ bool is_proof(const nlohmann::json& json) {
          guarantee != "none" && guarantee != "gap";
 }
 
+double number_at(const nlohmann::json& json, const char* key) {
+  const nlohmann::json number = part_of(json, key);
+  return number.is_number() ? number.get<double>() : 0;
+}
+
+/// What the document proves of one objective; 0 where that is nothing.
+double bound_in(const nlohmann::json& json, double objective) {
+  const nlohmann::json guarantee = part_of(json, "guarantee");
+  const std::string kind = text_at(guarantee, "kind");
+  if (kind == "gap") return number_at(guarantee, "bound");
+  if (kind == "within_epsilon") return objective / (1 + number_at(guarantee, "epsilon"));
+  return kind == "optimal" ? objective : 0;
+}
+
+/// Whether what a mapper proves holds for all that another one may find.
+bool proves_for(const std::string& mapper, const std::string& other) {
+  return mapper == other || mapper == "fused";
+}
+
+/// All mappers but this one search the same mappings (docs/mappers.md).
+bool share_a_space(const std::string& mapper, const std::string& other) {
+  constexpr const char* kAnotherSpace = "compound";
+  return mapper != kAnotherSpace && other != kAnotherSpace;
+}
+
+/// The mapper of the document, if it is another one with the same space.
+std::string other_mapper_in(const nlohmann::json& json, const MapperOptions& options) {
+  const std::string mapper = text_at(json, "mapper");
+  const bool is_other = !mapper.empty() && mapper != options.mapper;
+  return is_other && share_a_space(mapper, options.mapper) ? mapper : "";
+}
+
 /// The mapping in the folder, priced with these specs; none where it does not fit them.
 std::optional<MappingOutcome> mapping_in_folder(const MapArguments& arguments,
                                                 const RunResult& result) {
@@ -67,6 +99,11 @@ bool is_replaceable(const RunResult& result) {
           result.guarantee->kind == GuaranteeKind::kGap);
 }
 
+/// Whether there is one mapping to speak of.
+bool is_single(const MapperOptions& options) {
+  return options.objectives.size() == 1 && options.top == 1 && !options.resource_usage;
+}
+
 }  // namespace
 
 std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
@@ -74,28 +111,47 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   const auto document = document_in(arguments.output.folder);
   if (!document) return std::nullopt;
   EarlierResult earlier;
-  earlier.differences = differences(*document, as_value(to_document(result)));
+  earlier.other_mapper = other_mapper_in(*document, *result.options);
+  nlohmann::json now = as_value(to_document(result));
+  if (!earlier.other_mapper.empty()) now["options"].erase("mapper");
+  earlier.differences = differences(*document, now);
   if (is_of_same_names(*document, result))
     if (const auto changed = changed_specs(arguments.output.folder, result.specs_text))
       earlier.differences.push_back(*changed);
   earlier.is_proven = is_proof(*document);
   if (!earlier.differences.empty() || !has_mapping(*document)) return earlier;
   earlier.best = mapping_in_folder(arguments, result);
-  if (earlier.best)
-    earlier.objective = objective_value(result.options->objectives.front(), *earlier.best->cost);
+  if (!earlier.best) return earlier;
+  earlier.objective = objective_value(result.options->objectives.front(), *earlier.best->cost);
+  if (is_single(*result.options) &&
+      proves_for(text_at(*document, "mapper"), result.options->mapper))
+    earlier.bound = bound_in(*document, *earlier.objective);
   return earlier;
 }
 
 bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
-  const bool is_single =
-      options.objectives.size() == 1 && options.top == 1 && !options.resource_usage;
-  if (!earlier.best || !is_single || !is_replaceable(*result)) return false;
+  if (!earlier.best || !is_single(options) || !is_replaceable(*result)) return false;
   const bool is_worse = result->outcomes.empty() ||
                         *earlier.objective < objective_value(options.objectives.front(),
                                                              *result->outcomes.front().cost);
   if (is_worse) result->outcomes = {*earlier.best};
   return is_worse;
+}
+
+void keep_bound(const EarlierResult& earlier, RunResult* result) {
+  if (!earlier.best || !is_replaceable(*result) || !result->guarantee || result->outcomes.empty())
+    return;
+  Guarantee& guarantee = *result->guarantee;
+  const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
+  const double found =
+      objective_value(result->options->objectives.front(), *result->outcomes.front().cost);
+  constexpr double kRounding = 1e-12;
+  const bool is_beaten = found < earlier.bound * (1 - kRounding);  // by a mapping from elsewhere
+  if (is_beaten || earlier.bound <= (has_gap ? guarantee.bound : 0)) return;
+  guarantee.bound = earlier.bound;
+  guarantee.kind =
+      found <= guarantee.bound * (1 + kRounding) ? GuaranteeKind::kOptimal : GuaranteeKind::kGap;
 }
 
 }  // namespace sluice::cli

@@ -13,9 +13,12 @@ namespace sluice::cli {
 struct EarlierResult {
   std::vector<std::string> differences;  ///< from what is asked for now
   bool is_proven = false;                ///< the search that found it went to its end
+  /// The mapper that found it, where it is another one that searches the same space: no difference.
+  std::string other_mapper;
   /// Where it is of the same specs and options: its mapping, and the first objective of that.
   std::optional<MappingOutcome> best;
   std::optional<double> objective;
+  double bound = 0;  ///< that no mapping's first objective is below, as far as it says so
 };
 
 /// None where there is no result.
@@ -24,5 +27,8 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments, const
 /// Puts the earlier mapping in place of what a search of the same request found, where that is
 /// worse and not proven: true. Fronts and lists stay as they were found.
 bool keep_better(const EarlierResult& earlier, RunResult* result);
+
+/// A bound that was known stays known where a search of the same request proves less.
+void keep_bound(const EarlierResult& earlier, RunResult* result);
 
 }  // namespace sluice::cli

@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <ostream>
 
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
+#include "cli/why/explain.h"
 #include "commands.h"
 #include "earlier_result.h"
 #include "publish.h"
@@ -16,6 +20,7 @@
 #include "sluice/mapper/selection.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_times.h"
+#include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
 
 namespace sluice::cli {
@@ -52,18 +57,28 @@ void tell(const EarlierResult& earlier, const std::string& folder, const RunResu
   if (!earlier.objective || earlier.is_proven) return;
   const Objective objective = result.options->objectives.front();
   console.err << fmt::format(
-                     "goes on from the search in {}: its best {} is {}\n", folder,
+                     "goes on from the search in {}{}: its best {} is {}\n", folder,
+                     earlier.other_mapper.empty() ? "" : ", by the mapper " + earlier.other_mapper,
                      objective_name(objective),
                      human_si(*earlier.objective, unit_of(objective, console.ascii), console.ascii))
               << std::flush;
 }
 
-void search(const Mapper& mapper, const MapArguments& arguments, const Console& console,
-            RunResult& result) {
+/// What the parts of one run share.
+struct Run {
+  const Mapper& mapper;
+  const MapArguments& arguments;
+  const Console& console;
+  const std::atomic<bool>& cancel;
+  MapperOptions options;  ///< of the search itself: with `--why` it has a part of the budget
+};
+
+void search(const Run& run, RunResult& result) {
+  const MapArguments& arguments = run.arguments;
+  const Console& console = run.console;
   ProgressLine progress(console, arguments.progress);
-  const InterruptGuard interrupt;
   MapperControl control;
-  control.cancel = &interrupt.flag();
+  control.cancel = &run.cancel;
   const auto earlier = earlier_result(arguments, result);
   if (earlier && !earlier->is_proven) control.known_objective = earlier->objective;
   if (earlier) tell(*earlier, arguments.output.folder, result, console);
@@ -74,11 +89,11 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
       watch.show(phase, fraction);
     };
   control.incumbent = watch.incumbent();
-  auto found = run_mapper(mapper, *result.problem, *result.options, control);
+  auto found = run_mapper(run.mapper, *result.problem, run.options, control);
   watch.finish();
   if (found) {
     take_over(std::move(*found), result);
-  } else if (interrupt.flag() && !found.error().proven) {  // what it did not find may still exist
+  } else if (run.cancel && !found.error().proven) {  // what it did not find may still exist
     result.status = RunStatus::kInterrupted;
   } else {
     result.no_mapping = std::move(found.error());
@@ -87,19 +102,60 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
   if (earlier && keep_better(*earlier, &result))
     console.err << fmt::format("keeps the mapping in {}: this search found none that is better\n",
                                arguments.output.folder);
+  if (earlier) keep_bound(*earlier, &result);
 }
 
 /// The search takes unknown times for none, and its result says again that they are unknown.
-void search_with_times(const Mapper& mapper, const MapArguments& arguments, const Console& console,
-                       RunResult& result) {
-  if (unknown_times(result.problem->arch).empty())
-    return search(mapper, arguments, console, result);
+void search_with_times(const Run& run, RunResult& result) {
+  if (unknown_times(result.problem->arch).empty()) return search(run, result);
   BoundProblem as_given = *result.problem;
   result.problem->arch = with_unlimited_times(std::move(result.problem->arch));
-  search(mapper, arguments, console, result);
+  search(run, result);
   result.problem = std::move(as_given);
   for (MappingOutcome& outcome : result.outcomes)
     outcome.cost = evaluate(*result.problem, outcome.mapping, result.latency);
+}
+
+void require_one_objective(const MapperOptions& options) {
+  if (options.objectives.size() > 1 || options.resource_usage)
+    throw Failure(ExitCode::kBadInput, "--why explains the best mapping for one objective",
+                  "give it one, such as --objective edp");
+}
+
+/// The part of a budget that the search itself has where an explanation follows.
+MapperOptions with_budget_for_why(MapperOptions options) {
+  constexpr double kPart = 0.5;
+  if (options.budget_seconds) *options.budget_seconds *= kPart;
+  if (options.budget_evaluations)
+    options.budget_evaluations = std::max(1.0, std::floor(kPart * *options.budget_evaluations));
+  return options;
+}
+
+std::optional<double> left_of(std::optional<double> budget,
+                              std::chrono::steady_clock::time_point begin) {
+  if (!budget) return std::nullopt;
+  return *budget - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// `seconds`: that the budget has left.
+void explain_first(const Run& run, std::optional<double> seconds, RunResult& result) {
+  const MappingOutcome& first = result.outcomes.front();
+  ProgressLine progress(run.console, run.arguments.progress);
+  QuestionProgress show;
+  if (run.arguments.progress != ProgressStyle::kNone)
+    show = [&progress](const std::string& phase, double fraction, std::size_t question,
+                       std::size_t n_questions) {
+      progress.show(phase, fraction, fmt::format("question {} of {}", question, n_questions));
+    };
+  MapperOptions options = run.options;
+  options.budget_seconds = seconds;
+  BoundProblem searched = *result.problem;
+  searched.arch = with_unlimited_times(std::move(searched.arch));
+  const auto cost = evaluate(searched, first.mapping, result.latency);
+  SLUICE_CHECK(cost.has_value(), "a mapping that was found is illegal");
+  result.why =
+      explain({run.mapper, searched, first.mapping, *cost, result.guarantee.value_or(Guarantee{})},
+              options, run.cancel, show);
 }
 
 }  // namespace
@@ -113,6 +169,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   result.options = search_options(arguments.options, specs);
   result.latency = result.options->policy;
   mapper_or_fail(result.options->mapper);
+  if (arguments.why) require_one_objective(*result.options);
   result.problem = bind_or_fail(specs, arguments.specs);
   if (!arguments.output.folder.empty())  // a search may take unknown times for none
     result.specs_text = specs_text(*result.problem);
@@ -125,14 +182,23 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   require_times(result.problem->arch, *result.options);
   const Mapper& mapper = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
-  search_with_times(mapper, arguments, console, result);
+  const auto begin = std::chrono::steady_clock::now();
+  const InterruptGuard interrupt;
+  const Run run{mapper, arguments, console, interrupt.flag(),
+                arguments.why ? with_budget_for_why(*result.options) : *result.options};
+  search_with_times(run, result);
   if (!result.outcomes.empty())
     warn_of_kept(*result.problem, result.outcomes.front().mapping,
                  "a constraint asks for it, which counts more; the bounds do not hold for it",
                  &result.diagnostics);
   console.log.note(fmt::format("searched: {}", status_name(result.status)));
+  if (arguments.why && !result.outcomes.empty()) {
+    if (!arguments.output.folder.empty()) write_result(result, arguments.output.folder);
+    explain_first(run, left_of(result.options->budget_seconds, begin), result);
+  }
   publish(result, arguments.output, console);
-  return exit_code_of(result.status);
+  return result.why && result.why->is_interrupted ? ExitCode::kInterrupted
+                                                  : exit_code_of(result.status);
 }
 
 }  // namespace sluice::cli

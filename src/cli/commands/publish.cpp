@@ -43,8 +43,9 @@ void write_result(const RunResult& result, const std::filesystem::path& folder,
                   const std::string& document) {
   if (!result.outcomes.empty()) write_atomically(folder / "mapping.yaml", mappings_text(result));
   if (result.problem)
-    write_atomically(folder / kSpecsFile,
-                     result.specs_text.empty() ? specs_text(*result.problem) : result.specs_text);
+    write_where_different(folder / kSpecsFile, result.specs_text.empty()
+                                                   ? specs_text(*result.problem)
+                                                   : result.specs_text);
   write_atomically(folder / "result.json", document);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -62,6 +63,12 @@ void write_atomically(const fs::path& file, const std::string& text) {
   AtomicFile out(file);
   out.write(text);
   out.publish();
+}
+
+void write_where_different(const fs::path& file, const std::string& text) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string before{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in.is_open() || before != text) write_atomically(file, text);
 }
 
 }  // namespace sluice::cli

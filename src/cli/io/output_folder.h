@@ -34,4 +34,7 @@ class AtomicFile {
 /// Writes a whole file like that.
 void write_atomically(const std::filesystem::path& file, const std::string& text);
 
+/// The same, where the file does not say so already.
+void write_where_different(const std::filesystem::path& file, const std::string& text);
+
 }  // namespace sluice::cli

@@ -134,9 +134,7 @@ class ConstraintsReader {
           std::find_if(einsum.iteration_space.begin(), einsum.iteration_space.end(),
                        [&](const VariableRange& r) { return r.variable == c.variable; });
       if (range == einsum.iteration_space.end() && c.einsum)
-        return context_.error(
-            *variable, fmt::format("the Einsum {} has no variable {}", einsum.name, variable->text),
-            "it has " + variables_of(einsum));
+        return refuse_variable(*variable, einsum);
       if (range == einsum.iteration_space.end() || least == nullptr || c.minimum <= range->size)
         continue;
       return context_.error(
@@ -161,11 +159,27 @@ class ConstraintsReader {
                });
   }
 
-  std::string variables_of(const Einsum& einsum) const {
-    std::string names;
+  void refuse_variable(const YamlNode& node, const Einsum& einsum) {
+    std::vector<std::string> own;
     for (const VariableRange& range : einsum.iteration_space)
-      names += (names.empty() ? "" : ", ") + workload_[range.variable].name;
-    return names;
+      own.push_back(workload_[range.variable].name);
+    context_.error(node, fmt::format("the Einsum {} has no variable {}", einsum.name, node.text),
+                   did_you_mean(node.text, own, fmt::format("it has {}", fmt::join(own, ", "))));
+  }
+
+  /// Variables of one Einsum, if one is named: of those that it does not have, loops over none are
+  /// asked for.
+  std::vector<RankVariableId> variables(const YamlNode* node, std::optional<EinsumId> einsum) {
+    const std::vector<RankVariableId> found = names_.variables(node);
+    if (node == nullptr || !einsum) return found;
+    const auto check = [&](const YamlNode& item) {
+      const auto variable = find_rank_variable(workload_, item.text);
+      if (variable && !uses_variable(workload_[*einsum], *variable))
+        refuse_variable(item, workload_[*einsum]);
+    };
+    if (node->is_scalar()) check(*node);
+    for (const YamlPointer& item : node->items) check(*item);
+    return found;
   }
 
   void fill(MapReader& map, SpatialConstraint& c) {
@@ -175,7 +189,7 @@ class ConstraintsReader {
       c.component = *component;
       c.dimension = names_.dimension(*component, dimension).value_or(0);
     }
-    c.variables = names_.variables(map.required("rank_variables"));
+    c.variables = variables(map.required("rank_variables"), c.einsum);
   }
 
   void fill(MapReader& map, FusionConstraint& c) {
@@ -187,7 +201,7 @@ class ConstraintsReader {
   void fill(MapReader& map, LoopOrderConstraint& c) {
     c.einsum = names_.einsum(map.optional("einsum"));
     c.memory = memory(map);
-    c.order = names_.variables(map.required("order"));
+    c.order = variables(map.required("order"), c.einsum);
   }
 
   void fill(MapReader& map, ScheduleConstraint& c) {

@@ -4,12 +4,16 @@
 
 namespace sluice {
 
-BoundProblem part_of_problem(const BoundProblem& problem, const std::vector<EinsumId>& einsums) {
+Result<BoundProblem> bind_part(const BoundProblem& problem, const std::vector<EinsumId>& einsums) {
   const Workload& whole = problem.workload;
   Workload part = {whole.name,    whole.ranks, whole.rank_variables,
                    whole.tensors, {},          whole.n_instances};
   for (const EinsumId einsum : einsums) part.einsums.push_back(whole[einsum]);
-  auto bound = bind(part, problem.arch, problem.algorithms);
+  return bind(part, problem.arch, problem.algorithms);
+}
+
+BoundProblem part_of_problem(const BoundProblem& problem, const std::vector<EinsumId>& einsums) {
+  auto bound = bind_part(problem, einsums);
   SLUICE_CHECK(bound.has_value(), "a part of a workload that was bound does not bind");
   return std::move(*bound);
 }

@@ -10,6 +10,9 @@ namespace sluice {
 /// that the others make are inputs.
 BoundProblem part_of_problem(const BoundProblem& problem, const std::vector<EinsumId>& einsums);
 
+/// The same where rules of the architecture may need the other Einsums: diagnostics then.
+Result<BoundProblem> bind_part(const BoundProblem& problem, const std::vector<EinsumId>& einsums);
+
 /// The problem of one Einsum as the whole workload has bound it: what its components keep, and in
 /// which width, follows from the whole.
 BoundProblem one_as_bound(const BoundProblem& problem, EinsumId einsum);

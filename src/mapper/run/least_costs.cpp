@@ -1,17 +1,19 @@
 #include "sluice/mapper/least_costs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
+#include "equal_einsums.h"
+#include "mapper/common/asked_usage.h"
 #include "mapper/common/part_of_problem.h"
 #include "mapper/request/overridden_rules.h"
-#include "mapper/shape/isomorphic.h"
-#include "mapper/space/template_lists.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
@@ -42,13 +44,6 @@ void add(const Least& part, double times, Least* sum) {
 constexpr Least LeastCosts::*kNumbers[] = {&LeastCosts::traffic_bits, &LeastCosts::energy_j,
                                            &LeastCosts::latency_s};
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-bool asks_for_usage(const Arch& arch) {
-  return std::any_of(arch.components.begin(), arch.components.end(), [](const Component& c) {
-    return std::any_of(c.spatial.begin(), c.spatial.end(),
-                       [](const SpatialDimension& d) { return d.min_usage.has_value(); });
-  });
-}
 
 class Floor {
  public:
@@ -83,29 +78,16 @@ class Floor {
   }
 
  private:
-  /// Of Einsums that differ in names only, the first, and how many there are.
   void count_einsums() {
-    std::vector<fused::EinsumShape> shapes;
-    for (std::size_t e = 0; e < problem_.einsums.size(); ++e) {
-      fused::EinsumShape shape = fused::make_einsum_shape(problem_, EinsumId(e));
-      const auto same = std::find_if(shapes.begin(), shapes.end(), [&](const auto& other) {
-        return !shape.recurrence.step && fused::same_problem(problem_, other, shape) &&
-               fused::same_templates(problem_, other.einsum, shape.einsum);
-      });
-      if (same != shapes.end()) {
-        times_[static_cast<std::size_t>(same - shapes.begin())].second += 1;
-        continue;
-      }
-      shapes.push_back(std::move(shape));
-      times_.emplace_back(EinsumId(e), 1);
-    }
+    for (const EinsumId first : first_equals(problem_)) times_[first] += 1;
   }
 
   void search_alone() {
     MapperOptions free = options_;
     free.constraints = {};
     for (const auto& [einsum, times] : times_) {
-      auto alone = search_all(part_of_problem(problem_, {einsum}), einsum, free);
+      const Result<BoundProblem> part = bind_part(problem_, {einsum});
+      auto alone = part ? search_all(*part, einsum, free) : tl::make_unexpected(no_part(einsum));
       if (!alone) {
         result_.alone = {{kInfinite, 0, false}, {kInfinite, 0, false}, {kInfinite, 0, false}};
         result_.no_alone = std::move(alone.error());
@@ -113,6 +95,15 @@ class Floor {
       }
       for (const auto number : kNumbers) add((*alone).*number, times, &(result_.alone.*number));
     }
+  }
+
+  /// Rules of the architecture need the other Einsums.
+  NoMapping no_part(EinsumId einsum) const {
+    NoMapping no;
+    no.einsum = einsum;
+    no.reason = fmt::format("the architecture's rules make no sense for the Einsum {} alone",
+                            problem_.workload[einsum].name);
+    return no;
   }
 
   tl::expected<LeastCosts, NoMapping> search_all(const BoundProblem& problem,
@@ -205,7 +196,7 @@ class Floor {
   MapperOptions options_;
   MapperControl control_;
   const LeastCostsOfWorkload* smaller_;
-  std::vector<std::pair<EinsumId, double>> times_;
+  std::map<EinsumId, double> times_;  ///< of Einsums that differ in names only, the first
   std::size_t n_searches_ = 0;
   double n_searched_ = 0;
   NoMapping no_;  ///< of the last search that found nothing and proved nothing

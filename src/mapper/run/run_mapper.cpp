@@ -94,6 +94,8 @@ MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control) {
   MapperOutcome outcome = map_from_known(mapper, problem, options, control);
   if (outcome || is_cancelled(control.cancel) || !outcome.error().proven) return outcome;
+  if (auto reason = too_small_memory(problem, options.constraints))
+    return tl::make_unexpected(std::move(*reason));
   return tl::make_unexpected(
       blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
 }

@@ -1,9 +1,8 @@
 #include "too_small.h"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include <cmath>
-
+#include "mapper/common/too_small_text.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/space/template.h"
 
@@ -27,22 +26,16 @@ std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundE
   const TensorMask kept = always_kept(component, bound);
   NoMapping no;
   double bits = 0;
-  std::string names;
   for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
     if (((kept >> t) & 1) == 0) continue;
     bits += bound.bits_per_value[t] * (fused::is_double_buffered(component) ? 2 : 1);
     no.tensors.push_back(einsum.tensors[t]);
-    names += (names.empty() ? "" : ", ") + problem.workload[einsum.tensors[t]].name;
   }
   if (bits <= bound.size_bits) return std::nullopt;
   no.einsum = einsum.einsum;
   no.memory = id;
   no.excess_bits = bits - bound.size_bits;
-  no.reason = fmt::format("Einsum {}: even the smallest tiles of {} exceed {} by {:.0f} bits",
-                          problem.workload[einsum.einsum].name, names, component.name,
-                          std::ceil(no.excess_bits));
-  no.nearest_relaxation =
-      fmt::format("give {} at least {:.0f} bits", component.name, std::ceil(bits));
+  tell_too_small(problem, &no);
   return no;
 }
 
@@ -59,17 +52,25 @@ std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundE
   return first;
 }
 
+double needed_by(const BoundProblem& problem, const NoMapping& no) {
+  return problem[*no.einsum].components[no.memory->index()].size_bits + no.excess_bits;
+}
+
 }  // namespace
 
 std::optional<NoMapping> too_small_memory(const BoundProblem& problem,
                                           const Constraints& constraints) {
   if (may_override_keep(problem, constraints)) return std::nullopt;
+  std::optional<NoMapping> most;
   for (const BoundEinsum& einsum : problem.einsums) {
     // What a copy reads and writes may be one and the same.
     if (problem.workload[einsum.einsum].is_copy_operation) continue;
-    if (auto no = too_small_for(problem, einsum)) return no;
+    auto no = too_small_for(problem, einsum);
+    if (no && (!most ||
+               (no->memory == most->memory && needed_by(problem, *no) > needed_by(problem, *most))))
+      most = std::move(no);
   }
-  return std::nullopt;
+  return most;
 }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "disagreements.h"
+#include "explanation_json.h"
 #include "mapper/request/search_space.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
@@ -190,20 +191,6 @@ Json outcomes_to_json(const RunResult& result) {
   return entries;
 }
 
-std::string guarantee_name(GuaranteeKind kind) {
-  switch (kind) {
-    case GuaranteeKind::kOptimal:
-      return "optimal";
-    case GuaranteeKind::kWithinEpsilon:
-      return "within_epsilon";
-    case GuaranteeKind::kGap:
-      return "gap";
-    case GuaranteeKind::kNone:
-      return "none";
-  }
-  fail_internal_check("GuaranteeKind", __FILE__, __LINE__, "a guarantee without a name");
-}
-
 /// How far above the bound the first mapping is; infinite where the bound is zero.
 Json found_over_bound(const RunResult& result) {
   if (result.outcomes.empty() || !result.outcomes.front().cost) return nullptr;
@@ -354,6 +341,20 @@ Json diagnostics_to_json(const Diagnostics& diagnostics) {
   return list;
 }
 
+std::string guarantee_name(GuaranteeKind kind) {
+  switch (kind) {
+    case GuaranteeKind::kOptimal:
+      return "optimal";
+    case GuaranteeKind::kWithinEpsilon:
+      return "within_epsilon";
+    case GuaranteeKind::kGap:
+      return "gap";
+    case GuaranteeKind::kNone:
+      return "none";
+  }
+  fail_internal_check("GuaranteeKind", __FILE__, __LINE__, "a guarantee without a name");
+}
+
 namespace {
 
 /// Prices of the architecture and where they come from; null: its own file.
@@ -406,6 +407,7 @@ Json to_document(const RunResult& result) {
                    {"options", options_to_json(result)},
                    {"guarantee", guarantee_to_json(result)},
                    {"mappings", outcomes_to_json(result)}};
+  if (result.why) document["why"] = explanation_to_json(*result.why, *problem);
   if (result.no_mapping) document["reason"] = no_mapping_to_json(*result.no_mapping, *problem);
   if (problem) document["sources"] = SourceRows(result).rows();
   document["search"] = search_to_json(result.search);

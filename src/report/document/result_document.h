@@ -20,6 +20,9 @@ std::string document_text(const Json& document);
 /// A number of a document; null where it is not finite.
 Json finite_or_null(double value);
 
+/// `optimal`, `within_epsilon`, `gap`, `none`
+std::string guarantee_name(GuaranteeKind kind);
+
 /// A mapping with names instead of ids, keys as in the YAML form; a node's tag is its key `node`.
 Json mapping_to_json(const Mapping& mapping, const Workload& workload, const Arch& arch);
 

@@ -8,7 +8,7 @@
 
 #include "mapper/request/search_space.h"
 #include "sluice/support/human_units.h"
-#include "text_bars.h"
+#include "text_table.h"
 
 namespace sluice::cli {
 namespace {
@@ -21,23 +21,7 @@ class Table {
   }
 
   std::string text() const {
-    std::vector<std::size_t> widths;
-    for (const auto& line : lines_)
-      for (std::size_t c = 0; c < line.size(); ++c) {
-        if (widths.size() <= c) widths.push_back(0);
-        if (line.size() > 2) widths[c] = std::max(widths[c], text_columns(line[c]));
-      }
-    std::string result;
-    for (const auto& line : lines_) {
-      std::string written = " ";
-      for (std::size_t c = 0; c < line.size(); ++c)
-        written += " " + (c == 0            ? pad_right(line[c], widths[c])
-                          : line.size() > 2 ? " " + pad_left(line[c], widths[c])
-                                            : " " + line[c]);
-      while (written.back() == ' ') written.pop_back();
-      result += written + "\n";
-    }
-    return result;
+    return text_table("l" + std::string(lines_.front().size() - 1, 'r'), lines_);
   }
 
   bool has_gaps() const { return has_gaps_; }

@@ -18,6 +18,7 @@
 #include "sluice/support/human_units.h"
 #include "support/printable_text.h"
 #include "text_bars.h"
+#include "why_text.h"
 
 namespace sluice::cli {
 namespace {
@@ -60,6 +61,7 @@ class Summary {
     else
       for (const MappingOutcome& outcome : result_.outcomes)
         if (!outcome.cost) reasons(outcome);
+    if (result_.why) text_ += why_text(console_, result_);
     return std::move(text_);
   }
 

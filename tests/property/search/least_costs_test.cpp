@@ -142,5 +142,14 @@ TEST(LeastCosts, AreNoMoreThanThoseOfSmallerMemories) {
   EXPECT_FALSE(least_costs(chain("512"), {}, control).has_value());
 }
 
+// The compute takes Einsums that exchange something, which none does alone.
+TEST(LeastCosts, AreNoneAloneWhereRulesNeedTheOtherEinsums) {
+  const auto found = least_costs(chain("512", "enabled: len(Intermediates) == 1, "), {}, {});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_TRUE(found->fused.energy_j.is_proven);
+  ASSERT_TRUE(found->no_alone.has_value());
+  EXPECT_NE(found->no_alone->reason.find("make no sense for the Einsum"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice

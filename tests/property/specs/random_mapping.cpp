@@ -37,12 +37,14 @@ class MappingMaker {
         random_.pick(1, std::min<std::int64_t>(4, least_range(result.tiles.back())));
     result.tiles.push_back(tile("u"));
     result.tiles.back().maximum = random_.pick(1, 9);
+    const auto spread = maybe_einsum();
     if (!fanouts_.empty())
-      result.spatial.push_back({"f", maybe_einsum(), random_.any(fanouts_), 0, {variable()}});
+      result.spatial.push_back({"f", spread, random_.any(fanouts_), 0, {variable_of(spread)}});
     result.fusion.push_back({"x", tensor(), random_.chance(50), {}});
     if (random_.chance(50)) result.fusion.back().memory = random_.any(memories_);
+    const auto ordered = maybe_einsum();
     result.loop_orders.push_back(
-        {"o", maybe_einsum(), random_.any(memories_), {variable(), variable()}});
+        {"o", ordered, random_.any(memories_), {variable_of(ordered), variable_of(ordered)}});
     result.schedules.push_back({"p", {EinsumId(0)}, SplitKind::kPipeline});
     result.collectives.push_back(
         {"c", tensor(), {CollectiveType::kAllReduce}, dimensions_, {"ring"}});
@@ -61,6 +63,10 @@ class MappingMaker {
     return einsum ? random_.any(tensors_of(workload_[*einsum])) : tensor();
   }
   RankVariableId variable() { return id<RankVariableId>(workload_.rank_variables); }
+  /// One that the Einsum has; none: any.
+  RankVariableId variable_of(std::optional<EinsumId> einsum) {
+    return einsum ? random_.any(workload_[*einsum].iteration_space).variable : variable();
+  }
   EinsumId einsum() { return id<EinsumId>(workload_.einsums); }
   std::optional<EinsumId> maybe_einsum() {
     return random_.chance(50) ? std::optional(einsum()) : std::nullopt;

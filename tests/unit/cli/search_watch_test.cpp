@@ -90,6 +90,23 @@ TEST_F(SearchWatchTest, TheFolderHoldsTheBestSoFarWhileTheSearchGoesOn) {
   watch.finish();
 }
 
+// A file that is written takes the place of the one before.
+TEST_F(SearchWatchTest, WritesTheSpecsOnce) {
+  ProgressLine progress(console_, ProgressStyle::kNone);
+  result_.specs_text = "specs";
+  SearchWatch watch(result_, output(), std::nullopt, &progress);
+  watch.incumbent()->offer(edp_, mapped_);
+  ASSERT_FALSE(document().is_null());
+  fs::create_hard_link(folder_ / "specs.yaml", folder_ / "first");
+  fs::create_hard_link(folder_ / "result.json", folder_ / "first_result");
+  watch.incumbent()->offer(edp_ / 2, mapped_);
+  for (int i = 0; i < 200 && fs::equivalent(folder_ / "result.json", folder_ / "first_result"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  watch.finish();
+  EXPECT_FALSE(fs::equivalent(folder_ / "result.json", folder_ / "first_result"));
+  EXPECT_TRUE(fs::equivalent(folder_ / "specs.yaml", folder_ / "first"));
+}
+
 TEST_F(SearchWatchTest, LeavesTheBetterMappingOfAnEarlierSearchAlone) {
   ProgressLine progress(console_, ProgressStyle::kNone);
   {

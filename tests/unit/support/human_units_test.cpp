@@ -57,5 +57,18 @@ TEST(HumanUnits, ShowsSmallSharesToo) {
   EXPECT_EQ(human_percent(0.0003), "0.03 %");
 }
 
+TEST(HumanUnits, ASizeThatIsNeededIsRoundedUp) {
+  EXPECT_EQ(human_size_at_least(12), "12 bit");
+  EXPECT_EQ(human_size_at_least(11.5), "12 bit");
+  EXPECT_EQ(human_size_at_least(8 * 1000), "1000 B");
+  EXPECT_EQ(human_size_at_least(8 * 1023), "1023 B");
+  EXPECT_EQ(human_size_at_least(8 * 11264), "11 KiB");
+  EXPECT_EQ(human_size(8 * 1056), "1.03 KiB");  // 1,054.72 bytes
+  EXPECT_EQ(human_size_at_least(8 * 1056), "1.04 KiB");
+  EXPECT_EQ(human_size_at_least(8 * (100 * 1024 + 1)), "101 KiB");
+  EXPECT_EQ(human_size_at_least(8 * (12.5 * 1024)), "12.5 KiB");
+  EXPECT_EQ(human_size_at_least(8 * (1024 * 1024 - 1)), "1 MiB");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -1,16 +1,9 @@
-#include <algorithm>
-
+#include "mapper/common/too_small_text.h"
 #include "search.h"
 #include "sluice/support/human_units.h"
 
 namespace sluice::fused {
 namespace {
-
-std::string tensor_names(const BoundProblem& problem, const std::vector<TensorId>& tensors) {
-  std::string names;
-  for (TensorId id : tensors) names += (names.empty() ? "" : ", ") + problem.workload[id].name;
-  return names;
-}
 
 /// Whether the Einsum is in a recurrence of several Einsums.
 bool is_recurrent(const EinsumShape& shape) {
@@ -25,77 +18,88 @@ void blame_recurrence(const std::string& einsum, NoMapping* no) {
       "allow a fused loop, or let a larger memory keep what these Einsums exchange";
 }
 
+NoMapping without_storage(const std::string& einsum) {
+  NoMapping no;
+  no.reason = "Einsum " + einsum +
+              ": no memory hierarchy holds all its tensors (keep, may_keep and constraints leave "
+              "some tensor without storage, or no compute accepts it)";
+  no.nearest_relaxation = "let the outermost memory keep every tensor (may_keep: All)";
+  return no;
+}
+
 }  // namespace
 
-NoMapping Search::explain(const JoinResult& join) const {
-  NoMapping no;
+/// Of the Einsums that have nothing, one that says which memory is too small: what others lack may
+/// follow from that. Else the first.
+std::optional<std::size_t> Search::first_without_mapping() const {
+  std::optional<std::size_t> first;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    const PmappingTable& table = *tables_[e];
-    if (!table.groups.empty()) continue;
-    no.einsum = shapes_[e].einsum;
-    const std::string name = problem_.workload[*no.einsum].name;
-    if (templates_[e].empty()) {
-      no.reason = "Einsum " + name +
-                  ": no memory hierarchy holds all its tensors (keep, may_keep and constraints "
-                  "leave some tensor without storage, or no compute accepts it)";
-      no.nearest_relaxation = "let the outermost memory keep every tensor (may_keep: All)";
-      return no;
-    }
+    if (!tables_[e]->groups.empty()) continue;
+    if (tables_[e]->miss.known) return e;
+    if (!first) first = e;
+  }
+  return first;
+}
+
+NoMapping Search::explain_alone(std::size_t e) const {
+  const PmappingTable& table = *tables_[e];
+  const std::string& name = problem_.workload[shapes_[e].einsum].name;
+  NoMapping no;
+  if (templates_[e].empty()) {
+    no = without_storage(name);
+  } else if (table.miss.known) {
     for (const LocalTensor& tensor : shapes_[e].tensors) no.tensors.push_back(tensor.id);
-    if (!table.miss.known && is_recurrent(shapes_[e])) {
-      blame_recurrence(name, &no);
-      return no;
-    }
-    if (!table.miss.known) {
-      no.reason = "Einsum " + name + ": no tile shape meets all limits together";
-      return no;
-    }
+    no.einsum = shapes_[e].einsum;
     no.memory = table.miss.component;
     no.excess_bits = table.miss.excess_bits;
-    const Component& component = problem_.arch[*no.memory];
-    no.reason = "Einsum " + name + ": even the smallest tiles of " +
-                tensor_names(problem_, no.tensors) + " exceed " + component.name + " by " +
-                std::to_string(static_cast<long long>(no.excess_bits)) + " bits";
-    no.nearest_relaxation =
-        "give " + component.name + " at least " +
-        std::to_string(static_cast<long long>(
-            problem_[*no.einsum].components[no.memory->index()].size_bits + no.excess_bits)) +
-        " bits";
-    return no;
+    tell_too_small(problem_, &no);
+  } else {
+    for (const LocalTensor& tensor : shapes_[e].tensors) no.tensors.push_back(tensor.id);
+    if (is_recurrent(shapes_[e]))
+      blame_recurrence(name, &no);
+    else
+      no.reason = "Einsum " + name + ": no tile shape meets all limits together";
   }
-  if (!join.failed_at) {
-    no.reason = "the workload has no Einsums";
-    return no;
-  }
+  no.einsum = shapes_[e].einsum;
+  return no;
+}
+
+NoMapping Search::explain_join(const JoinResult& join) const {
+  NoMapping no;
   no.einsum = join.failed_at;
-  const std::string name = problem_.workload[*no.einsum].name;
+  const std::string& name = problem_.workload[*no.einsum].name;
   for (const LocalTensor& tensor : shapes_[no.einsum->index()].tensors)
     if (tensor.shared) no.tensors.push_back(tensor.id);
+  const std::string tensors = names_of_tensors(problem_, no.tensors);
   if (join.memory) {
     no.memory = join.memory;
     no.excess_bits = join.excess_bits;
-    const Component& component = problem_.arch[*join.memory];
-    no.reason = "joining Einsum " + name + ": " + component.name + " is exceeded by " +
-                std::to_string(static_cast<long long>(join.excess_bits)) +
-                " bits in the mapping that comes closest (shared tensors " +
-                tensor_names(problem_, no.tensors) + ")";
-    for (const TrackedMemory& memory : tracked_)
-      if (memory.component == *join.memory)
-        no.nearest_relaxation =
-            "give " + component.name + " at least " +
-            std::to_string(static_cast<long long>(memory.size_bits + join.excess_bits)) + " bits";
-    return no;
-  }
-  if (is_recurrent(shapes_[no.einsum->index()])) {
+    const std::string& memory = problem_.arch[*join.memory].name;
+    no.reason = "joining Einsum " + name + ": " + memory + " is exceeded by " +
+                human_size(join.excess_bits) +
+                " in the mapping that comes closest (shared tensors " + tensors + ")";
+    for (const TrackedMemory& tracked : tracked_)
+      if (tracked.component == *join.memory)
+        no.nearest_relaxation = "give " + memory + " at least " +
+                                human_size_at_least(tracked.size_bits + join.excess_bits);
+  } else if (is_recurrent(shapes_[no.einsum->index()])) {
     blame_recurrence(name, &no);
-    return no;
+  } else {
+    no.reason = "joining Einsum " + name +
+                ": its mappings agree with none of the mappings before it on where and under which "
+                "loops " +
+                tensors + " is exchanged";
+    no.nearest_relaxation =
+        "allow more fused loops, or let the outermost memory keep the intermediates";
   }
-  no.reason = "joining Einsum " + name +
-              ": its mappings agree with none of the mappings before "
-              "it on where and under which loops " +
-              tensor_names(problem_, no.tensors) + " is exchanged";
-  no.nearest_relaxation =
-      "allow more fused loops, or let the outermost memory keep the intermediates";
+  return no;
+}
+
+NoMapping Search::explain(const JoinResult& join) const {
+  if (const auto einsum = first_without_mapping()) return explain_alone(*einsum);
+  if (join.failed_at) return explain_join(join);
+  NoMapping no;
+  no.reason = "the workload has no Einsums";
   return no;
 }
 

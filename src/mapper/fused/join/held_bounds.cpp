@@ -10,7 +10,7 @@
 namespace sluice::fused {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
 constexpr double kBelowRounding = 1 - 1e-9;
 
 float rounded_down(double value) {
@@ -134,7 +134,7 @@ double HeldBounds::least(std::size_t layer, std::uint32_t spine, std::size_t mem
   const Layer& own = layers_[layer];
   const std::size_t depth = own.spines[spine].loops.size();
   const double at = std::floor(bits * kBelowRounding / step(memory));
-  if (at > static_cast<double>(kSteps)) return kInfinite;
+  if (at > static_cast<double>(kSteps)) return kInfiniteCost;
   const auto q = static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(kSteps - 1)));
   return static_cast<double>(
       own.costs[own.first[spine] + (memory * (depth + 1) + levels) * kSteps + q]);
@@ -155,7 +155,7 @@ bool HeldBounds::is_hopeless(std::size_t layer, std::uint32_t spine, const doubl
       cost = std::max(cost, least(layer, spine, m, l + 1, held));
     }
   }
-  if (cost == kInfinite) return true;
+  if (cost == kInfiniteCost) return true;
   cost *= kBelowRounding;
   const auto beats = [&](double energy, double latency) {
     return objective_value(bound.objective, value[0] + energy, value[1] + latency) <= bound.limit;

@@ -10,7 +10,7 @@
 namespace sluice::fused {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteBound = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -36,7 +36,7 @@ std::vector<std::vector<EnergyLatency>> Search::bound_rows(const TileSearchConte
   ExchangeSpace& space = spaces_[e];
   std::vector<std::vector<EnergyLatency>> least;
   for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
-    least.emplace_back(skeleton.n_rows, EnergyLatency{kInfinite, kInfinite});
+    least.emplace_back(skeleton.n_rows, EnergyLatency{kInfiniteBound, kInfiniteBound});
   parallel_for(options_.threads, space.skeletons.size(), [&](std::size_t k) {
     for (std::uint32_t t = 0; t < templates_[e].size(); ++t)
       if (space.skeleton_of[t] == k) fused::bound_rows(context, compiled_[e][t], t, &least[k]);
@@ -116,7 +116,7 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
   std::size_t done = 0;
   for (const std::size_t e : pricing_order()) {
     paths->update(limit);
-    if (cancelled() || paths->least(limit) == kInfinite) return;
+    if (cancelled() || paths->least(limit) == kInfiniteBound) return;
     ExchangeBounds exchange_bounds{&rows_[e].of_row,
                                    std::vector<LowerHull>(rows_[e].groups.size())};
     for (std::size_t equal = 0; equal < shapes_.size(); ++equal) {

@@ -98,6 +98,9 @@ class Search {
   bool is_good_enough(const MapperResult& result, const JoinResult& join) const;
   MapperResult nothing_yet(double seconds) const;
   NoMapping no(const JoinResult& join) const;
+  std::optional<std::size_t> first_without_mapping() const;
+  NoMapping explain_alone(std::size_t einsum) const;
+  NoMapping explain_join(const JoinResult& join) const;
   NoMapping explain(const JoinResult& join) const;
   bool cancelled() const { return is_cancelled(control_.cancel); }
 

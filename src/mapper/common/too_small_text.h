@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "sluice/mapper/mapper.h"
+
+namespace sluice {
+
+/// `A, B`
+std::string names_of_tensors(const BoundProblem& problem, const std::vector<TensorId>& tensors);
+
+/// Says, wherever that is found out, that a memory is too small for the smallest tiles of an
+/// Einsum, and how large it must be. `no` has the Einsum, the memory, the tensors and the excess.
+void tell_too_small(const BoundProblem& problem, NoMapping* no);
+
+}  // namespace sluice
