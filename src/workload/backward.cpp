@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "workload/optimizer_steps.h"
@@ -53,7 +55,18 @@ class Backward {
         result_(forward),
         contributions_(forward.tensors.size()),
         gradients_(forward.tensors.size()),
-        again_(forward.tensors.size()) {}
+        again_(forward.tensors.size()),
+        n_active_readers_(forward.tensors.size(), 0),
+        bits_(forward.tensors.size(), 0) {
+    for (const Tensor& tensor : forward.tensors) names_.insert(tensor.name);
+    for (const Einsum& einsum : forward.einsums) {
+      names_.insert(einsum.name);
+      for (const TensorAccess& access : einsum.accesses)
+        bits_[access.tensor.index()] = access.bits_per_value;
+    }
+    for (std::size_t v = 0; v < forward.rank_variables.size(); ++v)
+      variables_.emplace(forward.rank_variables[v].name, v);
+  }
 
   Result<Workload> run() {
     find_wanted();
@@ -150,19 +163,27 @@ class Backward {
     std::vector<char> depends(forward_.tensors.size(), 0), leads(forward_.tensors.size(), 0);
     for (const TensorId tensor : wanted_) depends[tensor.index()] = 1;
     for (std::size_t t = 0; t < leads.size(); ++t) leads[t] = is_result(TensorId(t)) ? 1 : 0;
-    for (std::size_t round = 0; round <= forward_.einsums.size(); ++round) {
-      for (const Einsum& einsum : forward_.einsums) {
-        const std::size_t made = einsum.output().tensor.index();
-        for (const TensorAccess& access : einsum.accesses) {
-          if (access.is_output) continue;
-          if (depends[access.tensor.index()] != 0) depends[made] = 1;
-          if (leads[made] != 0) leads[access.tensor.index()] = 1;
-        }
+    // Once each, where nothing is read before it is made.
+    const auto set = [](char from, char* to) { return from > *to ? (*to = from) != 0 : false; };
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (std::size_t i = 0; i < forward_.einsums.size(); ++i) {
+        for (const TensorAccess& read : forward_.einsums[i].accesses)
+          changes |= set(depends[read.tensor.index()], &depends[made_by(i).index()]);
+        const std::size_t last = forward_.einsums.size() - 1 - i;
+        for (const TensorAccess& read : forward_.einsums[last].accesses)
+          changes |= set(leads[made_by(last).index()], &leads[read.tensor.index()]);
       }
     }
     active_.assign(depends.size(), 0);
     for (std::size_t t = 0; t < depends.size(); ++t) active_[t] = depends[t] & leads[t];
+    for (const Einsum& einsum : forward_.einsums)
+      for (const TensorAccess& access : einsum.accesses)
+        if (!access.is_output && active_[einsum.output().tensor.index()] != 0)
+          ++n_active_readers_[access.tensor.index()];
   }
+
+  TensorId made_by(std::size_t einsum) const { return forward_.einsums[einsum].output().tensor; }
 
   /// Made, and read by no one after it: at most by its own recurrence.
   bool is_result(TensorId tensor) const {
@@ -174,17 +195,10 @@ class Backward {
 
   // --- names and new tensors --------------------------------------------------------------------
 
-  std::string free_name(const std::string& wanted) const {
+  std::string free_name(const std::string& wanted) {
     std::string name = wanted;
-    for (int n = 2; find_tensor(result_, name) || find_einsum(result_, name); ++n)
-      name = fmt::format("{}_{}", wanted, n);
+    for (int n = 2; !names_.insert(name).second; ++n) name = fmt::format("{}_{}", wanted, n);
     return name;
-  }
-
-  double bits_of(TensorId tensor) const {
-    for (const Einsum& einsum : result_.einsums)
-      if (const TensorAccess* access = find_access(einsum, tensor)) return access->bits_per_value;
-    return 0;
   }
 
   /// A tensor with the ranks of a forward one.
@@ -349,18 +363,6 @@ class Backward {
     return derivatives(einsum, upstream, result);
   }
 
-  /// How often the gradient of a tensor is added to.
-  std::size_t n_contributions(TensorId tensor) const {
-    std::size_t n = 0;
-    for (const Einsum& einsum : forward_.einsums) {
-      const TensorId made = einsum.output().tensor;
-      if (active_[made.index()] == 0) continue;
-      for (const TensorAccess& access : einsum.accesses)
-        n += !access.is_output && access.tensor == tensor ? 1 : 0;
-    }
-    return n;
-  }
-
   /// Whether an access reaches every index of a rank, holes aside.
   bool covers(const Einsum& einsum, const TensorAccess& access, std::size_t rank) const {
     std::int64_t first = access.projection[rank].constant, last = first;
@@ -396,7 +398,7 @@ class Backward {
   void contribute(const Einsum& einsum, const TensorAccess& access, const ScalarTree& tree) {
     const TensorId to = access.tensor;
     std::string name = gradient_name(name_of(to));
-    const bool is_alone = n_contributions(to) == 1 && contributions_[to.index()].empty();
+    const bool is_alone = n_active_readers_[to.index()] == 1 && contributions_[to.index()].empty();
     if (!is_alone) name += "_from_" + einsum.name;
     const TensorId part = add_tensor_like(to, name);
     if (!covers(einsum, access)) result_.tensors[part.index()].initial = 0;
@@ -437,7 +439,7 @@ class Backward {
     Einsum points;
     TensorAccess element;
     element.tensor = tensor;
-    element.bits_per_value = bits_of(tensor);
+    element.bits_per_value = bits_[tensor.index()];
     for (const RankId rank : forward_[tensor].ranks) {
       std::string name = forward_[rank].name;
       std::transform(name.begin(), name.end(), name.begin(),
@@ -459,9 +461,9 @@ class Backward {
   }
 
   RankVariableId variable_named(const std::string& name) {
-    if (const auto known = find_rank_variable(result_, name)) return *known;
-    result_.rank_variables.push_back({name});
-    return RankVariableId(result_.rank_variables.size() - 1);
+    const auto [at, is_new] = variables_.emplace(name, result_.rank_variables.size());
+    if (is_new) result_.rank_variables.push_back({name});
+    return RankVariableId(at->second);
   }
 
   // --- recurrences ------------------------------------------------------------------------------
@@ -558,6 +560,10 @@ class Backward {
   std::vector<std::vector<TensorId>> contributions_;  // the same
   std::vector<std::optional<TensorId>> gradients_;    // the same
   std::vector<std::optional<TensorId>> again_;        // the same: what makes it again
+  std::vector<std::size_t> n_active_readers_;  // the same: how often its gradient is added to
+  std::vector<double> bits_;                   // the same, per value
+  std::unordered_set<std::string> names_;      // of tensors and Einsums
+  std::unordered_map<std::string, std::size_t> variables_;
 };
 
 }  // namespace
