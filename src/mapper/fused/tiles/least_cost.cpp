@@ -17,6 +17,10 @@ using SimpleRow = SimpleProgram::SimpleRow;
 /// A program that asks for energy but leakage alone, within all limits.
 SimpleProgram dynamic_energy(const SimpleProgram& program) {
   SimpleProgram result = program;
+  const double leakage = program.leak_w * program.least_latency;
+  result.least_energy =
+      std::max(0.0, (program.least_energy - leakage) / SearchBound::kAboveRounding);
+  result.least_latency = 0;
   result.leak_w = 0;
   std::erase_if(result.rows, [](const SimpleRow& row) {
     return row.kind != RowKind::kEnergy && row.kind != RowKind::kLimit;
