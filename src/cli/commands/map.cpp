@@ -74,6 +74,7 @@ void search(const Mapper& mapper, const MapArguments& arguments, const Console& 
       watch.show(phase, fraction);
     };
   control.incumbent = watch.incumbent();
+  control.bound = [&watch](double bound) { watch.take_bound(bound); };
   auto found = run_mapper(mapper, *result.problem, *result.options, control);
   watch.finish();
   if (found) {

@@ -99,6 +99,7 @@ class Search {
   MapperResult nothing_yet(double seconds) const;
   NoMapping no(const JoinResult& join) const;
   NoMapping explain(const JoinResult& join) const;
+  void tell_bound() const;
   bool cancelled() const { return is_cancelled(control_.cancel); }
 
   const BoundProblem& problem_;
