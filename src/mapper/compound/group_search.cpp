@@ -122,9 +122,9 @@ class GroupSearch {
   }
 
   bool search_below(const FrameStart& start, ComponentId home) {
-    return for_each_frame(problem_, options_.constraints, group_, computes_, start, home,
-                          limits_.effort,
-                          [this](const Frame& frame) { return search_frame(frame); });
+    return for_each_frame(
+        problem_, options_.constraints, group_, computes_, start, home, limits_.effort,
+        [this] { return go_on(); }, [this](const Frame& frame) { return search_frame(frame); });
   }
 
   // ---- frames within frames --------------------------------------------------------------------
@@ -166,9 +166,10 @@ class GroupSearch {
       if (homes_of(problem_, inner.group, inner.search->computes_, home).empty()) return true;
       for (TensorId tensor : inner.group.internal) std::erase(outer.at_home, tensor);
     }
-    return for_each_frame(problem_, options_.constraints, group_, computes_, outer, home,
-                          limits_.effort,
-                          [&](const Frame& frame) { return search_block_frame(frame, blocks); });
+    return for_each_frame(
+        problem_, options_.constraints, group_, computes_, outer, home, limits_.effort,
+        [this] { return go_on(); },
+        [&](const Frame& frame) { return search_block_frame(frame, blocks); });
   }
 
   BlockSearch& block_search(const Block& block) {

@@ -7,17 +7,10 @@
 #include "sluice/mapper/options_table.h"
 
 namespace sluice::sampling {
-namespace {
-
-constexpr std::size_t kEnoughTemplates = 6000;
-
-}  // namespace
 
 SamplingRun::SamplingRun(const BoundProblem& problem, const MapperOptions& options,
-                         const MapperControl& control, bool complete)
-    : space_(problem, options,
-             complete ? fused::TemplateLimits{control.cancel}
-                      : fused::TemplateLimits{control.cancel, kEnoughTemplates}),
+                         const MapperControl& control, std::size_t templates)
+    : space_(problem, options, fused::TemplateLimits{control.cancel, templates}),
       use_(space_),
       record_(space_, control, start_) {}
 
