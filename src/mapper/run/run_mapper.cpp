@@ -179,7 +179,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   SideWalks walks(problem, options, &incumbent);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
   const bool is_open = may_be_beaten(outcome, options);
-  constexpr double kGrace = 0.25;  // s: an answer a little late is better than none
+  constexpr double kGrace = 0.15;  // s: an answer a little late is better than none
   if (is_open) walks.wait_for_a_mapping(kGrace);
   walks.finish();
   if (!is_open) return outcome;

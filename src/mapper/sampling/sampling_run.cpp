@@ -20,7 +20,8 @@ std::vector<Candidate> SamplingRun::batch(
   std::vector<Candidate> candidates(n);
   parallel_for(space_.options().threads, n, [&](std::size_t i) {
     if (record_.cancelled()) return;
-    Drawer drawer(space_, &use_, RandomSource(space_.options().seed, next_stream_ + i));
+    Drawer drawer(space_, &use_, RandomSource(space_.options().seed, next_stream_ + i),
+                  record_.cancel());
     candidates[i].genome = make(i, drawer);
     if (candidates[i].genome) candidates[i].totals = space_.price(*candidates[i].genome);
     candidates[i].made = true;
