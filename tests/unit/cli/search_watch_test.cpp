@@ -119,10 +119,10 @@ TEST_F(SearchWatchTest, JsonProgressHasEveryMappingAndEveryBoundAtOnce) {
   ProgressLine progress(console_, ProgressStyle::kJson);
   SearchWatch watch(result_, {}, std::nullopt, &progress);
   watch.show("searching", 0.1);
-  watch.incumbent()->offer(edp_, mapped_);
+  watch.incumbent()->offer(4 * edp_, mapped_);
   watch.show("searching", 0.3);  // nothing new
-  watch.take_bound(edp_ / 2);
-  watch.take_bound(edp_ / 3);  // less than is known
+  watch.take_bound(2 * edp_);
+  watch.take_bound(1.5 * edp_);  // less than is known
   watch.finish();
   std::istringstream lines(err_.str());
   std::vector<nlohmann::json> seen;
@@ -131,8 +131,8 @@ TEST_F(SearchWatchTest, JsonProgressHasEveryMappingAndEveryBoundAtOnce) {
   EXPECT_EQ(seen[0]["phase"], "starting");
   EXPECT_TRUE(seen[1]["objective"].is_null());
   EXPECT_EQ(seen[1]["phase"], "searching");
-  EXPECT_EQ(seen[2]["objective"], edp_);
-  EXPECT_EQ(seen[3]["bound"], edp_ / 2);
+  EXPECT_EQ(seen[2]["objective"], 4 * edp_);
+  EXPECT_EQ(seen[3]["bound"], 2 * edp_);
   EXPECT_EQ(seen[3]["found_over_bound"], 2);
 }
 
