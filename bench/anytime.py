@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 """What a search has in hand after so many seconds, and how late it ends.
 
-Usage: bench/anytime.py SLUICE FOLDER_OR_FILE... [--budgets 0.5,1,2,5,10,30] [--mappers fused,anneal,compound]
-                        [--library] [--random N] [--plot FILE]
+Usage: bench/anytime.py SLUICE FOLDER_OR_FILE... [--times 0.5,1,2,5,10,30] [--threads N] [-j N]
+                        [--mappers default,anneal,compound] [--library] [--random N]
+                        [--pairs N] [--rows FILE] [--plot FILE]
 
 Every file is a spec with an architecture, a workload, or both sections; a folder stands for its
 *.yaml. `--library` adds the library's architectures and workloads, `--random` so many architectures
-of three to five levels, drawn with fixed seeds. All workloads are mapped on all architectures, one
-search after the other. `--plot`: what the mappings in hand and the bounds are, in units of the best
-known, as SVG, PNG or PDF (needs matplotlib). One line of CSV each on standard output:
+of three to five levels, drawn with fixed seeds. All workloads are mapped on all architectures
+(`--pairs N`: on N of these pairs, drawn with a fixed seed), `-j` of them at a time, by each mapper
+once, with the largest of the times as budget: `--progress json` says what is in hand earlier.
+`default` is what runs without `--mapper`. `--plot`: what the mappings in hand and the bounds are, in
+units of the best known, as SVG, PNG or PDF (needs matplotlib). One line of CSV for each time on
+standard output; `late_s` is how long after its budget the search ended (with the largest time):
 
-    workload, architecture, mapper, budget_s, wall_s, status, objective_js, bound_js, guarantee, peak_bytes
+    workload, architecture, mapper, at_s, objective_js, bound_js, guarantee, status, late_s, peak_bytes
 
-and at the end, on standard error, how far each mapper was from the best that any search found.
-Status 1 if some search ended more than 0.3 s after its budget, had no mapping where another one had,
+`--rows FILE` reads such lines instead of searching: for another plot or summary.
+At the end, on standard error, how far each mapper was from the best that any search found. Status 1
+if some search ended more than 0.3 s late, had no mapping after a second where another mapper had one,
 or gave a bound above a mapping that is known.
 """
 
@@ -25,6 +30,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 LATE = 0.3  # s
@@ -79,6 +85,28 @@ def write_random(count, folder):
     return files
 
 
+def pairs_of(arguments, drawn):
+    workloads, architectures = spec_files(arguments.files, arguments.library)
+    pairs = [(w, a) for a in architectures + drawn for w in workloads]
+    if arguments.pairs and arguments.pairs < len(pairs):
+        pairs = random.Random(1).sample(pairs, arguments.pairs)
+    return pairs
+
+
+def add_pair_arguments(parser):
+    parser.add_argument("sluice")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--library", action="store_true")
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--pairs", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+
+
+def key(row):
+    return row["workload"], row["architecture"]
+
+
 def plot(rows, name):
     """One panel a mapper: a line a pair, what is in hand above 1, its bound below."""
     import matplotlib
@@ -91,106 +119,155 @@ def plot(rows, name):
                                      figsize=(5 * len(mappers), 4.5), layout="constrained")
     for mapper, panel in zip(mappers, panels[0]):
         for pair, least in best.items():
-            own = sorted((row["budget_s"], row.get("objective_js"), row.get("bound_js"))
-                         for row in rows if row["mapper"] == mapper
-                         and (row["workload"], row["architecture"]) == pair)
+            own = sorted((row["at_s"], row["objective_js"], row["bound_js"]) for row in rows
+                         if row["mapper"] == mapper and key(row) == pair)
             for column, color in ((1, "tab:blue"), (2, "tab:orange")):
                 known = [(row[0], row[column] / least) for row in own if row[column]]
                 panel.plot(*zip(*known) if known else ([], []), color=color, alpha=0.4, marker=".")
-        panel.set(xscale="log", yscale="log", title=mapper, xlabel="budget (s)")
+        panel.set(xscale="log", yscale="log", title=mapper, xlabel="time (s)")
         panel.axhline(1, color="black", linewidth=0.5)
         panel.grid(alpha=0.3)
     panels[0][0].set_ylabel("EDP / best known: mapping (blue), bound (orange)")
     figure.savefig(name)
 
 
-def search(sluice, workload, arch, mapper, budget):
+def command_of(sluice, workload, arch, mapper, threads, *options):
+    chosen = [] if mapper == "default" else ["--mapper", mapper]
+    return [sluice, "map", str(workload), str(arch), "--json", "--threads", str(threads),
+            *chosen, *options]
+
+
+def search(arguments, pair, mapper, times):
+    """One search; a row for each of the times."""
+    budget = max(times)
+    command = command_of(arguments.sluice, *pair, mapper, arguments.threads, "--budget",
+                         f"{budget}s", "--progress", "json")
     begin = time.monotonic()
-    command = [sluice, "map", str(workload), str(arch), "--json", "--budget", f"{budget}s",
-               "--progress", "none", "--mapper", mapper]
     done = subprocess.run(command, capture_output=True, text=True, timeout=budget + 600)
-    row = {"workload": workload.stem, "architecture": arch.stem, "mapper": mapper,
-           "budget_s": budget, "wall_s": round(time.monotonic() - begin, 3),
-           "status": done.returncode}
-    if done.returncode in (0, 1):
-        document = json.loads(done.stdout)
-        guarantee = document["guarantee"] or {}
-        mappings = document["mappings"]
-        row |= {"objective_js": mappings[0]["edp_js"] if mappings else None,
-                "bound_js": guarantee.get("bound"), "guarantee": guarantee.get("kind"),
-                "peak_bytes": (document["search"] or {}).get("peak_rss_bytes")}
-        if row["guarantee"] == "optimal":
-            row["bound_js"] = row["objective_js"]
+    wall = time.monotonic() - begin
+    steps = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    document = json.loads(done.stdout) if done.returncode in (0, 1) else None
+    rows = []
+    for at in times:
+        row = {"workload": pair[0].stem, "architecture": pair[1].stem, "mapper": mapper, "at_s": at,
+               "objective_js": None, "bound_js": None, "guarantee": None,
+               "status": done.returncode, "late_s": None, "peak_bytes": None}
+        for step in steps:
+            if step["seconds"] <= at:
+                row |= {"objective_js": step["objective"], "bound_js": step["bound"]}
+        if document and (at == budget or document["search"] and document["search"]["seconds"] <= at):
+            row |= final(document)
+        rows.append(row)
+    rows[-1]["late_s"] = round(max(0, wall - budget), 3)
+    return rows
+
+
+def final(document):
+    guarantee = document["guarantee"] or {}
+    mappings = document["mappings"]
+    row = {"objective_js": mappings[0]["edp_js"] if mappings else None,
+           "bound_js": guarantee.get("bound"), "guarantee": guarantee.get("kind"),
+           "peak_bytes": (document["search"] or {}).get("peak_rss_bytes")}
+    if row["guarantee"] == "optimal":
+        row["bound_js"] = row["objective_js"]
     return row
 
 
 def best_of(rows):
     best = {}
     for row in rows:
-        if row.get("objective_js"):
-            pair = row["workload"], row["architecture"]
-            best[pair] = min(best.get(pair, float("inf")), row["objective_js"])
+        if row["objective_js"]:
+            best[key(row)] = min(best.get(key(row), float("inf")), row["objective_js"])
     return best
 
 
 def mistakes_of(rows):
     best = best_of(rows)
     # `compound` has mappings that are not in the space that the others' bounds are about.
-    of_space = best_of([row for row in rows if row["mapper"] != "compound"])
+    of_space = best_of([row for row in rows if row["mapper"] not in ("compound", "default")])
     for row in rows:
-        name = "{workload} on {architecture}, {mapper}, {budget_s} s".format(**row)
-        known = best.get((row["workload"], row["architecture"]))
-        if row["wall_s"] > row["budget_s"] + LATE:
-            yield f"{name}: ended after {row['wall_s']} s"
-        if known and not row.get("objective_js"):
+        name = "{workload} on {architecture}, {mapper}, {at_s} s".format(**row)
+        known = best.get(key(row))
+        if (row["late_s"] or 0) > LATE:
+            yield f"{name}: ended {row['late_s']} s late"
+        if row["status"] in (0, 1) and row["at_s"] >= 1 and known and not row["objective_js"]:
             yield f"{name}: no mapping"
-        bounded = (best if row["mapper"] == "compound" else of_space).get(
-            (row["workload"], row["architecture"]))
-        if bounded and (row.get("bound_js") or 0) > bounded * (1 + 1e-9):
+        bounded = (best if row["mapper"] == "compound" else of_space).get(key(row))
+        if bounded and (row["bound_js"] or 0) > bounded * (1 + 1e-9):
             yield f"{name}: the bound {row['bound_js']} is above {bounded}"
-    for mapper in sorted({row["mapper"] for row in rows}):
-        for budget in sorted({row["budget_s"] for row in rows}):
-            above = sorted(row["objective_js"] / best[row["workload"], row["architecture"]] - 1
-                           for row in rows if row["mapper"] == mapper
-                           and row["budget_s"] == budget and row.get("objective_js"))
-            if above:
-                print(f"{mapper}, {budget} s: {len(above)} pairs, above the best known: median "
-                      f"{above[len(above) // 2]:.1%}, largest {above[-1]:.1%}", file=sys.stderr)
+        if row["status"] not in (0, 1, 2):
+            yield f"{name}: exit status {row['status']}"
+
+
+def spread(values, form):
+    values = sorted(values)
+    return f"median {values[len(values) // 2]:{form}}, largest {values[-1]:{form}}"
+
+
+def summarize(rows):
+    """How far each mapper was from the best known, its bound from what it had, and whom it lost to."""
+    best = best_of(rows)
+    at = {(key(row), row["mapper"], row["at_s"]): row["objective_js"] for row in rows}
+    mappers = list(dict.fromkeys(row["mapper"] for row in rows))
+    for mapper in mappers:
+        for moment in sorted({row["at_s"] for row in rows}):
+            of = [row for row in rows if row["mapper"] == mapper and row["at_s"] == moment
+                  and key(row) in best and row["status"] in (0, 1)]
+            found = [row for row in of if row["objective_js"]]
+            if not found:
+                continue
+            above = [row["objective_js"] / best[key(row)] - 1 for row in found]
+            gaps = [1 - (row["bound_js"] or 0) / row["objective_js"] for row in found]
+            others = [other for other in mappers if other != mapper]
+            lost = sum(any((at.get((key(row), other, moment)) or float("inf"))
+                           < row["objective_js"] * (1 - 1e-9) for other in others) for row in found)
+            near = sum(value <= 0.02 for value in above)
+            yield (f"{mapper}, {moment:g} s: {len(found)} of {len(of)} pairs have a mapping; above "
+                   f"the best known: {spread(above, '.1%')}, {near} by at most 2 %; "
+                   f"gap: {spread(gaps, '.1%')}; behind another mapper: {lost}")
+
+
+def read_rows(name):
+    with open(name) as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        for column in ("at_s", "objective_js", "bound_js", "late_s", "peak_bytes"):
+            row[column] = float(row[column]) if row[column] else None
+        row["status"] = int(row["status"])
+    return rows
+
+
+def run_searches(arguments, drawn):
+    table = csv.DictWriter(sys.stdout, ["workload", "architecture", "mapper", "at_s", "objective_js",
+                                        "bound_js", "guarantee", "status", "late_s", "peak_bytes"])
+    table.writeheader()
+    times = sorted(map(float, arguments.times.split(",")))
+    rows = []
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for found in pool.map(lambda job: search(arguments, *job, times),
+                              [(pair, mapper) for pair in pairs_of(arguments, drawn)
+                               for mapper in arguments.mappers.split(",")]):
+            rows += found
+            table.writerows(found)
+            sys.stdout.flush()
+    return rows
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sluice")
-    parser.add_argument("files", nargs="*")
-    parser.add_argument("--budgets", default="0.5,1,2,5,10,30")
-    parser.add_argument("--mappers", default="fused,anneal,compound")
-    parser.add_argument("--library", action="store_true")
-    parser.add_argument("--random", type=int, default=0)
+    add_pair_arguments(parser)
+    parser.add_argument("--times", default="0.5,1,2,5,10,30")
+    parser.add_argument("--mappers", default="default,anneal,compound")
+    parser.add_argument("--rows")
     parser.add_argument("--plot")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        return run(arguments, write_random(arguments.random, folder))
-
-
-def run(arguments, drawn):
-    workloads, architectures = spec_files(arguments.files, arguments.library)
-    architectures += drawn
-    columns = ["workload", "architecture", "mapper", "budget_s", "wall_s", "status",
-               "objective_js", "bound_js", "guarantee", "peak_bytes"]
-    table = csv.DictWriter(sys.stdout, columns)
-    table.writeheader()
-    rows = []
-    for arch in architectures:
-        for workload in workloads:
-            for mapper in arguments.mappers.split(","):
-                for budget in map(float, arguments.budgets.split(",")):
-                    rows.append(search(arguments.sluice, workload, arch, mapper, budget))
-                    table.writerow(rows[-1])
-                    sys.stdout.flush()
+        rows = (read_rows(arguments.rows) if arguments.rows else
+                run_searches(arguments, write_random(arguments.random, folder)))
     if arguments.plot:
         plot(rows, arguments.plot)
     mistakes = list(mistakes_of(rows))
-    print("\n".join(mistakes), file=sys.stderr)
+    print("\n".join([*summarize(rows), *mistakes]), file=sys.stderr)
     return 1 if mistakes else 0
 
 

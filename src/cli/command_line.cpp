@@ -145,6 +145,7 @@ std::function<std::string(const std::string&)> one_of(const std::vector<std::str
 
 ProgressStyle progress_style(const std::string& wish, const Console& console) {
   if (wish == "plain") return ProgressStyle::kPlain;
+  if (wish == "json") return ProgressStyle::kJson;
   if (wish == "none") return ProgressStyle::kNone;
   return console.err_is_terminal ? ProgressStyle::kTerminal : ProgressStyle::kNone;
 }
@@ -314,8 +315,8 @@ class CommandLine {
 
   void add_progress(CLI::App& command) {
     command.add_option("--progress", parsed_.progress, "How to show progress")
-        ->check(one_of({"auto", "plain", "none"}))
-        ->option_text("auto|plain|none");
+        ->check(one_of({"auto", "plain", "json", "none"}))
+        ->option_text("auto|plain|json|none");
   }
 
   void add_execute() {

@@ -81,6 +81,9 @@ struct MapperControl {
   /// null. A search offers what it finds, and need not look at what cannot beat the incumbent: it
   /// returns that one where nothing does.
   Incumbent* incumbent = nullptr;
+  /// Is told what no mapping's first objective is below, each time a search knows better; may be
+  /// empty.
+  std::function<void(double bound)> bound;
 };
 
 /// `kGap`: no proof of the mapping found, but a bound that no mapping of the space beats.

@@ -93,7 +93,7 @@ class BoundsRun {
       control.progress = [this, i](const std::string& phase, double fraction) {
         progress_.show(phase,
                        (static_cast<double>(i) + fraction) / static_cast<double>(problems_.size()),
-                       varied_.values[i]);
+                       {.text = varied_.values[i]});
       };
     if (control.progress) control.progress("starting", 0);
     const auto begin = std::chrono::steady_clock::now();

@@ -63,7 +63,7 @@ void watch(ExecutionOptions& options, ProgressLine& line, const InterruptGuard& 
     line.show(progress.phase,
               static_cast<double>(progress.done) /
                   static_cast<double>(std::max<std::int64_t>(progress.all, 1)),
-              fmt::format("{} of {} points", progress.done, progress.all));
+              {.text = fmt::format("{} of {} points", progress.done, progress.all)});
   };
 }
 

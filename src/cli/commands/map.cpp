@@ -89,6 +89,7 @@ void search(const Run& run, RunResult& result) {
       watch.show(phase, fraction);
     };
   control.incumbent = watch.incumbent();
+  control.bound = [&watch](double bound) { watch.take_bound(bound); };
   auto found = run_mapper(run.mapper, *result.problem, run.options, control);
   watch.finish();
   if (found) {

@@ -43,6 +43,7 @@ SearchWatch::SearchWatch(const RunResult& result, const OutputArguments& output,
       is_bounded ? objective_bound(options.objectives.front(), result.problem->bounds) : 0;
   guarantee.kind = guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   snapshot_.guarantee = guarantee;
+  bound_ = guarantee.bound;
   progress_->show_again(detail());
   thread_ = std::thread([this] { run(); });
 }
@@ -54,19 +55,32 @@ void SearchWatch::show(const std::string& phase, double fraction) {
 }
 
 /// The best so far, and how far that may be from what there is.
-std::string SearchWatch::detail() const {
-  const double best = best_;
-  if (std::isinf(best)) return "no mapping yet";
-  const double bound = snapshot_.guarantee->bound;
-  return "best " +
-         human_si(best, unit_of(snapshot_.options->objectives.front(), progress_->is_ascii()),
-                  progress_->is_ascii()) +
-         (bound > 0 ? fmt::format(", {:.3g} times the lower bound", best / bound) : "");
+ProgressDetail SearchWatch::detail() const {
+  const double best = best_, bound = bound_;
+  ProgressDetail detail;
+  if (bound > 0) detail.bound = bound;
+  detail.text = "no mapping yet";
+  if (std::isinf(best)) return detail;
+  detail.objective = best;
+  detail.text =
+      "best " +
+      human_si(best, unit_of(snapshot_.options->objectives.front(), progress_->is_ascii()),
+               progress_->is_ascii()) +
+      (bound > 0 ? fmt::format(", {:.3g} times the lower bound", best / bound) : "");
+  return detail;
+}
+
+void SearchWatch::take_bound(double bound) {
+  double known = bound_;
+  while (bound > known && !bound_.compare_exchange_weak(known, bound)) {
+  }
+  progress_->show_again(detail());
 }
 
 void SearchWatch::take(double objective, const MappedResult& mapped) {
   if (objective >= best_) return;  // an earlier search found a better one
   best_ = objective;
+  progress_->show_again(detail());
   if (folder_.empty()) return;
   const std::lock_guard lock(mutex_);
   latest_ = mapped;

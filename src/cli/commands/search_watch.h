@@ -33,20 +33,22 @@ class SearchWatch {
 
   Incumbent* incumbent() { return &incumbent_; }
   void show(const std::string& phase, double fraction);
+  /// No mapping's objective is below `bound`.
+  void take_bound(double bound);
   /// Ends the writing, before the result itself is written. Throws what went wrong with it.
   void finish();
 
  private:
   void take(double objective, const MappedResult& mapped);
   void run();
-  std::string detail() const;
+  ProgressDetail detail() const;
   void write(const MappedResult& mapped);
   void stop();
 
   RunResult snapshot_;
   std::string folder_;
   ProgressLine* progress_;
-  std::atomic<double> best_;
+  std::atomic<double> best_, bound_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<MappedResult> latest_;  ///< not yet written

@@ -21,13 +21,15 @@ class FrameWalker {
  public:
   FrameWalker(const BoundProblem& problem, const Constraints& constraints, const Group& group,
               const std::vector<std::uint32_t>& computes, const FrameStart& start, ComponentId home,
-              Effort effort, const std::function<bool(const Frame&)>& visit)
+              Effort effort, const std::function<bool()>& go_on,
+              const std::function<bool(const Frame&)>& visit)
       : problem_(problem),
         constraints_(constraints),
         group_(group),
         at_home_(start.at_home),
         most_loops_(start.most_loops),
         effort_(effort),
+        go_on_(go_on),
         visit_(visit),
         tiles_(start.tiles),
         spread_over_(start.spread) {
@@ -346,7 +348,7 @@ class FrameWalker {
   bool order_steps(std::size_t l, const std::vector<TensorId>& held, std::vector<Steps> steps) {
     const auto before = [](const Steps& a, const Steps& b) { return a.loop_class < b.loop_class; };
     do {
-      if (!choose_resident(l, held, steps)) return false;
+      if (!go_on_() || !choose_resident(l, held, steps)) return false;
     } while (std::next_permutation(steps.begin(), steps.end(), before));
     return true;
   }
@@ -529,6 +531,7 @@ class FrameWalker {
   const std::vector<TensorId>& at_home_;
   int most_loops_;
   Effort effort_;
+  const std::function<bool()>& go_on_;
   const std::function<bool(const Frame&)>& visit_;
   std::vector<PathNetwork> networks_;
   std::vector<Level> levels_;
@@ -607,9 +610,10 @@ std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& grou
 
 bool for_each_frame(const BoundProblem& problem, const Constraints& constraints, const Group& group,
                     const std::vector<std::uint32_t>& computes, const FrameStart& start,
-                    ComponentId home, Effort effort,
+                    ComponentId home, Effort effort, const std::function<bool()>& go_on,
                     const std::function<bool(const Frame&)>& visit) {
-  return FrameWalker(problem, constraints, group, computes, start, home, effort, visit).run();
+  return FrameWalker(problem, constraints, group, computes, start, home, effort, go_on, visit)
+      .run();
 }
 
 }  // namespace sluice::compound

@@ -49,11 +49,12 @@ FrameStart start_below(const BoundProblem& problem, const Group& group, const Gr
 std::vector<ComponentId> homes_of(const BoundProblem& problem, const Group& group,
                                   const std::vector<std::uint32_t>& computes, ComponentId from);
 
-/// Calls `visit` for every frame until it returns false; returns false if it did. `computes`: per
-/// Einsum of the group, index into BoundEinsum::computes.
+/// Calls `visit` for every frame until it returns false, or `go_on`, which is asked often, as there
+/// may be few frames among very many; returns false if one did. `computes`: per Einsum of the
+/// group, index into BoundEinsum::computes.
 bool for_each_frame(const BoundProblem& problem, const Constraints& constraints, const Group& group,
                     const std::vector<std::uint32_t>& computes, const FrameStart& start,
-                    ComponentId home, Effort effort,
+                    ComponentId home, Effort effort, const std::function<bool()>& go_on,
                     const std::function<bool(const Frame&)>& visit);
 
 }  // namespace sluice::compound

@@ -53,6 +53,9 @@ class GroupSearch {
     }
   }
 
+  GroupSearch(const GroupSearch&) = delete;  // `may_go_on_` refers to this one
+  GroupSearch& operator=(const GroupSearch&) = delete;
+
   GroupResult run() {
     computes_.assign(group_.size(), 0);
     choose_computes(0);
@@ -123,7 +126,7 @@ class GroupSearch {
 
   bool search_below(const FrameStart& start, ComponentId home) {
     return for_each_frame(problem_, options_.constraints, group_, computes_, start, home,
-                          limits_.effort,
+                          limits_.effort, may_go_on_,
                           [this](const Frame& frame) { return search_frame(frame); });
   }
 
@@ -167,7 +170,7 @@ class GroupSearch {
       for (TensorId tensor : inner.group.internal) std::erase(outer.at_home, tensor);
     }
     return for_each_frame(problem_, options_.constraints, group_, computes_, outer, home,
-                          limits_.effort,
+                          limits_.effort, may_go_on_,
                           [&](const Frame& frame) { return search_block_frame(frame, blocks); });
   }
 
@@ -274,10 +277,11 @@ class GroupSearch {
     request.units = request.tiles;
     request.held.assign(problem_.arch.components.size(), 0);
     request.held[request.home.index()] = all_tensors(0);
-    return for_each_nest(problem_, request, limits_.effort, [this](const NodeList& nodes) {
-      consider(nodes);
-      return go_on();
-    });
+    return for_each_nest(problem_, request, limits_.effort, may_go_on_,
+                         [this](const NodeList& nodes) {
+                           consider(nodes);
+                           return go_on();
+                         });
   }
 
   TensorMask all_tensors(std::size_t e) const {
@@ -491,14 +495,15 @@ class GroupSearch {
   std::vector<Child> all_children(const Frame& frame, std::size_t e) {
     std::vector<Child> front;
     const NodeList above = nodes_for(frame.nodes, e);
-    for_each_nest(problem_, request_below(frame, e), Effort::kAll, [&](const NodeList& nodes) {
-      ++result_.priced;
-      if (limits_.count_only) return go_on();
-      if (auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kByComponent))
-        add_to_front(&front, Child{std::make_shared<const NodeList>(nodes), std::move(*priced)},
-                     [](const Child& child) { return child.price.criteria; });
-      return go_on();
-    });
+    for_each_nest(
+        problem_, request_below(frame, e), Effort::kAll, may_go_on_, [&](const NodeList& nodes) {
+          ++result_.priced;
+          if (limits_.count_only) return go_on();
+          if (auto priced = price_alone(above, frame.complete[e], e, nodes, Account::kByComponent))
+            add_to_front(&front, Child{std::make_shared<const NodeList>(nodes), std::move(*priced)},
+                         [](const Child& child) { return child.price.criteria; });
+          return go_on();
+        });
     return front;
   }
 
@@ -536,7 +541,7 @@ class GroupSearch {
                    Child{std::make_shared<const NodeList>(nodes), std::move(*priced), window_s},
                    [](const Child& child) { return child.price.criteria; });
     };
-    for_each_nest(problem_, request, Effort::kLikely, [&](const NodeList& nodes) {
+    for_each_nest(problem_, request, Effort::kLikely, may_go_on_, [&](const NodeList& nodes) {
       add(nodes);
       return go_on();
     });
@@ -653,6 +658,7 @@ class GroupSearch {
   std::map<std::vector<std::int64_t>, std::vector<Child>> likely_;
   DivisorMemo divisors_;
   GroupResult result_;
+  const std::function<bool()> may_go_on_ = [this] { return go_on(); };
 };
 
 }  // namespace

@@ -48,12 +48,13 @@ struct Dimension {
 class NestWalker {
  public:
   NestWalker(const BoundProblem& problem, const NestRequest& request, Effort effort,
-             const std::function<bool(const NodeList&)>& visit)
+             const std::function<bool()>& go_on, const std::function<bool(const NodeList&)>& visit)
       : problem_(problem),
         request_(request),
         bound_(problem[request.einsum]),
         compute_(bound_.computes[request.compute]),
         effort_(effort),
+        go_on_(go_on),
         visit_(visit),
         tiles_(request.tiles),
         held_(request.held) {
@@ -315,6 +316,7 @@ class NestWalker {
 
   bool place(std::size_t b, TensorMask kept, const Fanouts& fanouts,
              const std::vector<Steps>& steps) {
+    if (!go_on_()) return false;
     const TensorMask free = steps.empty() || !fanouts.array.empty() ? 0 : kept;
     if (effort_ == Effort::kLikely)
       return place_resident(b, kept, fanouts, steps, free & untouched_by(steps));
@@ -506,6 +508,7 @@ class NestWalker {
   const BoundEinsum& bound_;
   const BoundCompute& compute_;
   Effort effort_;
+  const std::function<bool()>& go_on_;
   const std::function<bool(const NodeList&)>& visit_;
   std::vector<ComponentId> below_;     ///< the path below `home`, the compute last
   std::vector<Held> likely_held_;      ///< outermost first
@@ -533,8 +536,9 @@ std::uint64_t may_be_uneven(const BoundProblem& problem, EinsumId einsum, Imperf
 }
 
 bool for_each_nest(const BoundProblem& problem, const NestRequest& request, Effort effort,
+                   const std::function<bool()>& go_on,
                    const std::function<bool(const NodeList&)>& visit) {
-  return NestWalker(problem, request, effort, visit).run();
+  return NestWalker(problem, request, effort, go_on, visit).run();
 }
 
 std::int64_t box_of(const BoundAccess& access, const std::vector<std::int64_t>& tiles) {

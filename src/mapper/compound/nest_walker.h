@@ -34,9 +34,10 @@ struct NestRequest {
 /// Variables of an Einsum whose outermost loop may be imperfect, as the other mappers say.
 std::uint64_t may_be_uneven(const BoundProblem& problem, EinsumId einsum, ImperfectFactors wish);
 
-/// Calls `visit(nodes)` for every nest, compute included, until it returns false. Returns false if
-/// it did.
+/// Calls `visit(nodes)` for every nest, compute included, until it returns false, or `go_on`, which
+/// is asked often, as there may be few nests among very many. Returns false if one did.
 bool for_each_nest(const BoundProblem& problem, const NestRequest& request, Effort effort,
+                   const std::function<bool()>& go_on,
                    const std::function<bool(const NodeList&)>& visit);
 
 /// Values of a tile that an access touches: the box around them.

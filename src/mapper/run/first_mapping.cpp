@@ -29,7 +29,7 @@ Feasibility find_any(const Mapper& mapper, const BoundProblem& problem,
 std::optional<NoMapping> too_small_for_one(const Mapper& mapper, const BoundProblem& problem,
                                            const MapperOptions& options,
                                            const std::atomic<bool>* cancel) {
-  constexpr std::chrono::duration<double> kMoment(0.5);
+  constexpr std::chrono::duration<double> kMoment(0.1);
   const auto end = std::chrono::steady_clock::now() + kMoment;
   MapperOptions alone = options;
   alone.constraints = {};

@@ -126,6 +126,7 @@ class OrderSearch {
     if (options.budget_evaluations)
       options.budget_evaluations = std::max(1.0, std::floor(evaluations_left() / orders_left));
     MapperControl control = control_;
+    if (n_wanted_ > 1) control.bound = {};  // of one order alone
     if (const auto best = best_objective(); best && options_.top == 1)
       control.known_objective = std::min(*best, control.known_objective.value_or(*best));
     return i == 0 ? mapper_.map(problem_, options, control)

@@ -159,6 +159,16 @@ MapperResult result_of_walks(const BoundProblem& problem, const MapperOptions& o
   return result;
 }
 
+/// Whether what walks found may be better. Where a search ends by itself without a proof, only with
+/// a budget of time: else the clock would decide what comes out.
+bool may_be_beaten(const MapperOutcome& outcome, const MapperOptions& options) {
+  if (!outcome) return !outcome.error().proven;
+  const GuaranteeKind kind = outcome->guarantee.kind;
+  const bool is_proven = kind == GuaranteeKind::kOptimal || kind == GuaranteeKind::kWithinEpsilon;
+  return outcome->cancelled || !outcome->search.ended_by.empty() ||
+         (options.budget_seconds && !is_proven);
+}
+
 /// A search, and walks beside it.
 MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
                              const MapperOptions& options, const MapperControl& control) {
@@ -170,9 +180,8 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
     return map_and_blame(mapper, problem, options, with_incumbent);
   SideWalks walks(problem, options, &incumbent);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
-  const bool is_open =
-      outcome ? outcome->cancelled || !outcome->search.ended_by.empty() : !outcome.error().proven;
-  constexpr double kGrace = 0.25;  // s: an answer a little late is better than none
+  const bool is_open = may_be_beaten(outcome, options);
+  constexpr double kGrace = 0.15;  // s: an answer a little late is better than none
   if (is_open) walks.wait_for_a_mapping(kGrace);
   walks.finish();
   if (!is_open) return outcome;

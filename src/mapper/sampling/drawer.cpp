@@ -285,7 +285,7 @@ ChoicePtr Drawer::finish(Draft* draft, bool patient) {
 }
 
 ChoicePtr Drawer::draw(const Spine& prefix, std::size_t e, Spine* joined) {
-  for (int i = 0; i < kTriesPerChoice; ++i) {
+  for (int i = 0; i < kTriesPerChoice && !is_cancelled(cancel_); ++i) {
     const auto t = pick_template(prefix, e);
     if (!t) return nullptr;
     Draft draft(space_, e, *t);
@@ -332,7 +332,7 @@ std::optional<Genome> Drawer::draw_mapping() {
       prefixes.push_back(std::move(joined));
       continue;
     }
-    if (tries-- == 0) return std::nullopt;
+    if (tries-- == 0 || is_cancelled(cancel_)) return std::nullopt;
     // Back to where no loop was open, or now and then further.
     do {
       if (genome.empty()) break;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 
 #include "fanout_use.h"
@@ -15,8 +16,10 @@ namespace sluice::sampling {
 /// share between threads: one for each.
 class Drawer {
  public:
-  Drawer(const MapSpace& space, FanoutUse* use, RandomSource random)
-      : space_(space), use_(*use), random_(random) {}
+  /// `cancel`: once it is set, nothing more is drawn; may be null.
+  Drawer(const MapSpace& space, FanoutUse* use, RandomSource random,
+         const std::atomic<bool>* cancel)
+      : space_(space), use_(*use), random_(random), cancel_(cancel) {}
 
   RandomSource& random() { return random_; }
 
@@ -51,6 +54,7 @@ class Drawer {
   const MapSpace& space_;
   FanoutUse& use_;
   RandomSource random_;
+  const std::atomic<bool>* cancel_;
   fused::TripChoices choices_;
   bool is_plain_ = false;  // nothing is fused
 };

@@ -7,17 +7,10 @@
 #include "sluice/mapper/options_table.h"
 
 namespace sluice::sampling {
-namespace {
-
-constexpr std::size_t kEnoughTemplates = 6000;
-
-}  // namespace
 
 SamplingRun::SamplingRun(const BoundProblem& problem, const MapperOptions& options,
-                         const MapperControl& control, bool complete)
-    : space_(problem, options,
-             complete ? fused::TemplateLimits{control.cancel}
-                      : fused::TemplateLimits{control.cancel, kEnoughTemplates}),
+                         const MapperControl& control, std::size_t templates)
+    : space_(problem, options, fused::TemplateLimits{control.cancel, templates}),
       use_(space_),
       record_(space_, control, start_) {}
 
@@ -27,7 +20,8 @@ std::vector<Candidate> SamplingRun::batch(
   std::vector<Candidate> candidates(n);
   parallel_for(space_.options().threads, n, [&](std::size_t i) {
     if (record_.cancelled()) return;
-    Drawer drawer(space_, &use_, RandomSource(space_.options().seed, next_stream_ + i));
+    Drawer drawer(space_, &use_, RandomSource(space_.options().seed, next_stream_ + i),
+                  record_.cancel());
     candidates[i].genome = make(i, drawer);
     if (candidates[i].genome) candidates[i].totals = space_.price(*candidates[i].genome);
     candidates[i].made = true;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,10 +25,11 @@ using Progress = std::function<double()>;
 /// What every search of this kind has: space, filter, record; candidates in batches on threads.
 class SamplingRun {
  public:
-  /// `complete`: with every template, for a search that lists the space. To draw from it, about
-  /// 6,000 for each Einsum are enough.
+  /// Templates of each Einsum, about: enough to draw from; for a search that lists the space.
+  static constexpr std::size_t kEnoughTemplates = 6000;
+  static constexpr std::size_t kAllTemplates = std::numeric_limits<std::size_t>::max();
   SamplingRun(const BoundProblem& problem, const MapperOptions& options,
-              const MapperControl& control, bool complete = false);
+              const MapperControl& control, std::size_t templates = kEnoughTemplates);
 
   const MapSpace& space() const { return space_; }
   FanoutUse& use() { return use_; }

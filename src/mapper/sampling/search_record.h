@@ -28,6 +28,7 @@ class SearchRecord {
   double evaluations() const { return static_cast<double>(evaluations_); }
 
   bool cancelled() const;
+  const std::atomic<bool>* cancel() const { return control_.cancel; }
   bool over() const { return cancelled() || remaining() <= 0; }
   /// Evaluations left.
   double remaining() const { return budget_ - static_cast<double>(evaluations_); }

@@ -95,7 +95,7 @@ struct TemplateLimits {
   /// Of an Einsum about so many, some for each choice of what memories keep: for mappers that draw.
   std::size_t most = std::numeric_limits<std::size_t>::max();
   std::uint64_t seed = 0;  ///< which ones are drawn
-  /// No more are looked for once there are so many.
+  /// No more are looked for, and TemplateLists none of further Einsums, once there are so many.
   std::size_t cap = std::numeric_limits<std::size_t>::max();
 };
 

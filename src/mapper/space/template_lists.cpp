@@ -59,6 +59,7 @@ TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<Eins
     if (known != first_.end()) continue;
     first_.push_back(e);
     lists_.push_back(enumerate_templates(problem, shape, options, options.constraints, limits));
+    if (lists_.back().size() >= limits.cap) return;
   }
 }
 

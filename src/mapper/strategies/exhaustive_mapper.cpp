@@ -183,7 +183,7 @@ tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& 
   const bool limited = options.budget_seconds || options.budget_evaluations;
   const bool fused_prices = !not_compiled(problem, options);
   const MapperOptions own = fused_prices ? options : with_all_templates(options);
-  sampling::SamplingRun run(problem, own, control, /*complete=*/true);
+  sampling::SamplingRun run(problem, own, control, sampling::SamplingRun::kAllTemplates);
   if (!limited) run.record().set_budget(std::numeric_limits<double>::infinity());
   ExhaustiveSearch search(&run);
   if (!search.list_choices()) {

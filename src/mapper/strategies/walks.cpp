@@ -24,30 +24,47 @@ MapperOptions options_of_walks(MapperOptions options) {
 
 Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
              const MapperControl& control)
-    : run_(std::make_unique<sampling::SamplingRun>(problem, options, control)) {}
+    : problem_(problem), options_(options), control_(control) {}
 
 Walks::~Walks() = default;
 
-double Walks::evaluations() const { return run_->record().evaluations(); }
+double Walks::evaluations() const {
+  double sum = 0;
+  for (const auto& run : {first_.get(), run_.get()})
+    if (run != nullptr) sum += run->record().evaluations();
+  return sum;
+}
+
+sampling::SamplingRun& Walks::run_of(std::size_t round) {
+  constexpr std::size_t kFewTemplates = 200;
+  if (round > 0 && !run_)
+    run_ = std::make_unique<sampling::SamplingRun>(problem_, options_, control_);
+  if (round == 0 && !first_)
+    first_ = std::make_unique<sampling::SamplingRun>(problem_, options_, control_, kFewTemplates);
+  return round == 0 ? *first_ : *run_;
+}
 
 void Walks::walk(std::size_t round, double seconds) {
-  constexpr double kCool = 0.03;
+  constexpr double kCool = 0.03, kLongestFirst = 1;  // s
+  sampling::SamplingRun& run = run_of(round);
   const auto begin = std::chrono::steady_clock::now();
-  const auto progress = [=] {
+  const auto progress = [&, begin] {
+    const bool has_any = round > 0 || !run.record().elite().empty();
     const std::chrono::duration<double> walked = std::chrono::steady_clock::now() - begin;
-    return std::min(1.0, walked.count() / seconds);
+    return std::min(1.0, walked.count() / (has_any ? seconds : std::max(seconds, kLongestFirst)));
   };
   const char* phase = "walking";
+  if (round == 0) return sampling::walk_chains(&run, sampling::annealing(), 0, progress, phase);
   switch (round % 4) {
-    case 0:
-      return sampling::breed(run_.get(), progress);
     case 1:
-      return sampling::walk_chains(run_.get(), sampling::annealing(), 0, progress, phase);
+      return sampling::breed(&run, progress);
     case 2:
-      return sampling::walk_chains(run_.get(), sampling::annealing(kCool), 0, progress, phase,
-                                   run_->record().elite());
+      return sampling::walk_chains(&run, sampling::annealing(), 0, progress, phase);
+    case 3:
+      return sampling::walk_chains(&run, sampling::annealing(kCool), 0, progress, phase,
+                                   run.record().elite());
     default:
-      return sampling::breed(run_.get(), progress, run_->record().elite());
+      return sampling::breed(&run, progress, run.record().elite());
   }
 }
 

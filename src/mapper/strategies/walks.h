@@ -15,8 +15,9 @@ class SamplingRun;
 /// larger space that was asked for.
 MapperOptions options_of_walks(MapperOptions options);
 
-/// Populations and annealing in turn, from random mappings and from the best so far. What they find
-/// is offered to `control.incumbent`.
+/// Populations and annealing in turn, from random mappings and from the best so far; before them
+/// one with a few templates, as listing enough may take seconds. What they find is offered to
+/// `control.incumbent`.
 class Walks {
  public:
   /// `problem`, `options`, `control` must outlive the walks.
@@ -29,7 +30,12 @@ class Walks {
   double evaluations() const;
 
  private:
-  std::unique_ptr<sampling::SamplingRun> run_;
+  sampling::SamplingRun& run_of(std::size_t round);
+
+  const BoundProblem& problem_;
+  const MapperOptions& options_;
+  const MapperControl& control_;
+  std::unique_ptr<sampling::SamplingRun> first_, run_;  ///< of few templates; of enough
 };
 
 }  // namespace sluice

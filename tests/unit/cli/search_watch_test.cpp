@@ -132,6 +132,27 @@ TEST_F(SearchWatchTest, TheProgressLineSaysHowGoodTheBestIs) {
   EXPECT_THAT(err_.str(), HasSubstr(" times the lower bound, 0.0 s\n"));
 }
 
+TEST_F(SearchWatchTest, JsonProgressHasEveryMappingAndEveryBoundAtOnce) {
+  ProgressLine progress(console_, ProgressStyle::kJson);
+  SearchWatch watch(result_, {}, std::nullopt, &progress);
+  watch.show("searching", 0.1);
+  watch.incumbent()->offer(4 * edp_, mapped_);
+  watch.show("searching", 0.3);  // nothing new
+  watch.take_bound(2 * edp_);
+  watch.take_bound(1.5 * edp_);  // less than is known
+  watch.finish();
+  std::istringstream lines(err_.str());
+  std::vector<nlohmann::json> seen;
+  for (std::string line; std::getline(lines, line);) seen.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(seen.size(), 4u) << err_.str();
+  EXPECT_EQ(seen[0]["phase"], "starting");
+  EXPECT_TRUE(seen[1]["objective"].is_null());
+  EXPECT_EQ(seen[1]["phase"], "searching");
+  EXPECT_EQ(seen[2]["objective"], 4 * edp_);
+  EXPECT_EQ(seen[3]["bound"], 2 * edp_);
+  EXPECT_EQ(seen[3]["found_over_bound"], 2);
+}
+
 TEST_F(SearchWatchTest, TheProgressLineShowsWhatIsFoundWhereTheSearchItselfSaysNothing) {
   ProgressLine progress(console_, ProgressStyle::kPlain);
   SearchWatch watch(result_, {}, std::nullopt, &progress);

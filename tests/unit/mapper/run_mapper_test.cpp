@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "mapper/request/einsum_orders.h"
+#include "sluice/mapper/incumbent.h"
 
 namespace sluice {
 namespace {
@@ -65,6 +66,43 @@ TEST(RunMapper, PassesOnACancellationWithinABudget) {
   const auto result = run_mapper(Endless(true), {}, budget_of(3600), control);
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->cancelled);
+}
+
+/// Knows of a mapping that others found, proves nothing, and ends on one that is worse.
+class EndsOnAWorseOne final : public Mapper {
+ public:
+  std::string name() const override { return "worse"; }
+  std::string description() const override { return "ends by itself, without a proof"; }
+  bool wants_walks() const override { return true; }
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem&, const MapperOptions&,
+                                            const MapperControl& control) const override {
+    control.incumbent->offer(1, of_edp(1));
+    MapperResult result;
+    result.guarantee.kind = GuaranteeKind::kGap;
+    result.mappings.push_back(of_edp(4));
+    return result;
+  }
+
+ private:
+  static MappedResult of_edp(double edp) {
+    MappedResult mapped;
+    mapped.cost.energy_j = edp;
+    mapped.cost.latency_s = 1;
+    return mapped;
+  }
+};
+
+TEST(RunMapper, TakesWhatWalksFoundWhereASearchWithABudgetEndsByItselfWithoutAProof) {
+  const auto result = run_mapper(EndsOnAWorseOne(), {}, budget_of(3600), {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->mappings.front().cost.energy_j, 1);
+  EXPECT_EQ(result->guarantee.kind, GuaranteeKind::kGap);
+}
+
+TEST(RunMapper, LeavesTheClockNoSayWhereThereIsNoBudget) {
+  const auto result = run_mapper(EndsOnAWorseOne(), {}, {}, {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->mappings.front().cost.energy_j, 4);
 }
 
 /// Proves that constraints leave nothing; without them it searches until it is told to stop.

@@ -21,6 +21,7 @@ bool Search::draw() {
   const double before = drawn_best.objective();
   MapperControl control = control_;
   control.incumbent = &drawn_best;
+  control.bound = {};  // it would bound what is drawn alone
   const std::size_t round = rounds_drawn_++;
   Search drawn(problem_, options_, control);
   drawn.make_shapes({.cancel = control_.cancel,

@@ -208,6 +208,7 @@ JoinResult Search::search_in_rounds(
   paths.update(limit);
   const double root = std::min(limit_, paths.least(limit));
   open_bound_ = root;
+  tell_bound();
   if (limit_ > root * (1 + kFar)) scout(root);
   for (double share = kFirst;; share *= kGrowth) {
     take_incumbent();
@@ -219,6 +220,7 @@ JoinResult Search::search_in_rounds(
     JoinResult join = join_within(paths.graph(), limit.limit, 0);
     if (cancelled()) return {};
     open_bound_ = limit.limit;
+    tell_bound();
     if (limit.limit >= limit_) return join;
   }
 }

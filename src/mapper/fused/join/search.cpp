@@ -193,6 +193,7 @@ void Search::compile_templates() {
     if (cancelled()) return;
     compiled_[e][t] = compile_template(tile_context(e), templates_[e][t], &tables[e]);
   });
+  if (cancelled()) return;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     number_columns(compiled_[e]);
     share_usages(templates_[e], &compiled_[e]);
@@ -251,6 +252,11 @@ double Search::bound_of_all() const {
   return std::isfinite(open)
              ? std::max(all, open / SearchBound::kAboveRounding / SearchBound::kAboveRounding)
              : all;
+}
+
+/// Tells whoever asked what is known by now.
+void Search::tell_bound() const {
+  if (control_.bound && options_.objectives.size() == 1) control_.bound(bound_of_all());
 }
 
 /// Per Einsum: what all others cost at least, and what must be beaten.
@@ -480,6 +486,7 @@ bool Search::follows_paths() const {
 JoinResult Search::search_exactly() {
   const std::vector<SearchBound> bounds = this->bounds();
   if (cancelled()) return {};
+  tell_bound();
   ExchangeAgreement agreement = find_exchanges(bounds, false);
   if (cancelled()) return {};
   if (follows_paths()) return search_along_paths(bounds, agreement);

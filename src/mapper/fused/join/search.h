@@ -102,6 +102,7 @@ class Search {
   NoMapping explain_alone(std::size_t einsum) const;
   NoMapping explain_join(const JoinResult& join) const;
   NoMapping explain(const JoinResult& join) const;
+  void tell_bound() const;
   bool cancelled() const { return is_cancelled(control_.cancel); }
 
   const BoundProblem& problem_;

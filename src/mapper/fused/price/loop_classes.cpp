@@ -5,6 +5,7 @@
 
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/sunk_loops.h"
+#include "sluice/mapper/mapper.h"
 
 namespace sluice::fused {
 namespace {
@@ -147,6 +148,7 @@ class StateEnumerator {
   };
 
   void choose(std::size_t step, std::size_t position, Left left, int fused_here, int fused_total) {
+    if (is_cancelled(limits_.cancel)) return;
     const Step& current = steps_[step];
     if (position == current.loops.size()) {
       if (!current.fills) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,7 @@ struct ClassLimits {
   };
   std::vector<Tile> tiles;  ///< only where no joint loops are made (make_classes)
   ImperfectFactors imperfect = ImperfectFactors::kNone;  ///< as well
+  const std::atomic<bool>* cancel = nullptr;             ///< once it is set, states are left out
 };
 
 /// Every factorisation of the class's variables over its loops within the limits, perfect ones or,

@@ -6,6 +6,7 @@
 
 #include "mapper/shape/trip_choices.h"
 #include "seen_factor.h"
+#include "sluice/mapper/mapper.h"
 
 namespace sluice::fused {
 namespace {
@@ -14,13 +15,15 @@ class Tabulator {
  public:
   Tabulator(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
             const std::vector<VariableClass>& classes,
-            const std::vector<std::shared_ptr<StateTable>>& tables, const CostProgram& program)
+            const std::vector<std::shared_ptr<StateTable>>& tables, const CostProgram& program,
+            const std::atomic<bool>* cancel)
       : bound_(bound),
         shape_(shape),
         templ_(templ),
         classes_(classes),
         tables_(tables),
-        program_(program) {
+        program_(program),
+        cancel_(cancel) {
     result_.columns.resize(classes.size());
     result_.leak_w = program.leak_w;
     result_.monotone = program.monotone;
@@ -95,6 +98,7 @@ class Tabulator {
     std::optional<SeenFactor> seen;
     if (has_united(cls, monomial)) seen.emplace(bound_, shape_, templ_, classes_[cls], monomial);
     for (std::size_t s = 0; s < states.size(); ++s) {
+      if (s % 1024 == 0 && is_cancelled(cancel_)) break;
       const std::int64_t* trips = states.state(s);
       if (!has_fixed_trips(classes_[cls], monomial, trips))
         values.push_back(0);
@@ -103,6 +107,7 @@ class Tabulator {
             seen ? seen->of(trips)
                  : monomial_factor(bound_, shape_, templ_, classes_[cls], monomial, trips));
     }
+    values.resize(states.size(), 0);
     return values;
   }
 
@@ -291,6 +296,7 @@ class Tabulator {
   const std::vector<VariableClass>& classes_;
   const std::vector<std::shared_ptr<StateTable>>& tables_;
   const CostProgram& program_;
+  const std::atomic<bool>* cancel_;
   std::vector<Simplified> simplified_;  // per monomial of the program
   SimpleProgram result_;
 };
@@ -337,8 +343,8 @@ std::vector<std::int64_t> SimpleProgram::signature() const {
 SimpleProgram tabulate(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const std::vector<VariableClass>& classes,
                        const std::vector<std::shared_ptr<StateTable>>& tables,
-                       const CostProgram& program) {
-  return Tabulator(bound, shape, templ, classes, tables, program).run();
+                       const CostProgram& program, const std::atomic<bool>* cancel) {
+  return Tabulator(bound, shape, templ, classes, tables, program, cancel).run();
 }
 
 }  // namespace sluice::fused

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -47,9 +48,10 @@ struct SimpleProgram {
   }
 };
 
+/// Once `cancel` is set, numbers are left out.
 SimpleProgram tabulate(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
                        const std::vector<VariableClass>& classes,
                        const std::vector<std::shared_ptr<StateTable>>& tables,
-                       const CostProgram& program);
+                       const CostProgram& program, const std::atomic<bool>* cancel);
 
 }  // namespace sluice::fused

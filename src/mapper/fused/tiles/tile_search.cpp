@@ -48,9 +48,12 @@ bool single_values_allowed(const TileSearchContext& context, const Template& tem
 
 std::shared_ptr<StateTable> table_of(const TileSearchContext& context, const Template& templ,
                                      const VariableClass& cls, StateTables* tables) {
-  ClassLimits limits{context.options->max_fused_loops, context.options->max_fused_loops_per_rank,
+  ClassLimits limits{context.options->max_fused_loops,
+                     context.options->max_fused_loops_per_rank,
                      std::vector<std::int64_t>(cls.loops.size(), 0),
-                     tile_limits(context, templ, cls), context.options->imperfect_factors};
+                     tile_limits(context, templ, cls),
+                     context.options->imperfect_factors,
+                     context.cancel};
   for (std::size_t l = 0; l < cls.loops.size(); ++l)
     if (cls.loops[l].spatial)
       limits.fanout[l] =
@@ -638,7 +641,8 @@ CompiledTemplate compile_template(const TileSearchContext& context, const Templa
   result.program = tabulate((*context.problem)[context.shape->einsum], *context.shape, templ,
                             result.classes, result.tables,
                             compile(*context.problem, *context.shape, templ, result.classes,
-                                    *context.tracked, *context.unlimited));
+                                    *context.tracked, *context.unlimited),
+                            context.cancel);
   result.fused = number_fused_loops(templ, result.classes, result.tables);
   return result;
 }
