@@ -146,7 +146,7 @@ void explain_first(const Run& run, std::optional<double> seconds, RunResult& res
   if (run.arguments.progress != ProgressStyle::kNone)
     show = [&progress](const std::string& phase, double fraction, std::size_t question,
                        std::size_t n_questions) {
-      progress.show(phase, fraction, fmt::format("question {} of {}", question, n_questions));
+      progress.show(phase, fraction, {fmt::format("question {} of {}", question, n_questions)});
     };
   MapperOptions options = run.options;
   options.budget_seconds = seconds;
