@@ -39,13 +39,6 @@ void for_each_operand(ScalarTree* tree, const std::function<void(TensorAccess*)>
   for (ScalarTree& argument : tree->arguments) for_each_operand(&argument, change);
 }
 
-bool has_variable(const Einsum& einsum, RankVariableId variable) {
-  return std::any_of(einsum.accesses.begin(), einsum.accesses.end(), [&](const TensorAccess& a) {
-    return std::any_of(a.projection.begin(), a.projection.end(),
-                       [&](const AffineExpression& i) { return i.coefficient_of(variable) != 0; });
-  });
-}
-
 class Backward {
  public:
   Backward(const Workload& forward, const BackwardOptions& options)
@@ -234,16 +227,15 @@ class Backward {
     for_each_operand(&tree,
                      [&](TensorAccess* access) { access->tensor = at_hand(access->tensor); });
     Einsum einsum = einsum_of(name, std::move(output), tree);
+    collect_variables(&einsum);
+    for (VariableRange& range : einsum.iteration_space) range = range_in(like, range.variable);
     double repeated = 1;  // points that differ in no index
     for (const VariableRange& range : like.iteration_space)
-      if (!has_variable(einsum, range.variable)) repeated *= static_cast<double>(range.size);
+      if (!uses_variable(einsum, range.variable)) repeated *= static_cast<double>(range.size);
     if (repeated != 1)
-      einsum = einsum_of(name, einsum.output(), product_of(std::move(tree), constant_of(repeated)));
-    for (const TensorAccess& access : einsum.accesses)
-      for (const AffineExpression& index : access.projection)
-        for (const AffineTerm& term : index.terms)
-          if (!uses_variable(einsum, term.variable))
-            einsum.iteration_space.push_back(range_in(like, term.variable));
+      einsum.expression =
+          einsum_of(name, einsum.output(), product_of(std::move(tree), constant_of(repeated)))
+              .expression;
     einsum.expression.reduction = tells_points_apart(einsum) ? Reduction::kNone : Reduction::kSum;
     einsum.n_instances = like.n_instances;
     einsum.is_copy_operation = is_alias(einsum);
@@ -296,14 +288,12 @@ class Backward {
     if (tensor.index() >= recomputed_.size() || recomputed_[tensor.index()] == 0) return tensor;
     std::optional<TensorId>& again = again_[tensor.index()];
     if (again) return *again;
+    const TensorId made = add_tensor_like(tensor, name_of(tensor) + "_again");
+    again = made;
+    result_.tensors[made.index()].persistent = forward_[tensor].persistent;
+    result_.tensors[made.index()].initial = forward_[tensor].initial;
     Einsum einsum = forward_[*roles_.producer[tensor.index()]];
-    const std::string name = free_name(name_of(tensor) + "_again");
-    Tensor copy = forward_[tensor];
-    copy.name = name;
-    result_.tensors.push_back(std::move(copy));
-    again = TensorId(result_.tensors.size() - 1);
-    const TensorId made = *again;
-    einsum.name = name;
+    einsum.name = name_of(made);
     std::map<TensorId, TensorId> renamed;
     for (TensorAccess& access : einsum.accesses) {
       const TensorId now = access.tensor == tensor ? made : at_hand(access.tensor);

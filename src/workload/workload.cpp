@@ -87,6 +87,14 @@ bool tells_points_apart(const Einsum& einsum) {
   return known.size() == einsum.iteration_space.size();
 }
 
+void collect_variables(Einsum* einsum) {
+  for (const TensorAccess& access : einsum->accesses)
+    for (const AffineExpression& index : access.projection)
+      for (const AffineTerm& term : index.terms)
+        if (!uses_variable(*einsum, term.variable))
+          einsum->iteration_space.push_back({term.variable, 0, 1});
+}
+
 std::int64_t variable_size(const Einsum& einsum, RankVariableId variable) {
   for (const VariableRange& range : einsum.iteration_space)
     if (range.variable == variable) return range.size;

@@ -115,6 +115,10 @@ Relevance held_relevance(const Einsum& einsum, TensorId tensor, RankVariableId v
 /// left, or only in sums with others (`D[2*p+r]`).
 bool tells_points_apart(const Einsum& einsum);
 
+/// Adds the variables of an Einsum's accesses that its iteration space lacks, in order of
+/// appearance, each with the range 0 <= x < 1.
+void collect_variables(Einsum* einsum);
+
 /// Size of a variable in an Einsum; the variable must be one of its own.
 std::int64_t variable_size(const Einsum& einsum, RankVariableId variable);
 bool uses_variable(const Einsum& einsum, RankVariableId variable);

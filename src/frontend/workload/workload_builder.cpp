@@ -144,7 +144,7 @@ class WorkloadBuilder {
     for (const AccessSource& access : source.accesses)
       if (auto built = tensor_access(access)) einsum.accesses.push_back(std::move(*built));
     if (einsum.accesses.size() == source.accesses.size()) {
-      collect_variables(einsum);
+      collect_variables(&einsum);
       set_reduction(einsum);
       if (tensors_of(einsum).size() > kMostTensorsOfEinsum)
         error(place, fmt::format("the Einsum {} uses more than {} tensors", source.name,
@@ -231,14 +231,6 @@ class WorkloadBuilder {
     const auto [found, is_new] = variable_ids_.emplace(name, workload_.rank_variables.size());
     if (is_new) workload_.rank_variables.push_back({name});
     return RankVariableId(found->second);
-  }
-
-  static void collect_variables(Einsum& einsum) {
-    for (const TensorAccess& access : einsum.accesses)
-      for (const AffineExpression& index : access.projection)
-        for (const AffineTerm& term : index.terms)
-          if (!uses_variable(einsum, term.variable))
-            einsum.iteration_space.push_back({term.variable, 0, 1});
   }
 
   /// Sum unless another reduction is named; none where every point writes a value of its own.

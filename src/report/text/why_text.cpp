@@ -90,6 +90,15 @@ class WhyText {
                                                : std::numeric_limits<double>::infinity();
   }
 
+  /// What costs most to do otherwise first, before it what cannot be done.
+  template <class Choice>
+  static std::vector<Choice> worst_first(std::vector<Choice> choices) {
+    std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
+      return number_of(a.other) > number_of(b.other);
+    });
+    return choices;
+  }
+
   void einsums() {
     const bool has_alone = std::any_of(why_.einsums.begin(), why_.einsums.end(),
                                        [](const EinsumAccount& e) { return e.alone.has_value(); });
@@ -178,17 +187,11 @@ class WhyText {
     return fmt::format("no memory is more than {} full", human_percent(fullest));
   }
 
-  /// What costs most to do otherwise first, before it what cannot be done.
   void exchanges() {
     if (why_.exchanges.empty()) return;
     heading("exchanges", "the best mapping where one tensor is not exchanged as here");
-    std::vector<ExchangeChoice> sorted = why_.exchanges;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const ExchangeChoice& a, const ExchangeChoice& b) {
-                       return number_of(a.other) > number_of(b.other);
-                     });
     Lines rows;
-    for (const ExchangeChoice& choice : sorted) {
+    for (const ExchangeChoice& choice : worst_first(why_.exchanges)) {
       std::vector<std::string> row = {problem_.workload[choice.tensor].name,
                                       choice.memory ? problem_.arch[*choice.memory].name : "-",
                                       choice.on_chip ? "off chip" : "on chip"};
@@ -202,13 +205,8 @@ class WhyText {
   void holdings() {
     if (why_.holdings.empty()) return;
     heading("memories", "the best mapping where one memory does otherwise for one tensor");
-    std::vector<HoldingChoice> sorted = why_.holdings;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const HoldingChoice& a, const HoldingChoice& b) {
-                       return number_of(a.other) > number_of(b.other);
-                     });
     Lines rows;
-    for (const HoldingChoice& choice : sorted) {
+    for (const HoldingChoice& choice : worst_first(why_.holdings)) {
       std::vector<std::string> row = {problem_.arch[choice.memory].name,
                                       problem_.workload[choice.tensor].name,
                                       choice.is_held ? "not held" : "held"};
