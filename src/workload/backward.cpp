@@ -92,7 +92,7 @@ class Backward {
   }
 
   const std::string& name_of(TensorId tensor) const { return result_[tensor].name; }
-  bool is_input(TensorId tensor) const { return !roles_.producer[tensor.index()]; }
+  bool is_input(TensorId tensor) const { return !roles_.is_made(tensor); }
 
   std::optional<TensorId> named(const std::string& name, const char* option) {
     if (const auto tensor = find_tensor(forward_, name)) return tensor;
@@ -180,10 +180,10 @@ class Backward {
 
   /// Made, and read by no one after it: at most by its own recurrence.
   bool is_result(TensorId tensor) const {
-    const auto& producer = roles_.producer[tensor.index()];
+    const auto& makers = roles_.makers[tensor.index()];
     const auto& consumers = roles_.consumers[tensor.index()];
-    return producer && std::all_of(consumers.begin(), consumers.end(),
-                                   [&](EinsumId consumer) { return consumer <= *producer; });
+    return !makers.empty() && std::all_of(consumers.begin(), consumers.end(),
+                                          [&](EinsumId reader) { return reader <= makers.back(); });
   }
 
   // --- names and new tensors --------------------------------------------------------------------
@@ -292,8 +292,14 @@ class Backward {
     again = made;
     result_.tensors[made.index()].persistent = forward_[tensor].persistent;
     result_.tensors[made.index()].initial = forward_[tensor].initial;
-    Einsum einsum = forward_[*roles_.producer[tensor.index()]];
-    einsum.name = name_of(made);
+    for (const EinsumId maker : roles_.makers[tensor.index()]) make_again(forward_[maker], made);
+    return made;
+  }
+
+  /// The same Einsum, for what holds its result again.
+  void make_again(Einsum einsum, TensorId made) {
+    const TensorId tensor = einsum.output().tensor;
+    einsum.name = roles_.sole_maker(tensor) ? name_of(made) : free_name(einsum.name + "_again");
     std::map<TensorId, TensorId> renamed;
     for (TensorAccess& access : einsum.accesses) {
       const TensorId now = access.tensor == tensor ? made : at_hand(access.tensor);
@@ -305,7 +311,6 @@ class Backward {
       std::sort(rename.tensors.begin(), rename.tensors.end());
     }
     result_.einsums.push_back(std::move(einsum));
-    return made;
   }
 
   // --- going back -------------------------------------------------------------------------------
@@ -318,7 +323,7 @@ class Backward {
     if (!mistakes_.empty()) return;
     if (state)
       walk_back(einsum, *state);
-    else
+    else if (!gradients_[made.index()])  // of several makers the last one has
       finish(made);
     const std::optional<TensorId> gradient = gradients_[made.index()];
     if (!gradient) return;
@@ -461,7 +466,8 @@ class Backward {
   std::optional<StateRank> state_rank(const Einsum& einsum) {
     const TensorAccess& output = einsum.output();
     const std::size_t made = output.tensor.index();
-    const EinsumId own = *roles_.producer[made];
+    if (roles_.has_several_makers(output.tensor)) return std::nullopt;  // read after all of them
+    const EinsumId own = *roles_.sole_maker(output.tensor);
     for (const EinsumId consumer : roles_.consumers[made])
       if (consumer < own) {
         fail(

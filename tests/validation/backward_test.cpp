@@ -83,7 +83,7 @@ class GradientsOf : public ::testing::TestWithParam<std::string> {
   /// Random inputs, and random weights of the results in the loss.
   void draw_numbers() {
     for (std::size_t t = 0; t < step_.tensors.size(); ++t)
-      if (const TensorId tensor(t); !roles_.producer[t] && !roles_.consumers[t].empty())
+      if (const TensorId tensor(t); !roles_.is_made(tensor) && !roles_.consumers[t].empty())
         numbers_[tensor] = random_numbers(step_, tensor, random_);
   }
 
@@ -136,7 +136,7 @@ class GradientsOf : public ::testing::TestWithParam<std::string> {
     int checked = 0;
     for (std::size_t t = 0; t < forward_.tensors.size(); ++t) {
       const auto gradient = find_tensor(step_, gradient_name(step_.tensors[t].name));
-      if (roles_.producer[t] || !gradient || !roles_.producer[gradient->index()]) continue;
+      if (roles_.is_made(TensorId(t)) || !gradient || !roles_.is_made(*gradient)) continue;
       ++checked;
       expect_slope(TensorId(t), values.at(*gradient));
     }

@@ -19,16 +19,18 @@ class SharingChecker {
       : problem_(problem), tree_(tree), report_(report) {}
 
   void check(TensorId tensor) {
-    const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
+    const std::vector<EinsumId>& makers = problem_.roles.makers[tensor.index()];
     const Nest* first = nullptr;
-    if (producer) first = nest_of(*producer);
-    if (first) check_own_steps(tensor, *first);
-    for (EinsumId consumer : problem_.roles.consumers[tensor.index()]) {
-      const Nest* nest = nest_of(consumer);
+    for (EinsumId user : problem_.roles.users(tensor)) {
+      const Nest* nest = nest_of(user);
       if (!nest) continue;
-      if (producer && nest_of(*producer) && consumer != *producer)
-        check_pair(tensor, *nest_of(*producer), *nest);
-      if (first && first != nest && !mover_of(tree_, tensor) && !forward_of(tree_, tensor))
+      if (std::find(makers.begin(), makers.end(), user) != makers.end()) {
+        check_own_steps(tensor, *nest);
+      } else {
+        for (EinsumId maker : makers)
+          if (nest_of(maker)) check_pair(tensor, *nest_of(maker), *nest);
+      }
+      if (first && !mover_of(tree_, tensor) && !forward_of(tree_, tensor))
         check_backing(tensor, *first, *nest);
       if (!first) first = nest;
     }
@@ -197,7 +199,8 @@ class SharingChecker {
   }
 
   void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {
-    const bool recurrent = reads_earlier_step(tensor, producer, consumer);
+    const bool in_parts = problem_.roles.has_several_makers(tensor);
+    const bool recurrent = !in_parts && reads_earlier_step(tensor, producer, consumer);
     if (!recurrent ||
         !reads_initial_slice(problem_.workload, tensor, producer.einsum, consumer.einsum)) {
       check_copies(tensor, producer, consumer, producer, recurrent);
@@ -219,6 +222,13 @@ class SharingChecker {
       const NestLoop& reading = tree_.loops[l];
       const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
       if (!writing || (reading.trips == 1 && writing->trips == 1)) continue;
+      if (in_parts && relevance_of(tensor, consumer, reading) == Relevance::kPartial) {
+        add(ViolationKind::kUnsupportedNode, reading.node,
+            "The model cannot price windows of " + report_.name(tensor) +
+                ", which several Einsums make, below a loop that its makers and readers share.",
+            consumer, tensor);
+        continue;
+      }
       if (walks_alike(tensor, producer, *writing, consumer, reading)) {
         check_slices(tensor, producer, consumer, *writing, reading);
         check_instances(tensor, producer, consumer, reading);
@@ -242,10 +252,13 @@ class SharingChecker {
 
   /// Whether the reader's access to the tensor depends on a loop of it.
   bool indexes(TensorId tensor, const Nest& consumer, const NestLoop& loop) const {
-    const BoundEinsum& reader = problem_[consumer.einsum];
-    const int local = reader.local_tensor[tensor.index()];
-    return reader.relevance[static_cast<std::size_t>(local)]
-                           [static_cast<std::size_t>(loop.variable)] != Relevance::kIrrelevant;
+    return relevance_of(tensor, consumer, loop) != Relevance::kIrrelevant;
+  }
+
+  Relevance relevance_of(TensorId tensor, const Nest& nest, const NestLoop& loop) const {
+    const BoundEinsum& einsum = problem_[nest.einsum];
+    return einsum.relevance[static_cast<std::size_t>(einsum.local_tensor[tensor.index()])]
+                           [static_cast<std::size_t>(loop.variable)];
   }
 
   /// Whether two loops of the reader walk one rank of the tensor.
@@ -288,6 +301,9 @@ class SharingChecker {
                                         .iteration_space[static_cast<std::size_t>(reading.variable)]
                                         .variable;
     const TensorAccess& written = problem_.workload[producer.einsum].output();
+    if (problem_.roles.has_several_makers(tensor) &&
+        touch_nothing_together(tensor, producer, consumer))
+      return;
     bool ahead = false, behind = false;
     for (const TensorAccess& read : problem_.workload[consumer.einsum].accesses) {
       if (read.tensor != tensor || read.is_output) continue;
@@ -481,7 +497,7 @@ class SharingChecker {
   /// to those on which the other one reads it; empty where it is not that.
   std::string missing_between(TensorId tensor, const Nest& a, const NestStorage& left,
                               const Nest& b, const NestStorage& right) const {
-    if (problem_.roles.producer[tensor.index()] != a.einsum) return "";
+    if (problem_.roles.sole_maker(tensor) != a.einsum) return "";
     if (left.component == right.component && stand_in_a_pipeline(a, b))
       return " Missing in their pipelined split: forward: {" + report_.name(tensor) + ": " +
              report_.name(left.component) + "}.";
@@ -491,7 +507,7 @@ class SharingChecker {
       for (int l = 0; l < backing.loops_above; ++l) {
         const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
         if (!loop.spatial || loop.trips == 1 || loop_at_node(tree_, other, loop.node)) continue;
-        found = is_indexed_by(tensor, nest, loop) ? "slices" : "copies";
+        found = indexes(tensor, nest, loop) ? "slices" : "copies";
         const std::string& name = problem_.arch[loop.component].spatial[loop.dimension].name;
         if (std::find(over.begin(), over.end(), name) == over.end()) over.push_back(name);
       }
@@ -529,17 +545,11 @@ class SharingChecker {
     return text;
   }
 
-  bool is_indexed_by(TensorId tensor, const Nest& nest, const NestLoop& loop) const {
-    const BoundEinsum& einsum = problem_[nest.einsum];
-    return einsum.relevance[static_cast<std::size_t>(einsum.local_tensor[tensor.index()])]
-                           [static_cast<std::size_t>(loop.variable)] != Relevance::kIrrelevant;
-  }
-
   /// True if `nest` makes the tensor, and `other` reads fixed slices of the rank that the loop
   /// steps through, which are still there after the last step.
   bool reads_last_slice(const Nest& other, TensorId tensor, const NestLoop& loop, const Nest& nest,
                         const NestStorage& backing) const {
-    if (problem_.roles.producer[tensor.index()] != nest.einsum) return false;
+    if (problem_.roles.sole_maker(tensor) != nest.einsum) return false;
     const Einsum& maker = problem_.workload[nest.einsum];
     const RankVariableId variable =
         maker.iteration_space[static_cast<std::size_t>(loop.variable)].variable;
