@@ -133,11 +133,18 @@ class RankSizes {
       for (std::size_t i = 0; i < access.projection.size(); ++i) {
         result.push_back(access.projection[i]);
         const RankId rank = workload_[access.tensor].ranks[i];
-        if (is_known(rank) && (declared_[rank.index()] || with_derived_sizes))
+        // Of a tensor in parts, this one may be the last.
+        const bool derives = with_derived_sizes && !(makes_a_part(access) &&
+                                                     !access.projection[i].is_plain_variable());
+        if (is_known(rank) && (declared_[rank.index()] || derives))
           result.push_back(below(access.projection[i], workload_[rank].size));
       }
     }
     return result;
+  }
+
+  bool makes_a_part(const TensorAccess& access) const {
+    return access.is_output && roles_.has_several_makers(access.tensor);
   }
 
   /// size - 1 - index >= 0
@@ -265,7 +272,7 @@ class RankSizes {
       Derived& rank = derived[workload_[access.tensor].ranks[i].index()];
       const std::int64_t size = std::max<std::int64_t>(extent->high + 1, 1);
       if (rank.place.node == nullptr) rank.place = place;
-      if (!access.projection[i].is_plain_variable()) {
+      if (!access.projection[i].is_plain_variable() || makes_a_part(access)) {
         rank.size = std::max(rank.size, size);
         continue;
       }

@@ -125,7 +125,8 @@ class ConcurrencyChecker {
                  : "The children of a pipelined split depend on each other in a cycle: ") +
                 pair)
             .tensors = {tensor};
-      } else if (is_of_an_earlier_step(tensor, maker, reader)) {
+      } else if (!problem_.roles.has_several_makers(tensor) &&
+                 is_of_an_earlier_step(tensor, maker, reader)) {
         add(ViolationKind::kUnsupportedNode,
             "The model cannot price a state that one child of a pipelined split hands to "
             "another: " +

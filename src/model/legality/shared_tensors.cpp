@@ -310,12 +310,17 @@ class SharingChecker {
       for (std::size_t r = 0; r < read.projection.size(); ++r) {
         const AffineExpression& index = read.projection[r];
         if (index.terms.size() != 1 || index.coefficient_of(variable) != 1) continue;
-        ahead |= !writing.follows && index.constant > written.projection[r].constant;
+        // What one step makes is there for all steps, but for other instances.
+        const bool in_steps = writing.trips > 1 || reading.spatial;
+        ahead |=
+            in_steps && !writing.follows && index.constant > written.projection[r].constant;
         behind |= index.constant < written.projection[r].constant;
       }
     }
     if (!ahead && !(behind && reading.spatial)) return;
-    add(ViolationKind::kDependency, reading.node,
+    // In a pipelined split later steps may be over by then.
+    const bool in_time = !reading.spatial && stand_in_a_pipeline(producer, consumer);
+    add(in_time ? ViolationKind::kUnsupportedNode : ViolationKind::kDependency, reading.node,
         "The Einsum " + report_.name(consumer.einsum) + " reads slices of " + report_.name(tensor) +
             " that " + (ahead ? "later steps" : "other instances") + " of a loop over " +
             report_.name(variable) + " make, which it shares with the Einsum " +

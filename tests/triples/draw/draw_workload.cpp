@@ -40,7 +40,7 @@ int weight_of(const WorkloadForm& form, Purpose purpose) {
 /// The forms of one kind, most often the plain ones.
 const std::vector<WorkloadForm>& draw_forms(Dice& dice, const Kinds& kinds, Purpose purpose) {
   const bool is_any = purpose == Purpose::kAny;
-  if (is_any && kinds.several_makers && dice.chance(9)) return parts_forms();
+  if (is_any && kinds.several_makers && dice.chance(12)) return parts_forms();
   if (kinds.windowed_outputs && dice.chance(is_any ? 14 : 8)) return windowed_forms();
   if (is_any && kinds.ports && dice.chance(13)) return common_variable_forms();
   if (is_any && kinds.many_loops && dice.chance(6)) return many_loops_forms();

@@ -111,8 +111,8 @@ const std::vector<WorkloadForm>& parts_forms() {
        {"M", "B"},
        {"0 <= a < 2"},
        2},
-      {{"T[X:a] = A[a] * F[a]", "T[X:p+2] = G[p] * H[p]", "Y[q] = T[X:q+s] * V[s]"},
-       {"P", "Q"},
+      {{"T[X:a] = A[a] * F[a]", "T[X:p+2] = G[p] * H[p]", "Y[p] = T[X:p+s] * V[s]"},
+       {"P"},
        {"0 <= a < 2", "0 <= s < 2"},
        2},
       // Four boxes in two directions.
