@@ -134,8 +134,8 @@ class RankSizes {
         result.push_back(access.projection[i]);
         const RankId rank = workload_[access.tensor].ranks[i];
         // Of a tensor in parts, this one may be the last.
-        const bool derives = with_derived_sizes && !(makes_a_part(access) &&
-                                                     !access.projection[i].is_plain_variable());
+        const bool derives = with_derived_sizes &&
+                             !(makes_a_part(access) && !access.projection[i].is_plain_variable());
         if (is_known(rank) && (declared_[rank.index()] || derives))
           result.push_back(below(access.projection[i], workload_[rank].size));
       }

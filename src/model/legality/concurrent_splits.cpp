@@ -108,12 +108,14 @@ class ConcurrencyChecker {
     if (made < 0) return;
     for (EinsumId reader : problem_.roles.consumers[tensor.index()]) {
       const int read = stage_of(reader);
-      if (read < 0 || read == made) continue;
+      if (read < 0 || read == made || reads_other_part(problem_, tensor, maker, reader)) continue;
       const std::string pair = "the Einsum " + report_.name(reader) + " reads " +
                                report_.name(tensor) + ", which the Einsum " + report_.name(maker) +
                                " makes in another child.";
       if (split_.split->kind == SplitKind::kParallel) {
-        add(ViolationKind::kDependency,
+        // Of parts, a reader may want those of earlier steps alone: that has no price.
+        add(problem_.roles.has_several_makers(tensor) ? ViolationKind::kUnsupportedNode
+                                                      : ViolationKind::kDependency,
             "The children of a parallel split run at the same time; " + pair)
             .tensors = {tensor};
       } else if (read < made && !reads_initial_slice(problem_.workload, tensor, maker, reader)) {

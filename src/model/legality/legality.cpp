@@ -278,7 +278,7 @@ class NestChecker {
                 tensor_name(tensor) + " in " + report_.name(backed_at_[t]->component) +
                 " but does not index it directly.");
       }
-      if (problem_.roles.is_made(einsum_->tensors[t])) check_overlap(t, *backed_at_[t]);
+      if (problem_.roles.sole_maker(einsum_->tensors[t])) check_overlap(t, *backed_at_[t]);
     }
   }
 

@@ -211,6 +211,7 @@ class SharingChecker {
       return;
     }
     if (&consumer < &producer) {
+      if (reads_other_part(problem_, tensor, producer.einsum, consumer.einsum)) return;
       add(ViolationKind::kDependency, consumer.node,
           "The Einsum " + report_.name(consumer.einsum) + " reads " + report_.name(tensor) +
               " before the Einsum " + report_.name(producer.einsum) + " makes it.",
@@ -301,9 +302,7 @@ class SharingChecker {
                                         .iteration_space[static_cast<std::size_t>(reading.variable)]
                                         .variable;
     const TensorAccess& written = problem_.workload[producer.einsum].output();
-    if (problem_.roles.has_several_makers(tensor) &&
-        touch_nothing_together(tensor, producer, consumer))
-      return;
+    if (reads_other_part(problem_, tensor, producer.einsum, consumer.einsum)) return;
     bool ahead = false, behind = false;
     for (const TensorAccess& read : problem_.workload[consumer.einsum].accesses) {
       if (read.tensor != tensor || read.is_output) continue;
@@ -312,8 +311,7 @@ class SharingChecker {
         if (index.terms.size() != 1 || index.coefficient_of(variable) != 1) continue;
         // What one step makes is there for all steps, but for other instances.
         const bool in_steps = writing.trips > 1 || reading.spatial;
-        ahead |=
-            in_steps && !writing.follows && index.constant > written.projection[r].constant;
+        ahead |= in_steps && !writing.follows && index.constant > written.projection[r].constant;
         behind |= index.constant < written.projection[r].constant;
       }
     }
@@ -432,28 +430,12 @@ class SharingChecker {
     return false;
   }
 
-  /// Whether two Einsums touch no value of a tensor both, as the two of a recurrence of one step.
-  bool touch_nothing_together(TensorId tensor, const Nest& a, const Nest& b) const {
-    const Einsum &left = problem_.workload[a.einsum], &right = problem_.workload[b.einsum];
-    for (const TensorAccess& mine : left.accesses)
-      for (const TensorAccess& theirs : right.accesses) {
-        if (mine.tensor != tensor || theirs.tensor != tensor) continue;
-        bool apart = false;
-        for (std::size_t r = 0; r < mine.projection.size(); ++r) {
-          const auto [first, last] = touched_range(left, mine.projection[r]);
-          const auto [other_first, other_last] = touched_range(right, theirs.projection[r]);
-          apart = apart || last < other_first || other_last < first;
-        }
-        if (!apart) return false;
-      }
-    return true;
-  }
-
   void check_backing(TensorId tensor, const Nest& a, const Nest& b) {
     const NestStorage* left = backing_of(problem_, tree_, a, tensor);
     const NestStorage* right = backing_of(problem_, tree_, b, tensor);
     if (!left || !right || left->entry == right->entry) return;  // missing: reported elsewhere
-    if (left->component != right->component && touch_nothing_together(tensor, a, b)) {
+    if (left->component != right->component &&
+        touch_nothing_together(problem_.workload, tensor, a.einsum, b.einsum)) {
       add(ViolationKind::kUnsupportedNode, tree_.entries[right->entry].node,
           "The model cannot price " + report_.name(tensor) + " in two memories, " +
               report_.name(left->component) + " and " + report_.name(right->component) +

@@ -158,4 +158,26 @@ bool moves_window(const BoundProblem& problem, const FlatTree& tree, TensorId te
   return false;
 }
 
+bool touch_nothing_together(const Workload& workload, TensorId tensor, EinsumId a, EinsumId b) {
+  const Einsum &left = workload[a], &right = workload[b];
+  for (const TensorAccess& mine : left.accesses)
+    for (const TensorAccess& theirs : right.accesses) {
+      if (mine.tensor != tensor || theirs.tensor != tensor) continue;
+      bool apart = false;
+      for (std::size_t r = 0; r < mine.projection.size(); ++r) {
+        const auto [first, last] = touched_range(left, mine.projection[r]);
+        const auto [other_first, other_last] = touched_range(right, theirs.projection[r]);
+        apart = apart || last < other_first || other_last < first;
+      }
+      if (!apart) return false;
+    }
+  return true;
+}
+
+bool reads_other_part(const BoundProblem& problem, TensorId tensor, EinsumId maker,
+                      EinsumId reader) {
+  return problem.roles.has_several_makers(tensor) &&
+         touch_nothing_together(problem.workload, tensor, maker, reader);
+}
+
 }  // namespace sluice

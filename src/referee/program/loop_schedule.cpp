@@ -29,9 +29,8 @@ using Windows = std::map<EinsumId, std::vector<Window>>;
 /// Whether another Einsum makes the rest of the same tensor: such tiles follow no reader.
 bool makes_a_part(const Workload& workload, EinsumId maker) {
   const TensorId tensor = workload[maker].output().tensor;
-  return std::count_if(workload.einsums.begin(), workload.einsums.end(), [&](const Einsum& einsum) {
-           return einsum.output().tensor == tensor;
-         }) > 1;
+  return std::count_if(workload.einsums.begin(), workload.einsums.end(),
+                       [&](const Einsum& einsum) { return einsum.output().tensor == tensor; }) > 1;
 }
 
 /// `known`: of the Einsums after the maker.
