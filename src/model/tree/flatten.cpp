@@ -188,7 +188,10 @@ class Flattener {
       }
       return;
     }
-    for (EinsumId user : problem_.roles.users(tensor)) visit(user);
+    const std::vector<EinsumId>& makers = problem_.roles.makers[tensor.index()];
+    for (EinsumId maker : makers) visit(maker);
+    for (EinsumId consumer : consumers)
+      if (std::find(makers.begin(), makers.end(), consumer) == makers.end()) visit(consumer);
   }
 
   static bool is_listed(const StorageNode& node, EinsumId einsum) {
