@@ -120,13 +120,16 @@ ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) con
   return choice;
 }
 
-/// Least bits of a slot's tile: of one access, no second buffer.
+/// Least bits of a slot's tile: of one access. A double buffer holds two where loops above it have
+/// several steps.
 double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slot,
                            const Trips& trips) const {
   std::vector<std::int64_t> tile(shapes_[e].sizes);
+  bool moves = false;
   const auto step_into = [&](std::size_t l) {
     std::int64_t& inside = tile[templ.loops[l].variable];
     inside = fused::tile_inside(inside, trips[l]);
+    moves = moves || (!templ.loops[l].spatial && fused::trip_count(trips[l]) > 1);
   };
   for (std::size_t l = 0; l < trips.size(); ++l)
     if (templ.loops[l].gap < slot.gap) step_into(l);
@@ -140,7 +143,10 @@ double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slo
       own *= static_cast<double>(tile_extent(index, tile.data()) - index.slack);
     volume = std::max(volume, own);
   }
-  return volume * bound.components[slot.component.index()].bits_per_value[slot.tensor];
+  const bool twice =
+      moves && !slot.persistent && fused::is_double_buffered(problem_.arch[slot.component]);
+  return (twice ? 2 : 1) * volume *
+         bound.components[slot.component.index()].bits_per_value[slot.tensor];
 }
 
 std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
