@@ -42,6 +42,8 @@ class Drawer {
   void keep_furthest_out(std::vector<const BackingGroup*>* groups) const;
   bool place_open_loops(const fused::Spine& prefix, std::size_t loop, Draft* draft);
   void draw_steps(Draft* draft);
+  bool draw_leaders(Draft* draft);
+  bool draw_loop(Draft* draft, std::size_t place);
   void draw_fanouts(Draft* draft);
   void draw_fused(Draft* draft);
   bool draw_rest(Draft* draft);
