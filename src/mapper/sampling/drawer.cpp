@@ -386,6 +386,41 @@ ChoicePtr Drawer::redraw_unfused(std::size_t e, const EinsumChoice& choice) {
   return nullptr;
 }
 
+/// Gives each fused loop of a choice, in order, a place in another template.
+bool Drawer::place_fused_loops(const EinsumChoice& choice, Draft* draft) {
+  const Template& templ = space_.templates(draft->einsum)[choice.templ];
+  std::size_t p = 0;
+  for (std::size_t l = 0; l < choice.trips.size(); ++l) {
+    const LoopPlace& loop = templ.loops[l];
+    if (!loop.fused || choice.trips[l] == 1) continue;
+    const auto is_alike = [&](const LoopPlace& place) {
+      return place.fused && place.variable == loop.variable && place.spatial == loop.spatial &&
+             place.component == loop.component && place.dimension == loop.dimension;
+    };
+    while (p < draft->trips.size() && !is_alike(draft->loop(p))) ++p;
+    if (p == draft->trips.size()) return false;
+    draft->given[p] = true;
+    draft->set(p++, choice.trips[l]);
+  }
+  return true;
+}
+
+ChoicePtr Drawer::redraw_alike(std::size_t e, const EinsumChoice& choice) {
+  const auto& groups = space_.backings(e);
+  const auto group = std::find_if(groups.begin(), groups.end(), [&](const BackingGroup& own) {
+    return std::binary_search(own.templates.begin(), own.templates.end(), choice.templ);
+  });
+  for (int i = 0; group != groups.end() && i < kTriesPerChoice && !is_cancelled(cancel_); ++i) {
+    Draft draft(space_, e, random_.pick(group->templates));
+    draft.free_gap = std::numeric_limits<std::uint32_t>::max();
+    if (!place_fused_loops(choice, &draft) || !draw_leaders(&draft)) continue;
+    draw_fanouts(&draft);
+    ChoicePtr redrawn = finish(&draft, i >= kTriesPerChoice / 2);
+    if (redrawn && redrawn->compatibility == choice.compatibility) return redrawn;
+  }
+  return nullptr;
+}
+
 std::optional<Genome> Drawer::draw_mapping() {
   Genome genome;
   std::vector<Spine> prefixes(1);  // before each Einsum

@@ -130,7 +130,7 @@ class UseSearch {
 
   bool fits(const Trips& trips) const {
     return !space_.overfull(einsum_, t_, trips) &&
-           space_.fits_alone(einsum_, *space_.make_choice(einsum_, t_, trips));
+           space_.price_alone(einsum_, *space_.make_choice(einsum_, t_, trips));
   }
 
   bool factorises(const Trips& trips) const {

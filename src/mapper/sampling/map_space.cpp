@@ -165,14 +165,14 @@ std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
   return std::nullopt;
 }
 
-bool MapSpace::fits_alone(std::size_t e, const EinsumChoice& choice) const {
+std::optional<CostTotals> MapSpace::price_alone(std::size_t e, const EinsumChoice& choice) const {
   const std::uint32_t list = templates_.list_of(e);
   EinsumShape shape = shapes_[templates_.first_einsums()[list]];  // alike, and its names are known
   shape.einsum = EinsumId(0);
   shape.recurrence = {};
   const Mapping nest = fused::build_mapping(
       alone_[list], {{&shape, &templates_[e][choice.templ], &choice.compatibility, choice.trips}});
-  return evaluate_totals(alone_[list], nest, options_.policy).has_value();
+  return evaluate_totals(alone_[list], nest, options_.policy);
 }
 
 std::optional<fused::Spine> MapSpace::join(const fused::Spine& prefix, std::size_t e,
