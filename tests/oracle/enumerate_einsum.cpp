@@ -130,8 +130,37 @@ class TemplateWalk {
     for (std::size_t i = gap; i < rest_.size(); ++i) {
       const NestStorage& node = rest_[i];
       if (node.backing && relevance_of(node.tensor, variable) != Relevance::kRelevant) return false;
+      if (node.backing && walks_a_part(node.tensor, variable)) return false;
     }
     return true;
+  }
+
+  /// Whether several Einsums make the tensor, and not all the same of the rank that the variable
+  /// walks.
+  bool walks_a_part(TensorId tensor, RankVariableId variable) const {
+    const Workload& workload = problem_.workload;
+    const std::vector<EinsumId>& makers = problem_.roles.makers[tensor.index()];
+    for (std::size_t r = 0; makers.size() > 1 && r < workload[tensor].ranks.size(); ++r) {
+      bool walks = false;
+      for (const TensorAccess& access : einsum_.accesses)
+        walks = walks ||
+                (access.tensor == tensor && access.projection[r].coefficient_of(variable) != 0);
+      if (!walks) continue;
+      std::set<std::pair<std::int64_t, std::int64_t>> ranges;  // first index, and how many
+      for (EinsumId maker : makers) {
+        const AffineExpression& index = workload[maker].output().projection[r];
+        std::int64_t first = index.constant, size = 1;
+        for (const AffineTerm& term : index.terms)
+          for (const VariableRange& range : workload[maker].iteration_space)
+            if (range.variable == term.variable) {
+              first += term.coefficient * range.minimum;
+              size += term.coefficient * (range.size - 1);
+            }
+        ranges.emplace(first, size);
+      }
+      if (ranges.size() > 1) return true;
+    }
+    return false;
   }
 
   /// The steps of a state follow each other, also under a loop that its producer shares.

@@ -204,6 +204,13 @@ class LoopPlacer {
     return result;
   }
 
+  Variables parted(std::size_t tensor) const {
+    Variables result = 0;
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+      if (shape_.tensors[tensor].parted[v]) result |= bit(v);
+    return result;
+  }
+
   /// Variables that walk rows of a tensor that are handed on.
   Variables rows(std::size_t tensor) const {
     Variables result = 0;
@@ -264,7 +271,7 @@ class LoopPlacer {
     if (groups_.ports && gap == 0) return 0;
     if (outer_) allowed = gap < outer_->gap ? 0 : allowed & ~bit(outer_->variable);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if (!seen_above(gap, t)) allowed &= with(t, Relevance::kRelevant) | rows(t);
+      if (!seen_above(gap, t)) allowed &= (with(t, Relevance::kRelevant) & ~parted(t)) | rows(t);
     if (!options_.pruning.redundant_templates) return allowed;
     Variables partial_above = 0, stopping = 0;
     for (const Slot* slot : slots_of_group(gap)) {
@@ -317,7 +324,7 @@ class LoopPlacer {
         allowed &= ~bit(v);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
       if (!seen_above(gap, t)) {
-        allowed &= with(t, Relevance::kRelevant);
+        allowed &= with(t, Relevance::kRelevant) & ~parted(t);
         for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
           if (shape_.tensors[t].stepped[v]) allowed &= ~bit(v);
       }
