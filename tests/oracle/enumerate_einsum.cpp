@@ -283,7 +283,18 @@ class TemplateWalk {
         }
       }
     }
-    return {loops};
+    if (!stands_above_array(gap)) return {loops};
+    std::vector<std::vector<PlacedLoop>> orders = orders_at_array(gap, loops);
+    orders.push_back(std::move(loops));
+    return orders;
+  }
+
+  /// Whether an array stands in a gap: where nothing spreads over it, temporal loops have a place
+  /// on either side of the other spatial loops there.
+  bool stands_above_array(std::size_t gap) const {
+    return gap >= n_fused_gaps_ &&
+           std::any_of(fanouts_.begin(), fanouts_.end(),
+                       [&](const Fanout& f) { return f.gap == gap && f.array; });
   }
 
   /// Whether loops over an array stand in a gap.
