@@ -43,7 +43,8 @@ class LoopTiles {
   /// one reads value by value.
   bool enter(const LoopShape& loop, std::span<const EinsumId> below);
 
-  /// The tiles of these Einsums, to come back to a place: loops change those of Einsums below alone.
+  /// The tiles of these Einsums, to come back to a place: loops change those of Einsums below
+  /// alone.
   std::vector<TileSizes> saved(std::span<const EinsumId> einsums) const;
   void restore(std::span<const EinsumId> einsums, const std::vector<TileSizes>& saved);
 

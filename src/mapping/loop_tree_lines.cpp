@@ -261,8 +261,7 @@ std::string DrawingBranch::shape() const {
 
 DrawingBranch describe_loop_tree(const Mapping& mapping, const Workload& workload, const Arch& arch,
                                  const DrawingOptions& options) {
-  return Describer(workload, arch, options)
-      .branch(mapping.nodes);
+  return Describer(workload, arch, options).branch(mapping.nodes);
 }
 
 }  // namespace sluice

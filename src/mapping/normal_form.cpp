@@ -144,9 +144,8 @@ class Normaliser {
       const EinsumSet mine = served(*storage, below);
       const bool is_memory = arch_[storage->component].is_memory();
       std::vector<EinsumSet>& above = held_of(*storage);
-      const bool backing = is_memory && std::none_of(above.begin(), above.end(), [&](const auto& s) {
-        return meet(s, mine);
-      });
+      const bool backing = is_memory && std::none_of(above.begin(), above.end(),
+                                                     [&](const auto& s) { return meet(s, mine); });
       if (is_memory) above.push_back(mine);
       const bool stays = backing || (storage->resident && in_pipeline_);
       places[i] = placement_of(list, i, stays, [&](std::size_t j) {

@@ -13,7 +13,7 @@ namespace sluice {
 /// equal but for names and ids are equal.
 struct CanonicalPart {
   Workload workload;
-  std::vector<TensorId> tensors;          ///< of the whole, by those of the part
+  std::vector<TensorId> tensors;  ///< of the whole, by those of the part
   std::vector<RankId> ranks;
   std::vector<RankVariableId> variables;
 };

@@ -84,8 +84,7 @@ LayerGraph layer_graph(const Workload& workload, const std::vector<std::size_t>&
       crosses.push_back(span.first != i || span.last != i);
     }
     const auto [found, is_new] = shape_of.emplace(key_of(part, crosses), graph.shapes.size());
-    if (is_new)
-      graph.shapes.push_back({with_names_of(workload, part, layer.first), crosses, i, 0});
+    if (is_new) graph.shapes.push_back({with_names_of(workload, part, layer.first), crosses, i, 0});
     layer.shape = found->second;
     ++graph.shapes[layer.shape].n_layers;
     layer.tensors = std::move(part.tensors);

@@ -140,7 +140,7 @@ class LayerFinder {
     if (at < end) cut(at, end);
   }
 
-  std::vector<std::size_t> kinds_;     ///< of Einsums that are equal but for names
+  std::vector<std::size_t> kinds_;        ///< of Einsums that are equal but for names
   std::vector<std::size_t> loads_ = {0};  ///< of all Einsums before each
   // Where a layer begins with that Einsum:
   std::vector<double> crossing_bits_;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cctype>
+#include <chrono>
 #include <limits>
 #include <numeric>
 
@@ -185,10 +185,10 @@ class LayerSearch {
     guarantee.kind = GuaranteeKind::kGap;
     guarantee.bound = objective_bound(options_.objectives.front(), problem_.bounds);
     if (!(guarantee.bound > 0)) guarantee.kind = GuaranteeKind::kNone;
-    guarantee.space = fmt::format(
-        "{} that exchange in {}, each alone by {} ({} of {} proven optimal there)", text_of(graph_),
-        problem_.arch[*outermost_memory(problem_.arch)].name, fmt::join(mappers_, ", "), n_optimal_,
-        graph_.shapes.size());
+    guarantee.space =
+        fmt::format("{} that exchange in {}, each alone by {} ({} of {} proven optimal there)",
+                    text_of(graph_), problem_.arch[*outermost_memory(problem_.arch)].name,
+                    fmt::join(mappers_, ", "), n_optimal_, graph_.shapes.size());
     guarantee.leaves_out = {
         {"exchanges between layers", "tensors that layers exchange in a memory further in"},
         {"other layers", "other cuts into layers, and equal layers with mappings of their own"}};

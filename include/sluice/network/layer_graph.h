@@ -12,11 +12,11 @@ namespace sluice {
 
 /// A run of consecutive Einsums of a workload: a layer of a network.
 struct Layer {
-  std::size_t first = 0, end = 0;           ///< Einsums [first, end)
-  std::size_t shape = 0;                    ///< index into LayerGraph::shapes
-  std::vector<TensorId> tensors;            ///< of the workload, by the shape's TensorId
-  std::vector<RankVariableId> variables;    ///< of the workload, by the shape's RankVariableId
-  std::vector<std::size_t> previous;        ///< layers that make what it reads, ascending
+  std::size_t first = 0, end = 0;         ///< Einsums [first, end)
+  std::size_t shape = 0;                  ///< index into LayerGraph::shapes
+  std::vector<TensorId> tensors;          ///< of the workload, by the shape's TensorId
+  std::vector<RankVariableId> variables;  ///< of the workload, by the shape's RankVariableId
+  std::vector<std::size_t> previous;      ///< layers that make what it reads, ascending
 };
 
 /// What equal layers have in common.
@@ -35,10 +35,10 @@ struct Lifetime {
   std::size_t first_layer = 0, last_layer = 0;
 };
 
-/// A workload as a directed graph of layers, in execution order. Layers of one *canonical shape* are
-/// equal but for names: the same operations on tensors of the same sizes, bits and roles, connected
-/// in the same way, of which the same ones are exchanged with other layers. What holds for one of
-/// them (mappings, costs) holds for all.
+/// A workload as a directed graph of layers, in execution order. Layers of one *canonical shape*
+/// are equal but for names: the same operations on tensors of the same sizes, bits and roles,
+/// connected in the same way, of which the same ones are exchanged with other layers. What holds
+/// for one of them (mappings, costs) holds for all.
 struct LayerGraph {
   std::vector<Layer> layers;
   std::vector<LayerShape> shapes;

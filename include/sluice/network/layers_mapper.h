@@ -6,11 +6,12 @@
 namespace sluice {
 
 /// Cuts a network into layers (layer_starts), maps each canonical shape once, with the mapper that
-/// default_mapper chooses, and composes the mapping of the whole (docs/mappers.md, "Layer by layer").
-/// All that layers exchange goes through the outermost memory. Its time hardly depends on how often
-/// layers are repeated. What it finds is the optimum of no space: each layer is the best alone for
-/// the objective, and energy times latency of a sum is not the sum of such products; the guarantee
-/// has the bound of all mappings. A network of one layer is mapped as the layer's mapper maps it.
+/// default_mapper chooses, and composes the mapping of the whole (docs/mappers.md, "Layer by
+/// layer"). All that layers exchange goes through the outermost memory. Its time hardly depends on
+/// how often layers are repeated. What it finds is the optimum of no space: each layer is the best
+/// alone for the objective, and energy times latency of a sum is not the sum of such products; the
+/// guarantee has the bound of all mappings. A network of one layer is mapped as the layer's mapper
+/// maps it.
 class LayersMapper : public Mapper {
  public:
   std::string name() const override { return "layers"; }

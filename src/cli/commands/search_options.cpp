@@ -7,8 +7,8 @@
 
 #include "cli/io/failure.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/network/layers_mapper.h"
 #include "sluice/model/unknown_times.h"
+#include "sluice/network/layers_mapper.h"
 #include "sluice/support/error.h"
 #include "sluice/support/machine_memory.h"
 
