@@ -57,9 +57,9 @@ constexpr const char* kRecurrence = R"yaml(workload:
     - Y[m,t] = H[m,T_STATE:t] * X[m,t]
 )yaml";
 
-// Windows: each layer's rows are two fewer.
+// Windows, and padding at both ends.
 constexpr const char* kConvolutions = R"yaml(workload:
-  rank_sizes: {P0: 12}
+  rank_sizes: {P0: 6, P1: 6, P2: 6, P3: 6, P4: 6, P5: 6, P6: 6, P7: 6, P8: 6, P9: 6, P10: 6}
   bits_per_value: {All: 8}
   iteration_space_shape: {r: 0 <= r < 3}
   einsums:
