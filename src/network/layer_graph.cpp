@@ -43,9 +43,10 @@ void connect(const Workload& workload, const std::vector<std::size_t>& layer_of,
   const TensorRoles roles = tensor_roles(workload);
   for (std::size_t e = 0; e < workload.einsums.size(); ++e)
     for (const TensorAccess& access : workload.einsums[e].accesses) {
-      const auto producer = roles.producer[access.tensor.index()];
-      if (access.is_output || !producer || layer_of[producer->index()] == layer_of[e]) continue;
-      (*layers)[layer_of[e]].previous.push_back(layer_of[producer->index()]);
+      if (access.is_output) continue;
+      for (const EinsumId maker : roles.makers[access.tensor.index()])
+        if (layer_of[maker.index()] != layer_of[e])
+          (*layers)[layer_of[e]].previous.push_back(layer_of[maker.index()]);
     }
   for (Layer& layer : *layers) {
     std::sort(layer.previous.begin(), layer.previous.end());

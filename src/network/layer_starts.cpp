@@ -56,11 +56,11 @@ class LayerFinder {
     crossing_bits_.assign(n + 2, 0);
     open_states_.assign(n + 2, 0);
     for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
-      if (!roles.producer[t] || first[t] >= last[t]) continue;
+      if (!roles.is_made(TensorId(t)) || first[t] >= last[t]) continue;
       const double size = bits[t] * static_cast<double>(tensor_volume(workload, TensorId(t)));
       crossing_bits_[first[t] + 1] += size;
       crossing_bits_[last[t] + 1] -= size;
-      if (first[t] == roles.producer[t]->index()) continue;
+      if (first[t] == roles.makers[t].front().index()) continue;
       ++open_states_[first[t] + 1];  // it is read before it is made
       --open_states_[last[t] + 1];
     }

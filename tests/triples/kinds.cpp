@@ -61,13 +61,17 @@ const std::vector<NamedKind>& named_kinds() {
                                                {"ports", &Kinds::ports},
                                                {"leakage", &Kinds::leakage},
                                                {"many_loops", &Kinds::many_loops},
-                                               {"outer_cycles", &Kinds::outer_cycles}};
+                                               {"outer_cycles", &Kinds::outer_cycles},
+                                               {"several_makers", &Kinds::several_makers}};
   return kinds;
 }
 
 Kinds kinds_of(const Triple& triple) {
   Kinds kinds;
+  std::set<std::string> made;
   for (const EinsumSpec& einsum : triple.einsums) {
+    kinds.several_makers =
+        kinds.several_makers || !made.insert(einsum.text.substr(0, einsum.text.find('['))).second;
     kinds.windowed_outputs = kinds.windowed_outputs || has_windowed_output(einsum);
     kinds.many_loops = kinds.many_loops || count_variables(einsum.text) >= 5;
   }

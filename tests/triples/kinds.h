@@ -12,11 +12,12 @@ struct Kinds {
   bool leakage = false;           ///< with and without power gating, of all components
   bool many_loops = false;        ///< a fourth memory, Einsums of seven variables
   bool outer_cycles = false;      ///< recurrences whose tensors all live outside the steps
+  bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
 };
-inline constexpr Kinds kAllKinds = {true, true, true, true, true};
+inline constexpr Kinds kAllKinds = {true, true, true, true, true, true};
 /// What the tests draw.
 inline constexpr Kinds kTestedKinds = {
-    .windowed_outputs = true, .leakage = true, .many_loops = true};
+    .windowed_outputs = true, .leakage = true, .many_loops = true, .several_makers = true};
 
 struct NamedKind {
   const char* name;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "frontend/names/tensor_set_reader.h"
 #include "frontend/workload/repeated_einsums.h"
@@ -173,6 +174,7 @@ class WorkloadReader {
         repeat_initial(tensor, copies, initial);
       }
     }
+    name_makers(result);
     return result;
   }
 
@@ -198,6 +200,7 @@ class WorkloadReader {
       else if (auto source = einsum(*inner))
         layer.push_back(std::move(*source));
     }
+    name_makers(layer);
     return layer;
   }
 
@@ -218,6 +221,24 @@ class WorkloadReader {
     return context_.n_errors() == before ? std::optional(std::move(source)) : std::nullopt;
   }
 
+  /// Without a name an Einsum is called as what it makes: C, and others that make parts of it C_2,
+  /// C_3, …
+  static void name_makers(std::vector<EinsumSource>& einsums) {
+    std::set<std::string> taken, named_after;
+    for (const EinsumSource& einsum : einsums) {
+      if (!einsum.name.empty()) taken.insert(einsum.name);
+      if (!einsum.accesses.empty()) taken.insert(einsum.accesses.back().tensor);
+    }
+    for (EinsumSource& einsum : einsums) {
+      if (!einsum.name.empty() || einsum.accesses.empty()) continue;
+      const std::string& tensor = einsum.accesses.back().tensor;
+      einsum.name = tensor;
+      if (named_after.insert(tensor).second) continue;
+      for (int n = 2; !taken.insert(einsum.name).second; ++n)
+        einsum.name = fmt::format("{}_{}", tensor, n);
+    }
+  }
+
   EinsumSource einsum_of_text(const YamlNode& node) {
     EinsumSource source;
     source.place = &node;
@@ -228,7 +249,6 @@ class WorkloadReader {
   void set_text(EinsumSource& source, const YamlNode& node) {
     const auto parsed = parse(node, [&] { return parse_einsum(node.text, constants_); });
     if (!parsed) return;
-    if (source.name.empty()) source.name = parsed->output.tensor;
     for (const AccessText& input : parsed->inputs)
       source.accesses.push_back({input.tensor, input.axes, false, {&node, input.offset}, {}});
     source.accesses.push_back(
