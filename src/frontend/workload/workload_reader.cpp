@@ -166,7 +166,6 @@ class WorkloadReader {
       }
       RepeatedEinsums repeat(context_, *item->find("repeat"));
       std::vector<EinsumSource> layer = layer_of(*item);
-      name_makers(layer);
       for (EinsumSource& source : layer)
         source = with_tensors_renamed(std::move(source), in_last_layer);
       for (EinsumSource& source : repeat.unfold(layer, result)) result.push_back(std::move(source));
@@ -177,24 +176,6 @@ class WorkloadReader {
     }
     name_makers(result);
     return result;
-  }
-
-  /// Without a name an Einsum is called as what it makes: C, and others that make parts of it C_2,
-  /// C_3, …
-  static void name_makers(std::vector<EinsumSource>& einsums) {
-    std::set<std::string> taken, named_after;
-    for (const EinsumSource& einsum : einsums) {
-      if (!einsum.name.empty()) taken.insert(einsum.name);
-      if (!einsum.accesses.empty()) taken.insert(einsum.accesses.back().tensor);
-    }
-    for (EinsumSource& einsum : einsums) {
-      if (!einsum.name.empty() || einsum.accesses.empty()) continue;
-      const std::string& tensor = einsum.accesses.back().tensor;
-      einsum.name = tensor;
-      if (named_after.insert(tensor).second) continue;
-      for (int n = 2; !taken.insert(einsum.name).second; ++n)
-        einsum.name = fmt::format("{}_{}", tensor, n);
-    }
   }
 
   bool is_list_of_einsums(const YamlNode& node) {
@@ -219,6 +200,7 @@ class WorkloadReader {
       else if (auto source = einsum(*inner))
         layer.push_back(std::move(*source));
     }
+    name_makers(layer);
     return layer;
   }
 
@@ -237,6 +219,24 @@ class WorkloadReader {
     const std::size_t before = context_.n_errors();
     EinsumSource source = item.is_scalar() ? einsum_of_text(item) : einsum_of_map(item);
     return context_.n_errors() == before ? std::optional(std::move(source)) : std::nullopt;
+  }
+
+  /// Without a name an Einsum is called as what it makes: C, and others that make parts of it C_2,
+  /// C_3, …
+  static void name_makers(std::vector<EinsumSource>& einsums) {
+    std::set<std::string> taken, named_after;
+    for (const EinsumSource& einsum : einsums) {
+      if (!einsum.name.empty()) taken.insert(einsum.name);
+      if (!einsum.accesses.empty()) taken.insert(einsum.accesses.back().tensor);
+    }
+    for (EinsumSource& einsum : einsums) {
+      if (!einsum.name.empty() || einsum.accesses.empty()) continue;
+      const std::string& tensor = einsum.accesses.back().tensor;
+      einsum.name = tensor;
+      if (named_after.insert(tensor).second) continue;
+      for (int n = 2; !taken.insert(einsum.name).second; ++n)
+        einsum.name = fmt::format("{}_{}", tensor, n);
+    }
   }
 
   EinsumSource einsum_of_text(const YamlNode& node) {

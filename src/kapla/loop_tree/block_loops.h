@@ -19,6 +19,11 @@ struct BlockLoop {
   DirectivePlace place;
 };
 
+/// Updates and stacks, both outermost first, in one nest: whether each loop is a stack. Stacks
+/// stand as far in as they can: above an update of their variable with a smaller tile.
+std::vector<bool> nest_order(const std::vector<BlockLoop>& updates,
+                             const std::vector<BlockLoop>& stacks);
+
 /// A mistake in how the loops of one variable cover its extent.
 struct CoverMistake {
   DirectivePlace place;

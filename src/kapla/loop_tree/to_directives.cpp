@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "block_loops.h"
 #include "einsum_dims.h"
 #include "sluice/kapla/loop_tree.h"
 
@@ -20,6 +22,13 @@ class DirectiveWriter {
 
   std::vector<LayerDirectives> write(const Mapping& mapping) {
     walk(mapping.nodes, {});
+    const auto& components = problem_.arch.components;
+    const auto outermost = std::find_if(components.begin(), components.end(),
+                                        [](const Component& c) { return c.is_memory(); });
+    const bool is_used = std::any_of(layers_.begin(), layers_.end(), [&](const auto& layer) {
+      return find_level(layer, outermost->name) != nullptr;
+    });
+    if (!is_used) throw CannotSay{fmt::format("that nothing is in {}", outermost->name)};
     return std::move(layers_);
   }
 
@@ -50,13 +59,14 @@ class DirectiveWriter {
     for (const VariableRange& range : einsum_->iteration_space) tiles_.push_back(range.size);
     levels_.clear();
     loops_ = {};
-    has_loops_ = false;
+    backed_.clear();
+    is_below_one_step_ = false;
     for (const sluice::Node* node : path) {
       if (const auto* storage = std::get_if<StorageNode>(&node->kind))
         for (const TensorId tensor : storage->tensors) add_tensor(*storage, tensor);
       if (const auto* loop = std::get_if<TemporalNode>(&node->kind))
         if (const auto numbers = enter(loop->variables, loop->tile_shape, loop->initial_tile_shape))
-          loops_.updates.push_back({*numbers, DirectivePlace{}});
+          add_update(*numbers);
       if (const auto* loop = std::get_if<SpatialNode>(&node->kind)) add_stack(*loop);
     }
     LevelDirectives& innermost = start_level(compute.component);
@@ -77,20 +87,28 @@ class DirectiveWriter {
     for (const RankVariableId variable : variables)
       for (std::size_t v = 0; v < tiles_.size(); ++v) {
         if (einsum_->iteration_space[v].variable != variable) continue;
-        if (tile >= tiles_[v]) return std::nullopt;
+        is_below_one_step_ = tile >= tiles_[v];
+        if (is_below_one_step_) return std::nullopt;
         outside_.push_back({v, tiles_[v]});
         tiles_[v] = tile;
-        has_loops_ = true;
         return dims_->moved(v, tile);
       }
     throw CannotSay{fmt::format("a loop over {}, which {} does not use",
                                 problem_.workload[variables.front()].name, einsum_->name)};
   }
 
+  void add_update(const std::vector<DimNumber>& numbers) {
+    loops_.updates.push_back({numbers, DirectivePlace{}});
+    updates_.push_back({outside_.back().first, tiles_[outside_.back().first], 1, false, "", {}});
+    is_stack_.push_back(false);
+  }
+
   void add_stack(const SpatialNode& loop) {
     const auto numbers = enter(loop.variables, loop.tile_shape, loop.initial_tile_shape);
     if (!numbers) return;
-    const std::int64_t outside = outside_.back().second;
+    const auto [variable, outside] = outside_.back();
+    stacks_.push_back({variable, loop.tile_shape, 1, true, "", {}});
+    is_stack_.push_back(true);
     loops_.stacks.push_back({*numbers, (outside + loop.tile_shape - 1) / loop.tile_shape,
                              problem_.arch[loop.component].spatial.at(loop.dimension).name,
                              DirectivePlace{}});
@@ -98,12 +116,24 @@ class DirectiveWriter {
 
   /// Loops stand outermost first in `loops_`, and innermost first in a level.
   LevelDirectives& start_level(ComponentId component) {
+    if (has_networks() && nest_order(updates_, stacks_) != is_stack_)
+      throw CannotSay{"spatial loops above temporal ones, where a network depends on it"};
+    updates_.clear();
+    stacks_.clear();
+    is_stack_.clear();
     loops_.name = problem_.arch[component].name;
     std::reverse(loops_.stacks.begin(), loops_.stacks.end());
     std::reverse(loops_.updates.begin(), loops_.updates.end());
     levels_.push_back(std::move(loops_));
     loops_ = {};
     return levels_.back();
+  }
+
+  bool has_networks() const {
+    const auto& components = problem_.arch.components;
+    return std::any_of(components.begin(), components.end(), [](const Component& component) {
+      return std::holds_alternative<Network>(component.kind);
+    });
   }
 
   void add_tensor(const StorageNode& node, TensorId tensor) {
@@ -113,9 +143,14 @@ class DirectiveWriter {
     const bool is_inside = !levels_.empty() && loops_.stacks.empty() && loops_.updates.empty() &&
                            levels_.back().name == problem_.arch[node.component].name;
     LevelDirectives& level = is_inside ? levels_.back() : start_level(node.component);
+    if (node.sliding && is_below_one_step_)
+      throw CannotSay{"a sliding node below a loop of one step"};
     TensorDirective box = box_of(tensor);
     box.sharers = node.shared_by.value_or(1);
-    box.whole = has_loops_ && !node.incremental && problem_.arch[node.component].is_memory();
+    const bool is_memory = problem_.arch[node.component].is_memory();
+    if (!is_memory && einsum_->is_copy_operation) throw CannotSay{"a copy Einsum behind a toll"};
+    const bool is_backing = is_memory && backed_.insert(tensor).second;
+    box.whole = is_memory && !is_backing && !node.incremental;
     box.sliding = node.sliding;
     box.persistent = node.persistent;
     box.resident = node.resident;
@@ -139,7 +174,10 @@ class DirectiveWriter {
   std::vector<std::pair<std::size_t, std::int64_t>> outside_;  ///< of each loop: the tile around it
   std::vector<LevelDirectives> levels_;                        ///< outermost first
   LevelDirectives loops_;                                      ///< below the last of them
-  bool has_loops_ = false;
+  std::vector<BlockLoop> updates_, stacks_;                    ///< the same
+  std::vector<bool> is_stack_;                                 ///< in their order
+  std::set<TensorId> backed_;
+  bool is_below_one_step_ = false;  ///< the loop right above takes one step
 };
 
 }  // namespace

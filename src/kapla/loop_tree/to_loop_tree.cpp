@@ -25,11 +25,14 @@ std::string near(const std::string& word, const std::vector<std::string>& words)
 /// The nodes of one layer, from the outermost level inwards.
 class LayerReader {
  public:
-  LayerReader(const BoundProblem& problem, EinsumId einsum, const LayerDirectives& layer)
+  /// `backed`: tensors that stand in the outermost memory.
+  LayerReader(const BoundProblem& problem, EinsumId einsum, const LayerDirectives& layer,
+              std::set<TensorId> backed)
       : problem_(problem),
         einsum_(einsum),
         layer_(layer),
-        dims_(problem.workload, problem.workload[einsum]) {
+        dims_(problem.workload, problem.workload[einsum]),
+        backed_(std::move(backed)) {
     for (const VariableRange& range : space()) tiles_.push_back(range.size);
   }
 
@@ -215,16 +218,17 @@ class LayerReader {
     for (auto stack = level.stacks.rbegin(); stack != level.stacks.rend(); ++stack)
       take(loops, stack->shifts, true, &stacks);
     const std::vector<SpatialNode> spatial = places_of(stacks, component);
-    std::size_t next = 0;
-    for (const BlockLoop& update : updates) {
-      std::size_t needed = next;
-      for (std::size_t s = next; s < stacks.size(); ++s)
-        if (stacks[s].variable == update.variable && stacks[s].tile > update.tile) needed = s + 1;
-      for (; next < needed; ++next) nodes_.push_back({spatial[next]});
+    auto update = updates.begin();
+    auto stack = spatial.begin();
+    for (const bool is_stack : nest_order(updates, stacks)) {
+      if (is_stack) {
+        nodes_.push_back({*stack++});
+        continue;
+      }
       nodes_.push_back(
-          {TemporalNode{{space()[update.variable].variable}, update.tile, std::nullopt}});
+          {TemporalNode{{space()[update->variable].variable}, update->tile, std::nullopt}});
+      ++update;
     }
-    for (; next < stacks.size(); ++next) nodes_.push_back({spatial[next]});
   }
 
   /// Moves the loop that these numbers say, unless it was taken out.
@@ -296,14 +300,16 @@ class LayerReader {
   }
 
   void add_nodes(const LevelDirectives& level, ComponentId component) {
-    const bool has_loops = std::any_of(nodes_.begin(), nodes_.end(), [](const sluice::Node& node) {
-      return !std::holds_alternative<StorageNode>(node.kind);
-    });
+    const bool is_memory = problem_.arch[component].is_memory();
+    if (!is_memory && problem_.workload[einsum_].is_copy_operation)
+      fail(level.place, "the tolls of a copy Einsum depend on what other layers share",
+           "give its mapping as YAML");
     for (const TensorDirective& box : level.tensors) {
       StorageNode node;
       node.tensors = {tensor_of(box)};
       node.component = component;
-      node.incremental = has_loops && !box.whole && problem_.arch[component].is_memory();
+      const bool is_backing = is_memory && backed_.insert(node.tensors[0]).second;
+      node.incremental = is_memory && !is_backing && !box.whole;
       node.sliding = box.sliding;
       node.persistent = box.persistent;
       node.resident = box.resident;
@@ -317,6 +323,7 @@ class LayerReader {
   const LayerDirectives& layer_;
   EinsumDims dims_;
   VariableTiles tiles_;  ///< inside the last level
+  std::set<TensorId> backed_;
   std::optional<ComponentId> last_, compute_;
   NodeList nodes_;
 };
@@ -328,8 +335,13 @@ class TreeReader {
 
   Result<Mapping> read(const std::vector<LayerDirectives>& layers) {
     std::vector<NodeList> lists;
+    const bool is_explicit = names_outermost(layers);
     for (const LayerDirectives& layer : layers) try {
-        lists.push_back(LayerReader(problem_, einsum_of(layer), layer).read());
+        const EinsumId einsum = einsum_of(layer);
+        std::set<TensorId> backed;
+        if (!is_explicit)
+          for (const TensorId tensor : tensors_of(problem_.workload[einsum])) backed.insert(tensor);
+        lists.push_back(LayerReader(problem_, einsum, layer, std::move(backed)).read());
       } catch (const LayerMistake& mistake) {
         Diagnostic diagnostic;
         diagnostic.location = {file_, mistake.place.line, mistake.place.column};
@@ -338,7 +350,7 @@ class TreeReader {
         mistakes_.push_back(std::move(diagnostic));
       }
     if (!mistakes_.empty()) return tl::unexpected(std::move(mistakes_));
-    return whole(std::move(lists), names_outermost(layers));
+    return whole(std::move(lists), is_explicit);
   }
 
  private:
@@ -381,6 +393,7 @@ class TreeReader {
     SplitNode split;
     for (NodeList& list : lists) {
       NodeList rest;
+      std::set<TensorId> backed;
       bool is_above = true;
       if (!is_explicit)
         for (const TensorId tensor :
@@ -393,14 +406,20 @@ class TreeReader {
       for (sluice::Node& node : list) {
         const auto* storage = std::get_if<StorageNode>(&node.kind);
         is_above &= storage != nullptr;
+        const bool is_backing = is_above && backed.insert(storage->tensors[0]).second;
         if (is_above && (storage->component == outermost() ||
-                         (lists.size() > 1 && problem_.roles.is_shared(storage->tensors[0]))))
+                         (is_backing && problem_.roles.is_shared(storage->tensors[0]))))
           put_on_top(*storage);
         else
           rest.push_back(std::move(node));
       }
       split.children.push_back(std::move(rest));
     }
+    std::stable_sort(mapping.nodes.begin(), mapping.nodes.end(),
+                     [](const sluice::Node& a, const sluice::Node& b) {
+                       return std::get<StorageNode>(a.kind).component <
+                              std::get<StorageNode>(b.kind).component;
+                     });
     if (split.children.size() == 1)
       std::move(split.children[0].begin(), split.children[0].end(),
                 std::back_inserter(mapping.nodes));

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "../referee/settled_differences.h"
+#include "property/referee/settled_differences.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/network/layer_graph.h"
