@@ -28,10 +28,11 @@ class CollectiveTally {
   using Node = std::vector<std::vector<std::int64_t>>;  ///< coordinates per network
   void send(const Node& from, const Node& to, std::int64_t values,
             Arrival arrival = Arrival::kStored);
-  /// A message that hands on what came to `from` over `links` per network, which become those up to
-  /// `to`.
-  void relay(const Node& from, const Node& to, std::int64_t values,
-             std::vector<std::int64_t>& links, Arrival arrival = Arrival::kStored);
+  /// A message of so many values to each of several nodes.
+  void send_each(const Node& from, const std::vector<const Node*>& to, std::int64_t values);
+  /// A message that hands on what came to `from` over `links`, one number per network, which become
+  /// those up to `to`.
+  void relay(const Node& from, const Node& to, std::int64_t values, std::int64_t* links);
   /// Links between two participants, or two nodes, over all networks.
   std::int64_t hops(std::int64_t from, std::int64_t to);
   std::int64_t hops(const Node& from, const Node& to);
@@ -49,6 +50,7 @@ class CollectiveTally {
 
   Node node_of(std::int64_t rank) const;
   void find_route(const Node& from, const Node& to);
+  void note_length(std::int64_t hops, const std::int64_t* links);
 
   const CollectiveRequest& request_;
   std::vector<Node> nodes_;                    ///< per rank

@@ -38,10 +38,10 @@ class GreedyTree : public CollectiveAlgorithm {
    public:
     Levels(CollectiveTally& tally, std::int64_t root) : all_(tally.request().values), root_(root) {
       const auto participants = static_cast<std::size_t>(tally.participants());
-      const auto distance = [&](std::size_t a, std::size_t b) {
-        return tally.hops(rank(a), rank(b));
+      const auto distances_from = [&](std::size_t a) {
+        return [&, a](std::size_t b) { return tally.hops(rank(a), rank(b)); };
       };
-      branches_ = greedy_tree(1, participants, distance);
+      branches_ = greedy_tree(1, participants, distances_from);
       const BlockSizes sizes(all_, tally.participants());
       for (std::size_t n = 0; n < participants; ++n) below_.push_back(sizes.of(rank(n)));
       level_.resize(participants, 0);

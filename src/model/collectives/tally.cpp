@@ -66,11 +66,12 @@ void CollectiveTally::send(std::int64_t from, std::int64_t to, std::int64_t valu
 
 void CollectiveTally::send(const Node& from, const Node& to, std::int64_t values, Arrival arrival) {
   way_.assign(route_.size(), 0);
-  relay(from, to, values, way_, arrival);
+  relay(from, to, values, way_.data());
+  if (arrival == Arrival::kCombined) combined_ = checked_add(combined_, values);
 }
 
 void CollectiveTally::relay(const Node& from, const Node& to, std::int64_t values,
-                            std::vector<std::int64_t>& links, Arrival arrival) {
+                            std::int64_t* links) {
   if (values == 0) return;
   find_route(from, to);
   const auto add = [values](Values& sum, std::int64_t hops) {
@@ -83,10 +84,44 @@ void CollectiveTally::relay(const Node& from, const Node& to, std::int64_t value
     if (route_[n] > 0) add(networks_[n], route_[n]);
     way += links[n] += route_[n];
   }
-  if (arrival == Arrival::kCombined) combined_ = checked_add(combined_, values);
-  if (way < longest_hops_ || (way == longest_hops_ && links <= longest_)) return;
-  longest_hops_ = way;
-  longest_ = links;
+  note_length(way, links);
+}
+
+void CollectiveTally::send_each(const Node& from, const std::vector<const Node*>& to,
+                                std::int64_t values) {
+  if (values == 0) return;
+  struct Sum {
+    std::int64_t messages = 0, hops = 0;
+  };
+  std::vector<Sum> sums(networks_.size());
+  Sum all;
+  for (const Node* node : to) {
+    find_route(from, *node);
+    ++all.messages;
+    all.hops += route_hops_;
+    for (std::size_t n = 0; n < route_.size(); ++n) {
+      sums[n].messages += route_[n] > 0 ? 1 : 0;
+      sums[n].hops += route_[n];
+    }
+    if (route_hops_ >= longest_hops_) note_length(route_hops_, route_.data());
+  }
+  const auto add = [values](Values& sum, const Sum& more) {
+    sum.values = checked_add(sum.values, checked_multiply(values, more.messages));
+    sum.value_hops = checked_add(sum.value_hops, checked_multiply(values, more.hops));
+  };
+  add(total_, all);
+  for (std::size_t n = 0; n < sums.size(); ++n) add(networks_[n], sums[n]);
+}
+
+/// Of equally long ways the one with more links further out.
+void CollectiveTally::note_length(std::int64_t hops, const std::int64_t* links) {
+  const std::vector<std::int64_t>& known = longest_;
+  if (hops < longest_hops_ ||
+      (hops == longest_hops_ &&
+       !std::lexicographical_compare(known.begin(), known.end(), links, links + known.size())))
+    return;
+  longest_hops_ = hops;
+  longest_.assign(links, links + known.size());
 }
 
 void CollectiveTally::end_step() {

@@ -63,11 +63,12 @@ class ForwardPlanner {
     Where where;
     std::vector<NodeCoordinates> own;  ///< coordinates by its own loops, per instance
     std::vector<IndexBox> tiles;
+    std::vector<std::vector<std::uint32_t>> alike;  ///< of a reader: instances with equal tiles
   };
-  /// Between an instance of the maker and one of a reader. Readers that get the same of a maker's
-  /// tile get the same part.
-  struct Message {
-    std::uint32_t from = 0, part = 0, end = 0, to = 0;
+  /// From an instance of the maker to all of a reader that have equal tiles, one each. Who gets the
+  /// same of a maker's tile gets the same part.
+  struct Messages {
+    std::uint32_t from = 0, part = 0, end = 0, to = 0;  ///< `to`: index into `alike`
     std::int64_t values = 0;
   };
   /// Nodes of the containers from the outermost one on, by end and instance.
@@ -126,7 +127,7 @@ class ForwardPlanner {
 
   void add_end(const ForwardEnd& end) {
     const std::vector<const NestLoop*> loops = end.own_spatial_loops();
-    End& added = ends_.emplace_back(End{place_of(end), {}, {}});
+    End& added = ends_.emplace_back(End{place_of(end), {}, {}, {}});
     for_each_step(loops, [&](const std::vector<std::int64_t>& steps) {
       added.own.push_back(at(loops, steps));
       added.tiles.push_back(end.tile(steps));
@@ -135,8 +136,8 @@ class ForwardPlanner {
 
   /// To the instances of the last end; those with equal tiles are compared with the maker's once.
   void add_messages() {
-    const End& reader = ends_.back();
-    std::vector<std::vector<std::uint32_t>> alike;
+    End& reader = ends_.back();
+    std::vector<std::vector<std::uint32_t>>& alike = reader.alike;
     for (std::uint32_t i = 0; i < reader.tiles.size(); ++i) {
       const auto known = std::find_if(alike.begin(), alike.end(), [&](const auto& instances) {
         return reader.tiles[instances.front()] == reader.tiles[i];
@@ -145,15 +146,13 @@ class ForwardPlanner {
     }
     parts_.resize(ends_.front().tiles.size());
     for (std::uint32_t from = 0; from < parts_.size(); ++from)
-      for (const std::vector<std::uint32_t>& instances : alike) {
+      for (std::uint32_t to = 0; to < alike.size(); ++to) {
         const IndexBox& made = ends_.front().tiles[from];
-        const IndexBox& wanted = reader.tiles[instances.front()];
+        const IndexBox& wanted = reader.tiles[alike[to].front()];
         const std::int64_t values = common_values(made, wanted);
         if (values == 0) continue;
         const std::uint32_t part = has_trees_ ? part_of(from, made, wanted) : 0;
-        for (const std::uint32_t to : instances)
-          messages_.push_back(
-              {from, part, static_cast<std::uint32_t>(ends_.size() - 1), to, values});
+        messages_.push_back({from, part, static_cast<std::uint32_t>(ends_.size() - 1), to, values});
       }
   }
 
@@ -225,19 +224,23 @@ class ForwardPlanner {
     for (ComponentId id : containers_) differ.emplace_back(problem_.arch[id].spatial.size(), 0);
     for (const NodeCoordinates& group : groups_) {
       const Places places = places_in(group);
-      for (const Message& message : messages_) {
-        const NodeCoordinates& from = places.front()[message.from];
-        const NodeCoordinates& to = places[message.end][message.to];
-        bool through_door = false;
-        for (std::size_t n = 0; n < from.size(); ++n) {
-          crossed[outermost_ + n] |= static_cast<char>(
-              from[n] != to[n] || (through_door && !(is_door(outermost_ + n, from[n]) &&
-                                                     is_door(outermost_ + n, to[n]))));
-          through_door |= from[n] != to[n];
-          for (std::size_t d = 0; d < from[n].size(); ++d)
-            differ[outermost_ + n][d] |= static_cast<char>(from[n][d] != to[n][d]);
+      for (const Messages& messages : messages_)
+        for (const std::uint32_t i : ends_[messages.end].alike[messages.to]) {
+          const NodeCoordinates& from = places.front()[messages.from];
+          const NodeCoordinates& to = places[messages.end][i];
+          bool through_door = false;
+          for (std::size_t n = 0; n < from.size(); ++n) {
+            char& crosses = crossed[outermost_ + n];
+            const bool leaves = from[n] != to[n];
+            if (crosses == 0)
+              crosses =
+                  static_cast<char>(leaves || (through_door && !(is_door(outermost_ + n, from[n]) &&
+                                                                 is_door(outermost_ + n, to[n]))));
+            through_door |= leaves;
+            for (std::size_t d = 0; d < from[n].size(); ++d)
+              differ[outermost_ + n][d] |= static_cast<char>(from[n][d] != to[n][d]);
+          }
         }
-      }
     }
     for (std::size_t n = 0; n < containers_.size(); ++n) {
       for (std::size_t d = 0; d < differ[n].size(); ++d)
@@ -303,68 +306,136 @@ class ForwardPlanner {
     const double times = static_cast<double>(checked_multiply(instances_, plan_.executions));
     for (const NodeCoordinates& group : groups_) {
       CollectiveTally tally(request_);
-      send_all(places_in(group), tally);
+      send_all(nodes_of(places_in(group)), tally);
       tally.end_step();
       const CollectiveCost cost = price_messages(request_, tally.counts(), memory_bandwidth);
       charge.add(cost, plan_.bits_per_value, times, steps);
     }
   }
 
-  /// Nothing goes from an instance to itself.
-  void send_all(const Places& places, CollectiveTally& tally) {
-    Places nodes;
+  /// The instances of a group, each once and in ascending order.
+  struct Nodes {
+    std::vector<NodeCoordinates> places, on_networks;
+    std::vector<std::vector<std::uint32_t>> number;  ///< by end and instance
+  };
+  Nodes nodes_of(const Places& places) const {
+    Nodes nodes;
+    for (const std::vector<NodeCoordinates>& of_end : places)
+      nodes.places.insert(nodes.places.end(), of_end.begin(), of_end.end());
+    std::sort(nodes.places.begin(), nodes.places.end());
+    nodes.places.erase(std::unique(nodes.places.begin(), nodes.places.end()), nodes.places.end());
+    for (const NodeCoordinates& place : nodes.places)
+      nodes.on_networks.push_back(on_networks(place));
     for (const std::vector<NodeCoordinates>& of_end : places) {
-      std::vector<NodeCoordinates>& added = nodes.emplace_back();
-      for (const NodeCoordinates& place : of_end) added.push_back(on_networks(place));
+      std::vector<std::uint32_t>& numbers = nodes.number.emplace_back();
+      for (const NodeCoordinates& place : of_end)
+        numbers.push_back(static_cast<std::uint32_t>(
+            std::lower_bound(nodes.places.begin(), nodes.places.end(), place) -
+            nodes.places.begin()));
     }
-    const auto is_sent = [&](const Message& message) {
-      return places.front()[message.from] != places[message.end][message.to];
-    };
-    if (!has_trees_) {
-      for (const Message& message : messages_)
-        if (is_sent(message))
-          tally.send(nodes.front()[message.from], nodes[message.end][message.to], message.values);
-      return;
-    }
-    std::vector<Message> sent;
-    std::copy_if(messages_.begin(), messages_.end(), std::back_inserter(sent), is_sent);
-    std::stable_sort(sent.begin(), sent.end(), [&](const Message& a, const Message& b) {
-      return std::tie(a.from, a.part, places[a.end][a.to]) <
-             std::tie(b.from, b.part, places[b.end][b.to]);
-    });
-    for (std::size_t begin = 0, end = 0; begin < sent.size(); begin = end) {
-      std::vector<const NodeCoordinates*> shared = {&nodes.front()[sent[begin].from]};
-      for (; end < sent.size() && sent[end].from == sent[begin].from &&
-             sent[end].part == sent[begin].part;
-           ++end)
-        shared.push_back(&nodes[sent[end].end][sent[end].to]);
-      send_shared(shared, sent[begin].values, tally);
+    return nodes;
+  }
+
+  /// Nothing goes from an instance to itself.
+  void send_all(const Nodes& nodes, CollectiveTally& tally) {
+    LinkTable links(nodes.on_networks, tally);
+    std::vector<std::uint32_t> to;
+    if (has_trees_)
+      std::stable_sort(messages_.begin(), messages_.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.from, a.part) < std::tie(b.from, b.part);
+      });
+    for (std::size_t m = 0, end = 0; m < messages_.size(); m = end) {
+      const std::uint32_t from = nodes.number.front()[messages_[m].from];
+      to.clear();
+      do {
+        for (const std::uint32_t i : ends_[messages_[end].end].alike[messages_[end].to])
+          if (const std::uint32_t node = nodes.number[messages_[end].end][i]; node != from)
+            to.push_back(node);
+        ++end;
+      } while (has_trees_ && end < messages_.size() && messages_[end].from == messages_[m].from &&
+               messages_[end].part == messages_[m].part);
+      if (has_trees_ && grows_tree(nodes, from, to, tally))
+        send_tree(nodes, from, to, messages_[m].values, links, tally);
+      else
+        send_each(nodes, from, to, messages_[m].values, tally);
     }
   }
 
-  /// From the first node to all others: as a tree where all networks on the way grow trees.
-  void send_shared(const std::vector<const NodeCoordinates*>& nodes, std::int64_t values,
-                   CollectiveTally& tally) const {
-    const auto distance = [&](std::size_t a, std::size_t b) {
-      return tally.hops(*nodes[a], *nodes[b]);
+  static void send_each(const Nodes& nodes, std::uint32_t from,
+                        const std::vector<std::uint32_t>& to, std::int64_t values,
+                        CollectiveTally& tally) {
+    std::vector<const NodeCoordinates*> receivers;
+    for (const std::uint32_t node : to) receivers.push_back(&nodes.on_networks[node]);
+    tally.send_each(nodes.on_networks[from], receivers, values);
+  }
+
+  /// Links between two nodes of a group, found when they are first asked for.
+  class LinkTable {
+   public:
+    LinkTable(const std::vector<NodeCoordinates>& nodes, CollectiveTally& tally)
+        : nodes_(nodes), tally_(tally), rows_(nodes.size()) {}
+    /// From one node to all others.
+    const std::int32_t* row(std::size_t from) {
+      std::vector<std::int32_t>& row = rows_[from];
+      if (row.empty())
+        for (const NodeCoordinates& node : nodes_)
+          row.push_back(static_cast<std::int32_t>(tally_.hops(nodes_[from], node)));
+      return row.data();
+    }
+    /// Among some of them, row by row; makers often send to the same ones.
+    const std::vector<std::int32_t>& among(const std::vector<std::uint32_t>& some) {
+      if (some == some_) return among_;
+      some_ = some;
+      among_.clear();
+      for (const std::uint32_t from : some)
+        for (const std::uint32_t to : some) among_.push_back(row(from)[to]);
+      return among_;
+    }
+
+   private:
+    const std::vector<NodeCoordinates>& nodes_;
+    CollectiveTally& tally_;
+    std::vector<std::vector<std::int32_t>> rows_;
+    std::vector<std::uint32_t> some_;
+    std::vector<std::int32_t> among_;
+  };
+
+  /// Whether all networks on the ways from a node grow trees.
+  bool grows_tree(const Nodes& nodes, std::uint32_t from, const std::vector<std::uint32_t>& to,
+                  CollectiveTally& tally) const {
+    const std::vector<CollectiveNetwork>& networks = request_.group.networks;
+    const auto grows = [](const CollectiveNetwork& network) {
+      return network.network.multicast == Multicast::kGreedyTree;
     };
-    const bool grows = std::all_of(nodes.begin() + 1, nodes.end(), [&](const auto* node) {
-      tally.hops(*nodes.front(), *node);
-      for (std::size_t n = 0; n < request_.group.networks.size(); ++n)
-        if (tally.route()[n] > 0 &&
-            request_.group.networks[n].network.multicast != Multicast::kGreedyTree)
-          return false;
+    if (std::all_of(networks.begin(), networks.end(), grows)) return true;
+    return std::all_of(to.begin(), to.end(), [&](std::uint32_t node) {
+      tally.hops(nodes.on_networks[from], nodes.on_networks[node]);
+      for (std::size_t n = 0; n < networks.size(); ++n)
+        if (tally.route()[n] > 0 && !grows(networks[n])) return false;
       return true;
     });
-    if (!grows) {
-      for (std::size_t n = 1; n < nodes.size(); ++n) tally.send(*nodes.front(), *nodes[n], values);
-      return;
-    }
-    std::vector<std::vector<std::int64_t>> links(
-        nodes.size(), std::vector<std::int64_t>(request_.group.networks.size(), 0));
-    for (const TreeBranch& branch : greedy_tree(1, nodes.size(), distance)) {
-      links[branch.to] = links[branch.from];
-      tally.relay(*nodes[branch.from], *nodes[branch.to], values, links[branch.to]);
+  }
+
+  void send_tree(const Nodes& nodes, std::uint32_t from, std::vector<std::uint32_t>& to,
+                 std::int64_t values, LinkTable& links, CollectiveTally& tally) const {
+    std::sort(to.begin(), to.end());
+    const std::vector<std::int32_t>& among = links.among(to);
+    std::vector<std::int32_t> from_source;
+    for (const std::uint32_t node : to) from_source.push_back(links.row(from)[node]);
+    const auto distances_from = [&](std::size_t a) {
+      const std::int32_t* const row =
+          a == 0 ? from_source.data() : among.data() + (a - 1) * to.size();
+      return [row](std::size_t b) { return row[b - 1]; };
+    };
+    const auto node = [&](std::size_t n) -> const NodeCoordinates& {
+      return nodes.on_networks[n == 0 ? from : to[n - 1]];
+    };
+    const std::size_t n_networks = request_.group.networks.size();
+    std::vector<std::int64_t> ways((to.size() + 1) * n_networks, 0);
+    for (const TreeBranch& branch : greedy_tree(1, to.size() + 1, distances_from)) {
+      std::int64_t* const way = &ways[branch.to * n_networks];
+      std::copy_n(&ways[branch.from * n_networks], n_networks, way);
+      tally.relay(node(branch.from), node(branch.to), values, way);
     }
   }
 
@@ -387,7 +458,7 @@ class ForwardPlanner {
   std::vector<std::size_t> crossed_;     ///< containers of the request's networks
   std::size_t outermost_ = 0;            ///< container in which ends differ
   std::int64_t instances_ = 1;           ///< of what stands further out
-  std::vector<Message> messages_;        ///< of one group
+  std::vector<Messages> messages_;       ///< of one group
   std::vector<NodeCoordinates> groups_;  ///< by the steps of spatial loops above the split
 };
 

@@ -109,9 +109,11 @@ void PortRoutes::grow_tree(const std::vector<Coordinates>& sources,
   const auto node = [&](std::size_t n) -> const Coordinates& {
     return n < sources.size() ? sources[n] : members[n - sources.size()];
   };
-  const auto distance = [&](std::size_t a, std::size_t b) { return hops(node(a), node(b)); };
+  const auto distances_from = [&](std::size_t a) {
+    return [&, from = node(a)](std::size_t b) { return hops(from, node(b)); };
+  };
   for (const TreeBranch& branch :
-       greedy_tree(sources.size(), sources.size() + members.size(), distance)) {
+       greedy_tree(sources.size(), sources.size() + members.size(), distances_from)) {
     ways_.walk(fanouts_, node(branch.from), node(branch.to), routes.links);
     routes.longest = std::max(routes.longest, branch.depth);
   }
