@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
+
+#include "network/concatenations.h"
+#include "network/forward_layers.h"
 
 namespace sluice {
 namespace {
@@ -13,12 +18,57 @@ std::string lower(std::string rank) {
   return rank;
 }
 
-/// A tensor and its ranks; a plane of one row or column has none.
-struct TensorRanks {
+/// A rank of a tensor, and the variable that walks it: that of another rank, from `begin` on.
+struct Axis {
+  std::string rank;    ///< of the tensor; empty: none
+  std::string walker;  ///< the rank whose variable walks it
+  std::int64_t begin = 0;
+
+  Axis() = default;
+  explicit Axis(const std::string& own) : rank(own), walker(own) {}
+  Axis(std::string of, std::string walked_by, std::int64_t from)
+      : rank(std::move(of)), walker(std::move(walked_by)), begin(from) {}
+
+  bool is_none() const { return rank.empty(); }
+  std::string variable() const { return lower(walker); }
+  std::string index() const { return index_at(is_none() ? "" : variable()); }
+  /// `,k3`, `,C2:k3+64`
+  std::string index_at(const std::string& variable) const {
+    if (is_none()) return "";
+    if (rank == upper(variable) && begin == 0) return "," + variable;
+    return fmt::format(",{}:{}{}", rank, variable, begin > 0 ? fmt::format("+{}", begin) : "");
+  }
+
+ private:
+  static std::string upper(std::string variable) {
+    variable[0] = static_cast<char>(variable[0] - 'a' + 'A');
+    return variable;
+  }
+};
+
+/// A tensor as one layer makes it or another one reads it; a plane of one row or column has none.
+struct TensorView {
   std::string name;
-  std::string channel;
-  std::string row;
-  std::string column;
+  Axis channel, row, column;
+
+  std::string access() const {
+    return fmt::format("{}[n{}{}{}]", name, channel.index(), row.index(), column.index());
+  }
+};
+
+/// The ranks of a layer's weights.
+struct WeightRanks {
+  std::string name;
+  std::string made, read;   ///< channels; `made` is empty of depthwise ones
+  std::string row, column;  ///< of the window; empty: one
+  /// How channels are walked; rows and columns by their own variables.
+  std::string access(const std::string& made_by, const Axis& read_by) const {
+    std::string indices = made.empty() ? "" : Axis(made, made_by, 0).index();
+    indices += Axis(read, read_by.walker, read_by.begin).index();
+    for (const std::string& rank : {row, column})
+      if (!rank.empty()) indices += "," + lower(rank);
+    return fmt::format("{}[{}]", name, indices.substr(1));
+  }
 };
 
 /// One direction of a window: which rank it slides over, and where it starts.
@@ -29,36 +79,76 @@ struct WindowSide {
   std::int64_t read = 1;    ///< with padding
   std::int64_t window = 1;
   std::int64_t stride = 1;
-  std::string variable;  ///< of the window: r3, s3
+  std::string rank;  ///< of the window, among the weights': R3, S3
+};
+
+/// One direction of a gradient: where windows stand, and what they reach.
+struct GradientSide {
+  Axis given;                   ///< of the gradient that is read
+  std::int64_t given_size = 1;  ///< of its plane
+  std::string position;         ///< rank of the places; empty: one
+  std::int64_t positions = 1;
+  std::string window_rank;  ///< empty: a window of one
+  std::int64_t window = 1;
+  std::int64_t stride = 1;
+  std::int64_t reached = 1;  ///< size of the plane that they slide over
+
+  /// `2*p3+r3`, `p3`, `r7`, `0`
+  std::string reach() const {
+    std::string index;
+    if (!position.empty()) index = (stride > 1 ? fmt::format("{}*", stride) : "") + lower(position);
+    if (!window_rank.empty()) index += (index.empty() ? "" : "+") + lower(window_rank);
+    return index.empty() ? "0" : index;
+  }
+  std::string index_on(const std::string& rank) const {
+    if (rank.empty()) return "";
+    const bool is_bare = reach() == lower(rank);
+    return is_bare ? "," + reach() : fmt::format(",{}:{}", rank, reach());
+  }
+  std::string given_index() const {
+    if (given.is_none()) return "";
+    return position.empty() ? fmt::format(",{}:0", given.rank) : given.index_at(lower(position));
+  }
+  bool covers() const {
+    return (positions - 1) * stride + window >= reached && (positions == 1 || window >= stride);
+  }
 };
 
 /// Writes a network as Einsums, layer by layer.
 class WorkloadWriter {
  public:
   WorkloadWriter(const NeuralNetwork& network, const std::string& file)
-      : network_(network), file_(file) {}
+      : network_(network), file_(file), joined_(network), weights_(network.layers.size()) {}
 
   Result<std::string> write() {
-    for (std::size_t i = 0; i < network_.layers.size(); ++i) refuse(network_.layers[i]);
+    for (const NetworkLayer& layer : network_.layers) refuse(layer);
     if (!mistakes_.empty()) return tl::unexpected(std::move(mistakes_));
     for (std::size_t i = 0; i < network_.layers.size(); ++i) add_layer(i);
     return text();
   }
 
  private:
+  // --- what Einsums cannot say ------------------------------------------------------------------
+
   void refuse(const NetworkLayer& layer) {
+    if (const auto shared = joined_.shared_layer(); shared && &network_.layers[*shared] == &layer)
+      complain(layer, "is read side by side with some layers and again with others");
+    for (const std::size_t previous : layer.previous)
+      if (network_.layers[previous].gradient == Gradient::kOfWeights)
+        complain(layer, fmt::format("reads `{}`, a gradient of weights, as values of a plane",
+                                    network_.layers[previous].name));
     const bool sums = layer.kind == LayerKind::kElementwise;
-    if (layer.gradient == Gradient::kOfInput)
-      return complain(layer, "is the gradient of an input: the table does not say whose");
-    if (layer.gradient == Gradient::kOfWeights)
-      return complain(layer, "is the gradient of weights: the table does not say of which values");
-    if (layer.kind == LayerKind::kLocal)
-      return complain(layer, "joins neighbouring channels of what it reads");
-    if (layer.previous.size() > 1 && !sums)
-      return complain(layer, fmt::format("reads {} layers side by side (concatenation)",
-                                         layer.previous.size()));
-    if (sums && operands(layer) != static_cast<std::int64_t>(layer.previous.size()))
-      complain(layer, "joins parts of what it reads");
+    const bool has_weights = layer.kind == LayerKind::kConvolution ||
+                             layer.kind == LayerKind::kFullyConnected ||
+                             layer.kind == LayerKind::kDepthwise;
+    if (layer.gradient == Gradient::kNone) {
+      if (sums && operands(layer) != static_cast<std::int64_t>(layer.previous.size()))
+        complain(layer, "joins parts of what it reads");
+    } else if (has_weights && !forward_layer(network_, layer)) {
+      complain(layer, "is the gradient of a layer with other channels than any of its name");
+    } else if (!has_weights && layer.kind != LayerKind::kPool) {
+      complain(layer, "is the gradient of an operand: the table does not say of which one");
+    }
   }
 
   void complain(const NetworkLayer& layer, const std::string& why) {
@@ -66,9 +156,11 @@ class WorkloadWriter {
     diagnostic.location = {file_, layer.line, 0};
     diagnostic.message = fmt::format("`{}` {}", layer.name, why);
     diagnostic.hint =
-        "Einsums cannot say this yet; `evaluate --schemes` prices it (docs/networks.md)";
+        "the table cannot be a workload; `evaluate --schemes` prices it (docs/networks.md)";
     mistakes_.push_back(std::move(diagnostic));
   }
+
+  // --- tensors ----------------------------------------------------------------------------------
 
   std::string rank(char kind, std::size_t layer, std::int64_t size) {
     const std::string name = fmt::format("{}{}", kind, layer);
@@ -76,88 +168,141 @@ class WorkloadWriter {
     return name;
   }
 
+  /// All layers of a concatenation, as who reads them together sees them.
+  const TensorView& joint_view(const Concatenation& joined) {
+    const auto [at, is_new] = joint_views_.try_emplace(joined.name);
+    if (!is_new) return at->second;
+    const std::size_t first = joined.layers.front();
+    const NetworkLayer& layer = network_.layers[first];
+    return at->second = {joined.name, Axis(rank('C', first, joined.channels)),
+                         layer.height > 1 ? Axis(rank('P', first, layer.height)) : Axis(),
+                         layer.width > 1 ? Axis(rank('Q', first, layer.width)) : Axis()};
+  }
+
+  TensorView input_of(const NetworkLayer& layer) {
+    if (const Concatenation* joined = joined_.read_by(layer)) return joint_view(*joined);
+    return views_[layer.previous.front()];
+  }
+
+  /// Notes how others read what a layer makes; returns how the layer itself writes it.
+  TensorView made(std::size_t i, const TensorView& own) {
+    const Concatenation* joined = joined_.with(i);
+    if (joined == nullptr) {
+      views_.push_back(own);
+      return own;
+    }
+    const TensorView& all = joint_view(*joined);
+    const Axis channel(all.channel.rank, own.channel.walker, first_channel(*joined, i));
+    views_.push_back({all.name, channel, all.row, all.column});
+    return {all.name, channel, Axis(all.row.rank, own.row.walker, 0),
+            Axis(all.column.rank, own.column.walker, 0)};
+  }
+
+  /// Makers of a part are called as their layers.
+  void add_einsum(const NetworkLayer& layer, const std::string& text,
+                  const std::string& renames = "") {
+    const bool is_part = joined_.with(static_cast<std::size_t>(&layer - network_.layers.data()));
+    if (!is_part && renames.empty()) {
+      einsums_.push_back(fmt::format("  - {}\n", text));
+      return;
+    }
+    einsums_.push_back((is_part ? fmt::format("  - name: {}\n    einsum: {}\n", layer.name, text)
+                                : fmt::format("  - einsum: {}\n", text)) +
+                       (renames.empty() ? "" : fmt::format("    renames: {{{}}}\n", renames)));
+  }
+
+  // --- layers -----------------------------------------------------------------------------------
+
   void add_layer(std::size_t i) {
     const NetworkLayer& layer = network_.layers[i];
     if (is_input(layer)) return add_input(i, layer);
-    if (layer.kind == LayerKind::kElementwise) return add_elementwise(layer);
+    if (layer.gradient == Gradient::kOfWeights) return add_gradient_of_weights(i, layer);
+    if (layer.gradient == Gradient::kOfInput) return add_gradient_of_input(i, layer);
+    if (layer.kind == LayerKind::kElementwise) return add_elementwise(i, layer);
+    if (layer.kind == LayerKind::kLocal) return add_local(i, layer);
     add_window_layer(i, layer);
   }
 
   void add_input(std::size_t i, const NetworkLayer& layer) {
     // `input` is a role of tensors, not a name.
-    tensors_.push_back({layer.name == "input" ? "Image" : layer.name,
-                        rank('K', i, layer.channels_out),
-                        layer.height > 1 ? rank('P', i, layer.height) : "",
-                        layer.width > 1 ? rank('Q', i, layer.width) : ""});
+    const TensorView own{layer.name == "input" ? "Image" : layer.name,
+                         Axis(rank('K', i, layer.channels_out)),
+                         layer.height > 1 ? Axis(rank('P', i, layer.height)) : Axis(),
+                         layer.width > 1 ? Axis(rank('Q', i, layer.width)) : Axis()};
+    const TensorView written = made(i, own);
+    const Concatenation* joined = joined_.with(i);
+    if (joined == nullptr) return;
+    const auto is_made = [&](std::size_t other) { return !is_input(network_.layers[other]); };
+    // Beside what layers make, a state from outside is copied into its place.
+    if (std::any_of(joined->layers.begin(), joined->layers.end(), is_made))
+      add_einsum(layer, fmt::format("{} = {}", written.access(), own.access()));
   }
 
   /// All operands through the ranks of the first.
-  void add_elementwise(const NetworkLayer& layer) {
-    TensorRanks output = tensors_[layer.previous.front()];
-    output.name = layer.name;
+  void add_elementwise(std::size_t i, const NetworkLayer& layer) {
+    const TensorView& first = views_[layer.previous.front()];
+    const TensorView common{layer.name, Axis(first.channel.walker), first.row, first.column};
     std::string sum;
     for (const std::size_t previous : layer.previous) {
-      const TensorRanks& operand = tensors_[previous];
-      std::string indices = "n";
-      const auto add = [&](const std::string& own, const std::string& common) {
-        if (own.empty()) return;
-        indices += own == common ? "," + lower(own) : fmt::format(",{}:{}", own, lower(common));
+      const TensorView& operand = views_[previous];
+      const auto index = [](const Axis& own, const Axis& walked) {
+        return own.is_none() ? "" : own.index_at(walked.variable());
       };
-      add(operand.channel, output.channel);
-      add(operand.row, output.row);
-      add(operand.column, output.column);
-      sum += fmt::format("{}{}[{}]", sum.empty() ? "" : " + ", operand.name, indices);
+      sum += fmt::format("{}{}[n{}{}{}]", sum.empty() ? "" : " + ", operand.name,
+                         index(operand.channel, common.channel), index(operand.row, common.row),
+                         index(operand.column, common.column));
     }
-    einsums_.push_back(fmt::format("  - {} = {}\n", access_of(output), sum));
-    tensors_.push_back(output);
+    const TensorView written = made(i, common);
+    add_einsum(layer, fmt::format("{} = {}", written.access(), sum));
+  }
+
+  /// Each channel sums neighbours.
+  void add_local(std::size_t i, const NetworkLayer& layer) {
+    const TensorView input = input_of(layer);
+    const std::string channel = rank('K', i, layer.channels_out);
+    const std::string window = window_rank('J', operands(layer));
+    std::string index = fmt::format("{}*{}", operands(layer), lower(channel));
+    if (!window.empty()) index += "+" + lower(window);
+    if (input.channel.begin > 0) index += fmt::format("+{}", input.channel.begin);
+    const TensorView written = made(i, {layer.name, Axis(channel), input.row, input.column});
+    add_einsum(layer,
+               fmt::format("{} = sum({}[n,{}:{}{}{}])", written.access(), input.name,
+                           input.channel.rank, index, input.row.index(), input.column.index()));
   }
 
   void add_window_layer(std::size_t i, const NetworkLayer& layer) {
     const NetworkLayer& producer = network_.layers[layer.previous.front()];
-    const TensorRanks input = tensors_[layer.previous.front()];
+    const TensorView input = input_of(layer);
     const bool all_to_all =
         layer.kind == LayerKind::kConvolution || layer.kind == LayerKind::kFullyConnected;
-    TensorRanks output{layer.name, all_to_all ? rank('K', i, layer.channels_out) : input.channel,
-                       "", ""};
-    output.row = output_rank('P', i, layer.height, input.row, producer.height, layer.window_height,
-                             layer.stride);
-    output.column = output_rank('Q', i, layer.width, input.column, producer.width,
-                                layer.window_width, layer.stride);
-    const WindowSide rows{input.row,
-                          producer.height,
-                          output.row,
-                          input_height(layer),
-                          layer.window_height,
-                          layer.stride,
-                          window_variable('r', layer.window_height)};
-    const WindowSide columns{input.column,
-                             producer.width,
-                             output.column,
-                             input_width(layer),
-                             layer.window_width,
-                             layer.stride,
-                             window_variable('s', layer.window_width)};
-    std::string weights = all_to_all
-                              ? fmt::format("{},{}", lower(output.channel), lower(input.channel))
-                              : lower(input.channel);
-    const std::string row_index = index_of(rows, weights);
-    const std::string column_index = index_of(columns, weights);
+    TensorView own{layer.name,
+                   Axis(all_to_all ? rank('K', i, layer.channels_out) : input.channel.walker),
+                   {},
+                   {}};
+    own.row = Axis(output_rank('P', i, layer.height, input.row.rank, producer.height,
+                               layer.window_height, layer.stride));
+    own.column = Axis(output_rank('Q', i, layer.width, input.column.rank, producer.width,
+                                  layer.window_width, layer.stride));
+    WeightRanks& weights = weights_[i];
+    weights = {"W_" + layer.name, all_to_all ? own.channel.rank : "", input.channel.walker, "", ""};
+    const std::string row_index =
+        index_of({input.row.rank, producer.height, own.row.rank, input_height(layer),
+                  layer.window_height, layer.stride, window_rank('R', layer.window_height)},
+                 weights.row);
+    const std::string column_index =
+        index_of({input.column.rank, producer.width, own.column.rank, input_width(layer),
+                  layer.window_width, layer.stride, window_rank('S', layer.window_width)},
+                 weights.column);
     const std::string read =
-        fmt::format("{}[n,{}{}{}]", input.name, lower(input.channel), row_index, column_index);
-    write_window_layer(layer, output, read, input.name, weights);
-    tensors_.push_back(output);
-  }
-
-  void write_window_layer(const NetworkLayer& layer, const TensorRanks& output,
-                          const std::string& read, const std::string& input,
-                          const std::string& weights) {
-    if (layer.kind == LayerKind::kPool) {
-      einsums_.push_back(fmt::format("  - {} = max({})\n", access_of(output), read));
-      return;
-    }
-    einsums_.push_back(
-        fmt::format("  - einsum: {} = {} * W_{}[{}]\n    renames: {{input: {}, weight: W_{}}}\n",
-                    access_of(output), read, layer.name, weights, input, layer.name));
+        fmt::format("{}[n{}{}{}]", input.name, input.channel.index(), row_index, column_index);
+    const std::string written = made(i, own).access();
+    if (layer.kind == LayerKind::kPool)
+      add_einsum(layer, fmt::format("{} = max({})", written, read));
+    else
+      add_einsum(layer,
+                 fmt::format("{} = {} * {}", written, read,
+                             weights.access(own.channel.walker, Axis(input.channel.walker))),
+                 fmt::format("input: {}, weight: {}", input.name, weights.name));
   }
 
   /// A window of one with stride one keeps the producer's rank.
@@ -165,54 +310,175 @@ class WorkloadWriter {
                           const std::string& producer_rank, std::int64_t produced,
                           std::int64_t window, std::int64_t stride) {
     if (extent == 1) return "";
+    if (const Concatenation* joined = joined_.with(layer)) {
+      const TensorView& all = joint_view(*joined);
+      return (kind == 'P' ? all.row : all.column).rank;
+    }
     if (window == 1 && stride == 1 && extent == produced) return producer_rank;
     return rank(kind, layer, extent);
   }
 
-  /// A variable that walks a window: r3 its rows, s3 its columns.
-  static std::string window_variable(char kind, std::int64_t window) {
+  /// The rank of a window of so many values (R3: rows, S3: columns, J4: channels), whose variable
+  /// walks it; none of one.
+  static std::string window_rank(char kind, std::int64_t window) {
     return window == 1 ? "" : fmt::format("{}{}", kind, window);
   }
 
-  void use_window(const WindowSide& side, std::string& weights) {
-    if (side.variable.empty()) return;
-    windows_.insert(fmt::format("{}: 0 <= {} < {}", side.variable, side.variable, side.window));
-    weights += "," + side.variable;
+  void use_window(const std::string& rank) {
+    if (!rank.empty()) windows_[lower(rank)] = rank.substr(1);
   }
 
-  /// The index of an input in this direction; what weights have of it is added to theirs.
-  std::string index_of(const WindowSide& side, std::string& weights) {
+  /// The index of an input in this direction; what weights have of it is noted.
+  std::string index_of(const WindowSide& side, std::string& weight_rank) {
     if (side.producer_rank.empty()) return "";
     if (side.output_rank == side.producer_rank) return "," + lower(side.producer_rank);
     const bool whole = side.output_rank.empty() && side.window == side.produced;
     if (whole) {
-      weights += "," + lower(side.producer_rank);
+      weight_rank = side.producer_rank;
       return "," + lower(side.producer_rank);
     }
-    use_window(side, weights);
+    weight_rank = side.rank;
+    use_window(side.rank);
     const std::int64_t missing = std::max<std::int64_t>(0, side.read - side.produced);
     std::string index;
     if (!side.output_rank.empty())
       index = (side.stride > 1 ? fmt::format("{}*", side.stride) : "") + lower(side.output_rank);
-    if (!side.variable.empty()) index += (index.empty() ? "" : "+") + side.variable;
+    if (!side.rank.empty()) index += (index.empty() ? "" : "+") + lower(side.rank);
     if (missing > 0) index += fmt::format("-{}", (missing + 1) / 2);
     return fmt::format(",{}:{}", side.producer_rank, index);
   }
 
-  static std::string access_of(const TensorRanks& tensor) {
-    std::string access = fmt::format("{}[n", tensor.name);
-    for (const std::string& rank : {tensor.channel, tensor.row, tensor.column})
-      if (!rank.empty()) access += "," + lower(rank);
-    return access + "]";
+  // --- gradients --------------------------------------------------------------------------------
+
+  GradientSide gradient_side(std::size_t i, bool is_row, const std::string& window_rank) {
+    const NetworkLayer& layer = network_.layers[i];
+    const NetworkLayer& from = network_.layers[layer.previous.front()];
+    const TensorView given = input_of(layer);
+    GradientSide side{is_row ? given.row : given.column,
+                      is_row ? from.height : from.width,
+                      "",
+                      is_row ? input_height(layer) : input_width(layer),
+                      window_rank,
+                      is_row ? layer.window_height : layer.window_width,
+                      layer.stride,
+                      is_row ? layer.height : layer.width};
+    if (side.positions > 1)
+      side.position = side.positions == side.given_size
+                          ? side.given.walker
+                          : rank(is_row ? 'Y' : 'X', i, side.positions);
+    return side;
+  }
+
+  /// What its consumer's gradient spreads over the plane that the layer has read.
+  void add_gradient_of_input(std::size_t i, const NetworkLayer& layer) {
+    const auto forward = forward_layer(network_, layer);
+    const WeightRanks* weights =
+        layer.kind == LayerKind::kPool ? nullptr : &weights_[forward->layer];
+    const TensorView given = input_of(layer);
+    const GradientSide rows =
+        gradient_side(i, true, weights ? weights->row : window_rank('R', layer.window_height));
+    const GradientSide columns =
+        gradient_side(i, false, weights ? weights->column : window_rank('S', layer.window_width));
+    if (!weights) {
+      use_window(rows.window_rank);
+      use_window(columns.window_rank);
+    }
+    const bool all_to_all = weights && !weights->made.empty();
+    const TensorView own{layer.name,
+                         Axis(all_to_all ? rank('K', i, layer.channels_out) : given.channel.walker),
+                         layer.height > 1 ? Axis(rank('P', i, layer.height)) : Axis(),
+                         layer.width > 1 ? Axis(rank('Q', i, layer.width)) : Axis()};
+    const TensorView written = made(i, own);
+    if (!rows.covers() || !columns.covers()) holes_.insert(written.name);
+    const std::string output =
+        fmt::format("{}[n{}{}{}]", written.name, written.channel.index(),
+                    rows.index_on(written.row.rank), columns.index_on(written.column.rank));
+    const std::string read = read_of(given, rows, columns);
+    if (!weights) return add_einsum(layer, fmt::format("{} = sum({})", output, read));
+    const std::string factor =
+        all_to_all
+            ? weights->access(given.channel.walker, part_of_weights(own.channel.walker, *forward))
+            : weights->access("", Axis(weights->read, given.channel.walker, 0));
+    add_einsum(layer, fmt::format("{} = {} * {}", output, read, factor),
+               fmt::format("input: {}, weight: {}", given.name, weights->name));
+  }
+
+  static std::string read_of(const TensorView& given, const GradientSide& rows,
+                             const GradientSide& columns) {
+    return fmt::format("{}[n{}{}{}]", given.name, given.channel.index(), rows.given_index(),
+                       columns.given_index());
+  }
+
+  /// How a variable walks the input channels of weights: of one operand its own.
+  Axis part_of_weights(const std::string& walker, const ForwardLayer& forward) const {
+    const Concatenation* joined = forward.operand ? joined_.with(*forward.operand) : nullptr;
+    return {weights_[forward.layer].read, walker,
+            joined ? first_channel(*joined, *forward.operand) : 0};
+  }
+
+  /// Over the same places, from the values that the layer has read.
+  void add_gradient_of_weights(std::size_t i, const NetworkLayer& layer) {
+    const auto forward = forward_layer(network_, layer);
+    const WeightRanks& weights = weights_[forward->layer];
+    const TensorView given = input_of(layer);
+    const TensorView values =
+        forward->operand ? views_[*forward->operand] : input_of(network_.layers[forward->layer]);
+    const GradientSide rows = gradient_side(i, true, weights.row);
+    const GradientSide columns = gradient_side(i, false, weights.column);
+    const std::string read =
+        fmt::format("{}[n{}{}{}]", values.name, values.channel.index(),
+                    rows.index_on(values.row.rank), columns.index_on(values.column.rank));
+    WeightRanks gradient = weights;
+    gradient.name = layer.name;
+    gradient.read = values.channel.walker;
+    views_.push_back({layer.name, {}, {}, {}});
+    const std::string output = gradient.access(given.channel.walker, Axis(gradient.read));
+    const std::string from = weights.made.empty()
+                                 ? fmt::format("{}[n{}{}{}]", given.name,
+                                               given.channel.index_at(values.channel.variable()),
+                                               rows.given_index(), columns.given_index())
+                                 : read_of(given, rows, columns);
+    add_einsum(layer, fmt::format("{} = {} * {}", output, from, read));
+  }
+
+  // --- the document -----------------------------------------------------------------------------
+
+  /// Names in the Einsums.
+  std::set<std::string> words() const {
+    std::set<std::string> words;
+    for (const std::string& einsum : einsums_)
+      for (std::size_t begin = 0; begin < einsum.size();) {
+        const auto is_part = [](char c) {
+          return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+        };
+        std::size_t end = begin;
+        while (end < einsum.size() && is_part(einsum[end])) ++end;
+        if (end > begin) words.insert(einsum.substr(begin, end - begin));
+        begin = end + 1;
+      }
+    return words;
   }
 
   std::string text() const {
     std::string text =
         fmt::format("variables: {{BATCH: 1, BITS: 16}}\nworkload:\n  name: {}\n", network_.name);
     text += "  rank_sizes:\n    N: BATCH\n";
-    for (const auto& [name, size] : sizes_) text += fmt::format("    {}: {}\n", name, size);
+    const std::set<std::string> used = words();
+    for (const auto& [name, size] : sizes_)
+      if (used.count(name) + used.count(lower(name)) > 0)
+        text += fmt::format("    {}: {}\n", name, size);
+    const auto flow = [](const auto& entries, const auto& print) {
+      std::string list;
+      for (const auto& entry : entries) list += (list.empty() ? "" : ", ") + print(entry);
+      return "{" + list + "}\n";
+    };
     if (!windows_.empty())
-      text += fmt::format("  iteration_space_shape: {{{}}}\n", fmt::join(windows_, ", "));
+      text += "  iteration_space_shape: " + flow(windows_, [](const auto& window) {
+                return fmt::format("{}: 0 <= {} < {}", window.first, window.first, window.second);
+              });
+    if (!holes_.empty())
+      text +=
+          "  initial: " + flow(holes_, [](const std::string& tensor) { return tensor + ": 0"; });
     text +=
         "  bits_per_value: {All: BITS}\n  persistent_tensors: weight - Intermediates\n  einsums:\n";
     for (const std::string& einsum : einsums_) text += einsum;
@@ -225,10 +491,14 @@ class WorkloadWriter {
 
   const NeuralNetwork& network_;
   const std::string& file_;
+  const Concatenations joined_;
   Diagnostics mistakes_;
-  std::vector<TensorRanks> tensors_;  ///< of each layer
+  std::vector<TensorView> views_;                  ///< of each layer, as others read it
+  std::map<std::string, TensorView> joint_views_;  ///< of each concatenation, by its name
+  std::vector<WeightRanks> weights_;               ///< of each layer
   std::map<std::string, std::int64_t> sizes_;
-  std::set<std::string> windows_;
+  std::map<std::string, std::string> windows_;  ///< variables of windows, and how many values
+  std::set<std::string> holes_;  ///< gradients that strides and borders leave elements of out
   std::vector<std::string> einsums_;
 };
 

@@ -172,6 +172,11 @@ ScalarTree applied(OperationKind operation, ScalarTree argument) {
   return operation_of(operation, {std::move(argument)});
 }
 
+void for_each_operand(ScalarTree* tree, const std::function<void(TensorAccess*)>& change) {
+  if (tree->kind == ScalarNode::Kind::kAccess) change(&tree->operand);
+  for (ScalarTree& argument : tree->arguments) for_each_operand(&argument, change);
+}
+
 ScalarTree tree_of(const Einsum& einsum) {
   return subtree(einsum, static_cast<std::uint32_t>(einsum.expression.nodes.size() - 1));
 }

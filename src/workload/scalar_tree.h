@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -27,6 +28,9 @@ ScalarTree difference_of(ScalarTree a, ScalarTree b);
 ScalarTree product_of(ScalarTree a, ScalarTree b);
 ScalarTree quotient_of(ScalarTree a, ScalarTree b);
 ScalarTree applied(OperationKind operation, ScalarTree argument);
+
+/// Changes every operand of a right-hand side.
+void for_each_operand(ScalarTree* tree, const std::function<void(TensorAccess*)>& change);
 
 /// An Einsum's right-hand side.
 ScalarTree tree_of(const Einsum& einsum);

@@ -123,19 +123,61 @@ std::vector<TensorId> tensors_of(const Einsum& einsum) {
 
 TensorRoles tensor_roles(const Workload& workload) {
   TensorRoles roles;
-  roles.producer.resize(workload.tensors.size());
+  roles.makers.resize(workload.tensors.size());
   roles.consumers.resize(workload.tensors.size());
   for (std::size_t i = 0; i < workload.einsums.size(); ++i) {
     for (const TensorAccess& access : workload.einsums[i].accesses) {
       const std::size_t t = access.tensor.index();
       if (access.is_output) {
-        roles.producer[t] = EinsumId(i);
+        roles.makers[t].emplace_back(i);
       } else if (roles.consumers[t].empty() || roles.consumers[t].back() != EinsumId(i)) {
         roles.consumers[t].push_back(EinsumId(i));
       }
     }
   }
   return roles;
+}
+
+std::vector<EinsumId> TensorRoles::users(TensorId t) const {
+  std::vector<EinsumId> users = makers[t.index()];
+  const auto n_makers = static_cast<std::ptrdiff_t>(users.size());
+  for (EinsumId consumer : consumers[t.index()])
+    if (std::find(users.begin(), users.begin() + n_makers, consumer) == users.begin() + n_makers)
+      users.push_back(consumer);
+  return users;
+}
+
+std::pair<std::int64_t, std::int64_t> touched_range(const Einsum& einsum,
+                                                    const AffineExpression& index) {
+  std::int64_t low = index.constant, high = low;
+  for (const AffineTerm& term : index.terms)
+    for (const VariableRange& range : einsum.iteration_space) {
+      if (range.variable != term.variable) continue;
+      const std::int64_t first = term.coefficient * range.minimum;
+      const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
+      low += std::min(first, last);
+      high += std::max(first, last);
+    }
+  return {low, high};
+}
+
+std::vector<bool> walks_parts(const Workload& workload, const TensorRoles& roles, EinsumId user,
+                              TensorId tensor) {
+  std::vector<bool> walks(workload[user].iteration_space.size(), false);
+  const std::vector<EinsumId>& makers = roles.makers[tensor.index()];
+  for (std::size_t r = 0; r < workload[tensor].ranks.size(); ++r) {
+    const auto made = [&](EinsumId maker) {
+      return touched_range(workload[maker], workload[maker].output().projection[r]);
+    };
+    if (std::all_of(makers.begin(), makers.end(),
+                    [&](EinsumId maker) { return made(maker) == made(makers.front()); }))
+      continue;
+    for (const TensorAccess& access : workload[user].accesses)
+      for (std::size_t v = 0; v < walks.size() && access.tensor == tensor; ++v)
+        walks[v] = walks[v] || access.projection[r].coefficient_of(
+                                   workload[user].iteration_space[v].variable) != 0;
+  }
+  return walks;
 }
 
 std::int64_t tensor_volume(const Workload& workload, TensorId tensor) {

@@ -163,6 +163,7 @@ bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint6
   std::replace(title.begin(), title.end(), '\n', ' ');
   fmt::print("# seed {}: {}\n", seed, title);
   if (arguments.keep_going) return false;
+  fmt::print("{}# {}\n# made simpler:\n", to_yaml(drawn.spec), *found);
   std::fflush(stdout);
   const auto simplest = shrink(mapper, drawn.spec, *found, arguments.limits, seed);
   fmt::print("{}# {}\n", to_yaml(simplest.spec), simplest.difference);
@@ -207,7 +208,7 @@ int compare_file(const sluice::Mapper& mapper, const Arguments& arguments) {
   if (truth.exceeded) refuse("more mappings than --evaluations allows");
   const auto faults = faults_of(truth);
   for (const std::string& fault : faults) fmt::print("# {}\n", fault);
-  for (std::uint64_t variation = 0; variation < 6; ++variation) {
+  for (std::uint64_t variation = 0; variation < oracle::number_of_variations(); ++variation) {
     const auto found = oracle::difference(mapper, problem, options, truth, variation);
     if (!found) continue;
     fmt::print("# {}\n", *found);

@@ -262,6 +262,8 @@ std::optional<std::string> first_difference(const Comparison& comparison,
 
 }  // namespace
 
+std::uint64_t number_of_variations() { return std::size(kSwitches); }
+
 std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& problem,
                                       const MapperOptions& options, const Enumeration& truth,
                                       std::uint64_t variation) {

@@ -20,6 +20,9 @@ std::optional<std::string> difference(const Mapper& mapper, const BoundProblem& 
                                       const MapperOptions& options, const Enumeration& truth,
                                       std::uint64_t variation);
 
+/// The variations of `difference` that differ: one for each pruning rule to switch off.
+std::uint64_t number_of_variations();
+
 /// A random case small enough for the referee: redrawn from `seed` on until it is.
 struct RandomCase {
   ProblemSpec spec;

@@ -130,8 +130,37 @@ class TemplateWalk {
     for (std::size_t i = gap; i < rest_.size(); ++i) {
       const NestStorage& node = rest_[i];
       if (node.backing && relevance_of(node.tensor, variable) != Relevance::kRelevant) return false;
+      if (node.backing && walks_a_part(node.tensor, variable)) return false;
     }
     return true;
+  }
+
+  /// Whether several Einsums make the tensor, and not all the same of the rank that the variable
+  /// walks.
+  bool walks_a_part(TensorId tensor, RankVariableId variable) const {
+    const Workload& workload = problem_.workload;
+    const std::vector<EinsumId>& makers = problem_.roles.makers[tensor.index()];
+    for (std::size_t r = 0; makers.size() > 1 && r < workload[tensor].ranks.size(); ++r) {
+      bool walks = false;
+      for (const TensorAccess& access : einsum_.accesses)
+        walks = walks ||
+                (access.tensor == tensor && access.projection[r].coefficient_of(variable) != 0);
+      if (!walks) continue;
+      std::set<std::pair<std::int64_t, std::int64_t>> ranges;  // first index, and how many
+      for (EinsumId maker : makers) {
+        const AffineExpression& index = workload[maker].output().projection[r];
+        std::int64_t first = index.constant, size = 1;
+        for (const AffineTerm& term : index.terms)
+          for (const VariableRange& range : workload[maker].iteration_space)
+            if (range.variable == term.variable) {
+              first += term.coefficient * range.minimum;
+              size += term.coefficient * (range.size - 1);
+            }
+        ranges.emplace(first, size);
+      }
+      if (ranges.size() > 1) return true;
+    }
+    return false;
   }
 
   /// The steps of a state follow each other, also under a loop that its producer shares.
@@ -254,7 +283,18 @@ class TemplateWalk {
         }
       }
     }
-    return {loops};
+    if (!stands_above_array(gap)) return {loops};
+    std::vector<std::vector<PlacedLoop>> orders = orders_at_array(gap, loops);
+    orders.push_back(std::move(loops));
+    return orders;
+  }
+
+  /// Whether an array stands in a gap: where nothing spreads over it, temporal loops have a place
+  /// on either side of the other spatial loops there.
+  bool stands_above_array(std::size_t gap) const {
+    return gap >= n_fused_gaps_ &&
+           std::any_of(fanouts_.begin(), fanouts_.end(),
+                       [&](const Fanout& f) { return f.gap == gap && f.array; });
   }
 
   /// Whether loops over an array stand in a gap.

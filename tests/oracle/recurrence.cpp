@@ -1,6 +1,7 @@
 #include "oracle/recurrence.h"
 
 #include <algorithm>
+#include <set>
 
 namespace sluice::oracle {
 namespace {
@@ -66,11 +67,10 @@ Relevance strongest_relevance(const Einsum& einsum, TensorId tensor, RankVariabl
 }
 
 bool is_exchanged(const TensorRoles& roles, TensorId tensor) {
-  const auto& consumers = roles.consumers[tensor.index()];
-  const auto& producer = roles.producer[tensor.index()];
-  const bool also_reads =
-      producer && std::find(consumers.begin(), consumers.end(), *producer) != consumers.end();
-  return consumers.size() + (producer && !also_reads ? 1U : 0U) >= 2;
+  std::set<EinsumId> users(roles.makers[tensor.index()].begin(),
+                           roles.makers[tensor.index()].end());
+  users.insert(roles.consumers[tensor.index()].begin(), roles.consumers[tensor.index()].end());
+  return users.size() >= 2;
 }
 
 }  // namespace sluice::oracle

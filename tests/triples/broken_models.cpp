@@ -174,6 +174,23 @@ void forget_output_strides(TensorAccess& output) {
       if (index.terms.size() > 1) term.coefficient = 1;
 }
 
+/// All makers of parts write the beginning of the tensor.
+void forget_where_parts_begin(Workload& workload, Arch&, Mapping&) {
+  const TensorRoles roles = tensor_roles(workload);
+  for (Einsum& einsum : workload.einsums)
+    if (roles.has_several_makers(einsum.output().tensor))
+      for (AffineExpression& index : einsum.accesses.back().projection) index.constant = 0;
+}
+
+/// Parts that are made after the first one count twice.
+void write_later_parts_twice(const BoundProblem& problem, Cost& cost) {
+  for (EnergyRow& row : cost.energy)
+    if (is_output(problem, row) && row.action == "write" &&
+        problem.roles.has_several_makers(*row.tensor) &&
+        problem.roles.makers[row.tensor->index()].front() != row.einsum)
+      scale(row, 2);
+}
+
 std::vector<BrokenModel> make_models() {
   std::vector<BrokenModel> models;
   const auto misreads = [&](const char* name,
@@ -288,6 +305,8 @@ std::vector<BrokenModel> make_models() {
   misreads("knows no padding", [](Workload& w, Arch&, Mapping&) {
     for (Rank& rank : w.ranks) rank.size += 8;
   });
+  misreads("forgets where the parts of a tensor begin", forget_where_parts_begin);
+  miscounts("writes the later parts of a tensor twice", write_later_parts_twice);
   miscounts("reads the first partial sums", read_first_sums);
   miscounts("forgets to drain", for_rows([](const BoundProblem& problem, EnergyRow& row) {
               if (is_output(problem, row) && row.action == "write") scale(row, 0);

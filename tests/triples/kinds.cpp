@@ -91,13 +91,17 @@ const std::vector<NamedKind>& named_kinds() {
                                                {"greedy_trees", &Kinds::greedy_trees},
                                                {"forwards", &Kinds::forwards},
                                                {"nested_regions", &Kinds::nested_regions},
-                                               {"rotations", &Kinds::rotations}};
+                                               {"rotations", &Kinds::rotations},
+                                               {"several_makers", &Kinds::several_makers}};
   return kinds;
 }
 
 Kinds kinds_of(const Triple& triple) {
   Kinds kinds;
+  std::set<std::string> made;
   for (const EinsumSpec& einsum : triple.einsums) {
+    kinds.several_makers =
+        kinds.several_makers || !made.insert(einsum.text.substr(0, einsum.text.find('['))).second;
     kinds.windowed_outputs = kinds.windowed_outputs || has_windowed_output(einsum);
     kinds.many_loops = kinds.many_loops || count_variables(einsum.text) >= 5;
   }

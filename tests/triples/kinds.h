@@ -17,8 +17,10 @@ struct Kinds {
   bool forwards = false;          ///< more splits that forward
   bool nested_regions = false;    ///< regions in regions of the same dimension
   bool rotations = false;         ///< tiles that peers share (`shared_by`)
+  bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
 };
-inline constexpr Kinds kAllKinds = {true, true, true, true, true, true, true, true, true, true};
+inline constexpr Kinds kAllKinds = {true, true, true, true, true, true,
+                                    true, true, true, true, true};
 /// What the tests draw.
 inline constexpr Kinds kTestedKinds = {.windowed_outputs = true,
                                        .leakage = true,
@@ -27,7 +29,8 @@ inline constexpr Kinds kTestedKinds = {.windowed_outputs = true,
                                        .greedy_trees = true,
                                        .forwards = true,
                                        .nested_regions = true,
-                                       .rotations = true};
+                                       .rotations = true,
+                                       .several_makers = true};
 
 struct NamedKind {
   const char* name;

@@ -34,12 +34,13 @@ struct BackwardOptions {
 /// - Tensors with several readers get the sum of what comes from each (`grad_A_from_READER`).
 /// - A maximum or minimum passes on to every element that equals it. A product (`prod`) divides by
 ///   its terms: its gradient is no number where one is 0.
-/// - A recurrence T[i+1] = f(T[i]) is walked backwards, by a recurrence of its own
-/// (`grad_T_passed`).
+/// - A recurrence T[i+1] = f(T[i]), also through several Einsums, is walked backwards, by a
+///   recurrence of its own (`grad_T_passed`).
+/// - Of a tensor that several Einsums make in parts, each gets its part of the gradient.
 /// - Operations on stored values: the result of exp, tanh, … is read, not computed again.
 ///
 /// Errors name the tensor: unknown names in the options, gradients of what no result depends on,
-/// recurrences through several Einsums (docs/refusals.md).
+/// recurrences that reach further back than one step (docs/refusals.md).
 Result<Workload> derive_backward(const Workload& forward, const BackwardOptions& options = {});
 
 /// The name of a tensor's gradient, `grad_T`.

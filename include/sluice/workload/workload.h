@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sluice/support/diagnostic.h"
@@ -78,7 +79,8 @@ struct Einsum {
   const TensorAccess& output() const { return accesses.back(); }
 };
 
-/// A cascade of Einsums, in execution order. A plain value.
+/// A cascade of Einsums, in execution order. A plain value. Several Einsums may make disjoint boxes
+/// of one tensor (concatenation); who reads it comes after all of them.
 struct Workload {
   std::string name;
   std::vector<Rank> ranks;
@@ -130,17 +132,19 @@ std::vector<TensorId> tensors_of(const Einsum& einsum);
 
 /// Tensors by their role in the whole workload; computed once.
 struct TensorRoles {
-  std::vector<std::optional<EinsumId>> producer;  ///< per tensor
-  std::vector<std::vector<EinsumId>> consumers;   ///< per tensor, ascending
-  bool is_intermediate(TensorId t) const {
-    return producer[t.index()].has_value() && !consumers[t.index()].empty();
+  std::vector<std::vector<EinsumId>> makers;     ///< per tensor, ascending; more than one: of boxes
+  std::vector<std::vector<EinsumId>> consumers;  ///< per tensor, ascending
+  bool is_made(TensorId t) const { return !makers[t.index()].empty(); }
+  bool has_several_makers(TensorId t) const { return makers[t.index()].size() > 1; }
+  /// The one Einsum that makes all of a tensor; none of an input, nor where there are several.
+  std::optional<EinsumId> sole_maker(TensorId t) const {
+    return makers[t.index()].size() == 1 ? std::optional(makers[t.index()][0]) : std::nullopt;
   }
+  bool is_intermediate(TensorId t) const { return is_made(t) && !consumers[t.index()].empty(); }
+  /// The Einsums that make or read a tensor, each once: the makers first.
+  std::vector<EinsumId> users(TensorId t) const;
   /// Used by two Einsums or more.
-  bool is_shared(TensorId t) const {
-    std::size_t users = producer[t.index()] ? 1 : 0;
-    for (EinsumId consumer : consumers[t.index()]) users += producer[t.index()] != consumer ? 1 : 0;
-    return users >= 2;
-  }
+  bool is_shared(TensorId t) const { return users(t).size() >= 2; }
 };
 TensorRoles tensor_roles(const Workload& workload);
 
@@ -151,6 +155,14 @@ TensorRoles tensor_roles(const Workload& workload);
 ExpressionScope tensor_set_scope(
     const Workload& workload, const TensorRoles& roles, EinsumId einsum,
     std::function<std::optional<ExpressionValue>(const std::string&)> extra = {});
+
+/// First and last of the indices that an expression takes over an Einsum's iteration space.
+std::pair<std::int64_t, std::int64_t> touched_range(const Einsum& einsum,
+                                                    const AffineExpression& index);
+/// The variables of a user of a tensor with several makers that walk a rank of it along which the
+/// makers' boxes differ, by their place in its iteration space.
+std::vector<bool> walks_parts(const Workload& workload, const TensorRoles& roles, EinsumId user,
+                              TensorId tensor);
 
 /// Number of values of a tensor (product of its rank sizes).
 std::int64_t tensor_volume(const Workload& workload, TensorId tensor);

@@ -82,11 +82,11 @@ TensorId input_called(const std::string& name, const std::string& file, const Wo
   const auto tensor = find_tensor(workload, name);
   std::vector<std::string> inputs;
   for (std::size_t t = 0; t < workload.tensors.size(); ++t)
-    if (!roles.producer[t]) inputs.push_back(workload.tensors[t].name);
+    if (!roles.is_made(TensorId(t))) inputs.push_back(workload.tensors[t].name);
   const std::string hint = fmt::format("inputs are {}", fmt::join(inputs, ", "));
   if (!tensor)
     throw Failure(ExitCode::kBadInput, fmt::format("{}: there is no tensor {}", file, name), hint);
-  if (roles.producer[tensor->index()])
+  if (roles.is_made(*tensor))
     throw Failure(ExitCode::kBadInput,
                   fmt::format("{}: {} is no input: an Einsum makes it", file, name), hint);
   return *tensor;

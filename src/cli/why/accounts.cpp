@@ -101,7 +101,7 @@ std::vector<ExchangeChoice> exchange_choices(const BoundProblem& problem, const 
     if (!on_chip && !keeps(problem, mapping, tensor, false)) continue;
     ExchangeChoice choice;
     choice.tensor = tensor;
-    choice.producer = *problem.roles.producer[t];
+    choice.producer = problem.roles.makers[t].front();
     choice.on_chip = on_chip;
     if (const StorageNode* node = outermost_node(problem, mapping.nodes, tensor))
       choice.memory = node->component;

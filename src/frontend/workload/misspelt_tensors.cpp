@@ -27,14 +27,14 @@ void warn_of_misspelt_tensors(ReadContext& context, const WorkloadSource& source
   const TensorRoles roles = tensor_roles(workload);
   std::vector<std::size_t> unread;  // of those that some Einsum makes
   for (std::size_t t = 0; t < workload.tensors.size(); ++t)
-    if (roles.producer[t] && roles.consumers[t].empty()) unread.push_back(t);
+    if (roles.is_made(TensorId(t)) && roles.consumers[t].empty()) unread.push_back(t);
   for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
     const Tensor& input = workload.tensors[t];
-    if (roles.producer[t] || roles.consumers[t].size() != 1) continue;
+    if (roles.is_made(TensorId(t)) || roles.consumers[t].size() != 1) continue;
     const EinsumId reader = roles.consumers[t].front();
     for (std::size_t m : unread) {
       const Tensor& made = workload.tensors[m];
-      if (*roles.producer[m] >= reader || made.ranks != input.ranks ||
+      if (roles.makers[m].front() >= reader || made.ranks != input.ranks ||
           !is_one_edit_apart(made.name, input.name) ||
           without_digits(made.name) == without_digits(input.name))
         continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "frontend/workload/index_boxes.h"
 #include "frontend/workload/iteration_space.h"
 #include "frontend/workload/rank_names.h"
 #include "sluice/support/error.h"
@@ -132,11 +133,18 @@ class RankSizes {
       for (std::size_t i = 0; i < access.projection.size(); ++i) {
         result.push_back(access.projection[i]);
         const RankId rank = workload_[access.tensor].ranks[i];
-        if (is_known(rank) && (declared_[rank.index()] || with_derived_sizes))
+        // Of a tensor in parts, this one may be the last.
+        const bool derives = with_derived_sizes &&
+                             !(makes_a_part(access) && !access.projection[i].is_plain_variable());
+        if (is_known(rank) && (declared_[rank.index()] || derives))
           result.push_back(below(access.projection[i], workload_[rank].size));
       }
     }
     return result;
+  }
+
+  bool makes_a_part(const TensorAccess& access) const {
+    return access.is_output && roles_.has_several_makers(access.tensor);
   }
 
   /// size - 1 - index >= 0
@@ -264,7 +272,7 @@ class RankSizes {
       Derived& rank = derived[workload_[access.tensor].ranks[i].index()];
       const std::int64_t size = std::max<std::int64_t>(extent->high + 1, 1);
       if (rank.place.node == nullptr) rank.place = place;
-      if (!access.projection[i].is_plain_variable()) {
+      if (!access.projection[i].is_plain_variable() || makes_a_part(access)) {
         rank.size = std::max(rank.size, size);
         continue;
       }
@@ -308,13 +316,63 @@ class RankSizes {
 
   void check_written() {
     for (std::size_t t = 0; t < workload_.tensors.size(); ++t) {
-      if (!roles_.producer[t]) continue;
+      const std::optional<EinsumId> maker = roles_.sole_maker(TensorId(t));
+      if (roles_.has_several_makers(TensorId(t))) check_parts(TensorId(t));
       for (const EinsumId reader : roles_.consumers[t])
-        for (std::size_t a = 0; a < workload_[reader].accesses.size(); ++a)
+        for (std::size_t a = 0; maker && a < workload_[reader].accesses.size(); ++a)
           if (const TensorAccess& access = workload_[reader].accesses[a];
               access.tensor == TensorId(t) && !access.is_output)
-            check_read(reader, a, *roles_.producer[t]);
+            check_read(reader, a, *maker);
     }
+  }
+
+  /// What several Einsums make: no value twice, and all that somebody reads.
+  void check_parts(TensorId tensor) {
+    const std::vector<EinsumId>& makers = roles_.makers[tensor.index()];
+    std::vector<IndexBox> parts;
+    for (const EinsumId maker : makers)
+      parts.push_back(box_of(maker, workload_[maker].accesses.size() - 1));
+    for (std::size_t b = 1; b < parts.size(); ++b)
+      for (std::size_t a = 0; a < b; ++a)
+        if (const IndexBox both = intersection(parts[a], parts[b]); !is_empty(both))
+          return error(source_.einsums[makers[b].index()].accesses.back().place,
+                       fmt::format("the Einsums {} and {} both make {} of {}",
+                                   workload_[makers[a]].name, workload_[makers[b]].name,
+                                   box_text(tensor, both), workload_[tensor].name),
+                       "Einsums that write one tensor make disjoint boxes of it");
+    if (has_initial_value(workload_[tensor].name)) return;
+    for (const EinsumId reader : roles_.consumers[tensor.index()])
+      for (std::size_t a = 0; a + 1 < workload_[reader].accesses.size(); ++a)
+        if (workload_[reader].accesses[a].tensor == tensor)
+          if (const auto gap = left_over(box_of(reader, a), parts))
+            return error(
+                source_.einsums[reader.index()].accesses[a].place,
+                fmt::format("{} reads {} of {}, which no Einsum makes", workload_[reader].name,
+                            box_text(tensor, *gap), workload_[tensor].name));
+  }
+
+  /// What an access touches of its tensor; padding apart.
+  IndexBox box_of(EinsumId einsum, std::size_t access) const {
+    const TensorAccess& of = workload_[einsum].accesses[access];
+    IndexBox box;
+    for (std::size_t r = 0; r < of.projection.size(); ++r) {
+      const auto extent = extent_of(of.projection[r], boxes_[einsum.index()]);
+      const std::int64_t size = workload_[workload_[of.tensor].ranks[r]].size;
+      box.push_back({std::max<std::int64_t>(extent->low, 0), std::min(extent->high, size - 1)});
+    }
+    return box;
+  }
+
+  /// `K 64 to 95`, for all ranks of the box that are not whole.
+  std::string box_text(TensorId tensor, const IndexBox& box) const {
+    std::vector<std::string> ranges;
+    for (std::size_t r = 0; r < box.size(); ++r)
+      if (const Rank& rank = workload_[workload_[tensor].ranks[r]];
+          box[r].high - box[r].low + 1 < rank.size)
+        ranges.push_back(box[r].low == box[r].high
+                             ? fmt::format("{} {}", rank.name, box[r].low)
+                             : fmt::format("{} {} to {}", rank.name, box[r].low, box[r].high));
+    return ranges.empty() ? "all" : fmt::format("{}", fmt::join(ranges, ", "));
   }
 
   void check_read(EinsumId reader, std::size_t a, EinsumId writer) {

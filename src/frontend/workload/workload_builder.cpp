@@ -97,8 +97,11 @@ class WorkloadBuilder {
   };
 
   void find_recurrences() {
+    std::unordered_map<std::string, int> n_makers;
+    for (const EinsumSource& einsum : source_.einsums) ++n_makers[einsum.accesses.back().tensor];
     for (const EinsumSource& einsum : source_.einsums) {
       const AccessSource& output = einsum.accesses.back();
+      if (n_makers[output.tensor] > 1) continue;
       for (std::size_t i = 0; i < output.axes.size(); ++i) {
         const AxisText& axis = output.axes[i];
         const auto rank = rank_name(axis);

@@ -13,7 +13,7 @@ class OrderChecker {
       : context_(context), source_(source), workload_(workload) {}
 
   void run() {
-    find_producers();
+    find_makers();
     for (std::size_t reader = 0; reader < workload_.einsums.size(); ++reader) {
       const Einsum& einsum = workload_.einsums[reader];
       for (std::size_t a = 0; a + 1 < einsum.accesses.size(); ++a) check_read(reader, a);
@@ -21,8 +21,6 @@ class OrderChecker {
   }
 
  private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
   void error(std::size_t einsum, std::size_t access, std::string message, std::string hint = {}) {
     const SourcePlace place = source_.einsums[einsum].accesses[access].place;
     context_.error_inside(*place.node, place.offset, std::move(message), std::move(hint));
@@ -30,26 +28,29 @@ class OrderChecker {
 
   const std::string& name(std::size_t einsum) const { return workload_.einsums[einsum].name; }
 
-  void find_producers() {
-    producer_.assign(workload_.tensors.size(), kNone);
+  void find_makers() {
+    makers_.resize(workload_.tensors.size());
+    for (std::size_t e = 0; e < workload_.einsums.size(); ++e)
+      makers_[workload_.einsums[e].output().tensor.index()].push_back(e);
     for (std::size_t e = 0; e < workload_.einsums.size(); ++e) {
       const Einsum& einsum = workload_.einsums[e];
-      std::size_t& producer = producer_[einsum.output().tensor.index()];
-      if (producer != kNone)
+      if (einsum.is_copy_operation && makers_[einsum.output().tensor.index()].size() > 1)
         error(e, einsum.accesses.size() - 1,
-              fmt::format("the tensor {} is written by two Einsums, {} and {}",
-                          workload_[einsum.output().tensor].name, name(producer), name(e)));
-      else
-        producer = e;
+              fmt::format("the copy {} makes a part of {}, which other Einsums make, too", name(e),
+                          workload_[einsum.output().tensor].name),
+              fmt::format("let the Einsum that makes {} write there itself",
+                          workload_[einsum.accesses.front().tensor].name));
     }
   }
 
   void check_read(std::size_t reader, std::size_t a) {
     const TensorAccess& read = workload_.einsums[reader].accesses[a];
-    const std::size_t producer = producer_[read.tensor.index()];
-    if (producer == kNone || producer < reader) return;
-    if (is_earlier_slice(read, workload_.einsums[producer].output())) return;
+    const std::vector<std::size_t>& makers = makers_[read.tensor.index()];
+    if (makers.empty() || makers.back() < reader) return;
     const std::string& tensor = workload_[read.tensor].name;
+    if (makers.size() > 1) return check_read_of_parts(reader, a, makers);
+    const std::size_t producer = makers.front();
+    if (is_earlier_slice(read, workload_.einsums[producer].output())) return;
     if (producer == reader)
       error(reader, a,
             fmt::format("the Einsum {} reads {}, which it writes itself", name(reader), tensor),
@@ -63,6 +64,20 @@ class OrderChecker {
             fmt::format("the Einsum {} reads {} before {} writes it", name(reader), tensor,
                         name(producer)),
             fmt::format("write {} before {}", name(producer), name(reader)));
+  }
+
+  /// Of what several Einsums make nothing is read before all of it is there.
+  void check_read_of_parts(std::size_t reader, std::size_t a,
+                           const std::vector<std::size_t>& makers) {
+    const std::string& tensor = workload_[workload_.einsums[reader].accesses[a].tensor].name;
+    const bool is_maker = std::find(makers.begin(), makers.end(), reader) != makers.end();
+    error(reader, a,
+          is_maker ? fmt::format("the Einsum {} reads {}, of which it makes a part, as does {}",
+                                 name(reader), tensor,
+                                 name(makers.front() == reader ? makers.back() : makers.front()))
+                   : fmt::format("the Einsum {} reads {} before {} makes its part of it",
+                                 name(reader), tensor, name(makers.back())),
+          "who reads a tensor that several Einsums make comes after all of them");
   }
 
   /// `T[i]` where `T[i+1]` is written.
@@ -85,8 +100,8 @@ class OrderChecker {
       if (seen[current]) continue;
       seen[current] = true;
       for (const TensorAccess& access : workload_.einsums[current].accesses) {
-        const std::size_t producer = producer_[access.tensor.index()];
-        if (!access.is_output && producer != kNone) open.push_back(producer);
+        const std::vector<std::size_t>& makers = makers_[access.tensor.index()];
+        if (!access.is_output) open.insert(open.end(), makers.begin(), makers.end());
       }
     }
     return false;
@@ -95,7 +110,7 @@ class OrderChecker {
   ReadContext& context_;
   const WorkloadSource& source_;
   const Workload& workload_;
-  std::vector<std::size_t> producer_;
+  std::vector<std::vector<std::size_t>> makers_;  ///< per tensor
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "frontend/names/tensor_set_reader.h"
 #include "frontend/yaml/map_reader.h"
@@ -161,7 +162,26 @@ class WorkloadReader {
       EinsumSource source = item->is_scalar() ? einsum_of_text(*item) : einsum_of_map(*item);
       if (context_.n_errors() == before) result.push_back(std::move(source));
     }
+    name_makers(result);
     return result;
+  }
+
+  /// Without a name an Einsum is called as what it makes: C, and others that make parts of it C_2,
+  /// C_3, …
+  static void name_makers(std::vector<EinsumSource>& einsums) {
+    std::set<std::string> taken, named_after;
+    for (const EinsumSource& einsum : einsums) {
+      if (!einsum.name.empty()) taken.insert(einsum.name);
+      if (!einsum.accesses.empty()) taken.insert(einsum.accesses.back().tensor);
+    }
+    for (EinsumSource& einsum : einsums) {
+      if (!einsum.name.empty() || einsum.accesses.empty()) continue;
+      const std::string& tensor = einsum.accesses.back().tensor;
+      einsum.name = tensor;
+      if (named_after.insert(tensor).second) continue;
+      for (int n = 2; !taken.insert(einsum.name).second; ++n)
+        einsum.name = fmt::format("{}_{}", tensor, n);
+    }
   }
 
   EinsumSource einsum_of_text(const YamlNode& node) {
@@ -174,7 +194,6 @@ class WorkloadReader {
   void set_text(EinsumSource& source, const YamlNode& node) {
     const auto parsed = parse(node, [&] { return parse_einsum(node.text, constants_); });
     if (!parsed) return;
-    if (source.name.empty()) source.name = parsed->output.tensor;
     for (const AccessText& input : parsed->inputs)
       source.accesses.push_back({input.tensor, input.axes, false, {&node, input.offset}, {}});
     source.accesses.push_back(

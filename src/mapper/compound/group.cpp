@@ -175,6 +175,16 @@ bool uses_copied_twice(const BoundProblem& problem, EinsumId einsum) {
   return false;
 }
 
+/// Whether a group has two users of a tensor with several makers, one of them a maker.
+bool meets_maker_of_part(const BoundProblem& problem, TensorId tensor, const Group& group) {
+  if (!problem.roles.has_several_makers(tensor)) return false;
+  const std::vector<EinsumId>& makers = problem.roles.makers[tensor.index()];
+  const std::vector<EinsumId> users = problem.roles.users(tensor);
+  const auto inside = [&](EinsumId e) { return group.has(e); };
+  return std::any_of(makers.begin(), makers.end(), inside) &&
+         std::count_if(users.begin(), users.end(), inside) > 1;
+}
+
 }  // namespace
 
 bool Group::is_internal(TensorId tensor) const { return contains(internal, tensor); }
@@ -187,8 +197,9 @@ std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, 
   for (std::size_t e = first; e < end; ++e)
     for (TensorId tensor : problem[EinsumId(e)].tensors) {
       if (contains(group.internal, tensor) || contains(group.external, tensor)) continue;
-      const auto& producer = problem.roles.producer[tensor.index()];
+      const auto producer = problem.roles.sole_maker(tensor);
       const auto& consumers = problem.roles.consumers[tensor.index()];
+      if (meets_maker_of_part(problem, tensor, group)) return std::nullopt;
       const bool made = producer && inside(*producer);
       const auto outside =
           std::count_if(consumers.begin(), consumers.end(), [&](EinsumId c) { return !inside(c); });
@@ -213,7 +224,7 @@ Group block_of(const BoundProblem& problem, const Group& outer, std::size_t firs
   for (std::size_t e = 0; e < block.size(); ++e)
     for (TensorId tensor : problem[block.einsum(e)].tensors) {
       if (contains(block.internal, tensor) || contains(block.external, tensor)) continue;
-      const auto& producer = problem.roles.producer[tensor.index()];
+      const auto producer = problem.roles.sole_maker(tensor);
       const auto& consumers = problem.roles.consumers[tensor.index()];
       const bool internal = outer.is_internal(tensor) && producer && inside(*producer) &&
                             std::all_of(consumers.begin(), consumers.end(), inside);

@@ -76,7 +76,7 @@ class GroupSearch {
   /// What others make comes from the outermost memory where an Einsum is priced alone: the same for
   /// all of its nests. Not for a copy out of the group, which would be free there.
   bool comes_from_root(EinsumId einsum, TensorId tensor) const {
-    if (problem_.roles.producer[tensor.index()] == einsum) return false;
+    if (problem_.workload[einsum].output().tensor == tensor) return false;
     const Einsum& reader = problem_.workload[einsum];
     return !reader.is_copy_operation || group_.is_internal(reader.output().tensor);
   }
@@ -185,7 +185,7 @@ class GroupSearch {
           limits_);
       // What other blocks read stays where the frame around has it.
       std::erase_if(found->search->root_.tensors, [&](TensorId tensor) {
-        const auto& producer = problem_.roles.producer[tensor.index()];
+        const auto producer = problem_.roles.sole_maker(tensor);
         return group_.is_internal(tensor) && producer && found->group.has(*producer);
       });
     }

@@ -9,9 +9,10 @@ namespace {
 std::vector<std::vector<std::size_t>> predecessors(const TensorRoles& roles,
                                                    std::size_t n_einsums) {
   std::vector<std::vector<std::size_t>> before(n_einsums);
-  for (std::size_t t = 0; t < roles.producer.size(); ++t)
+  for (std::size_t t = 0; t < roles.makers.size(); ++t)
     for (const EinsumId consumer : roles.consumers[t])
-      if (roles.producer[t]) before[consumer.index()].push_back(roles.producer[t]->index());
+      for (const EinsumId maker : roles.makers[t])
+        before[consumer.index()].push_back(maker.index());
   return before;
 }
 
@@ -57,9 +58,9 @@ class OrderWalk {
 }  // namespace
 
 bool has_recurrence(const TensorRoles& roles) {
-  for (std::size_t t = 0; t < roles.producer.size(); ++t)
+  for (std::size_t t = 0; t < roles.makers.size(); ++t)
     for (const EinsumId consumer : roles.consumers[t])
-      if (roles.producer[t] && consumer <= *roles.producer[t]) return true;
+      if (roles.is_made(TensorId(t)) && consumer <= roles.makers[t].back()) return true;
   return false;
 }
 

@@ -114,7 +114,9 @@ const std::vector<Row>& table() {
        has_several_einsums},
       {In::kGroups, "other groups",
        "groups of Einsums that are not consecutive, that produce a tensor which others need too, "
-       "or that exchange tensors in several memories; frames within frames",
+       "or that exchange tensors in several memories, or that make a part of a tensor which "
+       "another "
+       "of them makes or reads; frames within frames",
        has_several_einsums},
       {In::kGroups, "ports",
        "loops over several instances of the outermost memory; frames begin below its nodes",

@@ -24,6 +24,11 @@ std::int32_t walked_rank(const SpineLoop& loop, TensorId tensor) {
   return -1;
 }
 
+bool has_leader(const Template& templ) {
+  return std::any_of(templ.loops.begin(), templ.loops.end(),
+                     [](const LoopPlace& loop) { return loop.leads; });
+}
+
 std::int64_t smallest_prime(std::int64_t n) {
   for (std::int64_t p = 2; p * p <= n; ++p)
     if (n % p == 0) return p;
@@ -39,7 +44,8 @@ struct Drawer::Draft {
   const fused::EinsumShape* shape = nullptr;
   const Template* templ = nullptr;
   Trips trips, rest;
-  std::vector<bool> given;  ///< per place: as the prefix has it
+  std::vector<bool> given;   ///< per place: as the prefix has it
+  std::vector<bool> closed;  ///< per place: no loop may stand there
   std::uint32_t free_gap =
       0;  ///< fused loops from this gap on are not above a tensor of the prefix
 
@@ -50,12 +56,25 @@ struct Drawer::Draft {
         templ(&space.templates(e)[index]),
         trips(templ->loops.size(), 1),
         rest(shape->sizes),
-        given(templ->loops.size(), false) {}
+        given(templ->loops.size(), false),
+        closed(templ->loops.size(), false) {}
 
   const LoopPlace& loop(std::size_t place) const { return templ->loops[place]; }
   void set(std::size_t place, std::int64_t count) {
     rest[loop(place).variable] = rest[loop(place).variable] * trips[place] / count;
     trips[place] = count;
+  }
+  /// Whether a loop can still be put there.
+  bool is_open(std::size_t place) const { return trips[place] == 1 && !closed[place]; }
+  /// Whether a loop there would let the nodes above its gap sink through it: the same nest without
+  /// it there, and further out, is another template's.
+  bool lets_sink(std::size_t place) const {
+    if (!loop(place).stopped) return false;
+    for (std::size_t other = 0; other < place; ++other)
+      if (loop(other).gap == loop(place).gap && trips[other] > 1 &&
+          fused::stops_nodes(*templ, other))
+        return false;
+    return true;
   }
   const Slot* shared_slot(std::uint32_t tensor) const {
     for (const Slot& slot : templ->slots)
@@ -77,8 +96,13 @@ std::optional<std::uint32_t> Drawer::pick_template(const Spine& prefix, std::siz
     if (agrees) fitting.push_back(&group);
   }
   if (fitting.empty()) return std::nullopt;
-  if (is_plain_) keep_furthest_out(&fitting);
-  return random_.pick(random_.pick(fitting)->templates);
+  if (!is_plain_) return random_.pick(random_.pick(fitting)->templates);
+  keep_furthest_out(&fitting);
+  const std::vector<std::uint32_t>& templates = random_.pick(fitting)->templates;
+  std::uint32_t picked = random_.pick(templates);
+  for (int i = 0; i < kTriesPerChoice && has_leader(space_.templates(e)[picked]); ++i)
+    picked = random_.pick(templates);
+  return picked;
 }
 
 void Drawer::keep_furthest_out(std::vector<const BackingGroup*>* groups) const {
@@ -163,6 +187,43 @@ std::int64_t Drawer::most_trips(const Draft& draft, std::size_t place) const {
   return room ? most : 1;
 }
 
+/// The loops without which a template is another one: each that leads its gap, below which none
+/// stands before it and some late one after it.
+bool Drawer::draw_leaders(Draft* draft) {
+  for (std::size_t l = 0; l < draft->trips.size(); ++l) {
+    if (!draft->loop(l).leads) continue;
+    std::vector<std::size_t> late;
+    for (std::size_t p = 0; p < draft->trips.size(); ++p) {
+      if (draft->loop(p).gap != draft->loop(l).gap) continue;
+      if (p < l) {
+        draft->closed[p] = true;
+        if (draft->trips[p] > 1) return false;
+      } else if (draft->loop(p).late) {
+        late.push_back(p);
+      }
+    }
+    const auto runs = [&](std::size_t p) { return draft->trips[p] > 1; };
+    if (!runs(l) && !draw_loop(draft, l)) return false;
+    if (std::any_of(late.begin(), late.end(), runs)) continue;
+    random_.shuffle(&late);
+    if (std::none_of(late.begin(), late.end(), [&](std::size_t p) { return draw_loop(draft, p); }))
+      return false;
+  }
+  return true;
+}
+
+/// A loop of several steps, if there can be one.
+bool Drawer::draw_loop(Draft* draft, std::size_t place) {
+  if (draft->loop(place).gap < draft->free_gap) return false;
+  const std::int64_t most = most_trips(*draft, place);
+  const auto& divisors = choices_.divisors_of(draft->rest[draft->loop(place).variable]);
+  const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
+  if (end - divisors.begin() < 2) return false;
+  const auto several = static_cast<std::size_t>(end - divisors.begin()) - 1;
+  draft->set(place, divisors[1 + random_.below(several)]);
+  return true;
+}
+
 /// A divisor of what is left of the variable, each as likely.
 std::int64_t Drawer::draw_trips(const Draft& draft, std::size_t place) {
   const std::int64_t most = most_trips(draft, place);
@@ -185,7 +246,7 @@ void Drawer::draw_fanouts(Draft* draft) {
     random_.shuffle(&places);
     for (const bool fill : {false, true}) {
       for (const std::size_t p : places) {
-        if (draft->trips[p] > 1) continue;
+        if (!draft->is_open(p)) continue;
         const std::int64_t most = most_trips(*draft, p);
         const auto& divisors = choices_.divisors_of(draft->rest[draft->loop(p).variable]);
         const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
@@ -199,7 +260,7 @@ void Drawer::draw_fanouts(Draft* draft) {
 void Drawer::draw_fused(Draft* draft) {
   std::vector<std::size_t> places;
   for (std::size_t p = 0; p < draft->trips.size(); ++p)
-    if (draft->loop(p).fused && draft->loop(p).gap >= draft->free_gap && draft->trips[p] == 1)
+    if (draft->loop(p).fused && draft->loop(p).gap >= draft->free_gap && draft->is_open(p))
       places.push_back(p);
   random_.shuffle(&places);
   const double density = random_.unit();
@@ -212,23 +273,26 @@ bool Drawer::draw_rest(Draft* draft) {
   for (std::uint32_t v = 0; v < draft->rest.size(); ++v) {
     std::vector<std::size_t> places;
     for (std::size_t p = 0; p < draft->trips.size(); ++p)
-      if (draft->loop(p).variable == v && !draft->loop(p).fused && draft->trips[p] == 1)
+      if (draft->loop(p).variable == v && !draft->loop(p).fused && draft->is_open(p))
         places.push_back(p);
     random_.shuffle(&places);
+    std::stable_partition(places.begin(), places.end(),
+                          [&](std::size_t p) { return !draft->loop(p).stopped; });
     std::optional<std::size_t> last;
     for (const std::size_t p : places) {
       if (!draft->loop(p).spatial && !last) {
         last = p;
         continue;
       }
-      draft->set(p, draw_trips(*draft, p));
+      if (!draft->lets_sink(p)) draft->set(p, draw_trips(*draft, p));
     }
     if (last) draft->set(*last, draft->rest[v]);
     if (draft->rest[v] == 1) continue;
     // Only fused loops are left for it.
     for (std::size_t p = 0; p < draft->trips.size() && draft->rest[v] > 1; ++p) {
       const LoopPlace& loop = draft->loop(p);
-      if (loop.variable != v || draft->given[p] || (loop.fused && loop.gap < draft->free_gap))
+      if (loop.variable != v || draft->given[p] || draft->closed[p] ||
+          (loop.fused && loop.gap < draft->free_gap))
         continue;
       const std::int64_t all = draft->rest[v] * draft->trips[p];
       if (all <= most_trips(*draft, p)) draft->set(p, all);
@@ -259,7 +323,7 @@ bool Drawer::raise_one(ComponentId memory, Draft* draft) {
         if (outer.variable != inner.variable || outer.gap >= slot.gap || outer.spatial) continue;
         const bool may_grow = !outer.fused || (!draft->given[out] && outer.gap >= draft->free_gap &&
                                                most_trips(*draft, out) > 1);
-        if (may_grow) moves.emplace_back(in, out);
+        if (may_grow && !draft->closed[out] && !draft->lets_sink(out)) moves.emplace_back(in, out);
       }
     }
   }
@@ -294,6 +358,7 @@ ChoicePtr Drawer::draw(const Spine& prefix, std::size_t e, Spine* joined) {
         draft.free_gap = std::max(draft.free_gap, draft.shared_slot(tensor)->gap);
     if (!place_open_loops(prefix, 0, &draft)) continue;
     draw_steps(&draft);
+    if (!draw_leaders(&draft)) continue;
     draw_fanouts(&draft);
     if (!is_plain_) draw_fused(&draft);
     ChoicePtr choice = finish(&draft, i >= kTriesPerChoice / 2);
@@ -317,6 +382,41 @@ ChoicePtr Drawer::redraw_unfused(std::size_t e, const EinsumChoice& choice) {
     }
     draw_fanouts(&draft);
     if (ChoicePtr redrawn = finish(&draft, i >= kTriesPerChoice / 2)) return redrawn;
+  }
+  return nullptr;
+}
+
+/// Gives each fused loop of a choice, in order, a place in another template.
+bool Drawer::place_fused_loops(const EinsumChoice& choice, Draft* draft) {
+  const Template& templ = space_.templates(draft->einsum)[choice.templ];
+  std::size_t p = 0;
+  for (std::size_t l = 0; l < choice.trips.size(); ++l) {
+    const LoopPlace& loop = templ.loops[l];
+    if (!loop.fused || choice.trips[l] == 1) continue;
+    const auto is_alike = [&](const LoopPlace& place) {
+      return place.fused && place.variable == loop.variable && place.spatial == loop.spatial &&
+             place.component == loop.component && place.dimension == loop.dimension;
+    };
+    while (p < draft->trips.size() && !is_alike(draft->loop(p))) ++p;
+    if (p == draft->trips.size()) return false;
+    draft->given[p] = true;
+    draft->set(p++, choice.trips[l]);
+  }
+  return true;
+}
+
+ChoicePtr Drawer::redraw_alike(std::size_t e, const EinsumChoice& choice) {
+  const auto& groups = space_.backings(e);
+  const auto group = std::find_if(groups.begin(), groups.end(), [&](const BackingGroup& own) {
+    return std::binary_search(own.templates.begin(), own.templates.end(), choice.templ);
+  });
+  for (int i = 0; group != groups.end() && i < kTriesPerChoice && !is_cancelled(cancel_); ++i) {
+    Draft draft(space_, e, random_.pick(group->templates));
+    draft.free_gap = std::numeric_limits<std::uint32_t>::max();
+    if (!place_fused_loops(choice, &draft) || !draw_leaders(&draft)) continue;
+    draw_fanouts(&draft);
+    ChoicePtr redrawn = finish(&draft, i >= kTriesPerChoice / 2);
+    if (redrawn && redrawn->compatibility == choice.compatibility) return redrawn;
   }
   return nullptr;
 }

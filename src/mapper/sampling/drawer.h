@@ -35,13 +35,18 @@ class Drawer {
   bool mend(Genome* genome, std::size_t first);
   /// The same template and fused loops with other trip counts below; null after some tries.
   ChoicePtr redraw_unfused(std::size_t einsum, const EinsumChoice& choice);
+  /// Another template that exchanges all tensors in the same way; null after some tries.
+  ChoicePtr redraw_alike(std::size_t einsum, const EinsumChoice& choice);
 
  private:
   struct Draft;
   std::optional<std::uint32_t> pick_template(const fused::Spine& prefix, std::size_t einsum);
   void keep_furthest_out(std::vector<const BackingGroup*>* groups) const;
+  bool place_fused_loops(const EinsumChoice& choice, Draft* draft);
   bool place_open_loops(const fused::Spine& prefix, std::size_t loop, Draft* draft);
   void draw_steps(Draft* draft);
+  bool draw_leaders(Draft* draft);
+  bool draw_loop(Draft* draft, std::size_t place);
   void draw_fanouts(Draft* draft);
   void draw_fused(Draft* draft);
   bool draw_rest(Draft* draft);

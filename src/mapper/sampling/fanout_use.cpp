@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
+#include <optional>
 
 #include "mapper/shape/trip_choices.h"
 #include "trip_walk.h"
@@ -10,16 +10,164 @@
 namespace sluice::sampling {
 namespace {
 
-/// Steps of walking over tile shapes before one use is given up, and uses before a template is.
-/// Those with large outer loops come first: they hold least.
+/// Steps of walking over tile shapes before one use is given up, uses before a template is, and
+/// partial uses looked at. Tile shapes with large outer loops come first: they hold least.
 constexpr int kStepsPerUse = 1000;
 constexpr int kUsesPerTemplate = 10;
-/// More ways than this of using the fanouts are not gone through.
-constexpr std::size_t kWaysOfUse = 1000;
+constexpr int kPartsPerTemplate = 20000;
 
 bool belongs(const fused::LoopPlace& loop, const DemandingFanout& fanout) {
   return loop.spatial && loop.component == fanout.component && loop.dimension == fanout.dimension;
 }
+
+/// The largest use of a template's fanouts, one after the other, with a tile shape that fits: large
+/// uses first, and none below tiles that are too large with all other loops further out.
+class UseSearch {
+ public:
+  UseSearch(const MapSpace& space, std::size_t einsum, std::uint32_t t,
+            const std::vector<DemandingFanout>& fanouts)
+      : space_(space),
+        einsum_(einsum),
+        t_(t),
+        templ_(space.templates(einsum)[t]),
+        fanouts_(fanouts),
+        trips_(templ_.loops.size(), 0),
+        rest_(space.shape(einsum).sizes) {
+    for (const DemandingFanout& fanout : fanouts) {
+      auto& places = places_.emplace_back();
+      for (std::size_t l = 0; l < templ_.loops.size(); ++l)
+        if (belongs(templ_.loops[l], fanout)) places.push_back(l);
+    }
+  }
+
+  void run() { choose_fanout(0); }
+  /// Nothing where no tile shape that fits was found.
+  const std::optional<std::vector<double>>& best() const { return best_; }
+  /// Whether that is so because there is none.
+  bool is_certain() const { return certain_; }
+
+ private:
+  void choose_fanout(std::size_t d) {
+    if (over() || is_beaten(d) || space_.overfull(einsum_, t_, outermost(false))) return;
+    if (d == fanouts_.size()) {
+      try_use();
+      return;
+    }
+    std::vector<std::pair<double, std::vector<std::int64_t>>> choices;
+    list_choices(d, 0, 1, &choices);
+    std::sort(choices.begin(), choices.end(), std::greater<>());
+    for (const auto& [used, trips] : choices) {
+      give(d, trips);
+      used_.push_back(used);
+      choose_fanout(d + 1);
+      used_.pop_back();
+      take_back(d);
+    }
+  }
+
+  bool over() {
+    if (parts_++ < kPartsPerTemplate && tries_ < kUsesPerTemplate) return false;
+    certain_ = false;
+    return true;
+  }
+
+  /// Whether no use that begins so is larger than the best one.
+  bool is_beaten(std::size_t d) const {
+    if (!best_) return false;
+    std::vector<double> largest = used_;
+    for (; d < fanouts_.size(); ++d) largest.push_back(fanouts_[d].wanted);
+    return largest <= *best_;
+  }
+
+  void list_choices(std::size_t d, std::size_t i, std::int64_t instances,
+                    std::vector<std::pair<double, std::vector<std::int64_t>>>* choices) {
+    if (i == places_[d].size()) {
+      std::vector<std::int64_t> trips;
+      for (const std::size_t l : places_[d]) trips.push_back(trips_[l]);
+      choices->emplace_back(std::min(static_cast<double>(instances), fanouts_[d].wanted), trips);
+      for (const std::size_t l : places_[d]) trips_[l] = 0;
+      for (std::size_t n = 0; n < trips.size(); ++n) trips_[places_[d][n]] = trips[n];
+      return;
+    }
+    const std::size_t l = places_[d][i];
+    std::int64_t& rest = rest_[templ_.loops[l].variable];
+    for (const std::int64_t trips : divisors_.divisors_of(rest)) {
+      if (instances * trips > fanouts_[d].fanout) break;
+      trips_[l] = trips;
+      rest /= trips;
+      list_choices(d, i + 1, instances * trips, choices);
+      rest *= trips;
+    }
+    trips_[l] = 0;
+  }
+
+  void give(std::size_t d, const std::vector<std::int64_t>& trips) {
+    for (std::size_t i = 0; i < trips.size(); ++i) {
+      trips_[places_[d][i]] = trips[i];
+      rest_[templ_.loops[places_[d][i]].variable] /= trips[i];
+    }
+  }
+
+  void take_back(std::size_t d) {
+    for (const std::size_t l : places_[d]) {
+      rest_[templ_.loops[l].variable] *= trips_[l];
+      trips_[l] = 0;
+    }
+  }
+
+  /// What is left of each variable in its outermost loop that is free, or that is temporal: no
+  /// tile can be smaller.
+  Trips outermost(bool temporal) const {
+    Trips result = trips_, rest = rest_;
+    for (std::size_t l = 0; l < result.size(); ++l) {
+      if (result[l] != 0) continue;
+      result[l] = 1;
+      if (!temporal || !templ_.loops[l].spatial)
+        std::swap(result[l], rest[templ_.loops[l].variable]);
+    }
+    return result;
+  }
+
+  bool fits(const Trips& trips) const {
+    return !space_.overfull(einsum_, t_, trips) &&
+           space_.price_alone(einsum_, *space_.make_choice(einsum_, t_, trips));
+  }
+
+  bool factorises(const Trips& trips) const {
+    Trips rest = space_.shape(einsum_).sizes;
+    for (std::size_t l = 0; l < trips.size(); ++l) rest[templ_.loops[l].variable] /= trips[l];
+    return std::all_of(rest.begin(), rest.end(), [](std::int64_t left) { return left == 1; });
+  }
+
+  void try_use() {
+    const Trips least = outermost(true);
+    bool found = factorises(least) && space_.keeps_limits(einsum_, t_, least) && fits(least);
+    if (!found) {
+      ++tries_;
+      walk_trips(
+          space_, einsum_, t_, trips_, kStepsPerUse, [] { return false; },
+          [&](const Trips& all) { return !(found = fits(all)); });
+    }
+    if (found)
+      best_ = used_;
+    else
+      certain_ = false;
+  }
+
+  const MapSpace& space_;
+  const std::size_t einsum_;
+  const std::uint32_t t_;
+  const fused::Template& templ_;
+  const std::vector<DemandingFanout>& fanouts_;
+  std::vector<std::vector<std::size_t>> places_;  ///< per fanout
+  Trips trips_;                                   ///< per place; 0: not chosen
+  Trips rest_;                                    ///< per variable
+  std::vector<double> used_;                      ///< of the fanouts chosen
+  std::optional<std::vector<double>> best_;
+  bool certain_ = true;
+  int parts_ = 0, tries_ = 0;
+  fused::TripChoices divisors_;
+};
 
 }  // namespace
 
@@ -51,65 +199,27 @@ bool FanoutUse::is_enough(std::size_t einsum, std::uint32_t t, const Trips& trip
   const std::vector<double> used = capped_use(fanouts, templ, trips);
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = most_.try_emplace({einsum, templ.placement});
-  const std::vector<fused::Template>& templates = space_.templates(einsum);
-  for (std::uint32_t other = 0; is_new && other < templates.size(); ++other)
-    if (templates[other].placement == templ.placement)
-      at->second = std::max(at->second, most(einsum, other, fanouts));
+  if (is_new) at->second = most(einsum, templ.placement, fanouts);
   return used >= at->second;
 }
 
-/// The largest use, fanout by fanout, with a tile shape that fits.
-std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t t,
+/// The largest use of a placement's templates. Where none of them is known to have a tile shape
+/// that fits, but may have one, only what fills every fanout lies in the space for sure.
+std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t placement,
                                     const std::vector<DemandingFanout>& fanouts) const {
-  const fused::Template& templ = space_.templates(einsum)[t];
-  Trips only_fanouts(templ.loops.size(), 1);
-  std::vector<std::size_t> places;
-  for (std::size_t l = 0; l < templ.loops.size(); ++l)
-    if (std::any_of(fanouts.begin(), fanouts.end(),
-                    [&](const DemandingFanout& fanout) { return belongs(templ.loops[l], fanout); }))
-      places.push_back(l);
-  std::set<std::pair<std::vector<double>, Trips>, std::greater<>> choices;
-  Trips rest = space_.shape(einsum).sizes;
-  const std::function<void(std::size_t)> choose = [&](std::size_t i) {
-    if (choices.size() > kWaysOfUse) return;
-    if (i == places.size()) {
-      choices.insert({capped_use(fanouts, templ, only_fanouts), only_fanouts});
-      return;
-    }
-    const fused::LoopPlace& loop = templ.loops[places[i]];
-    const std::int64_t all = rest[loop.variable];
-    const std::int64_t fanout =
-        space_.problem().arch[loop.component].spatial[loop.dimension].fanout;
-    for (std::int64_t trips = 1; trips <= std::min(all, fanout); ++trips) {
-      if (all % trips != 0) continue;
-      only_fanouts[places[i]] = trips;
-      rest[loop.variable] = all / trips;
-      choose(i + 1);
-    }
-    only_fanouts[places[i]] = 1;
-    rest[loop.variable] = all;
-  };
-  choose(0);
-  if (choices.size() > kWaysOfUse) choices.clear();
-  int tries = 0;
-  for (const auto& [used, trips] : choices) {
-    Trips fixed(trips.size(), 0);
-    for (std::size_t place : places) fixed[place] = trips[place];
-    bool fits = false;
-    walk_trips(
-        space_, einsum, t, fixed, kStepsPerUse, [] { return false; },
-        [&](const Trips& all) {
-          fits = !space_.overfull(einsum, t, all) &&
-                 space_.fits_alone(einsum, *space_.make_choice(einsum, t, all));
-          return !fits;
-        });
-    if (fits) return used;
-    if (++tries == kUsesPerTemplate) break;
+  const std::vector<fused::Template>& templates = space_.templates(einsum);
+  std::vector<double> best;
+  bool certain = true;
+  for (std::uint32_t t = 0; t < templates.size(); ++t) {
+    if (templates[t].placement != placement) continue;
+    UseSearch search(space_, einsum, t, fanouts);
+    search.run();
+    if (search.best()) best = std::max(best, *search.best());
+    certain = certain && search.is_certain();
   }
-  // Not known: only what fills every fanout lies in the space for sure.
-  std::vector<double> full;
-  for (const DemandingFanout& fanout : fanouts) full.push_back(fanout.wanted);
-  return full;
+  if (best.empty() && !certain)
+    for (const DemandingFanout& fanout : fanouts) best.push_back(fanout.wanted);
+  return best;
 }
 
 }  // namespace sluice::sampling

@@ -25,7 +25,7 @@ class FanoutUse {
   bool is_enough(std::size_t einsum, std::uint32_t templ, const Trips& trips);
 
  private:
-  std::vector<double> most(std::size_t einsum, std::uint32_t templ,
+  std::vector<double> most(std::size_t einsum, std::uint32_t placement,
                            const std::vector<DemandingFanout>& fanouts) const;
 
   const MapSpace& space_;

@@ -120,13 +120,16 @@ ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) con
   return choice;
 }
 
-/// Least bits of a slot's tile: of one access, no second buffer.
+/// Least bits of a slot's tile: of one access. A double buffer holds two where loops above it have
+/// several steps.
 double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slot,
                            const Trips& trips) const {
   std::vector<std::int64_t> tile(shapes_[e].sizes);
+  bool moves = false;
   const auto step_into = [&](std::size_t l) {
     std::int64_t& inside = tile[templ.loops[l].variable];
     inside = fused::tile_inside(inside, trips[l]);
+    moves = moves || (!templ.loops[l].spatial && fused::trip_count(trips[l]) > 1);
   };
   for (std::size_t l = 0; l < trips.size(); ++l)
     if (templ.loops[l].gap < slot.gap) step_into(l);
@@ -140,7 +143,10 @@ double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slo
       own *= static_cast<double>(tile_extent(index, tile.data()) - index.slack);
     volume = std::max(volume, own);
   }
-  return volume * bound.components[slot.component.index()].bits_per_value[slot.tensor];
+  const bool twice =
+      moves && !slot.persistent && fused::is_double_buffered(problem_.arch[slot.component]);
+  return (twice ? 2 : 1) * volume *
+         bound.components[slot.component.index()].bits_per_value[slot.tensor];
 }
 
 std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
@@ -159,14 +165,14 @@ std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
   return std::nullopt;
 }
 
-bool MapSpace::fits_alone(std::size_t e, const EinsumChoice& choice) const {
+std::optional<CostTotals> MapSpace::price_alone(std::size_t e, const EinsumChoice& choice) const {
   const std::uint32_t list = templates_.list_of(e);
   EinsumShape shape = shapes_[templates_.first_einsums()[list]];  // alike, and its names are known
   shape.einsum = EinsumId(0);
   shape.recurrence = {};
   const Mapping nest = fused::build_mapping(
       alone_[list], {{&shape, &templates_[e][choice.templ], &choice.compatibility, choice.trips}});
-  return evaluate_totals(alone_[list], nest, options_.policy).has_value();
+  return evaluate_totals(alone_[list], nest, options_.policy);
 }
 
 std::optional<fused::Spine> MapSpace::join(const fused::Spine& prefix, std::size_t e,

@@ -66,6 +66,8 @@ class MapSpace {
   const std::vector<BackingGroup>& backings(std::size_t einsum) const {
     return backings_[templates_.list_of(einsum)];
   }
+  /// Einsums of one list have the same choices.
+  std::uint32_t list_of(std::size_t einsum) const { return templates_.list_of(einsum); }
   /// Local indices of an Einsum's shared tensors, ascending.
   const std::vector<std::uint32_t>& shared_tensors(std::size_t einsum) const {
     return shared_[templates_.list_of(einsum)];
@@ -81,8 +83,8 @@ class MapSpace {
   /// may still refuse what passes.
   std::optional<ComponentId> overfull(std::size_t einsum, std::uint32_t templ,
                                       const Trips& trips) const;
-  /// Whether the model takes the Einsum's nest as a mapping of that Einsum alone.
-  bool fits_alone(std::size_t einsum, const EinsumChoice& choice) const;
+  /// Price of the Einsum's nest as a mapping of that Einsum alone; nothing where it is illegal.
+  std::optional<CostTotals> price_alone(std::size_t einsum, const EinsumChoice& choice) const;
 
   /// The spine after an Einsum is joined to those before it; none where they do not match.
   std::optional<fused::Spine> join(const fused::Spine& prefix, std::size_t einsum,

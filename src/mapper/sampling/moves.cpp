@@ -9,6 +9,15 @@ namespace {
 
 using fused::LoopPlace;
 
+/// A choice with other trip counts, if the space has it.
+ChoicePtr with_trips(std::size_t e, const EinsumChoice& choice, Trips trips, const MapSpace& space,
+                     FanoutUse* use) {
+  if (!space.keeps_limits(e, choice.templ, trips) || space.overfull(e, choice.templ, trips) ||
+      !use->is_enough(e, choice.templ, trips))
+    return nullptr;
+  return space.make_choice(e, choice.templ, std::move(trips));
+}
+
 class Neighbourhood {
  public:
   Neighbourhood(const Genome& genome, const MapSpace& space, FanoutUse* use, Drawer* drawer)
@@ -23,31 +32,13 @@ class Neighbourhood {
   }
 
  private:
-  /// A choice with other trip counts, if the space has it.
   ChoicePtr changed(std::size_t e, Trips trips) const {
-    const std::uint32_t t = genome_[e]->templ;
-    if (!space_.keeps_limits(e, t, trips) || space_.overfull(e, t, trips) ||
-        !use_.is_enough(e, t, trips))
-      return nullptr;
-    return space_.make_choice(e, t, std::move(trips));
+    return with_trips(e, *genome_[e], std::move(trips), space_, &use_);
   }
 
   std::optional<Genome> shift_factor() {
     const std::size_t e = random_.below(genome_.size());
-    const auto& loops = space_.templates(e)[genome_[e]->templ].loops;
-    std::vector<std::pair<std::size_t, std::size_t>> moves;
-    for (std::size_t from = 0; from < loops.size(); ++from)
-      for (std::size_t to = 0; to < loops.size(); ++to)
-        if (from != to && !loops[from].fused && !loops[to].fused && genome_[e]->trips[from] > 1 &&
-            loops[from].variable == loops[to].variable)
-          moves.emplace_back(from, to);
-    if (moves.empty()) return std::nullopt;
-    const auto [from, to] = random_.pick(moves);
-    Trips trips = genome_[e]->trips;
-    const std::int64_t prime = random_.pick(primes_of(trips[from]));
-    trips[from] /= prime;
-    trips[to] *= prime;
-    return with(e, changed(e, std::move(trips)));
+    return with(e, sampling::shift_factor(e, *genome_[e], space_, &use_, &random_));
   }
 
   std::optional<Genome> redraw_unfused() {
@@ -162,6 +153,24 @@ class Neighbourhood {
 };
 
 }  // namespace
+
+ChoicePtr shift_factor(std::size_t e, const EinsumChoice& choice, const MapSpace& space,
+                       FanoutUse* use, RandomSource* random) {
+  const auto& loops = space.templates(e)[choice.templ].loops;
+  std::vector<std::pair<std::size_t, std::size_t>> moves;
+  for (std::size_t from = 0; from < loops.size(); ++from)
+    for (std::size_t to = 0; to < loops.size(); ++to)
+      if (from != to && !loops[from].fused && !loops[to].fused && choice.trips[from] > 1 &&
+          loops[from].variable == loops[to].variable)
+        moves.emplace_back(from, to);
+  if (moves.empty()) return nullptr;
+  const auto [from, to] = random->pick(moves);
+  Trips trips = choice.trips;
+  const std::int64_t prime = random->pick(primes_of(trips[from]));
+  trips[from] /= prime;
+  trips[to] *= prime;
+  return with_trips(e, choice, std::move(trips), space, use);
+}
 
 std::optional<Genome> draw_neighbour(const Genome& genome, const MapSpace& space, FanoutUse* use,
                                      Drawer* drawer) {

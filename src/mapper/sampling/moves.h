@@ -15,6 +15,11 @@ namespace sluice::sampling {
 std::optional<Genome> draw_neighbour(const Genome& genome, const MapSpace& space, FanoutUse* use,
                                      Drawer* drawer);
 
+/// The choice with a prime factor moved between two of its loops that nobody shares, if the space
+/// has that one.
+ChoicePtr shift_factor(std::size_t einsum, const EinsumChoice& choice, const MapSpace& space,
+                       FanoutUse* use, RandomSource* random);
+
 /// The Einsums before a random cut from one parent, those after it from the other one, mended where
 /// they do not join (TileFlow's crossover). Nothing where they cannot be.
 std::optional<Genome> cross(const Genome& first, const Genome& second, Drawer* drawer);

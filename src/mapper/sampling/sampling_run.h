@@ -41,6 +41,10 @@ class SamplingRun {
   /// Where streams of random numbers for candidates begin; others are free for whoever wants them.
   static constexpr std::uint64_t kCandidateStreams = std::uint64_t{1} << 32U;
 
+  /// With a random stream of its own.
+  Drawer drawer() {
+    return {space_, &use_, RandomSource(space_.options().seed, next_stream_++), record_.cancel()};
+  }
   /// Makes `n` candidates (fewer at the end of the budget), each by `make` with a random stream of
   /// its own, prices and records them in order.
   std::vector<Candidate> batch(

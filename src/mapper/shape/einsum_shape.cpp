@@ -45,6 +45,16 @@ std::vector<OtherHolder> other_holders(const BoundProblem& problem, const BoundE
   return others;
 }
 
+/// Whether an access reads something of what a maker of the tensor makes.
+bool reads_of(const Einsum& reader, const TensorAccess& read, const Einsum& maker) {
+  for (std::size_t r = 0; r < read.projection.size(); ++r) {
+    const auto [first, last] = touched_range(reader, read.projection[r]);
+    const auto [low, high] = touched_range(maker, maker.output().projection[r]);
+    if (last < low || high < first) return false;
+  }
+  return true;
+}
+
 /// What other Einsums read or write of the tensor at the same step.
 void find_steps(const BoundProblem& problem, const BoundEinsum& bound, LocalTensor* tensor) {
   tensor->stepped.assign(tensor->relevance.size(), false);
@@ -54,15 +64,19 @@ void find_steps(const BoundProblem& problem, const BoundEinsum& bound, LocalTens
       if (bound.tensors[static_cast<std::size_t>(held.tensor)] == tensor->id &&
           index.terms.size() == 1 && index.slack + index.others > 0)
         tensor->stepped[static_cast<std::size_t>(index.terms[0].variable)] = true;
-  const TensorAccess& written =
-      problem.workload[*problem.roles.producer[tensor->id.index()]].output();
-  for (const TensorAccess& access : problem.workload[bound.einsum].accesses) {
-    if (access.tensor != tensor->id || access.is_output) continue;
-    for (std::size_t r = 0; r < access.projection.size(); ++r)
-      for (const AffineTerm& term : access.projection[r].terms)
-        if (access.projection[r].constant > written.projection[r].constant)
-          tensor->rank_of[static_cast<std::size_t>(bound.local_variable[term.variable.index()])] =
-              -1;
+  const Einsum& einsum = problem.workload[bound.einsum];
+  for (EinsumId maker : problem.roles.makers[tensor->id.index()]) {
+    const Einsum& made_by = problem.workload[maker];
+    for (const TensorAccess& access : einsum.accesses) {
+      if (access.tensor != tensor->id || access.is_output ||
+          (problem.roles.has_several_makers(tensor->id) && !reads_of(einsum, access, made_by)))
+        continue;
+      for (std::size_t r = 0; r < access.projection.size(); ++r)
+        for (const AffineTerm& term : access.projection[r].terms)
+          if (access.projection[r].constant > made_by.output().projection[r].constant)
+            tensor->rank_of[static_cast<std::size_t>(bound.local_variable[term.variable.index()])] =
+                -1;
+    }
   }
 }
 
@@ -89,6 +103,7 @@ LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
       if (tensor.relevance[static_cast<std::size_t>(v)] == Relevance::kRelevant)
         tensor.rank_of[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(r);
     }
+  tensor.parted = walks_parts(problem.workload, problem.roles, bound.einsum, tensor.id);
   find_steps(problem, bound, &tensor);
   return tensor;
 }
@@ -150,8 +165,7 @@ std::vector<double> bits_for_life(const BoundProblem& problem, TensorId tensor) 
       most[c] = std::max(
           most[c], volume * user.components[c].bits_per_value[static_cast<std::size_t>(local)]);
   };
-  if (const auto producer = problem.roles.producer[tensor.index()]) widen(problem[*producer]);
-  for (EinsumId consumer : problem.roles.consumers[tensor.index()]) widen(problem[consumer]);
+  for (EinsumId user : problem.roles.users(tensor)) widen(problem[user]);
   const double instances = static_cast<double>(problem.workload.n_instances) *
                            static_cast<double>(most_instances(problem, tensor));
   for (double& bits : most) bits *= instances;

@@ -40,12 +40,15 @@ struct LocalTensor {
   /// per local variable: some Einsum reads other slices in a step than the step writes; the steps
   /// cannot be spread over instances
   std::vector<bool> stepped;
+  /// per local variable: it walks a rank along which several makers make different parts; no loop
+  /// over it stands above the backing node
+  std::vector<bool> parted;
   /// per local variable: rows are handed on step by step where a loop over it stands above the
   /// backing node (row_loops.h); empty where nothing is fused so
   std::vector<bool> rows;
   bool is_input = false, is_output = false;
   bool shared = false;        ///< used by two Einsums or more
-  bool intermediate = false;  ///< written by one and read by another
+  bool intermediate = false;  ///< written by some and read by another
   bool persistent = false;
   /// local index of the tensor that a copy Einsum (this or another) makes it from, or -1: in one
   /// memory both are one reservation

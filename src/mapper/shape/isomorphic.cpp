@@ -13,8 +13,8 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
   for (std::size_t t = 0; t < a.tensors.size(); ++t) {
     const LocalTensor &x = a.tensors[t], &y = b.tensors[t];
     if (x.relevance != y.relevance || x.held != y.held || x.stepped != y.stepped ||
-        x.is_input != y.is_input || x.is_output != y.is_output || x.shared != y.shared ||
-        x.intermediate != y.intermediate || x.persistent != y.persistent ||
+        x.parted != y.parted || x.is_input != y.is_input || x.is_output != y.is_output ||
+        x.shared != y.shared || x.intermediate != y.intermediate || x.persistent != y.persistent ||
         x.copy_of != y.copy_of || x.relatives != y.relatives || x.instances != y.instances ||
         x.other_holders != y.other_holders || x.kept_copies != y.kept_copies)
       return false;

@@ -8,7 +8,7 @@ RecurrenceRole recurrence_role(const Workload& workload, const TensorRoles& role
                                EinsumId einsum) {
   RecurrenceRole role;
   for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
-    const std::optional<EinsumId> producer = roles.producer[t];
+    const std::optional<EinsumId> producer = roles.sole_maker(TensorId(t));
     if (!producer) continue;
     for (EinsumId reader : roles.consumers[t]) {
       if (!(reader < *producer) || reads_initial_slice(workload, TensorId(t), *producer, reader))

@@ -118,8 +118,9 @@ class Frame {
     for (std::size_t t = 0; t < shapes_[members_[at].einsum].tensors.size(); ++t) {
       const Member& reader = members_[at];
       const LocalTensor& tensor = shapes_[reader.einsum].tensors[t];
-      if (!tensor.is_input || tensor.is_output || !tensor.intermediate) continue;
-      const std::size_t maker = problem_.roles.producer[tensor.id.index()]->index();
+      const std::optional<EinsumId> sole = problem_.roles.sole_maker(tensor.id);
+      if (!tensor.is_input || tensor.is_output || !sole) continue;
+      const std::size_t maker = sole->index();
       const auto read = walk(reader.einsum, t, reader.variable, false);
       // Whose rows follow from others' takes values at another place as rows.
       if (maker >= reader.einsum || !read || (read->shifted() && reader.even)) continue;
@@ -174,6 +175,7 @@ class Frame {
     const Member& maker = members_[at];
     const Einsum& einsum = problem_.workload.einsums[maker.einsum];
     const TensorId output = einsum.output().tensor;
+    if (problem_.roles.has_several_makers(output)) return;
     const std::size_t own = *local(maker.einsum, output);
     const auto made = walk(maker.einsum, own, maker.variable, true);
     if (!made || !made->plain()) return;

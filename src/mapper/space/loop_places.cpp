@@ -22,7 +22,7 @@ class LoopPlacer {
  public:
   LoopPlacer(const BoundProblem& problem, const EinsumShape& shape, const MapperOptions& options,
              const Constraints& constraints, std::uint32_t compute, const SlotGroups& groups,
-             std::optional<OuterSteps> outer = std::nullopt)
+             std::optional<OuterSteps> outer = std::nullopt, bool spreads_over_array = true)
       : problem_(problem),
         shape_(shape),
         options_(options),
@@ -32,7 +32,8 @@ class LoopPlacer {
         waits_(waits_by_steps(problem, bound_.computes[compute])),
         groups_(groups),
         rules_(order_rules(constraints, shape, groups), shape.sizes.size()),
-        outer_(outer) {
+        outer_(outer),
+        spreads_over_array_(spreads_over_array) {
     SLUICE_CHECK(shape.sizes.size() <= 64, "more than 64 rank variables in one Einsum");
     for (std::size_t v = 0; v < shape.sizes.size(); ++v)
       if (shape.sizes[v] > 1) all_ |= Variables{1} << v;
@@ -58,6 +59,17 @@ class LoopPlacer {
     if (!draws_ || templates->size() > first_) return;
     draws_ = false;  // all branches were left out
     choose_steps(0, templates);
+  }
+
+  /// Whether it makes a difference that nothing spreads over the array: its gap's temporal loops
+  /// then stand above other spatial loops there, which deal out windows of an output otherwise.
+  bool may_leave_array() const {
+    if (!array_ || array_gap_ < fused_gaps_ || dealt_out(array_gap_) == 0) return false;
+    const auto& path = bound_.computes[compute_].path;
+    return std::any_of(path.begin(), path.end(), [&](ComponentId component) {
+      return component != array_ && spatial_gap(component) == array_gap_ &&
+             may_spread(bound_.components[component.index()]);
+    });
   }
 
   /// Where the loop over the steps of a recurrence may stand below all that its Einsums exchange.
@@ -138,7 +150,7 @@ class LoopPlacer {
   /// folds and stand below them. A tensor that other Einsums share inside the array leaves its
   /// loops no place: where they fold it, all of these would have to agree.
   bool has_steps_below_array(std::uint32_t gap) const {
-    return array_ && gap == array_gap_ && gap >= fused_gaps_;
+    return array_ && spreads_over_array_ && gap == array_gap_ && gap >= fused_gaps_;
   }
 
   /// Whether loops that a node would sink through are folds of an array above it, and steps below.
@@ -189,6 +201,13 @@ class LoopPlacer {
     for (const TileRule& rule : tile_rules(constraints_, shape_))
       if (rule.memory == slot.component && rule.tensors && (*rule.tensors >> slot.tensor & 1))
         result |= bit(rule.variable);
+    return result;
+  }
+
+  Variables parted(std::size_t tensor) const {
+    Variables result = 0;
+    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
+      if (shape_.tensors[tensor].parted[v]) result |= bit(v);
     return result;
   }
 
@@ -252,7 +271,7 @@ class LoopPlacer {
     if (groups_.ports && gap == 0) return 0;
     if (outer_) allowed = gap < outer_->gap ? 0 : allowed & ~bit(outer_->variable);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if (!seen_above(gap, t)) allowed &= with(t, Relevance::kRelevant) | rows(t);
+      if (!seen_above(gap, t)) allowed &= (with(t, Relevance::kRelevant) & ~parted(t)) | rows(t);
     if (!options_.pruning.redundant_templates) return allowed;
     Variables partial_above = 0, stopping = 0;
     for (const Slot* slot : slots_of_group(gap)) {
@@ -305,7 +324,7 @@ class LoopPlacer {
         allowed &= ~bit(v);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
       if (!seen_above(gap, t)) {
-        allowed &= with(t, Relevance::kRelevant);
+        allowed &= with(t, Relevance::kRelevant) & ~parted(t);
         for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
           if (shape_.tensors[t].stepped[v]) allowed &= ~bit(v);
       }
@@ -649,7 +668,7 @@ class LoopPlacer {
       const auto& dimensions = problem_.arch[component].spatial;
       if (dimensions.empty() || !bound_.components[component.index()].enabled ||
           spatial_gap(component) != gap || stands_too_low(component, gap) ||
-          (component == array_ && array_gap_ < fused_gaps_))
+          (component == array_ && (!spreads_over_array_ || array_gap_ < fused_gaps_)))
         continue;
       for (std::uint32_t d = 0; d < dimensions.size(); ++d) {
         if (dimensions[d].fanout <= 1) continue;
@@ -680,6 +699,7 @@ class LoopPlacer {
   std::uint64_t random_ = 0;  ///< where they are drawn
   OrderRules rules_;
   std::optional<OuterSteps> outer_;
+  const bool spreads_over_array_;
   std::optional<ComponentId> array_;  ///< a systolic one on the way to the compute
   std::uint32_t array_gap_ = 0;
   std::vector<OrderRule> above_steps_;
@@ -706,6 +726,9 @@ void append_templates(const BoundProblem& problem, const EinsumShape& shape,
                       std::vector<Template>* templates) {
   LoopPlacer placer(problem, shape, options, constraints, compute, groups);
   placer.append(limits, templates);
+  if (placer.may_leave_array())
+    LoopPlacer(problem, shape, options, constraints, compute, groups, std::nullopt, false)
+        .append(limits, templates);
   for (const OuterSteps& steps : placer.outer_steps())
     LoopPlacer(problem, shape, options, constraints, compute, groups, steps)
         .append(limits, templates);

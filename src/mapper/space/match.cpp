@@ -100,6 +100,7 @@ class Matcher {
     for (std::size_t i = 0; i < mine.ranks.size(); ++i) {
       const auto [tensor, rank] = mine.ranks[i];
       if (!mine.written_below[i] || find_live(next_, tensor) == nullptr) continue;
+      if (makes_another_part(theirs, tensor)) continue;
       if (rank < 0 || rank != rank_of(theirs, tensor)) return false;
     }
     // In a recurrence a reader may come first; of a copy above the steps it would read old slices.
@@ -109,6 +110,13 @@ class Matcher {
       if (rank < 0 || rank != rank_of(mine, tensor)) return false;
     }
     return true;
+  }
+
+  /// Whether the next Einsum writes a tensor that the prefix writes, too.
+  static bool makes_another_part(const SpineLoop& theirs, TensorId tensor) {
+    for (std::size_t i = 0; i < theirs.ranks.size(); ++i)
+      if (theirs.ranks[i].first == tensor) return theirs.written_below[i];
+    return false;
   }
 
   /// Loops above live tensors that the next Einsum does not use: it must stand under them too.

@@ -130,7 +130,9 @@ SpineLoop join_loop(const SpineLoop* left, const SpineLoop* right,
       if (from == nullptr) continue;
       for (std::size_t i = 0; i < from->ranks.size(); ++i) {
         if (from->ranks[i].first != tensor.id) continue;
-        rank = from->ranks[i].second;
+        // Makers of parts that walk different ranks: who reads them stands below no such loop.
+        const bool differ = written && from->written_below[i] && rank != from->ranks[i].second;
+        rank = differ ? -1 : from->ranks[i].second;
         written = written || from->written_below[i];
       }
     }

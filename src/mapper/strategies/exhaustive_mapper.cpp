@@ -84,7 +84,7 @@ class ExhaustiveSearch {
       ChoicePtr choice = space_.make_choice(e, t, trips);
       // What follows from a reader is nothing without it.
       if (std::none_of(trips.begin(), trips.end(), fused::walks_rows) &&
-          !space_.fits_alone(e, *choice))
+          !space_.price_alone(e, *choice))
         return true;
       if (std::none_of(trips.begin(), trips.end(), fused::is_uneven))
         placement->most = std::max(placement->most, used);

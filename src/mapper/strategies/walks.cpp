@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mapper/sampling/chains.h"
+#include "mapper/sampling/polish.h"
 #include "mapper/sampling/population.h"
 
 namespace sluice {
@@ -29,42 +30,70 @@ Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
 Walks::~Walks() = default;
 
 double Walks::evaluations() const {
-  double sum = 0;
-  for (const auto& run : {first_.get(), run_.get()})
-    if (run != nullptr) sum += run->record().evaluations();
-  return sum;
+  return evaluations_before_ + (run_ ? run_->record().evaluations() : 0);
 }
 
+/// The same choices where a space with more templates has them; nothing where it has not.
+std::optional<sampling::Genome> moved(const sampling::Genome& genome,
+                                      const sampling::MapSpace& from,
+                                      const sampling::MapSpace& to) {
+  sampling::Genome result;
+  for (std::size_t e = 0; e < genome.size(); ++e) {
+    fused::Template own = from.templates(e)[genome[e]->templ];
+    const std::vector<fused::Template>& templates = to.templates(e);
+    const auto at = std::find_if(templates.begin(), templates.end(), [&](const auto& other) {
+      own.placement = other.placement;
+      return own == other;
+    });
+    if (at == templates.end()) return std::nullopt;
+    result.push_back(
+        to.make_choice(e, static_cast<std::uint32_t>(at - templates.begin()), genome[e]->trips));
+  }
+  return result;
+}
+
+/// Few templates, then more, each time with what was found among fewer.
 sampling::SamplingRun& Walks::run_of(std::size_t round) {
-  constexpr std::size_t kFewTemplates = 200;
-  if (round > 0 && !run_)
-    run_ = std::make_unique<sampling::SamplingRun>(problem_, options_, control_);
-  if (round == 0 && !first_)
-    first_ = std::make_unique<sampling::SamplingRun>(problem_, options_, control_, kFewTemplates);
-  return round == 0 ? *first_ : *run_;
+  struct Stage {
+    std::size_t first_round, templates;
+  };
+  constexpr Stage kStages[] = {{0, 200}, {2, 1000}, {6, sampling::SamplingRun::kEnoughTemplates}};
+  for (; n_stages_ < std::size(kStages) && round >= kStages[n_stages_].first_round; ++n_stages_) {
+    auto next = std::make_unique<sampling::SamplingRun>(problem_, options_, control_,
+                                                        kStages[n_stages_].templates);
+    if (run_) {
+      evaluations_before_ += run_->record().evaluations();
+      for (const sampling::Genome& genome : run_->record().elite())
+        if (const auto same = moved(genome, run_->space(), next->space()))
+          next->record().add(*same, next->space().price(*same));
+    }
+    run_ = std::move(next);
+  }
+  return *run_;
 }
 
 void Walks::walk(std::size_t round, double seconds) {
   constexpr double kCool = 0.03, kLongestFirst = 1;  // s
   sampling::SamplingRun& run = run_of(round);
   const auto begin = std::chrono::steady_clock::now();
+  const bool has_any = !run.record().elite().empty();
   const auto progress = [&, begin] {
-    const bool has_any = round > 0 || !run.record().elite().empty();
     const std::chrono::duration<double> walked = std::chrono::steady_clock::now() - begin;
-    return std::min(1.0, walked.count() / (has_any ? seconds : std::max(seconds, kLongestFirst)));
+    const bool waits = round == 0 && run.record().elite().empty();
+    return std::min(1.0, walked.count() / (waits ? std::max(seconds, kLongestFirst) : seconds));
   };
   const char* phase = "walking";
-  if (round == 0) return sampling::walk_chains(&run, sampling::annealing(), 0, progress, phase);
-  switch (round % 4) {
+  if (round % 2 == 1 && has_any) return sampling::polish(&run, progress, run.record().elite());
+  switch (round / 2 % 4) {
     case 1:
-      return sampling::breed(&run, progress);
-    case 2:
-      return sampling::walk_chains(&run, sampling::annealing(), 0, progress, phase);
-    case 3:
       return sampling::walk_chains(&run, sampling::annealing(kCool), 0, progress, phase,
                                    run.record().elite());
-    default:
+    case 2:
       return sampling::breed(&run, progress, run.record().elite());
+    case 3:
+      return sampling::breed(&run, progress);
+    default:
+      return sampling::walk_chains(&run, sampling::annealing(), 0, progress, phase);
   }
 }
 

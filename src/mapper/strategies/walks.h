@@ -15,9 +15,9 @@ class SamplingRun;
 /// larger space that was asked for.
 MapperOptions options_of_walks(MapperOptions options);
 
-/// Populations and annealing in turn, from random mappings and from the best so far; before them
-/// one with a few templates, as listing enough may take seconds. What they find is offered to
-/// `control.incumbent`.
+/// Populations and annealing in turn, from random mappings and from the best so far, and after each
+/// of them the Einsums of the best one by one; first with a few templates, as listing enough may
+/// take seconds. What they find is offered to `control.incumbent`.
 class Walks {
  public:
   /// `problem`, `options`, `control` must outlive the walks.
@@ -35,7 +35,9 @@ class Walks {
   const BoundProblem& problem_;
   const MapperOptions& options_;
   const MapperControl& control_;
-  std::unique_ptr<sampling::SamplingRun> first_, run_;  ///< of few templates; of enough
+  std::size_t n_stages_ = 0;
+  std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
+  double evaluations_before_ = 0;               ///< of the stages before
 };
 
 }  // namespace sluice

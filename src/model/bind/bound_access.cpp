@@ -136,20 +136,6 @@ std::vector<std::vector<TouchedRank>> touched_ranks(const Workload& workload) {
 
 }  // namespace
 
-std::pair<std::int64_t, std::int64_t> touched_range(const Einsum& einsum,
-                                                    const AffineExpression& index) {
-  std::int64_t low = index.constant, high = low;
-  for (const AffineTerm& term : index.terms)
-    for (const VariableRange& range : einsum.iteration_space) {
-      if (range.variable != term.variable) continue;
-      const std::int64_t first = term.coefficient * range.minimum;
-      const std::int64_t last = term.coefficient * (range.minimum + range.size - 1);
-      low += std::min(first, last);
-      high += std::max(first, last);
-    }
-  return {low, high};
-}
-
 std::int64_t backing_extent(const BoundIndex& index, std::int64_t extent) {
   if (index.others <= 0) return extent;
   return std::max(extent, std::min(extent + index.others, index.rank_size));

@@ -139,7 +139,7 @@ CostBounds cost_bounds(const BoundProblem& problem) {
     if (!outermost) continue;
     for (const TensorAccess& access : einsum.accesses) {
       const std::size_t t = access.tensor.index();
-      const bool produced = problem.roles.producer[t].has_value();
+      const bool produced = problem.roles.is_made(access.tensor);
       const bool compulsory = access.is_output ? problem.roles.consumers[t].empty() : !produced;
       if (!compulsory || !must_pass(problem, id, *outermost, access)) continue;
       const BoundComponent& memory = problem[id].components[outermost->index()];

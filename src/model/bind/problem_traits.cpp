@@ -28,8 +28,7 @@ bool shares_rows(const BoundProblem& problem) {
   for (const BoundEinsum& einsum : problem.einsums)
     for (const BoundAccess& access : einsum.accesses) {
       if (access.is_output) continue;
-      if (!problem.roles.producer[einsum.tensors[static_cast<std::size_t>(access.tensor)].index()])
-        continue;
+      if (!problem.roles.is_made(einsum.tensors[static_cast<std::size_t>(access.tensor)])) continue;
       for (Relevance seen : access.relevance)
         if (seen == Relevance::kPartial) return true;
     }

@@ -69,11 +69,12 @@ std::vector<std::vector<EinsumId>> fusion_groups(const BoundProblem& problem,
     const auto place = [&](EinsumId e) {
       return static_cast<std::size_t>(tree.place_of[e.index()]);
     };
-    const std::size_t producer = place(*problem.roles.producer[t]);
+    const std::vector<EinsumId> users = problem.roles.users(TensorId(t));
+    const std::size_t producer = place(users.front());
     const NestStorage* backing = backing_of(problem, tree, tree.nests[producer], TensorId(t));
     if (!backing || backing->component == outermost) continue;
-    for (EinsumId consumer : problem.roles.consumers[t]) {
-      const std::size_t from = group_of(place(consumer)), to = group_of(producer);
+    for (EinsumId user : users) {
+      const std::size_t from = group_of(place(user)), to = group_of(producer);
       joined[std::max(from, to)] = std::min(from, to);
     }
   }

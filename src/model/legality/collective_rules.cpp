@@ -58,6 +58,8 @@ class CollectiveChecker : CollectiveSubject {
 
  private:
   bool check_maker() {
+    if (problem_.roles.has_several_makers(node_.tensor))
+      return refuse("several Einsums make this tensor.");
     if (!maker_) return refuse("no Einsum makes this tensor.");
     if (!maker_->compute) return false;  // reported
     const int place = tree_.place_of[maker_->einsum.index()];

@@ -100,21 +100,26 @@ class ConcurrencyChecker {
   }
 
   void check_dependences(TensorId tensor) {
-    const std::optional<EinsumId> maker = problem_.roles.producer[tensor.index()];
-    const int made = maker ? stage_of(*maker) : -1;
+    for (EinsumId maker : problem_.roles.makers[tensor.index()]) check_dependences(tensor, maker);
+  }
+
+  void check_dependences(TensorId tensor, EinsumId maker) {
+    const int made = stage_of(maker);
     if (made < 0) return;
     for (EinsumId reader : problem_.roles.consumers[tensor.index()]) {
       const int read = stage_of(reader);
-      if (read < 0 || read == made) continue;
+      if (read < 0 || read == made || reads_other_part(problem_, tensor, maker, reader)) continue;
       const std::string pair = "the Einsum " + report_.name(reader) + " reads " +
-                               report_.name(tensor) + ", which the Einsum " + report_.name(*maker) +
+                               report_.name(tensor) + ", which the Einsum " + report_.name(maker) +
                                " makes in another child.";
       if (split_.split->kind == SplitKind::kParallel) {
-        add(ViolationKind::kDependency,
+        // Of parts, a reader may want those of earlier steps alone: that has no price.
+        add(problem_.roles.has_several_makers(tensor) ? ViolationKind::kUnsupportedNode
+                                                      : ViolationKind::kDependency,
             "The children of a parallel split run at the same time; " + pair)
             .tensors = {tensor};
-      } else if (read < made && !reads_initial_slice(problem_.workload, tensor, *maker, reader)) {
-        const bool in_time = is_made_in_time(tensor, *maker, reader);
+      } else if (read < made && !reads_initial_slice(problem_.workload, tensor, maker, reader)) {
+        const bool in_time = is_made_in_time(tensor, maker, reader);
         add(in_time ? ViolationKind::kUnsupportedNode : ViolationKind::kDependency,
             (in_time
                  ? "The model cannot price a state that goes from child to child of a pipelined "
@@ -122,7 +127,8 @@ class ConcurrencyChecker {
                  : "The children of a pipelined split depend on each other in a cycle: ") +
                 pair)
             .tensors = {tensor};
-      } else if (is_of_an_earlier_step(tensor, *maker, reader)) {
+      } else if (!problem_.roles.has_several_makers(tensor) &&
+                 is_of_an_earlier_step(tensor, maker, reader)) {
         add(ViolationKind::kUnsupportedNode,
             "The model cannot price a state that one child of a pipelined split hands to "
             "another: " +

@@ -68,6 +68,8 @@ class ForwardChecker {
   bool check_users() {
     if (split_.split->kind != SplitKind::kPipeline)
       return refuse("only a pipelined split forwards.");
+    if (problem_.roles.has_several_makers(forward_.tensor))
+      return refuse("several Einsums make it.");
     if (forward_.maker < 0 || !split_.has(forward_.maker))
       return refuse(forward_.maker < 0 ? "no Einsum makes it."
                                        : einsum_at(forward_.maker) +

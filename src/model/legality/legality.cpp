@@ -265,7 +265,7 @@ class NestChecker {
       for (int l = 0; l < backed_at_[t]->loops_above; ++l) {
         const NestLoop& loop = tree_.loops[nest_->loops_begin + static_cast<std::uint32_t>(l)];
         const Relevance seen = einsum_->relevance[t][static_cast<std::size_t>(loop.variable)];
-        if (loop.trips == 1 || seen == Relevance::kRelevant) continue;
+        if (loop.trips == 1 || cuts_parts(tensor, loop) || seen == Relevance::kRelevant) continue;
         if (seen == Relevance::kPartial && rows_are_shared(tensor, loop) &&
             (!loop.spatial ||  // instances do not pass rows on
              steps_are_apart(problem_, tree_, *nest_, loop, tensor, true)))
@@ -279,7 +279,7 @@ class NestChecker {
                 tensor_name(tensor) + " in " + report_.name(backed_at_[t]->component) +
                 " but does not index it directly.");
       }
-      if (problem_.roles.producer[einsum_->tensors[t].index()]) check_overlap(t, *backed_at_[t]);
+      if (problem_.roles.sole_maker(einsum_->tensors[t])) check_overlap(t, *backed_at_[t]);
     }
   }
 
@@ -318,10 +318,28 @@ class NestChecker {
     return false;
   }
 
+  /// Whether a loop above the backing storage of what several Einsums make walks a rank along which
+  /// they make different parts, or windows of it: refused.
+  bool cuts_parts(int tensor, const NestLoop& loop) {
+    const TensorId id = einsum_->tensors[static_cast<std::size_t>(tensor)];
+    if (!problem_.roles.has_several_makers(id)) return false;
+    const auto variable = static_cast<std::size_t>(loop.variable);
+    const bool slides =
+        einsum_->relevance[static_cast<std::size_t>(tensor)][variable] == Relevance::kPartial;
+    if (!slides && !walks_parts(problem_.workload, problem_.roles, nest_->einsum, id)[variable])
+      return false;
+    add(ViolationKind::kUnsupportedNode, *backed_at_[static_cast<std::size_t>(tensor)],
+        "The model cannot price the loop over " + variable_name(loop) +
+            " above the backing storage of " + tensor_name(tensor) +
+            ", which several Einsums make: along it they make different parts" +
+            (slides ? ", or readers read windows" : "") + ".");
+    return true;
+  }
+
   /// A consumer's sliding loop over the rows of an intermediate that is made below the same loop.
   bool rows_are_shared(int tensor, const NestLoop& loop) const {
     const TensorId id = einsum_->tensors[static_cast<std::size_t>(tensor)];
-    const std::optional<EinsumId> producer = problem_.roles.producer[id.index()];
+    const std::optional<EinsumId> producer = problem_.roles.sole_maker(id);
     if (!producer || *producer == nest_->einsum) return false;
     const int place = tree_.place_of[producer->index()];
     if (place < 0) return false;

@@ -19,16 +19,18 @@ class SharingChecker {
       : problem_(problem), tree_(tree), report_(report) {}
 
   void check(TensorId tensor) {
-    const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
+    const std::vector<EinsumId>& makers = problem_.roles.makers[tensor.index()];
     const Nest* first = nullptr;
-    if (producer) first = nest_of(*producer);
-    if (first) check_own_steps(tensor, *first);
-    for (EinsumId consumer : problem_.roles.consumers[tensor.index()]) {
-      const Nest* nest = nest_of(consumer);
+    for (EinsumId user : problem_.roles.users(tensor)) {
+      const Nest* nest = nest_of(user);
       if (!nest) continue;
-      if (producer && nest_of(*producer) && consumer != *producer)
-        check_pair(tensor, *nest_of(*producer), *nest);
-      if (first && first != nest && !mover_of(tree_, tensor) && !forward_of(tree_, tensor))
+      if (std::find(makers.begin(), makers.end(), user) != makers.end()) {
+        check_own_steps(tensor, *nest);
+      } else {
+        for (EinsumId maker : makers)
+          if (nest_of(maker)) check_pair(tensor, *nest_of(maker), *nest);
+      }
+      if (first && !mover_of(tree_, tensor) && !forward_of(tree_, tensor))
         check_backing(tensor, *first, *nest);
       if (!first) first = nest;
     }
@@ -197,7 +199,8 @@ class SharingChecker {
   }
 
   void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {
-    const bool recurrent = reads_earlier_step(tensor, producer, consumer);
+    const bool in_parts = problem_.roles.has_several_makers(tensor);
+    const bool recurrent = !in_parts && reads_earlier_step(tensor, producer, consumer);
     if (!recurrent ||
         !reads_initial_slice(problem_.workload, tensor, producer.einsum, consumer.einsum)) {
       check_copies(tensor, producer, consumer, producer, recurrent);
@@ -208,6 +211,7 @@ class SharingChecker {
       return;
     }
     if (&consumer < &producer) {
+      if (reads_other_part(problem_, tensor, producer.einsum, consumer.einsum)) return;
       add(ViolationKind::kDependency, consumer.node,
           "The Einsum " + report_.name(consumer.einsum) + " reads " + report_.name(tensor) +
               " before the Einsum " + report_.name(producer.einsum) + " makes it.",
@@ -219,6 +223,13 @@ class SharingChecker {
       const NestLoop& reading = tree_.loops[l];
       const NestLoop* writing = loop_at_node(tree_, producer, reading.node);
       if (!writing || (reading.trips == 1 && writing->trips == 1)) continue;
+      if (in_parts && relevance_of(tensor, consumer, reading) == Relevance::kPartial) {
+        add(ViolationKind::kUnsupportedNode, reading.node,
+            "The model cannot price windows of " + report_.name(tensor) +
+                ", which several Einsums make, below a loop that its makers and readers share.",
+            consumer, tensor);
+        continue;
+      }
       if (walks_alike(tensor, producer, *writing, consumer, reading)) {
         check_slices(tensor, producer, consumer, *writing, reading);
         check_instances(tensor, producer, consumer, reading);
@@ -242,10 +253,13 @@ class SharingChecker {
 
   /// Whether the reader's access to the tensor depends on a loop of it.
   bool indexes(TensorId tensor, const Nest& consumer, const NestLoop& loop) const {
-    const BoundEinsum& reader = problem_[consumer.einsum];
-    const int local = reader.local_tensor[tensor.index()];
-    return reader.relevance[static_cast<std::size_t>(local)]
-                           [static_cast<std::size_t>(loop.variable)] != Relevance::kIrrelevant;
+    return relevance_of(tensor, consumer, loop) != Relevance::kIrrelevant;
+  }
+
+  Relevance relevance_of(TensorId tensor, const Nest& nest, const NestLoop& loop) const {
+    const BoundEinsum& einsum = problem_[nest.einsum];
+    return einsum.relevance[static_cast<std::size_t>(einsum.local_tensor[tensor.index()])]
+                           [static_cast<std::size_t>(loop.variable)];
   }
 
   /// Whether two loops of the reader walk one rank of the tensor.
@@ -288,18 +302,23 @@ class SharingChecker {
                                         .iteration_space[static_cast<std::size_t>(reading.variable)]
                                         .variable;
     const TensorAccess& written = problem_.workload[producer.einsum].output();
+    if (reads_other_part(problem_, tensor, producer.einsum, consumer.einsum)) return;
     bool ahead = false, behind = false;
     for (const TensorAccess& read : problem_.workload[consumer.einsum].accesses) {
       if (read.tensor != tensor || read.is_output) continue;
       for (std::size_t r = 0; r < read.projection.size(); ++r) {
         const AffineExpression& index = read.projection[r];
         if (index.terms.size() != 1 || index.coefficient_of(variable) != 1) continue;
-        ahead |= !writing.follows && index.constant > written.projection[r].constant;
+        // What one step makes is there for all steps, but for other instances.
+        const bool in_steps = writing.trips > 1 || reading.spatial;
+        ahead |= in_steps && !writing.follows && index.constant > written.projection[r].constant;
         behind |= index.constant < written.projection[r].constant;
       }
     }
     if (!ahead && !(behind && reading.spatial)) return;
-    add(ViolationKind::kDependency, reading.node,
+    // In a pipelined split later steps may be over by then.
+    const bool in_time = !reading.spatial && stand_in_a_pipeline(producer, consumer);
+    add(in_time ? ViolationKind::kUnsupportedNode : ViolationKind::kDependency, reading.node,
         "The Einsum " + report_.name(consumer.einsum) + " reads slices of " + report_.name(tensor) +
             " that " + (ahead ? "later steps" : "other instances") + " of a loop over " +
             report_.name(variable) + " make, which it shares with the Einsum " +
@@ -411,28 +430,12 @@ class SharingChecker {
     return false;
   }
 
-  /// Whether two Einsums touch no value of a tensor both, as the two of a recurrence of one step.
-  bool touch_nothing_together(TensorId tensor, const Nest& a, const Nest& b) const {
-    const Einsum &left = problem_.workload[a.einsum], &right = problem_.workload[b.einsum];
-    for (const TensorAccess& mine : left.accesses)
-      for (const TensorAccess& theirs : right.accesses) {
-        if (mine.tensor != tensor || theirs.tensor != tensor) continue;
-        bool apart = false;
-        for (std::size_t r = 0; r < mine.projection.size(); ++r) {
-          const auto [first, last] = touched_range(left, mine.projection[r]);
-          const auto [other_first, other_last] = touched_range(right, theirs.projection[r]);
-          apart = apart || last < other_first || other_last < first;
-        }
-        if (!apart) return false;
-      }
-    return true;
-  }
-
   void check_backing(TensorId tensor, const Nest& a, const Nest& b) {
     const NestStorage* left = backing_of(problem_, tree_, a, tensor);
     const NestStorage* right = backing_of(problem_, tree_, b, tensor);
     if (!left || !right || left->entry == right->entry) return;  // missing: reported elsewhere
-    if (left->component != right->component && touch_nothing_together(tensor, a, b)) {
+    if (left->component != right->component &&
+        touch_nothing_together(problem_.workload, tensor, a.einsum, b.einsum)) {
       add(ViolationKind::kUnsupportedNode, tree_.entries[right->entry].node,
           "The model cannot price " + report_.name(tensor) + " in two memories, " +
               report_.name(left->component) + " and " + report_.name(right->component) +
@@ -481,7 +484,7 @@ class SharingChecker {
   /// to those on which the other one reads it; empty where it is not that.
   std::string missing_between(TensorId tensor, const Nest& a, const NestStorage& left,
                               const Nest& b, const NestStorage& right) const {
-    if (problem_.roles.producer[tensor.index()] != a.einsum) return "";
+    if (problem_.roles.sole_maker(tensor) != a.einsum) return "";
     if (left.component == right.component && stand_in_a_pipeline(a, b))
       return " Missing in their pipelined split: forward: {" + report_.name(tensor) + ": " +
              report_.name(left.component) + "}.";
@@ -491,7 +494,7 @@ class SharingChecker {
       for (int l = 0; l < backing.loops_above; ++l) {
         const NestLoop& loop = tree_.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
         if (!loop.spatial || loop.trips == 1 || loop_at_node(tree_, other, loop.node)) continue;
-        found = is_indexed_by(tensor, nest, loop) ? "slices" : "copies";
+        found = indexes(tensor, nest, loop) ? "slices" : "copies";
         const std::string& name = problem_.arch[loop.component].spatial[loop.dimension].name;
         if (std::find(over.begin(), over.end(), name) == over.end()) over.push_back(name);
       }
@@ -529,17 +532,11 @@ class SharingChecker {
     return text;
   }
 
-  bool is_indexed_by(TensorId tensor, const Nest& nest, const NestLoop& loop) const {
-    const BoundEinsum& einsum = problem_[nest.einsum];
-    return einsum.relevance[static_cast<std::size_t>(einsum.local_tensor[tensor.index()])]
-                           [static_cast<std::size_t>(loop.variable)] != Relevance::kIrrelevant;
-  }
-
   /// True if `nest` makes the tensor, and `other` reads fixed slices of the rank that the loop
   /// steps through, which are still there after the last step.
   bool reads_last_slice(const Nest& other, TensorId tensor, const NestLoop& loop, const Nest& nest,
                         const NestStorage& backing) const {
-    if (problem_.roles.producer[tensor.index()] != nest.einsum) return false;
+    if (problem_.roles.sole_maker(tensor) != nest.einsum) return false;
     const Einsum& maker = problem_.workload[nest.einsum];
     const RankVariableId variable =
         maker.iteration_space[static_cast<std::size_t>(loop.variable)].variable;

@@ -64,15 +64,6 @@ Ends ends_of(const BoundProblem& problem, const FlatTree& tree, const Nest& nest
   return {range.minimum, range.minimum + first - 1, end - last + 1, end};
 }
 
-/// The Einsums that make or read a tensor, each once.
-std::vector<EinsumId> users_of(const BoundProblem& problem, TensorId tensor) {
-  std::vector<EinsumId> users = problem.roles.consumers[tensor.index()];
-  const std::optional<EinsumId> producer = problem.roles.producer[tensor.index()];
-  if (producer && std::find(users.begin(), users.end(), *producer) == users.end())
-    users.push_back(*producer);
-  return users;
-}
-
 }  // namespace
 
 bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
@@ -126,7 +117,7 @@ bool covers_moved_ranks(const BoundProblem& problem, const FlatTree& tree, const
 bool touched_alike(const BoundProblem& problem, TensorId tensor) {
   using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
   std::optional<Box> first;
-  for (EinsumId user : users_of(problem, tensor))
+  for (EinsumId user : problem.roles.users(tensor))
     for (const TensorAccess& access : problem.workload[user].accesses) {
       if (access.tensor != tensor) continue;
       Box box;
@@ -142,7 +133,7 @@ bool touched_alike(const BoundProblem& problem, TensorId tensor) {
 }
 
 bool moves_window(const BoundProblem& problem, const FlatTree& tree, TensorId tensor) {
-  const std::vector<EinsumId> users = users_of(problem, tensor);
+  const std::vector<EinsumId> users = problem.roles.users(tensor);
   const auto nest_of = [&](EinsumId user) -> const Nest* {
     const int place = tree.place_of[user.index()];
     const bool has_nest = place >= 0 && static_cast<std::size_t>(place) < tree.nests.size();
@@ -165,6 +156,28 @@ bool moves_window(const BoundProblem& problem, const FlatTree& tree, TensorId te
     }
   }
   return false;
+}
+
+bool touch_nothing_together(const Workload& workload, TensorId tensor, EinsumId a, EinsumId b) {
+  const Einsum &left = workload[a], &right = workload[b];
+  for (const TensorAccess& mine : left.accesses)
+    for (const TensorAccess& theirs : right.accesses) {
+      if (mine.tensor != tensor || theirs.tensor != tensor) continue;
+      bool apart = false;
+      for (std::size_t r = 0; r < mine.projection.size(); ++r) {
+        const auto [first, last] = touched_range(left, mine.projection[r]);
+        const auto [other_first, other_last] = touched_range(right, theirs.projection[r]);
+        apart = apart || last < other_first || other_last < first;
+      }
+      if (!apart) return false;
+    }
+  return true;
+}
+
+bool reads_other_part(const BoundProblem& problem, TensorId tensor, EinsumId maker,
+                      EinsumId reader) {
+  return problem.roles.has_several_makers(tensor) &&
+         touch_nothing_together(problem.workload, tensor, maker, reader);
 }
 
 }  // namespace sluice

@@ -22,4 +22,11 @@ bool touched_alike(const BoundProblem& problem, TensorId tensor);
 /// Whether a loop of several steps that two users of a tensor share moves it through a window.
 bool moves_window(const BoundProblem& problem, const FlatTree& tree, TensorId tensor);
 
+/// Whether two Einsums touch no value of a tensor both, as the two of a recurrence of one step.
+bool touch_nothing_together(const Workload& workload, TensorId tensor, EinsumId a, EinsumId b);
+
+/// Whether a reader takes nothing of what one of several makers makes.
+bool reads_other_part(const BoundProblem& problem, TensorId tensor, EinsumId maker,
+                      EinsumId reader);
+
 }  // namespace sluice

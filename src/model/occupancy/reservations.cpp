@@ -178,11 +178,8 @@ bool Reservations::is_persistent(std::uint32_t reservation) const {
 /// Instances of the Einsums keep a persistent tensor each.
 double Reservations::persistent_instances(TensorId tensor) const {
   std::int64_t instances = 1;
-  const auto widen = [&](EinsumId einsum) {
-    instances = std::max(instances, problem_.workload[einsum].n_instances);
-  };
-  if (problem_.roles.producer[tensor.index()]) widen(*problem_.roles.producer[tensor.index()]);
-  for (EinsumId consumer : problem_.roles.consumers[tensor.index()]) widen(consumer);
+  for (EinsumId user : problem_.roles.users(tensor))
+    instances = std::max(instances, problem_.workload[user].n_instances);
   return static_cast<double>(instances) * static_cast<double>(problem_.workload.n_instances);
 }
 

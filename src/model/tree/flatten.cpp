@@ -188,10 +188,10 @@ class Flattener {
       }
       return;
     }
-    const std::optional<EinsumId> producer = problem_.roles.producer[tensor.index()];
-    if (producer) visit(*producer);
+    const std::vector<EinsumId>& makers = problem_.roles.makers[tensor.index()];
+    for (EinsumId maker : makers) visit(maker);
     for (EinsumId consumer : consumers)
-      if (consumer != producer) visit(consumer);
+      if (std::find(makers.begin(), makers.end(), consumer) == makers.end()) visit(consumer);
   }
 
   static bool is_listed(const StorageNode& node, EinsumId einsum) {
@@ -510,7 +510,7 @@ class Flattener {
   /// Once all nests are there: what the maker of a collective that moves holds, and its readers.
   void find_ends(FlatCollective& flat) {
     const TensorId tensor = flat.collective->tensor;
-    const std::optional<EinsumId> maker = problem_.roles.producer[tensor.index()];
+    const std::optional<EinsumId> maker = problem_.roles.sole_maker(tensor);
     const int made = maker ? tree_.place_of[maker->index()] : -1;
     if (!flat.moves || made < 0) return;
     const auto node_of = [&](int place) -> const NestStorage* {
@@ -548,7 +548,7 @@ class Flattener {
   /// Who makes and who reads what a pipelined split forwards; each has a reservation of its own,
   /// which is there as long as its child of the split runs.
   void find_ends(FlatForward& forward) {
-    const std::optional<EinsumId> maker = problem_.roles.producer[forward.tensor.index()];
+    const std::optional<EinsumId> maker = problem_.roles.sole_maker(forward.tensor);
     if (maker) forward.maker = tree_.place_of[maker->index()];
     for (EinsumId reader : problem_.roles.consumers[forward.tensor.index()])
       if (const int place = tree_.place_of[reader.index()]; place >= 0)

@@ -23,7 +23,7 @@ const NestStorage* backing_of(const BoundProblem& problem, const FlatTree& tree,
 }
 
 const Nest* nest_of_maker(const BoundProblem& problem, const FlatTree& tree, TensorId tensor) {
-  const std::optional<EinsumId> producer = problem.roles.producer[tensor.index()];
+  const std::optional<EinsumId> producer = problem.roles.sole_maker(tensor);
   if (!producer) return nullptr;
   const int place = tree.place_of[producer->index()];
   if (place < 0 || static_cast<std::size_t>(place) >= tree.nests.size()) return nullptr;

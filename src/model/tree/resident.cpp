@@ -79,11 +79,12 @@ class ResidentChecker {
   }
 
   void check_maker() const {
-    const std::optional<EinsumId> maker = problem_.roles.producer[entry_.tensor.index()];
-    const int made = maker ? tree_.place_of[maker->index()] : -1;
-    if (made < 0 || !split_.has(made) || split_.stage_of(made) != split_.stage_of(place_)) return;
-    add(ViolationKind::kDependency, "the Einsum " + report_.name(*maker) +
-                                        " makes it in the same child of the pipelined split.");
+    for (EinsumId maker : problem_.roles.makers[entry_.tensor.index()]) {
+      const int made = tree_.place_of[maker.index()];
+      if (made >= 0 && split_.has(made) && split_.stage_of(made) == split_.stage_of(place_))
+        add(ViolationKind::kDependency, "the Einsum " + report_.name(maker) +
+                                            " makes it in the same child of the pipelined split.");
+    }
   }
 
   void check_place() const {

@@ -26,6 +26,7 @@ class RowTiles {
     for (std::size_t p = tree_.nests.size(); p-- > 0;) {
       const Nest& producer = tree_.nests[p];
       const TensorId tensor = problem_.workload[producer.einsum].output().tensor;
+      if (problem_.roles.has_several_makers(tensor)) continue;  // refused (check_sharing)
       for (EinsumId consumer : problem_.roles.consumers[tensor.index()]) {
         const int place = tree_.place_of[consumer.index()];
         if (place <= static_cast<int>(p)) continue;

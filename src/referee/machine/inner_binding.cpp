@@ -41,8 +41,8 @@ bool InnerLoops::bind(const std::vector<Lane>& lanes) {
     for (std::size_t p = 0; p < ports_.size(); ++p)
       find_port(p, ranges[p], *buffers_[e * ports_.size() + p], entries_[e]);
     if (notes_makers_)
-      entries_[e].maker =
-          machine_.makers_[ports_.back().tensor.index()].number_of({lanes[e].turns, runs});
+      entries_[e].maker = machine_.makers_[ports_.back().tensor.index()].number_of(
+          {item_.einsum, lanes[e].turns, runs});
     frame.instances.push_back(instance_of_entry(lanes[e], e));
     begin_record(lanes[e], ranges, &frame.records[e * record_size_]);
     frame.records[e * record_size_ + entry_place_] = static_cast<std::int64_t>(e);

@@ -96,9 +96,11 @@ void InnerLoops::add_port(TensorId tensor, bool is_output) {
   port.crossing = &machine_.transfers_.crossing(item_.einsum, tensor, is_output, links.size());
   for (const Link& link : links)
     if (!link.storage->is_toll && !link.storage->is_backing) fills_ = true;
-  const auto& producer = machine_.facts_.roles().producer[tensor.index()];
-  port.is_produced = producer.has_value();
-  port.meets_makers = producer && machine_.common_spatial_loops(*producer, item_.einsum) > 0;
+  const std::vector<EinsumId>& makers = machine_.facts_.roles().makers[tensor.index()];
+  port.is_produced = !makers.empty();
+  port.meets_makers = std::any_of(makers.begin(), makers.end(), [&](EinsumId maker) {
+    return machine_.common_spatial_loops(maker, item_.einsum) > 0;
+  });
   for (std::uint32_t a = 0; a < einsum_.accesses.size(); ++a) {
     const TensorAccess& access = einsum_.accesses[a];
     if (access.tensor != tensor || access.is_output != is_output) continue;

@@ -32,7 +32,7 @@ void Machine::collect(const CollectiveStep& item, const Lanes& all_lanes) {
   const auto complain = [&](const std::string& why) {
     complaints_.add(ComplaintKind::kStructure, fmt::format("The {}: {}.", name, why));
   };
-  const std::optional<EinsumId> maker = facts_.roles().producer[node.tensor.index()];
+  const std::optional<EinsumId> maker = facts_.roles().sole_maker(node.tensor);
   Lanes lanes;
   if (maker)
     std::copy_if(all_lanes.begin(), all_lanes.end(), std::back_inserter(lanes),

@@ -153,7 +153,7 @@ void Machine::note_makers(EinsumId einsum, const Lanes& lanes) {
     Makers& makers = makers_[output.tensor.index()];
     for (const Lane& lane : lanes)
       makers.note(points_.at(workload_[einsum], output, lane.boxes.at(einsum)),
-                  makers.number_of({lane.turns, runs}));
+                  makers.number_of({einsum, lane.turns, runs}));
     return;
   }
 }
@@ -173,11 +173,9 @@ void Machine::check_complete(EinsumId reader, TensorId tensor, Element element) 
 /// of a loop above it), what all of them have made is there.
 bool Machine::meets_maker(EinsumId reader, TensorId tensor, Element element,
                           const Lane& lane) const {
-  const auto& producer = facts_.roles().producer[tensor.index()];
-  if (!producer) return false;
-  const std::size_t common = common_spatial_loops(*producer, reader);
   const std::vector<const LoopItem*>& loops = program_.paths.at(reader).spatial;
   return makers_[tensor.index()].any_of(element, [&](const Maker& maker) {
+    const std::size_t common = common_spatial_loops(maker.einsum, reader);
     std::size_t apart = 0;
     while (apart < common && maker.turns[apart] == lane.turns[apart]) ++apart;
     return apart < common && maker.runs[apart] == runs_[loops[apart]->id];

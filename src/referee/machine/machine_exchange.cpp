@@ -39,7 +39,7 @@ bool is_disjoint(Points points) {
 }  // namespace
 
 bool Machine::is_exchanged(TensorId tensor) const {
-  const auto maker = facts_.roles().producer[tensor.index()];
+  const auto maker = facts_.roles().sole_maker(tensor);
   if (!maker) return false;
   const auto path = program_.paths.find(*maker);
   return path != program_.paths.end() &&
@@ -107,7 +107,7 @@ void Machine::exchange(const CollectiveStep& item, const SplitItem& split, const
                     fmt::format("The {} of {}: {}.", collective_name(node.type),
                                 workload_[node.tensor].name, why));
   };
-  const EinsumId maker = *facts_.roles().producer[node.tensor.index()];
+  const EinsumId maker = *facts_.roles().sole_maker(node.tensor);
   const Link& link = program_.paths.at(maker).links.at(node.tensor).front();
   Exchange exchange{&node, maker, held_below(split, *link.storage, lanes), {}};
   const std::vector<const StorageItem*> takers = takers_of(node.tensor);

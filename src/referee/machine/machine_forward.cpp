@@ -67,7 +67,7 @@ std::vector<Machine::Forward> Machine::forwards_of(const SplitItem& split,
     return b;
   };
   for (const auto& [tensor, memory] : split.forwards) {
-    const EinsumId maker = *facts_.roles().producer[tensor.index()];
+    const EinsumId maker = *facts_.roles().sole_maker(tensor);
     Forward& forward = forwards.emplace_back(Forward{tensor, memory, maker, nullptr, 0, {}});
     forward.sender = program_.paths.at(maker).links.at(tensor).front().storage;
     forward.from = branch_of(maker);

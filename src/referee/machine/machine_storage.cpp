@@ -160,7 +160,7 @@ void Machine::bring_in(const StorageItem& storage, const Lane& lane, Buffer& buf
       born_[tensor.index()]
           .try_emplace(copy_of(tensor, *storage.served.begin(), lane), points_[tensor].volume())
           .first->second;
-  const bool is_produced = facts_.roles().producer[tensor.index()].has_value();
+  const bool is_produced = facts_.roles().is_made(tensor);
   for (Element element : fresh) {
     Cell& cell = *buffer.find(element);
     if (!points_.is_inside(tensor, element)) {

@@ -30,9 +30,10 @@ class Results {
   ElementSet known_;
 };
 
-/// An instance that made something: its share of the spatial loops above, and which run of each
-/// that was.
+/// An instance that made something: its Einsum, its share of the spatial loops above, and which run
+/// of each that was.
 struct Maker {
+  EinsumId einsum;
   std::vector<std::int64_t> turns;
   std::vector<std::size_t> runs;
   friend auto operator<=>(const Maker&, const Maker&) = default;

@@ -26,11 +26,19 @@ struct Window {
 
 using Windows = std::map<EinsumId, std::vector<Window>>;
 
+/// Whether another Einsum makes the rest of the same tensor: such tiles follow no reader.
+bool makes_a_part(const Workload& workload, EinsumId maker) {
+  const TensorId tensor = workload[maker].output().tensor;
+  return std::count_if(workload.einsums.begin(), workload.einsums.end(),
+                       [&](const Einsum& einsum) { return einsum.output().tensor == tensor; }) > 1;
+}
+
 /// `known`: of the Einsums after the maker.
 std::vector<Window> windows_on(const Workload& workload, const LoopItem& loop, EinsumId maker,
                                RankVariableId made, const Lane& lane, const Windows& known) {
   std::vector<Window> windows;
   const TensorAccess& output = workload[maker].output();
+  if (makes_a_part(workload, maker)) return windows;
   for (const auto& [consumer, box] : lane.boxes) {
     const auto variable = walked(loop, workload[consumer]);
     if (consumer == maker || !variable) continue;

@@ -208,7 +208,9 @@ class SplitCheck {
       return std::find_if(children.begin(), children.end(),
                           [&](const Body* child) { return child->einsums.count(einsum) > 0; });
     };
-    const auto maker = roles_.producer[tensor.index()];
+    if (roles_.has_several_makers(tensor))
+      return illegal("{} is forwarded, and several Einsums make it.", name(tensor));
+    const auto maker = roles_.sole_maker(tensor);
     if (!maker || child_of(*maker) == children.end())
       return illegal("{} is forwarded, and no child of the split makes it.", name(tensor));
     if (roles_.consumers[tensor.index()].empty())
@@ -269,9 +271,9 @@ class SplitCheck {
         if (const auto variable = walked(*loop, workload_[einsum]);
             variable && indexes(*variable, einsum, storage.tensor))
           illegal("{}, but the step loop over {} indexes it.", what, workload_[*variable].name);
-    const auto maker = roles_.producer[storage.tensor.index()];
-    if (maker && around.child && around.child->einsums.count(*maker) > 0)
-      illegal("{}, and the Einsum {} of the same child makes it.", what, workload_[*maker].name);
+    for (EinsumId maker : roles_.makers[storage.tensor.index()])
+      if (around.child && around.child->einsums.count(maker) > 0)
+        illegal("{}, and the Einsum {} of the same child makes it.", what, workload_[maker].name);
     for (std::size_t s = around.n_outside; s < around.storages.size(); ++s)
       if (!around.storages[s]->is_toll && around.storages[s]->tensor == storage.tensor &&
           meet(around.storages[s]->served, storage.served))

@@ -159,9 +159,7 @@ class PathCheck {
   }
 
   /// Rows that slide through a backing storage: made and read, or carried from step to step.
-  bool is_shared_window(TensorId tensor) const {
-    return facts_.roles().producer[tensor.index()].has_value();
-  }
+  bool is_shared_window(TensorId tensor) const { return facts_.roles().is_made(tensor); }
 
   /// The tiles of two steps of its maker overlap: neither has all of the sums.
   bool is_made_in_windows(TensorId tensor) const {

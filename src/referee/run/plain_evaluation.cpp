@@ -29,7 +29,7 @@ PlainEvaluation::PlainEvaluation(const Workload& workload, const PointMap& point
       points_(points),
       inputs_(inputs),
       watch_(watch),
-      producer_(tensor_roles(workload).producer) {
+      makers_(tensor_roles(workload).makers) {
   for (std::size_t t = 0; t < workload.tensors.size(); ++t) {
     const std::int64_t volume = points[TensorId(t)].volume();
     known_.push_back({std::vector<Value>(static_cast<std::size_t>(volume)),
@@ -98,11 +98,12 @@ const PlainEvaluation::Value& PlainEvaluation::found(TensorId tensor, Element el
   Known& known = known_[tensor.index()];
   Value& value = known.values[static_cast<std::size_t>(element)];
   if (points_.is_inside(tensor, element) && known.is_written.has(element)) {
-    const Einsum& maker = workload_[*producer_[tensor.index()]];
+    const std::vector<EinsumId>& makers = makers_[tensor.index()];
     if (known.is_state) {
-      value = reduced(maker, element);
+      value = reduced(workload_[makers.front()], element);
     } else if (!known.is_evaluated) {
-      evaluate_all(maker);
+      known.is_evaluated = true;
+      for (EinsumId maker : makers) evaluate_all(workload_[maker]);
     }
   } else {
     value = given(tensor, element);
@@ -116,10 +117,9 @@ PlainEvaluation::Value PlainEvaluation::given(TensorId tensor, Element element) 
   if (!points_.is_inside(tensor, element)) return {0, 0};  // padding
   const auto& initial = workload_[tensor].initial;
   // Between the strides of an output's windows.
-  if (producer_[tensor.index()] && !known_[tensor.index()].is_state && !initial)
-    return {std::nan(""), 0};
-  const double number =
-      initial && producer_[tensor.index()] ? *initial : inputs_.at(tensor, element);
+  const bool is_made = !makers_[tensor.index()].empty();
+  if (is_made && !known_[tensor.index()].is_state && !initial) return {std::nan(""), 0};
+  const double number = initial && is_made ? *initial : inputs_.at(tensor, element);
   return {number, std::fabs(number)};
 }
 
@@ -131,7 +131,6 @@ void PlainEvaluation::add(const Einsum& einsum, double term, bool is_first, Valu
 void PlainEvaluation::evaluate_all(const Einsum& einsum) {
   const TensorId tensor = einsum.output().tensor;
   Known& known = known_[tensor.index()];
-  known.is_evaluated = true;
   std::vector<LinearElement> linear;
   for (const TensorAccess& access : einsum.accesses)
     linear.push_back(points_.linear(einsum, access));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "referee/points/element_set.h"
@@ -34,7 +33,7 @@ class PlainEvaluation {
     std::vector<Value> values;
     ElementSet is_known, is_written;
     bool is_state = false;
-    bool is_evaluated = false;  ///< all of it that its Einsum makes
+    bool is_evaluated = false;  ///< all of it that its Einsums make
     /// States: points that write each element, by number, in order.
     std::vector<std::size_t> writers_begin, writers;
   };
@@ -56,8 +55,8 @@ class PlainEvaluation {
   const PointMap& points_;
   const InputNumbers& inputs_;
   Watch& watch_;
-  std::vector<std::optional<EinsumId>> producer_;
-  std::vector<Known> known_;  ///< per tensor
+  std::vector<std::vector<EinsumId>> makers_;  ///< per tensor
+  std::vector<Known> known_;                   ///< per tensor
 };
 
 }  // namespace sluice::referee

@@ -60,7 +60,7 @@ std::vector<std::string> einsum_row(const Workload& workload, const Einsum& eins
 const char* role_of(const Workload& workload, const TensorRoles& roles, TensorId tensor) {
   if (workload[tensor].persistent) return "persistent";
   if (roles.is_intermediate(tensor)) return "intermediate";
-  return roles.producer[tensor.index()] ? "output" : "input";
+  return roles.is_made(tensor) ? "output" : "input";
 }
 
 /// Bits of one value, where all Einsums agree.

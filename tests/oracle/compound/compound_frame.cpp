@@ -234,7 +234,7 @@ class FrameWalk {
 
   /// Whether the maker of an internal tensor has a variable of the class that does not index it.
   bool is_reduced(const VariableClass& one, TensorId tensor) const {
-    const std::size_t maker = problem_.roles.producer[tensor.index()]->index();
+    const std::size_t maker = problem_.roles.makers[tensor.index()].front().index();
     return variable_of(maker, one).has_value() && !indexes(one, tensor);
   }
 

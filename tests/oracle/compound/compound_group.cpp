@@ -55,7 +55,7 @@ GroupTensors tensors_of_group(const BoundProblem& problem, std::size_t begin, st
   GroupTensors tensors;
   for (std::size_t e = begin; e < end; ++e)
     for (TensorId tensor : problem[EinsumId(e)].tensors) {
-      const auto& producer = problem.roles.producer[tensor.index()];
+      const auto producer = problem.roles.sole_maker(tensor);
       const std::vector<EinsumId>& readers = problem.roles.consumers[tensor.index()];
       const auto inside = [&](EinsumId reader) { return stands_in(reader, begin, end); };
       const bool made_here = producer && stands_in(*producer, begin, end);

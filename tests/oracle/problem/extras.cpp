@@ -48,6 +48,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"networks", &Extras::networks},
       {"many_loops", &Extras::many_loops},
       {"arrays", &Extras::arrays},
+      {"several_makers", &Extras::several_makers},
   };
   return extras;
 }
@@ -60,6 +61,7 @@ Extras extras_of(const ProblemSpec& spec) {
         extras.shared_windows ||
         std::count_if(einsum.inputs.begin(), einsum.inputs.end(), has_window) > 1;
     extras.cycles = extras.cycles || einsum.name == "TAKE";
+    extras.several_makers = extras.several_makers || einsum.name == "LAST";
   }
   extras.ports = has_ports(spec);
   extras.leakage = leaks(spec);

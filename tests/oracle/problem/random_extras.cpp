@@ -115,6 +115,44 @@ class EinsumExtras {
     add("READ", {result}, last);
   }
 
+  /// U[m,n] = T[m,n] · P[n], U[m,k+N] = sum over n of T[m,n] · Q[n,k], then perhaps who reads all,
+  /// the last part, or what lies across the border.
+  void parts() {
+    if (spec_.einsums.size() > 1 && dice_.chance(60)) {
+      source_ = spec_.einsums.front().output;
+      if (source_.projection.size() < 2) source_ = spec_.einsums.front().inputs.front();
+      for (auto& [rank, index] : source_.projection) index = own_variable(rank);
+      spec_.einsums.resize(1);
+    }
+    const auto axis = static_cast<std::size_t>(dice_.below(2));
+    const auto [rank, index] = source_.projection[axis];
+    const int first = size_of(rank), last = dice_.one_of({1, 2, 2, 3});
+    const auto part = [&, axis = axis](const std::string& of_rank, const std::string& at) {
+      AccessSpec access = output("U");
+      access.projection[axis] = {of_rank, at};
+      return access;
+    };
+    spec_.rank_sizes.emplace_back("UX", first + last);
+    spec_.rank_sizes.emplace_back("KX", last);
+    add("FIRST", {source_, {"P", {{rank, index}}}}, part("UX", index));
+    spec_.einsums.back().weight = "P";
+    const std::string offset = " + " + std::to_string(first);
+    AccessSpec weight{"Q", {{rank, index}, {"KX", "k_x"}}};
+    add("LAST", {source_, weight}, part("UX", "k_x" + offset));
+    spec_.einsums.back().weight = "Q";
+    const int reader = dice_.below(100);
+    AccessSpec result = part("UX", "u_x");
+    if (reader < 40) {
+      result.tensor = "O";
+      add("READ", {part("UX", "u_x")}, result);
+    } else if (reader < 60) {
+      result = part("KX", "k_x");
+      result.tensor = "O";
+      const std::string across = " + " + std::to_string(std::max(first - 1, 1));
+      add("READ", {part("UX", "k_x" + (dice_.chance(50) ? offset : across))}, result);
+    }
+  }
+
   /// R[m] = sum over n of T[m,n], O[m,n] = T[m,n] · R[m]: O needs all of a row's sum.
   void normalise() {
     AccessSpec sum{"R", source_.projection};
@@ -393,7 +431,11 @@ void add_persistent(Dice& dice, ProblemSpec& spec) {
 
 void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   Dice dice(seed ^ 0x5DEECE66DULL);
-  add_einsums(dice, spec, extras);
+  Dice parts(seed ^ 0x7F4A7C159E3779B9ULL);  // so that seeds without parts stay what they were
+  if (extras.several_makers && parts.chance(8))
+    EinsumExtras(parts, spec).parts();
+  else
+    add_einsums(dice, spec, extras);
   if (extras.inner_persistent && dice.chance(12)) add_persistent(dice, spec);
   if (extras.tolls) add_components(dice, spec);
   if (extras.behaviours) add_behaviours(dice, spec);

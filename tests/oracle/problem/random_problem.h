@@ -135,9 +135,10 @@ struct Extras {
   bool networks = false;          ///< that cost energy or time
   bool many_loops = false;        ///< four or five memories, Einsums of five to seven variables
   bool arrays = false;            ///< systolic ones
+  bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
 };
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true};
+                                      true, true, true, true, true, true, true, true};
 
 struct NamedExtra {
   const char* name;
@@ -147,7 +148,7 @@ struct NamedExtra {
 const std::vector<NamedExtra>& named_extras();
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
-/// shared_windows, ports, leakage, networks, many_loops, arrays.
+/// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "oracle/problem/random_problem.h"
+#include "sluice/frontend/load.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/registry.h"
@@ -158,6 +159,33 @@ TEST_P(SamplingMapper, FindsAFrontOfSeveralObjectives) {
     EXPECT_GT(outcome->mappings[i].cost.energy_j, outcome->mappings[i - 1].cost.energy_j);
     EXPECT_LT(outcome->mappings[i].cost.latency_s, outcome->mappings[i - 1].cost.latency_s);
   }
+}
+
+/// Most placements hold no tile that fits with both dimensions in full use, and many nests are to
+/// be tried before that is clear: the walks take what there is.
+TEST_P(SamplingMapper, FillsFanoutsAsFarAsTheyCanBe) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
+  rank_sizes: {B: 64, I: 2048, E: 5120, N: 16}
+  bits_per_value: {All: 16}
+  einsums: ["T[b,i,n] = X[b,i,e] * W[e,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 8, throughput: 64}, {name: write, energy: 8, throughput: 64}]}
+  - !Memory {name: Local, size: 1 MiB, spatial: [{name: z, fanout: 4, min_usage: 1}], tensors: {keep: X | T}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Container {name: PE, spatial: [{name: x, fanout: 128, reuse: X, min_usage: 1}, {name: y, fanout: 128, reuse: T, min_usage: 1}]}
+  - !Memory {name: Register, size: 16, tensors: {keep: W}, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs);
+  MapperOptions options;
+  options.budget_evaluations = 40;
+  const BoundProblem problem = *bind(*specs->workload, *specs->arch);
+  const Outcome outcome = run(GetParam(), problem, options);
+  ASSERT_TRUE(outcome) << outcome.error().reason;
+  EXPECT_NE(to_yaml(outcome->mappings.front().mapping, problem.workload, problem.arch)
+                .find("rank_variable: n, tile_shape: 1, name: x"),
+            std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SamplingMapper,

@@ -22,7 +22,7 @@ bool CollectiveDraw::has_dimension(const std::string& dimension) const {
 }
 
 std::size_t CollectiveDraw::maker_of(TensorId tensor) const {
-  return roles_.producer[tensor.index()]->index();
+  return roles_.makers[tensor.index()].front().index();
 }
 
 std::vector<std::size_t> CollectiveDraw::readers_of(TensorId tensor) const {

@@ -43,7 +43,7 @@ class MappingDraw : TreeDraw {
   bool has_states() const {
     for (std::size_t t = 0; t < w_.tensors.size(); ++t)
       for (EinsumId reader : roles_.consumers[t])
-        if (roles_.producer[t] && !(*roles_.producer[t] < reader)) return true;
+        if (roles_.is_made(TensorId(t)) && !(roles_.makers[t].back() < reader)) return true;
     return false;
   }
 

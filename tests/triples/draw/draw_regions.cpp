@@ -194,7 +194,7 @@ class RegionDraw final : CollectiveDraw {
     if (memory == "GB" && elements_above_) return;
     for (TensorId tensor : tensors_of(w_.einsums[e])) {
       const std::string key = memory + "/" + w_[tensor].name;
-      if (roles_.producer[tensor.index()] || held_[e].count(key) || !dice_.chance(30)) continue;
+      if (roles_.is_made(tensor) || held_[e].count(key) || !dice_.chance(30)) continue;
       held_[e].insert(key);
       NodeSpec node = storage(memory, {w_[tensor].name});
       node.resident = dice_.chance(75);

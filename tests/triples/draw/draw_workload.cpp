@@ -9,6 +9,13 @@ namespace {
 
 std::string output_name(const std::string& einsum) { return einsum.substr(0, einsum.find('[')); }
 
+/// As the reader names Einsums that make parts of one tensor.
+std::string free_name(const Triple& triple, const std::string& tensor) {
+  const auto makes = [&](const EinsumSpec& e) { return output_name(e.text) == tensor; };
+  const auto n = std::count_if(triple.einsums.begin(), triple.einsums.end(), makes);
+  return n == 0 ? tensor : tensor + "_" + std::to_string(n + 1);
+}
+
 /// Of collectives: sizes that several instances share evenly.
 std::vector<std::int64_t> sizes_for(bool is_large, Purpose purpose) {
   if (purpose != Purpose::kAny)
@@ -33,6 +40,7 @@ int weight_of(const WorkloadForm& form, Purpose purpose) {
 /// The forms of one kind, most often the plain ones.
 const std::vector<WorkloadForm>& draw_forms(Dice& dice, const Kinds& kinds, Purpose purpose) {
   const bool is_any = purpose == Purpose::kAny;
+  if (is_any && kinds.several_makers && dice.chance(12)) return parts_forms();
   if (kinds.windowed_outputs && dice.chance(is_any ? 14 : 8)) return windowed_forms();
   if (is_any && kinds.ports && dice.chance(13)) return common_variable_forms();
   if (is_any && kinds.many_loops && dice.chance(6)) return many_loops_forms();
@@ -69,7 +77,8 @@ void draw_workload(Dice& dice, Triple& triple, const Kinds& kinds, Purpose purpo
     triple.rank_sizes[1].second = triple.rank_sizes[0].second;
   triple.bounds = form.bounds;
   for (const std::string& text : form.einsums)
-    triple.einsums.push_back({text, output_name(text), false, dice.chance(4) ? 2 : 1});
+    triple.einsums.push_back(
+        {text, free_name(triple, output_name(text)), false, dice.chance(4) ? 2 : 1});
   if (purpose != Purpose::kAny && dice.chance(30)) turn_maxima_into_minima(triple);
   for (EinsumSpec& einsum : triple.einsums)
     if (einsum.text == einsum.name + "[m,n] = T[m,n]") einsum.is_copy = dice.chance(80);
@@ -81,7 +90,7 @@ void draw_workload(Dice& dice, Triple& triple, const Kinds& kinds, Purpose purpo
   if (&forms == &cycle_forms() && triple.initial.empty() && dice.chance(50))
     triple.initial = "A: 0";
   if (dice.chance(20) && !has_copies(triple))
-    triple.bits_per_value = triple.einsums[0].name + ": 4, Other: 16";
+    triple.bits_per_value = output_name(triple.einsums[0].text) + ": 4, Other: 16";
   if (dice.chance(8)) triple.n_instances = 2;
   if (dice.chance(10)) triple.persistent = "Inputs - Intermediates";
 }

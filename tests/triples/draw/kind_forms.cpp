@@ -83,6 +83,47 @@ const std::vector<WorkloadForm>& cycle_forms() {
   return forms;
 }
 
+const std::vector<WorkloadForm>& parts_forms() {
+  static const std::vector<WorkloadForm> forms = {
+      {{"T[m,N:a] = A[m,k] * F[k,a]", "T[m,N:b+2] = A[m,k] * H[k,b]", "Z[m,n] = exp(T[m,n])"},
+       {"M", "K", "B"},
+       {"0 <= a < 2"},
+       3},
+      {{"T[m,N:a] = A[m,k] * F[k,a]", "T[m,N:b+2] = A[m,k] * H[k,b]"},
+       {"M", "K", "B"},
+       {"0 <= a < 2"},
+       2},
+      {{"T[M:a,n] = A[a,n] * F[n]", "T[M:b+2,n] = exp(G[b,n])", "Z[m,l] = T[m,n] * V[n,l]"},
+       {"N", "L", "B"},
+       {"0 <= a < 2"},
+       2},
+      {{"T[m,N:a] = max(S[m,a,k])", "T[m,N:b+3] = sum(G[m,b,k])", "Z[m] = sum(T[m,n])"},
+       {"M", "K", "B"},
+       {"0 <= a < 3"},
+       1},
+      // Readers of parts, of parts across the border, and of windows.
+      {{"T[N:a,m] = A[a,m] * F[m]", "T[N:b+2,m] = exp(G[b,m])", "Z[m] = sum(T[N:a,m])",
+        "Y[b,m] = T[N:b+2,m] * H[b]"},
+       {"M", "B"},
+       {"0 <= a < 2"},
+       2},
+      {{"T[N:a,m] = A[a,m] * F[m]", "T[N:b+2,m] = exp(G[b,m])", "Z[b,m] = T[N:b+1,m] * H[m]"},
+       {"M", "B"},
+       {"0 <= a < 2"},
+       2},
+      {{"T[X:a] = A[a] * F[a]", "T[X:p+2] = G[p] * H[p]", "Y[p] = T[X:p+s] * V[s]"},
+       {"P"},
+       {"0 <= a < 2", "0 <= s < 2"},
+       2},
+      // Four boxes in two directions.
+      {{"T[M:a,N:c] = A[a,c] * F[c]", "T[M:a,N:d+2] = A[a,c] * G[c,d]", "T[M:b+2,n] = exp(H[b,n])",
+        "Z[m,n] = T[m,n] + T[m,n]"},
+       {"B", "D"},
+       {"0 <= a < 2", "0 <= c < 2"},
+       1}};
+  return forms;
+}
+
 const std::vector<WorkloadForm>& common_variable_forms() {
   static const std::vector<WorkloadForm> forms = {
       {{"Z[m,n] = A[m,n] + B[m,n]"}, {"M", "N"}, {}, 2},

@@ -28,4 +28,7 @@ const std::vector<WorkloadForm>& cycle_forms();
 /// With a variable that indexes everything: a port of the outermost memory is a part of it.
 const std::vector<WorkloadForm>& common_variable_forms();
 
+/// Einsums that make disjoint boxes of one tensor, and who reads it.
+const std::vector<WorkloadForm>& parts_forms();
+
 }  // namespace sluice::triples

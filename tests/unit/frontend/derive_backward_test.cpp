@@ -105,6 +105,25 @@ TEST(DeriveBackward, MakesIntermediatesAgainWhereAsked) {
                           "\"grad_W[m] = grad_T[m] * T_again[m]\""));
 }
 
+// Each maker of a part gets its own part of the gradient; the parts are made again together.
+TEST(DeriveBackward, DividesTheGradientOfAConcatenation) {
+  const std::string body =
+      "  rank_sizes: {A: 2, B: 3}\n  einsums: ['T[N:a] = W[a] * 2', 'T[N:b+2] = V[b] * 3', "
+      "'Z[n] = exp(T[n])']\n";
+  EXPECT_THAT(backward_of(body),
+              ElementsAre("\"grad_T[n] = grad_Z[n] * Z[n]\"", "\"grad_V[b] = grad_T[N:b+2] * 3\"",
+                          "\"grad_W[a] = grad_T[N:a] * 2\""));
+  BackwardOptions options;
+  options.recompute = {"T"};
+  EXPECT_THAT(backward_of("  rank_sizes: {A: 2, B: 3}\n  einsums: ['T[N:a] = W[a] * 2', "
+                          "'T[N:b+2] = V[b] * 3', 'Z[n] = T[n] * T[n]']\n",
+                          options),
+              ElementsAre("\"T_again[N:a] = W[a] * 2\"",
+                          "{name: T_2_again, einsum: \"T_again[N:b+2] = V[b] * 3\"}",
+                          "\"grad_T[n] = grad_Z[n] * T_again[n] + grad_Z[n] * T_again[n]\"",
+                          "\"grad_V[b] = grad_T[N:b+2] * 3\"", "\"grad_W[a] = grad_T[N:a] * 2\""));
+}
+
 TEST(DeriveBackward, UpdatesWeightsByTheOptimizer) {
   BackwardOptions options;
   options.optimizer = Optimizer::kSgd;
@@ -126,11 +145,29 @@ TEST(DeriveBackward, NamesWhatIsWrong) {
   EXPECT_THAT(error_of(body, options), HasSubstr("W is an input"));
 }
 
-TEST(DeriveBackward, RefusesRecurrencesThroughSeveralEinsums) {
+// H is what C of the same step makes, C what H of the step before has left: backwards H passes to C
+// in the same step, C to H of the step before.
+TEST(DeriveBackward, WalksRecurrencesThroughSeveralEinsumsBackwards) {
+  BackwardOptions options;
+  options.gradients_of = {"W"};
   EXPECT_THAT(
-      error_of("  rank_sizes: {I: 4}\n  initial: {H: 0, C: 0}\n  einsums: ['C[i+1] = H[i] * "
-               "W[i]', 'H[i+1] = C[i+1] * V[i]']\n"),
-      HasSubstr("recurrences through several Einsums"));
+      backward_of("  rank_sizes: {I: 4}\n  initial: {H: 0}\n  einsums: ['C[i] = H[i] * W[i]', "
+                  "'H[i+1] = C[i] * V[i]']\n",
+                  options),
+      ElementsAre("\"grad_C_passed[i] = (grad_H_passed[I_STATE:i] + grad_H_given[I_STATE:-i+4]) * "
+                  "V[I:-i+3]\"",
+                  "\"grad_H_passed[i+1] = grad_C_passed[i] * W[I:-i+3]\"",
+                  "\"grad_H[i_state] = grad_H_passed[I_STATE:-i_state+4] + "
+                  "grad_H_given[i_state]\"",
+                  "\"grad_C[i] = grad_C_passed[I:-i+3]\"",
+                  "\"grad_W[i] = grad_C[i] * H[I_STATE:i]\""));
+}
+
+TEST(DeriveBackward, RefusesRecurrencesThatReachFurtherBack) {
+  EXPECT_THAT(error_of("  rank_sizes: {I: 4}\n  initial: {H: 0}\n  einsums: ['H[i+2] = H[i] * "
+                       "W[i]']\n"),
+              HasSubstr("H is a state that H does not read as T[i] or T[i+1] to make T[i+1]: its "
+                        "recurrence has no backward pass yet"));
 }
 
 }  // namespace

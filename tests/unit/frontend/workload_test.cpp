@@ -169,6 +169,20 @@ workload:
   EXPECT_EQ(w.einsums[1].accesses[0].projection[0].constant, 4);
 }
 
+// Without names the makers of a tensor are called as it, and numbered from the second on.
+TEST(WorkloadReader, SeveralEinsumsMayMakePartsOfOneTensor) {
+  const std::string text =
+      "workload:\n  rank_sizes: {A: 4, B: 2}\n  bits_per_value: {All: 8}\n  einsums:\n"
+      "  - T[N:a] = exp(X[a])\n  - T[N:b+4] = exp(Y[b])\n  - Z[n] = T[n] * T[n]\n";
+  const Workload w = workload_of(text);
+  EXPECT_EQ(w.einsums[0].name, "T");
+  EXPECT_EQ(w.einsums[1].name, "T_2");
+  const TensorId t = *find_tensor(w, "T");
+  EXPECT_EQ(w[w[t].ranks[0]].size, 6);
+  EXPECT_EQ(tensor_roles(w).makers[t.index()], (std::vector<EinsumId>{EinsumId(0), EinsumId(1)}));
+  EXPECT_EQ(to_yaml(workload_of(to_yaml(w))), to_yaml(w));
+}
+
 TEST(WorkloadReader, EinsumRenamesWinOverTheDefaultOnes) {
   const Workload w = workload_of(R"yaml(
 workload:

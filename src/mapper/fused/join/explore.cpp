@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numeric>
 
 #include "mapper/common/parallel.h"
@@ -157,17 +158,25 @@ PmappingTable Search::price(const TileSearchContext& of_einsum, const RowGroups&
   std::vector<TemplateResult> results(templates_[e].size());
   std::vector<char> is_searched(templates_[e].size(), 0);
   const std::vector<std::uint32_t> order = order_of_templates(context);
+  if (!starts_.empty() && !order.empty()) open_bound_ = starts_[order.front()].bound;
+  tell_bound();
+  std::mutex mutex;
+  std::size_t first_open = 0;  // in the order, which is that of their bounds
+  const auto close = [&](std::uint32_t t) {
+    const std::lock_guard lock(mutex);
+    is_searched[t] = 1;
+    while (first_open < order.size() && is_searched[order[first_open]] == 1) ++first_open;
+    if (starts_.empty()) return;
+    open_bound_ = first_open < order.size() ? starts_[order[first_open]].bound
+                                            : std::numeric_limits<double>::infinity();
+    tell_bound();
+  };
   parallel_for(options_.threads, order.size(), [&](std::size_t i) {
     if (cancelled()) return;
     const std::uint32_t t = order[i];
     results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t], t);
-    is_searched[t] = cancelled() || context.beam > 0 ? 0 : 1;
+    if (!cancelled() && context.beam == 0) close(t);
   });
-  if (!starts_.empty()) {
-    open_bound_ = std::numeric_limits<double>::infinity();
-    for (std::size_t t = 0; t < starts_.size(); ++t)
-      if (is_searched[t] == 0) open_bound_ = std::min(open_bound_, starts_[t].bound);
-  }
   PmappingTable table;
   table.templates = templates_[e];
   merge_results(context, results, compiled_[e], rows, &table);

@@ -207,6 +207,7 @@ void Search::find_least() {
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     if (same_as_[e] != e) {
       least_[e] = least_[same_as_[e]];
+      tell_bound();
       continue;
     }
     const double infinite = std::numeric_limits<double>::infinity();
@@ -233,6 +234,7 @@ void Search::find_least() {
     if (std::isfinite(known.energy))
       least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
     least_[e] = least;
+    tell_bound();
     if (is_whole()) continue;  // which goes on with the same tries
     for (const CompiledTemplate& compiled : compiled_[e])
       for (const std::shared_ptr<StateTable>& table : compiled.tables) table->forget_tries();

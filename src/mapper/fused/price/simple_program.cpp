@@ -203,7 +203,8 @@ class Tabulator {
     SimpleProgram::Product product;
     product.column.assign(classes_.size(), -1);
     bool constant = true;
-    for (std::size_t c = 0; c < classes_.size(); ++c) {
+    if (is_cancelled(cancel_)) simple.constant = 0;  // the template is not used
+    for (std::size_t c = 0; c < classes_.size() && simple.constant != 0; ++c) {
       product.column[c] = column(c, monomial, &simple.constant);
       constant = constant && product.column[c] < 0;
     }
