@@ -85,13 +85,12 @@ class Backward {
 
   /// By a role of its name: tables that nobody learns.
   bool is_constant(TensorId tensor) const {
-    return std::any_of(
-        forward_.einsums.begin(), forward_.einsums.end(), [&](const Einsum& einsum) {
-          return std::any_of(einsum.renames.begin(), einsum.renames.end(), [&](const Rename& role) {
-            return role.name == "constant" && std::find(role.tensors.begin(), role.tensors.end(),
-                                                        tensor) != role.tensors.end();
-          });
-        });
+    return std::any_of(forward_.einsums.begin(), forward_.einsums.end(), [&](const Einsum& einsum) {
+      return std::any_of(einsum.renames.begin(), einsum.renames.end(), [&](const Rename& role) {
+        return role.name == "constant" &&
+               std::find(role.tensors.begin(), role.tensors.end(), tensor) != role.tensors.end();
+      });
+    });
   }
 
   std::vector<TensorId> inputs_in_order() const {

@@ -58,13 +58,14 @@ const std::map<std::string, std::string>& own_workloads() {
   rank_sizes: {I: 3, M: 2, C: 2}
   bits_per_value: {All: 8}
   initial: {H: 0, S: 0}
+  iteration_space_shape: {i: 0 <= i < 3}
   einsums:
   - G[i,m] = sigmoid(X[i,m] + F[m] * H[i,m])
   - R[i,m] = H[i,M:c] * W[c,m]
   - U[i,m] = tanh(R[i,m])
   - S[i+1,m] = G[i,m] * S[i,m] + U[i,m]
   - H[i+1,m] = tanh(S[i+1,m])
-  - Z[m] = H[3,m] * V[m]
+  - Z[m] = H[I:3,m] * V[m]
 )yaml"},
                                                                {"two_states", R"yaml(workload:
   rank_sizes: {I: 4}
