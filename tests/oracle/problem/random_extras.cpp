@@ -432,7 +432,7 @@ void add_persistent(Dice& dice, ProblemSpec& spec) {
 void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   Dice dice(seed ^ 0x5DEECE66DULL);
   Dice parts(seed ^ 0x7F4A7C159E3779B9ULL);  // so that seeds without parts stay what they were
-  if (extras.several_makers && parts.chance(8))
+  if (extras.several_makers && parts.chance(10))
     EinsumExtras(parts, spec).parts();
   else
     add_einsums(dice, spec, extras);
