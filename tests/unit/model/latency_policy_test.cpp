@@ -109,7 +109,7 @@ TEST_F(Policies, WhatAPolicyHasNoTimesForCannotBePriced) {
     return v.kind == ViolationKind::kUnsupportedNode;
   }));
   EXPECT_THAT(messages(result.error()),
-              ::testing::HasSubstr("The policy slower cannot price a parallel split; overlap, "
+              ::testing::HasSubstr("The policy slower cannot price a parallel split; overlap and "
                                    "staged and segment can."));
 }
 
