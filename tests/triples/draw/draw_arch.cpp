@@ -66,8 +66,10 @@ void draw_network_ports(Dice& dice, const std::vector<DimensionSpec>& grid,
 void draw_arch(Dice& dice, Triple& triple, Purpose purpose) {
   const auto memory = [&](Dice& d, const std::string& name) {
     ComponentSpec spec = plain_memory(d, name);
-    if (d.chance(8) && !has_copies(triple))
-      spec.bits_per_value = d.any(triple.einsums).name + ": 32";
+    if (d.chance(8) && !has_copies(triple)) {
+      const std::string& text = d.any(triple.einsums).text;
+      spec.bits_per_value = text.substr(0, text.find('[')) + ": 32";
+    }
     return spec;
   };
   const auto add_toll = [&](const char* name) {

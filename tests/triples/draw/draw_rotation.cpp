@@ -21,7 +21,7 @@ bool TreeDraw::rotation(std::vector<NodeSpec>& list, std::size_t e) {
   if (k > fanout_of("PE", dimension) || k > spread || k > cut || (!divides && !dice_.chance(4)))
     return false;
   if (dice_.chance(40)) spatial_loop(list, e, "PE", dimension == "x" ? "y" : "x");
-  if (dice_.chance(10)) spatial_loop(list, e, "PE", dimension);
+  if (perfect_ && dice_.chance(15)) spatial_loop(list, e, "PE", dimension);
   NodeSpec peers = loop_over({over}, std::max<std::int64_t>(1, spread / k));
   peers.kind = NodeSpec::Kind::kSpatial;
   peers.component = "PE";
