@@ -261,6 +261,7 @@ class WorkloadWriter {
     const TensorView input = input_of(layer);
     const std::string channel = rank('K', i, layer.channels_out);
     const std::string window = window_rank('J', operands(layer));
+    use_window(window);
     std::string index = fmt::format("{}*{}", operands(layer), lower(channel));
     if (!window.empty()) index += "+" + lower(window);
     if (input.channel.begin > 0) index += fmt::format("+{}", input.channel.begin);

@@ -73,6 +73,7 @@ class Backward {
     std::vector<TensorId> inputs = inputs_in_order();
     if (!inputs.empty() && !forward_[inputs.front()].ranks.empty())
       sample = forward_[inputs.front()].ranks.front();
+    std::erase_if(inputs, [&](TensorId tensor) { return is_constant(tensor); });
     const auto differs = [&](TensorId tensor) {
       const std::vector<RankId>& ranks = forward_[tensor].ranks;
       return sample && std::find(ranks.begin(), ranks.end(), *sample) != ranks.end();
@@ -80,6 +81,17 @@ class Backward {
     std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(wanted_),
                  [&](TensorId tensor) { return !differs(tensor); });
     if (wanted_.empty()) wanted_ = std::move(inputs);
+  }
+
+  /// By a role of its name: tables that nobody learns.
+  bool is_constant(TensorId tensor) const {
+    return std::any_of(
+        forward_.einsums.begin(), forward_.einsums.end(), [&](const Einsum& einsum) {
+          return std::any_of(einsum.renames.begin(), einsum.renames.end(), [&](const Rename& role) {
+            return role.name == "constant" && std::find(role.tensors.begin(), role.tensors.end(),
+                                                        tensor) != role.tensors.end();
+          });
+        });
   }
 
   std::vector<TensorId> inputs_in_order() const {

@@ -51,6 +51,29 @@ GradientWriter::GradientWriter(const Workload& forward)
     variables_.emplace(forward.rank_variables[v].name, v);
 }
 
+Workload GradientWriter::take() {
+  std::vector<std::size_t> place(result_.tensors.size(), result_.tensors.size());
+  std::vector<Tensor> tensors = forward_.tensors;
+  for (std::size_t t = 0; t < tensors.size(); ++t) place[t] = t;
+  for (const Einsum& einsum : result_.einsums)
+    for (const TensorAccess& access : einsum.accesses) {
+      std::size_t& at = place[access.tensor.index()];
+      if (at < result_.tensors.size()) continue;
+      at = tensors.size();
+      tensors.push_back(result_[access.tensor]);
+    }
+  for (Einsum& einsum : result_.einsums) {
+    for (TensorAccess& access : einsum.accesses)
+      access.tensor = TensorId(place[access.tensor.index()]);
+    for (Rename& rename : einsum.renames) {
+      for (TensorId& tensor : rename.tensors) tensor = TensorId(place[tensor.index()]);
+      std::sort(rename.tensors.begin(), rename.tensors.end());
+    }
+  }
+  result_.tensors = std::move(tensors);
+  return std::move(result_);
+}
+
 void GradientWriter::set_active(std::vector<char> active) {
   active_ = std::move(active);
   for (const Einsum& einsum : forward_.einsums)

@@ -22,7 +22,8 @@ class GradientWriter {
   const TensorRoles& roles() const { return roles_; }
   const std::vector<RecurrenceCycle>& cycles() const { return cycles_; }
   const std::string& name_of(TensorId tensor) const { return result_[tensor].name; }
-  Workload take() { return std::move(result_); }
+  /// The whole step; new tensors in the order in which its Einsums name them, as a reader has them.
+  Workload take();
 
   /// Tensors that are made again before something reads them.
   void recompute(TensorId tensor) { recomputed_[tensor.index()] = 1; }

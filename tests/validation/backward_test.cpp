@@ -60,7 +60,8 @@ const std::map<std::string, std::string>& own_workloads() {
   initial: {H: 0, S: 0}
   einsums:
   - G[i,m] = sigmoid(X[i,m] + F[m] * H[i,m])
-  - U[i,m] = tanh(sum(H[i,M:c] * W[c,m]))
+  - R[i,m] = H[i,M:c] * W[c,m]
+  - U[i,m] = tanh(R[i,m])
   - S[i+1,m] = G[i,m] * S[i,m] + U[i,m]
   - H[i+1,m] = tanh(S[i+1,m])
   - Z[m] = H[3,m] * V[m]

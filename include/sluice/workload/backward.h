@@ -14,8 +14,8 @@ enum class Optimizer : std::uint8_t { kNone, kSgd, kAdam };
 
 struct BackwardOptions {
   /// Inputs of the workload whose gradients are asked for. Empty: all but those that differ from
-  /// sample to sample, which have the outermost rank of the input that is read first. If all have
-  /// it: all.
+  /// sample to sample, which have the outermost rank of the input that is read first (if all have
+  /// it: all), and those in a role `constant` (tables of rotations).
   std::vector<std::string> gradients_of;
   /// Intermediates that are made again before the backward pass reads them, rather than kept.
   /// `all`: every one whose maker reads something.

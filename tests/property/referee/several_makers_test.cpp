@@ -12,9 +12,9 @@ namespace {
 using settled::Settled;
 using settled::workload_of;
 
-const std::string kParts = workload_of(
-    R"("T[m,N:a] = A[m] * F[a]", "T[m,N:b+2] = A[m] * H[b]", "Z[m,n] = exp(T[m,n])")",
-    "M: 4, A: 2, B: 3");
+const std::string kParts =
+    workload_of(R"x("T[m,N:a] = A[m] * F[a]", "T[m,N:b+2] = A[m] * H[b]", "Z[m,n] = exp(T[m,n])")x",
+                "M: 4, A: 2, B: 3");
 
 const char* const kAlone = R"(
   - !Sequential

@@ -110,10 +110,11 @@ TEST(DeriveBackward, DividesTheGradientOfAConcatenation) {
   const std::string body =
       "  rank_sizes: {A: 2, B: 3}\n  einsums: ['T[N:a] = W[a] * 2', 'T[N:b+2] = V[b] * 3', "
       "'Z[n] = exp(T[n])']\n";
-  EXPECT_THAT(backward_of(body),
+  BackwardOptions options;
+  options.gradients_of = {"W", "V"};
+  EXPECT_THAT(backward_of(body, options),
               ElementsAre("\"grad_T[n] = grad_Z[n] * Z[n]\"", "\"grad_V[b] = grad_T[N:b+2] * 3\"",
                           "\"grad_W[a] = grad_T[N:a] * 2\""));
-  BackwardOptions options;
   options.recompute = {"T"};
   EXPECT_THAT(backward_of("  rank_sizes: {A: 2, B: 3}\n  einsums: ['T[N:a] = W[a] * 2', "
                           "'T[N:b+2] = V[b] * 3', 'Z[n] = T[n] * T[n]']\n",
@@ -156,7 +157,7 @@ TEST(DeriveBackward, WalksRecurrencesThroughSeveralEinsumsBackwards) {
                   options),
       ElementsAre("\"grad_C_passed[i] = (grad_H_passed[I_STATE:i] + grad_H_given[I_STATE:-i+4]) * "
                   "V[I:-i+3]\"",
-                  "\"grad_H_passed[i+1] = grad_C_passed[i] * W[I:-i+3]\"",
+                  "\"grad_H_passed[I_STATE:i+1] = grad_C_passed[i] * W[I:-i+3]\"",
                   "\"grad_H[i_state] = grad_H_passed[I_STATE:-i_state+4] + "
                   "grad_H_given[i_state]\"",
                   "\"grad_C[i] = grad_C_passed[I:-i+3]\"",

@@ -89,12 +89,13 @@ TEST(NetworkTable, NamesTheLayersThatAreNoEinsums) {
 // 4 and 2 channels side by side: b's begin at 4. Who reads a alone reads its channels of both.
 TEST(NetworkTable, PutsLayersThatAreReadTogetherIntoOneTensor) {
   const std::string text = workload_of(
-      "input,input,,3,8,8,1,1,1,\nx_a,conv,3,4,8,8,1,1,1,input\nx_b,conv,3,2,8,8,1,1,1,input\n"
-      "c,conv,6,5,8,8,1,1,1,x_a|x_b\nd,pool,4,4,4,4,2,2,2,x_a\n");
-  EXPECT_THAT(text, HasSubstr("name: x_a\n    einsum: x[n,C1:k1,p1,q1] = Image[n,k0,P0:p1,Q0:q1]"));
-  EXPECT_THAT(text, HasSubstr("name: x_b\n    einsum: x[n,C1:k2+4,p1,q1] = "));
-  EXPECT_THAT(text, HasSubstr("c[n,k3,p1,q1] = x[n,c1,p1,q1] * W_c[k3,c1]"));
-  EXPECT_THAT(text, HasSubstr("d[n,k1,p4,q4] = max(x[n,C1:k1,P1:2*p4+r2,Q1:2*q4+s2])"));
+      "input,input,,3,8,8,1,1,1,\npx_a,conv,3,4,8,8,1,1,1,input\npx_b,conv,3,2,8,8,1,1,1,input\n"
+      "c,conv,6,5,8,8,1,1,1,px_a|px_b\nd,pool,4,4,4,4,2,2,2,px_a\n");
+  EXPECT_THAT(text,
+              HasSubstr("name: px_a\n    einsum: px[n,C1:k1,p1,q1] = Image[n,k0,P0:p1,Q0:q1]"));
+  EXPECT_THAT(text, HasSubstr("name: px_b\n    einsum: px[n,C1:k2+4,p1,q1] = "));
+  EXPECT_THAT(text, HasSubstr("c[n,k3,p1,q1] = px[n,c1,p1,q1] * W_c[k3,c1]"));
+  EXPECT_THAT(text, HasSubstr("d[n,k1,p4,q4] = max(px[n,C1:k1,P1:2*p4+r2,Q1:2*q4+s2])"));
 }
 
 // A 3 × 3 window fits 6 times into 8 rows; of weights and values it reads the forward layer's.
