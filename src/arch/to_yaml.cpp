@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -20,6 +21,26 @@ const char* name_of(SystolicArray::Dataflow dataflow) {
       return "is";
   }
   return "";
+}
+
+std::string text_of(const NetworkPorts& ports) {
+  switch (ports.places) {
+    case PortPlaces::kCorners:
+      return "corners";
+    case PortPlaces::kEdges:
+      return "edges";
+    case PortPlaces::kAll:
+      return "all";
+    case PortPlaces::kOwn:
+      return "own";
+    case PortPlaces::kEntry:
+    case PortPlaces::kListed:
+      break;
+  }
+  std::vector<std::string> nodes;
+  for (const std::vector<std::int64_t>& node : ports.nodes)
+    nodes.push_back(fmt::format("[{}]", fmt::join(node, ", ")));
+  return yaml_list(nodes);
 }
 
 /// The keys of one component; defaults are left out.
@@ -86,6 +107,8 @@ class ComponentPrinter {
     line("topology", facts_of(network.topology).name);
     if (network.entry == NetworkEntry::kEdge) line("entry", "edge");
     if (network.layout == NodeLayout::kPacked) line("layout", "packed");
+    if (network.ports.places != PortPlaces::kEntry) line("ports", text_of(network.ports));
+    if (network.multicast == Multicast::kGreedyTree) line("multicast", "greedy_tree");
     if (network.returning_sums == ReturningSums::kFree) line("returning_sums", "free");
     if (network.repeated_values == RepeatedValues::kFree) line("repeated_values", "free");
     if (network.implicit_time == ImplicitTime::kOnce) line("implicit_time", "once");

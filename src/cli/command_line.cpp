@@ -35,7 +35,7 @@ struct ParsedArguments {
   std::string latency = "overlap";
   std::string batch;
   EvaluateSchemesArguments schemes;
-  std::string directives;
+  bool as_directives = false;
   std::string vary;
   std::string energy_file;
   std::uint64_t seed = 0;
@@ -88,6 +88,13 @@ void add_specs(CLI::App& command, const std::string& name, ParsedArguments& pars
                          "Set a variable of the specs, or any field by its path")
              ->type_name("NAME=VALUE"));
   add_training(command, parsed.specs);
+}
+
+void add_directives(CLI::App& command, ParsedArguments& parsed) {
+  command
+      .add_option("--directives", parsed.specs.directives,
+                  "The mapping, as KAPLA's directives (docs/networks.md)")
+      ->type_name("FILE");
 }
 
 void add_output(CLI::App& command, ParsedArguments& parsed) {
@@ -261,6 +268,7 @@ class CommandLine {
     CLI::App& command =
         *app_.add_subcommand("evaluate", "Price given mappings, or say why they are illegal");
     add_specs(command, "WORKLOAD ARCH MAPPING", parsed_);
+    add_directives(command, parsed_);
     add_output(command, parsed_);
     add_ascii(command, parsed_);
     add_constraints(command);
@@ -323,6 +331,7 @@ class CommandLine {
     CLI::App& command = *app_.add_subcommand(
         "execute", "Run given mappings step by step on small shapes, and check the model");
     add_specs(command, "WORKLOAD ARCH MAPPING", parsed_);
+    add_directives(command, parsed_);
     command.add_flag("--json", parsed_.output.json,
                      "Print the result document, and nothing else, on standard output");
     command
@@ -382,6 +391,7 @@ class CommandLine {
   void add_check() {
     CLI::App& command = *app_.add_subcommand("check", "Say everything that is wrong with specs");
     add_specs(command, "FILE", parsed_);
+    add_directives(command, parsed_);
     command.add_flag("--json", parsed_.output.json, "Print the diagnostics as a result document");
     commands_["check"] = [](const ParsedArguments& parsed, const Console& console) {
       return run_check({parsed.specs, parsed.output.json}, console);
@@ -396,17 +406,18 @@ class CommandLine {
     command.get_option("FILE")->required(false);
     command
         .add_option(
-            "--directives", parsed_.directives,
-            "Print KAPLA's directives of schemes (one a line as JSON), or of a text of them")
+            "--directives", parsed_.specs.directives,
+            "A mapping as KAPLA's directives, or the schemes of a file (one a line as JSON). "
+            "Without spec files they are printed as canonical text")
         ->type_name("FILE");
+    command.add_flag("--as-directives", parsed_.as_directives,
+                     "Print mappings as KAPLA's directives");
     commands_["show"] = [](const ParsedArguments& parsed, const Console& console) {
-      if (parsed.directives.empty() == parsed.specs.names.empty())
-        throw Failure(ExitCode::kBadInput,
-                      parsed.directives.empty() ? "FILE is required"
-                                                : "`--directives` takes no spec files beside it",
-                      "see sluice show --help");
-      if (!parsed.directives.empty()) return run_show_directives(parsed.directives, console);
-      return run_show({parsed.specs, parsed.yaml}, console);
+      if (!parsed.specs.names.empty())
+        return run_show({parsed.specs, parsed.yaml, parsed.as_directives}, console);
+      if (parsed.specs.directives.empty())
+        throw Failure(ExitCode::kBadInput, "FILE is required", "see sluice show --help");
+      return run_show_directives(parsed.specs.directives, console);
     };
   }
 

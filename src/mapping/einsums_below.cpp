@@ -16,4 +16,14 @@ std::vector<EinsumId> einsums_below(const NodeList& nodes) {
   return found;
 }
 
+std::vector<std::vector<EinsumId>> users_of_tensors(const Workload& workload) {
+  std::vector<std::vector<EinsumId>> users(workload.tensors.size());
+  for (std::size_t e = 0; e < workload.einsums.size(); ++e)
+    for (const TensorAccess& access : workload.einsums[e].accesses) {
+      std::vector<EinsumId>& of_tensor = users[access.tensor.index()];
+      if (of_tensor.empty() || of_tensor.back() != EinsumId(e)) of_tensor.emplace_back(e);
+    }
+  return users;
+}
+
 }  // namespace sluice

@@ -70,12 +70,10 @@ LoopTiles::LoopTiles(const Workload& workload)
 bool LoopTiles::enter(const LoopShape& loop, std::span<const EinsumId> below) {
   // With windows a stated first tile is the maker's, which follows from the reader's anyway.
   if (loop.first_tile > 0 && !has_windows_.empty()) {
-    std::vector<TileSizes> before;
-    for_each_tile(below, [&](TileSizes& tile) { before.push_back(tile); });
+    const std::vector<TileSizes> before = saved(below);
     const bool one_step = enter({loop.variables, loop.tile_shape, 0}, below);
     if (found_windows_) return one_step;
-    auto next = before.begin();
-    for_each_tile(below, [&](TileSizes& tile) { tile = *next++; });
+    restore(below, before);
   }
   bool one_step = true;
   found_windows_ = false;
@@ -99,11 +97,22 @@ std::int64_t LoopTiles::steps() const {
   return most;
 }
 
-template <class Function>
-void LoopTiles::for_each_tile(std::span<const EinsumId> einsums, Function function) {
-  for (EinsumId einsum : einsums)
-    for (std::size_t v = 0; v < (*workload_)[einsum].iteration_space.size(); ++v)
-      function(tiles_of(einsum)[v]);
+std::vector<TileSizes> LoopTiles::saved(std::span<const EinsumId> einsums) const {
+  std::vector<TileSizes> result;
+  for (EinsumId einsum : einsums) {
+    const TileSizes* own = tiles_.data() + begin_[einsum.index()];
+    result.insert(result.end(), own, own + (*workload_)[einsum].iteration_space.size());
+  }
+  return result;
+}
+
+void LoopTiles::restore(std::span<const EinsumId> einsums, const std::vector<TileSizes>& saved) {
+  auto next = saved.begin();
+  for (EinsumId einsum : einsums) {
+    const auto n = static_cast<std::ptrdiff_t>((*workload_)[einsum].iteration_space.size());
+    std::copy(next, next + n, tiles_of(einsum));
+    next += n;
+  }
 }
 
 bool LoopTiles::unused_loop_has_one_step(const LoopShape& loop) const {

@@ -43,6 +43,11 @@ class LoopTiles {
   /// one reads value by value.
   bool enter(const LoopShape& loop, std::span<const EinsumId> below);
 
+  /// The tiles of these Einsums, to come back to a place: loops change those of Einsums below
+  /// alone.
+  std::vector<TileSizes> saved(std::span<const EinsumId> einsums) const;
+  void restore(std::span<const EinsumId> einsums, const std::vector<TileSizes>& saved);
+
   /// Steps of the loop entered last, of the Einsum that takes most.
   std::int64_t steps() const;
   /// The tiles of a variable, by its place in an Einsum's iteration space.
@@ -60,8 +65,6 @@ class LoopTiles {
   };
 
   TileSizes* tiles_of(EinsumId einsum) { return tiles_.data() + begin_[einsum.index()]; }
-  template <class Function>
-  void for_each_tile(std::span<const EinsumId> einsums, Function function);
   bool unused_loop_has_one_step(const LoopShape& loop) const;
   bool follow_readers(Walker& maker);
 

@@ -16,18 +16,16 @@ namespace {
 /// The largest tile of every variable of an Einsum.
 using EinsumTiles = std::map<RankVariableId, std::int64_t>;
 
-/// Where a node stands: the Einsums below it, in order of execution, and their tiles.
-struct Tiles {
-  LoopTiles loops;
-  std::vector<EinsumId> below;
-
-  EinsumTiles of(const Workload& workload, EinsumId einsum) const {
-    EinsumTiles result;
-    const auto& space = workload[einsum].iteration_space;
-    for (std::size_t v = 0; v < space.size(); ++v)
-      result[space[v].variable] = loops.tiles(einsum, v).largest();
-    return result;
+/// The Einsums below a node, in order of execution, and by id.
+struct Below {
+  explicit Below(const NodeList& nodes) : order(einsums_below(nodes)), sorted(order) {
+    std::sort(sorted.begin(), sorted.end());
   }
+  bool has(EinsumId einsum) const {
+    return std::binary_search(sorted.begin(), sorted.end(), einsum);
+  }
+
+  std::vector<EinsumId> order, sorted;
 };
 
 /// Number of indices that an expression takes while every variable walks its tile.
@@ -59,45 +57,59 @@ struct LoopSteps {
 class Describer {
  public:
   Describer(const Workload& workload, const Arch& arch, const DrawingOptions& options)
-      : workload_(workload), arch_(arch), options_(options) {}
+      : workload_(workload),
+        arch_(arch),
+        options_(options),
+        users_(users_of_tensors(workload)),
+        loops_(workload) {}
 
-  DrawingBranch branch(const NodeList& nodes, Tiles tiles) const {
+  DrawingBranch branch(const NodeList& nodes) {
     DrawingBranch result;
+    const Below below(nodes);
+    const std::vector<TileSizes> outside = loops_.saved(below.order);
     for (const Node& node : nodes) {
-      std::visit([&](const auto& kind) { add(kind, tiles, result); }, node.kind);
+      std::visit([&](const auto& kind) { add(kind, below, result); }, node.kind);
     }
+    loops_.restore(below.order, outside);
     if (result.children.empty())
-      for (const EinsumId einsum : einsums_below(nodes))
-        result.einsums.push_back(workload_[einsum].name);
+      for (const EinsumId einsum : below.order) result.einsums.push_back(workload_[einsum].name);
     return result;
   }
 
  private:
-  void add(const StorageNode& node, const Tiles& tiles, DrawingBranch& out) const {
+  EinsumTiles tiles_of(EinsumId einsum) const {
+    EinsumTiles result;
+    const auto& space = workload_[einsum].iteration_space;
+    for (std::size_t v = 0; v < space.size(); ++v)
+      result[space[v].variable] = loops_.tiles(einsum, v).largest();
+    return result;
+  }
+
+  void add(const StorageNode& node, const Below& below, DrawingBranch& out) const {
     DrawingLine line{arch_[node.component].name + " holds", {}, arch_[node.component].name, false};
     std::string marks = storage_marks(node);
     line.shape += marks;
     if (!node.einsums.empty()) marks += " for " + einsum_names(node.einsums);
     for (const TensorId tensor : node.tensors) {
-      auto [text, shape] = tile_text(node, tensor, tiles);
+      auto [text, shape] = tile_text(node, tensor, below);
       line.items.push_back(workload_[tensor].name + " " + text + marks);
       line.shape += "|" + shape;
     }
     append(std::move(line), out);
   }
 
-  void add(const TemporalNode& node, Tiles& tiles, DrawingBranch& out) const {
+  void add(const TemporalNode& node, const Below& below, DrawingBranch& out) {
     const LoopSteps steps =
-        enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, tiles);
+        enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, below);
     DrawingLine line{"for", {loop_text(node.variables, steps)}, loop_shape("for", steps), true};
     if (node.initial_tile_shape)
       line.items.back() += fmt::format(" (first {})", *node.initial_tile_shape);
     append(std::move(line), out);
   }
 
-  void add(const SpatialNode& node, Tiles& tiles, DrawingBranch& out) const {
+  void add(const SpatialNode& node, const Below& below, DrawingBranch& out) {
     const LoopSteps steps =
-        enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, tiles);
+        enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, below);
     const Component& component = arch_[node.component];
     const std::string place = component.name + "." + component.spatial.at(node.dimension).name;
     append({options_.compact ? "for" : "spread",
@@ -107,12 +119,12 @@ class Describer {
            out);
   }
 
-  void add(const ComputeNode& node, const Tiles&, DrawingBranch& out) const {
+  void add(const ComputeNode& node, const Below&, DrawingBranch& out) const {
     const std::string& place = arch_[node.component].name;
     out.lines.push_back({place + " computes", {workload_[node.einsum].name}, place, false});
   }
 
-  void add(const CollectiveNode& node, const Tiles&, DrawingBranch& out) const {
+  void add(const CollectiveNode& node, const Below&, DrawingBranch& out) const {
     out.lines.push_back(
         {collective_name(node.type),
          {fmt::format("{} over {}, {} to {}", workload_[node.tensor].name,
@@ -121,7 +133,7 @@ class Describer {
          false});
   }
 
-  void add(const SplitNode& node, const Tiles& tiles, DrawingBranch& out) const {
+  void add(const SplitNode& node, const Below&, DrawingBranch& out) {
     out.split = how_children_run(node.kind);
     if (node.kind != SplitKind::kSequential) {
       DrawingLine line{"children", {out.split}, out.split, false};
@@ -133,7 +145,7 @@ class Describer {
       append(std::move(line), out);
     }
     for (const NodeList& child : node.children) {
-      out.children.push_back(branch(child, {tiles.loops, einsums_below(child)}));
+      out.children.push_back(branch(child));
       const auto& names = out.children.back().einsums;
       out.einsums.insert(out.einsums.end(), names.begin(), names.end());
     }
@@ -151,10 +163,10 @@ class Describer {
   }
 
   /// Shrinks the tiles of every Einsum that knows one of the variables.
-  static LoopSteps enter_loop(const std::vector<RankVariableId>& variables, std::int64_t tile_shape,
-                              const std::optional<std::int64_t>& initial, Tiles& tiles) {
-    tiles.loops.enter({variables, tile_shape, initial.value_or(0)}, tiles.below);
-    return {tiles.loops.steps(), tile_shape};
+  LoopSteps enter_loop(const std::vector<RankVariableId>& variables, std::int64_t tile_shape,
+                       const std::optional<std::int64_t>& initial, const Below& below) {
+    loops_.enter({variables, tile_shape, initial.value_or(0)}, below.order);
+    return {loops_.steps(), tile_shape};
   }
 
   std::string loop_text(const std::vector<RankVariableId>& variables,
@@ -173,14 +185,14 @@ class Describer {
 
   /// The largest tile that any Einsum below sees, as text with rank names and without.
   std::pair<std::string, std::string> tile_text(const StorageNode& node, TensorId tensor,
-                                                const Tiles& tiles) const {
+                                                const Below& below) const {
     double bits = -1;
     std::string ranks;
     std::string sizes;
-    for (const EinsumId einsum : tiles.below) {
+    for (const EinsumId einsum : users_[tensor.index()]) {
+      if (!below.has(einsum) || !serves(node, einsum)) continue;
       const TensorAccess* access = find_access(workload_[einsum], tensor);
-      if (access == nullptr || !serves(node, einsum)) continue;
-      const EinsumTiles einsum_tiles = tiles.of(workload_, einsum);
+      const EinsumTiles einsum_tiles = tiles_of(einsum);
       double einsum_bits = options_.bits_per_value
                                ? options_.bits_per_value(einsum, tensor, node.component)
                                : access->bits_per_value;
@@ -233,6 +245,8 @@ class Describer {
   const Workload& workload_;
   const Arch& arch_;
   const DrawingOptions& options_;
+  std::vector<std::vector<EinsumId>> users_;  ///< per tensor
+  LoopTiles loops_;                           ///< on the way down
 };
 
 }  // namespace
@@ -247,8 +261,7 @@ std::string DrawingBranch::shape() const {
 
 DrawingBranch describe_loop_tree(const Mapping& mapping, const Workload& workload, const Arch& arch,
                                  const DrawingOptions& options) {
-  return Describer(workload, arch, options)
-      .branch(mapping.nodes, {LoopTiles(workload), einsums_below(mapping.nodes)});
+  return Describer(workload, arch, options).branch(mapping.nodes);
 }
 
 }  // namespace sluice

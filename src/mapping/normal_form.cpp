@@ -12,41 +12,50 @@ namespace {
 
 using EinsumSet = std::set<EinsumId>;
 
-/// One tensor's storage as seen from the lists below it.
-struct Held {
-  TensorId tensor;
-  EinsumSet served;
-};
-
 class Normaliser {
  public:
   Normaliser(const Workload& workload, const Arch& arch)
-      : workload_(workload), arch_(arch), tiles_(workload) {}
+      : workload_(workload),
+        arch_(arch),
+        users_(users_of_tensors(workload)),
+        held_(workload.tensors.size()),
+        tiles_(workload) {}
 
-  NodeList normalise(const NodeList& written, std::vector<Held> held) {
+  NodeList normalise(const NodeList& written) {
     NodeList list = split_storages(written);
     const std::vector<EinsumId> computed = einsums_below(list);
     const EinsumSet below(computed.begin(), computed.end());
-    const LoopTiles tiles_outside = tiles_;
-    while (sink_one(list, below, held)) {
+    const std::vector<TileSizes> tiles_outside = tiles_.saved(computed);
+    while (sink_one(list, below)) {
     }
-    const std::vector<bool> trivial = mark_trivial(list);
-    for (const Node& node : list)
-      if (const StorageNode* storage = std::get_if<StorageNode>(&node.kind))
-        if (arch_[storage->component].is_memory())
-          held.push_back({storage->tensors[0], served(*storage, below)});
+    const std::vector<bool> trivial = mark_trivial(list, computed);
+    for (const StorageNode* storage : memory_nodes(list))
+      held_of(*storage).push_back(served(*storage, below));
     for (Node& node : list)
       if (SplitNode* split = std::get_if<SplitNode>(&node.kind)) {
         const bool outside = in_pipeline_;
         in_pipeline_ |= split->kind == SplitKind::kPipeline && has_steps(list, trivial);
-        for (NodeList& child : split->children) child = normalise(child, held);
+        for (NodeList& child : split->children) child = normalise(child);
         in_pipeline_ = outside;
       }
-    tiles_ = tiles_outside;
+    for (const StorageNode* storage : memory_nodes(list)) held_of(*storage).pop_back();
+    tiles_.restore(computed, tiles_outside);
     return list;
   }
 
  private:
+  std::vector<const StorageNode*> memory_nodes(const NodeList& list) const {
+    std::vector<const StorageNode*> nodes;
+    for (const Node& node : list)
+      if (const StorageNode* storage = std::get_if<StorageNode>(&node.kind))
+        if (arch_[storage->component].is_memory()) nodes.push_back(storage);
+    return nodes;
+  }
+
+  std::vector<EinsumSet>& held_of(const StorageNode& single) {
+    return held_[single.tensors[0].index()];
+  }
+
   static NodeList split_storages(const NodeList& written) {
     NodeList list;
     for (const Node& node : written) {
@@ -66,11 +75,11 @@ class Normaliser {
 
   EinsumSet served(const StorageNode& storage, const EinsumSet& below) const {
     EinsumSet result;
-    for (EinsumId einsum : below) {
+    for (EinsumId einsum : users_[storage.tensors[0].index()]) {
       const bool named = storage.einsums.empty() ||
                          std::find(storage.einsums.begin(), storage.einsums.end(), einsum) !=
                              storage.einsums.end();
-      if (named && find_access(workload_[einsum], storage.tensors[0])) result.insert(einsum);
+      if (named && below.count(einsum) > 0) result.insert(einsum);
     }
     return result;
   }
@@ -86,8 +95,7 @@ class Normaliser {
   }
 
   /// Loops of one step, given the tiles outside the list; sets `tiles_` to those inside it.
-  std::vector<bool> mark_trivial(const NodeList& list) {
-    const std::vector<EinsumId> below = einsums_below(list);
+  std::vector<bool> mark_trivial(const NodeList& list, const std::vector<EinsumId>& below) {
     std::vector<bool> trivial(list.size(), false);
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (const TemporalNode* loop = std::get_if<TemporalNode>(&list[i].kind))
@@ -124,47 +132,47 @@ class Normaliser {
     return none_irrelevant ? Passage::kSlide : Passage::kStop;
   }
 
-  std::vector<Placement> placements(const NodeList& list, const EinsumSet& below,
-                                    const std::vector<Held>& held) {
-    const LoopTiles tiles_outside = tiles_;
-    const std::vector<bool> trivial = mark_trivial(list);
-    tiles_ = tiles_outside;
-    std::vector<Held> above = held;
+  std::vector<Placement> placements(const NodeList& list, const EinsumSet& below) {
+    const std::vector<EinsumId> computed = einsums_below(list);
+    const std::vector<TileSizes> tiles_outside = tiles_.saved(computed);
+    const std::vector<bool> trivial = mark_trivial(list, computed);
+    tiles_.restore(computed, tiles_outside);
     std::vector<Placement> places(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
       const StorageNode* storage = std::get_if<StorageNode>(&list[i].kind);
       if (!storage) continue;
       const EinsumSet mine = served(*storage, below);
       const bool is_memory = arch_[storage->component].is_memory();
-      const bool backing =
-          is_memory && std::none_of(above.begin(), above.end(), [&](const Held& outer) {
-            return outer.tensor == storage->tensors[0] && meet(outer.served, mine);
-          });
-      if (is_memory) above.push_back({storage->tensors[0], mine});
+      std::vector<EinsumSet>& above = held_of(*storage);
+      const bool backing = is_memory && std::none_of(above.begin(), above.end(),
+                                                     [&](const auto& s) { return meet(s, mine); });
+      if (is_memory) above.push_back(mine);
       const bool stays = backing || (storage->resident && in_pipeline_);
       places[i] = placement_of(list, i, stays, [&](std::size_t j) {
         return passage(list, j, *storage, mine, below, trivial[j]);
       });
     }
+    for (const StorageNode* storage : memory_nodes(list)) held_of(*storage).pop_back();
     return places;
   }
 
   /// The order in which nodes take effect: `index` lists them, loops and storages alike.
   static std::vector<std::size_t> order_of_effect(const NodeList& list,
                                                   const std::vector<Placement>& places) {
+    std::vector<std::vector<std::size_t>> before(list.size() + 1);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (std::holds_alternative<StorageNode>(list[i].kind)) before[places[i].before].push_back(i);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i <= list.size(); ++i) {
-      for (std::size_t s = 0; s < list.size(); ++s)
-        if (std::holds_alternative<StorageNode>(list[s].kind) && places[s].before == i)
-          order.push_back(s);
+      order.insert(order.end(), before[i].begin(), before[i].end());
       if (i < list.size() && !std::holds_alternative<StorageNode>(list[i].kind)) order.push_back(i);
     }
     return order;
   }
 
   /// Moves one node to where it takes effect, if that leaves every other node's place as it is.
-  bool sink_one(NodeList& list, const EinsumSet& below, const std::vector<Held>& held) {
-    const std::vector<Placement> places = placements(list, below, held);
+  bool sink_one(NodeList& list, const EinsumSet& below) {
+    const std::vector<Placement> places = placements(list, below);
     const std::vector<std::size_t> wanted = order_of_effect(list, places);
     for (std::size_t i = list.size(); i-- > 0;) {
       if (!std::holds_alternative<StorageNode>(list[i].kind) || places[i].before == i) continue;
@@ -180,7 +188,7 @@ class Normaliser {
         moved.push_back(list[j]);
         old_index.push_back(j);
       }
-      std::vector<std::size_t> effect = order_of_effect(moved, placements(moved, below, held));
+      std::vector<std::size_t> effect = order_of_effect(moved, placements(moved, below));
       for (std::size_t& position : effect) position = old_index[position];
       if (effect != wanted) continue;
       list = std::move(moved);
@@ -191,6 +199,9 @@ class Normaliser {
 
   const Workload& workload_;
   const Arch& arch_;
+  std::vector<std::vector<EinsumId>> users_;  ///< per tensor
+  /// Per tensor: the Einsums that each node outside which holds it serves, outermost first.
+  std::vector<std::vector<EinsumSet>> held_;
   LoopTiles tiles_;           ///< of the Einsums on the way down
   bool in_pipeline_ = false;  ///< below a pipelined split with steps: resident nodes stay
 };
@@ -199,7 +210,7 @@ class Normaliser {
 
 Mapping normal_form(const Mapping& mapping, const Workload& workload, const Arch& arch) {
   Mapping result = mapping;
-  result.nodes = Normaliser(workload, arch).normalise(mapping.nodes, {});
+  result.nodes = Normaliser(workload, arch).normalise(mapping.nodes);
   return result;
 }
 

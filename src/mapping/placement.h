@@ -28,7 +28,8 @@ template <class PassageOf>
 Placement placement_of(const NodeList& list, std::size_t index, bool is_backing,
                        PassageOf passage) {
   Placement place{index, std::nullopt};
-  if (is_backing || std::get<StorageNode>(list[index].kind).incremental) return place;
+  const auto& storage = std::get<StorageNode>(list[index].kind);
+  if (is_backing || storage.incremental || storage.shared_by) return place;
   const bool sliding = std::get<StorageNode>(list[index].kind).sliding;
   if (sliding) {
     std::size_t above = index;

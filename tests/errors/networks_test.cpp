@@ -46,8 +46,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, NetworkWithAMistake,
 class SchemesWithAMistake : public ::testing::TestWithParam<std::string> {};
 
 /// Messages of a program without the folder of the cases.
-std::string without_folder(std::string text) {
-  const std::string folder = scheme_cases().string() + "/";
+std::string without_folder(std::string text, const fs::path& cases = scheme_cases()) {
+  const std::string folder = cases.string() + "/";
   for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder))
     text.erase(at, folder.size());
   return text;
@@ -84,6 +84,29 @@ TEST_P(DirectivesWithAMistake, AreExplained) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, DirectivesWithAMistake,
                          ::testing::ValuesIn(names_in(directive_cases(), ".directives")),
+                         [](const auto& entry) { return entry.param; });
+
+fs::path loop_tree_cases() {
+  return testing::repository_dir() / "tests" / "errors" / "loop_tree_cases";
+}
+
+/// Directives that are well written and no mapping of `conv.yaml`.
+class DirectivesOfNoMapping : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DirectivesOfNoMapping, AreExplained) {
+  const testing::ProgramRun run =
+      testing::run_program(testing::sluice_program(),
+                           {"check", (loop_tree_cases() / "conv.yaml").string(), "--directives",
+                            (loop_tree_cases() / (GetParam() + ".directives")).string()});
+  EXPECT_EQ(run.out, "");
+  EXPECT_TRUE(testing::matches_golden_file("errors/loop_tree_cases/" + GetParam() + ".txt",
+                                           without_folder(run.err, loop_tree_cases()) +
+                                               "exit status " + std::to_string(run.exit_status) +
+                                               "\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DirectivesOfNoMapping,
+                         ::testing::ValuesIn(names_in(loop_tree_cases(), ".directives")),
                          [](const auto& entry) { return entry.param; });
 
 }  // namespace

@@ -218,6 +218,12 @@ std::vector<BrokenModel> make_models() {
            for_nodes<StorageNode>([](StorageNode& s) { s.incremental = !s.sliding; }));
   misreads("lets values enter a mesh in its corner only",
            for_networks([](Network& n) { n.entry = NetworkEntry::kCorner; }));
+  misreads("knows one port of a network", for_networks([](Network& n) { n.ports = {}; }));
+  misreads("gives every node of a network a port", for_networks([](Network& n) {
+             if (n.ports.places != PortPlaces::kEntry) n.ports = {PortPlaces::kAll, {}};
+           }));
+  misreads("takes greedy trees for dimension order",
+           for_networks([](Network& n) { n.multicast = Multicast::kDimensionOrder; }));
   misreads("keeps the columns of a packed mesh above each other",
            for_networks([](Network& n) { n.layout = NodeLayout::kAligned; }));
   misreads("charges hops for values that repeat",
@@ -249,8 +255,23 @@ std::vector<BrokenModel> make_models() {
              s.over.reset();
              s.shares.clear();
            }));
+  misreads("lets an inner region begin where the outer one ends", [](Workload&, Arch&, Mapping& m) {
+    bool is_outermost = true;
+    for_each_node(m.nodes, [&](Node& node) {
+      auto* split = std::get_if<SplitNode>(&node.kind);
+      if (!split || split->shares.size() < 2) return;
+      if (std::exchange(is_outermost, false)) return;
+      std::rotate(split->shares.begin(), split->shares.begin() + 1, split->shares.end());
+    });
+  });
   misreads("takes regions in the wrong order", for_nodes<SplitNode>([](SplitNode& s) {
              std::reverse(s.shares.begin(), s.shares.end());
+           }));
+  misreads("gives every peer all of a tile that they share",
+           for_nodes<StorageNode>([](StorageNode& s) {
+             s.shared_by.reset();
+             s.over.reset();
+             s.along.reset();
            }));
   misreads("forwards nothing", for_nodes<SplitNode>([](SplitNode& s) { s.forward.clear(); }));
   misreads("fills resident storages in every step",

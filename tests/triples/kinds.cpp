@@ -27,6 +27,31 @@ bool loops_over_ports(const std::vector<NodeSpec>& nodes) {
   });
 }
 
+bool has_forwards(const std::vector<NodeSpec>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const NodeSpec& node) {
+    return !node.forward.empty() ||
+           std::any_of(node.children.begin(), node.children.end(), has_forwards);
+  });
+}
+
+/// Regions of these dimensions stand around.
+bool has_nested_regions(const std::vector<NodeSpec>& nodes, const std::set<std::string>& around) {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const NodeSpec& node) {
+    if (!node.shared_out.empty() && around.count(node.shared_out) > 0) return true;
+    std::set<std::string> inside = around;
+    inside.insert(node.shared_out);
+    return std::any_of(node.children.begin(), node.children.end(),
+                       [&](const auto& child) { return has_nested_regions(child, inside); });
+  });
+}
+
+bool has_rotations(const std::vector<NodeSpec>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const NodeSpec& node) {
+    return node.shared_by > 1 ||
+           std::any_of(node.children.begin(), node.children.end(), has_rotations);
+  });
+}
+
 /// Lower-case letters in brackets.
 std::size_t count_variables(const std::string& einsum) {
   std::set<char> names;
@@ -62,6 +87,11 @@ const std::vector<NamedKind>& named_kinds() {
                                                {"leakage", &Kinds::leakage},
                                                {"many_loops", &Kinds::many_loops},
                                                {"outer_cycles", &Kinds::outer_cycles},
+                                               {"network_ports", &Kinds::network_ports},
+                                               {"greedy_trees", &Kinds::greedy_trees},
+                                               {"forwards", &Kinds::forwards},
+                                               {"nested_regions", &Kinds::nested_regions},
+                                               {"rotations", &Kinds::rotations},
                                                {"several_makers", &Kinds::several_makers}};
   return kinds;
 }
@@ -76,9 +106,14 @@ Kinds kinds_of(const Triple& triple) {
     kinds.many_loops = kinds.many_loops || count_variables(einsum.text) >= 5;
   }
   kinds.ports = loops_over_ports(triple.nodes);
+  kinds.forwards = has_forwards(triple.nodes);
+  kinds.rotations = has_rotations(triple.nodes);
+  kinds.nested_regions = has_nested_regions(triple.nodes, {});
   for (const ComponentSpec& component : triple.components) {
     kinds.leakage = kinds.leakage || component.leak_power > 0;
     kinds.many_loops = kinds.many_loops || component.name == "SB";
+    kinds.network_ports = kinds.network_ports || !component.ports.empty();
+    kinds.greedy_trees = kinds.greedy_trees || component.grows_trees;
   }
   kinds.outer_cycles = is_outer_cycle(triple);
   return kinds;

@@ -12,12 +12,25 @@ struct Kinds {
   bool leakage = false;           ///< with and without power gating, of all components
   bool many_loops = false;        ///< a fourth memory, Einsums of seven variables
   bool outer_cycles = false;      ///< recurrences whose tensors all live outside the steps
+  bool network_ports = false;     ///< `ports` of networks
+  bool greedy_trees = false;      ///< `multicast: greedy_tree`
+  bool forwards = false;          ///< more splits that forward
+  bool nested_regions = false;    ///< regions in regions of the same dimension
+  bool rotations = false;         ///< tiles that peers share (`shared_by`)
   bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
 };
-inline constexpr Kinds kAllKinds = {true, true, true, true, true, true};
+inline constexpr Kinds kAllKinds = {true, true, true, true, true, true,
+                                    true, true, true, true, true};
 /// What the tests draw.
-inline constexpr Kinds kTestedKinds = {
-    .windowed_outputs = true, .leakage = true, .many_loops = true, .several_makers = true};
+inline constexpr Kinds kTestedKinds = {.windowed_outputs = true,
+                                       .leakage = true,
+                                       .many_loops = true,
+                                       .network_ports = true,
+                                       .greedy_trees = true,
+                                       .forwards = true,
+                                       .nested_regions = true,
+                                       .rotations = true,
+                                       .several_makers = true};
 
 struct NamedKind {
   const char* name;

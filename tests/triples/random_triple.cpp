@@ -3,6 +3,11 @@
 namespace sluice::triples {
 namespace {
 
+Kinds without_rotations(Kinds kinds) {
+  kinds.rotations = false;
+  return kinds;
+}
+
 Triple plain_triple(std::uint64_t seed, const Kinds& kinds) {
   Dice dice(seed);
   while (true) {
@@ -12,9 +17,9 @@ Triple plain_triple(std::uint64_t seed, const Kinds& kinds) {
     if (!workload) continue;
     draw_arch(dice, triple);
     draw_components(dice, triple, *workload, kinds);
-    draw_mapping(dice, triple, *workload, kinds);
+    draw_mapping(dice, triple, *workload, without_rotations(kinds));
     draw_incremental(dice, triple);
-    draw_networks(dice, triple);
+    draw_networks(dice, triple, kinds);
     for (ComponentSpec& component : triple.components)
       component.frees_drains = component.kind == ComponentSpec::Kind::kMemory && dice.chance(12);
     return triple;
@@ -31,7 +36,10 @@ Kinds without_ports(Kinds kinds) {
 
 Triple random_triple(std::uint64_t seed, const Kinds& kinds) {
   if (Dice(seed ^ 0xC011EC71FEULL).chance(13)) return collective_triple(seed, kinds);
-  if (Dice(seed ^ 0x5E61055EEDULL).chance(8)) return region_triple(seed, kinds);
+  if (Dice(seed ^ 0x5E61055EEDULL).chance(kinds.forwards ? 22 : 8))
+    return region_triple(seed, kinds);
+  if (kinds.rotations && Dice(seed ^ 0x707A7E707A7EULL).chance(22))
+    return rotation_triple(seed, kinds);
   Triple triple = plain_triple(seed, kinds);
   if (triple.einsums.size() > 1 && Dice(seed ^ 0x9191919191ULL).chance(12))
     make_concurrent(triple, seed);
@@ -58,8 +66,29 @@ Triple collective_triple(std::uint64_t seed, const Kinds& kinds) {
                    : draw_exchanges(dice, triple, *workload)))
       continue;
     if (dice.chance(50)) draw_incremental(dice, triple);
-    draw_networks(dice, triple, Purpose::kCollectives);
+    draw_networks(dice, triple, kinds, Purpose::kCollectives);
     if (dice.chance(in_place ? 25 : 6)) make_concurrent(triple, seed);
+    return triple;
+  }
+}
+
+Triple rotation_triple(std::uint64_t seed, const Kinds& kinds) {
+  Dice dice(seed ^ 0x5A4ED5A4EDULL);
+  while (true) {
+    Triple triple;
+    draw_workload(dice, triple, kinds, dice.chance(50) ? Purpose::kCollectives : Purpose::kAny);
+    const auto workload = workload_of(triple);
+    if (!workload) continue;
+    draw_arch(dice, triple);
+    draw_components(dice, triple, *workload, kinds);
+    draw_mapping(dice, triple, *workload, kinds);
+    if (!kinds_of(triple).rotations) continue;
+    draw_networks(dice, triple, kinds, Purpose::kCollectives);
+    for (ComponentSpec& component : triple.components) {
+      component.is_packed = component.is_packed && dice.chance(5);
+      if (component.topology == "tree" && dice.chance(90)) component.topology = "ring";
+    }
+    if (dice.chance(30)) put_in_region(dice, triple);
     return triple;
   }
 }
@@ -88,7 +117,8 @@ Triple region_triple(std::uint64_t seed, const Kinds& kinds) {
     draw_arch(dice, triple, purpose);
     draw_components(dice, triple, *workload, without_ports(kinds));
     if (!draw_regions(dice, triple, *workload)) continue;
-    draw_networks(dice, triple, Purpose::kCollectives);
+    if (kinds.nested_regions && dice.chance(80)) put_in_region(dice, triple);
+    draw_networks(dice, triple, kinds, Purpose::kCollectives);
     for (ComponentSpec& component : triple.components) {
       component.is_packed = component.is_packed && dice.chance(4);
       component.frees_repeats = component.frees_repeats && dice.chance(50);

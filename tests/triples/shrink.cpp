@@ -144,6 +144,14 @@ void add_node_edits(const Triple& triple, std::vector<Edit>& edits) {
             (*list_number(t, l))[i].tile = tile;
             return true;
           });
+      if (node.shared_by > 1)
+        edits.emplace_back([l, i](Triple& t) {
+          NodeSpec& plain = (*list_number(t, l))[i];
+          plain.shared_by = 1;
+          plain.over_peers.clear();
+          plain.along.clear();
+          return true;
+        });
       if (node.incremental)
         edits.emplace_back([l, i](Triple& t) {
           (*list_number(t, l))[i].incremental = false;
@@ -185,6 +193,8 @@ void add_arch_edits(const Triple& triple, std::vector<Edit>& edits) {
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].by_kind, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].enters_at_edge, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].is_packed, false); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].ports, std::string()); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].grows_trees, false); });
     edits.emplace_back(
         [c](Triple& t) { return reset(t.components[c].frees_returning_sums, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].frees_repeats, false); });

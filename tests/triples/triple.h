@@ -24,6 +24,8 @@ struct NodeSpec {
   std::int64_t tile = 1;           ///< loops
   std::int64_t first_tile = 0;     ///< temporal loops: 0 where not stated
   bool sliding = false, persistent = false, incremental = false, resident = false;  ///< storage
+  std::int64_t shared_by = 1;                                                       ///< storage
+  std::string over_peers, along;     ///< storage: `over`, `along`; empty: not given
   std::vector<std::string> einsums;  ///< storage: whom it serves; empty: everybody
   std::string split = "Sequential";  ///< kSequential: its tag
   std::vector<std::vector<NodeSpec>> children;
@@ -51,6 +53,8 @@ struct ComponentSpec {
   std::string direction;                                     ///< toll
   std::string topology;                                      ///< network
   bool enters_at_edge = false, is_packed = false;            ///< network
+  std::string ports;                                         ///< network; empty: not given
+  bool grows_trees = false;                                  ///< network: `multicast: greedy_tree`
   bool frees_returning_sums = false, frees_repeats = false;  ///< network
   int leak_power = 0;                                        ///< all; 0: not given
   bool is_gated = false;                                     ///< all
@@ -103,6 +107,9 @@ Triple collective_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 /// The triple of one seed with pipelined and parallel splits whose children have regions, forward
 /// tensors or keep resident nodes.
 Triple region_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
+
+/// The triple of one seed with a tile that peers share and rotate.
+Triple rotation_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 
 /// Where model and executor differ on a triple; empty where they agree.
 std::vector<std::string> differences(const LoadedTriple& triple);

@@ -63,9 +63,10 @@ std::string component_text(const ComponentSpec& c) {
           c.name, c.direction, bits, spatial);
     case ComponentSpec::Kind::kNetwork:
       return fmt::format(
-          "!Network {{name: {}{}, topology: {}{}{}{}{}{}, link_bandwidth: {}, hop_energy: 1}}",
+          "!Network {{name: {}{}, topology: {}{}{}{}{}{}{}{}, link_bandwidth: {}, hop_energy: 1}}",
           c.name, leakage_text(c), c.topology, c.enters_at_edge ? ", entry: edge" : "",
-          c.is_packed ? ", layout: packed" : "",
+          c.is_packed ? ", layout: packed" : "", c.ports.empty() ? "" : ", ports: " + c.ports,
+          c.grows_trees ? ", multicast: greedy_tree" : "",
           c.frees_returning_sums ? ", returning_sums: free" : "",
           c.frees_repeats ? ", repeated_values: free" : "", times_text(c), c.link_bandwidth);
     case ComponentSpec::Kind::kContainer:
@@ -100,6 +101,9 @@ std::string node_text(const NodeSpec& node) {
           fmt::format("!Storage {{tensors: {}, component: {}", names, node.component);
       if (node.sliding) text += ", sliding: true";
       if (node.incremental) text += ", incremental: true";
+      if (!node.over_peers.empty())
+        text += fmt::format(", shared_by: {}, over: {}, along: {}", node.shared_by, node.over_peers,
+                            node.along);
       if (node.persistent) text += ", persistent: true";
       if (node.resident) text += ", resident: true";
       if (!node.einsums.empty())

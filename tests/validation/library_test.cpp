@@ -130,5 +130,35 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+struct PublishedNetwork {
+  const char* workload;
+  int n_layers;
+  std::int64_t multiply_adds;
+};
+
+class LibraryNetwork : public ::testing::TestWithParam<PublishedNetwork> {};
+
+/// All layers: 96 of GPT-3 175B, 12 and 24 of BERT. ViT-Base/16: 12 layers of 197 tokens, 197
+/// patches of 768 values, 1,000 classes: 17.56 G (17.5 G for DeiT-B, the same network, in Liu et
+/// al. 2021, "Swin Transformer", Table 1).
+TEST_P(LibraryNetwork, IsThePublishedOne) {
+  const auto file = library_folder("workloads") / (std::string(GetParam().workload) + ".yaml");
+  LoadOptions options;
+  options.variables["N_LAYERS"] = std::to_string(GetParam().n_layers);
+  const Result<Specs> specs = load_specs({file.string()}, options);
+  ASSERT_TRUE(specs) << to_string(specs.error());
+  EXPECT_EQ(multiply_adds(*specs->workload), GetParam().multiply_adds);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Networks, LibraryNetwork,
+    ::testing::Values(PublishedNetwork{"gpt3_175b", 96, 96 * decoder_layer(12288, 2048, 2048)},
+                      PublishedNetwork{"bert_base", 12, 12 * decoder_layer(768, 512, 512)},
+                      PublishedNetwork{"bert_large", 24, 24 * decoder_layer(1024, 512, 512)},
+                      PublishedNetwork{
+                          "vit_base", 12,
+                          12 * decoder_layer(768, 197, 197) + 197 * 768 * 768 + 768 * 1000}),
+    [](const auto& test) { return std::string(test.param.workload); });
+
 }  // namespace
 }  // namespace sluice

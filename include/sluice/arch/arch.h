@@ -117,11 +117,26 @@ enum class RepeatedValues : std::uint8_t { kCounted, kFree };
 /// each value once, or nothing at all (their bits take no time on the links either).
 enum class ImplicitTime : std::uint8_t { kReceivers, kOnce, kNone };
 
+/// At which nodes of a network the memory above stands. Corners: of all dimensions; edges: nodes at
+/// an end of some dimension; own: at none, one link away from each node of an all_to_all.
+enum class PortPlaces : std::uint8_t { kEntry, kCorners, kEdges, kAll, kOwn, kListed };
+struct NetworkPorts {
+  PortPlaces places = PortPlaces::kEntry;        ///< kEntry: as NetworkEntry says, one place
+  std::vector<std::vector<std::int64_t>> nodes;  ///< kListed: their coordinates
+  friend bool operator==(const NetworkPorts&, const NetworkPorts&) = default;
+};
+/// How nodes that share a value get it: over joined dimension-order routes from their ports, or
+/// from one another, each time the node that is nearest to any that has it (docs/model.md,
+/// "Networks").
+enum class Multicast : std::uint8_t { kDimensionOrder, kGreedyTree };
+
 /// Links between the instances of the container that follows it.
 struct Network {
   Topology topology = Topology::kMesh;
   NetworkEntry entry = NetworkEntry::kCorner;  ///< meshes
   NodeLayout layout = NodeLayout::kAligned;    ///< meshes
+  NetworkPorts ports;                          ///< of topologies that link nodes
+  Multicast multicast = Multicast::kDimensionOrder;
   ReturningSums returning_sums = ReturningSums::kCounted;
   RepeatedValues repeated_values = RepeatedValues::kCounted;
   ImplicitTime implicit_time = ImplicitTime::kReceivers;
@@ -153,6 +168,7 @@ struct Component {
   friend bool operator==(const Component&, const Component&) = default;
 
   bool is_memory() const { return std::holds_alternative<Memory>(kind); }
+  bool is_network() const { return std::holds_alternative<Network>(kind); }
   bool is_compute() const { return std::holds_alternative<Compute>(kind); }
   bool is_toll() const { return std::holds_alternative<Toll>(kind); }
   /// Memory or toll: may have storage nodes.

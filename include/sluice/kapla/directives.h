@@ -16,35 +16,54 @@ struct DimNumber {
   friend bool operator==(const DimNumber&, const DimNumber&) = default;
 };
 
-/// `tensor{NAME}(dim=extent, …[, sharers])`: what one buffer holds. With sharers it holds one of so
-/// many parts, and the others go round.
+/// Where a directive was read; no part of its value.
+struct DirectivePlace {
+  int line = 0;  ///< 0: it was not read from a text
+  int column = 0;
+  friend bool operator==(const DirectivePlace&, const DirectivePlace&) { return true; }
+};
+
+/// `tensor{NAME}(dim=extent, …[, sharers][, mark…])`: what one buffer holds. With sharers it holds
+/// one of so many parts, and the others go round. When the box moves, what was not in it is
+/// fetched; marks say otherwise.
 struct TensorDirective {
   std::string name;
   std::vector<DimNumber> extents;
   std::int64_t sharers = 1;
+  bool whole = false;       ///< all of it is fetched in each iteration of the loops outside
+  bool sliding = false;     ///< with `whole`: but for one loop that brings new rows alone
+  bool persistent = false;  ///< it stays for the whole run
+  bool resident = false;    ///< filled once in each run of a pipeline
+  DirectivePlace place;
   friend bool operator==(const TensorDirective&, const TensorDirective&) = default;
 };
 
 /// `stack(dim+=shift, …, count)`: so many buffers beside each other, each with boxes displaced by
-/// the shifts; without a dim they hold the same. Nearest neighbours first.
+/// the shifts; without a dim they hold the same. Nearest neighbours first. `stack{columns}(…)`
+/// names the spatial dimension.
 struct StackDirective {
   std::vector<DimNumber> shifts;
   std::int64_t count = 1;
+  std::string dimension;  ///< empty: the nearest one with room
+  DirectivePlace place;
   friend bool operator==(const StackDirective&, const StackDirective&) = default;
 };
 
 /// `update(dim+=step, …)`: a loop in time that displaces the boxes of all buffers. Innermost first.
 struct UpdateDirective {
   std::vector<DimNumber> steps;
+  DirectivePlace place;
   friend bool operator==(const UpdateDirective&, const UpdateDirective&) = default;
 };
 
-/// The buffers of one level of memory: `REGF`, `GBUF`.
+/// The buffers of one level of memory: `REGF`, `GBUF`. Further levels of a memory, outside the
+/// first, are `REGF.2`, `REGF.3`.
 struct LevelDirectives {
   std::string name;
   std::vector<TensorDirective> tensors;
   std::vector<StackDirective> stacks;
   std::vector<UpdateDirective> updates;
+  DirectivePlace place;
   friend bool operator==(const LevelDirectives&, const LevelDirectives&) = default;
 };
 
@@ -52,6 +71,7 @@ struct LevelDirectives {
 struct LayerDirectives {
   std::string name;
   std::vector<LevelDirectives> levels;
+  DirectivePlace place;
   friend bool operator==(const LayerDirectives&, const LayerDirectives&) = default;
 };
 

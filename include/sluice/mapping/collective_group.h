@@ -28,7 +28,8 @@ struct CollectiveDimension {
 /// Who takes part in a collective, and over which wires (docs/collectives.md). Participants are
 /// ranked with the last dimension of `over` fastest. A message crosses the networks of the
 /// dimensions in which its ends differ; where they differ in the instances of an outer container,
-/// it also goes to node 0 of every inner network at its sender and from node 0 at its receiver.
+/// it also goes to the nearest port of every inner network at its sender and from one at its
+/// receiver.
 struct CollectiveGroup {
   std::vector<CollectiveNetwork> networks;  ///< outermost first
   std::vector<CollectiveDimension> over;

@@ -28,6 +28,16 @@ class CollectiveTally {
   using Node = std::vector<std::vector<std::int64_t>>;  ///< coordinates per network
   void send(const Node& from, const Node& to, std::int64_t values,
             Arrival arrival = Arrival::kStored);
+  /// A message of so many values to each of several nodes.
+  void send_each(const Node& from, const std::vector<const Node*>& to, std::int64_t values);
+  /// A message that hands on what came to `from` over `links`, one number per network, which become
+  /// those up to `to`.
+  void relay(const Node& from, const Node& to, std::int64_t values, std::int64_t* links);
+  /// Links between two participants, or two nodes, over all networks.
+  std::int64_t hops(std::int64_t from, std::int64_t to);
+  std::int64_t hops(const Node& from, const Node& to);
+  /// Links per network of the last route that was asked for or sent over.
+  const std::vector<std::int64_t>& route() const { return route_; }
   /// Messages of one step travel at the same time; the next step waits for the longest route.
   void end_step();
 
@@ -40,12 +50,14 @@ class CollectiveTally {
 
   Node node_of(std::int64_t rank) const;
   void find_route(const Node& from, const Node& to);
+  void note_length(std::int64_t hops, const std::int64_t* links);
 
   const CollectiveRequest& request_;
   std::vector<Node> nodes_;                    ///< per rank
   Node doors_;                                 ///< node 0 of every network
   std::vector<const TopologyRoutes*> kinds_;   ///< per network
   std::vector<std::int64_t> route_, longest_;  ///< links per network
+  std::vector<std::int64_t> way_;              ///< of the message at hand
   std::int64_t route_hops_ = 0, longest_hops_ = 0;
   Values total_;
   std::vector<Values> networks_;
@@ -93,6 +105,8 @@ class CollectiveAlgorithm {
     return true;
   }
   virtual std::string needs() const { return "any network"; }  ///< `fits` in words
+  /// Whether `auto` tries it.
+  virtual bool is_automatic() const { return true; }
   /// Sends all messages of `tally.request()`, step by step.
   virtual void count(CollectiveTally& tally) const = 0;
 };

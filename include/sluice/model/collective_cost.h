@@ -43,7 +43,8 @@ class CollectiveAlgorithm;
 /// In the order in which `auto` prefers equals.
 using CollectiveAlgorithms = Registry<CollectiveAlgorithm>;
 
-/// recursive_doubling, recursive_halving_doubling, ring, tree, direct, per_dimension.
+/// recursive_doubling, recursive_halving_doubling, ring, tree, direct, per_dimension,
+/// greedy_tree.
 const CollectiveAlgorithms& standard_collective_algorithms();
 
 /// Why this algorithm (or every one, if it is `auto`) cannot perform the request: a sentence; none

@@ -92,7 +92,8 @@ ExitCode run_check(const CheckArguments& arguments, const Console& console);
 
 struct ShowArguments {
   SpecArguments specs;
-  bool yaml = false;  ///< canonical YAML instead of drawings
+  bool yaml = false;           ///< canonical YAML instead of drawings
+  bool as_directives = false;  ///< mappings as directives
 };
 /// Prints specs.
 ExitCode run_show(const ShowArguments& arguments, const Console& console);

@@ -9,7 +9,7 @@
 #include "commands.h"
 #include "report/text/text_bars.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/mapper/registry.h"
+#include "sluice/network/layers_mapper.h"
 #include "sluice/network/network_table.h"
 #include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
@@ -41,7 +41,7 @@ NamedLines lines_of(const std::string& kind) {
     for (const LibraryEntry& entry : library_entries(kind))
       lines.emplace_back(entry.name, entry.description);
   } else if (kind == "mappers") {
-    for (const auto& mapper : standard_mappers())
+    for (const auto& mapper : all_mappers())
       lines.emplace_back(mapper->name(), mapper->description());
   } else if (kind == "objectives") {
     for (const ObjectiveInfo& info : objective_table())

@@ -15,11 +15,10 @@
 #include "search_options.h"
 #include "search_watch.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
-#include "sluice/mapper/selection.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_times.h"
+#include "sluice/network/layers_mapper.h"
 #include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
 
@@ -33,7 +32,7 @@ const Mapper& mapper_of(const MapArguments& arguments, const Specs& specs, RunRe
       arguments.options.contains("mapper") || specs.mapper_options.contains("mapper");
   const Mapper* mapper = &mapper_or_fail(options.mapper);
   if (!is_chosen) {
-    const MapperChoice choice = default_mapper(*result.problem, options);
+    const MapperChoice choice = default_network_mapper(*result.problem, options);
     mapper = choice.mapper;
     result.mapper_reason = choice.reason;
     options.mapper = mapper->name();
@@ -90,7 +89,7 @@ void search(const Run& run, RunResult& result) {
     };
   control.incumbent = watch.incumbent();
   control.bound = [&watch](double bound) { watch.take_bound(bound); };
-  auto found = run_mapper(run.mapper, *result.problem, run.options, control);
+  auto found = run_mapper(run.mapper, *result.problem, run.options, control, all_mappers());
   watch.finish();
   if (found) {
     take_over(std::move(*found), result);

@@ -8,6 +8,7 @@
 #include "cli/io/failure.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/model/unknown_times.h"
+#include "sluice/network/layers_mapper.h"
 #include "sluice/support/error.h"
 #include "sluice/support/machine_memory.h"
 
@@ -43,8 +44,8 @@ MapperOptions search_options(const std::map<std::string, std::string>& given, co
 }
 
 const Mapper& mapper_or_fail(const std::string& name) {
-  if (const Mapper* mapper = standard_mappers().find(name)) return *mapper;
-  const std::vector<std::string>& names = standard_mappers().names();
+  if (const Mapper* mapper = all_mappers().find(name)) return *mapper;
+  const std::vector<std::string>& names = all_mappers().names();
   const std::string nearest = nearest_name(name, names);
   throw Failure(ExitCode::kBadInput, fmt::format("there is no mapper `{}`", name),
                 nearest.empty() ? fmt::format("mappers: {}", fmt::join(names, ", "))

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sluice/frontend/load.h"
-#include "sluice/mapper/registry.h"
+#include "sluice/mapper/mapper.h"
 
 namespace sluice::cli {
 

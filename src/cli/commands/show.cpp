@@ -1,7 +1,10 @@
 #include <ostream>
 
+#include "cli/io/failure.h"
 #include "commands.h"
 #include "report/text/spec_drawings.h"
+#include "sluice/kapla/directives.h"
+#include "sluice/kapla/loop_tree.h"
 #include "sluice/mapping/drawing.h"
 #include "sluice/mapping/normal_form.h"
 
@@ -34,12 +37,29 @@ void show_drawings(const Specs& specs, const Console& console) {
                          *specs.arch, options));
 }
 
+/// Of mappings that are not the result of a search, too: they need not be legal.
+void show_as_directives(const Specs& specs, const SpecArguments& arguments,
+                        const Console& console) {
+  const BoundProblem problem = bind_or_fail(specs, arguments);
+  if (specs.mappings.empty())
+    throw Failure(
+        Diagnostics{missing_section(arguments, "no mapping: none of the files has `mapping:`",
+                                    "name one last: sluice show WORKLOAD ARCH MAPPING")});
+  for (const Mapping& mapping : specs.mappings) {
+    const auto layers = kapla::to_directives(mapping, problem);
+    if (!layers) throw Failure(ExitCode::kHonestNo, layers.error());
+    console.out << kapla::to_text(*layers);
+  }
+}
+
 }  // namespace
 
 ExitCode run_show(const ShowArguments& arguments, const Console& console) {
   const Specs specs = load(arguments.specs);
   print_diagnostics(console, specs.warnings);
-  if (arguments.yaml)
+  if (arguments.as_directives)
+    show_as_directives(specs, arguments.specs, console);
+  else if (arguments.yaml)
     show_yaml(specs, console);
   else
     show_drawings(specs, console);

@@ -11,6 +11,9 @@
 
 #include "failure.h"
 #include "library_names.h"
+#include "scheme_lines.h"
+#include "sluice/kapla/directives.h"
+#include "sluice/kapla/loop_tree.h"
 #include "sluice/support/library_dir.h"
 
 namespace sluice::cli {
@@ -140,6 +143,22 @@ std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
   return files;
 }
 
+namespace {
+
+/// The mapping from `--directives`, in place of those of the files.
+void take_directives(const SpecArguments& arguments, Specs& specs) {
+  const BoundProblem problem = bind_or_fail(specs, arguments);
+  const auto layers =
+      kapla::parse_directives(text_of_file(arguments.directives), arguments.directives);
+  if (!layers) throw Failure(layers.error());
+  auto mapping = kapla::to_loop_tree(*layers, problem, arguments.directives);
+  if (!mapping) throw Failure(mapping.error());
+  specs.mappings = {std::move(*mapping)};
+  specs.mapping_places = {MappingPlaces{}};
+}
+
+}  // namespace
+
 Specs load(const SpecArguments& arguments) {
   const std::vector<std::string> files = resolve_files(arguments.names);
   LoadOptions options;
@@ -150,6 +169,7 @@ Specs load(const SpecArguments& arguments) {
   Result<Specs> specs = load_specs(files, options);
   if (!specs) throw Failure(specs.error());
   name_after_files(*specs, files);
+  if (!arguments.directives.empty()) take_directives(arguments, *specs);
   return std::move(*specs);
 }
 

@@ -15,6 +15,7 @@ struct SpecArguments {
   std::vector<std::string> assignments;  ///< `--set NAME=VALUE`
   bool is_training = false;              ///< `--training`: a training step of the workload
   BackwardOptions training;
+  std::string directives = {};  ///< `--directives`: a file with the mapping as directives
 };
 
 /// `--set` as pairs. Throws Failure where one assigns nothing.
@@ -25,8 +26,8 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
 /// read.
 std::vector<std::string> resolve_files(const std::vector<std::string>& names);
 
-/// Reads and merges all files. A workload or architecture without a name gets that of its file.
-/// Throws Failure with every diagnostic.
+/// Reads and merges all files; directives are the mapping. A workload or architecture without a
+/// name gets that of its file. Throws Failure with every diagnostic.
 Specs load(const SpecArguments& arguments);
 
 /// The workload on the architecture. Throws Failure where one is missing or they do not fit.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "frontend/arch/component_reader.h"
+#include "frontend/arch/network_ports.h"
 #include "frontend/yaml/map_reader.h"
 #include "frontend/yaml/values.h"
 
@@ -31,6 +33,7 @@ class ArchReader {
     const YamlNode* nodes = map.required("nodes");
     map.finish();
     if (nodes != nullptr) read_nodes(*nodes, std::nullopt);
+    if (context_.n_errors() == before) check_ports();
     if (nodes != nullptr && !context_.has_errors() && computes_of(arch_).empty())
       context_.error(*nodes, "an architecture needs at least one !Compute");
     if (context_.n_errors() != before) return std::nullopt;
@@ -81,13 +84,39 @@ class ArchReader {
       context_.error(*node.find("name"),
                      fmt::format("two components are called '{}'", component->name),
                      fmt::format("the other one stands on line {}", first->second));
+    if (component->is_network()) networks_.emplace_back(arch_.components.size(), &node);
     arch_.components.push_back(std::move(*component));
+  }
+
+  /// A network's nodes are the instances of the next component with a fanout on the way to a
+  /// compute.
+  void check_ports() {
+    for (const auto& [network, node] : networks_) {
+      const YamlNode* ports = node->find("ports");
+      if (ports == nullptr) continue;
+      std::set<std::vector<std::int64_t>> grids;
+      for (const ComponentId compute : computes_of(arch_)) {
+        const std::vector<ComponentId> path = path_to(arch_, compute);
+        auto next = std::find(path.begin(), path.end(), ComponentId(network));
+        if (next == path.end()) continue;
+        while (next != path.end() && arch_[*next].spatial.empty()) ++next;
+        std::vector<std::int64_t> grid;
+        if (next != path.end())
+          for (const SpatialDimension& dimension : arch_[*next].spatial)
+            grid.push_back(dimension.fanout);
+        grids.insert(std::move(grid));
+      }
+      for (const std::vector<std::int64_t>& grid : grids)
+        check_network_ports(context_, *ports,
+                            std::get<Network>(arch_.components[network].kind).ports, grid);
+    }
   }
 
   ReadContext& context_;
   std::vector<ArchExpression>& expressions_;
   Arch arch_;
-  std::map<std::string, int> names_;  ///< with their lines
+  std::map<std::string, int> names_;                               ///< with their lines
+  std::vector<std::pair<std::size_t, const YamlNode*>> networks_;  ///< with their places in arch_
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "frontend/arch/component_class.h"
 #include "frontend/arch/dimensions.h"
+#include "frontend/arch/network_ports.h"
 #include "frontend/names/tensor_set_reader.h"
 #include "frontend/yaml/map_reader.h"
 #include "frontend/yaml/values.h"
@@ -215,6 +216,7 @@ class ComponentReader {
         read_choice(context_, layout, "layout", kLayouts).value_or(NodeLayout::kAligned);
     if (network.layout == NodeLayout::kPacked && !facts_of(network.topology).has_edges)
       context_.error(*layout, "only the nodes of a mesh can be packed");
+    ports_and_multicast(network);
     network.returning_sums =
         read_choice(context_, map_.optional("returning_sums"), "pricing of returning sums", kSums)
             .value_or(ReturningSums::kCounted);
@@ -242,6 +244,25 @@ class ComponentReader {
       network.hop_energy_j = from_class(
           "hop_energy", energy_of_action(*class_->hop_energy, network.bits_per_hop_energy));
     component_.kind = network;
+  }
+
+  void ports_and_multicast(Network& network) {
+    static constexpr NamedValue<Multicast> kMulticasts[] = {
+        {"dimension_order", Multicast::kDimensionOrder}, {"greedy_tree", Multicast::kGreedyTree}};
+    const YamlNode* ports = map_.optional("ports");
+    network.ports = read_network_ports(context_, ports, network.topology);
+    if (ports != nullptr && node_.find("entry") != nullptr)
+      context_.error(*ports, "'ports' and 'entry' both say where values enter", "drop one of them");
+    const YamlNode* multicast = map_.optional("multicast");
+    network.multicast = read_choice(context_, multicast, "way of multicasts", kMulticasts)
+                            .value_or(Multicast::kDimensionOrder);
+    if (network.multicast != Multicast::kGreedyTree) return;
+    if (!facts_of(network.topology).links_nodes)
+      context_.error(*multicast, fmt::format("the nodes of a {} pass nothing on to each other",
+                                             facts_of(network.topology).name));
+    if (network.entry == NetworkEntry::kEdge)
+      context_.error(*multicast, "a greedy tree begins at nodes, not between two of them",
+                     "list the nodes: ports: [[0, 1]]");
   }
 
   void compute() {

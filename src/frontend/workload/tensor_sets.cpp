@@ -45,7 +45,10 @@ class TensorSets {
  private:
   void check_rename_entries() {
     std::vector<std::string> names = {"default"};
-    for (const Einsum& einsum : workload_.einsums) names.push_back(einsum.name);
+    for (const EinsumSource& einsum : source_.einsums) {
+      names.push_back(einsum.name);
+      if (!einsum.name_in_layer.empty()) names.push_back(einsum.name_in_layer);
+    }
     const std::unordered_set<std::string> known(names.begin(), names.end());
     for (const RenamesOfEinsum& entry : source_.renames)
       if (known.count(entry.einsum) == 0)
@@ -107,8 +110,9 @@ class TensorSets {
         if (!taken) chosen.push_back(&rename);
       }
     };
-    add(source_.einsums[e].renames);
-    for (const std::string& einsum : {source_.einsums[e].name, std::string("default")})
+    const EinsumSource& own = source_.einsums[e];
+    add(own.renames);
+    for (const std::string& einsum : {own.name, own.name_in_layer, std::string("default")})
       if (const auto entries = renames_of_.find(einsum); entries != renames_of_.end())
         for (const RenamesOfEinsum* entry : entries->second) add(entry->renames);
     return chosen;

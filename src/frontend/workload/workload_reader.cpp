@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "frontend/names/tensor_set_reader.h"
+#include "frontend/workload/repeated_einsums.h"
 #include "frontend/yaml/map_reader.h"
 #include "frontend/yaml/values.h"
 #include "sluice/support/error.h"
@@ -40,7 +42,8 @@ class WorkloadReader {
         read_integer(context_, map.optional("n_instances"), "n_instances", 1).value_or(1);
     source.renames = renames_section(map.optional("renames"));
     before = context_.n_errors();
-    if (const YamlNode* list = map.required("einsums")) source.einsums = einsums(*list);
+    if (const YamlNode* list = map.required("einsums"))
+      source.einsums = einsums(*list, &source.initial);
     source.has_bad_einsums = context_.n_errors() != before;
     map.finish();
     source.has_bad_sizes |=
@@ -150,20 +153,72 @@ class WorkloadReader {
     return result;
   }
 
-  std::vector<EinsumSource> einsums(const YamlNode& node) {
+  /// Initial values of tensors that are repeated hold for those of all layers.
+  std::vector<EinsumSource> einsums(const YamlNode& node, std::vector<InitialSource>* initial) {
     std::vector<EinsumSource> result;
-    if (!node.is_sequence()) {
-      context_.error(node, fmt::format("einsums must be a list, not {}", describe(node)));
-      return result;
-    }
-    if (node.items.empty()) context_.error(node, "a workload needs at least one Einsum");
+    if (!is_list_of_einsums(node)) return result;
+    std::map<std::string, std::string> in_last_layer;  // of tensors that a repeat makes
     for (const YamlPointer& item : node.items) {
-      const std::size_t before = context_.n_errors();
-      EinsumSource source = item->is_scalar() ? einsum_of_text(*item) : einsum_of_map(*item);
-      if (context_.n_errors() == before) result.push_back(std::move(source));
+      if (!item->is_map() || item->find("repeat") == nullptr) {
+        if (auto source = einsum(*item))
+          result.push_back(with_tensors_renamed(std::move(*source), in_last_layer));
+        continue;
+      }
+      RepeatedEinsums repeat(context_, *item->find("repeat"));
+      std::vector<EinsumSource> layer = layer_of(*item);
+      for (EinsumSource& source : layer)
+        source = with_tensors_renamed(std::move(source), in_last_layer);
+      for (EinsumSource& source : repeat.unfold(layer, result)) result.push_back(std::move(source));
+      for (const auto& [tensor, copies] : repeat.copies()) {
+        in_last_layer[tensor] = copies.back();
+        repeat_initial(tensor, copies, initial);
+      }
     }
     name_makers(result);
     return result;
+  }
+
+  bool is_list_of_einsums(const YamlNode& node) {
+    if (!node.is_sequence())
+      context_.error(node, fmt::format("einsums must be a list, not {}", describe(node)));
+    else if (node.items.empty())
+      context_.error(node, "a workload needs at least one Einsum");
+    return node.is_sequence();
+  }
+
+  /// The Einsums below `einsums` of an item with `repeat`.
+  std::vector<EinsumSource> layer_of(const YamlNode& item) {
+    std::vector<EinsumSource> layer;
+    MapReader map(context_, item, "a repeated layer");
+    map.required("repeat");
+    const YamlNode* list = map.required("einsums");
+    map.finish();
+    if (list == nullptr || !is_list_of_einsums(*list)) return layer;
+    for (const YamlPointer& inner : list->items) {
+      if (inner->is_map() && inner->find("repeat") != nullptr)
+        context_.error(*inner, "a layer that is repeated has no repeat in it");
+      else if (auto source = einsum(*inner))
+        layer.push_back(std::move(*source));
+    }
+    name_makers(layer);
+    return layer;
+  }
+
+  static void repeat_initial(const std::string& tensor, const std::vector<std::string>& copies,
+                             std::vector<InitialSource>* initial) {
+    const auto found =
+        std::find_if(initial->begin(), initial->end(),
+                     [&](const InitialSource& source) { return source.tensor == tensor; });
+    if (found == initial->end()) return;
+    const InitialSource source = *found;
+    initial->erase(found);
+    for (const std::string& copy : copies) initial->push_back({copy, source.value, source.place});
+  }
+
+  std::optional<EinsumSource> einsum(const YamlNode& item) {
+    const std::size_t before = context_.n_errors();
+    EinsumSource source = item.is_scalar() ? einsum_of_text(item) : einsum_of_map(item);
+    return context_.n_errors() == before ? std::optional(std::move(source)) : std::nullopt;
   }
 
   /// Without a name an Einsum is called as what it makes: C, and others that make parts of it C_2,

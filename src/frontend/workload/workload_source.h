@@ -58,6 +58,7 @@ struct BitsSource {
 
 struct EinsumSource {
   std::string name;
+  std::string name_in_layer;  ///< of one that `repeat` made: without the number of its layer
   const YamlNode* place = nullptr;
   std::vector<AccessSource> accesses;  ///< the output last
   ScalarExpression expression;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tensor_marks.h"
+
 namespace sluice::kapla {
 namespace {
 
@@ -25,22 +27,37 @@ std::string with_last(const std::string& list, std::int64_t last) {
   return fmt::format("{}{}{}", list, list.empty() ? "" : ", ", last);
 }
 
+std::string with_marks(std::string list, const TensorDirective& tensor) {
+  for (const TensorMark& mark : tensor_marks())
+    if (tensor.*mark.flag) list += fmt::format("{}{}", list.empty() ? "" : ", ", mark.name);
+  return list;
+}
+
 std::string level_text(const LevelDirectives& level) {
   std::string text = fmt::format("  {}\n", level.name);
   for (const TensorDirective& tensor : level.tensors) {
     const std::string extents = numbers_text(tensor.extents, "=");
-    text += fmt::format("    tensor{{{}}}({})\n", tensor.name,
-                        tensor.sharers == 1 ? extents : with_last(extents, tensor.sharers));
+    const std::string list = tensor.sharers == 1 ? extents : with_last(extents, tensor.sharers);
+    text += fmt::format("    tensor{{{}}}({})\n", tensor.name, with_marks(list, tensor));
   }
   for (const StackDirective& stack : level.stacks)
-    text +=
-        fmt::format("    stack({})\n", with_last(numbers_text(stack.shifts, "+="), stack.count));
+    text += fmt::format("    stack{}({})\n",
+                        stack.dimension.empty() ? "" : fmt::format("{{{}}}", stack.dimension),
+                        with_last(numbers_text(stack.shifts, "+="), stack.count));
   for (const UpdateDirective& update : level.updates)
     text += fmt::format("    update({})\n", numbers_text(update.steps, "+="));
   return text;
 }
 
 }  // namespace
+
+const std::vector<TensorMark>& tensor_marks() {
+  static const std::vector<TensorMark> marks = {{"whole", &TensorDirective::whole},
+                                                {"sliding", &TensorDirective::sliding},
+                                                {"persistent", &TensorDirective::persistent},
+                                                {"resident", &TensorDirective::resident}};
+  return marks;
+}
 
 const LevelDirectives* find_level(const LayerDirectives& layer, const std::string& name) {
   return find_named(layer.levels, name);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sluice/kapla/directives.h"
+#include "tensor_marks.h"
 #include "token.h"
 
 namespace sluice::kapla {
@@ -38,6 +39,8 @@ class DirectiveParser {
     return token.kind == Token::Kind::kName &&
            (token.text == "tensor" || token.text == "stack" || token.text == "update");
   }
+
+  static DirectivePlace place_of(const Token& token) { return {token.line, token.column}; }
 
   Diagnostic diagnostic_at(const Token& token, std::string message) const {
     Diagnostic diagnostic;
@@ -82,7 +85,7 @@ class DirectiveParser {
   void start_layer() {
     finish_layer();
     layer_token_ = here();
-    layers_.push_back({here().text, {}});
+    layers_.push_back({here().text, {}, place_of(here())});
     ++at_;
   }
 
@@ -91,9 +94,7 @@ class DirectiveParser {
     if (find_level(layers_.back(), here().text) != nullptr)
       mistakes_.push_back(diagnostic_at(here(), fmt::format("layer `{}` has a second level `{}`",
                                                             layers_.back().name, here().text)));
-    layers_.back().levels.push_back({here().text, {}, {}, {}});
-    dims_.clear();
-    knows_dims_ = true;
+    layers_.back().levels.push_back({here().text, {}, {}, {}, place_of(here())});
     ++at_;
   }
 
@@ -101,6 +102,13 @@ class DirectiveParser {
     if (!layers_.empty() && layers_.back().levels.empty())
       mistakes_.push_back(diagnostic_at(
           layer_token_, fmt::format("layer `{}` has no levels", layers_.back().name)));
+    for (const Token& token : moved_)
+      if (knows_dims_ && dims_.count(token.text) == 0)
+        mistakes_.push_back(diagnostic_at(
+            token, fmt::format("no tensor of this layer has the dim `{}`", token.text)));
+    moved_.clear();
+    dims_.clear();
+    knows_dims_ = true;
   }
 
   LevelDirectives& level() {
@@ -126,6 +134,7 @@ class DirectiveParser {
     expect("{");
     const Token name = here();
     TensorDirective tensor;
+    tensor.place = place_of(name);
     tensor.name = expect_name("the name of a tensor");
     expect("}");
     const bool is_second =
@@ -134,7 +143,7 @@ class DirectiveParser {
     if (is_second)
       mistakes_.push_back(diagnostic_at(
           name, fmt::format("level `{}` has a second tensor `{}`", into.name, tensor.name)));
-    tensor.sharers = parse_list("=", tensor.extents).value_or(1);
+    tensor.sharers = parse_list("=", tensor.extents, &tensor).value_or(1);
     for (const DimNumber& extent : tensor.extents) dims_.insert(extent.dim);
     into.tensors.push_back(std::move(tensor));
   }
@@ -143,6 +152,11 @@ class DirectiveParser {
     if (!into.updates.empty()) fail("an update (stacks come before updates)");
     const Token start = tokens_[at_++];
     StackDirective stack;
+    stack.place = place_of(start);
+    if (accept("{")) {
+      stack.dimension = expect_name("the name of a spatial dimension");
+      expect("}");
+    }
     const auto count = parse_list("+=", stack.shifts);
     if (!count)
       throw DirectiveMistake{diagnostic_at(
@@ -154,18 +168,22 @@ class DirectiveParser {
   void parse_update(LevelDirectives& into) {
     const Token start = tokens_[at_++];
     UpdateDirective update;
+    update.place = place_of(start);
     if (parse_list("+=", update.steps) || update.steps.empty())
       throw DirectiveMistake{
           diagnostic_at(start, "this update is no list of steps: update(C+=1, K+=2)")};
     into.updates.push_back(std::move(update));
   }
 
-  /// `(dim SIGN number, …[, number])`; the number that stands alone.
-  std::optional<std::int64_t> parse_list(const std::string& sign, std::vector<DimNumber>& numbers) {
+  /// `(dim SIGN number, …[, number])`; the number that stands alone. Marks may follow where they
+  /// go `into` a tensor.
+  std::optional<std::int64_t> parse_list(const std::string& sign, std::vector<DimNumber>& numbers,
+                                         TensorDirective* into = nullptr) {
     expect("(");
     std::optional<std::int64_t> last;
-    while (!accept(")")) {
-      if (!numbers.empty() || last) expect(",");
+    for (bool is_first = true; !accept(")"); is_first = false) {
+      if (!is_first) expect(",");
+      if (into != nullptr && accept_mark(*into)) continue;
       if (last) fail("`)`");
       if (here().kind == Token::Kind::kNumber)
         last = expect_number();
@@ -173,6 +191,17 @@ class DirectiveParser {
         numbers.push_back(parse_dim(sign, numbers));
     }
     return last;
+  }
+
+  bool accept_mark(TensorDirective& tensor) {
+    if (here().kind != Token::Kind::kName || after().text == "=") return false;
+    for (const TensorMark& mark : tensor_marks())
+      if (here().text == mark.name) {
+        tensor.*mark.flag = true;
+        ++at_;
+        return true;
+      }
+    return false;
   }
 
   DimNumber parse_dim(const std::string& sign, const std::vector<DimNumber>& before) {
@@ -183,9 +212,7 @@ class DirectiveParser {
       if (other.dim == number.dim)
         mistakes_.push_back(
             diagnostic_at(token, fmt::format("the dim `{}` stands twice", number.dim)));
-    if (sign == "+=" && knows_dims_ && dims_.count(number.dim) == 0)
-      mistakes_.push_back(diagnostic_at(
-          token, fmt::format("no tensor of this level has the dim `{}`", number.dim)));
+    if (sign == "+=") moved_.push_back(token);
     expect(sign);
     number.number = expect_number();
     return number;
@@ -220,7 +247,8 @@ class DirectiveParser {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   Token layer_token_;
-  std::set<std::string> dims_;  ///< of the tensors of the level
+  std::set<std::string> dims_;  ///< of the tensors of the layer
+  std::vector<Token> moved_;    ///< dims of its stacks and updates
   bool knows_dims_ = true;      ///< all of its tensors could be read
   std::vector<LayerDirectives> layers_;
   Diagnostics mistakes_;

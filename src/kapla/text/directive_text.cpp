@@ -24,7 +24,8 @@ TensorDirective tensor(const SchemeFields& fields, const Json& level, const char
                        const char* name) {
   const Json& extents = part(fields, level, key);
   if (!extents.is_object()) fields.complain(kKey, "must give a tensor as {dim: extent}");
-  TensorDirective tensor{name, {}, 1};
+  TensorDirective tensor;
+  tensor.name = name;
   for (const auto& [dim, extent] : extents.items()) {
     if (dim == kMarkOfSearch) continue;
     tensor.extents.push_back({dim, 1});

@@ -90,7 +90,7 @@ std::optional<std::string> why_no_collective(const CollectiveRequest& request,
     return why_not(request, *found);
   }
   for (const auto& candidate : algorithms)
-    if (!why_not(request, *candidate)) return std::nullopt;
+    if (candidate->is_automatic() && !why_not(request, *candidate)) return std::nullopt;
   return fmt::format("No algorithm performs {} on these networks.", collective_name(request.type));
 }
 
@@ -144,6 +144,9 @@ class PriceKey {
   /// What routes and prices read of a network.
   void add_network(const CollectiveNetwork& network) {
     add(network.network.topology);
+    add(network.network.ports.places);
+    add(network.network.ports.nodes.size());
+    for (const std::vector<std::int64_t>& port : network.network.ports.nodes) add_list(port);
     add(network.network.channel_width_bits);
     add(network.network.link_bandwidth);
     add(network.network.router_latency_s);
@@ -162,7 +165,7 @@ CollectiveCost price_anew(const CollectiveRequest& request, const std::string& a
   if (algorithm != kAuto) return price(request, *algorithms.find(algorithm), memory_bandwidth);
   std::optional<CollectiveCost> best;
   for (const auto& candidate : algorithms) {
-    if (why_not(request, *candidate)) continue;
+    if (!candidate->is_automatic() || why_not(request, *candidate)) continue;
     CollectiveCost cost = price(request, *candidate, memory_bandwidth);
     if (!best || std::make_pair(cost.latency_s(), cost.network_energy_j) <
                      std::make_pair(best->latency_s(), best->network_energy_j))

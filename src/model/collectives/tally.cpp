@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/topology/topology_routes.h"
+#include "model/topology/ports.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -35,18 +35,27 @@ CollectiveTally::Node CollectiveTally::node_of(std::int64_t rank) const {
   return node;
 }
 
-/// Below the outermost network where the ends differ, the way leads over node 0.
+/// Below the outermost network where the ends differ, the way leads over the ports.
 void CollectiveTally::find_route(const Node& from, const Node& to) {
   bool through_door = false;
   route_hops_ = 0;
   for (std::size_t n = 0; n < route_.size(); ++n) {
-    const std::vector<std::int64_t>& fanouts = request_.group.networks[n].fanouts;
-    const auto hops = [&](const auto& a, const auto& b) { return kinds_[n]->hops(fanouts, a, b); };
-    route_[n] =
-        through_door ? hops(from[n], doors_[n]) + hops(doors_[n], to[n]) : hops(from[n], to[n]);
+    const auto& [network, fanouts] = request_.group.networks[n];
+    route_[n] = through_door ? hops_from_port(network, fanouts, from[n]) +
+                                   hops_from_port(network, fanouts, to[n])
+                             : kinds_[n]->hops(fanouts, from[n], to[n]);
     through_door |= from[n] != to[n];
     route_hops_ += route_[n];
   }
+}
+
+std::int64_t CollectiveTally::hops(std::int64_t from, std::int64_t to) {
+  return hops(nodes_[static_cast<std::size_t>(from)], nodes_[static_cast<std::size_t>(to)]);
+}
+
+std::int64_t CollectiveTally::hops(const Node& from, const Node& to) {
+  find_route(from, to);
+  return route_hops_;
 }
 
 void CollectiveTally::send(std::int64_t from, std::int64_t to, std::int64_t values,
@@ -56,6 +65,13 @@ void CollectiveTally::send(std::int64_t from, std::int64_t to, std::int64_t valu
 }
 
 void CollectiveTally::send(const Node& from, const Node& to, std::int64_t values, Arrival arrival) {
+  way_.assign(route_.size(), 0);
+  relay(from, to, values, way_.data());
+  if (arrival == Arrival::kCombined) combined_ = checked_add(combined_, values);
+}
+
+void CollectiveTally::relay(const Node& from, const Node& to, std::int64_t values,
+                            std::int64_t* links) {
   if (values == 0) return;
   find_route(from, to);
   const auto add = [values](Values& sum, std::int64_t hops) {
@@ -63,12 +79,49 @@ void CollectiveTally::send(const Node& from, const Node& to, std::int64_t values
     sum.value_hops = checked_add(sum.value_hops, checked_multiply(values, hops));
   };
   add(total_, route_hops_);
-  for (std::size_t n = 0; n < route_.size(); ++n)
+  std::int64_t way = 0;
+  for (std::size_t n = 0; n < route_.size(); ++n) {
     if (route_[n] > 0) add(networks_[n], route_[n]);
-  if (arrival == Arrival::kCombined) combined_ = checked_add(combined_, values);
-  if (route_hops_ < longest_hops_ || (route_hops_ == longest_hops_ && route_ <= longest_)) return;
-  longest_hops_ = route_hops_;
-  longest_ = route_;
+    way += links[n] += route_[n];
+  }
+  note_length(way, links);
+}
+
+void CollectiveTally::send_each(const Node& from, const std::vector<const Node*>& to,
+                                std::int64_t values) {
+  if (values == 0) return;
+  struct Sum {
+    std::int64_t messages = 0, hops = 0;
+  };
+  std::vector<Sum> sums(networks_.size());
+  Sum all;
+  for (const Node* node : to) {
+    find_route(from, *node);
+    ++all.messages;
+    all.hops += route_hops_;
+    for (std::size_t n = 0; n < route_.size(); ++n) {
+      sums[n].messages += route_[n] > 0 ? 1 : 0;
+      sums[n].hops += route_[n];
+    }
+    if (route_hops_ >= longest_hops_) note_length(route_hops_, route_.data());
+  }
+  const auto add = [values](Values& sum, const Sum& more) {
+    sum.values = checked_add(sum.values, checked_multiply(values, more.messages));
+    sum.value_hops = checked_add(sum.value_hops, checked_multiply(values, more.hops));
+  };
+  add(total_, all);
+  for (std::size_t n = 0; n < sums.size(); ++n) add(networks_[n], sums[n]);
+}
+
+/// Of equally long ways the one with more links further out.
+void CollectiveTally::note_length(std::int64_t hops, const std::int64_t* links) {
+  const std::vector<std::int64_t>& known = longest_;
+  if (hops < longest_hops_ ||
+      (hops == longest_hops_ &&
+       !std::lexicographical_compare(known.begin(), known.end(), links, links + known.size())))
+    return;
+  longest_hops_ = hops;
+  longest_.assign(links, links + known.size());
 }
 
 void CollectiveTally::end_step() {

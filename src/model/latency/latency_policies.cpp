@@ -2,6 +2,9 @@
 #include "sluice/model/latency_policy.h"
 
 namespace sluice {
+
+const LatencyMethod& segment_policy();  // segment_policy.cpp
+
 namespace {
 
 /// The ground of all others: their method adds nothing to it.
@@ -25,6 +28,7 @@ const LatencyPolicies& standard_latency_policies() {
     for (const LatencyPolicy& policy :
          {LatencyPolicy::kOverlap, LatencyPolicy::kPipeline, LatencyPolicy::kStaged})
       policies.add_static(policy.method());
+    policies.add_static(segment_policy());
     return policies;
   }();
   return table;

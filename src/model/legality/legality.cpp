@@ -13,6 +13,7 @@
 #include "model/tree/lookups.h"
 #include "model/tree/regions.h"
 #include "model/tree/resident.h"
+#include "model/tree/shares.h"
 #include "model/visits/first_sights.h"
 #include "model/visits/refetches.h"
 #include "model/visits/uneven_refetches.h"
@@ -446,6 +447,7 @@ void check_legality(const BoundProblem& problem, const FlatTree& tree, Violation
   check_concurrent(problem, tree, report);
   check_regions(problem, tree, report);
   check_residents(problem, tree, report);
+  check_shares(problem, tree, report);
   check_forwards(problem, tree, report);
 }
 

@@ -9,12 +9,14 @@
 
 #include "model/network/network_routes.h"
 #include "model/network/network_traffic.h"
+#include "model/network/rotation.h"
 #include "model/tree/finish_nests.h"
 #include "model/tree/nest.h"
 #include "model/tree/regions.h"
 #include "model/visits/first_sights.h"
 #include "model/visits/refetches.h"
 #include "model/visits/visit_sum.h"
+#include "sluice/support/checked.h"
 
 namespace sluice {
 
@@ -45,6 +47,7 @@ class NetworkCounter {
  public:
   using Value = typename Arithmetic::Value;
   using Record = BasicNetworkTraffic<Value>;
+  static constexpr bool kNumbers = std::is_same_v<Value, std::int64_t>;
 
   /// `result` is appended to: one record a network and tensor.
   NetworkCounter(Arithmetic& arithmetic, const BoundProblem& problem, const FlatTree& tree,
@@ -64,9 +67,43 @@ class NetworkCounter {
       if (outer < network.depth && network.depth < inner) cross(network, transfer);
   }
 
- private:
-  static constexpr bool kNumbers = std::is_same_v<Value, std::int64_t>;
+  /// Shares of a tile that peers hand on in a ring, `shifts` times one after the other.
+  void rotate(int tensor, const TransferEnd& at, std::int64_t shifts,
+              std::int64_t share) requires(kNumbers) {
+    std::vector<RotationLoop> loops;
+    std::int64_t networks = 1;
+    std::optional<ComponentId> container;
+    for (int l = 0; l < at.n_loops; ++l)
+      if (((at.storage->peers >> l) & 1) != 0) container = loops_[l].component;
+    for (int l = 0; l < at.n_loops; ++l) {
+      if (!loops_[l].spatial) continue;
+      if (loops_[l].component == container)
+        loops.push_back(
+            {loops_[l].dimension, loops_[l].trips, ((at.storage->peers >> l) & 1) != 0});
+      else
+        networks = checked_multiply(networks, loops_[l].trips);
+    }
+    std::optional<ComponentId> network;
+    for (const PathNetwork& candidate : nest_.compute->networks)
+      if (candidate.fanned == container) network = candidate.network;
+    std::vector<std::int64_t> fanouts;
+    for (const BoundSpatial& dimension : einsum_.components[container->index()].spatial)
+      fanouts.push_back(dimension.fanout);
+    const Rotation rotation =
+        rotation_of(std::get<Network>(problem_.arch[*network].kind), fanouts, loops,
+                    first_instance(tree_, nest_, *container, fanouts.size()));
+    const std::int64_t values = checked_multiply(shifts, share);
+    const std::int64_t unit = checked_multiply(values, rotation.messages);
+    Record& record = record_of(*network, tensor);
+    record.deliveries += checked_multiply(unit, networks);
+    record.half_hops += 2 * checked_multiply(checked_multiply(values, rotation.links), networks);
+    record.unit_deliveries += unit;
+    record.unit_sent += unit;
+    record.unit_latency_hops += checked_multiply(shifts, rotation.longest);
+    record.unit_rotated += checked_multiply(values, rotation.most_loaded);
+  }
 
+ private:
   /// A transfer on one network.
   struct Crossing {
     const Transfer<Value>& transfer;
@@ -81,7 +118,7 @@ class NetworkCounter {
 
   /// Down or up, all visits or the first ones of each tile, which are taken off.
   struct Way {
-    bool first_visits = false;
+    bool first_visits = false, gathers = false;
     std::vector<Value>& loads;
     Record& record;
   };
@@ -101,10 +138,10 @@ class NetworkCounter {
       crossing.held = held_behind(network, transfer);
     const bool returns = transfer.access->is_output && transfer.skip_first_down;
     if (transfer.down && !(returns && kind.returning_sums == ReturningSums::kFree)) {
-      book(crossing, {false, record.down_loads, record});
-      if (transfer.skip_first_down) book(crossing, {true, record.down_loads, record});
+      book(crossing, {false, false, record.down_loads, record});
+      if (transfer.skip_first_down) book(crossing, {true, false, record.down_loads, record});
     }
-    if (transfer.up) book(crossing, {false, record.up_loads, record});
+    if (transfer.up) book(crossing, {false, true, record.up_loads, record});
   }
 
   void add_route_loops(Crossing& crossing) const {
@@ -112,11 +149,16 @@ class NetworkCounter {
     for (int l = transfer.parent.n_loops; l < transfer.child.n_loops; ++l) {
       const NestLoop& loop = loops_[l];
       if (!loop.spatial || loop.trips == 1 || loop.component != crossing.network.fanned) continue;
-      const bool indexed = relevance_of(transfer, l) != Relevance::kIrrelevant;
+      const bool indexed =
+          relevance_of(transfer, l) != Relevance::kIrrelevant || is_peer(transfer, l);
       crossing.route_loops.push_back(
           {loop.dimension, loop.trips, indexed || !may_reuse(transfer, loop)});
       crossing.nest_loops.push_back(l);
     }
+  }
+
+  static bool is_peer(const Transfer<Value>& transfer, int l) {
+    return transfer.child.storage && ((transfer.child.storage->peers >> l) & 1) != 0;
   }
 
   Relevance relevance_of(const Transfer<Value>& transfer, int l) const {
@@ -167,7 +209,8 @@ class NetworkCounter {
     for (Record& known : result_)
       if (known.network == network && known.tensor == tensor) return known;
     const Value none = arithmetic_.constant(0);
-    return result_.emplace_back(Record{network, tensor, none, none, none, none, none, {}, {}});
+    return result_.emplace_back(
+        Record{network, tensor, none, none, none, none, none, none, {}, {}});
   }
 
   void book(const Crossing& crossing, const Way& way) const {
@@ -198,11 +241,13 @@ class NetworkCounter {
       book(way.loads[link], way, arithmetic_.multiply(unit, routes.entry_loads[link]));
   }
 
+  static RouteQuestion question(const Crossing& crossing, const Way& way) {
+    return {crossing.kind, crossing.fanouts, crossing.route_loops, crossing.first, way.gathers};
+  }
+
   /// Every group of nodes takes the same number of values.
   void book_whole(const Crossing& crossing, const Way& way) const {
-    const auto routes =
-        arithmetic_.routes({crossing.kind, crossing.fanouts, crossing.route_loops, crossing.first},
-                           crossing.nest_loops);
+    const auto routes = arithmetic_.routes(question(crossing, way), crossing.nest_loops);
     const Value all = moved(crossing, crossing.transfer, way.first_visits, false);
     const Value unit = moved(crossing, crossing.transfer, way.first_visits, true);
     const Value hopping =
@@ -226,8 +271,7 @@ class NetworkCounter {
       if (crossing.route_loops[r].distinct) all[l] = unit[l] = LoopEffect::kAt;
     }
     for (;;) {
-      const Routes routes = routes_of_group(crossing.kind, crossing.fanouts, crossing.route_loops,
-                                            group, crossing.first);
+      const Routes routes = routes_of_group(question(crossing, way), group);
       const auto sum = [&](const std::vector<LoopEffect>& effects) {
         return visited(transfer, effects, way.first_visits && is_windowed(transfer),
                        nest_steps.data());
@@ -301,8 +345,9 @@ class NetworkCounter {
     if (l < transfer.parent.n_loops ||
         nest_.compute->depth[loop.component.index()] < crossing.network.depth)
       return busiest ? LoopEffect::kOnce : LoopEffect::kEvery;  // a network for each instance
-    return seen != Relevance::kIrrelevant || !may_reuse(transfer, loop) ? LoopEffect::kEvery
-                                                                        : LoopEffect::kOnce;
+    return seen != Relevance::kIrrelevant || is_peer(transfer, l) || !may_reuse(transfer, loop)
+               ? LoopEffect::kEvery
+               : LoopEffect::kOnce;
   }
 
   /// Transfers of the busiest network one after another.

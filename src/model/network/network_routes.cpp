@@ -4,7 +4,8 @@
 #include <map>
 
 #include "model/network/network_packed.h"
-#include "model/topology/topology_routes.h"
+#include "model/network/ported_routes.h"
+#include "model/topology/ports.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -96,7 +97,9 @@ Routes join_routes(const Network& network, const std::vector<std::int64_t>& fano
 
 }  // namespace
 
-bool go_by_dimension(const Network& network) { return facts_of(network.topology).is_grid; }
+bool go_by_dimension(const Network& network) {
+  return facts_of(network.topology).is_grid && !has_ported_routes(network);
+}
 
 LineRoutes routes_along(const RouteQuestion& asked, std::uint32_t dimension) {
   std::vector<NodeLine> lines = lines_of(asked.fanouts, asked.loops, nullptr, asked.first);
@@ -114,41 +117,51 @@ std::vector<std::int64_t> doubled_entry(const Network& network,
 
 namespace {
 
-Routes find_routes(const Network& network, const std::vector<std::int64_t>& fanouts,
-                   const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& first) {
-  if (network.layout == NodeLayout::kPacked && !fills_dimensions(fanouts, loops))
-    return packed_routes(network, fanouts, loops, nullptr);
-  return join_routes(network, fanouts, lines_of(fanouts, loops, nullptr, first));
+Routes find_routes(const RouteQuestion& asked) {
+  if (has_ported_routes(asked.network)) return ported_routes(asked, nullptr);
+  if (asked.network.layout == NodeLayout::kPacked && !fills_dimensions(asked.fanouts, asked.loops))
+    return packed_routes(asked.network, asked.fanouts, asked.loops, nullptr);
+  return join_routes(asked.network, asked.fanouts,
+                     lines_of(asked.fanouts, asked.loops, nullptr, asked.first));
+}
+
+void add_with_size(const std::vector<std::int64_t>& numbers, std::vector<std::int64_t>& key) {
+  key.push_back(static_cast<std::int64_t>(numbers.size()));
+  key.insert(key.end(), numbers.begin(), numbers.end());
 }
 
 }  // namespace
 
-Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
-                 const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& first) {
+Routes routes_of(const RouteQuestion& asked) {
   // A search asks for the same few routes again and again.
   constexpr std::size_t kMostRemembered = 4096;
   thread_local std::map<std::vector<std::int64_t>, Routes> remembered;
   thread_local std::vector<std::int64_t> key;
-  key = {static_cast<std::int64_t>(network.topology), static_cast<std::int64_t>(network.entry),
-         static_cast<std::int64_t>(network.layout), static_cast<std::int64_t>(fanouts.size())};
-  key.insert(key.end(), fanouts.begin(), fanouts.end());
-  key.push_back(static_cast<std::int64_t>(first.size()));
-  key.insert(key.end(), first.begin(), first.end());
-  for (const RouteLoop& loop : loops)
+  const Network& network = asked.network;
+  key = {static_cast<std::int64_t>(network.topology),
+         static_cast<std::int64_t>(network.entry),
+         static_cast<std::int64_t>(network.layout),
+         static_cast<std::int64_t>(network.multicast),
+         static_cast<std::int64_t>(network.ports.places),
+         static_cast<std::int64_t>(asked.gathers),
+         static_cast<std::int64_t>(network.ports.nodes.size())};
+  for (const std::vector<std::int64_t>& port : network.ports.nodes) add_with_size(port, key);
+  add_with_size(asked.fanouts, key);
+  add_with_size(asked.first, key);
+  for (const RouteLoop& loop : asked.loops)
     key.insert(key.end(), {static_cast<std::int64_t>(loop.dimension), loop.trips, loop.distinct});
   if (const auto known = remembered.find(key); known != remembered.end()) return known->second;
   if (remembered.size() == kMostRemembered) remembered.clear();
-  return remembered.emplace(key, find_routes(network, fanouts, loops, first)).first->second;
+  return remembered.emplace(key, find_routes(asked)).first->second;
 }
 
-Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& fanouts,
-                       const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& steps,
-                       const std::vector<std::int64_t>& first) {
-  if (network.layout == NodeLayout::kPacked && !fills_dimensions(fanouts, loops))
-    return packed_routes(network, fanouts, loops, &steps);
-  const std::vector<NodeLine> lines = lines_of(fanouts, loops, &steps, first);
-  Routes routes = join_routes(network, fanouts, lines);
-  if (const auto group_loads = routes_over(network.topology).group_loads)
+Routes routes_of_group(const RouteQuestion& asked, const std::vector<std::int64_t>& steps) {
+  if (has_ported_routes(asked.network)) return ported_routes(asked, &steps);
+  if (asked.network.layout == NodeLayout::kPacked && !fills_dimensions(asked.fanouts, asked.loops))
+    return packed_routes(asked.network, asked.fanouts, asked.loops, &steps);
+  const std::vector<NodeLine> lines = lines_of(asked.fanouts, asked.loops, &steps, asked.first);
+  Routes routes = join_routes(asked.network, asked.fanouts, lines);
+  if (const auto group_loads = routes_over(asked.network.topology).group_loads)
     routes.entry_loads = group_loads(flattened(lines));
   return routes;
 }

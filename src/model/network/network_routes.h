@@ -13,15 +13,16 @@ namespace sluice {
 /// at node 0 (with NetworkEntry::kEdge in the middle of every dimension but the first, between two
 /// nodes where their number is even, half a hop from either; a tree's root, a bus's driver) and
 /// take dimension-order routes, the first dimension first, the shorter way round a ring; the routes
-/// to nodes that share a value are joined, and a reduction is the mirror image.
+/// to nodes that share a value are joined, and a reduction is the mirror image. With several ports
+/// or greedy trees, see ported_routes.h.
 template <class Value>
 struct BasicRoutes {
   Value groups{};         ///< distinct values
   Value deliveries{};     ///< nodes that receive one: messages
   Value half_hops{};      ///< twice Σ over groups of the links that the joined routes cross
   Value longest_route{};  ///< hops; half of one counts as one
-  /// values over each link that leaves the entry; one of these is the most loaded link. Equal
-  /// indices are equal links for every tensor of an Einsum.
+  /// values over each link that leaves the entry (or over all links); one of these is the most
+  /// loaded link. Equal indices are equal links for every tensor of an Einsum.
   std::vector<Value> entry_loads;
 };
 
@@ -35,7 +36,9 @@ struct RouteQuestion {
   const Network& network;
   const std::vector<std::int64_t>& fanouts;  ///< extents of the network's dimensions
   const std::vector<RouteLoop>& loops;
-  const std::vector<std::int64_t>& first;  ///< coordinates where the loops begin; empty: 0
+  const std::vector<std::int64_t>& first = kFromZero;  ///< coordinates where the loops begin
+  bool gathers = false;                                ///< a reduction; else a multicast
+  static inline const std::vector<std::int64_t> kFromZero = {};
 };
 
 /// A dimension of a grid, with the loops over it.
@@ -86,14 +89,10 @@ BasicRoutes<typename Arithmetic::Value> join_lines(
 std::vector<std::int64_t> doubled_entry(const Network& network,
                                         const std::vector<std::int64_t>& fanouts);
 
-/// `fanouts`: extents of the network's dimensions. Loops use coordinates from `first` upwards
-/// (empty: from 0; else no packed layout).
-Routes routes_of(const Network& network, const std::vector<std::int64_t>& fanouts,
-                 const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& first = {});
+/// All routes. Where loops begin elsewhere than at 0 there is no packed layout.
+Routes routes_of(const RouteQuestion& asked);
 
 /// The routes of one group: `steps[l]` is the step of each distinct loop.
-Routes routes_of_group(const Network& network, const std::vector<std::int64_t>& fanouts,
-                       const std::vector<RouteLoop>& loops, const std::vector<std::int64_t>& steps,
-                       const std::vector<std::int64_t>& first = {});
+Routes routes_of_group(const RouteQuestion& asked, const std::vector<std::int64_t>& steps);
 
 }  // namespace sluice

@@ -18,6 +18,7 @@ struct BasicNetworkTraffic {
   Value unit_deliveries{};
   Value unit_sent{};          ///< as unit_deliveries, what several nodes receive counted once
   Value unit_latency_hops{};  ///< Σ over steps of the longest route
+  Value unit_rotated{};       ///< over the most loaded link while peers hand on their shares
   std::vector<Value> down_loads, up_loads;  ///< values over each link at the entry
 };
 

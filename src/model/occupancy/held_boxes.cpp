@@ -231,10 +231,11 @@ void HeldBoxes::hold_group(std::uint32_t group, const Moment& moment) {
     add_boxes(holder, moment, boxes);
     const NestStorage& storage = tree_.storages[holder.storage];
     const BoundEinsum& einsum = problem_[tree_.nests[holder.nest].einsum];
-    if (boxes.size() > before)
-      bits_per_value =
-          std::max(bits_per_value, einsum.components[storage.component.index()]
-                                       .bits_per_value[static_cast<std::size_t>(storage.tensor)]);
+    if (boxes.size() > before)  // peers hold a share each
+      bits_per_value = std::max(bits_per_value,
+                                einsum.components[storage.component.index()]
+                                        .bits_per_value[static_cast<std::size_t>(storage.tensor)] /
+                                    static_cast<double>(storage.shares));
   }
   const double bits = static_cast<double>(volume(boxes)) * bits_per_value;
   for (std::uint32_t entry : groups_[group].entries)

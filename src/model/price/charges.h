@@ -133,6 +133,7 @@ class Charges {
     add_links(traffic.down_loads, bits, load.down);
     add_links(traffic.up_loads, bits, load.up);
     account_.add(load.waiting, traffic.unit_latency_hops, {network.router_latency_s, 1});
+    account_.add(load.waiting, traffic.unit_rotated, {bits, network.link_bandwidth});
     account_.add(load.waiting,
                  network.implicit_time == ImplicitTime::kReceivers ? traffic.unit_deliveries
                                                                    : traffic.unit_sent,

@@ -1,7 +1,13 @@
-#include <algorithm>
-#include <optional>
-
 #include "model/shipment/forward_plan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "model/topology/greedy_tree.h"
+#include "model/topology/ports.h"
 #include "model/tree/forward_ends.h"
 #include "model/tree/lookups.h"
 #include "model/tree/regions.h"
@@ -31,14 +37,15 @@ class ForwardPlanner {
   /// Messages and the networks that they cross; a sentence where one has no way.
   std::optional<std::string> find_way() {
     find_containers();
-    places_.push_back(place_of(maker_));
+    add_end(maker_);
     std::vector<std::uint32_t> seen;
     for (int place : forward_.readers) {
       const ForwardEnd reader = end_of(place);
       const std::uint32_t entry = reader.storage().entry;
       if (std::find(seen.begin(), seen.end(), entry) != seen.end()) continue;
       seen.push_back(entry);  // a node of several readers gets its tile once
-      add_messages(reader);
+      add_end(reader);
+      add_messages();
     }
     find_outermost();
     make_groups();
@@ -51,12 +58,21 @@ class ForwardPlanner {
     NodeCoordinates trips;  ///< of its own loops
     NodeCoordinates first;  ///< of its region
   };
-  /// Between two instances, by their own coordinates.
-  struct Message {
-    std::size_t reader = 0;  ///< index into `places_`
-    NodeCoordinates from, to;
+  /// The maker, or the node of a reader, with all its instances.
+  struct End {
+    Where where;
+    std::vector<NodeCoordinates> own;  ///< coordinates by its own loops, per instance
+    std::vector<IndexBox> tiles;
+    std::vector<std::vector<std::uint32_t>> alike;  ///< of a reader: instances with equal tiles
+  };
+  /// From an instance of the maker to all of a reader that have equal tiles, one each. Who gets the
+  /// same of a maker's tile gets the same part.
+  struct Messages {
+    std::uint32_t from = 0, part = 0, end = 0, to = 0;  ///< `to`: index into `alike`
     std::int64_t values = 0;
   };
+  /// Nodes of the containers from the outermost one on, by end and instance.
+  using Places = std::vector<std::vector<NodeCoordinates>>;
 
   ForwardEnd end_of(int place) const {
     const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
@@ -68,6 +84,8 @@ class ForwardPlanner {
   void find_containers() {
     const BoundCompute& compute = *maker_.nest().compute;
     for (ComponentId id : compute.path) {
+      const Network* network = std::get_if<Network>(&problem_.arch[id].kind);
+      has_trees_ |= network && network->multicast == Multicast::kGreedyTree;
       if (!problem_.arch[id].spatial.empty()) containers_.push_back(id);
       if (id == forward_.memory) return;
     }
@@ -107,29 +125,56 @@ class ForwardPlanner {
     return coordinates;
   }
 
-  void add_messages(const ForwardEnd& reader) {
-    const std::vector<const NestLoop*> makers = maker_.own_spatial_loops();
-    const std::vector<const NestLoop*> readers = reader.own_spatial_loops();
-    places_.push_back(place_of(reader));
-    std::vector<std::pair<NodeCoordinates, IndexBox>> made;
-    for_each_step(makers, [&](const std::vector<std::int64_t>& steps) {
-      made.emplace_back(at(makers, steps), maker_.tile(steps));
+  void add_end(const ForwardEnd& end) {
+    const std::vector<const NestLoop*> loops = end.own_spatial_loops();
+    End& added = ends_.emplace_back(End{place_of(end), {}, {}, {}});
+    for_each_step(loops, [&](const std::vector<std::int64_t>& steps) {
+      added.own.push_back(at(loops, steps));
+      added.tiles.push_back(end.tile(steps));
     });
-    for_each_step(readers, [&](const std::vector<std::int64_t>& steps) {
-      const IndexBox wanted = reader.tile(steps);
-      for (const auto& [from, box] : made)
-        if (const std::int64_t values = common_values(box, wanted))
-          messages_.push_back({places_.size() - 1, from, at(readers, steps), values});
-    });
+  }
+
+  /// To the instances of the last end; those with equal tiles are compared with the maker's once.
+  void add_messages() {
+    End& reader = ends_.back();
+    std::vector<std::vector<std::uint32_t>>& alike = reader.alike;
+    for (std::uint32_t i = 0; i < reader.tiles.size(); ++i) {
+      const auto known = std::find_if(alike.begin(), alike.end(), [&](const auto& instances) {
+        return reader.tiles[instances.front()] == reader.tiles[i];
+      });
+      (known == alike.end() ? alike.emplace_back() : *known).push_back(i);
+    }
+    parts_.resize(ends_.front().tiles.size());
+    for (std::uint32_t from = 0; from < parts_.size(); ++from)
+      for (std::uint32_t to = 0; to < alike.size(); ++to) {
+        const IndexBox& made = ends_.front().tiles[from];
+        const IndexBox& wanted = reader.tiles[alike[to].front()];
+        const std::int64_t values = common_values(made, wanted);
+        if (values == 0) continue;
+        const std::uint32_t part = has_trees_ ? part_of(from, made, wanted) : 0;
+        messages_.push_back({from, part, static_cast<std::uint32_t>(ends_.size() - 1), to, values});
+      }
+  }
+
+  /// The number of what two tiles have in common, among those of the first one.
+  std::uint32_t part_of(std::uint32_t from, const IndexBox& made, const IndexBox& wanted) {
+    std::vector<std::int64_t> common;
+    for (std::size_t r = 0; r < made.size(); ++r)
+      common.insert(common.end(),
+                    {std::max(made[r].low, wanted[r].low), std::min(made[r].high, wanted[r].high)});
+    auto& parts = parts_[from];
+    return parts.try_emplace(std::move(common), static_cast<std::uint32_t>(parts.size()))
+        .first->second;
   }
 
   /// The outermost container in which two ends can differ.
   void find_outermost() {
     outermost_ = containers_.size();
     const NodeCoordinates one = all(1);
-    for (const Where& where : places_)
+    for (const End& end : ends_)
       for (std::size_t n = 0; n < outermost_; ++n)
-        if (where.trips[n] != one[n] || where.first[n] != places_.front().first[n]) outermost_ = n;
+        if (end.where.trips[n] != one[n] || end.where.first[n] != ends_.front().where.first[n])
+          outermost_ = n;
   }
 
   /// The instances of spatial loops above the split work side by side; further out than the
@@ -158,18 +203,17 @@ class ForwardPlanner {
     return node;
   }
 
-  /// Calls `visit(message, from, to)` for the messages of a group between different instances;
-  /// nodes of the containers from the outermost one on.
-  template <class Visit>
-  void for_each_sent(const NodeCoordinates& group, Visit visit) const {
-    for (const Message& message : messages_) {
-      NodeCoordinates from, to;
-      for (std::size_t n = outermost_; n < containers_.size(); ++n) {
-        from.push_back(node(group[n], message.from[n], places_.front(), n));
-        to.push_back(node(group[n], message.to[n], places_[message.reader], n));
+  Places places_in(const NodeCoordinates& group) const {
+    Places places;
+    for (const End& end : ends_) {
+      std::vector<NodeCoordinates>& of_end = places.emplace_back();
+      for (const NodeCoordinates& own : end.own) {
+        NodeCoordinates& place = of_end.emplace_back();
+        for (std::size_t n = outermost_; n < containers_.size(); ++n)
+          place.push_back(node(group[n], own[n], end.where, n));
       }
-      if (from != to) visit(message, from, to);
     }
+    return places;
   }
 
   /// A route has links in a container's network where its ends differ, or, further in, where one of
@@ -178,37 +222,64 @@ class ForwardPlanner {
     std::vector<char> crossed(containers_.size(), 0);
     std::vector<std::vector<char>> differ;
     for (ComponentId id : containers_) differ.emplace_back(problem_.arch[id].spatial.size(), 0);
-    for (const NodeCoordinates& group : groups_)
-      for_each_sent(
-          group, [&](const Message&, const NodeCoordinates& from, const NodeCoordinates& to) {
-            bool through_door = false;
-            for (std::size_t n = 0; n < from.size(); ++n) {
-              const std::vector<std::int64_t> door(from[n].size(), 0);
-              crossed[outermost_ + n] |= static_cast<char>(
-                  from[n] != to[n] || (through_door && (from[n] != door || to[n] != door)));
-              through_door |= from[n] != to[n];
-              for (std::size_t d = 0; d < door.size(); ++d)
-                differ[outermost_ + n][d] |= static_cast<char>(from[n][d] != to[n][d]);
-            }
-          });
+    for (const NodeCoordinates& group : groups_) {
+      const Places places = places_in(group);
+      for (const Messages& messages : messages_)
+        for (const std::uint32_t i : ends_[messages.end].alike[messages.to]) {
+          const NodeCoordinates& from = places.front()[messages.from];
+          const NodeCoordinates& to = places[messages.end][i];
+          bool through_door = false;
+          for (std::size_t n = 0; n < from.size(); ++n) {
+            char& crosses = crossed[outermost_ + n];
+            const bool leaves = from[n] != to[n];
+            if (crosses == 0)
+              crosses =
+                  static_cast<char>(leaves || (through_door && !(is_door(outermost_ + n, from[n]) &&
+                                                                 is_door(outermost_ + n, to[n]))));
+            through_door |= leaves;
+            for (std::size_t d = 0; d < from[n].size(); ++d)
+              differ[outermost_ + n][d] |= static_cast<char>(from[n][d] != to[n][d]);
+          }
+        }
+    }
     for (std::size_t n = 0; n < containers_.size(); ++n) {
       for (std::size_t d = 0; d < differ[n].size(); ++d)
         if (differ[n][d]) plan_.over.push_back(problem_.arch[containers_[n]].spatial[d].name);
       if (!crossed[n]) continue;
-      const auto& networks = maker_.nest().compute->networks;
-      const auto network = std::find_if(
-          networks.begin(), networks.end(),
-          [&](const PathNetwork& candidate) { return candidate.fanned == containers_[n]; });
-      if (network == networks.end())
-        return "there is no !Network above " + problem_.arch[containers_[n]].name + ".";
+      const PathNetwork* network = network_of(n);
+      if (!network) return "there is no !Network above " + problem_.arch[containers_[n]].name + ".";
       plan_.charge.networks.push_back({network->network});
       crossed_.push_back(n);
       CollectiveNetwork& added = request_.group.networks.emplace_back();
       added.network = std::get<Network>(problem_.arch[network->network].kind);
-      for (const BoundSpatial& dimension : einsum().components[containers_[n].index()].spatial)
-        added.fanouts.push_back(dimension.fanout);
+      added.fanouts = fanouts_of(n);
     }
     return std::nullopt;
+  }
+
+  /// Whether a message leaves a container there without a link of its network.
+  bool is_door(std::size_t container, const std::vector<std::int64_t>& node) const {
+    const PathNetwork* network = network_of(container);
+    if (network)
+      if (const Network& kind = std::get<Network>(problem_.arch[network->network].kind);
+          has_ported_routes(kind))
+        return hops_from_port(kind, fanouts_of(container), node) == 0;
+    return std::all_of(node.begin(), node.end(), [](std::int64_t at) { return at == 0; });
+  }
+
+  /// The network above a container; null where there is none.
+  const PathNetwork* network_of(std::size_t container) const {
+    for (const PathNetwork& candidate : maker_.nest().compute->networks)
+      if (candidate.fanned == containers_[container]) return &candidate;
+    return nullptr;
+  }
+
+  std::vector<std::int64_t> fanouts_of(std::size_t container) const {
+    std::vector<std::int64_t> fanouts;
+    for (const BoundSpatial& dimension :
+         einsum().components[containers_[container].index()].spatial)
+      fanouts.push_back(dimension.fanout);
+    return fanouts;
   }
 
   double bandwidth(int BoundComponent::*action) const {
@@ -235,13 +306,136 @@ class ForwardPlanner {
     const double times = static_cast<double>(checked_multiply(instances_, plan_.executions));
     for (const NodeCoordinates& group : groups_) {
       CollectiveTally tally(request_);
-      for_each_sent(group, [&](const Message& message, const NodeCoordinates& from,
-                               const NodeCoordinates& to) {
-        tally.send(on_networks(from), on_networks(to), message.values);
-      });
+      send_all(nodes_of(places_in(group)), tally);
       tally.end_step();
       const CollectiveCost cost = price_messages(request_, tally.counts(), memory_bandwidth);
       charge.add(cost, plan_.bits_per_value, times, steps);
+    }
+  }
+
+  /// The instances of a group, each once and in ascending order.
+  struct Nodes {
+    std::vector<NodeCoordinates> places, on_networks;
+    std::vector<std::vector<std::uint32_t>> number;  ///< by end and instance
+  };
+  Nodes nodes_of(const Places& places) const {
+    Nodes nodes;
+    for (const std::vector<NodeCoordinates>& of_end : places)
+      nodes.places.insert(nodes.places.end(), of_end.begin(), of_end.end());
+    std::sort(nodes.places.begin(), nodes.places.end());
+    nodes.places.erase(std::unique(nodes.places.begin(), nodes.places.end()), nodes.places.end());
+    for (const NodeCoordinates& place : nodes.places)
+      nodes.on_networks.push_back(on_networks(place));
+    for (const std::vector<NodeCoordinates>& of_end : places) {
+      std::vector<std::uint32_t>& numbers = nodes.number.emplace_back();
+      for (const NodeCoordinates& place : of_end)
+        numbers.push_back(static_cast<std::uint32_t>(
+            std::lower_bound(nodes.places.begin(), nodes.places.end(), place) -
+            nodes.places.begin()));
+    }
+    return nodes;
+  }
+
+  /// Nothing goes from an instance to itself.
+  void send_all(const Nodes& nodes, CollectiveTally& tally) {
+    LinkTable links(nodes.on_networks, tally);
+    std::vector<std::uint32_t> to;
+    if (has_trees_)
+      std::stable_sort(messages_.begin(), messages_.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.from, a.part) < std::tie(b.from, b.part);
+      });
+    for (std::size_t m = 0, end = 0; m < messages_.size(); m = end) {
+      const std::uint32_t from = nodes.number.front()[messages_[m].from];
+      to.clear();
+      do {
+        for (const std::uint32_t i : ends_[messages_[end].end].alike[messages_[end].to])
+          if (const std::uint32_t node = nodes.number[messages_[end].end][i]; node != from)
+            to.push_back(node);
+        ++end;
+      } while (has_trees_ && end < messages_.size() && messages_[end].from == messages_[m].from &&
+               messages_[end].part == messages_[m].part);
+      if (has_trees_ && grows_tree(nodes, from, to, tally))
+        send_tree(nodes, from, to, messages_[m].values, links, tally);
+      else
+        send_each(nodes, from, to, messages_[m].values, tally);
+    }
+  }
+
+  static void send_each(const Nodes& nodes, std::uint32_t from,
+                        const std::vector<std::uint32_t>& to, std::int64_t values,
+                        CollectiveTally& tally) {
+    std::vector<const NodeCoordinates*> receivers;
+    for (const std::uint32_t node : to) receivers.push_back(&nodes.on_networks[node]);
+    tally.send_each(nodes.on_networks[from], receivers, values);
+  }
+
+  /// Links between two nodes of a group, found when they are first asked for.
+  class LinkTable {
+   public:
+    LinkTable(const std::vector<NodeCoordinates>& nodes, CollectiveTally& tally)
+        : nodes_(nodes), tally_(tally), rows_(nodes.size()) {}
+    /// From one node to all others.
+    const std::int32_t* row(std::size_t from) {
+      std::vector<std::int32_t>& row = rows_[from];
+      if (row.empty())
+        for (const NodeCoordinates& node : nodes_)
+          row.push_back(static_cast<std::int32_t>(tally_.hops(nodes_[from], node)));
+      return row.data();
+    }
+    /// Among some of them, row by row; makers often send to the same ones.
+    const std::vector<std::int32_t>& among(const std::vector<std::uint32_t>& some) {
+      if (some == some_) return among_;
+      some_ = some;
+      among_.clear();
+      for (const std::uint32_t from : some)
+        for (const std::uint32_t to : some) among_.push_back(row(from)[to]);
+      return among_;
+    }
+
+   private:
+    const std::vector<NodeCoordinates>& nodes_;
+    CollectiveTally& tally_;
+    std::vector<std::vector<std::int32_t>> rows_;
+    std::vector<std::uint32_t> some_;
+    std::vector<std::int32_t> among_;
+  };
+
+  /// Whether all networks on the ways from a node grow trees.
+  bool grows_tree(const Nodes& nodes, std::uint32_t from, const std::vector<std::uint32_t>& to,
+                  CollectiveTally& tally) const {
+    const std::vector<CollectiveNetwork>& networks = request_.group.networks;
+    const auto grows = [](const CollectiveNetwork& network) {
+      return network.network.multicast == Multicast::kGreedyTree;
+    };
+    if (std::all_of(networks.begin(), networks.end(), grows)) return true;
+    return std::all_of(to.begin(), to.end(), [&](std::uint32_t node) {
+      tally.hops(nodes.on_networks[from], nodes.on_networks[node]);
+      for (std::size_t n = 0; n < networks.size(); ++n)
+        if (tally.route()[n] > 0 && !grows(networks[n])) return false;
+      return true;
+    });
+  }
+
+  void send_tree(const Nodes& nodes, std::uint32_t from, std::vector<std::uint32_t>& to,
+                 std::int64_t values, LinkTable& links, CollectiveTally& tally) const {
+    std::sort(to.begin(), to.end());
+    const std::vector<std::int32_t>& among = links.among(to);
+    std::vector<std::int32_t> from_source;
+    for (const std::uint32_t node : to) from_source.push_back(links.row(from)[node]);
+    const auto distances_from = [&](std::size_t a) {
+      const std::int32_t* const row =
+          a == 0 ? from_source.data() : among.data() + (a - 1) * to.size();
+      return [row](std::size_t b) { return row[b - 1]; };
+    };
+    const auto node = [&](std::size_t n) -> const NodeCoordinates& {
+      return nodes.on_networks[n == 0 ? from : to[n - 1]];
+    };
+    const std::size_t n_networks = request_.group.networks.size();
+    std::vector<std::int64_t> ways((to.size() + 1) * n_networks, 0);
+    for (const TreeBranch& branch : greedy_tree(1, to.size() + 1, distances_from)) {
+      std::int64_t* const way = &ways[branch.to * n_networks];
+      std::copy_n(&ways[branch.from * n_networks], n_networks, way);
+      tally.relay(node(branch.from), node(branch.to), values, way);
     }
   }
 
@@ -255,14 +449,16 @@ class ForwardPlanner {
   const FlatTree& tree_;
   const FlatForward& forward_;
   ForwardEnd maker_;
-  std::vector<Where> places_;  ///< of the maker and of each reader
+  bool has_trees_ = false;  ///< on some network on the way
+  std::vector<End> ends_;   ///< of the maker and of each reader
+  std::vector<std::map<std::vector<std::int64_t>, std::uint32_t>> parts_;  ///< of a maker's tile
   ForwardPlan plan_;
   CollectiveRequest request_;            ///< networks and width
   std::vector<ComponentId> containers_;  ///< outermost first
   std::vector<std::size_t> crossed_;     ///< containers of the request's networks
   std::size_t outermost_ = 0;            ///< container in which ends differ
   std::int64_t instances_ = 1;           ///< of what stands further out
-  std::vector<Message> messages_;        ///< of one group
+  std::vector<Messages> messages_;       ///< of one group
   std::vector<NodeCoordinates> groups_;  ///< by the steps of spatial loops above the split
 };
 

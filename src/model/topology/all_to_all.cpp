@@ -28,12 +28,21 @@ std::vector<std::int64_t> all_to_all_group_loads(const NodeLine& row) {
   return loads;
 }
 
+void walk_all_to_all(const Coordinates& fanouts, const Coordinates& from, const Coordinates& to,
+                     std::vector<std::int64_t>& links) {
+  std::int64_t nodes = 1;
+  for (const std::int64_t fanout : fanouts) nodes *= fanout;
+  if (from != to)
+    links.push_back(number_in_row(fanouts, from) * nodes + number_in_row(fanouts, to));
+}
+
 }  // namespace
 
 /// Every node has a link of its own to every other one.
 const TopologyRoutes& all_to_all_routes() {
   static constexpr TopologyRoutes kAllToAll{Topology::kAllToAll, all_to_all_hops,
-                                            all_to_all_from_entry, all_to_all_group_loads};
+                                            all_to_all_from_entry, all_to_all_group_loads,
+                                            walk_all_to_all};
   return kAllToAll;
 }
 

@@ -13,11 +13,17 @@ std::int64_t mesh_hops(const Coordinates&, const Coordinates& from, const Coordi
 
 LineRoutes mesh_from_entry(const NodeLine& line) { return along_row(line, false); }
 
+void walk_mesh(const Coordinates& fanouts, const Coordinates& from, const Coordinates& to,
+               std::vector<std::int64_t>& links) {
+  walk_links(fanouts, false, from, to, links);
+}
+
 }  // namespace
 
 /// Dimension order, the first dimension first.
 const TopologyRoutes& mesh_routes() {
-  static constexpr TopologyRoutes kMesh{Topology::kMesh, mesh_hops, mesh_from_entry};
+  static constexpr TopologyRoutes kMesh{Topology::kMesh, mesh_hops, mesh_from_entry, nullptr,
+                                        walk_mesh};
   return kMesh;
 }
 

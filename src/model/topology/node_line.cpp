@@ -53,6 +53,21 @@ std::int64_t hops_around(std::int64_t from, std::int64_t to, std::int64_t length
   return std::min(ahead, length - ahead);
 }
 
+void walk_links(const Coordinates& fanouts, bool closed, Coordinates from, const Coordinates& to,
+                std::vector<std::int64_t>& links) {
+  const auto n_dimensions = static_cast<std::int64_t>(fanouts.size());
+  for (std::size_t d = 0; d < fanouts.size(); ++d) {
+    const std::int64_t length = fanouts[d];
+    const std::int64_t ahead = (to[d] - from[d] + length) % length;
+    const bool forward = closed ? 2 * ahead <= length : to[d] > from[d];
+    while (from[d] != to[d]) {
+      const std::int64_t node = number_in_row(fanouts, from);
+      links.push_back((node * n_dimensions + static_cast<std::int64_t>(d)) * 2 + (forward ? 0 : 1));
+      from[d] = (from[d] + (forward ? 1 : length - 1)) % length;
+    }
+  }
+}
+
 std::int64_t number_in_row(const Coordinates& fanouts, const Coordinates& node) {
   std::int64_t number = 0;
   for (std::size_t d = 0; d < fanouts.size(); ++d) number = number * fanouts[d] + node[d];

@@ -48,6 +48,11 @@ LineRoutes along_row(const NodeLine& line, bool closed);
 /// Links between two nodes of a closed row, the shorter way.
 std::int64_t hops_around(std::int64_t from, std::int64_t to, std::int64_t length);
 
+/// Appends the numbers of the links from node to node of a grid, the first dimension first. Links
+/// are numbered by the node that they leave, dimension and direction.
+void walk_links(const Coordinates& fanouts, bool closed, Coordinates from, const Coordinates& to,
+                std::vector<std::int64_t>& links);
+
 /// Number of a node where all are in one row, the last dimension fastest.
 std::int64_t number_in_row(const Coordinates& fanouts, const Coordinates& node);
 

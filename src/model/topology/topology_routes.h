@@ -15,6 +15,9 @@ struct TopologyRoutes {
   /// The same for one group: values over each link that leaves the entry. Null: as `from_entry`
   /// says; else the busiest link stands for all there.
   std::vector<std::int64_t> (*group_loads)(const NodeLine& row) = nullptr;
+  /// Of topologies that link nodes: appends the numbers of the links of a route, in order.
+  void (*walk)(const Coordinates& fanouts, const Coordinates& from, const Coordinates& to,
+               std::vector<std::int64_t>& links) = nullptr;
 };
 
 /// The row of the table in topology_routes.cpp.

@@ -12,11 +12,17 @@ std::int64_t torus_hops(const Coordinates& fanouts, const Coordinates& from,
 
 LineRoutes torus_from_entry(const NodeLine& line) { return along_row(line, true); }
 
+void walk_torus(const Coordinates& fanouts, const Coordinates& from, const Coordinates& to,
+                std::vector<std::int64_t>& links) {
+  walk_links(fanouts, true, from, to, links);
+}
+
 }  // namespace
 
 /// Dimension order, the shorter way round each dimension.
 const TopologyRoutes& torus_routes() {
-  static constexpr TopologyRoutes kTorus{Topology::kTorus, torus_hops, torus_from_entry};
+  static constexpr TopologyRoutes kTorus{Topology::kTorus, torus_hops, torus_from_entry, nullptr,
+                                         walk_torus};
   return kTorus;
 }
 

@@ -147,8 +147,13 @@ class AccessCounter {
     }
     if (l < mode.spatial_from) return mode.busiest ? LoopEffect::kOnce : LoopEffect::kEvery;
     if (mode.merged && relevance == Relevance::kPartial) return LoopEffect::kUnited;
-    if (relevance != Relevance::kIrrelevant) return LoopEffect::kEvery;
+    if (relevance != Relevance::kIrrelevant || is_peer(l, child)) return LoopEffect::kEvery;
     return mode.merged || may_reuse(loop) ? LoopEffect::kOnce : LoopEffect::kEvery;
+  }
+
+  /// Whether a loop spreads over instances that have different shares of the tile.
+  bool is_peer(int l, const Place& child) const {
+    return child.storage != kComputeLevel && ((storage(child.storage).peers >> l) & 1) != 0;
   }
 
   bool may_reuse(const NestLoop& loop) const {
@@ -229,7 +234,7 @@ class AccessCounter {
 
   /// Multiplies by the trips of the loops from `begin` to `end`. `outside`: spatial loops that
   /// stand above both ends of a transfer; else they multicast or reduce where they may.
-  void multiply_trips(int begin, int end, bool outside, Moves& product) const {
+  void multiply_trips(int begin, int end, bool outside, const Place& child, Moves& product) const {
     const auto times = [&](Value& value, const auto& trips) {
       value = arithmetic_.multiply(std::move(value), trips);
     };
@@ -237,7 +242,9 @@ class AccessCounter {
       const NestLoop& loop = loops_[l];
       if (loop.trips == 1) continue;
       const Relevance seen = access_.relevance[static_cast<std::size_t>(loop.variable)];
-      if (loop.spatial && !outside && seen == Relevance::kIrrelevant && may_reuse(loop)) continue;
+      if (loop.spatial && !outside && seen == Relevance::kIrrelevant && may_reuse(loop) &&
+          !is_peer(l, child))
+        continue;
       const bool one_instance = loop.spatial && outside;
       const auto n = trips(l);
       times(product.all, n);
@@ -251,7 +258,7 @@ class AccessCounter {
   /// The products of all loops above a place, seen from that place; asked for places from the
   /// outside inwards.
   const Moves& outside_products(const Place& place) {
-    multiply_trips(n_outside_, place.n_loops, true, outside_);
+    multiply_trips(n_outside_, place.n_loops, true, place, outside_);
     n_outside_ = place.n_loops;
     return outside_;
   }
@@ -286,7 +293,7 @@ class AccessCounter {
       return {uneven_moves(child, volume, parent.n_loops),
               uneven_moves(child, volume, child.n_loops)};
     Moves above = outside_products(parent);
-    multiply_trips(parent.n_loops, child.n_loops, false, above);
+    multiply_trips(parent.n_loops, child.n_loops, false, child, above);
     const Value first = first_volume(child, volume);
     return {times_volume(above, volume, first),
             times_volume(outside_products(child), volume, first)};
@@ -344,8 +351,28 @@ class AccessCounter {
     }
     for (const Place& toll : tolls_) charge_toll(toll, child, volume);
     cross_networks(parent, child, volume, true, access_.is_output, access_.is_output);
+    if (child.storage != kComputeLevel && storage(child.storage).shares > 1) rotate(child, volume);
     if constexpr (std::is_same_v<Value, std::int64_t>)
       if (padding_) add_padding(parent, child, above);
+  }
+
+  /// In each pass every peer gets every share but its own from its neighbour.
+  void rotate(const Place& child, const Value& share) {
+    if constexpr (std::is_same_v<Value, std::int64_t>) {
+      const NestStorage& node = storage(child.storage);
+      std::int64_t shifts = node.shares - 1, instances = 1;
+      for (int l = 0; l < child.n_loops; ++l) {
+        std::int64_t& product = loops_[l].spatial ? instances : shifts;
+        product = checked_multiply(product, loops_[l].trips);
+      }
+      const std::int64_t unit = checked_multiply(shifts, share);
+      const std::int64_t all = checked_multiply(unit, instances);
+      add(child, false, all, unit);
+      add(child, true, all, unit);
+      networks_.rotate(access_.tensor, end_at(child), shifts, share);
+    } else {
+      arithmetic_.refuse();
+    }
   }
 
   /// What moves outside the ranks: operands down, or sums up, and down but for first sights.

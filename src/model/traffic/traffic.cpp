@@ -36,7 +36,7 @@ struct Numbers {
   static bool counts(const Network&) { return true; }
   static bool counts_steps(const Network&) { return true; }
   Routes routes(const RouteQuestion& asked, const std::vector<int>& /*nest_loops*/) const {
-    return routes_of(asked.network, asked.fanouts, asked.loops, asked.first);
+    return routes_of(asked);
   }
 };
 

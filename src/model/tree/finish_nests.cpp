@@ -8,6 +8,7 @@
 #include "model/bind/index_extent.h"
 #include "model/tree/lookups.h"
 #include "model/tree/resident.h"
+#include "model/tree/shares.h"
 #include "sluice/support/checked.h"
 
 namespace sluice {
@@ -226,6 +227,7 @@ void finish_nests(const BoundProblem& problem, FlatTree& tree, ViolationReport& 
   finisher.copies();
   finisher.forwarded_copies();
   find_residents(tree);
+  find_shares(problem, tree);
 }
 
 }  // namespace sluice

@@ -106,6 +106,7 @@ class Flattener {
     intervals_.push_back({n_computes_, n_computes_});
     behind_.push_back(0);
     for (std::size_t i = 0; i < list.size(); ++i) {
+      list_end_ = &list.back();
       const bool ends = std::holds_alternative<SplitNode>(list[i].kind) ||
                         std::holds_alternative<ComputeNode>(list[i].kind);
       if (ends && i + 1 < list.size()) {
@@ -121,9 +122,8 @@ class Flattener {
   void number_node(const Node& node, const StorageNode& storage) {
     n_storages_ += storage.tensors.size();
     if (storage.tensors.size() > kFewTensors) index_tensors(storage);
-    if (storage.shared_by || storage.over || storage.along)
-      unsupported(node,
-                  "`shared_by` (a tile shared by peers) of " + report_.names(storage.tensors));
+    if (storage.shared_by && !std::holds_alternative<ComputeNode>(list_end_->kind))
+      unsupported(node, "`shared_by` of " + report_.names(storage.tensors) + " above a split");
   }
   void number_node(const Node&, const TemporalNode&) { ++n_loops_; }
   void number_node(const Node&, const SpatialNode&) { ++n_loops_; }
@@ -732,6 +732,7 @@ class Flattener {
   std::size_t n_loops_ = 0, n_storages_ = 0;  ///< in the text, tensors counted one by one
   std::vector<char> is_memory_;               ///< per component
   std::vector<EinsumId> einsum_at_;           ///< per place
+  const Node* list_end_ = nullptr;            ///< of the list whose nodes are numbered
   std::size_t next_interval_ = 0;
   std::vector<PlaceRange> intervals_;  ///< computes below each list, lists in order of first visit
   std::vector<std::size_t> behind_;  ///< per list: the next one in that order that is not below it

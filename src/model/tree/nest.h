@@ -43,6 +43,9 @@ struct NestStorage {
   /// Resident in a pipelined split: the loops [begin, end) are its steps, in which it is not filled
   /// again.
   int steps_begin = 0, steps_end = 0;
+  /// Shared by so many peers, whose loops are these bits by number: each has a share of the tile.
+  std::int64_t shares = 1;
+  std::uint64_t peers = 0;
   std::uint32_t entry = 0;  ///< index into FlatTree::entries
   std::uint32_t tiles = 0;  ///< where its tile sizes start in FlatTree::tile_sizes
 };
@@ -177,13 +180,15 @@ struct FlatTree {
     return tile_sizes.data() + storage.tiles;
   }
 
-  /// The part of a dimension in which a compute's loops over it work; null where they have all.
+  /// The part of a dimension in which a compute's loops over it work: of regions in one another the
+  /// innermost one; null where they have all.
   const Region* region_of(int place, ComponentId component, std::uint32_t dimension) const {
     if (regions_at.empty()) return nullptr;
+    const Region* innermost = nullptr;
     for (std::uint32_t r : regions_at[static_cast<std::size_t>(place)])
       if (regions[r].component == component && regions[r].dimension == dimension)
-        return &regions[r];
-    return nullptr;
+        innermost = &regions[r];
+    return innermost;
   }
   int place(const Nest& nest) const { return static_cast<int>(&nest - nests.data()); }
 

@@ -40,9 +40,11 @@ class RegionFinder {
               std::to_string(node.shares.size()) + ".");
       return;
     }
-    if (!find_dimension() || !dimension_ || !check_shares() || !check_outer()) return;
+    if (!find_dimension() || !dimension_ || !check_shares()) return;
     split_.divided = dimension_->component;
-    std::int64_t first = 0;
+    const Region* outer =
+        tree_.region_of(split_.begin, dimension_->component, dimension_->dimension);
+    std::int64_t first = outer ? outer->first : 0;
     for (std::size_t s = 0; s < node.shares.size(); ++s) {
       add_region({split_.stages[s], split_.stage_end(s), dimension_->component,
                   dimension_->dimension, first, node.shares[s]});
@@ -110,25 +112,18 @@ class RegionFinder {
     }
     for (int place = split_.begin; place < split_.end; ++place) {
       const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
-      const std::int64_t fanout = problem_[nest.einsum]
-                                      .components[dimension_->component.index()]
-                                      .spatial[dimension_->dimension]
-                                      .fanout;
+      const Region* outer = tree_.region_of(place, dimension_->component, dimension_->dimension);
+      const std::int64_t fanout = outer ? outer->share
+                                        : problem_[nest.einsum]
+                                              .components[dimension_->component.index()]
+                                              .spatial[dimension_->dimension]
+                                              .fanout;
       if (sum > fanout)
         return add(ViolationKind::kFanout, "The shares of " + *split_.split->over + " add up to " +
                                                with_thousands(static_cast<double>(sum)) +
                                                " instances; there are " +
                                                with_thousands(static_cast<double>(fanout)) + ".");
     }
-    return true;
-  }
-
-  bool check_outer() {
-    for (int place = split_.begin; place < split_.end; ++place)
-      if (tree_.region_of(place, dimension_->component, dimension_->dimension))
-        return add(ViolationKind::kUnsupportedNode,
-                   "The model cannot price a split that shares out the dimension " +
-                       *split_.split->over + " below another one that does so, too, yet.");
     return true;
   }
 
@@ -161,16 +156,17 @@ class RegionChecker {
  private:
   /// A loop above would use the same instances for all children.
   void check_loops() {
-    const Region& region =
-        *std::find_if(tree_.regions.begin(), tree_.regions.end(), [&](const Region& candidate) {
-          return candidate.begin == split_.begin && candidate.component == container_;
-        });
+    const std::vector<SpatialDimension>& spatial = problem_.arch[container_].spatial;
+    const auto dimension = static_cast<std::uint32_t>(
+        std::find_if(spatial.begin(), spatial.end(),
+                     [&](const SpatialDimension& candidate) { return candidate.name == over_; }) -
+        spatial.begin());
     for (const Node* node : split_.loops_above)
       for (int place = split_.begin; place < split_.end; ++place) {
         const Nest& nest = tree_.nests[static_cast<std::size_t>(place)];
         const NestLoop* loop = loop_at_node(tree_, nest, node);
         if (!loop || !loop->spatial || loop->trips == 1 || loop->component != container_ ||
-            loop->dimension != region.dimension)
+            loop->dimension != dimension)
           continue;
         report_
             .add(ViolationKind::kFanout, node,

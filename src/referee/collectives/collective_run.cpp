@@ -20,6 +20,7 @@ constexpr std::array kPerformers = {
     Performer{"tree", perform_tree, any},
     Performer{"direct", perform_direct, all_pairs},
     Performer{"per_dimension", perform_per_dimension, grid},
+    Performer{"greedy_tree", perform_greedy_tree, any, false},
 };
 
 /// Which indices `rank` holds before or is owed after.

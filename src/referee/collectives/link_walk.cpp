@@ -1,5 +1,7 @@
 #include "link_walk.h"
 
+#include "referee/topology/ports.h"
+
 namespace sluice::referee {
 std::vector<NetworkNode> place_of_rank(const CollectiveGroup& group, int rank) {
   std::vector<NetworkNode> places = group.standing_at;
@@ -25,9 +27,8 @@ std::vector<std::int64_t> links_between(const CollectiveGroup& group,
     if (!leaves_container) {
       links[n] = links_walked(network.network, network.fanouts, from[n], to[n]);
     } else {
-      const NetworkNode door(network.fanouts.size(), 0);
-      links[n] = links_walked(network.network, network.fanouts, from[n], door) +
-                 links_walked(network.network, network.fanouts, door, to[n]);
+      links[n] = links_to_port(network.network, network.fanouts, from[n]) +
+                 links_to_port(network.network, network.fanouts, to[n]);
     }
     leaves_container = leaves_container || from[n] != to[n];
   }

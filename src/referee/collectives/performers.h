@@ -33,6 +33,7 @@ struct Performer {
   const char* algorithm;
   bool (*perform)(Board&, const Task&);
   bool (*fits)(const TopologyFacts&);
+  bool is_automatic = true;  ///< `auto` tries it
 };
 /// In the order in which `auto` prefers equals.
 std::span<const Performer> performers();
@@ -44,5 +45,6 @@ bool perform_ring(Board& board, const Task& task);
 bool perform_tree(Board& board, const Task& task);
 bool perform_direct(Board& board, const Task& task);
 bool perform_per_dimension(Board& board, const Task& task);
+bool perform_greedy_tree(Board& board, const Task& task);
 
 }  // namespace sluice::referee

@@ -181,7 +181,7 @@ std::string fastest_algorithm(const CollectiveRequest& request, Reduction op,
   std::string best;
   std::pair<double, double> least;
   for (const Performer& performer : performers()) {
-    if (!can_perform(request, performer.algorithm)) continue;
+    if (!performer.is_automatic || !can_perform(request, performer.algorithm)) continue;
     const CollectiveRun run = run_collective(request, performer.algorithm, op, zeros);
     double bandwidth = memory_bandwidth, waiting_s = 0, energy_j = 0;
     for (std::size_t n = 0; n < run.networks.size(); ++n) {

@@ -38,6 +38,8 @@ std::optional<std::size_t> InnerLoops::begin_in(const Workload& workload, const 
   for (; begin > 0; --begin) {
     const auto* storage = std::get_if<StorageItem>(&body.items[begin - 1]);
     const auto* loop = std::get_if<LoopItem>(&body.items[begin - 1]);
+    if (loop && loop->rotates)
+      return std::nullopt;  // instances go through it in orders of their own
     if (!loop && !(storage && storage->is_toll)) break;
     // Instances that read what they make could meet one another here.
     if (loop && loop->is_spatial && reads_own_output(einsum)) return std::nullopt;

@@ -32,6 +32,7 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
       complaints_(complaints),
       transfers_(workload, arch, program, points, facts, buffers_, complaints),
       runs_(program.n_loops, 0),
+      shifts_(program.n_storages, 0),
       visits_(program.n_storages, 0),
       born_(workload.tensors.size()),
       is_state_(workload.tensors.size(), false) {
@@ -291,9 +292,13 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
   const Above below = above.below_loop(steps > 1, false);
   const std::size_t begin = reservations_.now();
   loop_steps_.push_back(0);
-  for (std::size_t step = 0; step < steps; ++step) {
-    loop_steps_.back() = static_cast<std::int64_t>(step);
-    walk(body, index + 1, lanes_in_step(lanes, schedules, step), below);
+  if (loop.rotates) {
+    walk_rotation(loop, body, index, lanes, schedules, below);
+  } else {
+    for (std::size_t step = 0; step < steps; ++step) {
+      loop_steps_.back() = static_cast<std::int64_t>(step);
+      walk(body, index + 1, lanes_in_step(lanes, schedules, step), below);
+    }
   }
   loop_steps_.pop_back();
   if (steps > 1 && !above.is_below_loop) release_kept(begin);

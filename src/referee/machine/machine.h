@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "collective_team.h"
 #include "referee/points/input_numbers.h"
@@ -41,6 +42,7 @@ class Machine {
  private:
   friend class InnerLoops;
   using Lanes = std::vector<Lane>;
+  using Schedules = std::vector<std::map<EinsumId, Walk>>;  ///< per lane
   /// Storages that wait for the children of a split below them.
   struct OpenStorage {
     const StorageItem* storage;
@@ -69,13 +71,17 @@ class Machine {
                     const Lanes& lanes, const Above& above);
   void walk_temporal(const LoopItem& loop, const Body& body, std::size_t index, const Lanes& lanes,
                      const Above& above);
+  void walk_rotation(const LoopItem& loop, const Body& body, std::size_t index, const Lanes& lanes,
+                     const Schedules& schedules, const Above& below);
+  void hand_round(const StorageItem& storage, const Lanes& lanes);
+  std::int64_t peer_of(const StorageItem& storage, const Lane& lane) const;
+  Box share_of(const StorageItem& storage, const Lane& lane, std::int64_t share) const;
   void walk_spatial(const LoopItem& loop, const Body& body, std::size_t index, const Lanes& lanes,
                     const Above& above);
   void walk_split(const SplitItem& split, const Lanes& lanes, const Above& above);
   void walk_child(const Body& child, const Lanes& lanes, const Above& above);
   static Lanes lanes_of(const Body& child, const Lanes& lanes);
   static bool uses(const Body& child, const StorageItem& storage);
-  using Schedules = std::vector<std::map<EinsumId, Walk>>;  ///< per lane
   Schedules schedules_of(const LoopItem& loop, const Lanes& lanes);
   static std::size_t step_count(const Schedules& schedules);
   static Lanes lanes_in_step(const Lanes& lanes, const Schedules& schedules, std::size_t step);
@@ -143,6 +149,8 @@ class Machine {
     std::vector<std::int64_t> longest;  ///< per network, the links of the longest route
     CollectiveRun run;
     std::int64_t values = 0, instances = 0;  ///< that are sent, and that get some
+    /// Who gets which of an instance's values.
+    std::map<std::pair<InstancePlace, Points>, std::multiset<InstancePlace>> messages;
   };
   std::vector<Forward> forwards_of(const SplitItem& split, const std::vector<Branch>& branches);
   void forward(const SplitItem& split, const Forward& forward, const std::vector<Branch>& branches,
@@ -151,8 +159,9 @@ class Machine {
                            std::size_t branch, const Step& step, const StorageItem& storage);
   std::map<Element, double> send_to(const Forward& forward, const Lanes& makers, const Lane& taker,
                                     std::size_t n_common, Points missing, Delivery& delivery);
-  void deliver(const Forward& forward, const Lane& from, const Lane& to, std::int64_t values,
-               Delivery& delivery);
+  void deliver(const Forward& forward, Delivery& delivery);
+  void hand_on(const Forward& forward, const InstancePlace& from, const InstancePlace& to,
+               std::int64_t values, std::vector<std::int64_t>& way, Delivery& delivery);
   void end_delivery(const Forward& forward, const std::vector<std::int64_t>& key,
                     const Delivery& delivery);
   void keep_forwarded(const SplitItem& split, const Forward& forward,
@@ -298,10 +307,11 @@ class Machine {
   std::vector<std::size_t> first_dimension_;  ///< per component: its first place in InstancePlace
   /// Per component: the places in InstancePlace that tell its instances apart.
   std::vector<std::vector<std::size_t>> own_dimensions_;
-  std::vector<std::size_t> owner_;           ///< per storage: who owns its reservation
-  std::vector<std::size_t> runs_;            ///< per loop: how often it was started
-  std::vector<std::int64_t> visits_;         ///< per storage: how often it was opened
-  std::vector<std::int64_t> loop_steps_;     ///< step of each temporal loop above
+  std::vector<std::size_t> owner_;        ///< per storage: who owns its reservation
+  std::vector<std::size_t> runs_;         ///< per loop: how often it was started
+  std::vector<std::int64_t> shifts_;      ///< per storage: by how many peers its shares have gone
+  std::vector<std::int64_t> visits_;      ///< per storage: how often it was opened
+  std::vector<std::int64_t> loop_steps_;  ///< step of each temporal loop above
   std::vector<std::vector<bool>> executed_;  ///< per Einsum and iteration point
   /// Per tensor and copy (those that a collective brings together): points brought in so far.
   std::vector<std::map<std::vector<std::int64_t>, ElementSet>> born_;

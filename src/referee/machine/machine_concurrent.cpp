@@ -119,8 +119,9 @@ Machine::Lanes Machine::lanes_in_region(const SplitItem& split, const Branch& br
   Range region{0, split.shares.at(number)};
   for (std::size_t before = 0; before < number; ++before) region.begin += split.shares[before];
   for (Lane& lane : inside) {
-    lane.regions[place] = region;
-    lane.place[place] = region.begin;
+    const Range own{lane.origin(place) + region.begin, region.size};  // in the region around
+    lane.regions[place] = own;
+    lane.place[place] = own.begin;
   }
   return inside;
 }

@@ -29,8 +29,8 @@ struct Route {
 };
 
 Route route_between(const Arch& arch, const std::vector<ComponentId>& way,
-                    const std::vector<std::size_t>& first_dimension, const Lane& from,
-                    const Lane& to) {
+                    const std::vector<std::size_t>& first_dimension, const InstancePlace& from,
+                    const InstancePlace& to) {
   Route route;
   std::optional<ComponentId> above;
   for (ComponentId component : way) {
@@ -45,8 +45,8 @@ Route route_between(const Arch& arch, const std::vector<ComponentId>& way,
     for (std::size_t d = 0; d < arch[component].spatial.size(); ++d) {
       const std::size_t dimension = first_dimension[component.index()] + d;
       network.fanouts.push_back(arch[component].spatial[d].fanout);
-      begin.push_back(from.place[dimension]);
-      end.push_back(to.place[dimension]);
+      begin.push_back(from[dimension]);
+      end.push_back(to[dimension]);
     }
   }
   return route;
@@ -114,7 +114,10 @@ void Machine::forward(const SplitItem& split, const Forward& forward,
       forwarded_[{storage, number, taker.ids.back()}] =
           send_to(forward, makers, taker, n_common, std::move(wanted), deliveries[group]);
     }
-  for (const auto& [group, delivery] : deliveries) end_delivery(forward, group, delivery);
+  for (auto& [group, delivery] : deliveries) {
+    deliver(forward, delivery);
+    end_delivery(forward, group, delivery);
+  }
 }
 
 /// What one instance of a reader gets, a message from each instance that has made some of it.
@@ -146,14 +149,63 @@ std::map<Element, double> Machine::send_to(const Forward& forward, const Lanes& 
     }
     if (!part.empty() &&
         instance_of(forward.memory, maker.place) != instance_of(forward.memory, taker.place))
-      deliver(forward, maker, taker, static_cast<std::int64_t>(part.size()), delivery);
+      delivery.messages[{maker.place, part}].insert(taker.place);
   }
   if (!missing.empty()) absent(missing);
   return received;
 }
 
-/// One message from the memory of one instance to that of another one.
-void Machine::deliver(const Forward& forward, const Lane& from, const Lane& to, std::int64_t values,
+/// Instances that get the same from one of a maker get it from one another, each time the nearest
+/// one of those without from the nearest one with it, if all networks on their ways grow trees;
+/// else each gets a message of its own.
+void Machine::deliver(const Forward& forward, Delivery& delivery) {
+  std::vector<ComponentId> way = path_to(arch_, program_.paths.at(forward.maker).compute);
+  way.erase(std::find(way.begin(), way.end(), forward.memory) + 1, way.end());
+  const auto links = [&](const InstancePlace& from, const InstancePlace& to) {
+    const Route route = route_between(arch_, way, first_dimension_, from, to);
+    return route.exists() ? links_between(route.group, route.from, route.to)
+                          : std::vector<std::int64_t>(route.networks.size(), 0);
+  };
+  const auto grows_tree = [&](const InstancePlace& from, const InstancePlace& to) {
+    const Route route = route_between(arch_, way, first_dimension_, from, to);
+    const std::vector<std::int64_t> crossed = links(from, to);
+    for (std::size_t n = 0; n < crossed.size(); ++n)
+      if (crossed[n] > 0 && (!route.networks[n] ||
+                             route.group.networks[n].network.multicast != Multicast::kGreedyTree))
+        return false;
+    return true;
+  };
+  for (const auto& [message, takers] : delivery.messages) {
+    const auto values = static_cast<std::int64_t>(message.second.size());
+    struct Server {
+      InstancePlace place;
+      std::vector<std::int64_t> way;
+    };
+    std::vector<Server> servers = {{message.first, {}}};
+    const bool is_tree = std::all_of(takers.begin(), takers.end(), [&](const auto& taker) {
+      return grows_tree(message.first, taker);
+    });
+    for (std::multiset<InstancePlace> waiting = takers; !waiting.empty();) {
+      auto next = waiting.begin();
+      std::size_t from = 0;
+      for (auto taker = waiting.begin(); is_tree && taker != waiting.end(); ++taker)
+        for (std::size_t h = 0; h < servers.size(); ++h)
+          if (total(links(servers[h].place, *taker)) < total(links(servers[from].place, *next))) {
+            next = taker;
+            from = h;
+          }
+      Server taker{*next, servers[from].way};
+      hand_on(forward, servers[from].place, taker.place, values, taker.way, delivery);
+      if (is_tree) servers.push_back(std::move(taker));
+      waiting.erase(next);
+    }
+  }
+}
+
+/// One message from the memory of one instance to that of another one, of values that have come
+/// over these links before.
+void Machine::hand_on(const Forward& forward, const InstancePlace& from, const InstancePlace& to,
+                      std::int64_t values, std::vector<std::int64_t>& way_before,
                       Delivery& delivery) {
   std::vector<ComponentId> way = path_to(arch_, program_.paths.at(forward.maker).compute);
   way.erase(std::find(way.begin(), way.end(), forward.memory) + 1, way.end());
@@ -165,6 +217,7 @@ void Machine::deliver(const Forward& forward, const Lane& from, const Lane& to, 
   delivery.run.networks.resize(links.size());
   delivery.longest.resize(links.size(), 0);
   delivery.networks.resize(links.size());
+  way_before.resize(links.size(), 0);
   for (std::size_t n = 0; n < links.size(); ++n) {
     if (links[n] == 0) continue;
     if (!route.networks[n]) {
@@ -177,11 +230,12 @@ void Machine::deliver(const Forward& forward, const Lane& from, const Lane& to, 
     delivery.networks[n] = *route.networks[n];
     delivery.run.networks[n].volume_bits += bits;
     delivery.run.networks[n].bit_hops += bits * static_cast<double>(links[n]);
+    way_before[n] += links[n];
   }
   // Of equally long routes the one with more links further out.
-  if (std::make_pair(total(links), links) >
+  if (std::make_pair(total(way_before), way_before) >
       std::make_pair(total(delivery.longest), delivery.longest))
-    delivery.longest = links;
+    delivery.longest = way_before;
   delivery.values += values;
   ++delivery.instances;
 }

@@ -209,6 +209,7 @@ void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
       if (storage.served.count(einsum) == 0 || of.is_copy_operation) continue;
       Buffer& buffer = buffers_.at(storage, einsum, lane.ids.back());
       if (storage.stays_in && stays_open(storage, einsum, box, buffer)) continue;
+      shifts_[storage.id] = 0;
       const std::size_t run = storage.slides_over ? runs_[*storage.slides_over]
                               : storage.stays_in  ? moments_[*storage.stays_in].run
                                                   : 0;
@@ -221,7 +222,14 @@ void Machine::open_for_einsums(const StorageItem& storage, const Lanes& lanes) {
       buffer.returning = buffer.outputs;
       buffer.fetched = without(wanted, buffer.window);
       boxes.insert(boxes.end(), made.begin(), made.end());
-      buffer.move_to(united(wanted, buffer.outputs), only_one(std::move(boxes)));
+      if (storage.shared_by > 1) {
+        const Box own = share_of(storage, lane, peer_of(storage, lane));
+        boxes = PointMap::touched_ranges(of, storage.tensor, false, own);
+        buffer.fetched = points_.all_of(storage.tensor, boxes);
+        buffer.move_to(buffer.fetched, only_one(std::move(boxes)));
+      } else {
+        buffer.move_to(united(wanted, buffer.outputs), only_one(std::move(boxes)));
+      }
       buffer.window = std::move(wanted);
       buffer.is_open = true;
       buffer.is_filled = false;
@@ -328,7 +336,9 @@ double Machine::reserved_bits(const StorageItem& storage, const Lane& lane, bool
     if (storage.served.count(einsum) > 0)
       bits_per_value = std::max(bits_per_value,
                                 facts_.bits_per_value(einsum, storage.component, storage.tensor));
-  const double values = static_cast<double>(count_tile(storage, lane));
+  const double values =
+      static_cast<double>(count_tile(storage, lane)) / static_cast<double>(storage.shared_by);
+  if (storage.shared_by > 1) return values * bits_per_value * 2;  // one that comes, one that goes
   const bool twice =
       is_double && !is_forever(storage) && !storage.resident &&
       std::get<Memory>(arch_[storage.component].kind).buffering == Buffering::kDouble;

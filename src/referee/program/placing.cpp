@@ -112,7 +112,9 @@ struct Sinking {
   void sink(std::size_t index, Place& place) const {
     place.before = index;
     const auto& storage = std::get<StorageNode>(list.nodes[index].kind);
-    if (place.is_backing || storage.incremental || (storage.resident && residents_stay)) return;
+    if (place.is_backing || storage.incremental || storage.shared_by ||
+        (storage.resident && residents_stay))
+      return;
     const bool sliding = storage.sliding;
     if (sliding) place.slides_over = window_above(index);
     if (place.slides_over) return;

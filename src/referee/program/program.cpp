@@ -59,8 +59,26 @@ class BodyMaker {
       tiles = enter_loop(workload_, loop, tiles);
       ++around_.n_loops;
       around_.is_interrupted = around_.is_interrupted || (!loop.is_spatial && !loop.has_one_step);
+      loop.rotates = rotated_by(body, loop);
       body.items.emplace_back(std::move(loop));
     }
+  }
+
+  /// The storage above whose shares go round: with nothing but storages in between, and loops of
+  /// one step.
+  std::optional<std::size_t> rotated_by(const Body& body, const LoopItem& loop) const {
+    if (loop.is_spatial || loop.has_one_step) return std::nullopt;
+    for (auto item = body.items.rbegin(); item != body.items.rend(); ++item) {
+      if (const auto* outer = std::get_if<LoopItem>(&*item); outer && !outer->has_one_step) break;
+      const auto* storage = std::get_if<StorageItem>(&*item);
+      if (!storage || storage->shared_by == 1 || storage->served.size() != 1) continue;
+      const EinsumId einsum = *storage->served.begin();
+      const auto steps = loop.steps.find(einsum);
+      if (walked(loop, workload_[einsum]) == storage->along && steps != loop.steps.end() &&
+          static_cast<std::int64_t>(steps->second) == storage->shared_by)
+        return storage->id;
+    }
+    return std::nullopt;
   }
 
   StorageItem storage_item(const StorageNode& storage, const Place& place) {
@@ -74,6 +92,11 @@ class BodyMaker {
     item.resident = storage.resident;
     item.incremental = storage.incremental && !place.is_backing && !item.is_toll;
     item.served = place.served;
+    item.shared_by = storage.shared_by.value_or(1);
+    item.along = storage.along;
+    for (std::size_t c = 0; storage.over && c <= item.component.index(); ++c)
+      for (std::uint32_t d = 0; d < arch_.components[c].spatial.size(); ++d)
+        if (arch_.components[c].spatial[d].name == *storage.over) item.over = {ComponentId(c), d};
     item.exchange = exchange_of(item);
     if (item.is_forwarded()) item.own_loops = around_.n_loops - forwarded_.at(item.tensor);
     if (item.resident && !item.is_toll) {
@@ -325,6 +348,26 @@ std::optional<RankVariableId> walked(const LoopItem& loop, const Einsum& einsum)
   for (RankVariableId variable : loop.variables)
     if (uses_variable(einsum, variable)) return variable;
   return std::nullopt;
+}
+
+std::vector<std::size_t> loops_over_peers(const Workload& workload, EinsumId einsum,
+                                          const Path& path, const Link& link) {
+  std::vector<std::size_t> loops;
+  for (std::size_t d = 0; link.storage->over && d < link.spatial_depth; ++d) {
+    const LoopItem& loop = *path.spatial[d];
+    const auto steps = loop.steps.find(einsum);
+    if (std::pair(loop.component, loop.dimension) != *link.storage->over ||
+        steps == loop.steps.end() || steps->second == 1)
+      continue;
+    const auto variable = walked(loop, workload[einsum]);
+    const auto& accesses = workload[einsum].accesses;
+    if (std::all_of(accesses.begin(), accesses.end(), [&](const TensorAccess& access) {
+          return access.tensor != link.storage->tensor || !variable ||
+                 relevance(access, *variable) == Relevance::kIrrelevant;
+        }))
+      loops.push_back(d);
+  }
+  return loops;
 }
 
 bool is_collected(const Program& program, const Arch& arch, TensorId tensor, const LoopItem& loop) {

@@ -27,6 +27,10 @@ struct StorageItem {
   bool resident = false;
   bool incremental = false;  ///< keeps its tile from visit to visit and fetches what is new in it
   EinsumSet served;
+  /// So many instances along a dimension have a share each of its tile, cut along a variable.
+  std::int64_t shared_by = 1;
+  std::optional<std::pair<ComponentId, std::uint32_t>> over;
+  std::optional<RankVariableId> along;
   std::optional<std::size_t> slides_over;  ///< id of the loop whose new points alone it fetches
   /// Of a tensor that goes from its maker's instances to those of its readers: by a collective
   /// (gives, takes), or forwarded by a pipelined split (sends, receives).
@@ -56,6 +60,7 @@ struct LoopItem {
   std::optional<std::int64_t> initial_tile_shape;
   std::map<EinsumId, std::size_t> steps;  ///< with work, at most, of each Einsum that walks it
   bool has_one_step = false;              ///< for every Einsum
+  std::optional<std::size_t> rotates;     ///< id of the storage whose shares go round in its steps
   bool is_spatial = false;
   ComponentId component;        ///< spatial loops
   std::uint32_t dimension = 0;  ///< spatial loops
@@ -131,8 +136,12 @@ std::optional<RankVariableId> walked(const LoopItem& loop, const Einsum& einsum)
 /// Whether a collective on the tensor brings together what the instances of a spatial loop have.
 bool is_collected(const Program& program, const Arch& arch, TensorId tensor, const LoopItem& loop);
 
-/// Makes the program. Nodes that cannot be executed (shared tiles) are left out: `check_supported`
-/// complains about them first.
+/// The spatial loops of several steps above a storage that shares its tile over whose instances it
+/// is shared, as places among those of an Einsum's path, outermost first.
+std::vector<std::size_t> loops_over_peers(const Workload& workload, EinsumId einsum,
+                                          const Path& path, const Link& link);
+
+/// Makes the program.
 Program make_program(const Workload& workload, const Arch& arch, const Mapping& mapping);
 
 }  // namespace sluice::referee

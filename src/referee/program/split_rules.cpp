@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "placing.h"
@@ -16,7 +17,8 @@ bool has_steps(const LoopItem& loop) { return !loop.is_spatial && !loop.has_one_
 struct Around {
   std::vector<const StorageItem*> storages;
   std::vector<const LoopItem*> loops;
-  std::vector<std::pair<ComponentId, std::uint32_t>> shared_out;  ///< by splits
+  std::vector<std::pair<ComponentId, std::uint32_t>> shared_out;       ///< by splits
+  std::map<std::pair<ComponentId, std::uint32_t>, std::int64_t> room;  ///< instances of the child
   /// The innermost pipelined split of several steps: these, the child that the node is in, and how
   /// many of `storages` stand above that.
   std::vector<const LoopItem*> steps;
@@ -84,8 +86,11 @@ class SplitCheck {
           inside.steps.push_back(loop);
       inside.n_outside = around.storages.size();
     }
+    std::size_t share = 0;
     for (const Body& child : split.children) {
       if (body.steps_begin) inside.child = &child;
+      if (split.shared_out && !is_collective(child) && share < split.shares.size())
+        inside.room[*split.shared_out] = split.shares[share++];
       check(child, inside);
     }
   }
@@ -133,7 +138,9 @@ class SplitCheck {
           "the split that shares it out.",
           split.over);
     const Component& shared = arch_[container(split)];
-    const std::int64_t fanout = shared.spatial[split.shared_out->second].fanout;
+    const auto room = around.room.find(*split.shared_out);
+    const std::int64_t fanout =
+        room == around.room.end() ? shared.spatial[split.shared_out->second].fanout : room->second;
     const std::int64_t sum =
         std::accumulate(split.shares.begin(), split.shares.end(), std::int64_t{0});
     if (split.shares.size() != children.size())
@@ -147,8 +154,6 @@ class SplitCheck {
     if (std::get<Container>(shared.kind).array)
       unsupported("A split that shares out the systolic array {}", shared.name);
     check_network_of(split, children);
-    if (std::count(around.shared_out.begin(), around.shared_out.end(), *split.shared_out) > 0)
-      unsupported("A split that shares out {} below another one", split.over);
     for (const LoopItem* loop : around.loops)
       if (loop->is_spatial && !loop->has_one_step && loop->component == container(split) &&
           loop->dimension == split.shared_out->second)

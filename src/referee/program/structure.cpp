@@ -70,6 +70,7 @@ class PathCheck {
     }
     std::optional<std::size_t> last;
     check_incremental(tensor, links->second);
+    for (const Link& link : links->second) check_shares(tensor, link);
     for (const Link& link : links->second) {
       const auto place = place_of(link.storage->component);
       const std::string& name = arch_[link.storage->component].name;
@@ -86,6 +87,38 @@ class PathCheck {
 
   /// A node that writes its whole tile back at the end of each visit cannot stand above one that
   /// keeps partial sums for longer.
+  /// What the peers of a storage that shares its tile need.
+  void check_shares(TensorId tensor, const Link& link) {
+    const StorageItem& storage = *link.storage;
+    if (storage.shared_by == 1) return;
+    const auto cannot = [&](const std::string& what) {
+      complaints_.add(ComplaintKind::kUnsupported,
+                      fmt::format("The tile of {} that peers share cannot be executed {} yet.",
+                                  workload_[tensor].name, what));
+    };
+    if (!storage.over || !storage.along) return cannot("without `over` and `along`");
+    std::int64_t peers = 1;
+    for (const std::size_t d : loops_over_peers(workload_, id_, path_, link))
+      peers *= static_cast<std::int64_t>(path_.spatial[d]->steps.at(id_));
+    std::int64_t whole = 1;
+    for (const VariableRange& range : einsum_.iteration_space)
+      if (range.variable == *storage.along) whole = range.size;
+    for (std::size_t l = 0; l < link.loop_depth; ++l)
+      if (walked(*path_.loops[l], einsum_) == storage.along)
+        whole = std::min(whole, path_.loops[l]->tile_shape);
+    if (peers % storage.shared_by != 0 || whole % storage.shared_by != 0)
+      complain("{} peers cannot share the tile of {}: it has {} steps, and {} instances need it.",
+               storage.shared_by, workload_[tensor].name, whole, peers);
+    if (peers != storage.shared_by) cannot("by part of them");
+    if (storage.is_backing || storage.is_toll || storage.served.size() != 1 ||
+        storage.slides_over || storage.incremental || storage.persistent ||
+        einsum_.is_copy_operation || einsum_.output().tensor == tensor)
+      cannot("in this node");
+    if (std::none_of(path_.loops.begin(), path_.loops.end(),
+                     [&](const LoopItem* loop) { return loop->rotates == storage.id; }))
+      cannot("on demand");
+  }
+
   void check_incremental(TensorId tensor, const std::vector<Link>& links) {
     if (tensor != einsum_.output().tensor) return;
     const StorageItem* refetched = nullptr;
@@ -299,7 +332,6 @@ void check_supported(const Workload& workload, const Mapping& mapping, Complaint
   const bool is_concurrent = has_concurrent_split(mapping);
   for_each_node(mapping.nodes, [&](const Node& node) {
     if (const auto* storage = std::get_if<StorageNode>(&node.kind)) {
-      if (storage->shared_by) complain("A tile that peers share (`shared_by`)");
       if (storage->incremental && is_concurrent)
         complain("An incremental storage beside a pipelined or parallel split");
     } else if (const auto* split = std::get_if<SplitNode>(&node.kind)) {

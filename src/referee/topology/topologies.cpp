@@ -135,7 +135,30 @@ const Ways& ways_over(const Network& network) {
   return kWays[static_cast<std::size_t>(network.topology)];
 }
 
+NetworkNode doubled(NetworkNode node) {
+  for (std::int64_t& place : node) place *= 2;
+  return node;
+}
+
 }  // namespace
+
+std::vector<Wire> route_between(const Network& network, const Extents& fanouts,
+                                const NetworkNode& from, const NetworkNode& to) {
+  if (from == to) return {};
+  switch (network.topology) {
+    case Topology::kMesh:
+    case Topology::kTorus:
+      return dimension_order(fanouts, network.topology == Topology::kTorus, doubled(from), to);
+    case Topology::kRing:
+      return dimension_order({product(fanouts)}, true, {2 * number_of(from, fanouts)},
+                             {number_of(to, fanouts)});
+    case Topology::kAllToAll:
+    case Topology::kBus:
+    case Topology::kTree:
+      break;
+  }
+  return {{{number_of(from, fanouts), number_of(to, fanouts)}}};
+}
 
 std::vector<Wire> route_to(const Network& network, const Extents& fanouts,
                            const NetworkNode& node) {

@@ -22,6 +22,10 @@ struct Wire {
 std::vector<Wire> route_to(const Network& network, const std::vector<std::int64_t>& fanouts,
                            const NetworkNode& node);
 
+/// The links of a route between two nodes of a network that links nodes, in order; as links_walked.
+std::vector<Wire> route_between(const Network& network, const std::vector<std::int64_t>& fanouts,
+                                const NetworkNode& from, const NetworkNode& to);
+
 /// Walks from node to node, one link after another, and says how many it took. Dimension order,
 /// the first dimension first; the shorter way round a torus or ring (the ring runs through all
 /// nodes in a row, the last dimension fastest); a tree's nodes are the leaves of a binary tree.

@@ -21,7 +21,9 @@ Box HeldValues::box_above(const Holder& holder, const Box& inside) const {
   Box box = whole_box(einsum);
   for (std::size_t l = 0; l < holder.n_loops; ++l) {
     const auto variable = walked(*path.loops[l], einsum);
-    if (!variable) continue;
+    const auto steps = path.loops[l]->steps.find(holder.einsum);
+    const bool has_one_step = steps == path.loops[l]->steps.end() || steps->second == 1;
+    if (!variable || has_one_step) continue;  // a first tile may be all there is
     const std::size_t v = place_of(einsum, *variable);
     const std::int64_t tile = path.loops[l]->tile_shape;
     box[v].begin += (inside[v].begin - box[v].begin) / tile * tile;

@@ -53,11 +53,16 @@ const Crossing& Transfers::crossing(EinsumId einsum, TensorId tensor, bool is_ou
   std::size_t parent = child;
   while (links[parent - 1].storage->is_toll) crossing.tolls.push_back(links[--parent]);
   crossing.parent = links[parent - 1];
+  std::vector<std::size_t> peers;
+  if (crossing.child && crossing.child->shared_by > 1)
+    peers = loops_over_peers(workload_, einsum, path, links[child]);
   const bool compares_tiles = crossing.child && crossing.child->incremental && !is_output;
   for (const LoopItem* loop : path.spatial) {
     const bool may = facts_.may_reuse(einsum, loop->component, loop->dimension, tensor);
     const bool is_same = is_irrelevant(workload_[einsum], tensor, is_output, *loop);
-    crossing.shared.push_back(may && is_same);
+    const bool differs =
+        std::find(peers.begin(), peers.end(), crossing.shared.size()) != peers.end();
+    crossing.shared.push_back(may && is_same && !differs);
     crossing.shares_equal_tiles.push_back(may && !is_same && compares_tiles);
   }
   crossing.journey = {einsum,
@@ -217,6 +222,17 @@ std::int64_t Transfers::fill(const Crossing& crossing, std::vector<Party>& parti
     }
   }
   return read;
+}
+
+void Transfers::hand_on(const Crossing& crossing,
+                        const std::vector<std::pair<Party, Party>>& moves) {
+  const ComponentId component = crossing.child->component;
+  for (const auto& [from, to] : moves)
+    for (const char* action : {"read", "write"})
+      counts.add(crossing.einsum, component, crossing.tensor, action,
+                 static_cast<std::int64_t>(from.points.size()),
+                 facts_.bits_per_value(crossing.einsum, component, crossing.tensor));
+  wires_.hand_on(crossing.journey, crossing.child->over->first, moves);
 }
 
 /// Counts what goes down, or up. `pattern`: set where messages are shared regularly.

@@ -88,6 +88,8 @@ class Transfers {
   void count_padding(const Crossing& crossing, std::int64_t values) {
     padding_values += repetitions(crossing.einsum) * values;
   }
+  /// Values that peers hand on to each other, all at once.
+  void hand_on(const Crossing& crossing, const std::vector<std::pair<Party, Party>>& moves);
   /// Sums that were added to others at the parent without having been read.
   void count_merged(const Crossing& crossing, std::int64_t merged);
 

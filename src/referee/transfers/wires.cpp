@@ -57,21 +57,16 @@ Wires::Pattern Wires::pattern_of(const Journey& journey, const std::vector<Party
   return pattern;
 }
 
-/// The links to those nodes that pay for them, each once, and how many there are to the one of all
-/// that is farthest away.
+/// The links to those nodes that pay for them, and how many there are to the one of all that is
+/// farthest away.
 Wires::Reached Wires::reach(const Stretch& stretch, const std::set<NetworkNode>& all,
                             const std::set<NetworkNode>& paying) const {
+  const auto spread = [&](const std::set<NetworkNode>& nodes) {
+    return spread_to(*stretch.kind, stretch.fanouts, nodes, stretch.gathers);
+  };
   Reached reached;
-  std::set<Wire> wires;
-  for (const NetworkNode& node : all)
-    reached.longest =
-        std::max(reached.longest,
-                 static_cast<std::int64_t>(route_to(*stretch.kind, stretch.fanouts, node).size()));
-  for (const NetworkNode& node : paying) {
-    const std::vector<Wire> route = route_to(*stretch.kind, stretch.fanouts, node);
-    wires.insert(route.begin(), route.end());
-  }
-  for (const Wire& wire : wires) reached.half_hops += wire.half_hops;
+  reached.longest = spread(all).longest;
+  for (const Wire& wire : spread(paying).wires) reached.half_hops += wire.half_hops;
   return reached;
 }
 
@@ -84,6 +79,7 @@ Wires::Stretch Wires::stretch_of(ComponentId network, const Journey& journey, bo
   Stretch stretch;
   stretch.network = network;
   stretch.kind = &std::get<Network>(arch_[network].kind);
+  stretch.gathers = journey.is_output && !returns;
   if (fanned != way.end()) {
     stretch.fanned = *fanned;
     for (const SpatialDimension& dimension : arch_[*fanned].spatial)
@@ -189,6 +185,32 @@ void Wires::carry_over(const Stretch& stretch, const Journey& journey,
     } else {
       use.longest[instance] += links;
     }
+}
+
+void Wires::hand_on(const Journey& journey, ComponentId linked,
+                    const std::vector<std::pair<Party, Party>>& moves) {
+  for (const ComponentId network : networks_of(journey, false)) {
+    const Stretch stretch = stretch_of(network, journey, false);
+    if (stretch.fanned != linked) continue;
+    Use& use = uses_[{journey.einsum, network, journey.tensor}];
+    use.is_used = true;
+    std::map<Key, std::int64_t> longest;
+    for (const auto& [from, to] : moves) {
+      const Address giver = address_of(stretch, journey, from);
+      const Address taker = address_of(stretch, journey, to);
+      const auto exists = [&](const NetworkNode& node) {  // else the walk complains
+        return std::equal(node.begin(), node.end(), stretch.fanouts.begin(), std::less<>());
+      };
+      if (!exists(giver.node) || !exists(taker.node)) continue;
+      const std::int64_t links =
+          links_walked(*stretch.kind, stretch.fanouts, giver.node, taker.node);
+      const auto values = static_cast<std::int64_t>(from.points.size());
+      use.deliveries += values;
+      use.half_hops += 2 * links * values;
+      longest[taker.instance] = std::max(longest[taker.instance], links);
+    }
+    for (const auto& [instance, links] : longest) use.longest[instance] += links;
+  }
 }
 
 std::vector<NetworkCount> Wires::totals(Facts& facts) const {

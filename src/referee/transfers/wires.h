@@ -8,7 +8,7 @@
 #include "held_values.h"
 #include "referee/program/facts.h"
 #include "referee/program/lane.h"
-#include "referee/topology/topologies.h"
+#include "referee/topology/ports.h"
 #include "sluice/referee/execution.h"
 
 namespace sluice::referee {
@@ -36,6 +36,10 @@ class Wires {
   /// back down. Copies of one `visit` happen at once; everything else happens by itself.
   void carry(const Journey& journey, const std::vector<Party>& parties, bool returns,
              std::optional<std::int64_t> visit = std::nullopt);
+
+  /// From party to party over the network that links the instances of a component.
+  void hand_on(const Journey& journey, ComponentId linked,
+               const std::vector<std::pair<Party, Party>>& moves);
 
   /// What values of parties in given instances put on the networks of a journey, as long as those
   /// that share a message have the same values.
@@ -82,6 +86,7 @@ class Wires {
     std::optional<ComponentId> fanned;  ///< whose instances it links
     std::vector<std::int64_t> fanouts;
     std::size_t first_dimension = 0;  ///< of `fanned`: its first place in InstancePlace
+    bool gathers = false;             ///< sums on their way up
     std::vector<bool> above;          ///< per spatial loop: stands above the network
     std::optional<Holder> holder;     ///< where repeated values are free
   };

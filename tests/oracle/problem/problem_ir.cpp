@@ -263,6 +263,11 @@ Network network(const NetworkSpec& spec) {
   for (const TopologyFacts& known : kTopologies)
     if (known.name == spec.topology) kind.topology = known.topology;
   if (spec.from_edge) kind.entry = NetworkEntry::kEdge;
+  if (spec.ports == "corners") kind.ports.places = PortPlaces::kCorners;
+  if (spec.ports == "edges") kind.ports.places = PortPlaces::kEdges;
+  if (spec.ports == "all") kind.ports.places = PortPlaces::kAll;
+  if (spec.ports == "own") kind.ports.places = PortPlaces::kOwn;
+  if (spec.grows_trees) kind.multicast = Multicast::kGreedyTree;
   if (spec.free_sums) kind.returning_sums = ReturningSums::kFree;
   kind.implicit_time = spec.implicit_time == "none"   ? ImplicitTime::kNone
                        : spec.implicit_time == "once" ? ImplicitTime::kOnce

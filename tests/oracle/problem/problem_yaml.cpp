@@ -82,6 +82,8 @@ std::string network_text(const MemorySpec& m) {
       m.name, m.leak, n.topology, n.implicit_time, n.hop_energy, n.channel_width, n.link_bandwidth,
       n.router_latency, n.queue_latency);
   if (n.from_edge) text += ", entry: edge";
+  if (!n.ports.empty()) text += ", ports: " + n.ports;
+  if (n.grows_trees) text += ", multicast: greedy_tree";
   if (n.free_sums) text += ", returning_sums: free";
   if (m.power_gated) text += ", power_gated: true";
   return text + "}\n";

@@ -312,6 +312,13 @@ NetworkSpec draw_network(Dice& dice) {
   NetworkSpec network;
   network.topology = dice.text_of({"mesh", "mesh", "torus", "ring", "tree", "bus", "all_to_all"});
   network.from_edge = network.topology == "mesh" && dice.chance(40);
+  if (network.topology != "tree" && network.topology != "bus") {
+    if (!network.from_edge && dice.chance(30))
+      network.ports = network.topology == "mesh"         ? dice.text_of({"corners", "edges", "all"})
+                      : network.topology == "all_to_all" ? dice.text_of({"own", "all"})
+                                                         : "all";
+    network.grows_trees = !network.from_edge && dice.chance(25);
+  }
   network.free_sums = dice.chance(15);
   network.implicit_time = dice.text_of({"receivers", "receivers", "once", "none"});
   network.hop_energy = dice.one_of({0, 1, 2, 8});

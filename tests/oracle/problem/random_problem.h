@@ -46,7 +46,8 @@ enum class HolderKind { kMemory, kToll, kContainer, kNetwork };
 /// Fields of a network; energies, times and widths as powers of two.
 struct NetworkSpec {
   std::string topology = "mesh";
-  bool from_edge = false, free_sums = false;
+  bool from_edge = false, free_sums = false, grows_trees = false;
+  std::string ports;  ///< empty: not given
   std::string implicit_time = "receivers";
   int hop_energy = 1, channel_width = 1;
   std::string link_bandwidth = "inf", router_latency = "0", queue_latency = "0";

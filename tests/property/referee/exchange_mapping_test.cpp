@@ -140,7 +140,7 @@ class RandomExchange {
     if (chance(30)) src_ = dst_ = any_loop(maker_, "k") || any_loop(reader_, "k") ? "OB" : src_;
     const bool reduces = type_ == "all_reduce" || type_ == "reduce_scatter";
     std::string algorithm = any({"auto", "auto", "ring", "tree", "recursive_halving_doubling",
-                                 "recursive_doubling", "direct", "per_dimension"});
+                                 "recursive_doubling", "direct", "per_dimension", "greedy_tree"});
     return fmt::format(
         "    - !Collective {{type: {}, tensor: C, {}src: {}, dst: {}, over: [{}], algorithm: "
         "{}}}\n",

@@ -163,6 +163,10 @@ class ArchMaker {
       network.entry = NetworkEntry::kEdge;
     if (network.topology == Topology::kMesh && random_.chance(30))
       network.layout = NodeLayout::kPacked;
+    if (network.entry == NetworkEntry::kCorner && facts_of(network.topology).links_nodes) {
+      if (random_.chance(30)) network.ports.places = PortPlaces::kAll;
+      if (random_.chance(30)) network.multicast = Multicast::kGreedyTree;
+    }
     if (random_.chance(30)) network.returning_sums = ReturningSums::kFree;
     if (random_.chance(30)) network.repeated_values = RepeatedValues::kFree;
     network.channel_width_bits = random_.pick(1, 512);

@@ -62,6 +62,7 @@ NodeSpec CollectiveDraw::collective(const std::string& type, TensorId tensor,
     node.op = reduction_name(w_.einsums[maker_of(tensor)].expression.reduction);
   std::vector<std::string> algorithms = {
       "", "auto", "auto", "auto", "ring", "ring", "tree", "tree", "recursive_halving_doubling"};
+  if (dice_.chance(50)) algorithms.insert(algorithms.end(), 2, "greedy_tree");
   if (dice_.chance(20)) algorithms.insert(algorithms.end(), {"direct", "per_dimension"});
   if (dice_.chance(type == "all_reduce" || type == "all_gather" ? 80 : 3))
     algorithms.insert(algorithms.end(), 2, "recursive_doubling");

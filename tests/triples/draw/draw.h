@@ -34,7 +34,7 @@ bool has_common_variable(const Workload& workload);
 void draw_components(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds);
 
 /// A network in front of some of the fanouts; for collectives of almost all, with times.
-void draw_networks(Dice& dice, Triple& triple, Purpose purpose = Purpose::kAny);
+void draw_networks(Dice& dice, Triple& triple, const Kinds& kinds, Purpose purpose = Purpose::kAny);
 
 /// Storage nodes anywhere, loops of each Einsum and shared ones, sequential splits.
 void draw_mapping(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds);

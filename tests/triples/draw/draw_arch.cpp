@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <set>
 
 #include "triples/draw/draw.h"
 
@@ -34,13 +38,38 @@ void draw_ports(Dice& dice, Triple& triple) {
   triple.components.insert(triple.components.begin(), chip);
 }
 
+/// Where the memory above meets a network.
+void draw_network_ports(Dice& dice, const std::vector<DimensionSpec>& grid,
+                        ComponentSpec& network) {
+  if (network.topology == "bus" || network.topology == "tree") return;
+  network.enters_at_edge = false;
+  network.ports = "all";
+  if (dice.chance(50)) {
+    std::set<std::string> nodes;
+    for (auto wanted = 1 + dice.below(3); wanted > 0; --wanted) {
+      std::string node;
+      for (const DimensionSpec& dimension : grid)
+        node += (node.empty() ? "" : ", ") +
+                std::to_string(dice.below(static_cast<std::uint64_t>(dimension.fanout)));
+      nodes.insert("[" + node + "]");
+    }
+    network.ports = fmt::format("[{}]", fmt::join(nodes, ", "));
+  } else if (network.topology == "mesh") {
+    network.ports = dice.text_of({"corners", "corners", "edges", "all"});
+  } else if (network.topology == "all_to_all") {
+    network.ports = dice.text_of({"own", "own", "all"});
+  }
+}
+
 }  // namespace
 
 void draw_arch(Dice& dice, Triple& triple, Purpose purpose) {
   const auto memory = [&](Dice& d, const std::string& name) {
     ComponentSpec spec = plain_memory(d, name);
-    if (d.chance(8) && !has_copies(triple))
-      spec.bits_per_value = d.any(triple.einsums).name + ": 32";
+    if (d.chance(8) && !has_copies(triple)) {
+      const std::string& text = d.any(triple.einsums).text;
+      spec.bits_per_value = text.substr(0, text.find('[')) + ": 32";
+    }
     return spec;
   };
   const auto add_toll = [&](const char* name) {
@@ -96,7 +125,7 @@ void draw_components(Dice& dice, Triple& triple, const Workload& workload, const
   }
 }
 
-void draw_networks(Dice& dice, Triple& triple, Purpose purpose) {
+void draw_networks(Dice& dice, Triple& triple, const Kinds& kinds, Purpose purpose) {
   const bool for_collectives = purpose == Purpose::kCollectives;
   if (!dice.chance(for_collectives ? 98 : 25)) return;
   for (std::size_t c = triple.components.size(); c-- > 0;) {
@@ -109,6 +138,10 @@ void draw_networks(Dice& dice, Triple& triple, Purpose purpose) {
     network.topology = dice.text_of({"mesh", "mesh", "torus", "ring", "all_to_all", "bus", "tree"});
     network.enters_at_edge = network.topology == "mesh" && dice.chance(50);
     network.is_packed = network.topology == "mesh" && dice.chance(50);
+    if (kinds.network_ports && dice.chance(60))
+      draw_network_ports(dice, triple.components[c].spatial, network);
+    network.grows_trees = kinds.greedy_trees && !network.enters_at_edge && dice.chance(50) &&
+                          network.topology != "bus" && network.topology != "tree";
     network.frees_returning_sums = dice.chance(40);
     network.frees_repeats = dice.chance(for_collectives ? 2 : 30);
     if (for_collectives) {

@@ -6,7 +6,9 @@ namespace {
 class MappingDraw : TreeDraw {
  public:
   MappingDraw(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds)
-      : TreeDraw(dice, triple, workload), kinds_(kinds) {}
+      : TreeDraw(dice, triple, workload), kinds_(kinds) {
+    rotations_percent_ = kinds.rotations ? 50 : 0;
+  }
 
   void run() {
     std::vector<NodeSpec>& root = triple_.nodes;

@@ -12,8 +12,10 @@ void TreeDraw::nest(std::vector<NodeSpec>& list, std::size_t e) {
     spatial_loop(list, e, "GB", "g");
   outer_part(list, e);
   const bool on_fork = draw_fork(e);
+  const bool rotates =
+      rotations_percent_ > 0 && !on_fork && dice_.chance(rotations_percent_) && rotation(list, e);
   for (const char* dimension : {"x", "y"})
-    if (dice_.chance(25)) spatial_loop(list, e, "PE", dimension);
+    if (!rotates && dice_.chance(25)) spatial_loop(list, e, "PE", dimension);
   add_port(list, e);
   inner_part(list, e, on_fork);
 }

@@ -312,6 +312,8 @@ void put_in_region(Dice& dice, Triple& triple) {
                      node_of(NodeSpec::Kind::kCompute, {"Zout"}, "MAC")},
                     std::move(own)};
   split.shared_out = dice.text_of({"x", "y"});
+  for (const NodeSpec& node : split.children[1])
+    if (!node.shared_out.empty() && dice.chance(90)) split.shared_out = node.shared_out;
   DimensionSpec& dimension = dimension_of(triple, split.shared_out);
   split.shares = {1 + dice.below(3), dimension.fanout};
   dimension.fanout += static_cast<int>(split.shares[0]);

@@ -45,6 +45,8 @@ class TreeDraw {
   void outer_part(std::vector<NodeSpec>& list, std::size_t e);
   bool draw_fork(std::size_t e);
   void add_port(std::vector<NodeSpec>& list, std::size_t e);
+  /// A tile that peers share, and the loop in which it goes round; false where there is no room.
+  bool rotation(std::vector<NodeSpec>& list, std::size_t e);
   /// Temporal loops with nodes in RF, down to the compute.
   void inner_part(std::vector<NodeSpec>& list, std::size_t e, bool on_fork);
   std::vector<NodeSpec> loops(std::size_t e, std::int64_t n);
@@ -67,6 +69,7 @@ class TreeDraw {
   const Workload& w_;
   TensorRoles roles_;
   bool perfect_;
+  int rotations_percent_ = 0;                ///< of the nests that have a tile which peers share
   std::vector<Tiles> tiles_;                 ///< per Einsum
   std::vector<Home> homes_;                  ///< per tensor
   std::vector<std::set<std::string>> held_;  ///< per Einsum: "memory/tensor"

@@ -63,7 +63,7 @@ TEST(Directives, SayWhereTheyAreWrong) {
   EXPECT_THAT(mistakes("a REGF tensor{W}(C=0)"),
               HasSubstr("d.txt:1:20: error: `0` where a whole number from 1 to 1e12 should stand"));
   EXPECT_THAT(mistakes("a REGF tensor{W}(C=3) stack(Z+=1, 2)"),
-              HasSubstr("d.txt:1:29: error: no tensor of this level has the dim `Z`"));
+              HasSubstr("d.txt:1:29: error: no tensor of this layer has the dim `Z`"));
   EXPECT_THAT(mistakes("a REGF tensor{W}(C=3) stack(C+=1)"),
               HasSubstr("d.txt:1:23: error: this stack does not end with its number of buffers"));
   EXPECT_THAT(mistakes("a REGF tensor{W}(C=3, C=4)"), HasSubstr("the dim `C` stands twice"));

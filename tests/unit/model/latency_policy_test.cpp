@@ -110,12 +110,13 @@ TEST_F(Policies, WhatAPolicyHasNoTimesForCannotBePriced) {
   }));
   EXPECT_THAT(messages(result.error()),
               ::testing::HasSubstr("The policy slower cannot price a parallel split; overlap and "
-                                   "staged can."));
+                                   "staged and segment can."));
 }
 
 TEST(LatencyPolicies, OfTheModelHaveTheirNamesAndAreTheConstants) {
   const LatencyPolicies& standard = standard_latency_policies();
-  EXPECT_EQ(standard.names(), (std::vector<std::string>{"overlap", "pipeline", "staged"}));
+  EXPECT_EQ(standard.names(),
+            (std::vector<std::string>{"overlap", "pipeline", "staged", "segment"}));
   EXPECT_EQ(LatencyPolicy(*standard.find("pipeline")), LatencyPolicy::kPipeline);
   EXPECT_EQ(LatencyPolicy(*standard.find("staged")), LatencyPolicy::kStaged);
   EXPECT_NE(LatencyPolicy(*standard.find("overlap")), LatencyPolicy::kStaged);

@@ -113,7 +113,12 @@ TEST_F(Illegal, NodesThatCannotBePricedYet) {
   Node shared = all;
   std::get<StorageNode>(shared.kind).shared_by = 2;
   EXPECT_EQ(why(loops({shared})),
-            "The model cannot price `shared_by` (a tile shared by peers) of A, B, C yet.\n");
+            "The tile of A in DRAM that peers share: `over` must name a spatial dimension above "
+            "DRAM, and is missing.\n"
+            "The tile of B in DRAM that peers share: `over` must name a spatial dimension above "
+            "DRAM, and is missing.\n"
+            "The tile of C in DRAM that peers share: `over` must name a spatial dimension above "
+            "DRAM, and is missing.\n");
 }
 
 TEST_F(Illegal, EveryMistakeIsReported) {

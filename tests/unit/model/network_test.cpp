@@ -193,7 +193,7 @@ TEST(NetworkTransfers, CarryACopyWhateverTheOrderOfItsNodes) {
 }
 
 Routes routes(Topology topology, std::vector<std::int64_t> fanouts, std::vector<RouteLoop> loops) {
-  return routes_of(Network{.topology = topology}, fanouts, loops);
+  return routes_of({Network{.topology = topology}, fanouts, loops});
 }
 
 TEST(NetworkRoutes, GoTheShorterWayRoundARing) {
@@ -230,14 +230,14 @@ TEST(NetworkRoutes, AddUpOverTheGroups) {
   const std::vector<RouteLoop> loops = {{0, 2, true}, {0, 2, false}, {1, 3, false}, {1, 2, true}};
   for (int t = 0; t < 6; ++t) {
     const auto topology = static_cast<Topology>(t);
-    const Routes all = routes_of(Network{.topology = topology}, fanouts, loops);
+    const Routes all = routes_of({Network{.topology = topology}, fanouts, loops});
     double hops = 0;
     std::int64_t deliveries = 0;
     std::vector<std::int64_t> loads;
     for (std::int64_t i = 0; i < 2; ++i)
       for (std::int64_t j = 0; j < 2; ++j) {
         const Routes group =
-            routes_of_group(Network{.topology = topology}, fanouts, loops, {i, 0, 0, j});
+            routes_of_group({Network{.topology = topology}, fanouts, loops}, {i, 0, 0, j});
         hops += group.value_hops();
         deliveries += group.deliveries;
         loads.resize(std::max(loads.size(), group.entry_loads.size()));
@@ -258,11 +258,12 @@ TEST(NetworkRoutes, AddUpOverTheGroups) {
 // + 2 + 3 and 4 · 1.5. The longest route, to node (3, 0), takes 3 links and, upwards, 2.
 TEST(NetworkRoutes, StartInTheMiddleOfTheEdgeWhereTheNetworkSaysSo) {
   const Network network{.topology = Topology::kMesh, .entry = NetworkEntry::kEdge};
-  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, true}, {1, 4, true}}).value_hops(), 24 + 16);
-  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, false}, {1, 4, true}}).value_hops(), 28);
-  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, true}}).value_hops(), 12);
-  EXPECT_EQ(routes_of(network, {4, 4}, {{0, 4, true}}).longest_route, 5);
-  EXPECT_EQ(routes_of(network, {3, 3}, {{0, 3, true}}).value_hops(), 6);  // row 1 is in the middle
+  EXPECT_EQ(routes_of({network, {4, 4}, {{0, 4, true}, {1, 4, true}}}).value_hops(), 24 + 16);
+  EXPECT_EQ(routes_of({network, {4, 4}, {{0, 4, false}, {1, 4, true}}}).value_hops(), 28);
+  EXPECT_EQ(routes_of({network, {4, 4}, {{0, 4, true}}}).value_hops(), 12);
+  EXPECT_EQ(routes_of({network, {4, 4}, {{0, 4, true}}}).longest_route, 5);
+  EXPECT_EQ(routes_of({network, {3, 3}, {{0, 3, true}}}).value_hops(),
+            6);  // row 1 is in the middle
 }
 
 const Network kPacked{
@@ -273,13 +274,13 @@ const Network kPacked{
 // (0,0) and (3,0): 3 links along x, 1 up in either column, 5; (1,0) and (0,1): 1 + 1; (2,0) and
 // (1,1): 2 + 1. Out of the entry: three values along x, one up.
 TEST(NetworkRoutes, OfAPackedMeshFollowTheInstancesRowAfterRow) {
-  const Routes packed = routes_of(kPacked, {4, 3}, {{1, 2, false}, {0, 3, true}});
+  const Routes packed = routes_of({kPacked, {4, 3}, {{1, 2, false}, {0, 3, true}}});
   EXPECT_EQ(packed.value_hops(), 5 + 2 + 3);
   EXPECT_EQ(packed.groups, 3);
   EXPECT_EQ(packed.deliveries, 6);
   EXPECT_EQ(packed.longest_route, 4);
   EXPECT_EQ(packed.entry_loads, (std::vector<std::int64_t>{3, 0, 0, 1}));
-  EXPECT_EQ(routes_of_group(kPacked, {4, 3}, {{1, 2, false}, {0, 3, true}}, {0, 1}).value_hops(),
+  EXPECT_EQ(routes_of_group({kPacked, {4, 3}, {{1, 2, false}, {0, 3, true}}}, {0, 1}).value_hops(),
             2);
 }
 
@@ -292,7 +293,7 @@ TEST(NetworkRoutes, OfAPackedMeshWithFullRowsAreThoseOfAnyMesh) {
       for (const bool shared_columns : {false, true}) {
         const std::vector<RouteLoop> loops = {
             {1, rows, !shared_rows}, {0, 2, !shared_columns}, {0, 2, true}};
-        const Routes expected = routes_of(aligned, {4, 6}, loops);
+        const Routes expected = routes_of({aligned, {4, 6}, loops});
         const Routes found = packed_routes(kPacked, {4, 6}, loops, nullptr);
         EXPECT_EQ(found.value_hops(), expected.value_hops());
         EXPECT_EQ(found.deliveries, expected.deliveries);

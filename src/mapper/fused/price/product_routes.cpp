@@ -73,6 +73,7 @@ class OpenRoutes {
   static void take_off(const LineRoutes& known, LineRoutes& routes) {
     routes.half_hops -= known.half_hops;
     routes.longest -= known.longest;
+    routes.loads.resize(std::max(routes.loads.size(), known.loads.size()));
     for (std::size_t link = 0; link < known.loads.size(); ++link)
       routes.loads[link] -= known.loads[link];
   }
@@ -148,7 +149,7 @@ BasicRoutes<ProductSum> ProductSums::routes(const RouteQuestion& asked,
   }
   const OpenRoutes open(asked, std::move(numbers), std::move(sizes));
   const auto question = [&](const std::vector<RouteLoop>& loops) {
-    return RouteQuestion{asked.network, asked.fanouts, loops, asked.first};
+    return RouteQuestion{asked.network, asked.fanouts, loops, asked.first, asked.gathers};
   };
   BasicRoutes<ProductSum> routes;
   if (go_by_dimension(asked.network)) {
@@ -165,7 +166,7 @@ BasicRoutes<ProductSum> ProductSums::routes(const RouteQuestion& asked,
     routes = join_lines(*this, lines);
   } else {
     routes = as_routes(open.along(all, [&](const std::vector<RouteLoop>& chosen) {
-      return as_line(routes_of(asked.network, asked.fanouts, chosen, asked.first));
+      return as_line(routes_of(question(chosen)));
     }));
   }
   routes.groups = open.product(all, true);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "sluice/mapper/registry.h"
+#include "sluice/mapper/selection.h"
+
+namespace sluice {
+
+/// Cuts a network into layers (layer_starts), maps each canonical shape once, with the mapper that
+/// default_mapper chooses, and composes the mapping of the whole (docs/mappers.md, "Layer by
+/// layer"). All that layers exchange goes through the outermost memory. Its time hardly depends on
+/// how often layers are repeated. What it finds is the optimum of no space: each layer is the best
+/// alone for the objective, and energy times latency of a sum is not the sum of such products; the
+/// guarantee has the bound of all mappings. A network of one layer is mapped as the layer's mapper
+/// maps it.
+class LayersMapper : public Mapper {
+ public:
+  std::string name() const override { return "layers"; }
+  std::string description() const override;
+  bool knows_larger_spaces() const override { return true; }
+  std::optional<UnpricedPart> unpriced(const BoundProblem& problem,
+                                       const MapperOptions& options) const override;
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
+                                            const MapperOptions& options,
+                                            const MapperControl& control) const override;
+};
+
+/// The standard mappers and `layers`.
+const MapperRegistry& all_mappers();
+
+/// `layers` for more than 128 Einsums (64 where there is a budget of time) of which some layers are
+/// equal, where it can do what is asked; else as default_mapper.
+MapperChoice default_network_mapper(const BoundProblem& problem, const MapperOptions& options);
+
+}  // namespace sluice
