@@ -17,8 +17,10 @@ std::vector<std::string> architectures() {
   std::vector<std::string> names;
   const auto folder = testing::repository_dir() / "library" / "architectures";
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".yaml" && !entry.path().stem().string().starts_with("comet_"))
-      names.push_back(entry.path().stem().string());
+    if (const std::string name = entry.path().stem().string();
+        entry.path().extension() == ".yaml" && !name.starts_with("comet_") &&
+        !name.starts_with("kapla_"))
+      names.push_back(name);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -55,6 +57,10 @@ INSTANTIATE_TEST_SUITE_P(Quick, LibrarySearch,
                            std::replace(name.begin(), name.end(), '.', '_');
                            return name;
                          });
+
+INSTANTIATE_TEST_SUITE_P(Kapla, LibrarySearch,
+                         ::testing::Values(std::tuple("matmul", std::string("kapla_single_node"))),
+                         [](const auto& test) { return std::get<1>(test.param); });
 
 INSTANTIATE_TEST_SUITE_P(Comet, LibrarySearch,
                          ::testing::Combine(::testing::Values("gemm_softmax"),
