@@ -40,7 +40,7 @@ std::map<std::string, Json> priced() {
   for (std::string line; std::getline(lines, line);) {
     Json layer = Json::parse(line);
     if (layer["run"] == "inf_alex_net_b64" && layer["seq"][0] == 0)
-      layers[layer["layer"].get<std::string>()] = std::move(layer);
+      layers.emplace(layer["layer"].get<std::string>(), layer);
   }
   return layers;
 }
