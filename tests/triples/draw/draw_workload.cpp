@@ -44,7 +44,7 @@ const std::vector<WorkloadForm>& draw_forms(Dice& dice, const Kinds& kinds, Purp
   if (kinds.windowed_outputs && dice.chance(is_any ? 14 : 8)) return windowed_forms();
   if (is_any && kinds.ports && dice.chance(13)) return common_variable_forms();
   if (is_any && kinds.many_loops && dice.chance(6)) return many_loops_forms();
-  if (is_any && kinds.outer_cycles && dice.chance(24)) return cycle_forms();
+  if (is_any && kinds.outer_cycles && dice.chance(32)) return cycle_forms();
   return plain_forms();
 }
 
