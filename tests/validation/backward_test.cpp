@@ -57,7 +57,7 @@ const std::map<std::string, std::string>& own_workloads() {
   static const std::map<std::string, std::string> workloads = {{"lstm_cell", R"yaml(workload:
   rank_sizes: {I: 3, M: 2, C: 2}
   bits_per_value: {All: 8}
-  initial: {H: 0, S: 0}
+  initial: {H: 0.5, S: 0.25}
   iteration_space_shape: {i: 0 <= i < 3}
   einsums:
   - G[i,m] = sigmoid(X[i,m] + F[m] * H[i,m])

@@ -32,9 +32,10 @@ TEST(Executor, AgreesWithTheModelOnRandomTriples) {
     if (!triples::differences(*loaded).empty())
       FAIL() << "seed " << seed << "; the simplest triple that differs:\n" << report(triple);
   }
-  // Most of what is drawn must be legal, and some of it not.
+  // Much of what is drawn must be legal (of ports, trees and shared tiles a third is), some of it
+  // not.
   if (cases.count < 100) return;
-  EXPECT_GT(legal, cases.count / 2);
+  EXPECT_GT(5 * legal, 2 * cases.count);
   EXPECT_LT(legal, cases.count);
 }
 
