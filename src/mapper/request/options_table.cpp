@@ -277,7 +277,8 @@ std::vector<MapperOption> make_table() {
   using Text = std::string;
   return {
       {"mapper", "choice", "a name that `sluice list mappers` shows",
-       "Search method; where none is given and fused cannot do what is asked, compound",
+       "Search method; where none is given and fused cannot do what is asked, compound; for long "
+       "networks with equal layers, layers",
        [](Options& o, const Text& t) -> SetResult {
          o.mapper = t;
          return {};
