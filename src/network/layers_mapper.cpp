@@ -23,7 +23,7 @@ using MapperOutcome = tl::expected<MapperResult, NoMapping>;
 using Clock = std::chrono::steady_clock;
 
 /// Einsums that one search may take as a whole, where it has the time for it and where it has not.
-constexpr std::size_t kManyForOneSearch = 128;
+constexpr std::size_t kManyForOneSearch = 512;
 constexpr std::size_t kManyOnABudget = 64;
 
 /// Every word of the architecture: its expressions may name tensors.

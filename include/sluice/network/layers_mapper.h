@@ -27,7 +27,7 @@ class LayersMapper : public Mapper {
 /// The standard mappers and `layers`.
 const MapperRegistry& all_mappers();
 
-/// `layers` for more than 128 Einsums (64 where there is a budget of time) of which some layers are
+/// `layers` for more than 512 Einsums (64 where there is a budget of time) of which some layers are
 /// equal, where it can do what is asked; else as default_mapper.
 MapperChoice default_network_mapper(const BoundProblem& problem, const MapperOptions& options);
 
