@@ -66,16 +66,7 @@ struct Drawer::Draft {
   }
   /// Whether a loop can still be put there.
   bool is_open(std::size_t place) const { return trips[place] == 1 && !closed[place]; }
-  /// Whether a loop there would let the nodes above its gap sink through it: the same nest without
-  /// it there, and further out, is another template's.
-  bool lets_sink(std::size_t place) const {
-    if (!loop(place).stopped) return false;
-    for (std::size_t other = 0; other < place; ++other)
-      if (loop(other).gap == loop(place).gap && trips[other] > 1 &&
-          fused::stops_nodes(*templ, other))
-        return false;
-    return true;
-  }
+  bool lets_sink(std::size_t place) const { return fused::lets_sink(*templ, trips, place); }
   const Slot* shared_slot(std::uint32_t tensor) const {
     for (const Slot& slot : templ->slots)
       if (slot.shared && slot.tensor == tensor) return &slot;
@@ -215,21 +206,23 @@ bool Drawer::draw_leaders(Draft* draft) {
 /// A loop of several steps, if there can be one.
 bool Drawer::draw_loop(Draft* draft, std::size_t place) {
   if (draft->loop(place).gap < draft->free_gap) return false;
-  const std::int64_t most = most_trips(*draft, place);
-  const auto& divisors = choices_.divisors_of(draft->rest[draft->loop(place).variable]);
-  const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
-  if (end - divisors.begin() < 2) return false;
-  const auto several = static_cast<std::size_t>(end - divisors.begin()) - 1;
-  draft->set(place, divisors[1 + random_.below(several)]);
+  const auto choices = trip_choices(*draft, place).subspan(1);
+  if (choices.empty()) return false;
+  draft->set(place, choices[random_.below(choices.size())]);
   return true;
 }
 
-/// A divisor of what is left of the variable, each as likely.
-std::int64_t Drawer::draw_trips(const Draft& draft, std::size_t place) {
-  const std::int64_t most = most_trips(draft, place);
+/// Divisors of what is left of the variable that the limits leave, ascending, 1 first.
+std::span<const std::int64_t> Drawer::trip_choices(const Draft& draft, std::size_t place) {
   const auto& divisors = choices_.divisors_of(draft.rest[draft.loop(place).variable]);
-  const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
-  return divisors[random_.below(static_cast<std::size_t>(end - divisors.begin()))];
+  const auto end = std::upper_bound(divisors.begin(), divisors.end(), most_trips(draft, place));
+  return {divisors.data(), static_cast<std::size_t>(end - divisors.begin())};
+}
+
+/// One of the choices, each as likely.
+std::int64_t Drawer::draw_trips(const Draft& draft, std::size_t place) {
+  const auto choices = trip_choices(draft, place);
+  return choices[random_.below(choices.size())];
 }
 
 /// Fills the fanouts that must be used well, as far as a few greedy steps go.
@@ -247,10 +240,8 @@ void Drawer::draw_fanouts(Draft* draft) {
     for (const bool fill : {false, true}) {
       for (const std::size_t p : places) {
         if (!draft->is_open(p)) continue;
-        const std::int64_t most = most_trips(*draft, p);
-        const auto& divisors = choices_.divisors_of(draft->rest[draft->loop(p).variable]);
-        const auto end = std::upper_bound(divisors.begin(), divisors.end(), most);
-        draft->set(p, fill || random_.chance(0.7) ? *(end - 1) : draw_trips(*draft, p));
+        draft->set(p, fill || random_.chance(0.7) ? trip_choices(*draft, p).back()
+                                                  : draw_trips(*draft, p));
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <optional>
+#include <span>
 
 #include "fanout_use.h"
 #include "map_space.h"
@@ -53,6 +54,7 @@ class Drawer {
   void raise_loops(Draft* draft);
   bool raise_one(ComponentId memory, Draft* draft);
   ChoicePtr finish(Draft* draft, bool patient);
+  std::span<const std::int64_t> trip_choices(const Draft& draft, std::size_t place);
   std::int64_t draw_trips(const Draft& draft, std::size_t place);
   std::int64_t most_trips(const Draft& draft, std::size_t place) const;
 

@@ -85,8 +85,6 @@ class UseSearch {
       std::vector<std::int64_t> trips;
       for (const std::size_t l : places_[d]) trips.push_back(trips_[l]);
       choices->emplace_back(std::min(static_cast<double>(instances), fanouts_[d].wanted), trips);
-      for (const std::size_t l : places_[d]) trips_[l] = 0;
-      for (std::size_t n = 0; n < trips.size(); ++n) trips_[places_[d][n]] = trips[n];
       return;
     }
     const std::size_t l = places_[d][i];

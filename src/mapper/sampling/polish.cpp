@@ -1,6 +1,8 @@
 #include "polish.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "chains.h"
 #include "moves.h"
@@ -25,43 +27,43 @@ class Polish {
   }
 
   void run(const Progress& progress) {
-    for (int tries = kFirstTries; !now_.empty(); tries *= 2)
-      for (const std::size_t e : by_share()) {
-        if (run_.record().over() || progress() >= 1) return;
-        improve(e, tries, progress);
+    const auto over = [&] { return run_.record().over() || progress() >= 1; };
+    for (int tries = kFirstTries; !now_.empty() && !over(); tries *= 2)
+      for (const Alike& alike : by_share()) {
+        if (over()) return;
+        improve(alike, tries, progress);
       }
   }
 
  private:
+  /// Einsums of one list with the same choice, and the price of one of them alone.
+  struct Alike {
+    std::vector<std::size_t> einsums;
+    CostTotals own;
+  };
+
   double objective(double energy, double latency) const {
     return objective_value(space_.options().objectives.front(), energy, latency);
   }
 
-  /// One Einsum of those that are alike, the most expensive ones first.
-  std::vector<std::size_t> by_share() const {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t e = 0; e < now_.size(); ++e) {
-      const std::vector<std::size_t> alike = alike_to(e);
-      if (alike.front() != e) continue;
-      const auto own = space_.price_alone(e, *now_[e]);
-      if (!own) continue;
-      const auto n = static_cast<double>(alike.size());
-      const double others =
-          objective(totals_.energy_j - n * own->energy_j, totals_.latency_s - n * own->latency_s);
-      order.emplace_back(others, e);
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<std::size_t> result;
-    for (const auto& [others, e] : order) result.push_back(e);
-    return result;
+  double without(const Alike& alike) const {
+    const auto n = static_cast<double>(alike.einsums.size());
+    return objective(totals_.energy_j - n * alike.own.energy_j,
+                     totals_.latency_s - n * alike.own.latency_s);
   }
 
-  std::vector<std::size_t> alike_to(std::size_t e) const {
-    std::vector<std::size_t> result;
-    for (std::size_t other = 0; other < now_.size(); ++other)
-      if (space_.list_of(other) == space_.list_of(e) && now_[other]->templ == now_[e]->templ &&
-          now_[other]->trips == now_[e]->trips)
-        result.push_back(other);
+  /// All Einsums that can be priced alone, the most expensive ones first.
+  std::vector<Alike> by_share() const {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, Trips>, std::vector<std::size_t>> groups;
+    for (std::size_t e = 0; e < now_.size(); ++e)
+      groups[{space_.list_of(e), now_[e]->templ, now_[e]->trips}].push_back(e);
+    std::vector<Alike> result;
+    for (auto& [choice, einsums] : groups)
+      if (auto own = space_.price_alone(einsums.front(), *now_[einsums.front()]))
+        result.push_back({std::move(einsums), *std::move(own)});
+    std::sort(result.begin(), result.end(), [&](const Alike& a, const Alike& b) {
+      return std::tuple(without(a), a.einsums.front()) < std::tuple(without(b), b.einsums.front());
+    });
     return result;
   }
 
@@ -71,23 +73,21 @@ class Polish {
     return kind < 0.8 ? drawer_.redraw_unfused(e, choice) : drawer_.redraw_alike(e, choice);
   }
 
-  void improve(std::size_t e, int tries, const Progress& progress) {
-    const std::vector<std::size_t> alike = alike_to(e);
-    const auto n = static_cast<double>(alike.size());
-    const auto own = space_.price_alone(e, *now_[e]);
-    if (!own) return;
+  void improve(const Alike& alike, int tries, const Progress& progress) {
+    const std::size_t e = alike.einsums.front();
+    const auto n = static_cast<double>(alike.einsums.size());
+    const CostTotals& own = alike.own;
     const Acceptance accept = annealing();
     ChoicePtr choice = now_[e], best;
-    const double others =
-        objective(totals_.energy_j - n * own->energy_j, totals_.latency_s - n * own->latency_s);
+    const double others = without(alike);
     double share = objective(totals_.energy_j, totals_.latency_s) - others, least = share;
     for (int i = 0; i < tries && !run_.record().cancelled() && progress() < 1; ++i) {
       ChoicePtr next = neighbour(e, *choice);
       if (!next) continue;
       const auto price = space_.price_alone(e, *next);
       if (!price) continue;
-      const double value = objective(totals_.energy_j + n * (price->energy_j - own->energy_j),
-                                     totals_.latency_s + n * (price->latency_s - own->latency_s)) -
+      const double value = objective(totals_.energy_j + n * (price->energy_j - own.energy_j),
+                                     totals_.latency_s + n * (price->latency_s - own.latency_s)) -
                            others;
       if (!accept(share, value, static_cast<double>(i) / tries, drawer_.random())) continue;
       choice = std::move(next);
@@ -97,7 +97,7 @@ class Polish {
         best = choice;
       }
     }
-    if (best && !take(alike, *best) && alike.size() > 1) take({e}, *best);
+    if (best && !take(alike.einsums, *best) && alike.einsums.size() > 1) take({e}, *best);
   }
 
   /// Gives some Einsums a choice, if the whole is better with it.

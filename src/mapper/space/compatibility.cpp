@@ -42,25 +42,9 @@ bool settles_routes(const BoundProblem& problem, const EinsumShape& shape, const
   return true;
 }
 
-namespace {
-
-/// Whether a node would sink through a loop that stands below it only where another one stops it.
-bool lets_sink(const Template& templ, const std::vector<std::int64_t>& trips) {
-  for (std::size_t l = 0; l < templ.loops.size(); ++l) {
-    if (!templ.loops[l].stopped || trips[l] == 1) continue;
-    bool stops = false;
-    for (std::size_t other = 0; other < l; ++other)
-      stops = stops || (templ.loops[other].gap == templ.loops[l].gap && trips[other] > 1 &&
-                        stops_nodes(templ, other));
-    if (!stops) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips) {
-  if (lets_sink(templ, trips)) return true;
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    if (trips[l] > 1 && lets_sink(templ, trips, l)) return true;
   for (std::size_t l = 0; l < templ.loops.size(); ++l) {
     const LoopPlace& leader = templ.loops[l];
     if (!leader.leads) continue;

@@ -348,6 +348,15 @@ bool stops_nodes(const Template& templ, std::size_t loop) {
   return !templ.loops[loop].stopped && std::none_of(templ.slots.begin(), templ.slots.end(), passes);
 }
 
+bool lets_sink(const Template& templ, const std::vector<std::int64_t>& trips, std::size_t loop) {
+  if (!templ.loops[loop].stopped) return false;
+  for (std::size_t above = 0; above < loop; ++above)
+    if (templ.loops[above].gap == templ.loops[loop].gap && trips[above] > 1 &&
+        stops_nodes(templ, above))
+      return false;
+  return true;
+}
+
 bool may_spread_over(const std::vector<Template>& templates, std::uint32_t placement,
                      ComponentId component, std::uint32_t dimension) {
   for (std::size_t t = placement; t < templates.size() && templates[t].placement == placement; ++t)

@@ -84,6 +84,10 @@ bool may_spread_over(const std::vector<Template>& templates, std::uint32_t place
 /// Whether a loop, if it runs, keeps the nodes above its gap from sinking through those below it.
 bool stops_nodes(const Template& templ, std::size_t loop);
 
+/// Whether the nodes above a loop's gap would sink through it, were it to run, as no loop of the
+/// gap that runs above it stops them: the same nest is another template's.
+bool lets_sink(const Template& templ, const std::vector<std::int64_t>& trips, std::size_t loop);
+
 /// Whether tiles below a loop are reserved twice.
 inline bool is_double_buffered(const Component& component) {
   return component.is_memory() && std::get<Memory>(component.kind).buffering == Buffering::kDouble;
