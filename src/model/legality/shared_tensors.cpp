@@ -198,6 +198,19 @@ class SharingChecker {
     return end;
   }
 
+  /// Whether a reader stands below a loop of a maker along which makers make different parts: what
+  /// it reads in a step may have been made in an earlier one. The model cannot price such a loop.
+  bool share_loop_over_parts(TensorId tensor, const Nest& producer, const Nest& consumer) const {
+    if (!problem_.roles.has_several_makers(tensor)) return false;
+    const std::vector<bool> walked =
+        walks_parts(problem_.workload, problem_.roles, consumer.einsum, tensor);
+    return std::any_of(first_loop(consumer), tree_.loops.data() + consumer.loops_end,
+                       [&](const NestLoop& loop) {
+                         return loop.trips > 1 && walked[static_cast<std::size_t>(loop.variable)] &&
+                                loop_at_node(tree_, producer, loop.node) != nullptr;
+                       });
+  }
+
   void check_pair(TensorId tensor, const Nest& producer, const Nest& consumer) {
     const bool in_parts = problem_.roles.has_several_makers(tensor);
     const bool recurrent = !in_parts && reads_earlier_step(tensor, producer, consumer);
@@ -212,7 +225,9 @@ class SharingChecker {
     }
     if (&consumer < &producer) {
       if (reads_other_part(problem_, tensor, producer.einsum, consumer.einsum)) return;
-      add(ViolationKind::kDependency, consumer.node,
+      add(share_loop_over_parts(tensor, producer, consumer) ? ViolationKind::kUnsupportedNode
+                                                            : ViolationKind::kDependency,
+          consumer.node,
           "The Einsum " + report_.name(consumer.einsum) + " reads " + report_.name(tensor) +
               " before the Einsum " + report_.name(producer.einsum) + " makes it.",
           consumer, tensor);

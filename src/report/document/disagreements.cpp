@@ -126,23 +126,19 @@ void compare_leakage(const BoundProblem& problem, const Cost& cost, const Execut
     }
 }
 
-bool is_unsupported(const Violation& violation) {
-  return violation.kind == ViolationKind::kUnsupportedNode;
-}
-
 }  // namespace
 
 bool is_unpriced(const std::vector<Violation>& violations) {
-  return std::all_of(violations.begin(), violations.end(), is_unsupported);
+  return std::all_of(violations.begin(), violations.end(), [](const Violation& violation) {
+    return violation.kind == ViolationKind::kUnsupportedNode;
+  });
 }
 
 std::vector<std::string> disagreements(const BoundProblem& problem, const Evaluation& model,
                                        const Execution& executed) {
   std::vector<std::string> lines;
   if (!model && !executed.is_legal()) return lines;
-  // What else is wrong of a node that the model cannot price may follow from that.
-  if (!model && std::any_of(model.error().begin(), model.error().end(), is_unsupported))
-    return lines;
+  if (!model && is_unpriced(model.error())) return lines;
   if (executed.is_unsupported()) return lines;
   if (!model) {
     for (const Violation& violation : model.error())
