@@ -13,11 +13,6 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
   return result;
 }
 
-bool has_weights(LayerKind kind) {
-  return kind == LayerKind::kConvolution || kind == LayerKind::kFullyConnected ||
-         kind == LayerKind::kDepthwise;
-}
-
 /// Window positions that a forward layer computes an output for.
 std::int64_t positions(std::int64_t extent, std::int64_t window, std::int64_t stride) {
   return extent < window ? 0 : (extent - window) / stride + 1;
@@ -40,6 +35,11 @@ std::optional<std::size_t> find_layer(const NeuralNetwork& network, const std::s
 }
 
 bool is_input(const NetworkLayer& layer) { return layer.kind == LayerKind::kInput; }
+
+bool has_weights(LayerKind kind) {
+  return kind == LayerKind::kConvolution || kind == LayerKind::kFullyConnected ||
+         kind == LayerKind::kDepthwise;
+}
 
 std::int64_t operands(const NetworkLayer& layer) {
   if (layer.kind != LayerKind::kElementwise && layer.kind != LayerKind::kLocal) return 1;

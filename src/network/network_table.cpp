@@ -90,9 +90,12 @@ class NetworkReader {
       layer.gradient = Gradient::kOfWeights;
     const auto found = std::find_if(kKindNames.begin(), kKindNames.end(),
                                     [&](const KindName& known) { return type == known.name; });
-    if (found != kKindNames.end())
+    if (found != kKindNames.end()) {
       layer.kind = found->kind;
-    else
+      if (layer.gradient == Gradient::kOfWeights && !has_weights(layer.kind))
+        complain(row, fmt::format("`{}`: layers of this type have no weights", cell(row, "type")),
+                 "conv_bw, fc_bw, dwconv_bw");
+    } else
       complain(row, fmt::format("`{}` is no type of layer", cell(row, "type")),
                "input, conv, fc, dwconv, pool, eltwise, local; gradients end in _bd or _bw");
   }

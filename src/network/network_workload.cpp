@@ -134,20 +134,18 @@ class WorkloadWriter {
     if (const auto shared = joined_.shared_layer(); shared && &network_.layers[*shared] == &layer)
       complain(layer, "is read side by side with some layers and again with others");
     for (const std::size_t previous : layer.previous)
-      if (network_.layers[previous].gradient == Gradient::kOfWeights)
+      if (network_.layers[previous].gradient == Gradient::kOfWeights &&
+          !gradient_of_same_input(network_, previous))
         complain(layer, fmt::format("reads `{}`, a gradient of weights, as values of a plane",
                                     network_.layers[previous].name));
     const bool sums = layer.kind == LayerKind::kElementwise;
-    const bool has_weights = layer.kind == LayerKind::kConvolution ||
-                             layer.kind == LayerKind::kFullyConnected ||
-                             layer.kind == LayerKind::kDepthwise;
     if (layer.gradient == Gradient::kNone) {
       if (sums && operands(layer) != static_cast<std::int64_t>(layer.previous.size()))
         complain(layer, "joins parts of what it reads");
-    } else if (has_weights && !forward_layer(network_, layer)) {
+    } else if (has_weights(layer.kind) && !forward_layer(network_, layer)) {
       complain(layer, "is the gradient of a layer with other channels than any of its name");
-    } else if (!has_weights && layer.kind != LayerKind::kPool) {
-      complain(layer, "is the gradient of an operand: the table does not say of which one");
+    } else if (sums && operands(layer) != 1) {
+      complain(layer, "is the gradient of several operands, side by side");
     }
   }
 
@@ -181,7 +179,13 @@ class WorkloadWriter {
 
   TensorView input_of(const NetworkLayer& layer) {
     if (const Concatenation* joined = joined_.read_by(layer)) return joint_view(*joined);
-    return views_[layer.previous.front()];
+    return plane_of(layer.previous.front());
+  }
+
+  /// A gradient of weights has none: who reads it as one means that of the input beside it.
+  const TensorView& plane_of(std::size_t layer) const {
+    if (network_.layers[layer].gradient != Gradient::kOfWeights) return views_[layer];
+    return views_[*gradient_of_same_input(network_, layer)];
   }
 
   /// Notes how others read what a layer makes; returns how the layer itself writes it.
@@ -240,11 +244,11 @@ class WorkloadWriter {
 
   /// All operands through the ranks of the first.
   void add_elementwise(std::size_t i, const NetworkLayer& layer) {
-    const TensorView& first = views_[layer.previous.front()];
+    const TensorView& first = plane_of(layer.previous.front());
     const TensorView common{layer.name, Axis(first.channel.walker), first.row, first.column};
     std::string sum;
     for (const std::size_t previous : layer.previous) {
-      const TensorView& operand = views_[previous];
+      const TensorView& operand = plane_of(previous);
       const auto index = [](const Axis& own, const Axis& walked) {
         return own.is_none() ? "" : own.index_at(walked.variable());
       };
@@ -259,16 +263,20 @@ class WorkloadWriter {
   /// Each channel sums neighbours.
   void add_local(std::size_t i, const NetworkLayer& layer) {
     const TensorView input = input_of(layer);
-    const std::string channel = rank('K', i, layer.channels_out);
-    const std::string window = window_rank('J', operands(layer));
+    const Axis channel(rank('K', i, layer.channels_out));
+    const TensorView written = made(i, {layer.name, channel, input.row, input.column});
+    add_einsum(layer, fmt::format("{} = sum({}[n{}{}{}])", written.access(), input.name,
+                                  neighbours_of(channel, operands(layer), input.channel),
+                                  input.row.index(), input.column.index()));
+  }
+
+  /// The index of the `count` channels that belong to one of a local layer: `,K4:2*k5+j2`.
+  std::string neighbours_of(const Axis& one, std::int64_t count, const Axis& all) {
+    const std::string window = window_rank('J', count);
     use_window(window);
-    std::string index = fmt::format("{}*{}", operands(layer), lower(channel));
+    std::string index = fmt::format(",{}:{}*{}", all.rank, count, one.variable());
     if (!window.empty()) index += "+" + lower(window);
-    if (input.channel.begin > 0) index += fmt::format("+{}", input.channel.begin);
-    const TensorView written = made(i, {layer.name, Axis(channel), input.row, input.column});
-    add_einsum(layer,
-               fmt::format("{} = sum({}[n,{}:{}{}{}])", written.access(), input.name,
-                           input.channel.rank, index, input.row.index(), input.column.index()));
+    return all.begin > 0 ? fmt::format("{}+{}", index, all.begin) : index;
   }
 
   void add_window_layer(std::size_t i, const NetworkLayer& layer) {
@@ -373,8 +381,7 @@ class WorkloadWriter {
   /// What its consumer's gradient spreads over the plane that the layer has read.
   void add_gradient_of_input(std::size_t i, const NetworkLayer& layer) {
     const auto forward = forward_layer(network_, layer);
-    const WeightRanks* weights =
-        layer.kind == LayerKind::kPool ? nullptr : &weights_[forward->layer];
+    const WeightRanks* weights = has_weights(layer.kind) ? &weights_[forward->layer] : nullptr;
     const TensorView given = input_of(layer);
     const GradientSide rows =
         gradient_side(i, true, weights ? weights->row : window_rank('R', layer.window_height));
@@ -385,15 +392,19 @@ class WorkloadWriter {
       use_window(columns.window_rank);
     }
     const bool all_to_all = weights && !weights->made.empty();
-    const TensorView own{layer.name,
-                         Axis(all_to_all ? rank('K', i, layer.channels_out) : given.channel.walker),
-                         layer.height > 1 ? Axis(rank('P', i, layer.height)) : Axis(),
-                         layer.width > 1 ? Axis(rank('Q', i, layer.width)) : Axis()};
+    const bool other_channels = all_to_all || operands(layer) > 1;
+    const TensorView own{
+        layer.name, Axis(other_channels ? rank('K', i, layer.channels_out) : given.channel.walker),
+        layer.height > 1 ? Axis(rank('P', i, layer.height)) : Axis(),
+        layer.width > 1 ? Axis(rank('Q', i, layer.width)) : Axis()};
     const TensorView written = made(i, own);
     if (!rows.covers() || !columns.covers()) holes_.insert(written.name);
+    const std::string channel = layer.kind == LayerKind::kLocal
+                                    ? neighbours_of(given.channel, operands(layer), written.channel)
+                                    : written.channel.index();
     const std::string output =
-        fmt::format("{}[n{}{}{}]", written.name, written.channel.index(),
-                    rows.index_on(written.row.rank), columns.index_on(written.column.rank));
+        fmt::format("{}[n{}{}{}]", written.name, channel, rows.index_on(written.row.rank),
+                    columns.index_on(written.column.rank));
     const std::string read = read_of(given, rows, columns);
     if (!weights) return add_einsum(layer, fmt::format("{} = sum({})", output, read));
     const std::string factor =

@@ -50,6 +50,8 @@ std::optional<std::size_t> find_layer(const NeuralNetwork& network, const std::s
 /// Where its values come from outside.
 bool is_input(const NetworkLayer& layer);
 
+bool has_weights(LayerKind kind);
+
 /// Operands that an elementwise or local layer joins; 1 for all others.
 std::int64_t operands(const NetworkLayer& layer);
 

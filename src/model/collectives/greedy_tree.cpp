@@ -38,10 +38,15 @@ class GreedyTree : public CollectiveAlgorithm {
    public:
     Levels(CollectiveTally& tally, std::int64_t root) : all_(tally.request().values), root_(root) {
       const auto participants = static_cast<std::size_t>(tally.participants());
-      const auto distances_from = [&](std::size_t a) {
-        return [&, a](std::size_t b) { return tally.hops(rank(a), rank(b)); };
+      const auto links_from = [&](std::size_t begin, std::size_t end) {
+        std::vector<std::int32_t> links;
+        for (std::size_t from = begin; from < end; ++from)
+          for (std::size_t to = 1; to < participants; ++to)
+            links.push_back(static_cast<std::int32_t>(tally.hops(rank(from), rank(to))));
+        return links;
       };
-      branches_ = greedy_tree(1, participants, distances_from);
+      GreedyTrees trees(participants - 1, links_from(1, participants));
+      branches_ = trees.grow(links_from(0, 1));
       const BlockSizes sizes(all_, tally.participants());
       for (std::size_t n = 0; n < participants; ++n) below_.push_back(sizes.of(rank(n)));
       level_.resize(participants, 0);

@@ -374,22 +374,26 @@ class ForwardPlanner {
    public:
     LinkTable(const std::vector<NodeCoordinates>& nodes, CollectiveTally& tally)
         : nodes_(nodes), tally_(tally), rows_(nodes.size()) {}
-    /// From one node to all others.
-    const std::int32_t* row(std::size_t from) {
+    /// From one node to some.
+    std::vector<std::int32_t> between(std::uint32_t from, const std::vector<std::uint32_t>& some) {
       std::vector<std::int32_t>& row = rows_[from];
       if (row.empty())
         for (const NodeCoordinates& node : nodes_)
           row.push_back(static_cast<std::int32_t>(tally_.hops(nodes_[from], node)));
-      return row.data();
+      std::vector<std::int32_t> links;
+      for (const std::uint32_t to : some) links.push_back(row[to]);
+      return links;
     }
-    /// Among some of them, row by row; makers often send to the same ones.
-    const std::vector<std::int32_t>& among(const std::vector<std::uint32_t>& some) {
-      if (some == some_) return among_;
+    /// Makers often send to the same nodes.
+    GreedyTrees& trees_to(const std::vector<std::uint32_t>& some) {
+      if (trees_ && some == some_) return *trees_;
       some_ = some;
-      among_.clear();
-      for (const std::uint32_t from : some)
-        for (const std::uint32_t to : some) among_.push_back(row(from)[to]);
-      return among_;
+      std::vector<std::int32_t> links;
+      for (const std::uint32_t from : some) {
+        const std::vector<std::int32_t> row = between(from, some);
+        links.insert(links.end(), row.begin(), row.end());
+      }
+      return trees_.emplace(some.size(), std::move(links));
     }
 
    private:
@@ -397,7 +401,7 @@ class ForwardPlanner {
     CollectiveTally& tally_;
     std::vector<std::vector<std::int32_t>> rows_;
     std::vector<std::uint32_t> some_;
-    std::vector<std::int32_t> among_;
+    std::optional<GreedyTrees> trees_;
   };
 
   /// Whether all networks on the ways from a node grow trees.
@@ -419,20 +423,12 @@ class ForwardPlanner {
   void send_tree(const Nodes& nodes, std::uint32_t from, std::vector<std::uint32_t>& to,
                  std::int64_t values, LinkTable& links, CollectiveTally& tally) const {
     std::sort(to.begin(), to.end());
-    const std::vector<std::int32_t>& among = links.among(to);
-    std::vector<std::int32_t> from_source;
-    for (const std::uint32_t node : to) from_source.push_back(links.row(from)[node]);
-    const auto distances_from = [&](std::size_t a) {
-      const std::int32_t* const row =
-          a == 0 ? from_source.data() : among.data() + (a - 1) * to.size();
-      return [row](std::size_t b) { return row[b - 1]; };
-    };
     const auto node = [&](std::size_t n) -> const NodeCoordinates& {
       return nodes.on_networks[n == 0 ? from : to[n - 1]];
     };
     const std::size_t n_networks = request_.group.networks.size();
     std::vector<std::int64_t> ways((to.size() + 1) * n_networks, 0);
-    for (const TreeBranch& branch : greedy_tree(1, to.size() + 1, distances_from)) {
+    for (const TreeBranch& branch : links.trees_to(to).grow(links.between(from, to))) {
       std::int64_t* const way = &ways[branch.to * n_networks];
       std::copy_n(&ways[branch.from * n_networks], n_networks, way);
       tally.relay(node(branch.from), node(branch.to), values, way);

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace sluice {
@@ -15,46 +15,49 @@ struct TreeBranch {
   std::int64_t depth = 0;  ///< from the source
 };
 
-/// A tree from nodes 0 … `n_sources` − 1 to all others below `n_nodes`: again and again the node
-/// that is nearest to any that is served, of equals the first one, from the one that was served
-/// first (KAPLA's multicasts). `distances_from(a)(b)`: links between two nodes. In the order of
-/// service.
-template <class DistancesFrom>
-std::vector<TreeBranch> greedy_tree(std::size_t n_sources, std::size_t n_nodes,
-                                    const DistancesFrom& distances_from) {
-  constexpr auto kServed = std::numeric_limits<std::int32_t>::max();
-  std::vector<std::int32_t> links(n_nodes, kServed);  ///< to the nearest node that is served
-  std::vector<std::uint32_t> from(n_nodes, 0);
-  std::vector<std::int64_t> depth(n_nodes, 0);
-  for (std::uint32_t source = 0; source < n_sources; ++source) {
-    const auto distance = distances_from(source);
-    for (std::size_t node = n_sources; node < n_nodes; ++node)
-      if (const auto hops = static_cast<std::int32_t>(distance(node)); hops < links[node]) {
-        links[node] = hops;
-        from[node] = source;
-      }
-  }
-  std::vector<TreeBranch> served;
-  served.reserve(n_nodes - n_sources);
-  while (served.size() < n_nodes - n_sources) {
-    std::int32_t nearest = kServed;
-    for (std::size_t node = n_sources; node < n_nodes; ++node)
-      nearest = std::min(nearest, links[node]);
-    const auto next = static_cast<std::size_t>(
-        std::find(links.begin() + static_cast<std::ptrdiff_t>(n_sources), links.end(), nearest) -
-        links.begin());
-    depth[next] = depth[from[next]] + links[next];
-    served.push_back({from[next], next, links[next], depth[next]});
-    links[next] = kServed;
-    const auto distance = distances_from(next);
-    for (std::size_t node = n_sources; node < n_nodes; ++node) {
-      const auto hops = static_cast<std::int32_t>(distance(node));
-      const bool is_nearer = links[node] != kServed && hops < links[node];
-      links[node] = is_nearer ? hops : links[node];
-      from[node] = is_nearer ? static_cast<std::uint32_t>(next) : from[node];
-    }
-  }
-  return served;
-}
+/// Trees from sources to the same nodes: again and again the node that is nearest to any that is
+/// served, of equals the first one, from the one that was served first (KAPLA's multicasts).
+class GreedyTrees {
+ public:
+  /// Links between two nodes, row by row: `links[a * n_nodes + b]`.
+  GreedyTrees(std::size_t n_nodes, std::vector<std::int32_t> links);
+
+  /// From sources (numbers 0 … n − 1 of the branches) to all nodes (from n on), in the order of
+  /// service. `links[s * n_nodes + b]`: from a source to a node. Valid until the next call.
+  const std::vector<TreeBranch>& grow(const std::vector<std::int32_t>& links);
+
+ private:
+  using Word = std::uint64_t;
+  /// What is reached over so many links.
+  struct Distance {
+    std::int32_t links = 0;
+    std::vector<Word> around;    ///< by node: bits of the nodes there
+    std::vector<char> is_found;  ///< by node: whether `around` has them
+    // From those that are served by the tree at hand:
+    std::size_t tree = 0;
+    std::size_t n_seen = 0;           ///< of those that are served
+    std::vector<Word> reached;        ///< bit by node
+    std::vector<std::uint32_t> from;  ///< by node: who reached it first
+  };
+
+  void start();
+  void use(std::int32_t links);
+  void reach(Distance& distance);
+  const Word* around(Distance& distance, std::size_t served);
+  std::size_t first_open(const Distance& distance) const;
+  void serve(std::size_t node, const Distance& distance);
+
+  std::size_t n_nodes_, n_words_;
+  std::vector<std::int32_t> links_, distinct_links_;
+  std::unordered_map<std::int32_t, std::unique_ptr<Distance>> by_links_;
+  // Of the tree that grows:
+  std::size_t tree_ = 0, n_sources_ = 0;
+  const std::vector<std::int32_t>* source_links_ = nullptr;
+  std::vector<Distance*> distances_;   ///< the shortest first
+  std::vector<std::uint32_t> served_;  ///< sources, then nodes
+  std::vector<Word> open_, around_source_;
+  std::vector<std::int64_t> depth_;
+  std::vector<TreeBranch> branches_;
+};
 
 }  // namespace sluice

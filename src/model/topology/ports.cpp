@@ -109,11 +109,16 @@ void PortRoutes::grow_tree(const std::vector<Coordinates>& sources,
   const auto node = [&](std::size_t n) -> const Coordinates& {
     return n < sources.size() ? sources[n] : members[n - sources.size()];
   };
-  const auto distances_from = [&](std::size_t a) {
-    return [&, from = node(a)](std::size_t b) { return hops(from, node(b)); };
+  const auto links_from = [&](const std::vector<Coordinates>& nodes) {
+    std::vector<std::int32_t> links;
+    links.reserve(nodes.size() * members.size());
+    for (const Coordinates& from : nodes)
+      for (const Coordinates& to : members)
+        links.push_back(static_cast<std::int32_t>(hops(from, to)));
+    return links;
   };
-  for (const TreeBranch& branch :
-       greedy_tree(sources.size(), sources.size() + members.size(), distances_from)) {
+  GreedyTrees trees(members.size(), links_from(members));
+  for (const TreeBranch& branch : trees.grow(links_from(sources))) {
     ways_.walk(fanouts_, node(branch.from), node(branch.to), routes.links);
     routes.longest = std::max(routes.longest, branch.depth);
   }

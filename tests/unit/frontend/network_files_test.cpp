@@ -48,11 +48,12 @@ TEST_P(NetworkAsWorkload, HasTheOperationsOfItsTable) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Library, NetworkAsWorkload,
-                         ::testing::Values("alex_net", "alex_net_bp", "googlenet", "lstm_gnmt",
-                                           "lstm_phoneme", "lstm_showtell", "vgg_net", "vgg_net_bp",
-                                           "vgg19_net", "resnet50", "resnet50_bp", "resnet152",
-                                           "mobilenet", "mobilenet_bp", "zfnet", "zfnet_bp",
-                                           "mlp_l", "mlp_l_bp", "mlp_m", "mlp_s"));
+                         ::testing::Values("alex_net", "alex_net_bp", "googlenet", "googlenet_bp",
+                                           "lstm_gnmt", "lstm_gnmt_bp", "lstm_phoneme",
+                                           "lstm_showtell", "vgg_net", "vgg_net_bp", "vgg19_net",
+                                           "resnet50", "resnet50_bp", "resnet152", "mobilenet",
+                                           "mobilenet_bp", "zfnet", "zfnet_bp", "mlp_l", "mlp_l_bp",
+                                           "mlp_m", "mlp_s"));
 
 std::string workload_of(const std::string& rows) {
   const testing::TemporaryFolder folder;
@@ -76,14 +77,29 @@ TEST(NetworkTable, BecomesEinsumsWithPadding) {
 }
 
 TEST(NetworkTable, NamesTheLayersThatAreNoEinsums) {
-  const auto refused = load_specs({path_of("googlenet_bp")}, {});
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(to_string(refused.error()),
-              HasSubstr("googlenet_bp.csv:68:1: error: `pool5_back` reads `fc_back_w`, a gradient "
-                        "of weights, as values of a plane"));
-  EXPECT_THAT(to_string(load_specs({path_of("lstm_gnmt_bp")}, {}).error()),
-              HasSubstr("`cell_l3_hout_back_o_gate` is the gradient of an operand: the table does "
-                        "not say of which one"));
+  const std::string refused = workload_of(
+      "input,input,,3,8,8,1,1,1,\na,conv,3,4,8,8,1,1,1,input\na_back_w,conv_bw,4,3,8,8,1,1,1,a\n"
+      "b,pool,4,4,8,8,1,1,1,a\nc,pool_bd,3,3,8,8,1,1,1,a_back_w\n"
+      "d,eltwise_bd,4,8,8,8,1,1,1,a\ne_back,conv_bd,4,5,8,8,1,1,1,a\n");
+  EXPECT_THAT(refused, HasSubstr("net.csv:6:1: error: `c` reads `a_back_w`, a gradient of weights, "
+                                 "as values of a plane"));
+  EXPECT_THAT(refused, HasSubstr("`d` is the gradient of several operands, side by side"));
+  EXPECT_THAT(refused, HasSubstr("`e_back` is the gradient of a layer with other channels"));
+  EXPECT_THAT(workload_of("input,input,,3,8,8,1,1,1,\na,pool_bw,3,3,8,8,1,1,1,input\n"),
+              HasSubstr("`pool_bw`: layers of this type have no weights"));
+}
+
+// The plane of a gradient of weights is the gradient of the input beside it; a local layer's goes
+// to all neighbours, a sum's to its operand as it is. `a_back_x` is that of the last operand with
+// as many channels: from channel 3 on.
+TEST(NetworkTable, ReadsTheGradientsOfKaplasTables) {
+  const std::string text = workload_of(
+      "input,input,,3,1,1,1,1,1,\nh,fc,3,3,1,1,1,1,1,input\na,fc,6,4,1,1,1,1,1,h|input\n"
+      "a_back_x,fc_bd,4,3,1,1,1,1,1,a\na_back_x_w,fc_bw,4,3,1,1,1,1,1,a\n"
+      "b,local_bd,3,6,1,1,1,1,1,a_back_x_w\nc,eltwise_bd,6,6,1,1,1,1,1,b\n");
+  EXPECT_THAT(text, HasSubstr("a_back_x[n,k3] = a[n,k2] * W_a[k2,"));
+  EXPECT_THAT(text, HasSubstr("b[n,K5:2*k3+j2] = sum(a_back_x[n,k3])"));
+  EXPECT_THAT(text, HasSubstr("c[n,k5] = sum(b[n,k5])"));
 }
 
 // 4 and 2 channels side by side: b's begin at 4. Who reads a alone reads its channels of both.

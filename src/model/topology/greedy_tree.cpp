@@ -1,0 +1,127 @@
+#include "model/topology/greedy_tree.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kBits = 64;
+
+/// One bit for each of `count` nodes that are so many links away.
+void find_nodes(const std::int32_t* distances, std::size_t count, std::int32_t links,
+                std::uint64_t* bits) {
+  for (std::size_t node = 0; node < count; ++node)
+    bits[node / kBits] |= static_cast<std::uint64_t>(distances[node] == links) << (node % kBits);
+}
+
+}  // namespace
+
+GreedyTrees::GreedyTrees(std::size_t n_nodes, std::vector<std::int32_t> links)
+    : n_nodes_(n_nodes),
+      n_words_((n_nodes + kBits - 1) / kBits),
+      links_(std::move(links)),
+      distinct_links_(links_) {
+  std::sort(distinct_links_.begin(), distinct_links_.end());
+  distinct_links_.erase(std::unique(distinct_links_.begin(), distinct_links_.end()),
+                        distinct_links_.end());
+}
+
+const std::vector<TreeBranch>& GreedyTrees::grow(const std::vector<std::int32_t>& links) {
+  source_links_ = &links;
+  n_sources_ = n_nodes_ == 0 ? 0 : links.size() / n_nodes_;
+  start();
+  while (branches_.size() < n_nodes_)
+    for (Distance* const distance : distances_) {
+      reach(*distance);
+      const std::size_t next = first_open(*distance);
+      if (next == n_nodes_) continue;
+      serve(next, *distance);
+      break;
+    }
+  return branches_;
+}
+
+void GreedyTrees::start() {
+  ++tree_;
+  distances_.clear();
+  for (const std::int32_t links : distinct_links_) use(links);
+  for (const std::int32_t links : *source_links_) use(links);
+  std::sort(distances_.begin(), distances_.end(),
+            [](const Distance* a, const Distance* b) { return a->links < b->links; });
+  branches_.clear();
+  served_.clear();
+  for (std::size_t source = 0; source < n_sources_; ++source)
+    served_.push_back(static_cast<std::uint32_t>(source));
+  depth_.assign(n_sources_ + n_nodes_, 0);
+  open_.assign(n_words_, ~Word{0});
+  if (n_nodes_ % kBits != 0) open_.back() = (Word{1} << (n_nodes_ % kBits)) - 1;
+}
+
+void GreedyTrees::use(std::int32_t links) {
+  std::unique_ptr<Distance>& distance = by_links_[links];
+  if (!distance) {
+    distance = std::make_unique<Distance>();
+    distance->links = links;
+    distance->from.resize(n_nodes_);
+  }
+  if (distance->tree == tree_) return;
+  distance->tree = tree_;
+  distance->n_seen = 0;
+  distance->reached.assign(n_words_, 0);
+  distances_.push_back(distance.get());
+}
+
+/// Takes those into account that were served since the last time.
+void GreedyTrees::reach(Distance& distance) {
+  for (; distance.n_seen < served_.size(); ++distance.n_seen) {
+    const std::uint32_t server = served_[distance.n_seen];
+    const Word* const near = around(distance, server);
+    for (std::size_t w = 0; w < n_words_; ++w) {
+      Word added = near[w] & ~distance.reached[w];
+      distance.reached[w] |= added;
+      for (; added != 0; added &= added - 1)
+        distance.from[w * kBits + static_cast<std::size_t>(std::countr_zero(added))] = server;
+    }
+  }
+}
+
+/// The nodes at this distance from a source or node.
+const GreedyTrees::Word* GreedyTrees::around(Distance& distance, std::size_t served) {
+  if (served < n_sources_) {
+    around_source_.assign(n_words_, 0);
+    find_nodes(source_links_->data() + served * n_nodes_, n_nodes_, distance.links,
+               around_source_.data());
+    return around_source_.data();
+  }
+  if (distance.is_found.empty()) {
+    distance.around.assign(n_nodes_ * n_words_, 0);
+    distance.is_found.assign(n_nodes_, 0);
+  }
+  const std::size_t node = served - n_sources_;
+  Word* const bits = &distance.around[node * n_words_];
+  if (distance.is_found[node] == 0) {
+    find_nodes(&links_[node * n_nodes_], n_nodes_, distance.links, bits);
+    distance.is_found[node] = 1;
+  }
+  return bits;
+}
+
+/// The first node there that is not served; n_nodes_ where there is none.
+std::size_t GreedyTrees::first_open(const Distance& distance) const {
+  for (std::size_t w = 0; w < n_words_; ++w)
+    if (const Word open = distance.reached[w] & open_[w]; open != 0)
+      return w * kBits + static_cast<std::size_t>(std::countr_zero(open));
+  return n_nodes_;
+}
+
+void GreedyTrees::serve(std::size_t node, const Distance& distance) {
+  const std::size_t from = distance.from[node];
+  const std::size_t to = n_sources_ + node;
+  depth_[to] = depth_[from] + distance.links;
+  branches_.push_back({from, to, distance.links, depth_[to]});
+  served_.push_back(static_cast<std::uint32_t>(to));
+  open_[node / kBits] &= ~(Word{1} << (node % kBits));
+}
+
+}  // namespace sluice
