@@ -76,3 +76,5 @@ BENCHMARK_CAPTURE(forward_to_128, channels_by_trees, "k", "l", "greedy_tree");
 
 }  // namespace
 }  // namespace sluice
+
+BENCHMARK_MAIN();

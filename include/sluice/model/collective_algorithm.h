@@ -33,6 +33,8 @@ class CollectiveTally {
   /// A message that hands on what came to `from` over `links`, one number per network, which become
   /// those up to `to`.
   void relay(const Node& from, const Node& to, std::int64_t values, std::int64_t* links);
+  /// The same over so many links of the only network.
+  void relay(std::int64_t hops, std::int64_t values, std::int64_t* links);
   /// Links between two participants, or two nodes, over all networks.
   std::int64_t hops(std::int64_t from, std::int64_t to);
   std::int64_t hops(const Node& from, const Node& to);

@@ -44,7 +44,7 @@ void CollectiveTally::find_route(const Node& from, const Node& to) {
     route_[n] = through_door ? hops_from_port(network, fanouts, from[n]) +
                                    hops_from_port(network, fanouts, to[n])
                              : kinds_[n]->hops(fanouts, from[n], to[n]);
-    through_door |= from[n] != to[n];
+    if (n + 1 < route_.size()) through_door |= from[n] != to[n];
     route_hops_ += route_[n];
   }
 }
@@ -111,6 +111,18 @@ void CollectiveTally::send_each(const Node& from, const std::vector<const Node*>
   };
   add(total_, all);
   for (std::size_t n = 0; n < sums.size(); ++n) add(networks_[n], sums[n]);
+}
+
+void CollectiveTally::relay(std::int64_t hops, std::int64_t values, std::int64_t* links) {
+  if (values == 0) return;
+  const auto add = [=](Values& sum) {
+    sum.values = checked_add(sum.values, values);
+    sum.value_hops = checked_add(sum.value_hops, checked_multiply(values, hops));
+  };
+  add(total_);
+  if (hops > 0) add(networks_.front());
+  links[0] += hops;
+  note_length(links[0], links);
 }
 
 /// Of equally long ways the one with more links further out.

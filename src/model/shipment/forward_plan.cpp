@@ -222,9 +222,17 @@ class ForwardPlanner {
     std::vector<char> crossed(containers_.size(), 0);
     std::vector<std::vector<char>> differ;
     for (ComponentId id : containers_) differ.emplace_back(problem_.arch[id].spatial.size(), 0);
+    const auto all_found = [&] {
+      for (std::size_t n = outermost_; n < containers_.size(); ++n)
+        for (const char differs : differ[n])
+          if (!differs) return false;
+      return true;
+    };
     for (const NodeCoordinates& group : groups_) {
+      if (all_found()) break;
       const Places places = places_in(group);
-      for (const Messages& messages : messages_)
+      for (const Messages& messages : messages_) {
+        if (all_found()) break;
         for (const std::uint32_t i : ends_[messages.end].alike[messages.to]) {
           const NodeCoordinates& from = places.front()[messages.from];
           const NodeCoordinates& to = places[messages.end][i];
@@ -241,6 +249,7 @@ class ForwardPlanner {
               differ[outermost_ + n][d] |= static_cast<char>(from[n][d] != to[n][d]);
           }
         }
+      }
     }
     for (std::size_t n = 0; n < containers_.size(); ++n) {
       for (std::size_t d = 0; d < differ[n].size(); ++d)
@@ -338,7 +347,7 @@ class ForwardPlanner {
 
   /// Nothing goes from an instance to itself.
   void send_all(const Nodes& nodes, CollectiveTally& tally) {
-    LinkTable links(nodes.on_networks, tally);
+    Distances distances(nodes.on_networks, tally);
     std::vector<std::uint32_t> to;
     if (has_trees_)
       std::stable_sort(messages_.begin(), messages_.end(), [](const auto& a, const auto& b) {
@@ -355,7 +364,7 @@ class ForwardPlanner {
       } while (has_trees_ && end < messages_.size() && messages_[end].from == messages_[m].from &&
                messages_[end].part == messages_[m].part);
       if (has_trees_ && grows_tree(nodes, from, to, tally))
-        send_tree(nodes, from, to, messages_[m].values, links, tally);
+        send_tree(nodes, from, to, messages_[m].values, distances, tally);
       else
         send_each(nodes, from, to, messages_[m].values, tally);
     }
@@ -369,37 +378,35 @@ class ForwardPlanner {
     tally.send_each(nodes.on_networks[from], receivers, values);
   }
 
-  /// Links between two nodes of a group, found when they are first asked for.
-  class LinkTable {
+  /// Links between the nodes of a group, and trees over them; makers often send to the same nodes.
+  class Distances {
    public:
-    LinkTable(const std::vector<NodeCoordinates>& nodes, CollectiveTally& tally)
-        : nodes_(nodes), tally_(tally), rows_(nodes.size()) {}
-    /// From one node to some.
-    std::vector<std::int32_t> between(std::uint32_t from, const std::vector<std::uint32_t>& some) {
-      std::vector<std::int32_t>& row = rows_[from];
-      if (row.empty())
-        for (const NodeCoordinates& node : nodes_)
-          row.push_back(static_cast<std::int32_t>(tally_.hops(nodes_[from], node)));
+    Distances(const std::vector<NodeCoordinates>& nodes, CollectiveTally& tally)
+        : nodes_(nodes), tally_(tally) {}
+
+    std::vector<std::int32_t> from(std::uint32_t node, const std::vector<std::uint32_t>& some) {
       std::vector<std::int32_t> links;
-      for (const std::uint32_t to : some) links.push_back(row[to]);
+      append(node, some, links);
       return links;
     }
-    /// Makers often send to the same nodes.
     GreedyTrees& trees_to(const std::vector<std::uint32_t>& some) {
       if (trees_ && some == some_) return *trees_;
       some_ = some;
       std::vector<std::int32_t> links;
-      for (const std::uint32_t from : some) {
-        const std::vector<std::int32_t> row = between(from, some);
-        links.insert(links.end(), row.begin(), row.end());
-      }
+      links.reserve(some.size() * some.size());
+      for (const std::uint32_t node : some) append(node, some, links);
       return trees_.emplace(some.size(), std::move(links));
     }
 
    private:
+    void append(std::uint32_t from, const std::vector<std::uint32_t>& some,
+                std::vector<std::int32_t>& links) {
+      for (const std::uint32_t to : some)
+        links.push_back(static_cast<std::int32_t>(tally_.hops(nodes_[from], nodes_[to])));
+    }
+
     const std::vector<NodeCoordinates>& nodes_;
     CollectiveTally& tally_;
-    std::vector<std::vector<std::int32_t>> rows_;
     std::vector<std::uint32_t> some_;
     std::optional<GreedyTrees> trees_;
   };
@@ -421,17 +428,20 @@ class ForwardPlanner {
   }
 
   void send_tree(const Nodes& nodes, std::uint32_t from, std::vector<std::uint32_t>& to,
-                 std::int64_t values, LinkTable& links, CollectiveTally& tally) const {
-    std::sort(to.begin(), to.end());
+                 std::int64_t values, Distances& distances, CollectiveTally& tally) const {
+    if (!std::is_sorted(to.begin(), to.end())) std::sort(to.begin(), to.end());
     const auto node = [&](std::size_t n) -> const NodeCoordinates& {
       return nodes.on_networks[n == 0 ? from : to[n - 1]];
     };
     const std::size_t n_networks = request_.group.networks.size();
     std::vector<std::int64_t> ways((to.size() + 1) * n_networks, 0);
-    for (const TreeBranch& branch : links.trees_to(to).grow(links.between(from, to))) {
+    for (const TreeBranch& branch : distances.trees_to(to).grow(distances.from(from, to))) {
       std::int64_t* const way = &ways[branch.to * n_networks];
       std::copy_n(&ways[branch.from * n_networks], n_networks, way);
-      tally.relay(node(branch.from), node(branch.to), values, way);
+      if (n_networks == 1)
+        tally.relay(branch.links, values, way);
+      else
+        tally.relay(node(branch.from), node(branch.to), values, way);
     }
   }
 

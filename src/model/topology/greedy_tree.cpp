@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 namespace sluice {
 namespace {
@@ -18,13 +19,9 @@ void find_nodes(const std::int32_t* distances, std::size_t count, std::int32_t l
 }  // namespace
 
 GreedyTrees::GreedyTrees(std::size_t n_nodes, std::vector<std::int32_t> links)
-    : n_nodes_(n_nodes),
-      n_words_((n_nodes + kBits - 1) / kBits),
-      links_(std::move(links)),
-      distinct_links_(links_) {
-  std::sort(distinct_links_.begin(), distinct_links_.end());
-  distinct_links_.erase(std::unique(distinct_links_.begin(), distinct_links_.end()),
-                        distinct_links_.end());
+    : n_nodes_(n_nodes), n_words_((n_nodes + kBits - 1) / kBits), links_(std::move(links)) {
+  const std::unordered_set<std::int32_t> distinct(links_.begin(), links_.end());
+  distinct_links_.assign(distinct.begin(), distinct.end());
 }
 
 const std::vector<TreeBranch>& GreedyTrees::grow(const std::vector<std::int32_t>& links) {
@@ -46,37 +43,43 @@ void GreedyTrees::start() {
   ++tree_;
   distances_.clear();
   for (const std::int32_t links : distinct_links_) use(links);
-  for (const std::int32_t links : *source_links_) use(links);
+  for (std::size_t source = 0; source < n_sources_; ++source)
+    for (std::size_t node = 0; node < n_nodes_; ++node) {
+      Distance& distance = use((*source_links_)[source * n_nodes_ + node]);
+      const Word bit = Word{1} << (node % kBits);
+      if ((distance.reached[node / kBits] & bit) != 0) continue;
+      distance.reached[node / kBits] |= bit;
+      distance.from[node] = static_cast<std::uint32_t>(source);
+    }
   std::sort(distances_.begin(), distances_.end(),
             [](const Distance* a, const Distance* b) { return a->links < b->links; });
   branches_.clear();
   served_.clear();
-  for (std::size_t source = 0; source < n_sources_; ++source)
-    served_.push_back(static_cast<std::uint32_t>(source));
   depth_.assign(n_sources_ + n_nodes_, 0);
   open_.assign(n_words_, ~Word{0});
   if (n_nodes_ % kBits != 0) open_.back() = (Word{1} << (n_nodes_ % kBits)) - 1;
 }
 
-void GreedyTrees::use(std::int32_t links) {
+GreedyTrees::Distance& GreedyTrees::use(std::int32_t links) {
   std::unique_ptr<Distance>& distance = by_links_[links];
   if (!distance) {
     distance = std::make_unique<Distance>();
     distance->links = links;
     distance->from.resize(n_nodes_);
   }
-  if (distance->tree == tree_) return;
+  if (distance->tree == tree_) return *distance;
   distance->tree = tree_;
   distance->n_seen = 0;
   distance->reached.assign(n_words_, 0);
   distances_.push_back(distance.get());
+  return *distance;
 }
 
 /// Takes those into account that were served since the last time.
 void GreedyTrees::reach(Distance& distance) {
   for (; distance.n_seen < served_.size(); ++distance.n_seen) {
     const std::uint32_t server = served_[distance.n_seen];
-    const Word* const near = around(distance, server);
+    const Word* const near = around(distance, server - n_sources_);
     for (std::size_t w = 0; w < n_words_; ++w) {
       Word added = near[w] & ~distance.reached[w];
       distance.reached[w] |= added;
@@ -86,19 +89,12 @@ void GreedyTrees::reach(Distance& distance) {
   }
 }
 
-/// The nodes at this distance from a source or node.
-const GreedyTrees::Word* GreedyTrees::around(Distance& distance, std::size_t served) {
-  if (served < n_sources_) {
-    around_source_.assign(n_words_, 0);
-    find_nodes(source_links_->data() + served * n_nodes_, n_nodes_, distance.links,
-               around_source_.data());
-    return around_source_.data();
-  }
+/// The nodes at this distance from a node.
+const GreedyTrees::Word* GreedyTrees::around(Distance& distance, std::size_t node) {
   if (distance.is_found.empty()) {
     distance.around.assign(n_nodes_ * n_words_, 0);
     distance.is_found.assign(n_nodes_, 0);
   }
-  const std::size_t node = served - n_sources_;
   Word* const bits = &distance.around[node * n_words_];
   if (distance.is_found[node] == 0) {
     find_nodes(&links_[node * n_nodes_], n_nodes_, distance.links, bits);

@@ -41,9 +41,9 @@ class GreedyTrees {
   };
 
   void start();
-  void use(std::int32_t links);
+  Distance& use(std::int32_t links);
   void reach(Distance& distance);
-  const Word* around(Distance& distance, std::size_t served);
+  const Word* around(Distance& distance, std::size_t node);
   std::size_t first_open(const Distance& distance) const;
   void serve(std::size_t node, const Distance& distance);
 
@@ -54,8 +54,8 @@ class GreedyTrees {
   std::size_t tree_ = 0, n_sources_ = 0;
   const std::vector<std::int32_t>* source_links_ = nullptr;
   std::vector<Distance*> distances_;   ///< the shortest first
-  std::vector<std::uint32_t> served_;  ///< sources, then nodes
-  std::vector<Word> open_, around_source_;
+  std::vector<std::uint32_t> served_;  ///< nodes, numbered after the sources
+  std::vector<Word> open_;
   std::vector<std::int64_t> depth_;
   std::vector<TreeBranch> branches_;
 };
