@@ -120,17 +120,32 @@ class LayerSearch {
     auto part = bind(layer.workload, problem_.arch, problem_.algorithms);
     SLUICE_CHECK(part.has_value(), "a layer of a workload that was bound does not bind");
     const MapperOptions options = options_of(shape, *part);
-    const MapperChoice choice = default_mapper(*part, options);
-    auto found = run_mapper(*choice.mapper, *part, options, control_of(shape));
+    const Mapper* mapper = default_mapper(*part, options).mapper;
+    auto found = run_mapper(*mapper, *part, options, control_of(shape));
+    if (!found && !found.error().proven && (options.budget_seconds || options.budget_evaluations)) {
+      mapper = all_mappers().find("random");
+      if (auto first = first_mapping(*mapper, *part, options, shape)) found = std::move(first);
+    }
     if (!found) return no_mapping(layer, std::move(found.error()));
     if (found->mappings.empty()) {
       result_.cancelled = true;
       mappings_.emplace_back();
       return std::nullopt;
     }
-    take(*choice.mapper, *found);
+    take(*mapper, *found);
     mappings_.push_back(std::move(found->mappings.front().mapping));
     return std::nullopt;
+  }
+
+  /// Where the share of a budget has ended without a mapping: a few that are drawn, or nothing.
+  MapperOutcome first_mapping(const Mapper& random, const BoundProblem& part, MapperOptions options,
+                              std::size_t shape) const {
+    constexpr double kFew = 16;
+    options.budget_seconds.reset();
+    options.budget_evaluations = kFew;
+    MapperOutcome found = run_mapper(random, part, options, control_of(shape));
+    if (found && !found->mappings.empty()) found->search.ended_by = "budget";
+    return found;
   }
 
   /// In the ids of the whole.
