@@ -3,73 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <set>
 
 #include "network/concatenations.h"
 #include "network/forward_layers.h"
+#include "network/layer_axes.h"
+#include "network/workload_text.h"
 
 namespace sluice {
 namespace {
-
-std::string lower(std::string rank) {
-  rank[0] = static_cast<char>(rank[0] - 'A' + 'a');
-  return rank;
-}
-
-/// A rank of a tensor, and the variable that walks it: that of another rank, from `begin` on.
-struct Axis {
-  std::string rank;    ///< of the tensor; empty: none
-  std::string walker;  ///< the rank whose variable walks it
-  std::int64_t begin = 0;
-
-  Axis() = default;
-  explicit Axis(const std::string& own) : rank(own), walker(own) {}
-  Axis(std::string of, std::string walked_by, std::int64_t from)
-      : rank(std::move(of)), walker(std::move(walked_by)), begin(from) {}
-
-  bool is_none() const { return rank.empty(); }
-  std::string variable() const { return lower(walker); }
-  std::string index() const { return index_at(is_none() ? "" : variable()); }
-  /// `,k3`, `,C2:k3+64`
-  std::string index_at(const std::string& variable) const {
-    if (is_none()) return "";
-    if (rank == upper(variable) && begin == 0) return "," + variable;
-    return fmt::format(",{}:{}{}", rank, variable, begin > 0 ? fmt::format("+{}", begin) : "");
-  }
-
- private:
-  static std::string upper(std::string variable) {
-    variable[0] = static_cast<char>(variable[0] - 'a' + 'A');
-    return variable;
-  }
-};
-
-/// A tensor as one layer makes it or another one reads it; a plane of one row or column has none.
-struct TensorView {
-  std::string name;
-  Axis channel, row, column;
-
-  std::string access() const {
-    return fmt::format("{}[n{}{}{}]", name, channel.index(), row.index(), column.index());
-  }
-};
-
-/// The ranks of a layer's weights.
-struct WeightRanks {
-  std::string name;
-  std::string made, read;   ///< channels; `made` is empty of depthwise ones
-  std::string row, column;  ///< of the window; empty: one
-  /// How channels are walked; rows and columns by their own variables.
-  std::string access(const std::string& made_by, const Axis& read_by) const {
-    std::string indices = made.empty() ? "" : Axis(made, made_by, 0).index();
-    indices += Axis(read, read_by.walker, read_by.begin).index();
-    for (const std::string& rank : {row, column})
-      if (!rank.empty()) indices += "," + lower(rank);
-    return fmt::format("{}[{}]", name, indices.substr(1));
-  }
-};
 
 /// One direction of a window: which rank it slides over, and where it starts.
 struct WindowSide {
@@ -118,13 +60,17 @@ struct GradientSide {
 class WorkloadWriter {
  public:
   WorkloadWriter(const NeuralNetwork& network, const std::string& file)
-      : network_(network), file_(file), joined_(network), weights_(network.layers.size()) {}
+      : network_(network),
+        file_(file),
+        joined_(network),
+        weights_(network.layers.size()),
+        text_(network.name) {}
 
   Result<std::string> write() {
     for (const NetworkLayer& layer : network_.layers) refuse(layer);
     if (!mistakes_.empty()) return tl::unexpected(std::move(mistakes_));
     for (std::size_t i = 0; i < network_.layers.size(); ++i) add_layer(i);
-    return text();
+    return text_.text();
   }
 
  private:
@@ -162,7 +108,7 @@ class WorkloadWriter {
 
   std::string rank(char kind, std::size_t layer, std::int64_t size) {
     const std::string name = fmt::format("{}{}", kind, layer);
-    sizes_[name] = size;
+    text_.add_rank(name, size);
     return name;
   }
 
@@ -207,12 +153,12 @@ class WorkloadWriter {
                   const std::string& renames = "") {
     const bool is_part = joined_.with(static_cast<std::size_t>(&layer - network_.layers.data()));
     if (!is_part && renames.empty()) {
-      einsums_.push_back(fmt::format("  - {}\n", text));
+      text_.add_einsum(fmt::format("  - {}\n", text));
       return;
     }
-    einsums_.push_back((is_part ? fmt::format("  - name: {}\n    einsum: {}\n", layer.name, text)
-                                : fmt::format("  - einsum: {}\n", text)) +
-                       (renames.empty() ? "" : fmt::format("    renames: {{{}}}\n", renames)));
+    text_.add_einsum((is_part ? fmt::format("  - name: {}\n    einsum: {}\n", layer.name, text)
+                              : fmt::format("  - einsum: {}\n", text)) +
+                     (renames.empty() ? "" : fmt::format("    renames: {{{}}}\n", renames)));
   }
 
   // --- layers -----------------------------------------------------------------------------------
@@ -273,7 +219,7 @@ class WorkloadWriter {
   /// The index of the `count` channels that belong to one of a local layer: `,K4:2*k5+j2`.
   std::string neighbours_of(const Axis& one, std::int64_t count, const Axis& all) {
     const std::string window = window_rank('J', count);
-    use_window(window);
+    text_.add_window(window);
     std::string index = fmt::format(",{}:{}*{}", all.rank, count, one.variable());
     if (!window.empty()) index += "+" + lower(window);
     return all.begin > 0 ? fmt::format("{}+{}", index, all.begin) : index;
@@ -333,10 +279,6 @@ class WorkloadWriter {
     return window == 1 ? "" : fmt::format("{}{}", kind, window);
   }
 
-  void use_window(const std::string& rank) {
-    if (!rank.empty()) windows_[lower(rank)] = rank.substr(1);
-  }
-
   /// The index of an input in this direction; what weights have of it is noted.
   std::string index_of(const WindowSide& side, std::string& weight_rank) {
     if (side.producer_rank.empty()) return "";
@@ -347,7 +289,7 @@ class WorkloadWriter {
       return "," + lower(side.producer_rank);
     }
     weight_rank = side.rank;
-    use_window(side.rank);
+    text_.add_window(side.rank);
     const std::int64_t missing = std::max<std::int64_t>(0, side.read - side.produced);
     std::string index;
     if (!side.output_rank.empty())
@@ -388,8 +330,8 @@ class WorkloadWriter {
     const GradientSide columns =
         gradient_side(i, false, weights ? weights->column : window_rank('S', layer.window_width));
     if (!weights) {
-      use_window(rows.window_rank);
-      use_window(columns.window_rank);
+      text_.add_window(rows.window_rank);
+      text_.add_window(columns.window_rank);
     }
     const bool all_to_all = weights && !weights->made.empty();
     const bool other_channels = all_to_all || operands(layer) > 1;
@@ -398,7 +340,7 @@ class WorkloadWriter {
         layer.height > 1 ? Axis(rank('P', i, layer.height)) : Axis(),
         layer.width > 1 ? Axis(rank('Q', i, layer.width)) : Axis()};
     const TensorView written = made(i, own);
-    if (!rows.covers() || !columns.covers()) holes_.insert(written.name);
+    if (!rows.covers() || !columns.covers()) text_.add_holes(written.name);
     const std::string channel = layer.kind == LayerKind::kLocal
                                     ? neighbours_of(given.channel, operands(layer), written.channel)
                                     : written.channel.index();
@@ -453,54 +395,6 @@ class WorkloadWriter {
     add_einsum(layer, fmt::format("{} = {} * {}", output, from, read));
   }
 
-  // --- the document -----------------------------------------------------------------------------
-
-  /// Names in the Einsums.
-  std::set<std::string> words() const {
-    std::set<std::string> words;
-    for (const std::string& einsum : einsums_)
-      for (std::size_t begin = 0; begin < einsum.size();) {
-        const auto is_part = [](char c) {
-          return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-        };
-        std::size_t end = begin;
-        while (end < einsum.size() && is_part(einsum[end])) ++end;
-        if (end > begin) words.insert(einsum.substr(begin, end - begin));
-        begin = end + 1;
-      }
-    return words;
-  }
-
-  std::string text() const {
-    std::string text =
-        fmt::format("variables: {{BATCH: 1, BITS: 16}}\nworkload:\n  name: {}\n", network_.name);
-    text += "  rank_sizes:\n    N: BATCH\n";
-    const std::set<std::string> used = words();
-    for (const auto& [name, size] : sizes_)
-      if (used.count(name) + used.count(lower(name)) > 0)
-        text += fmt::format("    {}: {}\n", name, size);
-    const auto flow = [](const auto& entries, const auto& print) {
-      std::string list;
-      for (const auto& entry : entries) list += (list.empty() ? "" : ", ") + print(entry);
-      return "{" + list + "}\n";
-    };
-    if (!windows_.empty())
-      text += "  iteration_space_shape: " + flow(windows_, [](const auto& window) {
-                return fmt::format("{}: 0 <= {} < {}", window.first, window.first, window.second);
-              });
-    if (!holes_.empty())
-      text +=
-          "  initial: " + flow(holes_, [](const std::string& tensor) { return tensor + ": 0"; });
-    text +=
-        "  bits_per_value: {All: BITS}\n  persistent_tensors: weight - Intermediates\n  einsums:\n";
-    for (const std::string& einsum : einsums_) text += einsum;
-    return text +
-           "renames:\n  einsums:\n  - name: default\n    tensor_accesses:\n    - {name: input, "
-           "source: "
-           "Inputs}\n    - {name: output, source: Outputs}\n    - {name: weight, source: "
-           "Nothing}\n";
-  }
-
   const NeuralNetwork& network_;
   const std::string& file_;
   const Concatenations joined_;
@@ -508,10 +402,7 @@ class WorkloadWriter {
   std::vector<TensorView> views_;                  ///< of each layer, as others read it
   std::map<std::string, TensorView> joint_views_;  ///< of each concatenation, by its name
   std::vector<WeightRanks> weights_;               ///< of each layer
-  std::map<std::string, std::int64_t> sizes_;
-  std::map<std::string, std::string> windows_;  ///< variables of windows, and how many values
-  std::set<std::string> holes_;  ///< gradients that strides and borders leave elements of out
-  std::vector<std::string> einsums_;
+  WorkloadText text_;
 };
 
 }  // namespace
