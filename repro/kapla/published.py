@@ -3,12 +3,16 @@
 import csv
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 INPUTS = ("run", "layer", "seq", "nodes", "part_order", "part_dims", "tvals", "orders", "unit_size", "is_dram", "directives")
 COLUMNS = ("size", "fetch", "access", "remote_gbuf", "nhops W", "nhops I", "nhops O", "node_hops", "ops",
            "proc_time", "bus_time", "dram_time", "cost")  # fmt: skip
 HOP_J = 9.76e-12  # a word over one link
 COST_TOLERANCE = 1e-9
+# What a chip takes in each cycle, from the artifact's machine files.
+IDLE_J_PER_CYCLE = {"single_node.json": 5.410220055044509e-10, "_single_node.json": 5.410220055044509e-10,
+                    "multi_node.json": 1.2728688055044508e-09, "multi_node_4x4.json": 1.2728688055044508e-09}  # fmt: skip
 
 
 @dataclass
@@ -86,3 +90,18 @@ def equal(published, ours, column, exceptions):
 def reason_of(line, column, said, exceptions):
     known = exceptions.get((line.run, line.layer, column))
     return known["reason"] if known and float(known["published"]) == said else ""
+
+
+def run_energies(runs, lines, priced):
+    """(run, published, ours): J without static energy of each run that is published with its energy, as the sum over its layers."""
+    ours = {}
+    of_run = {row["name"]: row for row in rows_of(runs)}
+    for line, numbers in zip(lines, priced):
+        cycles = max(numbers["proc_time"], numbers["bus_time"], numbers["dram_time"])
+        idle = IDLE_J_PER_CYCLE[Path(of_run[line.run]["hw"]).name]
+        ours[line.run] = ours.get(line.run, 0) + numbers["cost"] - idle * cycles
+    for run, energy in ours.items():
+        row = of_run[run]
+        layers_priced = sum(1 for line in lines if line.run == run)
+        if row.get("sim_energy_J") and row.get("layers") == str(layers_priced):
+            yield run, float(row["sim_energy_J"]) - float(row["sim_static"]), energy

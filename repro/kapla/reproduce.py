@@ -31,6 +31,9 @@ def main():
     priced = price(options.sluice, runs, lines)
     compared = list(published.compare(lines, priced, published.known_exceptions(HERE / "exceptions.csv")))
     print(table(lines, compared))
+    apart = [abs(ours / said - 1) for _, said, ours in published.run_energies(runs, lines, priced)]
+    if apart:
+        print(f"{len(apart)} runs: their energy without static is at most {100 * max(apart):.3f} % off the published one")
     unexplained = [difference for difference in compared if not difference.reason]
     for difference in unexplained:
         print(f"not explained: {difference.line.run} {difference.line.layer}: {difference.column} is "
