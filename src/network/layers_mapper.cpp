@@ -198,7 +198,7 @@ class LayerSearch {
   Guarantee guarantee() const {
     Guarantee guarantee;
     guarantee.kind = GuaranteeKind::kGap;
-    guarantee.bound = objective_bound(options_.objectives.front(), problem_.bounds);
+    guarantee.bound = objective_bound(options_.objectives.front(), concurrent_bounds(problem_));
     if (!(guarantee.bound > 0)) guarantee.kind = GuaranteeKind::kNone;
     guarantee.space =
         fmt::format("{} that exchange in {}, each alone by {} ({} of {} proven optimal there)",

@@ -128,14 +128,24 @@ void take_incumbent(const Incumbent& incumbent, const MapperOptions& options,
     result->mappings = {*best};
 }
 
+/// Einsums run one after the other, unless the space has splits whose children run side by side.
+CostBounds bounds_of_space(const BoundProblem& problem, const Guarantee& guarantee) {
+  const auto leaves_out = [](const SpaceLimit& limit) { return limit.name == "concurrent splits"; };
+  const bool is_sequential =
+      problem.einsums.size() < 2 ||
+      std::any_of(guarantee.leaves_out.begin(), guarantee.leaves_out.end(), leaves_out);
+  return is_sequential ? problem.bounds : concurrent_bounds(problem);
+}
+
 /// Of a search that did not end; a bound holds whatever was searched.
 void bound_result(const BoundProblem& problem, const MapperOptions& options, MapperResult* result) {
   Guarantee& guarantee = result->guarantee;
   const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
   const bool is_single = options.objectives.size() == 1;
   if (is_single && !may_override_keep(problem, options.constraints))
-    guarantee.bound = std::max(has_gap ? guarantee.bound : 0.0,
-                               objective_bound(options.objectives.front(), problem.bounds));
+    guarantee.bound =
+        std::max(has_gap ? guarantee.bound : 0.0,
+                 objective_bound(options.objectives.front(), bounds_of_space(problem, guarantee)));
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   // What meets the bound is proven. (The two add up the same numbers, each in its own order.)
   constexpr double kRounding = 1e-12;

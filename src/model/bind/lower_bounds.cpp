@@ -67,9 +67,67 @@ double seconds_of(double calls, const Action& action) {
   return calls == 0 || std::isnan(action.throughput) ? 0 : calls / action.throughput;
 }
 
+/// Whether the memory must (may) hold a tensor for an Einsum, whatever inner memories hold.
+struct Hold {
+  bool must = false, may = true;
+};
+
+Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor) {
+  const auto sets = keep_sets(problem, einsum, memory,
+                              std::vector<TensorMask>(problem.arch.components.size(), 0));
+  const KeepRule& rule = problem[einsum].components[memory.index()].keep;
+  if (!sets || !rule.depends_on.empty()) return {};
+  const int local = problem[einsum].local_tensor[tensor.index()];
+  return {(sets->must >> local & 1) != 0, ((sets->must | sets->may) >> local & 1) != 0};
+}
+
+/// What the compute takes from, or hands to, the innermost memory of a tensor: a value for each
+/// point, or for all points that one instance of the memory can serve at the same time. Of memories
+/// that may be that one, the cheapest; nothing where it may be the outermost one, whose traffic is
+/// counted on its own.
+double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
+                      const BoundAccess& access, double points, ComponentId outermost) {
+  const BoundEinsum& einsum = problem[id];
+  const TensorId tensor = einsum.tensors[static_cast<std::size_t>(access.tensor)];
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t p = compute.path.size(); p-- > 0;) {
+    const ComponentId memory = compute.path[p];
+    if (!problem.arch[memory].is_memory()) continue;
+    const Hold hold = hold_of(problem, id, memory, tensor);
+    if (!hold.may) continue;
+    const BoundComponent& bound = einsum.components[memory.index()];
+    const int action = access.is_output ? bound.write_action : bound.read_action;
+    double energy_j = 0;
+    if (memory != outermost && action >= 0) {
+      const Action& found = problem.arch[memory].actions[static_cast<std::size_t>(action)];
+      const double bits = bound.bits_per_value[static_cast<std::size_t>(access.tensor)];
+      const double served =
+          std::max(1.0, einsum.components[compute.component.index()].instances / bound.instances);
+      energy_j = points / served * bits / bits_moved_by(found, bits) * found.energy_j;
+    }
+    least = std::min(least, energy_j);
+    if (hold.must) break;  // or a memory further in is
+  }
+  return std::isfinite(least) ? least : 0;
+}
+
+/// Of tensors that the Einsum touches in one way, within their ranks.
+double operands_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
+                       double points, ComponentId outermost) {
+  const std::vector<BoundAccess>& accesses = problem[id].accesses;
+  double energy_j = 0;
+  for (const BoundAccess& access : accesses) {
+    const auto touches = [&](const BoundAccess& other) { return other.tensor == access.tensor; };
+    if (access.leaves_ranks || std::count_if(accesses.begin(), accesses.end(), touches) > 1)
+      continue;
+    energy_j += operand_energy(problem, id, compute, access, points, outermost);
+  }
+  return energy_j;
+}
+
 /// Time and energy of one Einsum on the compute that is best at each.
 void add_compute_bound(const BoundProblem& problem, EinsumId id, double instances,
-                       CostBounds& bounds) {
+                       std::optional<ComponentId> outermost, CostBounds& bounds) {
   const Einsum& einsum = problem.workload[id];
   if (einsum.is_copy_operation) return;
   double seconds = std::numeric_limits<double>::infinity();
@@ -86,25 +144,13 @@ void add_compute_bound(const BoundProblem& problem, EinsumId id, double instance
     if (component.total_latency) seconds_per_point = 0;  // not a rate
     const double units = problem[id].components[compute.component.index()].instances;
     seconds = std::min(seconds, points * seconds_per_point / units);
-    energy_j = std::min(energy_j, points * energy_per_point);
+    const double operands_j =
+        outermost ? operands_energy(problem, id, compute, points, *outermost) : 0;
+    energy_j = std::min(energy_j, points * energy_per_point + operands_j);
   }
   if (problem[id].computes.empty()) return;
   bounds.compute_s += seconds;
   bounds.energy_floor_j += energy_j;
-}
-
-/// Whether the memory must (may) hold a tensor for an Einsum, whatever inner memories hold.
-struct Hold {
-  bool must = false, may = true;
-};
-
-Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor) {
-  const auto sets = keep_sets(problem, einsum, memory,
-                              std::vector<TensorMask>(problem.arch.components.size(), 0));
-  const KeepRule& rule = problem[einsum].components[memory.index()].keep;
-  if (!sets || !rule.depends_on.empty()) return {};
-  const int local = problem[einsum].local_tensor[tensor.index()];
-  return {(sets->must >> local & 1) != 0, ((sets->must | sets->may) >> local & 1) != 0};
 }
 
 /// Whether all that the access touches passes the memory, wherever the Einsum runs. A copy within
@@ -121,6 +167,24 @@ bool must_pass(const BoundProblem& problem, EinsumId id, ComponentId memory,
   return hold_of(problem, id, memory, access.tensor).must;
 }
 
+/// Of all components that are not power-gated.
+double leaking_power(const BoundProblem& problem) {
+  double power_w = 0;
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
+    const Component& component = problem.arch.components[c];
+    if (component.power_gated || !(component.leak_power_w > 0)) continue;
+    double instances = std::numeric_limits<double>::infinity();
+    for (const BoundEinsum& einsum : problem.einsums)
+      instances = std::min(instances, einsum.components[c].instances);
+    power_w += instances * component.leak_power_w;
+  }
+  return power_w;
+}
+
+double leak_energy(double power_w, const CostBounds& bounds) {
+  return power_w == 0 ? 0 : power_w * std::max(bounds.compute_s, bounds.memory_s);
+}
+
 }  // namespace
 
 CostBounds cost_bounds(const BoundProblem& problem) {
@@ -135,7 +199,7 @@ CostBounds cost_bounds(const BoundProblem& problem) {
     const Einsum& einsum = problem.workload.einsums[e];
     const double instances =
         static_cast<double>(einsum.n_instances) * static_cast<double>(problem.workload.n_instances);
-    add_compute_bound(problem, id, instances, bounds);
+    add_compute_bound(problem, id, instances, outermost, bounds);
     if (!outermost) continue;
     for (const TensorAccess& access : einsum.accesses) {
       const std::size_t t = access.tensor.index();
@@ -171,9 +235,11 @@ CostBounds cost_bounds(const BoundProblem& problem) {
   double read_s = 0, write_s = 0;
   price(bound.read_action, reads, read_s);
   price(bound.write_action, writes, write_s);
-  if (memory.total_latency) return bounds;  // its time is not a sum of rates
-  const bool separate = std::get<Memory>(memory.kind).ports == Ports::kSeparate;
-  bounds.memory_s = separate ? std::max(read_s, write_s) : read_s + write_s;
+  if (!memory.total_latency) {  // else its time is not a sum of rates
+    const bool separate = std::get<Memory>(memory.kind).ports == Ports::kSeparate;
+    bounds.memory_s = separate ? std::max(read_s, write_s) : read_s + write_s;
+  }
+  bounds.energy_floor_j += leak_energy(leaking_power(problem), bounds);
   return bounds;
 }
 
@@ -183,7 +249,10 @@ CostBounds concurrent_bounds(const BoundProblem& problem) {
       std::count_if(components.begin(), components.end(),
                     [](const Component& component) { return component.is_compute(); });
   CostBounds bounds = problem.bounds;
-  bounds.compute_s /= static_cast<double>(std::max<std::ptrdiff_t>(n_computes, 1));
+  if (n_computes < 2) return bounds;
+  bounds.compute_s /= static_cast<double>(n_computes);
+  const double leak_w = leaking_power(problem);
+  bounds.energy_floor_j -= leak_energy(leak_w, problem.bounds) - leak_energy(leak_w, bounds);
   return bounds;
 }
 

@@ -411,9 +411,9 @@ class Summary {
                         si(cost.bounds.compute_s, "s"), si(cost.bounds.memory_s, "s"),
                         times_that(cost.latency_s / roofline)));
     if (cost.bounds.energy_floor_j > 0)
-      field("energy",
-            fmt::format("{}, compute and compulsory traffic{}", si(cost.bounds.energy_floor_j, "J"),
-                        times_that(cost.energy_j / cost.bounds.energy_floor_j)));
+      field("energy", fmt::format("{}: compute with its operands, compulsory traffic, leakage{}",
+                                  si(cost.bounds.energy_floor_j, "J"),
+                                  times_that(cost.energy_j / cost.bounds.energy_floor_j)));
   }
 
   void occupancy(const Cost& cost) {

@@ -63,5 +63,26 @@ arch:
   EXPECT_GT(found->mappings.front().cost.padding_values, 0);
 }
 
+// 16 points take 16 s and 80 J. Of each, the registers give two values at 1 J and take one at 2 J,
+// since no memory further in holds it: 64 J. Main reads 8 + 8 values and writes 4: 20 J. What is not
+// power-gated leaks 3 W for 16 s: 48 J.
+TEST(LowerBounds, CountOperandsAndLeakage) {
+  const auto specs = load_specs_from_text({{"product.yaml", R"yaml(workload:
+  rank_sizes: {M: 2, K: 4, N: 2}
+  bits_per_value: {All: 8}
+  einsums: ["Z[m,n] = A[m,k] * B[k,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf, bits_per_action: 8}, {name: write, energy: 1, throughput: inf, bits_per_action: 8}]}
+  - !Memory {name: Registers, size: inf, leak_power: 3, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf, bits_per_action: 8}, {name: write, energy: 2, throughput: inf, bits_per_action: 8}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 5, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
+  EXPECT_EQ(problem->bounds.energy_floor_j, 80 + 64 + 20 + 48);
+}
+
 }  // namespace
 }  // namespace sluice
