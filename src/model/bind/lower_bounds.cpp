@@ -81,29 +81,37 @@ Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, T
   return {(sets->must >> local & 1) != 0, ((sets->must | sets->may) >> local & 1) != 0};
 }
 
+/// One way in which an Einsum touches a tensor: so many values for so many points, at least.
+struct Operand {
+  const BoundAccess& access;
+  double points = 0, values = 0;
+};
+
 /// What the compute takes from, or hands to, the innermost memory of a tensor: a value for each
 /// point, or for all points that one instance of the memory can serve at the same time. Of memories
-/// that may be that one, the cheapest; nothing where it may be the outermost one, whose traffic is
-/// counted on its own.
+/// that may be that one, the cheapest. At the outermost one the first `values` are left out: they
+/// are its compulsory traffic.
 double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                      const BoundAccess& access, double points, ComponentId outermost) {
+                      const Operand& operand, ComponentId outermost) {
   const BoundEinsum& einsum = problem[id];
-  const TensorId tensor = einsum.tensors[static_cast<std::size_t>(access.tensor)];
+  const auto local = static_cast<std::size_t>(operand.access.tensor);
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t p = compute.path.size(); p-- > 0;) {
     const ComponentId memory = compute.path[p];
     if (!problem.arch[memory].is_memory()) continue;
-    const Hold hold = hold_of(problem, id, memory, tensor);
+    const Hold hold = hold_of(problem, id, memory, einsum.tensors[local]);
     if (!hold.may) continue;
     const BoundComponent& bound = einsum.components[memory.index()];
-    const int action = access.is_output ? bound.write_action : bound.read_action;
+    const int action = operand.access.is_output ? bound.write_action : bound.read_action;
     double energy_j = 0;
-    if (memory != outermost && action >= 0) {
+    if (action >= 0) {
       const Action& found = problem.arch[memory].actions[static_cast<std::size_t>(action)];
-      const double bits = bound.bits_per_value[static_cast<std::size_t>(access.tensor)];
+      const double bits = bound.bits_per_value[local];
       const double served =
           std::max(1.0, einsum.components[compute.component.index()].instances / bound.instances);
-      energy_j = points / served * bits / bits_moved_by(found, bits) * found.energy_j;
+      const double values =
+          std::max(0.0, operand.points / served - (memory == outermost ? operand.values : 0));
+      energy_j = values * bits / bits_moved_by(found, bits) * found.energy_j;
     }
     least = std::min(least, energy_j);
     if (hold.must) break;  // or a memory further in is
@@ -113,14 +121,18 @@ double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompu
 
 /// Of tensors that the Einsum touches in one way, within their ranks.
 double operands_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                       double points, ComponentId outermost) {
-  const std::vector<BoundAccess>& accesses = problem[id].accesses;
+                       double instances, ComponentId outermost) {
+  const Einsum& einsum = problem.workload[id];
+  const double points = iteration_points(einsum) * instances;
   double energy_j = 0;
-  for (const BoundAccess& access : accesses) {
-    const auto touches = [&](const BoundAccess& other) { return other.tensor == access.tensor; };
-    if (access.leaves_ranks || std::count_if(accesses.begin(), accesses.end(), touches) > 1)
-      continue;
-    energy_j += operand_energy(problem, id, compute, access, points, outermost);
+  for (const BoundAccess& access : problem[id].accesses) {
+    const TensorId tensor = problem[id].tensors[static_cast<std::size_t>(access.tensor)];
+    const auto touches = [&](const TensorAccess& other) { return other.tensor == tensor; };
+    const auto& accesses = einsum.accesses;
+    const auto own = std::find_if(accesses.begin(), accesses.end(), touches);
+    if (access.leaves_ranks || std::count_if(own, accesses.end(), touches) != 1) continue;
+    const double values = touched_values(problem.workload, einsum, *own) * instances;
+    energy_j += operand_energy(problem, id, compute, {access, points, values}, outermost);
   }
   return energy_j;
 }
@@ -145,7 +157,7 @@ void add_compute_bound(const BoundProblem& problem, EinsumId id, double instance
     const double units = problem[id].components[compute.component.index()].instances;
     seconds = std::min(seconds, points * seconds_per_point / units);
     const double operands_j =
-        outermost ? operands_energy(problem, id, compute, points, *outermost) : 0;
+        outermost ? operands_energy(problem, id, compute, instances, *outermost) : 0;
     energy_j = std::min(energy_j, points * energy_per_point + operands_j);
   }
   if (problem[id].computes.empty()) return;

@@ -64,8 +64,8 @@ arch:
 }
 
 // 16 points take 16 s and 80 J. Of each, the registers give two values at 1 J and take one at 2 J,
-// since no memory further in holds it: 64 J. Main reads 8 + 8 values and writes 4: 20 J. What is not
-// power-gated leaks 3 W for 16 s: 48 J.
+// since no memory further in holds it: 64 J. Main reads 8 + 8 values and writes 4: 20 J. What is
+// not power-gated leaks 3 W for 16 s: 48 J.
 TEST(LowerBounds, CountOperandsAndLeakage) {
   const auto specs = load_specs_from_text({{"product.yaml", R"yaml(workload:
   rank_sizes: {M: 2, K: 4, N: 2}
