@@ -178,8 +178,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));
-  require_energies(result.problem->arch);
-  require_times(result.problem->arch, *result.options);
+  require_prices(result.problem->arch, *result.options);
   const Mapper& mapper = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
   const auto begin = std::chrono::steady_clock::now();
