@@ -42,7 +42,7 @@ struct TreeLine {
 };
 
 /// In what results differ. All lists have a value for each name, in that order.
-struct Comparison {
+struct ResultComparison {
   std::vector<std::string> names;      ///< of files; `file #2` where one has several mappings
   std::vector<ComparedText> requests;  ///< workload, architecture, objective, options, guarantee …
   ComparedTable totals;                ///< equal ones, too
@@ -52,9 +52,9 @@ struct Comparison {
 
 /// Compares result documents (`sluice.result/1`): the first mapping of each or, of a single one,
 /// all of its mappings. Mistakes: a text that is no such document, one without a priced mapping.
-Result<Comparison> compare_results(const std::vector<NamedText>& documents);
+Result<ResultComparison> compare_results(const std::vector<NamedText>& documents);
 
 /// The comparison as JSON, schema `sluice.comparison/1` (docs/cli.md).
-std::string document_text(const Comparison& comparison);
+std::string document_text(const ResultComparison& comparison);
 
 }  // namespace sluice

@@ -55,7 +55,7 @@ class BoundsRun {
       SpecArguments specs_here = arguments_.specs;
       if (!varied_.name.empty()) specs_here.assignments.push_back(varied_.name + "=" + value);
       const Specs specs = load_with(specs_here);
-      MapperOptions options = search_options(arguments_.options, specs);
+      MapperOptions options = search_options_or_fail(arguments_.options, specs);
       options.objectives = {Objective::kEnergy, Objective::kLatency};
       problems_.push_back(bind_or_fail(specs, specs_here));
       require_time_budget(options);

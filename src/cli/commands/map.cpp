@@ -166,7 +166,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   RunResult result;
   result.command = "map";
   result.diagnostics = specs.warnings;
-  result.options = search_options(arguments.options, specs);
+  result.options = search_options_or_fail(arguments.options, specs);
   result.latency = result.options->policy;
   mapper_or_fail(result.options->mapper);
   if (arguments.why) require_one_objective(*result.options);

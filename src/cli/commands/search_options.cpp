@@ -7,7 +7,8 @@
 
 namespace sluice::cli {
 
-MapperOptions search_options(const std::map<std::string, std::string>& given, const Specs& specs) {
+MapperOptions search_options_or_fail(const std::map<std::string, std::string>& given,
+                                     const Specs& specs) {
   auto options = sluice::search_options(given, specs);
   if (!options) throw Failure(ExitCode::kBadInput, options.error());
   return std::move(*options);

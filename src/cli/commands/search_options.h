@@ -8,7 +8,8 @@
 namespace sluice::cli {
 
 /// As sluice::search_options. Throws Failure with all that is wrong with them.
-MapperOptions search_options(const std::map<std::string, std::string>& given, const Specs& specs);
+MapperOptions search_options_or_fail(const std::map<std::string, std::string>& given,
+                                     const Specs& specs);
 
 /// Throws Failure where there is no mapper of that name.
 const Mapper& mapper_or_fail(const std::string& name);

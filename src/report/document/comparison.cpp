@@ -50,7 +50,7 @@ class Comparer {
     for (const Subject& subject : subjects_) result_.names.push_back(subject.name);
   }
 
-  Comparison run() {
+  ResultComparison run() {
     requests();
     totals();
     sums("energy_by_component", "J", "energy", "component", "energy_j");
@@ -111,7 +111,8 @@ class Comparer {
   void total(const std::string& name, const NumberOf& number_of) {
     ComparedRow row{name, {}};
     for (const Subject& subject : subjects_) row.values.push_back(number_of(subject.mapping));
-    if (std::any_of(row.values.begin(), row.values.end(), [](const auto& v) { return v; }))
+    if (std::any_of(row.values.begin(), row.values.end(),
+                    [](const auto& v) { return v && *v != 0; }))
       result_.totals.rows.push_back(std::move(row));
   }
 
@@ -198,7 +199,7 @@ class Comparer {
   }
 
   std::vector<Subject> subjects_;
-  Comparison result_;
+  ResultComparison result_;
 };
 
 /// The priced mappings of a document; a mistake where there is none.
@@ -231,7 +232,7 @@ Result<std::vector<Subject>> subjects_of(const NamedText& input) {
 
 }  // namespace
 
-Result<Comparison> compare_results(const std::vector<NamedText>& documents) {
+Result<ResultComparison> compare_results(const std::vector<NamedText>& documents) {
   std::vector<Subject> subjects;
   Diagnostics mistakes;
   for (const NamedText& document : documents) {
@@ -257,7 +258,7 @@ Result<Comparison> compare_results(const std::vector<NamedText>& documents) {
   }
 }
 
-std::string document_text(const Comparison& comparison) {
+std::string document_text(const ResultComparison& comparison) {
   using cli::Json;
   const auto table_json = [](const ComparedTable& table) {
     Json rows = Json::array();

@@ -49,7 +49,7 @@ constexpr Total kTotals[] = {
 
 class ComparisonText {
  public:
-  ComparisonText(const Console& console, const Comparison& comparison)
+  ComparisonText(const Console& console, const ResultComparison& comparison)
       : console_(console), comparison_(comparison) {}
 
   std::string text() {
@@ -194,13 +194,13 @@ class ComparisonText {
   }
 
   const Console& console_;
-  const Comparison& comparison_;
+  const ResultComparison& comparison_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string comparison_text(const Console& console, const Comparison& comparison) {
+std::string comparison_text(const Console& console, const ResultComparison& comparison) {
   return ComparisonText(console, comparison).text();
 }
 

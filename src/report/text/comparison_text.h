@@ -8,6 +8,6 @@
 namespace sluice::cli {
 
 /// The comparison for people: what was asked for, totals, the largest differences, loop trees.
-std::string comparison_text(const Console& console, const Comparison& comparison);
+std::string comparison_text(const Console& console, const ResultComparison& comparison);
 
 }  // namespace sluice::cli

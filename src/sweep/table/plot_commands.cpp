@@ -76,6 +76,7 @@ class Plot {
         "set xlabel {} noenhanced\nset ylabel {}\n",
         terminal_of(image), quoted(image), quoted(x.title),
         quoted(y.title) + (y.title.find('^') == std::string::npos ? " noenhanced" : ""));
+    text += "set format y '%.3s%c'\n";
     if (x.is_logarithmic) text += "set logscale x 2\n";
     if (y.is_logarithmic) text += "set logscale y\n";
     std::vector<std::string> parts;

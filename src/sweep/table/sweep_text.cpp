@@ -31,7 +31,7 @@ class SweepText {
     std::vector<std::vector<std::string>> lines = {header()};
     for (const std::size_t row : order) lines.push_back(line(row));
     std::string sides(names_.size(), 'l');
-    sides += "rrrrl";
+    sides += has_areas_ ? "rrrrl" : "rrrl";
     return text_table(sides, lines) + remarks(is_cut);
   }
 
@@ -59,12 +59,16 @@ class SweepText {
           }))
         names_.emplace_back(name);
     names_.insert(names_.end(), table_.varied.begin(), table_.varied.end());
+    for (std::size_t row = 0; row < table_.rows.size(); ++row)
+      has_areas_ = has_areas_ || cell(row, "area_m2").number;
   }
 
   std::vector<std::string> header() const {
     std::vector<std::string> line;
     for (const std::string& name : names_) line.push_back(printable_text(name));
-    for (const char* name : {"energy", "latency", "EDP", "area", ""}) line.emplace_back(name);
+    for (const char* name : {"energy", "latency", "EDP"}) line.emplace_back(name);
+    if (has_areas_) line.emplace_back("area");
+    line.emplace_back();
     return line;
   }
 
@@ -83,8 +87,8 @@ class SweepText {
     add("latency_s", "s");
     add("edp_js", console_.ascii ? "J*s" : "J·s");
     const auto& area = cell(row, "area_m2").number;
-    line.push_back(area ? fmt::format("{:.3g} {}", *area * 1e6, console_.ascii ? "mm2" : "mm²")
-                        : "");
+    const char* unit = console_.ascii ? "mm2" : "mm²";
+    if (has_areas_) line.push_back(area ? fmt::format("{:.3g} {}", *area * 1e6, unit) : "");
     line.push_back(remark(row));
     return line;
   }
@@ -115,6 +119,7 @@ class SweepText {
   const SweepTable& table_;
   std::size_t objective_;
   std::vector<std::string> names_;
+  bool has_areas_ = false;
 };
 
 }  // namespace

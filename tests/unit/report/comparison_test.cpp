@@ -33,7 +33,7 @@ std::string marks(const std::vector<TreeLine>& lines) {
   return text;
 }
 
-const ComparedTable& table(const Comparison& comparison, const std::string& name) {
+const ComparedTable& table(const ResultComparison& comparison, const std::string& name) {
   for (const ComparedTable& table : comparison.tables)
     if (table.name == name) return table;
   throw std::out_of_range(name);

@@ -130,7 +130,7 @@ design:
   workloads: [w.yaml, {workload: w.yaml, set: {M: 32}, weight: 3}]
   architecture: a.yaml
   variables: {BUFFER: 32B..512B:x2, arch.MAC.lane.fanout: [1, 2]}
-  budgets: {area: 2 mm^2, power: 3 W}
+  budgets: {area: 2 mm2, power: 3 W}
   options: {objective: energy}
 )"),
                                    {});
