@@ -33,7 +33,9 @@ std::vector<std::pair<std::string, std::string>> rates_text(const Console& conso
   add(known.operations_per_j, "OPS/W");
   add(known.power_w, "W");
   std::vector<std::pair<std::string, std::string>> fields;
-  if (!parts.empty()) fields.emplace_back("rate", fmt::format("{}", fmt::join(parts, ", ")));
+  if (!parts.empty())
+    fields.emplace_back(known.operations_per_s ? "rate" : "power",
+                        fmt::format("{}", fmt::join(parts, ", ")));
   if (cost.area_m2) fields.emplace_back("area", area_text(console, problem.arch, *cost.area_m2));
   return fields;
 }
@@ -52,9 +54,12 @@ std::string roofline_text(const Console& console, const BoundProblem& problem, c
   constexpr double kBitsOfByte = 8;
   const auto roof = efficiency(problem, cost).roofline;
   if (!roof) return "";
-  return fmt::format("{:.3g} operations/B of {} (ridge {:.3g}), bound by {}: {} of the roof, {}",
-                     roof->operations_per_bit * kBitsOfByte, problem.arch[roof->memory].name,
-                     roof->ridge_operations_per_bit * kBitsOfByte,
+  const auto intensity = [](double operations_per_bit) {
+    return human_count(operations_per_bit * kBitsOfByte);
+  };
+  return fmt::format("{} operations/B of {} (ridge {}), bound by {}: {} of the roof, {}",
+                     intensity(roof->operations_per_bit), problem.arch[roof->memory].name,
+                     intensity(roof->ridge_operations_per_bit),
                      roof->is_compute_bound() ? "compute" : "memory",
                      human_percent(roof->operations_per_s / roof->roof_operations_per_s),
                      human_si(roof->roof_operations_per_s, "OPS", console.ascii));

@@ -76,7 +76,7 @@ TEST(Comparison, RefusesWhatIsNoResult) {
   EXPECT_EQ(message(R"({"schema": "sluice.result/1", "status": "no_mapping", "mappings": []})"),
             "this result has no mapping with a price (status no_mapping)");
   EXPECT_THAT(
-      message(R"({"schema": "sluice.result/1", "mappings": [{"energy_j": 1, "energy": [3]}]})"),
+      message(R"({"schema": "sluice.result/1", "mappings": [{"energy_j": 1, "efficiency": 3}]})"),
       HasSubstr("damaged"));
   EXPECT_FALSE(compare_results({{"one", good}}));
 }

@@ -59,7 +59,7 @@ double exhaustive(const DesignRequest& request, const SmallSpecs& specs) {
   return least;
 }
 
-void expect_best(const DesignRequest& request, const SmallSpecs& specs) {
+void expect_best(const DesignRequest& request, const SmallSpecs& specs, std::size_t most_looks) {
   const auto result = design_search(request, {}, {});
   ASSERT_TRUE(result) << to_string(result.error());
   EXPECT_TRUE(result->is_proven);
@@ -70,14 +70,14 @@ void expect_best(const DesignRequest& request, const SmallSpecs& specs) {
     return;
   }
   EXPECT_NEAR(result->best->objective / least, 1, 1e-12);
-  EXPECT_LT(result->n_looks, 20u);  // half of them
+  EXPECT_LE(result->n_looks, most_looks);
 }
 
 TEST(Design, IsTheBestOfAllForEveryObjective) {
   const SmallSpecs specs;
   for (const char* objective : {"energy", "latency", "edp"}) {
     SCOPED_TRACE(objective);
-    expect_best(request_of(specs, objective), specs);
+    expect_best(request_of(specs, objective), specs, 13);  // a third of the designs
   }
 }
 
@@ -87,7 +87,7 @@ TEST(Design, KeepsToABudgetOfArea) {
   for (const double buffers : {40, 150, 300}) {  // 1e-9 m² a byte, and 1e-8 m² each lane
     SCOPED_TRACE(buffers);
     request.area_budget_m2 = buffers * 1e-9;
-    expect_best(request, specs);
+    expect_best(request, specs, 13);
   }
   request.area_budget_m2 = 1e-9;
   const auto none = design_search(request, {}, {});
@@ -105,7 +105,7 @@ TEST(Design, KeepsToABudgetOfPower) {
   for (const double share : {0.9, 0.5, 0.001}) {
     SCOPED_TRACE(share);
     request.power_budget_w = share * power;
-    expect_best(request, specs);
+    expect_best(request, specs, 40);  // what the best mapping draws is known only after its search
   }
 }
 

@@ -27,9 +27,9 @@ arch:
   nodes:
   - !Memory {name: DRAM, size: inf, tensors: {keep: All}, area: 0,
              actions: [{name: read, energy: 10 pJ/bit, throughput: 8 GB/s}, {name: write, energy: 10 pJ/bit, throughput: 8 GB/s}]}
-  - !Memory {name: Buffer, size: BUFFER, tensors: {keep: All}, area: BUFFER / 8 * 1e-9 m2, leak_power: 1 uW,
-             actions: [{name: read, energy: 0.01 * sqrt(BUFFER) * 1 pJ/bit, throughput: 16 GB/s},
-                       {name: write, energy: 0.01 * sqrt(BUFFER) * 1 pJ/bit, throughput: 16 GB/s}]}
+  - !Memory {name: Buffer, size: BUFFER, tensors: {keep: All}, area: BUFFER / 1 B * 1e-9 m2, leak_power: 1 uW,
+             actions: [{name: read, energy: 0.01 * sqrt(BUFFER / 1 bit) * 1 pJ/bit, throughput: 16 GB/s},
+                       {name: write, energy: 0.01 * sqrt(BUFFER / 1 bit) * 1 pJ/bit, throughput: 16 GB/s}]}
   - !Compute {name: MAC, area: 1e-8 m2, spatial: [{name: lane, fanout: 4}],
               actions: [{name: compute, energy: 0.5 pJ, throughput: 1 GHz}]}
 )";

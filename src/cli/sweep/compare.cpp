@@ -1,9 +1,9 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/commands/commands.h"
 #include "cli/io/failure.h"
 #include "cli/io/scheme_lines.h"
-#include "commands.h"
 #include "report/text/comparison_text.h"
 #include "sluice/report/comparison.h"
 

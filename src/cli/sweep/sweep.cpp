@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/commands/commands.h"
 #include "cli/io/failure.h"
 #include "cli/io/gnuplot.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/output_folder.h"
-#include "commands.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/sweep/sweep_table.h"
 #include "sweep/table/sweep_text.h"

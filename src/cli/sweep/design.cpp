@@ -3,13 +3,11 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/commands/commands.h"
+#include "cli/commands/publish.h"
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/output_folder.h"
-#include "commands.h"
-#include "publish.h"
-#include "sluice/mapper/mapper.h"
-#include "sluice/support/human_units.h"
 #include "sluice/sweep/design.h"
 #include "sweep/design/design_text.h"
 
