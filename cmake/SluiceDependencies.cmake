@@ -8,6 +8,8 @@ find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(spdlog REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_path(SLUICE_XXHASH_DIR xxhash.h REQUIRED)  # a header alone
 if(SLUICE_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)

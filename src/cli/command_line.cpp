@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <ostream>
+#include <thread>
 
 #include "cli/commands/commands.h"
 #include "cli/io/failure.h"
@@ -38,6 +39,8 @@ struct ParsedArguments {
   bool as_directives = false;
   std::string vary;
   std::string energy_file;
+  SweepArguments sweep;
+  DesignArguments design;
   std::uint64_t seed = 0;
   bool why = false;
   bool yaml = false;
@@ -187,6 +190,9 @@ class CommandLine {
     add_bounds();
     add_evaluate();
     add_execute();
+    add_sweep();
+    add_design();
+    add_compare();
     add_import();
     add_check();
     add_show();
@@ -356,6 +362,91 @@ class CommandLine {
       return run_execute({parsed.specs, parsed.output.json, parsed.trace, parsed.seed,
                           parsed.inputs, parsed.outputs, progress_style(parsed.progress, console)},
                          console);
+    };
+  }
+
+  void add_sweep() {
+    CLI::App& command = *app_.add_subcommand(
+        "sweep", "Search many variants of specs, and keep what was found in a database");
+    add_specs(command, "WORKLOAD ARCH", parsed_);
+    repeat(command
+               .add_option("--vary", parsed_.sweep.vary,
+                           "Values of a variable or field: NAME=16KiB..64MiB:x2, NAME=1..9:+2, "
+                           "NAME=1,2,8; several options make a grid")
+               ->type_name("NAME=VALUES"));
+    command
+        .add_option("-o,--output", parsed_.output.folder,
+                    "Keep the runs in this SQLite file, and search only what it does not have")
+        ->type_name("FILE");
+    command.add_option("--jobs", parsed_.sweep.jobs, "Searches at a time")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("")
+        ->default_str("one a processor");
+    command.add_option("--csv", parsed_.sweep.csv, "Write a table of all runs")->type_name("FILE");
+    repeat(command
+               .add_option("--plot", parsed_.sweep.plots,
+                           "Plot column Y over column X into FILE (.svg, .png, .pdf; default: the "
+                           "database's name with .svg)")
+               ->type_name("X,Y[,FILE]"));
+    command.add_flag("--json", parsed_.output.json,
+                     "Print the document, and nothing else, on standard output");
+    add_ascii(command, parsed_);
+    add_constraints(command);
+    add_progress(command);
+    add_search_options(command, parsed_);
+    commands_["sweep"] = [&command](const ParsedArguments& parsed, const Console& console) {
+      SweepArguments arguments = parsed.sweep;
+      arguments.specs = specs_with_constraints(parsed);
+      arguments.output = parsed.output;
+      arguments.options = given_options(parsed, command);
+      arguments.progress = progress_style(parsed.progress, console);
+      if (command.count("--jobs") == 0)
+        arguments.jobs = std::max(1u, std::thread::hardware_concurrency());
+      return run_sweep_command(arguments, console);
+    };
+  }
+
+  void add_design() {
+    CLI::App& command = *app_.add_subcommand(
+        "design", "Find the best sizes, fanouts and bandwidths within budgets of area and power");
+    command.add_option("DESIGN", parsed_.design.file, "A file with a `design:` section")
+        ->required()
+        ->option_text(" ");
+    repeat(command
+               .add_option("--set", parsed_.specs.assignments,
+                           "Set a variable of the specs, or any field by its path")
+               ->type_name("NAME=VALUE"));
+    command
+        .add_option("-o,--output", parsed_.output.folder,
+                    "Write result.json, arch.yaml and a mapping for each workload into this folder")
+        ->type_name("DIR");
+    command.add_flag("--json", parsed_.output.json,
+                     "Print the document, and nothing else, on standard output");
+    add_ascii(command, parsed_);
+    add_progress(command);
+    add_search_options(command, parsed_, {"top"});
+    commands_["design"] = [&command](const ParsedArguments& parsed, const Console& console) {
+      DesignArguments arguments = parsed.design;
+      arguments.assignments = parsed.specs.assignments;
+      arguments.output = parsed.output;
+      arguments.options = given_options(parsed, command);
+      arguments.progress = progress_style(parsed.progress, console);
+      return run_design(arguments, console);
+    };
+  }
+
+  void add_compare() {
+    CLI::App& command = *app_.add_subcommand("compare", "Say in what results differ");
+    command
+        .add_option("RESULT", parsed_.specs.names,
+                    "Result documents, or folders that -o wrote; of a single one its mappings")
+        ->required()
+        ->option_text(" ");
+    command.add_flag("--json", parsed_.output.json,
+                     "Print the document, and nothing else, on standard output");
+    add_ascii(command, parsed_);
+    commands_["compare"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_compare({parsed.specs.names, parsed.output.json}, console);
     };
   }
 

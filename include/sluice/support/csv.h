@@ -33,4 +33,7 @@ struct CsvTable {
 Result<CsvTable> read_csv(const std::string& text, const std::string& file,
                           const std::vector<std::string>& required_columns);
 
+/// A value as a cell: quoted where it has a comma, a quotation mark or a line's end.
+std::string csv_cell(const std::string& text);
+
 }  // namespace sluice

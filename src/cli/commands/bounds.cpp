@@ -9,7 +9,6 @@
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/output_folder.h"
-#include "cli/io/value_range.h"
 #include "commands.h"
 #include "publish.h"
 #include "replaced_result.h"
@@ -18,6 +17,7 @@
 #include "search_options.h"
 #include "sluice/mapper/least_costs.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/sweep/varied_field.h"
 
 namespace sluice::cli {
 namespace {
@@ -26,7 +26,7 @@ class BoundsRun {
  public:
   BoundsRun(const BoundsArguments& arguments, const Console& console)
       : arguments_(arguments), console_(console), progress_(console, arguments.progress) {
-    if (!arguments.vary.empty()) varied_ = varied_field(arguments.vary);
+    if (!arguments.vary.empty()) varied_ = value_or_fail(varied_field(arguments.vary));
     report_.varied = varied_.name;
     if (arguments.vary.empty()) varied_.values = {""};
   }
@@ -55,12 +55,11 @@ class BoundsRun {
       SpecArguments specs_here = arguments_.specs;
       if (!varied_.name.empty()) specs_here.assignments.push_back(varied_.name + "=" + value);
       const Specs specs = load_with(specs_here);
-      MapperOptions options = search_options(arguments_.options, specs);
+      MapperOptions options = search_options_or_fail(arguments_.options, specs);
       options.objectives = {Objective::kEnergy, Objective::kLatency};
       problems_.push_back(bind_or_fail(specs, specs_here));
       require_time_budget(options);
-      require_energies(problems_.back().arch);
-      require_times(problems_.back().arch, options);
+      require_prices(problems_.back().arch, options);
       options_.push_back(std::move(options));
       for (const Diagnostic& warning : specs.warnings)
         if (std::none_of(

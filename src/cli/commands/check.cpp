@@ -11,7 +11,10 @@
 #include "constrained.h"
 #include "report/document/result_document.h"
 #include "report/text/console.h"
+#include "sluice/sweep/design.h"
 #include "support/printable_text.h"
+#include "sweep/design/design_grid.h"
+#include "sweep/plan/section_file.h"
 
 namespace sluice::cli {
 namespace {
@@ -61,12 +64,33 @@ Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem
   return mistakes;
 }
 
+/// Of a file with a sweep or designs: how many variants of specs it has, all without a mistake.
+std::optional<std::string> contents_of_variants(const SpecArguments& arguments) {
+  const std::vector<std::string> files = resolve_files(arguments.names);
+  if (files.empty()) return std::nullopt;
+  const LoadOptions options = load_options(arguments);
+  if (has_section(files.front(), "sweep")) {
+    const auto request = value_or_fail(read_sweep(files.front(), options));
+    const auto plan = value_or_fail(plan_sweep(request, options));
+    return counted(plan.points.size(), "point") + " of a sweep";
+  }
+  if (!has_section(files.front(), "design")) return std::nullopt;
+  const auto request = value_or_fail(read_design(files.front(), options));
+  const auto grid = value_or_fail(design_grid(request, options));
+  return fmt::format("{}, {}", counted(grid.designs.size(), "design"),
+                     counted(grid.workloads.size(), "workload"));
+}
+
 }  // namespace
 
 ExitCode run_check(const CheckArguments& arguments, const Console& console) {
-  const Specs specs = load(arguments.specs);
   RunResult result;
   result.command = "check";
+  if (const auto variants = contents_of_variants(arguments.specs)) {
+    console.out << (arguments.json ? document_text(result) : "ok: " + *variants + "\n");
+    return ExitCode::kSuccess;
+  }
+  const Specs specs = load(arguments.specs);
   result.diagnostics = specs.warnings;
   if (specs.workload && specs.arch) {
     result.problem = bind_or_fail(specs, arguments.specs);

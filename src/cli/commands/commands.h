@@ -74,6 +74,37 @@ struct ExecuteArguments {
 /// should and the model agrees, or not. Without a mapping, evaluates the workload plainly.
 ExitCode run_execute(const ExecuteArguments& arguments, const Console& console);
 
+struct SweepArguments {
+  SpecArguments specs;  ///< workload and architecture, or one file with a `sweep:` section
+  OutputArguments output;
+  std::vector<std::string> vary;               ///< `NAME=VALUES` each
+  std::map<std::string, std::string> options;  ///< search options given as flags, by name
+  std::size_t jobs = 1;
+  std::string csv;                 ///< file; empty: none
+  std::vector<std::string> plots;  ///< `X,Y` or `X,Y,FILE` each
+  ProgressStyle progress = ProgressStyle::kNone;
+};
+/// Searches every point of a sweep that the database (`output.folder`, here a file) does not have.
+/// Exit: found, no legal mapping at any point, interrupted.
+ExitCode run_sweep_command(const SweepArguments& arguments, const Console& console);
+
+struct DesignArguments {
+  std::string file;                      ///< with a `design:` section
+  std::vector<std::string> assignments;  ///< `--set NAME=VALUE`
+  OutputArguments output;
+  std::map<std::string, std::string> options;  ///< search options given as flags, by name
+  ProgressStyle progress = ProgressStyle::kNone;
+};
+/// Finds the best design of a grid. Exit: found, none within the budgets, interrupted.
+ExitCode run_design(const DesignArguments& arguments, const Console& console);
+
+struct CompareArguments {
+  std::vector<std::string> results;  ///< result documents, or folders that `-o` wrote
+  bool json = false;
+};
+/// Says in what results differ.
+ExitCode run_compare(const CompareArguments& arguments, const Console& console);
+
 struct ImportArguments {
   std::vector<std::string> files;        ///< of one job of another tool
   std::vector<std::string> assignments;  ///< `--set NAME=VALUE`: variables of templates

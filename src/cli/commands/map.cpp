@@ -166,7 +166,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   RunResult result;
   result.command = "map";
   result.diagnostics = specs.warnings;
-  result.options = search_options(arguments.options, specs);
+  result.options = search_options_or_fail(arguments.options, specs);
   result.latency = result.options->policy;
   mapper_or_fail(result.options->mapper);
   if (arguments.why) require_one_objective(*result.options);
@@ -178,8 +178,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));
-  require_energies(result.problem->arch);
-  require_times(result.problem->arch, *result.options);
+  require_prices(result.problem->arch, *result.options);
   const Mapper& mapper = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
   const auto begin = std::chrono::steady_clock::now();

@@ -4,13 +4,6 @@
 
 namespace sluice::cli {
 
-Diagnostic error_without_place(const std::string& message, const std::string& hint) {
-  Diagnostic diagnostic;
-  diagnostic.message = message;
-  diagnostic.hint = hint;
-  return diagnostic;
-}
-
 Diagnostic error_about_file(const std::string& file, const std::string& message,
                             const std::string& hint) {
   Diagnostic diagnostic = error_without_place(message, hint);

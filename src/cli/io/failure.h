@@ -2,15 +2,14 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "exit_code.h"
 #include "report/document/result_document.h"
 #include "sluice/support/diagnostic.h"
+#include "sluice/support/failed.h"
 
 namespace sluice::cli {
-
-/// An error that belongs to no place in a file.
-Diagnostic error_without_place(const std::string& message, const std::string& hint = "");
 
 /// An error about a whole file.
 Diagnostic error_about_file(const std::string& file, const std::string& message,
@@ -38,5 +37,12 @@ class Failure : public std::runtime_error {
   ExitCode code_;
   Diagnostics diagnostics_;
 };
+
+/// The value of an outcome. Throws Failure with all that is wrong where there is none.
+template <class Value>
+Value value_or_fail(Result<Value> outcome) {
+  if (!outcome) throw Failure(outcome.error());
+  return std::move(*outcome);
+}
 
 }  // namespace sluice::cli

@@ -159,13 +159,18 @@ void take_directives(const SpecArguments& arguments, Specs& specs) {
 
 }  // namespace
 
-Specs load(const SpecArguments& arguments) {
-  const std::vector<std::string> files = resolve_files(arguments.names);
+LoadOptions load_options(const SpecArguments& arguments) {
   LoadOptions options;
-  options.variables = variables_of(arguments.assignments);
   for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder, kComponentFolder})
     options.library_dirs.push_back((library_dir() / folder).string());
   if (arguments.is_training) options.training = arguments.training;
+  return options;
+}
+
+Specs load(const SpecArguments& arguments) {
+  const std::vector<std::string> files = resolve_files(arguments.names);
+  LoadOptions options = load_options(arguments);
+  options.variables = variables_of(arguments.assignments);
   Result<Specs> specs = load_specs(files, options);
   if (!specs) throw Failure(specs.error());
   name_after_files(*specs, files);

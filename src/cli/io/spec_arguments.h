@@ -26,6 +26,9 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
 /// read.
 std::vector<std::string> resolve_files(const std::vector<std::string>& names);
 
+/// Where names are looked up, and what becomes of the workload; no variables.
+LoadOptions load_options(const SpecArguments& arguments);
+
 /// Reads and merges all files; directives are the mapping. A workload or architecture without a
 /// name gets that of its file. Throws Failure with every diagnostic.
 Specs load(const SpecArguments& arguments);

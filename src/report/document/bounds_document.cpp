@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sluice/support/csv.h"
 #include "sluice/support/version.h"
 
 namespace sluice::cli {
@@ -43,13 +44,6 @@ Json space_to_json(const Guarantee& guarantee) {
           {"leaves_out", limits_to_json(guarantee.leaves_out)}};
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 }  // namespace
 
 Json bounds_document(const BoundsReport& report) {
@@ -81,13 +75,13 @@ Json bounds_document(const BoundsReport& report) {
 }
 
 std::string bounds_csv(const BoundsReport& report) {
-  std::string text = csv_field(report.varied.empty() ? "value" : report.varied);
+  std::string text = csv_cell(report.varied.empty() ? "value" : report.varied);
   for (const char* how : {"alone", "fused"})
     for (const Number& number : kNumbers)
       text += fmt::format(",{0}_{1},{0}_{1}_bound", how, number.name);
   text += '\n';
   for (const BoundsPoint& point : report.points) {
-    text += csv_field(point.value);
+    text += csv_cell(point.value);
     for (const bool fused : {false, true})
       for (const Number& number : kNumbers) {
         if (!point.least) {

@@ -9,6 +9,7 @@
 #include "mapper/request/search_space.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/model/efficiency.h"
 #include "sluice/support/error.h"
 #include "sluice/support/machine_memory.h"
 #include "sluice/support/version.h"
@@ -102,6 +103,34 @@ Json breakdown_or_null(const LatencyBreakdown& parts) {
   return result;
 }
 
+Json utilisation_rows(const std::vector<Utilisation>& utilisation, const Arch& arch) {
+  Json rows = Json::array();
+  for (const Utilisation& row : utilisation)
+    rows.push_back({{"component", arch[row.component].name},
+                    {"of_peak", number_or_null(row.of_peak)},
+                    {"busy", number_or_null(row.busy)}});
+  return rows;
+}
+
+Json roofline_to_json(const std::optional<Roofline>& roofline, const Arch& arch) {
+  if (!roofline) return nullptr;
+  return {{"component", arch[roofline->memory].name},
+          {"operations_per_bit", roofline->operations_per_bit},
+          {"ridge_operations_per_bit", roofline->ridge_operations_per_bit},
+          {"operations_per_s", roofline->operations_per_s},
+          {"roof_operations_per_s", roofline->roof_operations_per_s},
+          {"bound_by", roofline->is_compute_bound() ? "compute" : "memory"}};
+}
+
+Json efficiency_to_json(const Efficiency& efficiency, const Arch& arch) {
+  return {{"operations", finite_or_null(efficiency.operations)},
+          {"operations_per_s", number_or_null(efficiency.operations_per_s)},
+          {"operations_per_j", number_or_null(efficiency.operations_per_j)},
+          {"power_w", number_or_null(efficiency.power_w)},
+          {"utilisation", utilisation_rows(efficiency.utilisation, arch)},
+          {"roofline", roofline_to_json(efficiency.roofline, arch)}};
+}
+
 Json cost_to_json(const Cost& cost, const BoundProblem& problem) {
   return {{"energy_j", finite_or_null(cost.energy_j)},
           {"latency_s", finite_or_null(cost.latency_s)},
@@ -110,6 +139,7 @@ Json cost_to_json(const Cost& cost, const BoundProblem& problem) {
           {"edp_js", finite_or_null(cost.edp_js())},
           {"area_m2", number_or_null(cost.area_m2)},
           {"leak_energy_j", finite_or_null(cost.leak_energy_j)},
+          {"efficiency", efficiency_to_json(efficiency(problem, cost), problem.arch)},
           {"energy", energy_rows(cost, problem)},
           {"latency", latency_rows(cost, problem)},
           {"collectives", collective_rows(cost, problem)},

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cost_shares.h"
+#include "efficiency_text.h"
 #include "mapper/request/idle_constraints.h"
 #include "mapper/request/search_space.h"
 #include "report/document/disagreements.h"
@@ -18,6 +19,7 @@
 #include "sluice/support/human_units.h"
 #include "support/printable_text.h"
 #include "text_bars.h"
+#include "text_table.h"
 #include "why_text.h"
 
 namespace sluice::cli {
@@ -96,22 +98,37 @@ class Summary {
 
   void table_of_mappings() {
     heading(fmt::format("{} mappings", result_.outcomes.size()));
-    line("   #      energy     latency         EDP");
-    std::size_t number = 0;
-    for (const MappingOutcome& outcome : result_.outcomes) {
-      if (++number > kMappingsInTable) break;
-      if (outcome.cost)
-        line(fmt::format("{:4}{}{}{}", number, pad_left(si(outcome.cost->energy_j, "J"), 12),
-                         pad_left(si(outcome.cost->latency_s, "s"), 12),
-                         pad_left(edp(outcome.cost->edp_js()), 12)));
-      else
-        line(fmt::format("{:4}     {}", number,
-                         is_unpriced(outcome.cost.error()) ? "cannot be priced yet" : "illegal"));
+    const std::vector<std::string> files = files_of_mappings();
+    std::vector<std::vector<std::string>> rows = {{"#", "energy", "latency", "EDP"}};
+    if (!files.empty()) rows.front().emplace_back("file");
+    for (std::size_t m = 0; m < std::min(kMappingsInTable, result_.outcomes.size()); ++m) {
+      const auto& cost = result_.outcomes[m].cost;
+      std::vector<std::string> row = {std::to_string(m + 1)};
+      for (const std::string& price :
+           cost
+               ? std::vector{si(cost->energy_j, "J"), si(cost->latency_s, "s"), edp(cost->edp_js())}
+               : std::vector<std::string>{is_unpriced(cost.error()) ? "not priced yet" : "illegal",
+                                          "", ""})
+        row.push_back(price);
+      if (!files.empty()) row.push_back(files[m]);
+      rows.push_back(std::move(row));
     }
+    text_ += text_table(files.empty() ? "rrrr" : "rrrrl", rows);
     if (result_.outcomes.size() > kMappingsInTable)
       line(fmt::format("   and {} more in the result document (-o DIR or --json)",
                        result_.outcomes.size() - kMappingsInTable));
     if (result_.guarantee) line("\nThe first of them:");
+  }
+
+  /// The file that each mapping stands in; nothing where they were not read from files.
+  std::vector<std::string> files_of_mappings() const {
+    std::vector<std::string> files;
+    for (const MappingOutcome& outcome : result_.outcomes) {
+      if (outcome.places.empty()) return {};
+      const SourceLocation& place = outcome.places.front().location;
+      files.push_back(printable_text(fmt::format("{}:{}", place.file, place.line)));
+    }
+    return files;
   }
 
   void details(const MappingOutcome& outcome) {
@@ -128,6 +145,7 @@ class Summary {
         latency_by_part(*outcome.cost);
         if (result_.latency == LatencyPolicy::kStaged) stalls(outcome.mapping, *outcome.cost);
       }
+      utilisation(*outcome.cost);
       bounds(*outcome.cost);
       occupancy(*outcome.cost);
       sources();
@@ -171,6 +189,7 @@ class Summary {
                              : ""));
     field("latency", inked(console_, Ink::kBold, latency) + policy_remark());
     field("EDP", inked(console_, Ink::kBold, edp(cost.edp_js())));
+    for (const auto& [name, value] : rates_text(console_, problem_, cost)) field(name, value);
     if (result_.status == RunStatus::kInterrupted)
       field("found", inked(console_, Ink::kYellow, "interrupted: the best so far") + orders());
     const bool is_known = result_.status != RunStatus::kInterrupted ||
@@ -401,6 +420,13 @@ class Summary {
                        row.times == 1 ? "" : "s");
   }
 
+  void utilisation(const Cost& cost) {
+    const std::string bars = utilisation_bars(console_, problem_, cost);
+    if (bars.empty()) return;
+    heading("Utilisation", "work of all instances / what they could do in that time");
+    text_ += bars;
+  }
+
   void bounds(const Cost& cost) {
     const double roofline = std::max(cost.bounds.compute_s, cost.bounds.memory_s);
     heading("Bounds", "that no mapping can beat");
@@ -414,6 +440,8 @@ class Summary {
       field("energy", fmt::format("{}: compute with its operands, compulsory traffic, leakage{}",
                                   si(cost.bounds.energy_floor_j, "J"),
                                   times_that(cost.energy_j / cost.bounds.energy_floor_j)));
+    if (const std::string text = roofline_text(console_, problem_, cost); !text.empty())
+      field("roofline", text);
   }
 
   void occupancy(const Cost& cost) {

@@ -35,8 +35,9 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
   EXPECT_EQ(
       keys_of(document["mappings"][0]),
       (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",
-            "leak_energy_j", "energy", "latency", "collectives", "collective_latency", "occupancy",
-            "bounds", "fusion_groups", "unpriced_merge_values", "padding_values", "mapping"}));
+            "leak_energy_j", "efficiency", "energy", "latency", "collectives", "collective_latency",
+            "occupancy", "bounds", "fusion_groups", "unpriced_merge_values", "padding_values",
+            "mapping"}));
 }
 
 TEST(ResultDocument, SaysHowFarAGapIs) {

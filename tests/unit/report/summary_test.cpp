@@ -122,7 +122,7 @@ TEST(Summary, ListsSeveralMappingsAsATable) {
   result.outcomes.push_back(result.outcomes.front());
   const std::string text = summary_text(plain_console(), result);
   EXPECT_THAT(text, HasSubstr("2 mappings"));
-  EXPECT_THAT(text, HasSubstr("   2      3.75 J      500 ms    1.88 J·s\n"));
+  EXPECT_THAT(text, HasSubstr("  2  3.75 J   500 ms  1.88 J·s\n"));
 }
 
 }  // namespace

@@ -1,0 +1,105 @@
+#include "design_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "relaxed_arch.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/support/failed.h"
+#include "sweep/store/content_key.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kMostDesigns = 10'000;
+
+class GridReader {
+ public:
+  GridReader(const DesignRequest& request, const LoadOptions& options)
+      : request_(request), options_(options) {
+    sweep_.settings = request.settings;
+    sweep_.options = request.options;
+  }
+
+  Result<DesignGrid> run() {
+    if (request_.workloads.empty()) return failed("the design search names no workload");
+    double n_designs = 1;
+    for (const VariedField& variable : request_.variables)
+      n_designs *= static_cast<double>(variable.values.size());
+    if (n_designs > kMostDesigns)
+      return failed(fmt::format("there are {:.0f} designs, more than {}", n_designs, kMostDesigns),
+                    "take larger steps, or leave variables out");
+    std::vector<std::size_t> index(request_.variables.size(), 0);
+    do {
+      if (auto added = add(index); !added) return tl::unexpected(std::move(added.error()));
+    } while (advance(index));
+    return std::move(grid_);
+  }
+
+ private:
+  /// The next place of the grid, the last variable fastest; false after the last place.
+  bool advance(std::vector<std::size_t>& index) const {
+    for (std::size_t v = index.size(); v-- > 0;) {
+      if (++index[v] < request_.variables[v].values.size()) return true;
+      index[v] = 0;
+    }
+    return false;
+  }
+
+  Result<void> add(const std::vector<std::size_t>& index) {
+    GridDesign design;
+    design.index = index;
+    for (std::size_t v = 0; v < index.size(); ++v)
+      design.settings.emplace_back(request_.variables[v].name,
+                                   request_.variables[v].values[index[v]]);
+    for (const DesignWorkload& workload : request_.workloads)
+      if (auto added = add(workload, &design); !added) return added;
+    if (request_.area_budget_m2 && !design.area_m2)
+      return failed("there is a budget of area, and no component has an area",
+                    "give components an area, or a component_class that knows it");
+    grid_.designs.push_back(std::move(design));
+    return {};
+  }
+
+  Result<void> add(const DesignWorkload& workload, GridDesign* design) {
+    SweepPoint point;
+    point.files = {workload.file};
+    if (!request_.architecture.empty()) point.files.push_back(request_.architecture);
+    point.files.insert(point.files.end(), request_.files.begin(), request_.files.end());
+    point.settings = workload.settings;
+    point.settings.insert(point.settings.end(), design->settings.begin(), design->settings.end());
+    auto inputs = sweep_inputs(sweep_, point, options_);
+    if (!inputs) return tl::unexpected(std::move(inputs.error()));
+    if (inputs->options.objectives.size() != 1 || inputs->options.resource_usage)
+      return failed("a design search needs exactly one objective");
+    const BoundProblem& problem = inputs->problem;
+    if (problem.area_m2) design->area_m2 = std::max(design->area_m2.value_or(0), *problem.area_m2);
+    design->bound +=
+        workload.weight * objective_bound(inputs->options.objectives.front(), problem.bounds);
+    design->skeletons.push_back(
+        content_key(arch_skeleton(problem.arch) + to_yaml(problem.workload) +
+                    to_yaml(inputs->options.constraints, problem.workload, problem.arch)));
+    design->archs.push_back(without_areas(problem.arch));
+    if (grid_.designs.empty()) grid_.workloads.push_back(std::move(*inputs));
+    return {};
+  }
+
+  static Arch without_areas(Arch arch) {
+    for (Component& component : arch.components) component.area_m2.reset();
+    return arch;
+  }
+
+  const DesignRequest& request_;
+  const LoadOptions& options_;
+  SweepRequest sweep_;
+  DesignGrid grid_;
+};
+
+}  // namespace
+
+Result<DesignGrid> design_grid(const DesignRequest& request, const LoadOptions& options) {
+  return GridReader(request, options).run();
+}
+
+}  // namespace sluice

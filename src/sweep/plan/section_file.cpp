@@ -1,0 +1,83 @@
+#include "section_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "frontend/yaml/file_text.h"
+#include "frontend/yaml/map_reader.h"
+#include "frontend/yaml/values.h"
+#include "frontend/yaml/yaml_parser.h"
+#include "sluice/frontend/load.h"
+
+namespace sluice {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<YamlPointer> documents_of(ReadContext& context, const std::string& file) {
+  auto text = file_text(context, file);
+  if (!text) return {};
+  return parse_yaml(context, context.sources().add(file, std::move(*text)));
+}
+
+std::optional<std::string> file_of(const std::string& name, const std::string& folder,
+                                   const LoadOptions& options) {
+  std::error_code error;
+  const fs::path beside = fs::path(folder) / name;
+  if (fs::is_regular_file(beside, error)) return beside.string();
+  return find_spec_file(name, options);
+}
+
+}  // namespace
+
+bool has_section(const std::string& file, const std::string& section) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;  // a pipe can be read only once
+  const LoadOptions options;
+  ReadContext context(options);
+  for (const YamlPointer& document : documents_of(context, file))
+    if (document->is_map() && document->find(section) != nullptr) return true;
+  return false;
+}
+
+YamlPointer read_section(ReadContext& context, const std::string& file,
+                         const std::string& section) {
+  const std::size_t before = context.n_errors();
+  const std::vector<YamlPointer> documents = documents_of(context, file);
+  if (context.n_errors() > before) return nullptr;
+  if (documents.size() != 1 || !documents.front()->is_map()) {
+    context.error_about(file, fmt::format("expected one document with the key '{}'", section));
+    return nullptr;
+  }
+  MapReader map(context, *documents.front(), fmt::format("a file with '{}'", section));
+  map.required(section);
+  map.finish();
+  for (const YamlEntry& entry : documents.front()->entries)
+    if (entry.key->text == section) return entry.value;
+  return nullptr;
+}
+
+std::vector<std::string> read_spec_names(ReadContext& context, const YamlNode* node,
+                                         const std::string& folder) {
+  if (node == nullptr) return {};
+  std::vector<const YamlNode*> items;
+  if (node->is_sequence())
+    for (const YamlPointer& item : node->items) items.push_back(item.get());
+  else
+    items.push_back(node);
+  std::vector<std::string> files;
+  for (const YamlNode* item : items) {
+    const auto name = read_text(context, item, "a file, or a name of the library");
+    if (!name) continue;
+    if (auto file = file_of(*name, folder, context.options()))
+      files.push_back(std::move(*file));
+    else
+      context.error(*item,
+                    fmt::format("'{}' is no file, and nothing in the library has this name", *name),
+                    did_you_mean(*name, library_names(context.options())));
+  }
+  return files;
+}
+
+}  // namespace sluice

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/yaml/read_context.h"
+#include "frontend/yaml/yaml_node.h"
+
+namespace sluice {
+
+/// Whether a regular file is YAML with a key of that name at the top.
+bool has_section(const std::string& file, const std::string& section);
+
+/// What a file has under its one key; null after a mistake.
+YamlPointer read_section(ReadContext& context, const std::string& file, const std::string& section);
+
+/// Files that a list of names (or one name) stands for: those in the folder, then those that
+/// find_spec_file knows. A name without a file is reported.
+std::vector<std::string> read_spec_names(ReadContext& context, const YamlNode* node,
+                                         const std::string& folder);
+
+}  // namespace sluice

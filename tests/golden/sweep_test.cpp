@@ -1,0 +1,186 @@
+// `sluice sweep`, `design` and `compare` as programs: streams, exit statuses, files, and what is
+// left of a run that is killed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "support/folders.h"
+#include "support/run_program.h"
+
+namespace sluice::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+ProgramRun sluice(const std::vector<std::string>& arguments) {
+  return run_program(sluice_program(), arguments);
+}
+
+const std::vector<std::string> kSweep = {
+    "sweep",  "matmul",   "simple",
+    "--set",  "M=128",    "--set",
+    "K=128",  "--vary",   "arch.GlobalBuffer.size=4KiB..512KiB:x2",
+    "--vary", "N=64,128", "--json"};
+
+std::vector<std::string> sweep_into(const std::string& file, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = kSweep;
+  arguments.insert(arguments.end(), {"-o", file});
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+/// The runs without what the clock says of them.
+Json runs_of(const std::string& document) {
+  Json runs = Json::parse(document)["runs"];
+  for (Json& run : runs)
+    for (const char* key : {"seconds", "mappings_evaluated"}) run.erase(key);
+  return runs;
+}
+
+/// Starts the program, and kills it after so many milliseconds.
+void run_and_kill(const std::vector<std::string>& arguments, int milliseconds) {
+  std::vector<std::string> all = arguments;
+  all.insert(all.begin(), sluice_program());
+  std::vector<char*> pointers;
+  for (std::string& argument : all) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    (void)!freopen("/dev/null", "w", stdout);
+    execv(pointers.front(), pointers.data());
+    _exit(127);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+TEST(Sweep, ThatIsKilledGoesOnToTheSameResults) {
+  const TemporaryFolder folder;
+  const ProgramRun whole = sluice(sweep_into(folder / "whole.sqlite"));
+  ASSERT_EQ(whole.exit_status, 0) << whole.err;
+  EXPECT_EQ(Json::parse(whole.out)["runs"].size(), 16u);
+  for (const int milliseconds : {30, 80, 150, 60})
+    run_and_kill(sweep_into(folder / "killed.sqlite"), milliseconds);
+  const ProgramRun resumed = sluice(sweep_into(folder / "killed.sqlite"));
+  ASSERT_EQ(resumed.exit_status, 0) << resumed.err;
+  EXPECT_EQ(runs_of(resumed.out), runs_of(whole.out));
+}
+
+TEST(Sweep, DoesNothingTwice) {
+  const TemporaryFolder folder;
+  const ProgramRun first = sluice(sweep_into(folder / "runs.sqlite"));
+  const ProgramRun second = sluice(sweep_into(folder / "runs.sqlite", {"--progress", "plain"}));
+  EXPECT_EQ(second.out, first.out);  // to the second that each run took
+  EXPECT_THAT(second.err, HasSubstr("16 of 16 runs"));
+  EXPECT_THAT(second.err, HasSubstr("16 of them known"));
+}
+
+TEST(Sweep, WritesATableAndAPlot) {
+  const TemporaryFolder folder;
+  const ProgramRun run =
+      sluice(sweep_into(folder / "runs.sqlite", {"--csv", folder / "runs.csv", "--plot",
+                                                 "arch.GlobalBuffer.size,energy_j"}));
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  const std::string csv = read_text(folder / "runs.csv");
+  EXPECT_THAT(csv, HasSubstr("arch.GlobalBuffer.size,N,workload,architecture,status,energy_j"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 17);
+  EXPECT_THAT(read_text(folder / "runs.svg"), HasSubstr("N 128"));
+}
+
+TEST(Sweep, SaysWhatIsWrongAndLosesNothing) {
+  const TemporaryFolder folder;
+  const ProgramRun unknown = sluice(
+      {"sweep", "matmul", "simple", "--vary", "arch.Globl.size=1,2", "-o", folder / "none.sqlite"});
+  EXPECT_EQ(unknown.exit_status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--vary arch.Globl.size=1"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "none.sqlite"));
+  const std::string notes = folder.write("notes.txt", std::string(500, 'x'));
+  const ProgramRun other = sluice(sweep_into(notes));
+  EXPECT_EQ(other.exit_status, 2);
+  EXPECT_THAT(other.err, HasSubstr("notes.txt is no SQLite database"));
+  EXPECT_EQ(read_text(notes), std::string(500, 'x'));
+  const ProgramRun plot = sluice(sweep_into(folder / "runs.sqlite", {"--plot", "N,energi_j"}));
+  EXPECT_EQ(plot.exit_status, 2);
+  EXPECT_THAT(plot.err, HasSubstr("did you mean `energy_j`?"));
+}
+
+TEST(Sweep, KeepsWhatItHasWhereTheDiskIsFull) {
+  const TemporaryFolder folder;
+  std::string call = "trap '' XFSZ; ulimit -f 120; " + sluice_program();
+  for (const std::string& argument : sweep_into(folder / "runs.sqlite"))
+    call += " '" + argument + "'";
+  const ProgramRun full = run_program("/bin/bash", {"-c", call});
+  EXPECT_EQ(full.exit_status, 3) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("the runs that were saved are in it"));
+  const ProgramRun resumed = sluice(sweep_into(folder / "runs.sqlite"));
+  EXPECT_EQ(resumed.exit_status, 0) << resumed.err;
+  EXPECT_EQ(runs_of(resumed.out), runs_of(sluice(kSweep).out));
+}
+
+TEST(Design, PrintsAndWritesTheBest) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("design.yaml", R"(
+design:
+  workloads: {workload: matmul, set: {M: 64, K: 64, N: 64}}
+  architecture: simple
+  variables: {arch.GlobalBuffer.size: 1KiB..64KiB:x2, arch.MainMemory.read.throughput: [16GB/s, 32GB/s]}
+)");
+  const ProgramRun run = sluice({"design", file, "-o", folder / "best"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("proven best of all designs within the budgets"));
+  EXPECT_THAT(run.out, HasSubstr("14 designs"));  // 7 × 2
+  const Json document = Json::parse(read_text(folder / "best/result.json"));
+  EXPECT_EQ(document["schema"], "sluice.design/1");
+  const ProgramRun again =
+      sluice({"evaluate", "matmul", folder / "best/arch.yaml", folder / "best/mapping_1.yaml",
+              "--set", "M=64", "--set", "K=64", "--set", "N=64", "--json"});
+  ASSERT_EQ(again.exit_status, 0) << again.err;
+  EXPECT_EQ(Json::parse(again.out)["mappings"][0]["edp_js"], document["best"]["objective"]);
+}
+
+TEST(Compare, SaysWhatDiffers) {
+  const TemporaryFolder folder;
+  for (const char* objective : {"energy", "latency"})
+    ASSERT_EQ(sluice({"map", "matmul", "simple", "--set", "M=64", "--objective", objective, "-o",
+                      folder / objective})
+                  .exit_status,
+              0);
+  const ProgramRun run = sluice({"compare", folder / "energy", folder / "latency"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.err, IsEmpty());
+  EXPECT_THAT(run.out, HasSubstr("objective"));
+  EXPECT_THAT(run.out, HasSubstr("Energy by component"));
+  EXPECT_THAT(run.out, HasSubstr("\n- "));
+  const ProgramRun same = sluice({"compare", folder / "energy", folder / "energy/result.json"});
+  EXPECT_THAT(same.out, HasSubstr("Nothing differs"));
+  const ProgramRun wrong = sluice({"compare", folder / "energy", folder / "energy/mapping.yaml"});
+  EXPECT_EQ(wrong.exit_status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("mapping.yaml:1: error: this is no result document"));
+}
+
+TEST(Evaluate, ListsSeveralMappingsByFile) {
+  const TemporaryFolder folder;
+  for (const char* objective : {"energy", "latency"})
+    sluice({"map", "matmul", "simple", "--set", "M=64", "--objective", objective, "-o",
+            folder / objective});
+  const ProgramRun run = sluice({"evaluate", "matmul", "simple", "--set", "M=64",
+                                 folder / "energy/mapping.yaml", folder / "latency/mapping.yaml"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("energy/mapping.yaml:"));
+  EXPECT_THAT(run.out, HasSubstr("latency/mapping.yaml:"));
+}
+
+}  // namespace
+}  // namespace sluice::testing
