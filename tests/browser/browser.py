@@ -21,6 +21,7 @@ class Browser:
         self.socket = websocket.create_connection(page["webSocketDebuggerUrl"], timeout=60, suppress_origin=True)
         self.n_calls = 0
         self.events = []
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
 

@@ -18,11 +18,11 @@ repository = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 SECTIONS = ("workload", "arch", "mapping", "constraints")
 
 # What a reader says of a mistake that the shape of a file shows; the others are about what names and numbers mean.
-STRUCTURE = re.compile(r"has no key '|needs the key '|must be a map, not|must be a list, not|an unknown tag|unknown tag !|a node without a tag"
+STRUCTURE = re.compile(r"has no key '|needs the key '|must be a map, not|must be a list, not|unknown tag !"
                        r"|must be a text, not|must be an expression, not|' is no (topology|buffering|direction|dataflow|type of collective|reduction|kind)"
                        r"|'mapper' has no option")
-# Of these the key that the message names stands where any key may, or YAML itself is at fault.
-NOT_SEEN = re.compile(r"the attribute|(a class|a component class|an attribute|a table|component_attributes)( of a class)? (has no key|needs the key)|directive|a plan has|the same key|\b(an action of a class|values)\b")
+# Of these another file says which keys there are (a component's class, a file that is merged), or what else stands there decides.
+NOT_SEEN = re.compile(r"an action needs the key|an architecture needs the key|a workload needs the key|a reducing !Collective|the attribute|(a class|a component class|an attribute|a table|component_attributes)( of a class)? (has no key|needs the key)|directive|a plan has|the same key|\b(an action of a class|values)\b")
 
 
 class Loader(yaml.SafeLoader):
@@ -63,11 +63,11 @@ def keys_as_text(value):
 
 def mistake(validators, document):
     """The deepest mistake by the schema of a section that the document has."""
-    for section in SECTIONS:
-        if section in document:
-            error = jsonschema.exceptions.best_match(validators[section].iter_errors(keys_as_text(document)))
-            if error:
-                return f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+    present = [section for section in SECTIONS if section in document]
+    for section in present or SECTIONS[:1]:
+        error = jsonschema.exceptions.best_match(validators[section].iter_errors(keys_as_text(document)))
+        if error:
+            return f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
     return None
 
 

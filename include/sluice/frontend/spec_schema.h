@@ -31,7 +31,8 @@ struct SchemaKey {
 /// A map with known keys.
 struct SchemaObject {
   std::string title;  ///< as messages call it: `a !Memory`
-  std::string tag;    ///< `!Memory`; empty without one
+  std::string tag;      ///< `!Memory`; empty without one
+  std::string section;  ///< of the file in which it stands
   std::vector<SchemaKey> keys;
 };
 

@@ -92,6 +92,8 @@ class Loader {
     for (const MergedSpecs::MappingSection& section : merged_.mappings) {
       require_workload_and_arch(map, *section.mapping, "mappings need");
       if (!specs_.workload || !specs_.arch) continue;
+      if (SchemaRecorder* recorder = context_.recorder())
+        recorder->key(*merged_.root, "plan", section.plan.get(), false);
       const YamlPointer nodes = unfolded(section.mapping, "mapping");
       if (!nodes) continue;
       MappingPlaces places;

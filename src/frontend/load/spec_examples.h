@@ -15,12 +15,12 @@ workload:
   name: every_key
   rank_sizes: {M: 8, N: 8, K: 8}
   iteration_space_shape: {m: 0 <= m < 8}
-  bits_per_value: {W: WIDTH, All: 8}
+  bits_per_value: {W: WIDTH, Other: 8}
   persistent_tensors: [W]
   n_instances: 2
   renames:
     einsums:
-    - {name: default, tensor_accesses: [{name: weight, source: W, expected_count: 1}]}
+    - {name: default, tensor_accesses: [{name: weight, source: Outputs, expected_count: 1}]}
   einsums:
   - "A[m,k] = X[m,k]"
   - einsum: "B[m,n] = A[m,k] * W[k,n]"
@@ -52,7 +52,7 @@ arch:
     draining_reads: counted
     enabled: true
     leak_power: 0 W
-    area: 1 mm^2
+    area: 1e-6 m2
     power_gated: false
     actions:
     - {name: read, energy: 1 pJ/bit, throughput: 8 GB/s, bits_per_action: 8, setup: 1 ns}
@@ -100,6 +100,7 @@ constraints:
 mapper: {max_fused_loops: 1}
 )yaml",
     R"yaml(
+renames: {einsums: [{name: default, tensor_accesses: {output: Outputs}}]}
 workload:
   rank_sizes: {N: 2, C: 2, K: 4, L: 4}
   bits_per_value: {Other: 8}
@@ -111,7 +112,7 @@ workload:
   - "Y[n,k] = X[n,c] * W1[k,c]"
   - "Z[n,l] = Y[n,k] * W2[l,k]"
   - repeat: {times: 2, carry: {P: Q}, shared: [R]}
-    einsums: ["Q[n] = P[n] * R[n]"]
+    einsums: [{einsum: "Q[n] = P[n] * R[n]"}, "S[n] = Q[n]"]
 arch:
   nodes:
   - !Memory {name: DRAM, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
@@ -132,6 +133,7 @@ mapping:
     - !Nested
       nodes:
       - !Spatial {rank_variable: [k, l], tile_shape: 2, component: Node, name: gx, initial_tile_shape: 2}
+      - !Spatial {rank_variable: c, tile_shape: 2, component: Node, name: gx}
       - !Storage {tensors: W1, component: Buffer, resident: true}
       - !Storage {tensors: [X], component: Buffer, sliding: true, einsums: Y}
       - !Storage {tensors: [Y], component: Buffer, incremental: true}
@@ -141,13 +143,15 @@ mapping:
     - !Compute {einsum: Z, component: MAC}
 )yaml",
     R"yaml(
-workload: {rank_sizes: {M: 4, K: 4}, einsums: ["Y[m] = X[m,k]", "Z[m] = Y[m]"]}
+renames: {einsums: [{name: default, tensor_accesses: [{name: input, source: Inputs}]}]}
+workload: {rank_sizes: {M: 4, K: 4}, bits_per_value: {All: 8}, einsums: ["Y[m] = X[m,k]", "Z[m] = Y[m]"]}
 arch:
   nodes:
   - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Container {name: Node, spatial: [{name: gx, fanout: 4}]}
-  - !Memory {name: Buffer, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
-  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+  - !Memory {name: Buffer, size: inf, component_class: Example, component_attributes: {any: 1}, actions: [{name: read}, {name: write}]}
+  - !Network {name: Mesh, topology: mesh, component_class: Example, link_bandwidth: 1}
+  - !Compute {name: MAC, component_class: Example, actions: [{name: compute}]}
 mapping:
   nodes:
   - !Storage {tensors: [X], component: Buffer, shared_by: 4, over: gx, along: k}

@@ -4,14 +4,18 @@
 
 namespace sluice {
 
-/// Maps with a tag are the same wherever they stand; others belong to their key.
+/// Maps with a tag are the same wherever they stand in a section; others below one key are.
 void SchemaRecorder::map(const YamlNode& node, const std::string& what) {
   if (objects_.contains(&node) && schema_.objects[objects_[&node]].title == what) return;
   const auto place = places_.find(&node);
-  std::string name = what;
-  if (node.tag.empty() && place != places_.end())
-    name = place->second.object + " / " + place->second.key + place->second.path + " / " + what;
+  std::string name = what, section;
+  if (place != places_.end()) {
+    const auto& [object, key, path] = place->second;
+    section = object == kSpecFile ? key : schema_.objects[object].section;
+    name = section + (node.tag.empty() ? " / " + key + path : "") + " / " + what;
+  }
   SchemaObject& object = schema_.objects[name];
+  object.section = section;
   object.title = what;
   object.tag = node.tag;
   objects_[&node] = name;
@@ -37,6 +41,7 @@ void SchemaRecorder::link(const YamlNode& node, const Place& place) {
   objects_.erase(&node);
   SchemaValue& value = *value_at(node);
   value.is_null |= node.is_null();
+  if (node.is_scalar()) value.scalar = std::max(value.scalar, SchemaValue::Scalar::kText);
   value.is_list |= node.is_sequence();
   value.is_map |= node.is_map();
   for (const YamlPointer& item : node.items)
@@ -51,6 +56,25 @@ SchemaValue* SchemaRecorder::value_at(const YamlNode& node) {
   for (SchemaKey& key : schema_.objects[place->second.object].keys)
     if (key.name == place->second.key) return &key.values[place->second.path];
   return nullptr;
+}
+
+/// A key that the examples have in one kind of node is read alike in others of the section.
+SpecSchema SchemaRecorder::take() {
+  const auto is_alike = [](const SchemaObject& a, const SchemaObject& b) {
+    return !a.tag.empty() && !b.tag.empty() && a.section == b.section;
+  };
+  for (auto& [name, object] : schema_.objects)
+    for (SchemaKey& key : object.keys)
+      for (const auto& [other_name, other] : schema_.objects)
+        for (const SchemaKey& known : other.keys)
+          if (key.values.empty() && known.name == key.name && is_alike(object, other))
+            key.values = known.values;
+  return std::move(schema_);
+}
+
+void SchemaRecorder::forget_nodes() {
+  places_.clear();
+  objects_.clear();
 }
 
 void SchemaRecorder::value(const YamlNode* node, SchemaValue::Scalar scalar) {

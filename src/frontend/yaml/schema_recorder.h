@@ -22,7 +22,9 @@ class SchemaRecorder {
   void value(const YamlNode* node, SchemaValue::Scalar scalar);
   void choice(const YamlNode* node, const std::vector<std::string>& words);
 
-  SpecSchema take() { return std::move(schema_); }
+  /// Nodes that were seen are gone.
+  void forget_nodes();
+  SpecSchema take();
 
  private:
   /// Where a node stands: below a key of an object, that many lists and maps deep.

@@ -1,5 +1,6 @@
 #include "sluice/report/spec_schema_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/document/result_document.h"
@@ -20,7 +21,7 @@ class SchemaWriter {
   Json write(const std::string& section) {
     Json root = object(schema_.objects.at(kSpecFile));
     root["properties"]["mapper"] = mapper_options();
-    root["properties"]["mappings"] = {{"type", "array"}, {"items", reference("a mapping")}};
+    root["properties"]["mappings"] = {{"type", "array"}, {"items", reference("mapping / mapping / a mapping")}};
     root["properties"]["include"] = {
         {"anyOf", Json::array({Json{{"type", "string"}},
                                Json{{"type", "array"}, {"items", Json{{"type", "string"}}}}})}};
@@ -55,15 +56,22 @@ class SchemaWriter {
     Json result = {{"title", definition.title}, {"type", "object"}};
     if (!definition.tag.empty())
       result["properties"]["node"] = {{"const", definition.tag.substr(1)}};
-    for (const char* key : {"for", "if"}) result["properties"][key] = Json::object();
+    result["properties"]["for"] = Json{{"type", "object"}};
+    result["properties"]["if"] = Json::object();
     Json required = Json::array();
     for (const SchemaKey& key : definition.keys) {
       result["properties"][key.name] = value(key, "");
-      if (key.is_required) required.push_back(key.name);
+      if (key.is_required && !is_section(definition)) required.push_back(key.name);
     }
     if (!required.empty()) result["required"] = required;
-    result["additionalProperties"] = false;
+    // What else stands there is up to the class of the component.
+    result["additionalProperties"] = definition.title == "component_attributes";
     return result;
+  }
+
+  /// Files are merged: what a section lacks may stand in another file.
+  static bool is_section(const SchemaObject& definition) {
+    return definition.title == "a workload" || definition.title == "an architecture";
   }
 
   Json value(const SchemaKey& key, const std::string& path) {
@@ -79,7 +87,7 @@ class SchemaWriter {
     if (value.is_list)
       forms.push_back({{"type", "array"}, {"items", item(this->value(key, path + "[]"))}});
     bool has_free_keys = value.is_map && value.objects.empty();
-    for (const std::string& name : value.objects) {
+    for (const std::string& name : with_nodes_of_section(value.objects)) {
       if (schema_.objects.at(name).keys.empty())
         has_free_keys = true;
       else
@@ -90,6 +98,18 @@ class SchemaWriter {
           {{"type", "object"}, {"additionalProperties", this->value(key, path + "{}")}});
     if (forms.size() == 1) return forms.front();
     return forms.empty() ? Json::object() : Json{{"anyOf", forms}};
+  }
+
+  /// Where one kind of node may stand, others of its section may.
+  std::vector<std::string> with_nodes_of_section(std::vector<std::string> names) const {
+    std::string section;
+    for (const std::string& name : names)
+      if (!schema_.objects.at(name).tag.empty()) section = schema_.objects.at(name).section;
+    for (const auto& [name, object] : schema_.objects)
+      if (!section.empty() && object.section == section && !object.tag.empty() &&
+          std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+    return names;
   }
 
   /// Any list may have items that stand for several (docs/specs.md, "Repetition").

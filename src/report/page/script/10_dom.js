@@ -65,27 +65,40 @@ function lengthyList(list, items, make, first = 12, step = 60) {
 
 // One tooltip for the page, filled by whoever is pointed at or has the focus.
 const tip = document.getElementById("tip");
+let tipOf = null;
 
-function describe(element, content) {
+function placeTip() {
+  const at = tipOf.getBoundingClientRect();
+  const x = Math.max(8, Math.min(at.left, document.documentElement.clientWidth - tip.offsetWidth - 8));
+  const isBelow = at.bottom + 6 + tip.offsetHeight < document.documentElement.clientHeight;
+  tip.style.left = `${x}px`;
+  tip.style.top = `${isBelow ? at.bottom + 6 : Math.max(8, at.top - tip.offsetHeight - 6)}px`;
+}
+
+function hideTip() {
+  tip.hidden = true;
+  tipOf?.removeAttribute("aria-describedby");
+  tipOf = null;
+}
+
+/** `content`: what the tooltip of an element says, made when it is shown. `focused`: whose focus shows it, too. */
+function describe(element, content, focused = element) {
   const show = () => {
+    hideTip();
     tip.replaceChildren(...[content()].flat());
     tip.hidden = false;
-    const at = element.getBoundingClientRect();
-    const x = Math.max(8, Math.min(at.left, document.documentElement.clientWidth - tip.offsetWidth - 8));
-    const below = at.bottom + 6 + tip.offsetHeight < document.documentElement.clientHeight;
-    tip.style.left = `${x}px`;
-    tip.style.top = `${below ? at.bottom + 6 : Math.max(8, at.top - tip.offsetHeight - 6)}px`;
-    element.setAttribute("aria-describedby", "tip");
+    tipOf = element;
+    placeTip();
+    focused.setAttribute("aria-describedby", "tip");
   };
-  const hide = () => { tip.hidden = true; element.removeAttribute("aria-describedby"); };
   element.addEventListener("mouseenter", show);
-  element.addEventListener("mouseleave", hide);
-  element.addEventListener("focus", show);
-  element.addEventListener("blur", hide);
+  element.addEventListener("mouseleave", hideTip);
+  focused.addEventListener("focus", show);
+  focused.addEventListener("blur", hideTip);
   return element;
 }
-document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
-document.addEventListener("scroll", () => { tip.hidden = true; }, {passive: true, capture: true});
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
+document.addEventListener("scroll", () => { if (tipOf?.isConnected) placeTip(); else hideTip(); }, {passive: true, capture: true});
 
 /** Rows of a tooltip: names at the left, values at the right. */
 function facts(title, rows) {

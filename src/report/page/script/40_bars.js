@@ -64,7 +64,7 @@ class DrillBars {
   }
 
   focusFirst() {
-    tip.hidden = true;
+    hideTip();
     (this.list.querySelector(".bar") || this.crumbs.querySelector("button"))?.focus({preventScroll: true});
   }
 }

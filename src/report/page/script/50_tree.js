@@ -43,11 +43,12 @@ class LoopTree {
   }
 
   prepareEnergies() {
-    this.energies = new Map();
+    this.energies = new Map();  // by component and tensor; computes have none
     for (const row of this.account.energyRows) {
-      const key = JSON.stringify([row.component, row.einsum, row.tensor]);
+      const key = JSON.stringify([row.component, row.tensor]);
       (this.energies.get(key) || this.energies.set(key, []).get(key)).push(row);
     }
+    this.sets = new WeakMap();  // of the lists of Einsums
   }
 
   /** Rows of energy that a line of the tree stands for. */
@@ -55,11 +56,16 @@ class LoopTree {
     if (!this.energies) return [];
     const rows = [];
     for (const {node, einsums} of line.nodes) {
-      const of = (component, einsum, tensor) => rows.push(...(this.energies.get(JSON.stringify([component, einsum, tensor])) || []));
-      if (node.node === "Storage") for (const einsum of node.einsums || einsums) for (const tensor of node.tensors) of(node.component, einsum, tensor);
-      if (node.node === "Compute") of(node.component, node.einsum, null);
+      const of = (tensor, isBelow) => {
+        for (const row of this.energies.get(JSON.stringify([node.component, tensor])) || []) if (isBelow(row.einsum) && row.action !== "leak") rows.push(row);
+      };
+      if (node.node === "Compute") of(null, (einsum) => einsum === node.einsum);
+      if (node.node !== "Storage") continue;
+      const served = node.einsums || einsums;
+      if (!this.sets.has(served)) this.sets.set(served, new Set(served));
+      for (const tensor of node.tensors) of(tensor, (einsum) => this.sets.get(served).has(einsum));
     }
-    return rows.filter((row) => row.action !== "leak");
+    return rows;
   }
 
   fill(list, nodes) {
@@ -112,11 +118,7 @@ class LoopTree {
     const {node, einsums} = line.nodes[0];
     switch (node.node) {
       case "Storage":
-        return el("span.words", this.dot(node.component), el("b", node.component), " holds ", line.nodes.flatMap((at) => at.node.tensors.map((tensor) => {
-          const held = at.sizes.find((row) => row.tensor === tensor);
-          const marks = ["persistent", "resident", "sliding", "incremental"].filter((mark) => at.node[mark]);
-          return el("span.chip", tensor, held && el("small", ` ${size(held.bits)}`), marks.length > 0 && el("i", ` ${marks.join(", ")}`));
-        })));
+        return el("span.words", this.dot(node.component), el("b", node.component), " holds ", this.heldChips(line));
       case "Temporal": case "Spatial":
         return el("span.words", "for ", line.nodes.map((at) => {
           const trips = at.sizes.length ? at.sizes[0].trips : null;
@@ -134,6 +136,21 @@ class LoopTree {
     }
   }
 
+  /** What a line holds; of hundreds of tensors the first. */
+  heldChips(line, most = 40) {
+    const chips = [];
+    let n = 0;
+    for (const at of line.nodes) {
+      n += at.node.tensors.length;
+      const marks = ["persistent", "resident", "sliding", "incremental"].filter((mark) => at.node[mark]);
+      for (const tensor of at.node.tensors.slice(0, Math.max(0, most - chips.length))) {
+        const held = at.sizes.find((row) => row.tensor === tensor);
+        chips.push(el("span.chip", tensor, held && el("small", ` ${size(held.bits)}`), marks.length > 0 && el("i", ` ${marks.join(", ")}`)));
+      }
+    }
+    return n > chips.length ? [...chips, el("span.chip", `and ${count(n - chips.length)} more`)] : chips;
+  }
+
   dot(component) { return el("span.dot", {style: {"--colour": this.colours.get(component)}}); }
 
   price(rows) {
@@ -145,8 +162,8 @@ class LoopTree {
 
   explain(item, label, line, rows) {
     const content = () => {
-      const details = line.nodes.flatMap((at) => at.node.node === "Storage"
-        ? at.sizes.map((row) => [row.tensor, `${row.tile || "one value"} · ${size(row.bits)}`])
+      const details = line.nodes.slice(0, 16).flatMap((at) => at.node.node === "Storage"
+        ? at.sizes.slice(0, 16).map((row) => [row.tensor, `${row.tile || "one value"} · ${size(row.bits)}`])
         : at.sizes.map((row) => [`${at.node.node === "Spatial" ? "across" : "loop"} ${[at.node.rank_variable].flat().join("/")}`,
           `${count(row.trips)} ${row.trips === 1 ? "step" : "steps"}, tiles of ${count(at.node.tile_shape)}`]));
       const einsum = line.nodes[0].node.node === "Compute" && this.account.isPriced ? line.nodes[0].node.einsum : null;
@@ -158,9 +175,7 @@ class LoopTree {
         ["below it", line.nodes[0].einsums.length > 4 ? `${count(line.nodes[0].einsums.length)} Einsums` : line.nodes[0].einsums.join(", ")],
       ]);
     };
-    describe(label, content);
-    item.addEventListener("focus", () => label.dispatchEvent(new Event("focus")));
-    item.addEventListener("blur", () => label.dispatchEvent(new Event("blur")));
+    describe(label, content, item);
   }
 
   listen(item) {

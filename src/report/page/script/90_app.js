@@ -34,7 +34,7 @@ class Page {
   }
 
   show() {
-    tip.hidden = true;
+    hideTip();
     const {document: doc} = this.results[Number((this.a || "0.0").split(".")[0])];
     this.root.replaceChildren(this.header(doc), el("main", this.a ? this.sections(doc) : this.nothing(doc)), this.footer(doc));
     Chart.redrawAll();
