@@ -10,6 +10,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/help/command_table.h"
+#include "cli/help/schema.h"
 #include "cli/io/failure.h"
 #include "cli/io/library_names.h"
 #include "help_formatter.h"
@@ -531,8 +532,8 @@ class CommandLine {
     if (option.get_positional()) entry.names = {option.get_name(true)};
     entry.help = option.get_description();
     entry.takes_value = option.get_items_expected_max() > 0;
-    entry.value = option.get_option_text().empty() ? option.get_type_name()
-                                                   : option.get_option_text();
+    entry.value =
+        option.get_option_text().empty() ? option.get_type_name() : option.get_option_text();
     entry.words = words_of(option, entry.names.front());
     return entry;
   }

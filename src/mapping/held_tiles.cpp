@@ -57,9 +57,9 @@ std::optional<HeldTile> HeldTiles::held(const StorageNode& node, TensorId tensor
     if (!below.has(einsum) || !serves(node, einsum)) continue;
     const TensorAccess* access = find_access(workload_[einsum], tensor);
     const EinsumTiles tiles = tiles_of(workload_[einsum], einsum, loops);
-    HeldTile tile{bits_per_value_ ? bits_per_value_(einsum, tensor, node.component)
-                                  : access->bits_per_value,
-                  {}};
+    HeldTile tile{
+        bits_per_value_ ? bits_per_value_(einsum, tensor, node.component) : access->bits_per_value,
+        {}};
     for (const AffineExpression& index : access->projection) {
       tile.extents.push_back(extent(index, tiles));
       tile.bits *= static_cast<double>(tile.extents.back());

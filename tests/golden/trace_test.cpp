@@ -88,9 +88,9 @@ TEST(Trace, OfAPipelineIsAValidDocument) {
   const TemporaryFolder folder;
   const std::string specs =
       (repository_dir() / "tests/golden/examples/3_pipelined_layers.yaml").string();
-  ASSERT_EQ(run_program(sluice_program(), {"execute", specs, "--trace", folder / "run.json"})
-                .exit_status,
-            0);
+  ASSERT_EQ(
+      run_program(sluice_program(), {"execute", specs, "--trace", folder / "run.json"}).exit_status,
+      0);
   const auto events = nlohmann::json::parse(contents(folder / "run.json"))["traceEvents"];
   std::map<std::int64_t, std::int64_t> end;  // of the last slice of each row
   std::set<std::int64_t> named;

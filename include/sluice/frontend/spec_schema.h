@@ -1,11 +1,8 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
-
-#include "sluice/support/diagnostic.h"
 
 namespace sluice {
 
@@ -30,7 +27,7 @@ struct SchemaKey {
 
 /// A map with known keys.
 struct SchemaObject {
-  std::string title;  ///< as messages call it: `a !Memory`
+  std::string title;    ///< as messages call it: `a !Memory`
   std::string tag;      ///< `!Memory`; empty without one
   std::string section;  ///< of the file in which it stands
   std::vector<SchemaKey> keys;
@@ -41,12 +38,5 @@ struct SpecSchema {
   std::map<std::string, SchemaObject> objects;
 };
 inline constexpr const char* kSpecFile = "a spec file";
-
-/// The schema of spec files as their readers know it: learnt by watching them read a spec that uses
-/// every key.
-SpecSchema spec_schema();
-
-/// That spec, as YAML documents.
-std::vector<std::string> spec_that_uses_everything();
 
 }  // namespace sluice

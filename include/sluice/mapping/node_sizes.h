@@ -22,9 +22,9 @@ struct NodeSize {
   friend bool operator==(const NodeSize&, const NodeSize&) = default;
 };
 
-/// The sizes of all loops and storage nodes, in the order of the tree. `bits_per_value`: of a tensor
-/// in a memory, as an Einsum sees it; absent: the width of the Einsum's access. A node without a
-/// user below it holds nothing and has no row.
+/// The sizes of all loops and storage nodes, in the order of the tree. `bits_per_value`: of a
+/// tensor in a memory, as an Einsum sees it; absent: the width of the Einsum's access. A node
+/// without a user below it holds nothing and has no row.
 std::vector<NodeSize> node_sizes(
     const Mapping& mapping, const Workload& workload,
     const std::function<double(EinsumId, TensorId, ComponentId)>& bits_per_value = {});

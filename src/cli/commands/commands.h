@@ -15,9 +15,9 @@ namespace sluice::cli {
 
 /// Where results go.
 struct OutputArguments {
-  std::string folder;    ///< `-o DIR`; empty: none
-  bool json = false;     ///< the result document on standard output
-  bool sources = false;  ///< the summary says where numbers come from
+  std::string folder;       ///< `-o DIR`; empty: none
+  bool json = false;        ///< the result document on standard output
+  bool sources = false;     ///< the summary says where numbers come from
   std::string report = {};  ///< `--report FILE`: a page that shows the result; empty: none
 };
 
@@ -108,10 +108,6 @@ struct ReportArguments {
 };
 /// Writes a page that shows results (docs/report.md).
 ExitCode run_report(const ReportArguments& arguments, const Console& console);
-
-/// Prints a JSON Schema: of spec files, or of the result document.
-ExitCode run_schema(const std::string& kind, const Console& console);
-const std::vector<std::string>& schema_kinds();
 
 /// Prints the names of one kind: architectures, workloads, shapes, components, mappers, objectives.
 ExitCode run_list(const std::string& kind, const Console& console);

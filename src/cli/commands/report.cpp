@@ -15,8 +15,9 @@ namespace {
 
 /// The file that a name stands for: itself, or the result in a folder that `-o` wrote.
 std::string result_file(const std::string& name) {
-  return std::filesystem::is_directory(name) ? (std::filesystem::path(name) / "result.json").string()
-                                             : name;
+  return std::filesystem::is_directory(name)
+             ? (std::filesystem::path(name) / "result.json").string()
+             : name;
 }
 
 /// What keeps a document from being shown; empty where nothing does.
@@ -40,7 +41,8 @@ NamedDocument read_document(const std::string& name) {
   const std::string hint = "results are what `sluice map … -o DIR` writes: DIR/result.json";
   const auto json = nlohmann::json::parse(document.text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded())
-    throw Failure(ExitCode::kBadInput, Diagnostics{error_about_file(file, "this is no JSON", hint)});
+    throw Failure(ExitCode::kBadInput,
+                  Diagnostics{error_about_file(file, "this is no JSON", hint)});
   if (const std::string trouble = trouble_with(json); !trouble.empty())
     throw Failure(ExitCode::kBadInput, Diagnostics{error_about_file(file, trouble, hint)});
   return document;

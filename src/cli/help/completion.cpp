@@ -36,7 +36,8 @@ std::string words_of(const std::vector<OptionEntry>& positionals) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// --- bash -----------------------------------------------------------------------------------------
+// --- bash
+// -----------------------------------------------------------------------------------------
 
 std::string bash_values(const CommandEntry& command) {
   std::string text;
@@ -80,7 +81,8 @@ complete -o filenames -F _sluice sluice
                      names, cases);
 }
 
-// --- zsh ------------------------------------------------------------------------------------------
+// --- zsh
+// ------------------------------------------------------------------------------------------
 
 /// Colons and brackets mean something in a specification of _arguments.
 std::string zsh_text(const std::string& text) {
@@ -108,10 +110,10 @@ std::string zsh_arguments(const CommandEntry& command) {
     }
   for (const OptionEntry& positional : command.positionals)
     text += " \\\n        " + in_single_quotes(positional.words.empty()
-                                         ? "*:file:_files"
-                                         : fmt::format("*:{}:_sluice_names {}",
-                                                       zsh_text(positional.names.front()),
-                                                       fmt::join(positional.words, " ")));
+                                                   ? "*:file:_files"
+                                                   : fmt::format("*:{}:_sluice_names {}",
+                                                                 zsh_text(positional.names.front()),
+                                                                 fmt::join(positional.words, " ")));
   return text;
 }
 
@@ -147,17 +149,18 @@ if [ "$funcstack[1]" = _sluice ]; then _sluice "$@"; else compdef _sluice sluice
                      names, cases);
 }
 
-// --- fish -----------------------------------------------------------------------------------------
+// --- fish
+// -----------------------------------------------------------------------------------------
 
 std::string fish_option(const std::string& command, const OptionEntry& option) {
-  std::string line =
-      fmt::format("complete -c sluice -n '__fish_seen_subcommand_from {}'", command);
+  std::string line = fmt::format("complete -c sluice -n '__fish_seen_subcommand_from {}'", command);
   for (const std::string& name : option.names)
     line += name.rfind("--", 0) == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
   if (option.takes_value)
     line += option.words.empty()
                 ? " -r"
-                : fmt::format(" -x -a {}", in_single_quotes(fmt::format("{}", fmt::join(option.words, " "))));
+                : fmt::format(" -x -a {}",
+                              in_single_quotes(fmt::format("{}", fmt::join(option.words, " "))));
   return line + " -d " + in_single_quotes(brief(option.help)) + "\n";
 }
 
@@ -184,8 +187,7 @@ const std::vector<std::string>& completion_shells() {
   return shells;
 }
 
-std::string completion_script(const std::string& shell,
-                              const std::vector<CommandEntry>& commands) {
+std::string completion_script(const std::string& shell, const std::vector<CommandEntry>& commands) {
   if (shell == "bash") return bash_script(commands);
   if (shell == "zsh") return zsh_script(commands);
   SLUICE_CHECK(shell == "fish", "no completion for " + shell);

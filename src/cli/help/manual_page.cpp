@@ -74,7 +74,8 @@ std::string manual_page(const std::vector<CommandEntry>& commands) {
       ".SH SYNOPSIS\n"
       ".B sluice\n.I COMMAND\n[\\fIARGUMENT\\fR ...]\n"
       ".SH DESCRIPTION\n"
-      "Sluice decides how tensors flow through a machine\\-learning accelerator, and says what that "
+      "Sluice decides how tensors flow through a machine\\-learning accelerator, and says what "
+      "that "
       "costs: energy, latency and occupancy.\n"
       ".SH COMMANDS\n",
       version());

@@ -5,8 +5,8 @@
 namespace sluice {
 
 /// Specs that between them use every key there is, with every form of its value: what spec_schema()
-/// watches the readers read. A key that none of them has is known to the schema by name only; a test
-/// says which.
+/// watches the readers read. A key that none of them has is known to the schema by name only; a
+/// test says which.
 inline constexpr std::array kSpecExamples = {
     R"yaml(
 variables: {TILE: 2, WIDTH: 8 bit}

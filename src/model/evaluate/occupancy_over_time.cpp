@@ -25,8 +25,8 @@ class IntervalJoiner {
   void add(std::size_t step, std::size_t memory, const std::vector<HeldPart>& parts) {
     std::vector<Open> still_open;
     for (const HeldPart& part : parts) {
-      const auto before = std::find_if(
-          open_[memory].begin(), open_[memory].end(), [&](const Open& open) {
+      const auto before =
+          std::find_if(open_[memory].begin(), open_[memory].end(), [&](const Open& open) {
             return open.reservation == part.reservation && held_[open.interval].bits == part.bits &&
                    held_[open.interval].until + 1 == step;
           });
@@ -68,8 +68,7 @@ class Recorder {
         if (flat.moves && flat.place == static_cast<int>(n) + 1)
           steps_.push_back({tree.nests[n].einsum, flat.collective->tensor});
     }
-    fullest_.assign(steps_.size(),
-                    std::vector<FullestMoment>(problem.arch.components.size()));
+    fullest_.assign(steps_.size(), std::vector<FullestMoment>(problem.arch.components.size()));
   }
 
   void hear(const HeldStep& step) {
@@ -111,7 +110,7 @@ class Recorder {
   const FlatTree& tree_;
   std::vector<HeldInterval> whole_run_;
   std::vector<ScheduleStep> steps_;
-  std::vector<std::size_t> places_;                   ///< per nest: its step
+  std::vector<std::size_t> places_;                  ///< per nest: its step
   std::vector<std::vector<FullestMoment>> fullest_;  ///< per step and component
 };
 

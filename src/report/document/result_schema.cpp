@@ -36,7 +36,9 @@ Json object_of(const std::string& fields) {
     const bool is_list = ends_with("[]");
     const bool is_plain =
         type == "string" || type == "number" || type == "integer" || type == "boolean";
-    Json schema = is_plain ? Json{{"type", type}} : type == "any" ? Json::object() : reference(type);
+    Json schema = is_plain        ? Json{{"type", type}}
+                  : type == "any" ? Json::object()
+                                  : reference(type);
     if (is_list) schema = list_of(std::move(schema));
     properties[key] = is_nullable ? or_null(std::move(schema)) : std::move(schema);
   }
@@ -141,9 +143,8 @@ std::string result_schema_text() {
   result["$defs"]["names"] = list_of(Json{{"type", "string"}});
   result["$defs"]["breakdown"] = Json{{"type", "object"}};
   result["$defs"]["node"] = node_definition();
-  result["$defs"]["mapping"] =
-      Json{{"anyOf", Json::array({reference("priced"), reference("refused"),
-                                  reference("executed")})}};
+  result["$defs"]["mapping"] = Json{
+      {"anyOf", Json::array({reference("priced"), reference("refused"), reference("executed")})}};
   constexpr int kIndent = 2;
   return result.dump(kIndent) + "\n";
 }

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/document/result_document.h"
-#include "sluice/frontend/spec_schema.h"
+#include "sluice/frontend/learn_schema.h"
 #include "sluice/mapper/options_table.h"
 
 namespace sluice {
@@ -21,7 +21,8 @@ class SchemaWriter {
   Json write(const std::string& section) {
     Json root = object(schema_.objects.at(kSpecFile));
     root["properties"]["mapper"] = mapper_options();
-    root["properties"]["mappings"] = {{"type", "array"}, {"items", reference("mapping / mapping / a mapping")}};
+    root["properties"]["mappings"] = {{"type", "array"},
+                                      {"items", reference("mapping / mapping / a mapping")}};
     root["properties"]["include"] = {
         {"anyOf", Json::array({Json{{"type", "string"}},
                                Json{{"type", "array"}, {"items", Json{{"type", "string"}}}}})}};
@@ -48,9 +49,7 @@ class SchemaWriter {
     return result;
   }
 
-  static Json reference(const std::string& name) {
-    return Json{{"$ref", "#/$defs/" + slug(name)}};
-  }
+  static Json reference(const std::string& name) { return Json{{"$ref", "#/$defs/" + slug(name)}}; }
 
   Json object(const SchemaObject& definition) {
     Json result = {{"title", definition.title}, {"type", "object"}};
@@ -142,9 +141,8 @@ class SchemaWriter {
   static Json mapper_options() {
     Json properties = Json::object();
     for (const MapperOption& option : mapper_option_table())
-      properties[option.name] = {
-          {"description", option.help + " (" + option.range + ")"},
-          {"type", Json::array({"string", "number", "boolean", "array"})}};
+      properties[option.name] = {{"description", option.help + " (" + option.range + ")"},
+                                 {"type", Json::array({"string", "number", "boolean", "array"})}};
     return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
   }
 

@@ -57,7 +57,7 @@ function lengthyList(list, items, make, first = 12, step = 60) {
     shown = Math.min(items.length, shown + n);
     if (shown === items.length) return;
     more.textContent = `${count(items.length - shown)} more`;
-    list.append(el("li", more));
+    list.append(el("li", {role: list.matches("[role=group]") ? "none" : null}, more));
   };
   add(first);
   return list;

@@ -6,7 +6,7 @@ class Chart {
   /** `draw(width)`: an SVG or figure. */
   constructor(label, draw) {
     this.draw = draw;
-    this.element = el("div.chart", {role: "img", "aria-label": label});
+    this.element = el("div.chart", {role: "figure", "aria-label": label});
     this.width = 0;
     Chart.all.add(this);
     new ResizeObserver(([entry]) => {
@@ -33,6 +33,7 @@ addEventListener("beforeprint", () => Chart.redrawAll(paperWidth));
 addEventListener("afterprint", () => Chart.redrawAll());
 
 const baseStyle = {fontFamily: "inherit", fontSize: "12px", background: "none", overflow: "visible"};
+const tipStyle = {lineHeight: 1.45, textPadding: 10, pointerSize: 9};
 const opsUnit = (value) => si(value, "op/s");
 
 /** Ticks at powers of ten (or of two, of bytes), few of them. */
@@ -122,7 +123,7 @@ class Roofline {
         Plot.dot(points, {x: "x", y: "y", r: (point) => 4.5 + 7 * Math.sqrt(point.time / slowest), fill: (point) => this.colours.get(point.waits), fillOpacity: 0.88,
           stroke: "var(--card)", strokeWidth: 1.5, className: "points"}),
         labels.length && Plot.text(labels, {x: "x", y: "y", text: "einsum", dy: 20, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4}),
-        Plot.tip(points, Plot.pointer({x: "x", y: "y", title: (point) =>
+        Plot.tip(points, Plot.pointer({...tipStyle, x: "x", y: "y", title: (point) =>
           `${point.einsum}\n${opsUnit(point.y)} of ${opsUnit(roof(point.x))} possible\n${digits(point.x)} operations per byte\ntakes ${seconds(point.time)}, waits for ${point.waits}`})),
       ].filter(Boolean),
     });
@@ -225,7 +226,7 @@ class Occupancy {
         showsCapacity && Plot.ruleY([capacity], {stroke: "var(--alert)", strokeWidth: 1.5, strokeDasharray: "5 4"}),
         showsCapacity && Plot.text([capacity], {x: () => this.steps.length, y: (bits) => bits, text: () => `capacity ${size(capacity)}`, textAnchor: "end", dy: -7, fill: "var(--alert)"}),
         Plot.ruleY([0], {stroke: "var(--line)"}),
-        Plot.tip(boxes, Plot.pointer({x: (box) => (box.x1 + box.x2) / 2, y: (box) => (box.y1 + box.y2) / 2, title: (box) =>
+        Plot.tip(boxes, Plot.pointer({...tipStyle, x: (box) => (box.x1 + box.x2) / 2, y: (box) => (box.y1 + box.y2) / 2, title: (box) =>
           `${box.tensor}: ${size(box.y2 - box.y1)}\n${box.x2 - box.x1 > 1 ? `from ${this.steps[box.x1]} to ${this.steps[box.x2 - 1]}` : `during ${this.steps[box.x1]}`}`})),
       ].filter(Boolean),
     });
@@ -266,7 +267,7 @@ class ParetoExplorer {
         Plot.line(front, {x: "x", y: "y", curve: "step-after", stroke: "var(--muted)", strokeDasharray: "4 3"}),
         Plot.dot(this.points, {x: "x", y: "y", r: (point) => point.index === this.chosen ? 8 : 5, fill: (point) => point.index === this.chosen ? "var(--accent)" : "var(--card)",
           stroke: "var(--accent)", strokeWidth: 2, className: "points", sort: null}),
-        Plot.tip(this.points, Plot.pointer({x: "x", y: "y", title: (point) => `mapping ${point.index + 1}\n${energy(point.y)}\n${seconds(point.x)}\n${si(point.edp, "J·s")}`})),
+        Plot.tip(this.points, Plot.pointer({...tipStyle, x: "x", y: "y", title: (point) => `mapping ${point.index + 1}\n${energy(point.y)}\n${seconds(point.x)}\n${si(point.edp, "J·s")}`})),
       ],
     });
     return clickable(figure, ".points circle", this.points, (point) => this.choose(point.index), (point) => `mapping ${point.index + 1}: ${energy(point.y)}, ${seconds(point.x)}`);

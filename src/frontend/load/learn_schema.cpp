@@ -1,4 +1,4 @@
-#include "sluice/frontend/spec_schema.h"
+#include "sluice/frontend/learn_schema.h"
 
 #include "frontend/load/load_files.h"
 #include "frontend/load/spec_examples.h"
@@ -26,13 +26,13 @@ class ExampleClass : public ComponentClass {
 
 }  // namespace
 
-std::vector<std::string> spec_that_uses_everything() {
+std::vector<std::string> specs_that_use_everything() {
   return {std::begin(kSpecExamples), std::end(kSpecExamples)};
 }
 
 SpecSchema spec_schema() {
   SchemaRecorder recorder;
-  for (const std::string& text : spec_that_uses_everything()) {
+  for (const std::string& text : specs_that_use_everything()) {
     LoadOptions options;
     options.component_classes.emplace<ExampleClass>();
     ReadContext context(options);

@@ -1,6 +1,7 @@
+#include "cli/help/schema.h"
+
 #include <ostream>
 
-#include "commands.h"
 #include "sluice/report/spec_schema_json.h"
 
 namespace sluice::cli {
