@@ -10,6 +10,7 @@ find_package(CLI11 REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_path(SLUICE_XXHASH_DIR xxhash.h REQUIRED)  # a header alone
+find_package(ZLIB REQUIRED)  # packs the documents of large reports
 if(SLUICE_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)

@@ -20,6 +20,18 @@ function(sluice_install)
   install(TARGETS sluice)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sluice" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/library/" DESTINATION ${data_dir})
+  # The manual page and what shells complete, as the installed program prints them.
+  foreach(printed "man:share/man/man1/sluice.1" "completion bash:share/bash-completion/completions/sluice"
+                  "completion zsh:share/zsh/site-functions/_sluice"
+                  "completion fish:share/fish/vendor_completions.d/sluice.fish")
+    string(REGEX MATCH "^([^:]*):(.*)/([^/]*)$" matched "${printed}")
+    set(spaced "${CMAKE_MATCH_1}")
+    install(CODE "
+      set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_MATCH_2}\")
+      file(MAKE_DIRECTORY \"\${folder}\")
+      execute_process(COMMAND \"$<TARGET_FILE:sluice>\" ${spaced}
+                      OUTPUT_FILE \"\${folder}/${CMAKE_MATCH_3}\" COMMAND_ERROR_IS_FATAL ANY)")
+  endforeach()
   install(EXPORT SluiceTargets NAMESPACE sluice:: FILE SluiceTargets.cmake
           DESTINATION ${package_dir})
 

@@ -8,6 +8,9 @@
 #                         → sluice_fuzz_triples  the model against the executor, without end
 #   tests/house/          → house              arrows of modules and rooms, sizes, machine paths
 #   tests/reference/      → reference          the library's workloads against NumPy
+#   tests/schema/         → schema             spec files and documents against `sluice schema`
+#   tests/docs/           → tutorials          the commands of docs/tutorials
+#   tests/browser/        → browser            pages of `sluice report` in headless Chromium
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
 # A folder's main.cpp, where it has one, replaces gtest's own.
@@ -119,6 +122,15 @@ function(sluice_add_tests)
   # The library's cascades against NumPy; skipped where there is none.
   add_test(NAME reference COMMAND "${PROJECT_SOURCE_DIR}/tests/reference/run.sh" "$<TARGET_FILE:sluice>")
   set_tests_properties(reference PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  # Spec files and documents against their schemas; skipped where there is no python3-jsonschema.
+  add_test(NAME schema COMMAND "${PROJECT_SOURCE_DIR}/tests/schema/run.sh" "$<TARGET_FILE:sluice>")
+  set_tests_properties(schema PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  # The commands of docs/tutorials print what the pages show.
+  add_test(NAME tutorials COMMAND python3 "${PROJECT_SOURCE_DIR}/tests/docs/tutorials_test.py" "$<TARGET_FILE:sluice>")
+  set_tests_properties(tutorials PROPERTIES TIMEOUT 300)
+  # Pages in a browser; skipped where there is no Chromium.
+  add_test(NAME browser COMMAND "${PROJECT_SOURCE_DIR}/tests/browser/run.sh" "$<TARGET_FILE:sluice>")
+  set_tests_properties(browser PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
   # repro/ffm: does it run from one end to the other?
   add_test(NAME repro_ffm COMMAND "${PROJECT_SOURCE_DIR}/repro/ffm/run" --quick --sluice "$<TARGET_FILE:sluice>"
                                   --architecture edge_33tops --output "${PROJECT_BINARY_DIR}/repro_ffm")

@@ -10,11 +10,15 @@
 #include <thread>
 
 #include "cli/commands/commands.h"
+#include "cli/help/command_table.h"
+#include "cli/help/schema.h"
 #include "cli/io/failure.h"
+#include "cli/io/library_names.h"
 #include "help_formatter.h"
 #include "report/document/result_document.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/model/latency_policy.h"
+#include "sluice/network/layers_mapper.h"
 #include "sluice/support/error.h"
 #include "sluice/support/version.h"
 
@@ -30,6 +34,7 @@ struct ParsedArguments {
   std::map<std::string, std::string> options;
   std::map<std::string, bool> switches;
   std::string list_kind;
+  ReportArguments report;
   std::string trace;
   std::string inputs;
   std::string outputs;
@@ -111,6 +116,13 @@ void add_output(CLI::App& command, ParsedArguments& parsed) {
       "--sources", parsed.output.sources,
       "Say in the summary which energies, areas and leakage come from component classes");
   command.add_flag("-v,--verbose", parsed.verbose, "Log on standard error what is being done");
+}
+
+void add_report_option(CLI::App& command, ParsedArguments& parsed) {
+  command
+      .add_option("--report", parsed.output.report,
+                  "Write a page that shows the result (docs/report.md)")
+      ->type_name("FILE");
 }
 
 void add_ascii(CLI::App& command, ParsedArguments& parsed) {
@@ -196,7 +208,11 @@ class CommandLine {
     add_import();
     add_check();
     add_show();
+    add_report();
     add_list();
+    add_schema();
+    add_completion();
+    add_man();
   }
 
   ExitCode run(const std::vector<std::string>& arguments, Console& console) {
@@ -219,6 +235,7 @@ class CommandLine {
     CLI::App& command = *app_.add_subcommand("map", "Find the best mapping of a workload");
     add_specs(command, "WORKLOAD ARCH", parsed_);
     add_output(command, parsed_);
+    add_report_option(command, parsed_);
     add_ascii(command, parsed_);
     add_constraints(command);
     add_progress(command);
@@ -276,11 +293,12 @@ class CommandLine {
     add_specs(command, "WORKLOAD ARCH MAPPING", parsed_);
     add_directives(command, parsed_);
     add_output(command, parsed_);
+    add_report_option(command, parsed_);
     add_ascii(command, parsed_);
     add_constraints(command);
     command.add_option("--latency", parsed_.latency, "Latency policy")
-        ->check(one_of(standard_latency_policies().names()))
         ->option_text(fmt::format("{}", fmt::join(standard_latency_policies().names(), "|")));
+    choose(command, "--latency", standard_latency_policies().names());
     command
         .add_option("--batch", parsed_.batch,
                     "Price a stream of mappings, one a line as JSON; `-` reads standard input")
@@ -315,8 +333,8 @@ class CommandLine {
     command
         .add_option("--compat", parsed_.schemes.compatible_with,
                     "Count schemes as the artifact of this paper does")
-        ->check(one_of({"kapla", "none"}))
         ->option_text("kapla|none");
+    choose(command, "--compat", {"kapla", "none"});
   }
 
   static ExitCode evaluate_schemes(const ParsedArguments& parsed, const Console& console) {
@@ -329,8 +347,8 @@ class CommandLine {
 
   void add_progress(CLI::App& command) {
     command.add_option("--progress", parsed_.progress, "How to show progress")
-        ->check(one_of({"auto", "plain", "json", "none"}))
         ->option_text("auto|plain|json|none");
+    choose(command, "--progress", {"auto", "plain", "json", "none"});
   }
 
   void add_execute() {
@@ -512,15 +530,118 @@ class CommandLine {
     };
   }
 
+  void add_report() {
+    CLI::App& command = *app_.add_subcommand("report", "Make a page that shows results");
+    command
+        .add_option("RESULT", parsed_.report.results,
+                    "What `map` and `evaluate` wrote with -o: result.json, or its folder; several "
+                    "are shown side by side")
+        ->required()
+        ->option_text(" ");
+    parsed_.report.file = "report.html";
+    command
+        .add_option("-o,--output", parsed_.report.file,
+                    "The page: one HTML file that needs no network")
+        ->type_name("FILE")
+        ->default_str(parsed_.report.file);
+    commands_["report"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_report(parsed.report, console);
+    };
+  }
+
   void add_list() {
     CLI::App& command = *app_.add_subcommand("list", "List what there is to choose from");
     command.add_option("KIND", parsed_.list_kind, fmt::format("{}", fmt::join(list_kinds(), ", ")))
         ->required()
-        ->option_text(" ")
-        ->check(one_of(list_kinds()));
+        ->option_text(" ");
+    choose(command, "KIND", list_kinds());
     commands_["list"] = [](const ParsedArguments& parsed, const Console& console) {
       return run_list(parsed.list_kind, console);
     };
+  }
+
+  void add_schema() {
+    CLI::App& command =
+        *app_.add_subcommand("schema", "Print the JSON Schema of spec files or of results");
+    command
+        .add_option("KIND", parsed_.list_kind, fmt::format("{}", fmt::join(schema_kinds(), ", ")))
+        ->required()
+        ->option_text(" ");
+    choose(command, "KIND", schema_kinds());
+    commands_["schema"] = [](const ParsedArguments& parsed, const Console& console) {
+      return run_schema(parsed.list_kind, console);
+    };
+  }
+
+  void add_completion() {
+    CLI::App& command =
+        *app_.add_subcommand("completion", "Print a script that completes words in a shell");
+    command
+        .add_option("SHELL", parsed_.list_kind,
+                    fmt::format("{}", fmt::join(completion_shells(), ", ")))
+        ->required()
+        ->option_text(" ");
+    choose(command, "SHELL", completion_shells());
+    commands_["completion"] = [this](const ParsedArguments& parsed, const Console& console) {
+      console.out << completion_script(parsed.list_kind, command_table());
+      return ExitCode::kSuccess;
+    };
+  }
+
+  void add_man() {
+    app_.add_subcommand("man", "Print the manual page: sluice man | man -l -");
+    commands_["man"] = [this](const ParsedArguments&, const Console& console) {
+      console.out << manual_page(command_table());
+      return ExitCode::kSuccess;
+    };
+  }
+
+  /// The option takes one of these words.
+  void choose(CLI::App& command, const std::string& name, const std::vector<std::string>& words) {
+    CLI::Option* const option = command.get_option(name);
+    option->check(one_of(words));
+    words_[option] = words;
+  }
+
+  /// All that CLI11 knows of the commands, and the names there are to choose from.
+  std::vector<CommandEntry> command_table() const {
+    std::vector<CommandEntry> table;
+    for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
+      CommandEntry entry{command->get_name(), command->get_description(), {}, {}};
+      for (const CLI::Option* option : command->get_options())
+        (option->get_positional() ? entry.positionals : entry.options)
+            .push_back(option_entry(*option));
+      table.push_back(std::move(entry));
+    }
+    return table;
+  }
+
+  OptionEntry option_entry(const CLI::Option& option) const {
+    OptionEntry entry;
+    for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
+    if (option.get_positional()) entry.names = {option.get_name(true)};
+    entry.help = option.get_description();
+    entry.takes_value = option.get_items_expected_max() > 0;
+    entry.value =
+        option.get_option_text().empty() ? option.get_type_name() : option.get_option_text();
+    entry.words = words_of(option, entry.names.front());
+    return entry;
+  }
+
+  std::vector<std::string> words_of(const CLI::Option& option, const std::string& name) const {
+    const auto known = words_.find(&option);
+    if (known != words_.end()) return known->second;
+    std::vector<std::string> words;
+    if (name == "--mapper")
+      for (const auto& mapper : all_mappers()) words.push_back(mapper->name());
+    if (name == "--objective")
+      for (const ObjectiveInfo& info : objective_table()) words.push_back(info.name);
+    if (name == "--latency") words = standard_latency_policies().names();
+    if (option.get_positional() && name != "RESULT" && name != "KIND" && name != "SHELL")
+      for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder})
+        for (const LibraryEntry& entry : library_entries(folder)) words.push_back(entry.name);
+    return words;
   }
 
   /// What is wrong with the call, with the nearest command or flag where one was misspelt.
@@ -564,6 +685,7 @@ class CommandLine {
       "what that costs."};
   ParsedArguments parsed_;
   std::map<std::string, Command> commands_;
+  std::map<const CLI::Option*, std::vector<std::string>> words_;  ///< to choose from
 };
 
 bool wants_json(const std::vector<std::string>& arguments) {

@@ -2,40 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
-#include "mapping/einsums_below.h"
-#include "mapping/loop_tiles.h"
+#include "mapping/held_tiles.h"
 #include "sluice/support/human_units.h"
 
 namespace sluice {
 namespace {
-
-/// The largest tile of every variable of an Einsum.
-using EinsumTiles = std::map<RankVariableId, std::int64_t>;
-
-/// The Einsums below a node, in order of execution, and by id.
-struct Below {
-  explicit Below(const NodeList& nodes) : order(einsums_below(nodes)), sorted(order) {
-    std::sort(sorted.begin(), sorted.end());
-  }
-  bool has(EinsumId einsum) const {
-    return std::binary_search(sorted.begin(), sorted.end(), einsum);
-  }
-
-  std::vector<EinsumId> order, sorted;
-};
-
-/// Number of indices that an expression takes while every variable walks its tile.
-std::int64_t extent(const AffineExpression& expression, const EinsumTiles& tiles) {
-  std::int64_t result = 1;
-  for (const AffineTerm& term : expression.terms)
-    if (const auto tile = tiles.find(term.variable); tile != tiles.end())
-      result += std::abs(term.coefficient) * (tile->second - 1);
-  return result;
-}
 
 std::string_view how_children_run(SplitKind kind) {
   switch (kind) {
@@ -60,12 +33,12 @@ class Describer {
       : workload_(workload),
         arch_(arch),
         options_(options),
-        users_(users_of_tensors(workload)),
+        tiles_(workload, options.bits_per_value),
         loops_(workload) {}
 
   DrawingBranch branch(const NodeList& nodes) {
     DrawingBranch result;
-    const Below below(nodes);
+    const EinsumsBelow below(nodes);
     const std::vector<TileSizes> outside = loops_.saved(below.order);
     for (const Node& node : nodes) {
       std::visit([&](const auto& kind) { add(kind, below, result); }, node.kind);
@@ -77,15 +50,7 @@ class Describer {
   }
 
  private:
-  EinsumTiles tiles_of(EinsumId einsum) const {
-    EinsumTiles result;
-    const auto& space = workload_[einsum].iteration_space;
-    for (std::size_t v = 0; v < space.size(); ++v)
-      result[space[v].variable] = loops_.tiles(einsum, v).largest();
-    return result;
-  }
-
-  void add(const StorageNode& node, const Below& below, DrawingBranch& out) const {
+  void add(const StorageNode& node, const EinsumsBelow& below, DrawingBranch& out) const {
     DrawingLine line{arch_[node.component].name + " holds", {}, arch_[node.component].name, false};
     std::string marks = storage_marks(node);
     line.shape += marks;
@@ -98,7 +63,7 @@ class Describer {
     append(std::move(line), out);
   }
 
-  void add(const TemporalNode& node, const Below& below, DrawingBranch& out) {
+  void add(const TemporalNode& node, const EinsumsBelow& below, DrawingBranch& out) {
     const LoopSteps steps =
         enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, below);
     DrawingLine line{"for", {loop_text(node.variables, steps)}, loop_shape("for", steps), true};
@@ -107,7 +72,7 @@ class Describer {
     append(std::move(line), out);
   }
 
-  void add(const SpatialNode& node, const Below& below, DrawingBranch& out) {
+  void add(const SpatialNode& node, const EinsumsBelow& below, DrawingBranch& out) {
     const LoopSteps steps =
         enter_loop(node.variables, node.tile_shape, node.initial_tile_shape, below);
     const Component& component = arch_[node.component];
@@ -119,12 +84,12 @@ class Describer {
            out);
   }
 
-  void add(const ComputeNode& node, const Below&, DrawingBranch& out) const {
+  void add(const ComputeNode& node, const EinsumsBelow&, DrawingBranch& out) const {
     const std::string& place = arch_[node.component].name;
     out.lines.push_back({place + " computes", {workload_[node.einsum].name}, place, false});
   }
 
-  void add(const CollectiveNode& node, const Below&, DrawingBranch& out) const {
+  void add(const CollectiveNode& node, const EinsumsBelow&, DrawingBranch& out) const {
     out.lines.push_back(
         {collective_name(node.type),
          {fmt::format("{} over {}, {} to {}", workload_[node.tensor].name,
@@ -133,7 +98,7 @@ class Describer {
          false});
   }
 
-  void add(const SplitNode& node, const Below&, DrawingBranch& out) {
+  void add(const SplitNode& node, const EinsumsBelow&, DrawingBranch& out) {
     out.split = how_children_run(node.kind);
     if (node.kind != SplitKind::kSequential) {
       DrawingLine line{"children", {out.split}, out.split, false};
@@ -164,7 +129,7 @@ class Describer {
 
   /// Shrinks the tiles of every Einsum that knows one of the variables.
   LoopSteps enter_loop(const std::vector<RankVariableId>& variables, std::int64_t tile_shape,
-                       const std::optional<std::int64_t>& initial, const Below& below) {
+                       const std::optional<std::int64_t>& initial, const EinsumsBelow& below) {
     loops_.enter({variables, tile_shape, initial.value_or(0)}, below.order);
     return {loops_.steps(), tile_shape};
   }
@@ -185,45 +150,13 @@ class Describer {
 
   /// The largest tile that any Einsum below sees, as text with rank names and without.
   std::pair<std::string, std::string> tile_text(const StorageNode& node, TensorId tensor,
-                                                const Below& below) const {
-    double bits = -1;
-    std::string ranks;
-    std::string sizes;
-    for (const EinsumId einsum : users_[tensor.index()]) {
-      if (!below.has(einsum) || !serves(node, einsum)) continue;
-      const TensorAccess* access = find_access(workload_[einsum], tensor);
-      const EinsumTiles einsum_tiles = tiles_of(einsum);
-      double einsum_bits = options_.bits_per_value
-                               ? options_.bits_per_value(einsum, tensor, node.component)
-                               : access->bits_per_value;
-      for (const AffineExpression& index : access->projection)
-        einsum_bits *= static_cast<double>(extent(index, einsum_tiles));
-      if (einsum_bits <= bits) continue;
-      bits = einsum_bits;
-      std::tie(ranks, sizes) = rank_extents(*access, einsum_tiles);
-    }
-    if (bits < 0) return {"", ""};
-    const std::string size = human_size(bits);
-    if (options_.compact || ranks.empty()) return {size, size + " " + sizes};
-    return {size + " [" + ranks + "]", size + " " + sizes};
-  }
-
-  std::pair<std::string, std::string> rank_extents(const TensorAccess& access,
-                                                   const EinsumTiles& tiles) const {
-    std::vector<std::string> ranks;
-    std::vector<std::string> sizes;
-    for (std::size_t i = 0; i < access.projection.size(); ++i) {
-      const std::int64_t size = extent(access.projection[i], tiles);
-      ranks.push_back(
-          fmt::format("{} {}", workload_[workload_[access.tensor].ranks[i]].name, size));
-      sizes.push_back(std::to_string(size));
-    }
-    return {fmt::format("{}", fmt::join(ranks, ", ")), fmt::format("{}", fmt::join(sizes, ","))};
-  }
-
-  static bool serves(const StorageNode& node, EinsumId einsum) {
-    return node.einsums.empty() ||
-           std::find(node.einsums.begin(), node.einsums.end(), einsum) != node.einsums.end();
+                                                const EinsumsBelow& below) const {
+    const auto tile = tiles_.held(node, tensor, below, loops_);
+    if (!tile) return {"", ""};
+    const std::string size = human_size(tile->bits);
+    const std::string shape = fmt::format("{} {}", size, fmt::join(tile->extents, ","));
+    if (options_.compact || tile->extents.empty()) return {size, shape};
+    return {size + " [" + named_extents(*tile, tensor, workload_) + "]", shape};
   }
 
   std::string einsum_names(const std::vector<EinsumId>& einsums) const {
@@ -245,8 +178,8 @@ class Describer {
   const Workload& workload_;
   const Arch& arch_;
   const DrawingOptions& options_;
-  std::vector<std::vector<EinsumId>> users_;  ///< per tensor
-  LoopTiles loops_;                           ///< on the way down
+  HeldTiles tiles_;
+  LoopTiles loops_;  ///< on the way down
 };
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "sluice/frontend/load.h"
@@ -79,6 +81,31 @@ TEST(Trace, IsADocumentAndAListingOfEveryStep) {
   const std::string listing = contents(folder / "run.json.txt");
   EXPECT_EQ(std::count(listing.begin(), listing.end(), '\n'), 1 + 12 + 6);
   EXPECT_THAT(listing, ::testing::HasSubstr("[1 1 2]         C         do    C[1, 1]"));
+}
+
+// Two layers in a pipeline: what one row does at a time never overlaps, and all rows have names.
+TEST(Trace, OfAPipelineIsAValidDocument) {
+  const TemporaryFolder folder;
+  const std::string specs =
+      (repository_dir() / "tests/golden/examples/3_pipelined_layers.yaml").string();
+  ASSERT_EQ(
+      run_program(sluice_program(), {"execute", specs, "--trace", folder / "run.json"}).exit_status,
+      0);
+  const auto events = nlohmann::json::parse(contents(folder / "run.json"))["traceEvents"];
+  std::map<std::int64_t, std::int64_t> end;  // of the last slice of each row
+  std::set<std::int64_t> named;
+  std::set<std::string> einsums;
+  for (const auto& event : events) {
+    if (event["ph"] == "M") named.insert(event["tid"].get<std::int64_t>());
+    if (event["ph"] != "X") continue;
+    const std::int64_t row = event["tid"], begin = event["ts"], duration = event["dur"];
+    EXPECT_TRUE(named.contains(row));
+    EXPECT_GE(begin, end[row]);
+    EXPECT_GE(duration, 1);
+    end[row] = begin + duration;
+    einsums.insert(event["args"]["einsum"].get<std::string>());
+  }
+  EXPECT_EQ(einsums.size(), 2U);
 }
 
 }  // namespace

@@ -15,9 +15,10 @@ namespace sluice::cli {
 
 /// Where results go.
 struct OutputArguments {
-  std::string folder;    ///< `-o DIR`; empty: none
-  bool json = false;     ///< the result document on standard output
-  bool sources = false;  ///< the summary says where numbers come from
+  std::string folder;       ///< `-o DIR`; empty: none
+  bool json = false;        ///< the result document on standard output
+  bool sources = false;     ///< the summary says where numbers come from
+  std::string report = {};  ///< `--report FILE`: a page that shows the result; empty: none
 };
 
 struct MapArguments {
@@ -131,6 +132,13 @@ ExitCode run_show(const ShowArguments& arguments, const Console& console);
 
 /// Prints directives, those of a text or of the schemes of a file, as canonical text.
 ExitCode run_show_directives(const std::string& file, const Console& console);
+
+struct ReportArguments {
+  std::vector<std::string> results;  ///< result documents, or folders that have one
+  std::string file;                  ///< the page
+};
+/// Writes a page that shows results (docs/report.md).
+ExitCode run_report(const ReportArguments& arguments, const Console& console);
 
 /// Prints the names of one kind: architectures, workloads, shapes, components, mappers, objectives.
 ExitCode run_list(const std::string& kind, const Console& console);

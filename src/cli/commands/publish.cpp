@@ -7,6 +7,7 @@
 #include "cli/io/output_folder.h"
 #include "report/text/summary.h"
 #include "sluice/model/keep_rules.h"
+#include "sluice/report/report_page.h"
 
 namespace sluice::cli {
 namespace {
@@ -19,6 +20,12 @@ std::string mappings_text(const RunResult& result) {
     text += to_yaml(outcome.mapping, result.problem->workload, result.problem->arch);
   }
   return text;
+}
+
+/// `matmul on simple`
+std::string name_of(const RunResult& result) {
+  if (!result.problem) return result.command;
+  return result.problem->workload.name + " on " + result.problem->arch.name;
 }
 
 }  // namespace
@@ -35,6 +42,7 @@ void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
 
 void prepare_output(const OutputArguments& output) {
   if (!output.folder.empty()) make_output_folder(output.folder);
+  if (!output.report.empty()) const AtomicFile tried(output.report);
 }
 
 namespace {
@@ -58,8 +66,11 @@ void write_result(const RunResult& result, const std::string& folder) {
 void publish(const RunResult& result, const OutputArguments& output, const Console& console) {
   print_diagnostics(console, result.diagnostics);
   std::string document;
-  if (output.json || !output.folder.empty()) document = document_text(result);
+  if (output.json || !output.folder.empty() || !output.report.empty())
+    document = document_text(result);
   if (!output.folder.empty()) write_result(result, std::filesystem::path(output.folder), document);
+  if (!output.report.empty())
+    write_atomically(output.report, report_page({{name_of(result), document}}));
   console.out << (output.json ? document : summary_text(console, result)) << std::flush;
   if (!console.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
 }

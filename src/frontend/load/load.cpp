@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "frontend/arch/arch_reader.h"
+#include "frontend/load/load_files.h"
 #include "frontend/load/settings.h"
 #include "frontend/load/spec_files.h"
 #include "frontend/load/variables.h"
@@ -13,6 +14,7 @@
 #include "frontend/workload/workload_reader.h"
 #include "frontend/yaml/map_reader.h"
 #include "frontend/yaml/repetition.h"
+#include "frontend/yaml/schema_recorder.h"
 #include "frontend/yaml/values.h"
 #include "sluice/mapper/options_table.h"
 
@@ -57,7 +59,7 @@ class Loader {
   YamlPointer section(MapReader& map, const std::string& key) {
     if (map.optional(key) == nullptr) return nullptr;
     for (const YamlEntry& entry : merged_.root->entries)
-      if (entry.key->text == key) return unfolded(entry.value);
+      if (entry.key->text == key) return unfolded(entry.value, key);
     return nullptr;
   }
 
@@ -74,9 +76,11 @@ class Loader {
   }
 
   /// Null after a mistake in a repetition: what it would have made is not known.
-  YamlPointer unfolded(const YamlPointer& node) {
+  YamlPointer unfolded(const YamlPointer& node, const std::string& key) {
     const std::size_t before = context_.n_errors();
     YamlPointer result = repetition_.unfold(node);
+    if (SchemaRecorder* recorder = context_.recorder())
+      recorder->key(*merged_.root, key, result.get(), false);
     return context_.n_errors() == before ? result : nullptr;
   }
 
@@ -88,7 +92,9 @@ class Loader {
     for (const MergedSpecs::MappingSection& section : merged_.mappings) {
       require_workload_and_arch(map, *section.mapping, "mappings need");
       if (!specs_.workload || !specs_.arch) continue;
-      const YamlPointer nodes = unfolded(section.mapping);
+      if (SchemaRecorder* recorder = context_.recorder())
+        recorder->key(*merged_.root, "plan", section.plan.get(), false);
+      const YamlPointer nodes = unfolded(section.mapping, "mapping");
       if (!nodes) continue;
       MappingPlaces places;
       auto mapping = read_mapping(context_, *nodes, section.plan.get(), *specs_.workload,
@@ -148,14 +154,14 @@ class Loader {
   Specs specs_;
 };
 
+}  // namespace
+
 Result<Specs> load(ReadContext& context, SpecFiles& files) {
   Specs specs = Loader(context, files).run();
   if (context.has_errors()) return tl::unexpected(context.take_diagnostics());
   specs.warnings = context.warnings();
   return specs;
 }
-
-}  // namespace
 
 Result<Specs> load_specs(const std::vector<std::string>& paths, const LoadOptions& options) {
   ReadContext context(options);

@@ -164,8 +164,8 @@ class WorkloadReader {
           result.push_back(with_tensors_renamed(std::move(*source), in_last_layer));
         continue;
       }
-      RepeatedEinsums repeat(context_, *item->find("repeat"));
       std::vector<EinsumSource> layer = layer_of(*item);
+      RepeatedEinsums repeat(context_, *item->find("repeat"));
       for (EinsumSource& source : layer)
         source = with_tensors_renamed(std::move(source), in_last_layer);
       for (EinsumSource& source : repeat.unfold(layer, result)) result.push_back(std::move(source));

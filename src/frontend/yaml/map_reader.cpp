@@ -5,21 +5,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "frontend/yaml/schema_recorder.h"
+
 namespace sluice {
 
 MapReader::MapReader(ReadContext& context, const YamlNode& node, std::string what)
     : context_(context), node_(node), what_(std::move(what)) {
   if (!node.is_map())
     context_.error(node, fmt::format("{} must be a map, not {}", what_, describe(node)));
+  else if (context.recorder() != nullptr)
+    context.recorder()->map(node, what_);
 }
 
-const YamlNode* MapReader::optional(const std::string& key) {
+const YamlNode* MapReader::optional(const std::string& key) { return value_of(key, false); }
+
+const YamlNode* MapReader::value_of(const std::string& key, bool is_required) {
   known_.push_back(key);
-  return node_.find(key);
+  const YamlNode* value = node_.find(key);
+  if (context_.recorder() != nullptr) context_.recorder()->key(node_, key, value, is_required);
+  return value;
 }
 
 const YamlNode* MapReader::required(const std::string& key) {
-  const YamlNode* value = optional(key);
+  const YamlNode* value = value_of(key, true);
   if (value != nullptr || !node_.is_map()) return value;
   const bool may_be_misspelt =
       std::any_of(node_.entries.begin(), node_.entries.end(), [&](const YamlEntry& entry) {

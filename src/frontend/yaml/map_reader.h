@@ -32,6 +32,7 @@ class MapReader {
   ReadContext& context() { return context_; }
 
  private:
+  const YamlNode* value_of(const std::string& key, bool is_required);
   bool is_known(const YamlEntry& entry) const;
   void report_missing(const std::string& key);
 

@@ -15,6 +15,8 @@
 
 namespace sluice {
 
+class SchemaRecorder;
+
 /// What all readers of one load share: the texts, the variables, and the mistakes found so far.
 class ReadContext {
  public:
@@ -55,6 +57,10 @@ class ReadContext {
   Diagnostics take_diagnostics();
   const Diagnostics& warnings() const { return warnings_; }
 
+  /// Who watches the readers; null, as a rule.
+  SchemaRecorder* recorder() const { return recorder_; }
+  void watch(SchemaRecorder& recorder) { recorder_ = &recorder; }
+
   std::map<std::string, Expression>& variables() { return variables_; }
   std::vector<NumberSource>& number_sources() { return number_sources_; }
   /// The value of a spec variable, or none.
@@ -73,6 +79,7 @@ class ReadContext {
     Diagnostic diagnostic;
   };
   const LoadOptions& options_;
+  SchemaRecorder* recorder_ = nullptr;
   SourceFiles sources_;
   std::vector<Found> diagnostics_;  ///< the first few hundred
   std::size_t n_errors_ = 0;

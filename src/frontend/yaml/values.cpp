@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "frontend/yaml/schema_recorder.h"
 #include "sluice/support/expression.h"
 
 namespace sluice {
@@ -23,6 +24,11 @@ bool is_name(const std::string& text) {
   return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
     return letter(c) || (c >= '0' && c <= '9');
   });
+}
+
+/// For whoever watches what values are read as.
+void record(const ReadContext& context, const YamlNode* node, SchemaValue::Scalar scalar) {
+  if (context.recorder() != nullptr) context.recorder()->value(node, scalar);
 }
 
 /// `.inf` and `.nan` are YAML's spelling.
@@ -48,6 +54,7 @@ std::string describe_value(const ReadContext& context, const YamlNode& node, dou
 
 std::optional<std::string> read_text(ReadContext& context, const YamlNode* node, const char* what) {
   if (node == nullptr) return std::nullopt;
+  record(context, node, SchemaValue::Scalar::kText);
   if (node->is_scalar()) return node->text;
   context.error(*node, fmt::format("{} must be a text, not {}", what, describe(*node)));
   return std::nullopt;
@@ -69,6 +76,7 @@ std::optional<std::string> read_name(ReadContext& context, const YamlNode* node,
 std::optional<Expression> read_expression(ReadContext& context, const YamlNode* node,
                                           const char* what) {
   if (node == nullptr) return std::nullopt;
+  record(context, node, SchemaValue::Scalar::kExpression);
   if (!node->is_scalar()) {
     context.error(*node, fmt::format("{} must be an expression, not {}", what, describe(*node)));
     return std::nullopt;
@@ -87,6 +95,7 @@ std::optional<Expression> read_expression(ReadContext& context, const YamlNode* 
 }
 
 std::optional<bool> read_bool(ReadContext& context, const YamlNode* node, const char* what) {
+  record(context, node, SchemaValue::Scalar::kTruth);
   const auto expression = read_expression(context, node, what);
   if (!expression) return std::nullopt;
   const auto value = expression->evaluate({});
@@ -163,6 +172,7 @@ std::optional<Expression> with_checked_unit(ReadContext& context, const YamlNode
 
 std::optional<Quantity> read_quantity(ReadContext& context, const YamlNode* node,
                                       const QuantityRule& rule) {
+  record(context, node, SchemaValue::Scalar::kNumber);
   const auto read = read_expression(context, node, rule.what);
   if (!read) return std::nullopt;
   const auto expression = with_checked_unit(context, *node, *read, rule);
@@ -174,6 +184,7 @@ std::optional<Quantity> read_quantity(ReadContext& context, const YamlNode* node
 
 std::optional<Expression> read_quantity_expression(ReadContext& context, const YamlNode* node,
                                                    const QuantityRule& rule) {
+  record(context, node, SchemaValue::Scalar::kNumber);
   const auto read = read_expression(context, node, rule.what);
   if (!read) return std::nullopt;
   const auto expression = with_checked_unit(context, *node, *read, rule);
@@ -186,6 +197,7 @@ std::optional<Expression> read_quantity_expression(ReadContext& context, const Y
 
 std::optional<std::int64_t> read_integer(ReadContext& context, const YamlNode* node,
                                          const char* what, std::int64_t minimum) {
+  record(context, node, SchemaValue::Scalar::kNumber);
   const auto read = read_expression(context, node, what);
   if (!read) return std::nullopt;
   const auto expression = with_checked_unit(context, *node, *read, {.what = what});
@@ -207,6 +219,11 @@ std::optional<std::int64_t> read_integer(ReadContext& context, const YamlNode* n
     return std::nullopt;
   }
   return static_cast<std::int64_t>(*value);
+}
+
+void record_choice(ReadContext& context, const YamlNode* node,
+                   const std::vector<std::string>& words) {
+  if (context.recorder() != nullptr) context.recorder()->choice(node, words);
 }
 
 std::vector<std::string> read_names(ReadContext& context, const YamlNode* node, const char* what) {

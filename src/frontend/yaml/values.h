@@ -58,6 +58,10 @@ struct NamedValue {
   Enum value;
 };
 
+/// For whoever watches what values are read as.
+void record_choice(ReadContext& context, const YamlNode* node,
+                   const std::vector<std::string>& words);
+
 /// One of a closed set of words.
 template <class Choices>
 auto read_choice(ReadContext& context, const YamlNode* node, const char* what,
@@ -65,10 +69,10 @@ auto read_choice(ReadContext& context, const YamlNode* node, const char* what,
   const auto text = read_text(context, node, what);
   if (!text) return std::nullopt;
   std::vector<std::string> names;
-  for (const auto& choice : choices) {
+  for (const auto& choice : choices) names.emplace_back(choice.name);
+  record_choice(context, node, names);
+  for (const auto& choice : choices)
     if (*text == choice.name) return choice.value;
-    names.emplace_back(choice.name);
-  }
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   context.error(*node, std::string("'") + *text + "' is no " + what,

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "model/evaluate/part_totals.h"
+#include "model/evaluate/take_apart.h"
 #include "model/latency/counted_nests.h"
 #include "model/latency/staged_policy.h"
 #include "model/legality/legality.h"
@@ -13,23 +14,11 @@
 #include "model/price/nest_pricer.h"
 #include "model/shipment/shipment.h"
 #include "model/traffic/traffic.h"
-#include "model/tree/finish_nests.h"
-#include "model/tree/flatten.h"
 #include "model/tree/lookups.h"
-#include "model/tree/regions.h"
-#include "model/tree/row_tiles.h"
 #include "sluice/model/unknown_times.h"
 
 namespace sluice {
 namespace {
-
-FlatTree take_apart(const BoundProblem& problem, const Mapping& mapping, ViolationReport& report) {
-  FlatTree tree = flatten(problem, mapping, report);
-  find_regions(problem, tree, report);
-  derive_row_tiles(problem, tree, report);
-  finish_nests(problem, tree, report);
-  return tree;
-}
 
 /// Counts and prices every nest of a legal mapping. `rows` may be null.
 NestPricer price(const BoundProblem& problem, const FlatTree& tree, Cost* rows,

@@ -111,10 +111,12 @@ namespace {
 class CapacityCheck {
  public:
   /// `boxes`: null where the largest tiles of all nodes meet.
-  CapacityCheck(const BoundProblem& problem, const FlatTree& tree, HeldBoxes* boxes)
+  CapacityCheck(const BoundProblem& problem, const FlatTree& tree, HeldBoxes* boxes,
+                const HeldListener& listen)
       : problem_(problem),
         tree_(tree),
         boxes_(boxes),
+        listen_(listen),
         analysis_(problem, tree),
         n_components_(problem.arch.components.size()),
         excess_(n_components_),
@@ -139,10 +141,15 @@ class CapacityCheck {
 
   /// What all nests need, some of which run at the same time: largest tiles throughout.
   void add_concurrent() {
-    const std::vector<Load> loads = loads_of(0, static_cast<int>(tree_.nests.size()), 0);
-    for (std::size_t c = 0; c < n_components_; ++c)
-      if (problem_.arch.components[c].is_memory() && !loads[c].nests.empty())
+    for (int n = 0; n < static_cast<int>(tree_.nests.size());) {
+      const auto [loads, end] = loads_at(n, 0);
+      for (std::size_t c = 0; c < n_components_; ++c) {
+        if (!problem_.arch.components[c].is_memory() || loads[c].nests.empty()) continue;
         note(c, loads[c].bits, loads[c].nests, {});
+        if (listen_) tell({n, end, nullptr, ComponentId(c)}, loads[c]);
+      }
+      n = end;
+    }
   }
 
   void report(ViolationReport& report) {
@@ -173,6 +180,11 @@ class CapacityCheck {
     has_whole_run_ = true;
     for (std::uint32_t index : *whole_run)
       whole_run_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
+    if (!listen_) return;
+    live_bits_ = whole_run_bits_;
+    HeldStep step{0, static_cast<int>(tree_.nests.size())};
+    step.is_whole_run = true;
+    tell_of_all(step, *whole_run);
   }
 
   /// What is alive while a nest runs, without what whole_run_bits_ has.
@@ -187,6 +199,47 @@ class CapacityCheck {
       live_bits_[analysis_.entry_of(index).component.index()] += analysis_.bits(index);
     for (std::size_t c = 0; c < n_components_; ++c)
       if (problem_.arch.components[c].is_memory()) note(c, live_bits_[c], {&n, 1}, moment);
+    const int place = static_cast<int>(n);
+    if (listen_) tell_of_all({place, place + 1}, live_at(n));
+  }
+
+  /// Each memory's part of what is alive.
+  void tell_of_all(HeldStep step, const std::vector<std::uint32_t>& live) {
+    std::vector<std::vector<HeldPart>> parts(n_components_);
+    for (std::uint32_t index : live) {
+      if (!step.is_whole_run && is_of_whole_run(index)) continue;
+      const TreeEntry& entry = analysis_.entry_of(index);
+      parts[entry.component.index()].push_back({index, entry.tensor, analysis_.bits(index)});
+    }
+    for (std::size_t c = 0; c < n_components_; ++c) {
+      if (!problem_.arch.components[c].is_memory()) continue;
+      step.memory = ComponentId(c);
+      step.bits = live_bits_[c];
+      step.parts = parts[c];
+      listen_(step);
+    }
+  }
+
+  bool is_of_whole_run(std::uint32_t reservation) const {
+    return has_whole_run_ && std::binary_search(analysis_.whole_run()->begin(),
+                                                analysis_.whole_run()->end(), reservation);
+  }
+
+  /// What some nests hold at the same time in the memory of `step`.
+  void tell(HeldStep step, const Load& load) {
+    std::vector<HeldPart> parts;
+    std::vector<char> is_known;
+    for (std::size_t nest : load.nests)
+      for (std::uint32_t index : live_at(nest)) {
+        if (index >= is_known.size()) is_known.resize(index + 1);
+        const TreeEntry& entry = analysis_.entry_of(index);
+        if (entry.component != step.memory || is_known[index] != 0) continue;
+        is_known[index] = 1;
+        parts.push_back({index, entry.tensor, analysis_.bits(index)});
+      }
+    step.bits = load.bits;
+    step.parts = parts;
+    listen_(step);
   }
 
   /// What is there while a collective brings a tensor elsewhere.
@@ -198,6 +251,9 @@ class CapacityCheck {
     for (std::size_t c = 0; c < n_components_; ++c)
       if (problem_.arch.components[c].is_memory())
         note(c, live_bits_[c], {&before, 1}, {}, &collective);
+    if (listen_)
+      tell_of_all({collective.place - 1, collective.place, &collective},
+                  analysis_.live_at(collective));
   }
 
   void note(std::size_t c, double bits, std::span<const std::size_t> nests, const Moment& moment,
@@ -218,38 +274,45 @@ class CapacityCheck {
   std::vector<Load> loads_of(int begin, int end, int depth) {
     std::vector<Load> most(n_components_);
     for (int n = begin; n < end;) {
-      const ConcurrentSplit* split = tree_.concurrent_split_at(n, depth);
-      std::vector<Load> now(n_components_), largest(n_components_);  // that of one child alone
-      for (std::size_t c = 0; depth == 0 && c < n_components_; ++c)
-        now[c].bits = whole_run_bits_[c];
-      for (std::uint32_t index : live_at(static_cast<std::size_t>(n)))
-        if (analysis_.concurrency(index) == depth)
-          now[analysis_.entry_of(index).component.index()].bits += analysis_.bits(index);
-      for (std::size_t s = 0; split && s < split->stages.size(); ++s) {
-        const std::vector<Load> child = loads_of(split->stages[s], split->stage_end(s), depth + 1);
-        for (std::size_t c = 0; c < n_components_; ++c) {
-          if (is_divided(problem_.arch, *split, ComponentId(c))) {
-            if (largest[c].nests.empty() || child[c].bits > largest[c].bits) largest[c] = child[c];
-            continue;
-          }
-          now[c].bits += child[c].bits;
-          now[c].nests.insert(now[c].nests.end(), child[c].nests.begin(), child[c].nests.end());
-        }
-      }
-      for (std::size_t c = 0; c < n_components_; ++c) {
-        now[c].bits += largest[c].bits;
-        now[c].nests.insert(now[c].nests.end(), largest[c].nests.begin(), largest[c].nests.end());
-        if (!split) now[c].nests = {static_cast<std::size_t>(n)};
+      auto [now, next] = loads_at(n, depth);
+      for (std::size_t c = 0; c < n_components_; ++c)
         if (most[c].nests.empty() || now[c].bits > most[c].bits) most[c] = std::move(now[c]);
-      }
-      n = split ? split->end : n + 1;
+      n = next;
     }
     return most;
+  }
+
+  /// The same while one nest runs, or the split at `depth` that begins with it; and what is next.
+  std::pair<std::vector<Load>, int> loads_at(int n, int depth) {
+    const ConcurrentSplit* split = tree_.concurrent_split_at(n, depth);
+    std::vector<Load> now(n_components_), largest(n_components_);  // that of one child alone
+    for (std::size_t c = 0; depth == 0 && c < n_components_; ++c) now[c].bits = whole_run_bits_[c];
+    for (std::uint32_t index : live_at(static_cast<std::size_t>(n)))
+      if (analysis_.concurrency(index) == depth)
+        now[analysis_.entry_of(index).component.index()].bits += analysis_.bits(index);
+    for (std::size_t s = 0; split && s < split->stages.size(); ++s) {
+      const std::vector<Load> child = loads_of(split->stages[s], split->stage_end(s), depth + 1);
+      for (std::size_t c = 0; c < n_components_; ++c) {
+        if (is_divided(problem_.arch, *split, ComponentId(c))) {
+          if (largest[c].nests.empty() || child[c].bits > largest[c].bits) largest[c] = child[c];
+          continue;
+        }
+        now[c].bits += child[c].bits;
+        now[c].nests.insert(now[c].nests.end(), child[c].nests.begin(), child[c].nests.end());
+      }
+    }
+    for (std::size_t c = 0; c < n_components_; ++c) {
+      now[c].bits += largest[c].bits;
+      now[c].nests.insert(now[c].nests.end(), largest[c].nests.begin(), largest[c].nests.end());
+      if (!split) now[c].nests = {static_cast<std::size_t>(n)};
+    }
+    return {std::move(now), split ? split->end : n + 1};
   }
 
   const BoundProblem& problem_;
   const FlatTree& tree_;
   HeldBoxes* boxes_;
+  const HeldListener& listen_;
   Reservations analysis_;
   std::size_t n_components_;
   std::vector<Excess> excess_;
@@ -261,10 +324,11 @@ class CapacityCheck {
 
 }  // namespace
 
-Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report) {
+Occupancy check_capacities(const BoundProblem& problem, FlatTree& tree, ViolationReport& report,
+                           const HeldListener& listen) {
   std::optional<HeldBoxes> boxes;
   if (problem.holds_unlike_boxes && tree.concurrent.empty()) boxes.emplace(problem, tree);
-  CapacityCheck check(problem, tree, boxes ? &*boxes : nullptr);
+  CapacityCheck check(problem, tree, boxes ? &*boxes : nullptr, listen);
   if (!tree.concurrent.empty()) check.add_concurrent();
   for (std::size_t n = 0; n < tree.nests.size() && tree.concurrent.empty(); ++n) check.add(n);
   for (const FlatCollective& flat : tree.collectives)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "account_rows.h"
 #include "disagreements.h"
 #include "explanation_json.h"
 #include "mapper/request/search_space.h"
@@ -204,6 +205,8 @@ Json outcome_to_json(const MappingOutcome& outcome, const BoundProblem& problem)
   Json entry = Json::object();
   if (outcome.cost) {
     entry = cost_to_json(*outcome.cost, problem);
+    entry["node_sizes"] = node_size_rows(outcome.mapping, problem);
+    entry["occupancy_over_time"] = occupancy_over_time_json(outcome.mapping, problem);
   } else {
     entry["violations"] = Json::array();
     for (const Violation& violation : outcome.cost.error())
@@ -439,6 +442,7 @@ Json to_document(const RunResult& result) {
                    {"mappings", outcomes_to_json(result)}};
   if (result.why) document["why"] = explanation_to_json(*result.why, *problem);
   if (result.no_mapping) document["reason"] = no_mapping_to_json(*result.no_mapping, *problem);
+  if (problem) document["machine"] = machine_rows(problem->arch);
   if (problem) document["sources"] = SourceRows(result).rows();
   document["search"] = search_to_json(result.search);
   document["diagnostics"] = diagnostics_to_json(result.diagnostics);

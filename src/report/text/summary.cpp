@@ -10,6 +10,7 @@
 #include "efficiency_text.h"
 #include "mapper/request/idle_constraints.h"
 #include "mapper/request/search_space.h"
+#include "report/document/account_rows.h"
 #include "report/document/disagreements.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
@@ -536,18 +537,6 @@ class Summary {
     options.width = console_.width;
     options.bits_per_value = bits_in(problem_);
     text_ += to_drawing(mapping, problem_.workload, problem_.arch, options);
-  }
-
-  static std::function<double(EinsumId, TensorId, ComponentId)> bits_in(
-      const BoundProblem& problem) {
-    return [&problem](EinsumId einsum, TensorId tensor, ComponentId component) {
-      const BoundEinsum& bound = problem[einsum];
-      const auto at = std::find(bound.tensors.begin(), bound.tensors.end(), tensor);
-      if (at == bound.tensors.end()) return 0.0;
-      const auto& bits = bound.components[component.index()].bits_per_value;
-      const auto index = static_cast<std::size_t>(at - bound.tensors.begin());
-      return index < bits.size() ? bits[index] : 0.0;
-    };
   }
 
   const Console& console_;

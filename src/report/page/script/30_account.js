@@ -1,0 +1,95 @@
+// What a mapping's rows say, added up in the ways that the charts need.
+
+/** Sums of `value` over rows of one key, largest first. */
+function sums(rows, key, value) {
+  const groups = new Map();
+  for (const row of rows) {
+    const name = key(row);
+    const group = groups.get(name) || groups.set(name, {name, value: 0, rows: []}).get(name);
+    group.value += value(row);
+    group.rows.push(row);
+  }
+  return [...groups.values()].sort((a, b) => b.value - a.value);
+}
+
+/** One mapping of one result, with everything that follows from its rows. Made once for each. */
+class Account {
+  constructor(result, index) {
+    this.result = result;
+    this.index = index;
+    this.mapping = result.document.mappings[index];
+    this.isPriced = this.mapping.energy !== undefined;
+    this.machine = result.document.machine || [];
+    const all = result.document.mappings.length > 1 ? ` · mapping ${index + 1}` : "";
+    this.name = result.name + all;
+    if (this.isPriced) this.addUp();
+  }
+
+  addUp() {
+    const {energy, latency, collective_latency: collectives} = this.mapping;
+    this.energyRows = energy.filter((row) => row.energy_j > 0);
+    this.operations = new Map();  // per Einsum
+    for (const row of energy)
+      if (row.bits === null && row.count !== null)
+        this.operations.set(row.einsum, (this.operations.get(row.einsum) || 0) + row.count);
+    this.waits = new Map();  // per Einsum: the busiest component
+    for (const row of latency) {
+      const known = this.waits.get(row.einsum);
+      if (!known || row.latency_s > known.latency_s) this.waits.set(row.einsum, row);
+    }
+    this.collectives = collectives || [];
+    this.einsums = [...new Set([...latency, ...energy].map((row) => row.einsum))];
+    this.tensors = [...new Set(energy.map((row) => row.tensor).filter((tensor) => tensor !== null))];
+    this.components = this.machine.length ? [...new Set(this.machine.filter((row) => row.kind !== "container").map((row) => row.component))]
+      : [...new Set(energy.map((row) => row.component))];
+  }
+
+  /** Busy time of the components that Einsums wait for; collectives follow them. */
+  waitingRows() {
+    return [...this.waits.values()].filter((row) => row.latency_s > 0).concat(this.collectives.map((row) =>
+      ({einsum: row.einsum, component: row.component, latency_s: row.latency_s, collective: `${row.type} of ${row.tensor}`})));
+  }
+
+  timeOf(einsum) {
+    const own = this.waits.get(einsum);
+    return this.collectives.reduce((sum, row) => row.einsum === einsum ? sum + row.latency_s : sum, own ? own.latency_s : 0);
+  }
+
+  /** Actions per second of one instance; null where nothing limits them. */
+  rate(component, action) {
+    const row = this.machine.find((row) => row.component === component && row.action === action);
+    return row ? row.actions_per_s : null;
+  }
+
+  /** Operations per second of all instances of the computes; null where nothing limits them. */
+  peakOperations() {
+    let peak = null;
+    for (const row of this.machine)
+      if (row.kind === "compute" && row.actions_per_s !== null && this.mapping.energy.some((use) => use.component === row.component && use.action === row.action))
+        peak = Math.max(peak || 0, row.actions_per_s * row.instances);
+    return peak;
+  }
+
+  /** Bits per second of all instances of a memory; null where nothing limits them. */
+  bandwidth(memory) {
+    let most = null;
+    for (const row of this.machine) {
+      if (row.component !== memory || row.actions_per_s === null) continue;
+      const use = this.mapping.energy.find((use) => use.component === memory && use.action === row.action && use.actions > 0);
+      const bits = row.bits_per_action !== null ? row.bits_per_action : use ? use.bits / use.actions : null;
+      if (bits !== null) most = Math.max(most || 0, row.actions_per_s * row.instances * bits);
+    }
+    return most;
+  }
+
+  totalOperations() { return [...this.operations.values()].reduce((sum, n) => sum + n, 0); }
+
+  memories() { return this.components.filter((name) => this.machine.some((row) => row.component === name && row.kind === "memory")); }
+
+  traffic(memory) {
+    const bits = new Map();
+    for (const row of this.mapping.energy)
+      if (row.component === memory && row.bits > 0) bits.set(row.einsum, (bits.get(row.einsum) || 0) + row.bits);
+    return bits;
+  }
+}
