@@ -199,12 +199,22 @@ class Folder {
     return {picked(data, shape, places)};
   }
 
-  /// Of vectors and scalars: those of shapes.
+  /// One entry of a shape whose number is in a file that is not there: -1, what is left. Where there
+  /// are several, the reshape that reads them says so.
+  Constant entry(std::size_t i) const {
+    const Constant* constant = in(i).constant;
+    if (constant == nullptr || constant->has_numbers() || constant->shape != Shape{1} ||
+        constant->type != ElementType::kInt64)
+      return numbers(i);
+    return whole_numbers({1}, {-1});
+  }
+
+  /// Of vectors: those of shapes.
   std::vector<Constant> concat() {
-    Constant result = numbers(0);
+    Constant result = entry(0);
     if (result.shape.size() != 1) throw NotKnown{};
     for (std::size_t i = 1; i < inputs_.size(); ++i) {
-      const Constant& next = numbers(i);
+      const Constant next = entry(i);
       if (next.shape.size() != 1 || next.integers.has_value() != result.integers.has_value())
         throw NotKnown{};
       if (result.integers)

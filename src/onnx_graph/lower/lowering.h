@@ -8,7 +8,6 @@
 #include "onnx_graph/cascade/cascade.h"
 #include "onnx_graph/lower/value.h"
 #include "onnx_graph/model/graph.h"
-#include "sluice/onnx_graph/import_onnx.h"
 
 namespace sluice::onnx_graph {
 
@@ -31,12 +30,14 @@ struct NodeRecord {
 struct Lowering {
   Cascade cascade;
   std::map<std::string, Value> values;
-  std::vector<NodeRecord> records;  ///< by Node::id, as far as nodes were met
+  std::vector<NodeRecord> records;  ///< of the graph's own nodes
   std::map<std::size_t, std::shared_ptr<const Constant>> constants;  ///< by tensor
   std::map<std::string, std::int64_t> sources;  ///< constants of the graph, and their values
   std::set<std::string> used_constants;         ///< sources
   std::map<std::size_t, std::string> constant_names;                 ///< by tensor
   std::map<std::string, std::int64_t> opsets;
+  /// The shape that the file says a tensor has, where all of it is known.
+  std::function<std::optional<Shape>(const std::string&)> declared_shape;
 };
 
 /// Views brought to one iteration space.

@@ -13,6 +13,9 @@ namespace sluice::onnx_graph {
 
 using Shape = std::vector<std::int64_t>;
 
+/// Of a graph, with those of its branches; and after functions are written out.
+inline constexpr std::size_t kMostNodes = 200'000;
+
 /// A tensor whose shape is known before the run. Its numbers may be missing, or too many to keep.
 struct Constant {
   ElementType type = ElementType::kFloat;
@@ -47,7 +50,8 @@ struct Node {
   std::string name, type, domain;
   std::vector<std::string> inputs, outputs;  ///< empty: left out
   std::vector<Attribute> attributes;
-  std::size_t id = 0;  ///< place in the model, before functions are inlined
+  std::size_t call = 0;   ///< the call of a function that the graph has instead of it; 0: none
+  std::string call_type;  ///< and the function, with its domain
 
   const Attribute* find(const std::string& attribute) const {
     for (const Attribute& a : attributes)

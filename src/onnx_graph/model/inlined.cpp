@@ -9,7 +9,6 @@
 namespace sluice::onnx_graph {
 namespace {
 
-constexpr std::size_t kMostNodes = 200'000;
 constexpr int kDeepestCalls = 32;
 
 struct BadGraph {
@@ -63,6 +62,10 @@ class Inliner {
       for (std::string& name : node.outputs) name = renamed(name);
       const std::string outer = call.name.empty() ? call.type : call.name;
       node.name = fmt::format("{}/{}", outer, node.name.empty() ? node.type : node.name);
+      node.call = call.call > 0 ? call.call : number;
+      node.call_type = call.call > 0         ? call.call_type
+                       : call.domain.empty() ? call.type
+                                             : call.domain + "::" + call.type;
       bind_attributes(node, call, function);
       add(node, depth + 1);
     }

@@ -16,7 +16,6 @@
 namespace sluice::onnx_graph {
 namespace {
 
-constexpr std::size_t kMostNodes = 200'000;
 constexpr int kMostDimensions = 32;
 constexpr int kDeepestGraphs = 16;
 constexpr int kOldestIr = 3;
@@ -89,7 +88,6 @@ class ModelReader {
     node.domain = from.domain();
     node.inputs.assign(from.input().begin(), from.input().end());
     node.outputs.assign(from.output().begin(), from.output().end());
-    node.id = n_nodes_;
     for (const auto& attribute : from.attribute())
       node.attributes.push_back(read(attribute, depth));
     return node;

@@ -54,7 +54,7 @@ void divide(NodeContext& context) {
   context.set(0, result, type, is_nonnegative);
 }
 
-void mean(NodeContext& context) {
+void average(NodeContext& context) {
   const ElementType type = context.in(0).type;
   const View result = context.pointwise_inputs(all_inputs(context), type, [](const auto& x) {
     Expr sum = x[0];
@@ -150,7 +150,7 @@ void add_elementwise(OperatorTable& table) {
   table["Min"] = combine<minimum>;
   table["Sub"] = subtract;
   table["Div"] = divide;
-  table["Mean"] = mean;
+  table["Mean"] = average;
   table["Pow"] = pow;
   table["Mod"] = modulo;
   table["Abs"] = one_operation<kAbs, true>;

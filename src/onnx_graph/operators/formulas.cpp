@@ -4,6 +4,8 @@
 
 namespace sluice::onnx_graph {
 
+Expr first_of(const std::vector<Expr>& x) { return x[0]; }
+
 Expr exponential(const Expr& x) { return apply("exp", {x}); }
 
 Expr sigmoid(Expr x) { return apply("sigmoid", {std::move(x)}); }

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <vector>
+
 #include "onnx_graph/cascade/expr.h"
 
 namespace sluice::onnx_graph {
 
 /// Scalar functions that several operators share.
+/// What is read first, unchanged.
+Expr first_of(const std::vector<Expr>& x);
 Expr exponential(const Expr& x);
 Expr sigmoid(Expr x);
 Expr silu(const Expr& x);

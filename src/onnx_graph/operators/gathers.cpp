@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
+#include "onnx_graph/operators/formulas.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {
 namespace {
-
-Expr same(const std::vector<Expr>& x) { return x[0]; }
 
 Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) {
   Shape shape(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -91,7 +90,7 @@ void scatter(NodeContext& context) {
 void triangle(NodeContext& context) {
   context.approximate("all values are moved, those outside the triangle too");
   const ElementType type = context.in(0).type;
-  context.set(0, context.pointwise({context.view(0)}, context.output_name(), type, same), type,
+  context.set(0, context.pointwise({context.view(0)}, context.output_name(), type, first_of), type,
               context.in(0).is_nonnegative);
 }
 
@@ -105,7 +104,7 @@ void one_hot(NodeContext& context) {
   view.dimensions.insert(view.dimensions.begin() + static_cast<std::ptrdiff_t>(axis), Digits{});
   repeat(view, axis, depth);
   const ElementType type = context.in(2).type;
-  context.set(0, context.pointwise({view}, context.output_name(), type, same), type);
+  context.set(0, context.pointwise({view}, context.output_name(), type, first_of), type);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include "onnx_graph/operators/joins.h"
+
 #include <algorithm>
 
 #include "onnx_graph/operators/operators.h"
@@ -180,11 +182,15 @@ void concatenate(NodeContext& context) {
     is_nonnegative &= context.in(i).is_nonnegative;
   }
   if (views.size() == 1) return context.set(0, views[0], first.type, is_nonnegative);
-  const View result = Join(context, std::move(views), axis, first.type).run();
+  const View result = join(context, std::move(views), axis, first.type);
   context.set(0, result, first.type, is_nonnegative);
 }
 
 }  // namespace
+
+View join(NodeContext& context, std::vector<View> views, std::size_t axis, ElementType type) {
+  return Join(context, std::move(views), axis, type).run();
+}
 
 void add_joins(OperatorTable& table) { table["Concat"] = concatenate; }
 

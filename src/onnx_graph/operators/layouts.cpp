@@ -41,6 +41,9 @@ void cast(NodeContext& context) {
 }
 
 Shape wanted_shape(NodeContext& context, const Shape& from) {
+  if (!context.has_attribute("shape") && !context.known_integers(1))
+    if (const auto declared = context.lowering().declared_shape(context.output_name()))
+      return *declared;
   std::vector<std::int64_t> wanted =
       context.has_attribute("shape") ? context.integers("shape") : context.integers(1);
   const bool keeps_zero = context.integer("allowzero", 0) != 0;

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "onnx_graph/operators/formulas.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/windows.h"
 
@@ -83,8 +84,6 @@ View over_windows(NodeContext& context, View input, const std::vector<Window>& w
   return view_of(context.cascade(), tensor, dimensions);
 }
 
-Expr same(const std::vector<Expr>& x) { return x[0]; }
-
 void max_pool(NodeContext& context) {
   const Value input = context.in(0);
   std::vector<Window> windows = read_windows(context, input.shape, {});
@@ -101,12 +100,12 @@ void max_pool(NodeContext& context) {
     }
   }
   context.set(0, over_windows(context, view, windows, Reducing::kMax, context.output_name(),
-                              input.type, same),
+                              input.type, first_of),
               input.type, input.is_nonnegative);
   if (context.node().outputs.size() > 1 && !context.node().outputs[1].empty()) {
     context.approximate("its second output, the places of the maxima, is priced as copies");
     const View maxima = *context.lowering().values.at(context.node().outputs[0]).view;
-    context.set(1, context.pointwise({maxima}, context.output_name(1), ElementType::kInt64, same),
+    context.set(1, context.pointwise({maxima}, context.output_name(1), ElementType::kInt64, first_of),
                 ElementType::kInt64, true);
   }
 }
@@ -126,7 +125,7 @@ View averaged(NodeContext& context, const View& input, const std::vector<Window>
     return over_windows(context, input, windows, Reducing::kSum, name, type,
                         [&](const auto& x) { return x[0] * number(1 / all); });
   const View sums =
-      over_windows(context, input, windows, Reducing::kSum, name + "_sum", type, same);
+      over_windows(context, input, windows, Reducing::kSum, name + "_sum", type, first_of);
   std::vector<View> views = {sums};
   for (std::size_t i = 0; i < windows.size(); ++i) {  // reciprocals of the counts, row and column
     if (divisors[i].empty()) continue;
@@ -188,7 +187,7 @@ void global_average_pool(NodeContext& context) {
 void global_max_pool(NodeContext& context) {
   const Value input = context.in(0);
   context.set(0, context.reduced({context.view(0)}, plane(input.shape), Reducing::kMax,
-                                 context.output_name(), input.type, same),
+                                 context.output_name(), input.type, first_of),
               input.type, input.is_nonnegative);
 }
 

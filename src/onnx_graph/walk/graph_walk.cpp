@@ -47,6 +47,7 @@ class GraphWalk {
   }
 
   Diagnostics run(const std::vector<Node>& nodes) {
+    lowering_.declared_shape = [this](const std::string& name) { return declared_shape(name); };
     add_constants(model_.graph);
     for (const ValueInfo& info : model_.graph.inputs)
       if (model_.graph.constants.count(info.name) == 0) add_input(info);
@@ -54,6 +55,7 @@ class GraphWalk {
     for (const ValueInfo& info : model_.graph.outputs)
       if (!is_there(info.name))
         mistake(fmt::format("no node makes the output '{}'", info.name), did_you_mean(info.name));
+    lowering_.declared_shape = nullptr;
     return std::move(mistakes_);
   }
 
@@ -159,11 +161,7 @@ class GraphWalk {
         return break_outputs(node);
       }
     }
-    const std::size_t record = lowering_.records.size();
-    lowering_.records.push_back({full_type(node), node.name.empty() && !node.outputs.empty()
-                                                      ? node.outputs[0]
-                                                      : node.name,
-                                 0, false, ""});
+    const std::size_t record = record_of(node);
     try {
       if (fold_away(node)) return;
       NodeContext context(lowering_, node, record);
@@ -178,6 +176,18 @@ class GraphWalk {
               "is a dimension of the graph much too large?");
       break_outputs(node);
     }
+  }
+
+  /// All nodes of a function that the graph calls are one node of the graph.
+  std::size_t record_of(const Node& node) {
+    if (node.call > 0)
+      if (const auto known = calls_.find(node.call); known != calls_.end()) return known->second;
+    const bool is_named = !node.name.empty() || node.outputs.empty();
+    lowering_.records.push_back({node.call > 0 ? node.call_type : full_type(node),
+                                 is_named ? node.name : node.outputs[0], 0, false, ""});
+    const std::size_t record = lowering_.records.size() - 1;
+    if (node.call > 0) calls_[node.call] = record;
+    return record;
   }
 
   void check_size(const std::string& output) {
@@ -342,6 +352,7 @@ class GraphWalk {
   SymbolicSizes& sizes_;
   Lowering& lowering_;
   std::set<std::string> broken_;
+  std::map<std::size_t, std::size_t> calls_;  ///< Node::call → record
   Diagnostics mistakes_;
 };
 
