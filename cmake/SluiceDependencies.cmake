@@ -11,6 +11,8 @@ find_package(spdlog REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_path(SLUICE_XXHASH_DIR xxhash.h REQUIRED)  # a header alone
 find_package(ZLIB REQUIRED)  # packs the documents of large reports
+find_package(Protobuf REQUIRED)
+find_package(ONNX REQUIRED)
 if(SLUICE_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)

@@ -470,10 +470,11 @@ class CommandLine {
 
   void add_import() {
     CLI::App& command =
-        *app_.add_subcommand("import", "Turn specs of Timeloop or AccelForge into Sluice's");
+        *app_.add_subcommand("import", "Turn specs of Timeloop or AccelForge, or an ONNX model, into Sluice's");
     command
         .add_option("FILE", parsed_.specs.names,
-                    "The files of one job together: architecture, problem, mapping, constraints")
+                    "The files of one job together: architecture, problem, mapping, constraints; or "
+                    "one ONNX model")
         ->required()
         ->option_text(" ");
     command
@@ -488,12 +489,14 @@ class CommandLine {
         ->type_name("FILE");
     repeat(command
                .add_option("--set", parsed_.specs.assignments,
-                           "Set a variable of the files' templates")
+                           "Set a variable of the files' templates, or a symbolic dimension")
                ->type_name("NAME=VALUE"));
+    command.add_flag("--json", parsed_.output.json,
+                     "Print what was imported as a document (docs/onnx.md)");
     commands_["import"] = [](const ParsedArguments& parsed, const Console& console) {
-      return run_import(
-          {parsed.specs.names, parsed.specs.assignments, parsed.output.folder, parsed.energy_file},
-          console);
+      return run_import({parsed.specs.names, parsed.specs.assignments, parsed.output.folder,
+                         parsed.energy_file, parsed.output.json},
+                        console);
     };
   }
 

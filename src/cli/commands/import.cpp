@@ -8,6 +8,7 @@
 #include "cli/io/failure.h"
 #include "cli/io/output_folder.h"
 #include "commands.h"
+#include "report/document/import_document.h"
 
 namespace sluice::cli {
 ExitCode run_import(const ImportArguments& arguments, const Console& console) {
@@ -28,7 +29,14 @@ ExitCode run_import(const ImportArguments& arguments, const Console& console) {
   write("arch.yaml", imported->arch);
   write("mapping.yaml", imported->mapping);
   write("constraints.yaml", imported->constraints);
+  if (imported->onnx && !imported->onnx->numbers.empty())
+    write_atomically(folder / "inputs.json", numbers_text(*imported->onnx));
+  if (arguments.json) {
+    console.out << document_text(import_document(*imported, arguments.files, written));
+    return ExitCode::kSuccess;
+  }
   print_diagnostics(console, imported->notes);
+  if (imported->onnx) console.out << import_summary(*imported->onnx);
   const std::size_t n_notes = imported->notes.size();
   console.out << fmt::format("{}: wrote {}{}\n", imported->format, fmt::join(written, ", "),
                              n_notes == 0   ? ""

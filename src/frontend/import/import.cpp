@@ -10,6 +10,7 @@
 #include "frontend/import/timeloop.h"
 #include "frontend/import/timeloop_residency.h"
 #include "frontend/load/network_files.h"
+#include "frontend/load/onnx_files.h"
 #include "frontend/load/variables.h"
 #include "frontend/yaml/file_text.h"
 #include "frontend/yaml/values.h"
@@ -304,18 +305,40 @@ class Importer {
   std::set<std::string> used_;
 };
 
-/// A table of layers is a job of its own.
-Result<ImportedSpecs> import_table(const std::vector<std::string>& files) {
-  const LoadOptions options;
-  ReadContext context(options);
-  if (files.size() > 1)
-    context.error_about(files.back(), "a table of layers is imported alone, without other files");
-  const auto text = files.size() > 1 ? std::nullopt : file_text(context, files.front());
-  const auto workload = text ? workload_of_table(context, files.front(), *text) : std::nullopt;
-  if (!workload) return tl::unexpected(context.take_diagnostics());
-  ImportedSpecs specs;
+/// Files that are jobs of their own.
+bool is_job(const std::string& file) { return is_network_table(file) || is_onnx_file(file); }
+
+void read_table(ReadContext& context, const std::string& file, ImportedSpecs& specs) {
+  const auto text = file_text(context, file);
+  const auto workload = text ? workload_of_table(context, file, *text) : std::nullopt;
   specs.format = "a table of layers";
-  specs.workload = *workload;
+  if (workload) specs.workload = *workload;
+}
+
+void read_model(ReadContext& context, const std::string& file, ImportedSpecs& specs) {
+  specs.format = "ONNX";
+  specs.onnx = read_onnx_file(context, file);
+  if (!specs.onnx) return;
+  specs.workload = specs.onnx->workload;
+  specs.notes = specs.onnx->notes;
+  const Result<Specs> loaded = load_specs_from_text({{file, specs.workload}}, {});
+  if (loaded) return;
+  for (const Diagnostic& found : loaded.error())
+    context.error_about(file, found.message, found.source_line.substr(0, kLongestLine));
+}
+
+Result<ImportedSpecs> import_job(const std::vector<std::string>& files,
+                                 const ImportOptions& options) {
+  LoadOptions load_options;
+  load_options.variables = options.variables;
+  ReadContext context(load_options);
+  ImportedSpecs specs;
+  if (files.size() > 1)
+    context.error_about(files.back(),
+                        "a table of layers, or an ONNX model, is imported alone, without other files");
+  else
+    (is_onnx_file(files[0]) ? read_model : read_table)(context, files[0], specs);
+  if (context.has_errors()) return tl::unexpected(context.take_diagnostics());
   return specs;
 }
 
@@ -323,8 +346,8 @@ Result<ImportedSpecs> import_table(const std::vector<std::string>& files) {
 
 Result<ImportedSpecs> import_specs(const std::vector<std::string>& files,
                                    const ImportOptions& options) {
-  const bool has_table = std::any_of(files.begin(), files.end(), is_network_table);
-  return has_table ? import_table(files) : Importer(files, options).run();
+  const bool has_job = std::any_of(files.begin(), files.end(), is_job);
+  return has_job ? import_job(files, options) : Importer(files, options).run();
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "frontend/load/network_files.h"
+#include "frontend/load/onnx_files.h"
 #include "frontend/yaml/file_text.h"
 #include "frontend/yaml/merge.h"
 #include "frontend/yaml/values.h"
@@ -52,9 +53,18 @@ void SpecFiles::add_file(const std::string& path) {
                          DiagnosticCause::kUnreadable);
     return;
   }
+  if (is_onnx_file(*found)) return add_onnx(*found);
   auto text = file_text(context_, *found);
   if (text && is_network_table(*found)) text = workload_of_table(context_, *found, *text);
   if (text) add_documents(documents(*found, std::move(*text)));
+}
+
+/// What is approximated is said, as a note.
+void SpecFiles::add_onnx(const std::string& path) {
+  const std::optional<OnnxImport> imported = read_onnx_file(context_, path);
+  if (!imported) return;
+  for (const Diagnostic& note : imported->notes) context_.add_warning(note);
+  add_documents(documents(path, imported->workload));
 }
 
 void SpecFiles::add_text(const std::string& name, const std::string& text) {

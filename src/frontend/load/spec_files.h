@@ -33,6 +33,7 @@ class SpecFiles {
 
  private:
   std::vector<YamlPointer> documents(const std::string& name, std::string text);
+  void add_onnx(const std::string& path);
   void add_documents(const std::vector<YamlPointer>& documents);
   YamlPointer with_includes(const YamlPointer& document);
   void warn_of_hidden(const std::string& what, const YamlNode& earlier, const YamlNode& later);

@@ -41,6 +41,8 @@ class ReadContext {
                    DiagnosticCause cause = DiagnosticCause::kContent);
   /// Nothing wrong, but hardly what was meant.
   void warning(const YamlNode& node, std::string message, std::string hint = {});
+  /// What stands in no text: of files that are not YAML.
+  void add_warning(Diagnostic warning) { warnings_.push_back(std::move(warning)); }
   /// Where a node stands in the user's files.
   NodePlace place_of(const YamlNode& node) const {
     const SourcePosition position = sources_.origin(node.position);

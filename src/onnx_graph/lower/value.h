@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "onnx_graph/cascade/view.h"
+#include "onnx_graph/model/graph.h"
+
+namespace sluice::onnx_graph {
+
+/// What a name of the graph stands for while the graph is walked.
+struct Value {
+  ElementType type = ElementType::kFloat;
+  Shape shape;
+  std::shared_ptr<const Constant> constant;  ///< null: not known before the run
+  std::set<std::string> sources;             ///< of a constant: those it was made of, by name
+  std::optional<View> view;                  ///< of a constant: only when somebody reads it
+  bool is_nonnegative = false;
+};
+
+}  // namespace sluice::onnx_graph

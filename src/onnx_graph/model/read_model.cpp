@@ -1,0 +1,196 @@
+#include "onnx_graph/model/read_model.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/unknown_field_set.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "onnx_graph/model/onnx_messages.h"
+#include "onnx_graph/model/tensor_numbers.h"
+
+namespace sluice::onnx_graph {
+namespace {
+
+constexpr int kMostDimensions = 32;
+constexpr int kDeepestGraphs = 16;
+constexpr int kOldestIr = 3;
+
+struct Unreadable {
+  std::string message, hint;
+};
+
+class ModelReader {
+ public:
+  Model read(const onnx::ModelProto& model) {
+    if (!model.has_graph())
+      throw Unreadable{"the file holds no ONNX graph", "is it an ONNX model, and whole?"};
+    if (model.has_ir_version() && model.ir_version() < kOldestIr)
+      throw Unreadable{fmt::format("IR version {} is older than {}", model.ir_version(), kOldestIr),
+                       "convert the model with onnx.version_converter"};
+    Model result;
+    for (const auto& set : model.opset_import()) result.opsets[set.domain()] = set.version();
+    result.graph = graph(model.graph(), 0);
+    for (const auto& function : model.functions()) result.functions.push_back(read(function));
+    return result;
+  }
+
+ private:
+  Function read(const onnx::FunctionProto& from) {
+    Function function;
+    function.name = from.name();
+    function.domain = from.domain();
+    function.inputs.assign(from.input().begin(), from.input().end());
+    function.outputs.assign(from.output().begin(), from.output().end());
+    // Defaults came with IR 9, after the library's messages: a field that it does not know.
+    constexpr int kAttributeProto = 11;
+    const auto& unknown = from.GetReflection()->GetUnknownFields(from);
+    for (int i = 0; i < unknown.field_count(); ++i) {
+      const auto& field = unknown.field(i);
+      onnx::AttributeProto attribute;
+      if (field.number() == kAttributeProto &&
+          field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+          attribute.ParseFromString(field.length_delimited()))
+        function.defaults.push_back(read(attribute, 1));
+    }
+    for (const auto& node : from.node()) function.nodes.push_back(read(node, 1));
+    return function;
+  }
+
+  Graph graph(const onnx::GraphProto& from, int depth) {
+    if (depth > kDeepestGraphs) throw Unreadable{"graphs are nested too deeply", ""};
+    Graph graph;
+    graph.name = from.name();
+    for (const auto& tensor : from.initializer()) {
+      if (graph.constants.count(tensor.name()) > 0)
+        throw Unreadable{fmt::format("two initializers are called '{}'", tensor.name()), ""};
+      graph.constants[tensor.name()] = constant(tensor);
+    }
+    for (const auto& sparse : from.sparse_initializer())
+      graph.constants[sparse.values().name()] = dense_shape(sparse);
+    for (const auto& info : from.input()) graph.inputs.push_back(read(info));
+    for (const auto& info : from.output()) graph.outputs.push_back(read(info));
+    for (const auto& info : from.value_info()) graph.values[info.name()] = read(info);
+    for (const auto& node : from.node()) graph.nodes.push_back(read(node, depth));
+    return graph;
+  }
+
+  Node read(const onnx::NodeProto& from, int depth) {
+    if (++n_nodes_ > kMostNodes)
+      throw Unreadable{fmt::format("the graph has more than {} nodes", kMostNodes), ""};
+    Node node;
+    node.name = from.name();
+    node.type = from.op_type();
+    node.domain = from.domain();
+    node.inputs.assign(from.input().begin(), from.input().end());
+    node.outputs.assign(from.output().begin(), from.output().end());
+    for (const auto& attribute : from.attribute())
+      node.attributes.push_back(read(attribute, depth));
+    return node;
+  }
+
+  Attribute read(const onnx::AttributeProto& from, int depth) {
+    Attribute attribute;
+    attribute.name = from.name();
+    attribute.kind = from.type();
+    attribute.i = from.i();
+    attribute.f = static_cast<double>(from.f());
+    attribute.s = from.s();
+    attribute.ints.assign(from.ints().begin(), from.ints().end());
+    attribute.floats.assign(from.floats().begin(), from.floats().end());
+    attribute.strings.assign(from.strings().begin(), from.strings().end());
+    attribute.refers_to = from.ref_attr_name();
+    if (from.has_t()) attribute.tensor = std::make_shared<Constant>(constant(from.t()));
+    if (from.has_g()) attribute.graph = std::make_shared<Graph>(graph(from.g(), depth + 1));
+    return attribute;
+  }
+
+  static ValueInfo read(const onnx::ValueInfoProto& from) {
+    ValueInfo info;
+    info.name = from.name();
+    if (!from.has_type() || !from.type().has_tensor_type()) return info;
+    const auto& type = from.type().tensor_type();
+    info.type = static_cast<ElementType>(type.elem_type());
+    if (!type.has_shape()) return info;
+    if (type.shape().dim_size() > kMostDimensions)
+      throw Unreadable{fmt::format("'{}' has more than {} dimensions", from.name(), kMostDimensions),
+                       ""};
+    info.shape.emplace();
+    for (const auto& dimension : type.shape().dim()) {
+      Dimension& size = info.shape->emplace_back();
+      if (dimension.has_dim_value() && dimension.dim_value() >= 0)
+        size.size = dimension.dim_value();
+      if (dimension.has_dim_param()) size.symbol = dimension.dim_param();
+    }
+    return info;
+  }
+
+  static Shape shape_of(const std::string& name,
+                        const google::protobuf::RepeatedField<std::int64_t>& dims) {
+    if (dims.size() > kMostDimensions)
+      throw Unreadable{fmt::format("'{}' has more than {} dimensions", name, kMostDimensions), ""};
+    Shape shape(dims.begin(), dims.end());
+    for (const std::int64_t size : shape)
+      if (size < 0)
+        throw Unreadable{fmt::format("'{}' has a dimension of size {}", name, size), ""};
+    return shape;
+  }
+
+  Constant constant(const onnx::TensorProto& from) {
+    Constant result;
+    result.type = static_cast<ElementType>(from.data_type());
+    result.shape = shape_of(from.name(), from.dims());
+    if (from.data_location() == onnx::TensorProto::EXTERNAL) return result;
+    std::int64_t count = 1;
+    for (const std::int64_t size : result.shape)
+      if (size != 0 && count > kMostNumbersOfATensor / size)
+        return result;
+      else
+        count *= size;
+    if (n_numbers_ + count > kMostNumbers) return result;
+    read_numbers(from, count, result);
+    if (result.has_numbers()) n_numbers_ += count;
+    return result;
+  }
+
+  static Constant dense_shape(const onnx::SparseTensorProto& from) {
+    Constant result;
+    result.type = static_cast<ElementType>(from.values().data_type());
+    result.shape = shape_of(from.values().name(), from.dims());
+    return result;
+  }
+
+  std::size_t n_nodes_ = 0;
+  std::int64_t n_numbers_ = 0;
+};
+
+}  // namespace
+
+Result<Model> read_model(const std::string& path) {
+  const auto mistake = [&](const std::string& message, const std::string& hint,
+                           DiagnosticCause cause = DiagnosticCause::kContent) {
+    return tl::unexpected(
+        Diagnostics{{Severity::kError, {path, 0, 0}, message, "", hint, cause}});
+  };
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return mistake("cannot read the file", std::strerror(errno), DiagnosticCause::kUnreadable);
+  onnx::ModelProto model;
+  google::protobuf::io::IstreamInputStream stream(&file);
+  google::protobuf::io::CodedInputStream input(&stream);
+  google::protobuf::SetLogHandler(nullptr);
+  if (!model.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage())
+    return mistake("this is no ONNX model, or a part of one is missing",
+                   "the file ends early, or its bytes are not those of a protobuf ModelProto");
+  try {
+    return ModelReader().read(model);
+  } catch (const Unreadable& unreadable) {
+    return mistake(unreadable.message, unreadable.hint);
+  }
+}
+
+}  // namespace sluice::onnx_graph

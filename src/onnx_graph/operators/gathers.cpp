@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/operators/operators.h"
+
+namespace sluice::onnx_graph {
+namespace {
+
+Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) {
+  Shape shape(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
+  shape.insert(shape.end(), indices.begin(), indices.end());
+  shape.insert(shape.end(), data.begin() + static_cast<std::ptrdiff_t>(axis) + 1, data.end());
+  return shape;
+}
+
+/// Indices that are known and lie at equal distances: a slice.
+std::optional<View> as_slice(NodeContext& context, std::size_t axis) {
+  const auto indices = context.known_integers(1);
+  const Value data = context.in(0);
+  if (!indices || indices->empty()) return std::nullopt;
+  const std::int64_t size = data.shape[axis];
+  std::vector<std::int64_t> places = *indices;
+  for (std::int64_t& place : places) {
+    if (place < -size || place >= size)
+      context.fail(fmt::format("its index {} is not below the size {}", place, size));
+    if (place < 0) place += size;
+  }
+  const std::int64_t step = places.size() > 1 ? places[1] - places[0] : 1;
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (step < 1 || places[i] - places[i - 1] != step) return std::nullopt;
+  View view = context.slice(context.view(0), axis, places[0], step,
+                            static_cast<std::int64_t>(places.size()), data.type);
+  return context.reshape(view, gathered_shape(data.shape, context.in(1).shape, axis), data.type);
+}
+
+/// Which rows are read is not known before the run: as many as there are indices, from the first on.
+/// Each index and each value that is fetched is read once, each value is moved by the vector unit.
+void gather(NodeContext& context) {
+  const Value data = context.in(0);
+  const std::size_t axis = context.axis(context.integer("axis", 0), data.shape.size());
+  if (const auto view = as_slice(context, axis))
+    return context.set(0, *view, data.type, data.is_nonnegative);
+  context.approximate("which rows it reads is not known before the run: the first ones stand for them");
+  const Shape& indices = context.in(1).shape;
+  const std::int64_t n = volume(indices), size = data.shape[axis];
+  View rows = context.view(0);
+  if (n <= size) {
+    rows = context.slice(rows, axis, 0, 1, n, data.type);
+  } else {  // more than there are rows: one stands for all
+    rows = context.slice(rows, axis, 0, 1, 1, data.type);
+    repeat(rows, axis, n);
+  }
+  rows = context.reshape(rows, gathered_shape(data.shape, indices, axis), data.type);
+  std::vector<View> views = {rows};
+  if (!context.in(1).constant) {
+    View places = context.view(1);
+    for (std::size_t d = axis + 1; d < data.shape.size(); ++d) places.dimensions.emplace_back();
+    views.push_back(std::move(places));
+  }
+  context.set(0, context.pointwise(views, context.output_name(), data.type, [](const auto& x) {
+    return x.size() > 1 ? x[0] + x[1] * number(0) : x[0];
+  }), data.type, data.is_nonnegative);
+}
+
+Shape indices_shape(NodeContext& context) { return context.in(1).shape; }
+
+void gather_elements(NodeContext& context) {
+  context.approximate("which values it reads is not known before the run");
+  price_per_element(context, {indices_shape(context)});
+}
+
+void gather_nd(NodeContext& context) {
+  context.approximate("which values it reads is not known before the run");
+  const Shape data = context.in(0).shape, indices = context.in(1).shape;
+  const std::int64_t batch = context.integer("batch_dims", 0);
+  if (indices.empty() || indices.back() < 1 || batch < 0 ||
+      indices.back() + batch > static_cast<std::int64_t>(data.size()))
+    context.fail("its indices do not fit its data");
+  Shape shape(indices.begin(), indices.end() - 1);
+  shape.insert(shape.end(), data.begin() + batch + indices.back(), data.end());
+  price_per_element(context, {shape});
+}
+
+void scatter(NodeContext& context) {
+  context.approximate("which values it writes is not known before the run");
+  price_per_element(context, {context.in(0).shape});
+}
+
+/// Keeps one triangle: a product with ones and zeros that are made before the run.
+void triangle(NodeContext& context) {
+  context.approximate("all values are moved, those outside the triangle too");
+  const ElementType type = context.in(0).type;
+  context.set(0, context.pointwise({context.view(0)}, context.output_name(), type, first_of), type,
+              context.in(0).is_nonnegative);
+}
+
+void one_hot(NodeContext& context) {
+  context.approximate("a row of ones and zeros for each index is priced as copies");
+  const Shape indices = context.in(0).shape;
+  const std::int64_t depth = context.integers(1).at(0);
+  if (depth < 1) context.fail("its depth must be at least 1");
+  const std::size_t axis = context.axis(context.integer("axis", -1), indices.size() + 1);
+  View view = context.view(0);
+  view.dimensions.insert(view.dimensions.begin() + static_cast<std::ptrdiff_t>(axis), Digits{});
+  repeat(view, axis, depth);
+  const ElementType type = context.in(2).type;
+  context.set(0, context.pointwise({view}, context.output_name(), type, first_of), type);
+}
+
+}  // namespace
+
+void add_gathers(OperatorTable& table) {
+  table["Gather"] = gather;
+  table["GatherElements"] = gather_elements;
+  table["GatherND"] = gather_nd;
+  table["ScatterElements"] = table["ScatterND"] = table["Scatter"] = table["TensorScatter"] = scatter;
+  table["Trilu"] = triangle;
+  table["OneHot"] = one_hot;
+}
+
+}  // namespace sluice::onnx_graph

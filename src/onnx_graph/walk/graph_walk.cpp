@@ -1,0 +1,368 @@
+#include "onnx_graph/walk/graph_walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "onnx_graph/fold/fold.h"
+#include "onnx_graph/model/schema_shapes.h"
+#include "onnx_graph/operators/operators.h"
+#include "sluice/support/error.h"
+
+namespace sluice::onnx_graph {
+namespace {
+
+constexpr int kDeepestBranches = 16;
+constexpr std::size_t kMostMistakes = 50;
+
+std::string full_type(const Node& node) {
+  return node.domain.empty() || node.domain == "ai.onnx" ? node.type
+                                                         : node.domain + "::" + node.type;
+}
+
+std::string as_variable(const std::string& symbol) {
+  std::string name;
+  for (const char c : symbol) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "d" + name;
+  return name;
+}
+
+/// Operators whose names say what they are, in whatever domain.
+bool is_known_domain(const std::string& domain) {
+  return domain.empty() || domain == "ai.onnx" || domain == "com.microsoft" ||
+         domain == "com.microsoft.nchwc";
+}
+
+class GraphWalk {
+ public:
+  GraphWalk(const Model& model, const std::string& file, SymbolicSizes& sizes, Lowering& lowering)
+      : model_(model), file_(file), sizes_(sizes), lowering_(lowering) {
+    lowering_.opsets = model.opsets;
+    for (const auto& domain : {std::string(), std::string("ai.onnx")})
+      if (const auto found = model.opsets.find(domain); found != model.opsets.end())
+        lowering_.opsets[""] = found->second;
+    lowering_.opsets.emplace("", 17);
+  }
+
+  Diagnostics run(const std::vector<Node>& nodes) {
+    lowering_.declared_shape = [this](const std::string& name) { return declared_shape(name); };
+    add_constants(model_.graph);
+    for (const ValueInfo& info : model_.graph.inputs)
+      if (model_.graph.constants.count(info.name) == 0) add_input(info);
+    for (const Node& node : nodes) visit(node, 0);
+    for (const ValueInfo& info : model_.graph.outputs)
+      if (!is_there(info.name))
+        mistake(fmt::format("no node makes the output '{}'", info.name), did_you_mean(info.name));
+    lowering_.declared_shape = nullptr;
+    return std::move(mistakes_);
+  }
+
+ private:
+  void mistake(const std::string& message, const std::string& hint) {
+    if (mistakes_.size() < kMostMistakes)
+      mistakes_.push_back({Severity::kError, {file_, 0, 0}, message, "", hint});
+  }
+
+  bool is_there(const std::string& name) const {
+    return lowering_.values.count(name) > 0 || broken_.count(name) > 0;
+  }
+
+  std::string did_you_mean(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& entry : lowering_.values) names.push_back(entry.first);
+    const std::string nearest =
+        names.size() > 5000 || name.size() > 200 ? "" : nearest_name(name, names);
+    return nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest);
+  }
+
+  void add_constants(const Graph& graph) {
+    for (const auto& [name, constant] : graph.constants) {
+      if (lowering_.values.count(name) > 0) continue;
+      Value value;
+      value.type = constant.type;
+      value.shape = constant.shape;
+      value.constant = std::make_shared<Constant>(constant);
+      value.sources = {name};
+      lowering_.values[name] = std::move(value);
+      try {
+        lowering_.sources[name] = volume(constant.shape);
+      } catch (const OverflowError&) {
+        mistake(fmt::format("the initializer '{}' has more values than can be counted", name), "");
+      }
+    }
+  }
+
+  void add_input(const ValueInfo& info) {
+    if (!info.shape) {
+      broken_.insert(info.name);
+      return mistake(fmt::format("the shape of the input '{}' is not in the file", info.name),
+                     "onnx.tools.update_model_dims can put it there");
+    }
+    Value value;
+    value.type = info.type;
+    std::vector<std::size_t> ranks;
+    std::vector<std::vector<std::size_t>> dimensions;
+    static const std::vector<std::vector<const char*>> letters = {
+        {"D"}, {"M", "D"}, {"B", "M", "D"}, {"N", "C", "H", "W"}};
+    for (std::size_t d = 0; d < info.shape->size(); ++d) {
+      const auto size = size_of_dimension(info, d);
+      if (!size) {
+        broken_.insert(info.name);
+        continue;
+      }
+      value.shape.push_back(*size);
+      std::vector<std::size_t>& axes = dimensions.emplace_back();
+      if (*size == 1) continue;
+      const std::size_t rank = info.shape->size();
+      axes = {lowering_.cascade.add_axis(rank <= letters.size() ? letters[rank - 1][d] : "I", *size)};
+      ranks.push_back(axes[0]);
+    }
+    if (broken_.count(info.name) > 0) return;
+    const std::size_t tensor =
+        lowering_.cascade.add_tensor(info.name, TensorKind::kInput, bits_of(info.type), ranks);
+    value.view = view_of(lowering_.cascade, tensor, dimensions);
+    lowering_.values[info.name] = std::move(value);
+  }
+
+  std::optional<std::int64_t> size_of_dimension(const ValueInfo& info, std::size_t d) {
+    const Dimension& dimension = (*info.shape)[d];
+    if (dimension.size && *dimension.size > 0) return dimension.size;
+    const bool is_named = !dimension.symbol.empty();
+    const std::string name =
+        as_variable(is_named ? dimension.symbol : fmt::format("{}_dim_{}", info.name, d));
+    const auto given = sizes_.given.find(name);
+    if (given == sizes_.given.end()) {
+      mistake(fmt::format("dimension {} of the input '{}' has no size{}", d, info.name,
+                          is_named ? fmt::format(", only the name '{}'", dimension.symbol) : ""),
+              fmt::format("write --set {}=1, or another size", name));
+      return std::nullopt;
+    }
+    std::int64_t size = 0;
+    const std::string& text = given->second;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || size < 1) {
+      mistake(fmt::format("--set {}={}: the size of a dimension is a whole number from 1 on", name,
+                          text),
+              "");
+      return std::nullopt;
+    }
+    sizes_.used[name] = size;
+    return size;
+  }
+
+  void visit(const Node& node, int depth) {
+    for (const std::string& input : node.inputs) {
+      if (broken_.count(input) > 0) return break_outputs(node);
+      if (!input.empty() && lowering_.values.count(input) == 0) {
+        mistake(fmt::format("{} reads '{}', which nothing makes", description(node), input),
+                did_you_mean(input));
+        return break_outputs(node);
+      }
+    }
+    const std::size_t record = record_of(node);
+    try {
+      if (fold_away(node)) return;
+      NodeContext context(lowering_, node, record);
+      write(context, depth);
+      for (const std::string& output : node.outputs)
+        if (!output.empty()) check_size(output);
+    } catch (const NodeMistake& found) {
+      mistake(fmt::format("{}: {}", description(node), found.message), found.hint);
+      break_outputs(node);
+    } catch (const OverflowError&) {
+      mistake(fmt::format("{}: it has more values than can be counted", description(node)),
+              "is a dimension of the graph much too large?");
+      break_outputs(node);
+    }
+  }
+
+  /// All nodes of a function that the graph calls are one node of the graph.
+  std::size_t record_of(const Node& node) {
+    if (node.call > 0)
+      if (const auto known = calls_.find(node.call); known != calls_.end()) return known->second;
+    const bool is_named = !node.name.empty() || node.outputs.empty();
+    lowering_.records.push_back({node.call > 0 ? node.call_type : full_type(node),
+                                 is_named ? node.name : node.outputs[0], 0, false, ""});
+    const std::size_t record = lowering_.records.size() - 1;
+    if (node.call > 0) calls_[node.call] = record;
+    return record;
+  }
+
+  void check_size(const std::string& output) {
+    const auto found = lowering_.values.find(output);
+    if (found == lowering_.values.end())
+      throw NodeMistake{fmt::format("its output '{}' has no rule", output),
+                        "docs/onnx.md lists what each operator becomes"};
+    for (const std::int64_t size : found->second.shape)
+      if (size < 1) throw NodeMistake{fmt::format("its output '{}' has no values", output), ""};
+    volume(found->second.shape);
+  }
+
+  std::string description(const Node& node) const {
+    return node.name.empty()
+               ? fmt::format("the node that makes '{}' ({})",
+                             node.outputs.empty() ? "" : node.outputs[0], full_type(node))
+               : fmt::format("the node '{}' ({})", node.name, full_type(node));
+  }
+
+  void break_outputs(const Node& node) {
+    for (const std::string& output : node.outputs) {
+      broken_.insert(output);
+      lowering_.values.erase(output);
+    }
+  }
+
+  /// What follows from constants and shapes alone.
+  bool fold_away(const Node& node) {
+    if (!is_known_domain(node.domain)) return false;
+    std::vector<Known> known;
+    std::set<std::string> sources;
+    const bool asks_for_shape = node.type == "Shape" || node.type == "Size";
+    for (const std::string& input : node.inputs) {
+      if (input.empty()) {
+        known.push_back({{}, ElementType::kFloat, nullptr, false});
+        continue;
+      }
+      const Value& value = lowering_.values.at(input);
+      if (!value.constant && !asks_for_shape) return false;
+      known.push_back({value.shape, value.type, value.constant.get(), true});
+      if (!asks_for_shape) sources.insert(value.sources.begin(), value.sources.end());
+    }
+    const auto found = fold(node, known, lowering_.opsets[""]);
+    if (!found || found->size() < node.outputs.size()) return false;
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      if (node.outputs[o].empty()) continue;
+      Value value;
+      value.type = (*found)[o].type;
+      value.shape = (*found)[o].shape;
+      const bool is_source = node.type == "Constant" || node.type == "ConstantOfShape";
+      if (is_source) {
+        sources = {node.outputs[o]};
+        lowering_.sources[node.outputs[o]] = volume(value.shape);
+      }
+      value.sources = sources;
+      value.constant = std::make_shared<Constant>((*found)[o]);
+      lowering_.values[node.outputs[o]] = std::move(value);
+    }
+    return true;
+  }
+
+  void write(NodeContext& context, int depth) {
+    const Node& node = context.node();
+    if (node.type == "If" && is_known_domain(node.domain)) return choose_branch(context, depth);
+    const auto rule = all_operators().find(node.type);
+    if (rule != all_operators().end()) {
+      if (!is_known_domain(node.domain))
+        context.approximate(fmt::format("of the domain {}, taken for ONNX's {}", node.domain,
+                                        node.type));
+      return rule->second(context);
+    }
+    for (const Attribute& attribute : node.attributes)
+      if (attribute.graph)
+        context.fail("how often its body runs is not known before the run",
+                     "docs/refusals.md lists what is refused; export the model with the loop unrolled");
+    context.approximate("no rule: one operation of the vector unit for each value");
+    price_per_element(context, output_shapes(context));
+  }
+
+  /// From the file, from the ONNX library, or as the first input.
+  std::vector<Shape> output_shapes(NodeContext& context) {
+    const Node& node = context.node();
+    std::vector<TensorShape> inputs;
+    std::vector<const Constant*> constants;
+    for (const std::string& input : node.inputs) {
+      inputs.emplace_back();
+      constants.push_back(nullptr);
+      if (input.empty()) continue;
+      const Value& value = lowering_.values.at(input);
+      inputs.back() = {value.type, value.shape};
+      constants.back() = value.constant.get();
+    }
+    const auto by_schema = shapes_by_schema(node, inputs, constants, context.opset());
+    std::vector<Shape> shapes;
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      const auto declared = declared_shape(node.outputs[o]);
+      if (declared)
+        shapes.push_back(*declared);
+      else if (by_schema)
+        shapes.push_back((*by_schema)[o].shape);
+      else
+        shapes.push_back(first_shape(context));
+    }
+    return shapes;
+  }
+
+  std::optional<Shape> declared_shape(const std::string& name) const {
+    const ValueInfo* info = nullptr;
+    if (const auto found = model_.graph.values.find(name); found != model_.graph.values.end())
+      info = &found->second;
+    for (const ValueInfo& output : model_.graph.outputs)
+      if (output.name == name) info = &output;
+    if (info == nullptr || !info->shape) return std::nullopt;
+    Shape shape;
+    for (const Dimension& dimension : *info->shape) {
+      const auto used = sizes_.used.find(as_variable(dimension.symbol));
+      if (dimension.size && *dimension.size > 0)
+        shape.push_back(*dimension.size);
+      else if (!dimension.symbol.empty() && used != sizes_.used.end())
+        shape.push_back(used->second);
+      else
+        return std::nullopt;
+    }
+    return shape;
+  }
+
+  Shape first_shape(NodeContext& context) const {
+    for (std::size_t i = 0; i < context.n_inputs(); ++i)
+      if (context.has(i) && !context.in(i).constant) return context.in(i).shape;
+    for (std::size_t i = 0; i < context.n_inputs(); ++i)
+      if (context.has(i)) return context.in(i).shape;
+    context.fail("it has no inputs, and the shape of its result is not in the file");
+  }
+
+  /// Of a condition that is known before the run, the branch that is taken; else the longer one.
+  void choose_branch(NodeContext& context, int depth) {
+    const Node& node = context.node();
+    if (depth >= kDeepestBranches) context.fail("branches are nested too deeply");
+    const Attribute *then_branch = node.find("then_branch"), *else_branch = node.find("else_branch");
+    if (then_branch == nullptr || else_branch == nullptr || !then_branch->graph ||
+        !else_branch->graph)
+      context.fail("a branch is missing");
+    const auto condition = context.scalar(0);
+    bool takes_then = condition.value_or(0) != 0;
+    if (!condition) {
+      context.approximate("which branch it takes is not known before the run: the longer one counts");
+      takes_then = then_branch->graph->nodes.size() >= else_branch->graph->nodes.size();
+    }
+    const Graph& graph = takes_then ? *then_branch->graph : *else_branch->graph;
+    add_constants(graph);
+    for (const Node& inner : graph.nodes) visit(inner, depth + 1);
+    for (std::size_t o = 0; o < node.outputs.size() && o < graph.outputs.size(); ++o) {
+      const auto found = lowering_.values.find(graph.outputs[o].name);
+      if (found == lowering_.values.end()) context.fail("its branch does not make its output");
+      const Value value = found->second;
+      lowering_.values[node.outputs[o]] = value;
+    }
+  }
+
+  const Model& model_;
+  const std::string& file_;
+  SymbolicSizes& sizes_;
+  Lowering& lowering_;
+  std::set<std::string> broken_;
+  std::map<std::size_t, std::size_t> calls_;  ///< Node::call → record
+  Diagnostics mistakes_;
+};
+
+}  // namespace
+
+Result<bool> walk_graph(const Model& model, const std::vector<Node>& nodes, const std::string& file,
+                        SymbolicSizes& sizes, Lowering& lowering) {
+  Diagnostics mistakes = GraphWalk(model, file, sizes, lowering).run(nodes);
+  if (!mistakes.empty()) return tl::unexpected(std::move(mistakes));
+  return true;
+}
+
+}  // namespace sluice::onnx_graph

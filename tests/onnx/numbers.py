@@ -1,0 +1,82 @@
+"""Small graphs, imported and executed, against the reference evaluator of the `onnx` package.
+
+Usage: numbers.py SLUICE [NAME...]. Exit status 77: this `onnx` has no reference evaluator (before 1.13).
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from small_models import all_models
+
+TOLERANCE = 1e-5
+
+
+def run(*command):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"exit {done.returncode}: {done.stderr[-800:]}{done.stdout[-200:]}")
+    return done.stdout
+
+
+def random_inputs(model):
+    random = np.random.default_rng(7)
+    return {i.name: random.uniform(-0.9, 0.9, [d.dim_value for d in i.type.tensor_type.shape.dim]).astype(np.float32)
+            for i in model.graph.input}
+
+
+def executed(sluice, model, inputs, folder):
+    """The outputs that the Einsums make."""
+    onnx.save(model, folder / "model.onnx")
+    document = json.loads(run(sluice, "import", folder / "model.onnx", "-o", folder, "--json"))
+    numbers = json.loads((folder / "inputs.json").read_text()) if (folder / "inputs.json").exists() else {}
+    for tensor in document["tensors"]:
+        if tensor["name"] in inputs:
+            numbers[tensor["tensor"]] = inputs[tensor["name"]].astype(float).reshape(tensor["sizes"]).tolist()
+    (folder / "numbers.json").write_text(json.dumps(numbers))
+    run(sluice, "execute", folder / "workload.yaml", "--inputs", folder / "numbers.json", "--outputs",
+        folder / "out.json")
+    made = json.loads((folder / "out.json").read_text())
+    result = {}
+    for tensor in document["tensors"]:
+        if not tensor["is_constant"] and tensor["name"] not in inputs:
+            assert tensor["is_whole"], f"{tensor['name']} is not whole"
+            result[tensor["name"]] = np.array(made[tensor["tensor"]], dtype=float).reshape(tensor["shape"])
+    return result
+
+
+def main():
+    try:
+        from onnx.reference import ReferenceEvaluator
+    except ImportError:
+        print("reference: SKIPPED (onnx has no reference evaluator before 1.13)")
+        return 77
+    sluice, names = sys.argv[1], sys.argv[2:]
+    failed = n = 0
+    for name, model in all_models():
+        if names and name not in names:
+            continue
+        n += 1
+        inputs = random_inputs(model)
+        try:
+            expected = ReferenceEvaluator(model).run(None, inputs)
+            with tempfile.TemporaryDirectory() as folder:
+                made = executed(sluice, model, inputs, Path(folder))
+            for output, value in zip(model.graph.output, expected):
+                error = np.abs(made[output.name] - value).max() / max(1.0, np.abs(value).max())
+                if not error <= TOLERANCE:
+                    raise RuntimeError(f"{output.name} differs by {error:.2g}")
+        except (RuntimeError, AssertionError, KeyError, ValueError) as mistake:
+            failed += 1
+            print(f"{name}: {mistake}")
+    print(f"{n} graphs, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

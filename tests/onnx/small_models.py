@@ -1,0 +1,241 @@
+"""Small ONNX graphs, made here, for tests: (name, model). Weights are random and in the graph."""
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+FLOAT = TensorProto.FLOAT
+
+
+class Graph:
+    """A graph while it is being built: `g.node("Relu", x)` adds a node and names its output."""
+
+    def __init__(self, name, opset=17, domains=()):
+        self.name, self.opset, self.domains = name, opset, domains
+        self.random = np.random.default_rng(1)
+        self.nodes, self.inputs, self.constants, self.functions = [], [], [], []
+
+    def input(self, *shape, type=FLOAT):
+        name = f"in{len(self.inputs)}"
+        self.inputs.append(helper.make_tensor_value_info(name, type, shape))
+        return name
+
+    def weight(self, *shape):
+        return self.constant(self.random.uniform(-1, 1, shape).astype(np.float32))
+
+    def positive(self, *shape):
+        return self.constant(self.random.uniform(0.5, 1.5, shape).astype(np.float32))
+
+    def constant(self, array):
+        name = f"w{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def shape(self, *numbers):
+        return self.constant(np.array(numbers, dtype=np.int64))
+
+    def node(self, type, *inputs, outputs=1, **attributes):
+        names = [f"{type}{len(self.nodes)}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(type, inputs, names, name=f"n{len(self.nodes)}", **attributes))
+        return names[0] if outputs == 1 else names
+
+    def model(self, *outputs):
+        graph = helper.make_graph(self.nodes, self.name, self.inputs,
+                                  [helper.make_tensor_value_info(o, FLOAT, None) for o in outputs],
+                                  self.constants)
+        sets = [helper.make_opsetid("", self.opset)] + [helper.make_opsetid(d, 1) for d in self.domains]
+        model = helper.make_model(graph, opset_imports=sets)
+        model.ir_version = 8
+        return self.name, model
+
+
+def convolutions():
+    cases = {
+        "plain": ((1, 3, 8, 7), (4, 3, 3, 3), {}),
+        "strided": ((2, 3, 9, 9), (4, 3, 3, 3), dict(strides=[2, 2], pads=[1, 1, 1, 1])),
+        "lopsided": ((1, 2, 7, 6), (3, 2, 3, 2), dict(pads=[0, 1, 2, 0])),
+        "dilated": ((1, 2, 9, 9), (3, 2, 3, 3), dict(dilations=[2, 2], pads=[2, 2, 2, 2])),
+        "grouped": ((1, 6, 6, 6), (4, 3, 3, 3), dict(group=2)),
+        "depthwise": ((1, 4, 6, 6), (4, 1, 3, 3), dict(group=4, pads=[1, 1, 1, 1])),
+        "same": ((1, 2, 7, 7), (3, 2, 4, 4), dict(auto_pad="SAME_UPPER", strides=[2, 2])),
+        "line": ((1, 3, 10), (4, 3, 3), dict(strides=[2])),
+        "volume": ((1, 2, 4, 5, 4), (3, 2, 2, 2, 2), {}),
+    }
+    for name, (x, w, attributes) in cases.items():
+        g = Graph(f"conv_{name}")
+        y = g.node("Conv", g.input(*x), g.weight(*w), g.weight(w[0]), **attributes)
+        yield g.model(y)
+    g = Graph("conv_transpose")
+    x = g.input(1, 3, 4, 5)
+    a = g.node("ConvTranspose", x, g.weight(3, 2, 3, 3), g.weight(2), strides=[2, 2], pads=[1, 1, 1, 1],
+               output_padding=[1, 1])
+    yield g.model(a)
+    g = Graph("conv_of_conv")
+    x = g.node("Relu", g.node("Conv", g.input(1, 3, 8, 8), g.weight(4, 3, 3, 3), pads=[1, 1, 1, 1]))
+    yield g.model(g.node("Conv", x, g.weight(2, 4, 1, 1)))
+
+
+def pools():
+    for name, attributes in {
+        "max": dict(kernel_shape=[2, 2], strides=[2, 2]),
+        "max_bordered": dict(kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+        "max_up": dict(kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
+    }.items():
+        g = Graph(f"pool_{name}")
+        yield g.model(g.node("MaxPool", g.input(1, 2, 7, 7), **attributes))
+    for name, attributes in {
+        "average": dict(kernel_shape=[2, 2], strides=[2, 2]),
+        "average_bordered": dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        "average_padded": dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1),
+    }.items():
+        g = Graph(f"pool_{name}")
+        yield g.model(g.node("AveragePool", g.input(1, 2, 6, 6), **attributes))
+    g = Graph("pool_global")
+    x = g.input(2, 3, 4, 5)
+    yield g.model(g.node("GlobalAveragePool", x), g.node("GlobalMaxPool", x))
+
+
+def products():
+    g = Graph("gemm")
+    yield g.model(g.node("Gemm", g.input(3, 4), g.weight(5, 4), g.weight(5), transB=1, alpha=0.5, beta=2.0))
+    for name, a, b in [("matrices", (3, 4), (4, 5)), ("batches", (2, 3, 4), (2, 4, 5)),
+                       ("broadcast", (2, 1, 3, 4), (3, 4, 5)), ("vector", (3, 4), (4,)), ("row", (4,), (4, 5))]:
+        g = Graph(f"matmul_{name}")
+        yield g.model(g.node("MatMul", g.input(*a), g.input(*b)))
+    g = Graph("einsum")
+    yield g.model(g.node("Einsum", g.input(2, 3, 4), g.input(2, 4, 5), equation="bij,bjk->bki"))
+
+
+def elementwise():
+    for type in ["Relu", "Sigmoid", "Tanh", "Erf", "Exp", "Abs", "Neg", "Softplus", "Softsign", "Elu", "Selu",
+                 "Celu", "LeakyRelu", "HardSigmoid", "HardSwish", "ThresholdedRelu", "Floor", "Ceil", "Round",
+                 "Sign", "Sin", "Cos", "Tan", "Sinh", "Cosh", "Asinh", "Atanh", "Identity", "Mish"]:
+        g = Graph(f"function_{type.lower()}", opset=18)
+        yield g.model(g.node("Mul", g.node(type, g.input(3, 4)), g.constant(np.float32(1.5))))
+    for type in ["Log", "Sqrt", "Reciprocal"]:
+        g = Graph(f"function_{type.lower()}")
+        yield g.model(g.node(type, g.node("Add", g.node("Abs", g.input(3, 4)), g.positive(1))))
+    for type in ["Add", "Sub", "Mul", "Max", "Min"]:
+        g = Graph(f"pair_{type.lower()}")
+        yield g.model(g.node(type, g.input(2, 3, 4), g.input(3, 1)))
+    g = Graph("clip")
+    yield g.model(g.node("Clip", g.input(3, 4), g.constant(np.float32(-0.3)), g.constant(np.float32(0.4))))
+    g = Graph("where")
+    a, b = g.input(3, 4), g.input(3, 4)
+    yield g.model(g.node("Where", g.node("Greater", a, b), a, g.node("Mul", b, b)))
+    g = Graph("pow")
+    x = g.node("Abs", g.input(3, 4))
+    yield g.model(g.node("Pow", x, g.constant(np.float32(2.0))), g.node("Pow", x, g.constant(np.float32(1.5))))
+    g = Graph("prelu")
+    yield g.model(g.node("PRelu", g.input(1, 3, 4), g.weight(3, 1)))
+
+
+def norms():
+    for axis in [-1, 1]:
+        g = Graph(f"softmax_{axis % 3}", opset=13)
+        yield g.model(g.node("Softmax", g.input(2, 3, 4), axis=axis))
+    g = Graph("softmax_old", opset=11)
+    yield g.model(g.node("Softmax", g.input(2, 3, 4), axis=1))
+    g = Graph("log_softmax", opset=13)
+    yield g.model(g.node("LogSoftmax", g.input(2, 5), axis=-1))
+    g = Graph("layer_norm")
+    yield g.model(g.node("LayerNormalization", g.input(2, 3, 8), g.weight(8), g.weight(8), axis=-1))
+    g = Graph("instance_norm")
+    yield g.model(g.node("InstanceNormalization", g.input(2, 3, 4, 4), g.weight(3), g.weight(3)))
+    g = Graph("batch_norm")
+    yield g.model(g.node("BatchNormalization", g.input(2, 3, 4, 4), g.weight(3), g.weight(3), g.weight(3),
+                         g.positive(3)))
+    g = Graph("lrn")
+    yield g.model(g.node("LRN", g.input(1, 6, 3, 3), size=3, alpha=0.01, beta=0.75, bias=1.0))
+    g = Graph("rms_norm_of_parts")
+    x = g.input(2, 3, 8)
+    mean = g.node("ReduceMean", g.node("Pow", x, g.constant(np.float32(2))), axes=[-1], keepdims=1)
+    root = g.node("Sqrt", g.node("Add", mean, g.constant(np.float32(1e-5))))
+    yield g.model(g.node("Mul", g.node("Div", x, root), g.weight(8)))
+    g = Graph("gelu_of_parts")
+    x = g.input(3, 4)
+    erf = g.node("Erf", g.node("Div", x, g.constant(np.float32(np.sqrt(2)))))
+    half = g.node("Mul", x, g.node("Add", erf, g.constant(np.float32(1))))
+    yield g.model(g.node("Mul", half, g.constant(np.float32(0.5))))
+    for type in ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare",
+                 "ReduceLogSumExp", "ReduceProd"]:
+        g = Graph(type.lower(), opset=11)
+        yield g.model(g.node(type, g.input(2, 3, 4), axes=[1], keepdims=0))
+
+
+def layouts():
+    g = Graph("flatten_and_multiply")
+    x = g.node("Relu", g.node("Conv", g.input(2, 3, 5, 5), g.weight(4, 3, 2, 2)))
+    yield g.model(g.node("Gemm", g.node("Flatten", x), g.weight(64, 6), g.weight(6)))
+    g = Graph("channels_last")
+    x = g.node("Transpose", g.input(1, 5, 5, 3), perm=[0, 3, 1, 2])
+    yield g.model(g.node("Relu", g.node("Transpose", g.node("Conv", x, g.weight(4, 3, 3, 3)), perm=[0, 2, 3, 1])))
+    g = Graph("heads")
+    x = g.input(2, 5, 12)
+    q, k, v = (g.node("Transpose", g.node("Reshape", g.node("MatMul", x, g.weight(12, 12)), g.shape(2, 5, 3, 4)),
+                      perm=p) for p in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+    scores = g.node("Softmax", g.node("Mul", g.node("MatMul", q, k), g.constant(np.float32(0.5))), axis=-1)
+    joined = g.node("Reshape", g.node("Transpose", g.node("MatMul", scores, v), perm=[0, 2, 1, 3]),
+                    g.shape(0, 0, 12))
+    yield g.model(g.node("Add", g.node("MatMul", joined, g.weight(12, 12)), x))
+    g = Graph("concat")
+    x = g.input(1, 3, 4, 4)
+    a, b = (g.node("Relu", g.node("Conv", x, g.weight(n, 3, 1, 1))) for n in (2, 3))
+    yield g.model(g.node("Conv", g.node("Concat", a, b, axis=1), g.weight(2, 5, 1, 1)))
+    g = Graph("concat_of_what_others_read")
+    x = g.node("Relu", g.input(2, 3))
+    y = g.node("MatMul", x, g.weight(3, 4))
+    yield g.model(g.node("Exp", g.node("Concat", x, y, axis=1)))
+    g = Graph("split_and_slice")
+    a, b = g.node("Split", g.input(3, 8), g.shape(3, 5), outputs=2, axis=1)
+    c = g.node("Slice", b, g.shape(1), g.shape(4), g.shape(1))
+    yield g.model(g.node("Add", a, c))
+    g = Graph("steps")
+    yield g.model(g.node("Neg", g.node("Slice", g.input(3, 9), g.shape(1), g.shape(9), g.shape(1), g.shape(3))))
+    g = Graph("pad")
+    yield g.model(g.node("Exp", g.node("Pad", g.input(2, 3), g.shape(1, 0, 0, 2), g.constant(np.float32(0.5)))))
+    g = Graph("shuffled_channels")
+    x = g.node("Conv", g.input(1, 4, 3, 3), g.weight(6, 2, 1, 1), group=2)
+    x = g.node("Transpose", g.node("Reshape", x, g.shape(1, 2, 3, 3, 3)), perm=[0, 2, 1, 3, 4])
+    yield g.model(g.node("Conv", g.node("Reshape", x, g.shape(1, 6, 3, 3)), g.weight(4, 3, 1, 1), group=2))
+    g = Graph("reshape_across")
+    yield g.model(g.node("Exp", g.node("Transpose", g.node("Reshape", g.node("Transpose", g.input(4, 9), perm=[1, 0]),
+                                                           g.shape(6, 6)), perm=[1, 0])))
+    g = Graph("shape_arithmetic")
+    x = g.input(2, 3, 4)
+    n = g.node("Gather", g.node("Shape", x), g.constant(np.int64(0)), axis=0)
+    shape = g.node("Concat", g.node("Unsqueeze", n, g.shape(0)), g.shape(-1), axis=0)
+    yield g.model(g.node("Exp", g.node("Reshape", x, shape)))
+    g = Graph("depth_to_space")
+    yield g.model(g.node("Exp", g.node("DepthToSpace", g.input(1, 8, 2, 3), blocksize=2)))
+    g = Graph("resize")
+    yield g.model(g.node("Exp", g.node("Resize", g.input(1, 2, 3, 3), "", g.constant(np.float32([1, 1, 2, 2])),
+                                       mode="nearest", nearest_mode="floor",
+                                       coordinate_transformation_mode="asymmetric")))
+    g = Graph("expand_and_tile")
+    x = g.node("Expand", g.input(3, 1), g.shape(2, 3, 4))
+    yield g.model(g.node("Exp", g.node("Tile", x, g.shape(1, 2, 1))))
+
+
+def quantised():
+    uint8, int8 = np.uint8, np.int8
+    g = Graph("quantise")
+    y = g.node("QuantizeLinear", g.input(3, 4), g.constant(np.float32(0.05)), g.constant(uint8(128)))
+    yield g.model(g.node("DequantizeLinear", y, g.constant(np.float32(0.05)), g.constant(uint8(128))))
+    g = Graph("qlinear_conv")
+    s, z = g.constant(np.float32(0.02)), g.constant(uint8(120))
+    x = g.node("QuantizeLinear", g.input(1, 3, 5, 5), s, z)
+    w = g.constant(g.random.integers(-100, 100, (4, 3, 3, 3)).astype(int8))
+    y = g.node("QLinearConv", x, s, z, w, g.constant(np.float32(0.01)), g.constant(int8(0)),
+               g.constant(np.float32(0.07)), g.constant(uint8(90)), g.constant(np.arange(4, dtype=np.int32) * 500),
+               pads=[1, 1, 1, 1])
+    yield g.model(g.node("DequantizeLinear", y, g.constant(np.float32(0.07)), g.constant(uint8(90))))
+    g = Graph("matmul_integer")
+    a = g.node("QuantizeLinear", g.input(3, 4), s := g.constant(np.float32(0.02)), z := g.constant(uint8(100)))
+    b = g.constant(g.random.integers(0, 255, (4, 5)).astype(uint8))
+    y = g.node("MatMulInteger", a, b, z, g.constant(uint8(7)))
+    yield g.model(g.node("Mul", g.node("Cast", y, to=FLOAT), g.constant(np.float32(0.01))))
+
+
+def all_models():
+    for family in (convolutions, pools, products, elementwise, norms, layouts, quantised):
+        yield from family()
