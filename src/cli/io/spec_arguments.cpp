@@ -12,6 +12,7 @@
 #include "failure.h"
 #include "library_names.h"
 #include "scheme_lines.h"
+#include "sluice/frontend/load_any.h"
 #include "sluice/kapla/directives.h"
 #include "sluice/kapla/loop_tree.h"
 #include "sluice/support/library_dir.h"
@@ -22,7 +23,9 @@ namespace {
 
 bool has_ending_of_specs(const fs::path& file) {
   const std::string extension = file.extension().string();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json" || extension == ".csv";
+  return extension == ".yaml" || extension == ".yml" ||
+         extension == ".json" || extension == ".csv" ||
+         extension == ".cfg" || extension == ".jinja" || extension == ".jinja2";
 }
 
 bool looks_like_file(const std::string& name) {
@@ -166,7 +169,7 @@ Specs load(const SpecArguments& arguments) {
   for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder, kComponentFolder})
     options.library_dirs.push_back((library_dir() / folder).string());
   if (arguments.is_training) options.training = arguments.training;
-  Result<Specs> specs = load_specs(files, options);
+  Result<Specs> specs = load_any_specs(files, options, arguments.energy_file);
   if (!specs) throw Failure(specs.error());
   name_after_files(*specs, files);
   if (!arguments.directives.empty()) take_directives(arguments, *specs);

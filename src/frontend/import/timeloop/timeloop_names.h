@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/import/timeloop.h"
+#include "frontend/import/timeloop/timeloop.h"
 #include "sluice/support/expression.h"
 
 namespace sluice::timeloop {

@@ -3,15 +3,15 @@
 #include <map>
 #include <string>
 
-#include "frontend/import/energy_table.h"
-#include "frontend/import/placed_text.h"
+#include "frontend/import/reading/energy_table.h"
+#include "frontend/import/reading/placed_text.h"
 #include "sluice/frontend/import.h"
 
 namespace sluice {
 
 /// Which places of the user's files the texts of ImportedSpecs stand for.
 struct ImportedPlaces {
-  PlacedText workload, arch, mapping;
+  PlacedText workload, arch, mapping, constraints;
 };
 
 /// Sections of AccelForge files: `arch`, `workload`, `renames`, `mapping`, `variables`. Their

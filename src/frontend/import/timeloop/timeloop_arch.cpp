@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontend/import/timeloop_names.h"
+#include "frontend/import/timeloop/timeloop_names.h"
 #include "sluice/support/checked.h"
 #include "support/yaml_text.h"
 
@@ -236,6 +236,7 @@ class ArchWriter {
   }
 
   void fanout(Level& level) {
+    if (level.fanout_x == 1 && level.fanout_y == 1) return;
     text_ += fmt::format("  - !Container\n    name: {}\n    spatial:\n", component_name(level));
     const std::int64_t n_below = checked_multiply(level.fanout_x, level.fanout_y);
     n_instances_ = checked_multiply(n_instances_, n_below);

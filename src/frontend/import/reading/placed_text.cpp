@@ -1,4 +1,4 @@
-#include "frontend/import/placed_text.h"
+#include "frontend/import/reading/placed_text.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "frontend/import/timeloop.h"
+#include "frontend/import/timeloop/timeloop.h"
 #include "frontend/yaml/values.h"
 #include "sluice/support/checked.h"
 
@@ -85,7 +85,7 @@ class NodeReader {
     const YamlNode* spatial = find_key(node, "spatial");
     if (spatial == nullptr) return;
     note_other_keys(context_, *spatial, "spatial", {"meshX", "meshY"});
-    Level level{Level::Kind::kFanout, name, {}, &node, {}, 1, 1, {name}};
+    Level level{Level::Kind::kFanout, name, {}, &node, {}, 1, 1, {name, passage_of_container(name)}};
     if (node.tag != "!Container") level.name += "_array";
     for (auto above = specs_.levels.rbegin(); above != specs_.levels.rend(); ++above) {
       if (above->kind == Level::Kind::kStorage) level.spatial_targets.push_back(above->name);
@@ -95,7 +95,7 @@ class NodeReader {
       level.fanout_x = read_integer(context_.read, x, "meshX", 1).value_or(1);
     if (const YamlNode* y = find_key(*spatial, "meshY"))
       level.fanout_y = read_integer(context_.read, y, "meshY", 1).value_or(1);
-    if (level.fanout_x * level.fanout_y > 1) specs_.levels.push_back(std::move(level));
+    specs_.levels.push_back(std::move(level));
   }
 
   void component(const YamlNode& node, const std::string& name, const YamlNode* attributes) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "frontend/import/timeloop_names.h"
+#include "frontend/import/timeloop/timeloop_names.h"
 #include "support/yaml_text.h"
 
 namespace sluice::timeloop {

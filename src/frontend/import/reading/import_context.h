@@ -12,10 +12,15 @@
 
 namespace sluice {
 
+/// Sections of the files of one job, by key; what stands in two files counts in the last one.
+using Sections = std::map<std::string, YamlPointer>;
+
 /// What the readers of one import share: mistakes (in the ReadContext) and notes.
 struct ImportContext {
   ReadContext& read;
   Diagnostics notes;
+  std::vector<YamlPointer> made = {};  ///< nodes that stand in no file, which others point to
+  std::set<std::string> template_variables = {};  ///< that templates ask for
 
   /// Says at its place what the import leaves out or changes.
   void note(const YamlNode& node, const std::string& message, const std::string& hint = {});
@@ -58,6 +63,7 @@ class Attributes {
   void note_unused(ImportContext& context, const std::string& component) const;
 
  private:
+  YamlPointer with_attributes(ImportContext& context, const YamlNode& node, int depth) const;
   void note_others(ImportContext& context, const std::vector<std::string>& keys,
                    const YamlNode& counting) const;
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontend/import/timeloop_names.h"
+#include "frontend/import/timeloop/timeloop_names.h"
 #include "support/yaml_text.h"
 
 namespace sluice::timeloop {
@@ -48,11 +48,18 @@ class ConstraintsWriter {
 
   void storage(const Directive& directive) {
     if (directive.keep.empty() && directive.bypass.empty()) return;
+    if (!is_storage(directive.target)) return;  // a fanout keeps nothing anyway
     YamlFlowMap map;
     map.add("memory", sluice_name(directive.target));
     if (!directive.keep.empty()) map.add("keep", yaml_list(tensors(directive.keep)));
     if (!directive.bypass.empty()) map.add("forbid", yaml_list(tensors(directive.bypass)));
     storage_.push_back(map.text());
+  }
+
+  bool is_storage(const std::string& target) const {
+    return std::any_of(specs_.levels.begin(), specs_.levels.end(), [&](const Level& level) {
+      return level.kind == Level::Kind::kStorage && level.name == target;
+    });
   }
 
   static bool is_one(const Directive& directive, int d) {
@@ -202,7 +209,7 @@ class ConstraintsWriter {
       map.add(factor.at_most ? "maximum" : "minimum", std::to_string(factor.bound));
       tiles_.push_back(map.text());
     }
-    if (directive.permutation.size() < 2) return;
+    if (directive.permutation.size() < 2 || !is_storage(directive.target)) return;
     std::vector<std::string> order;
     for (auto d = directive.permutation.rbegin(); d != directive.permutation.rend(); ++d)
       order.push_back(variable(*d));

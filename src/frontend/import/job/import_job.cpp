@@ -1,15 +1,15 @@
-#include "sluice/frontend/import.h"
+#include "frontend/import/job/import_job.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "frontend/import/accelforge.h"
-#include "frontend/import/energy_table.h"
-#include "frontend/import/templates.h"
-#include "frontend/import/timeloop.h"
-#include "frontend/import/timeloop_residency.h"
-#include "frontend/load/network_files.h"
+#include "frontend/import/accelforge/accelforge.h"
+#include "frontend/import/reading/energy_table.h"
+#include "frontend/import/job/spec_format.h"
+#include "frontend/import/reading/templates.h"
+#include "frontend/import/timeloop/timeloop.h"
+#include "frontend/import/timeloop/timeloop_residency.h"
 #include "frontend/load/variables.h"
 #include "frontend/yaml/file_text.h"
 #include "frontend/yaml/values.h"
@@ -18,23 +18,11 @@
 namespace sluice {
 namespace {
 
-constexpr const char* kWorkloadText = "workload.yaml";
-constexpr const char* kMappingText = "mapping.yaml";
 constexpr std::size_t kLongestLine = 100;
 
-std::vector<NamedText> texts_of(const ImportedSpecs& specs) {
-  std::vector<NamedText> texts;
-  if (!specs.workload.empty()) texts.push_back({kWorkloadText, specs.workload});
-  if (!specs.arch.empty()) texts.push_back({"arch.yaml", specs.arch});
-  const bool complete = !specs.workload.empty() && !specs.arch.empty();
-  if (!specs.constraints.empty() && complete)
-    texts.push_back({"constraints.yaml", specs.constraints});
-  if (!specs.mapping.empty() && complete) texts.push_back({kMappingText, specs.mapping});
-  return texts;
-}
-
-/// Sections of the files of one job, by key; what stands in two files counts in the last one.
-using Sections = std::map<std::string, YamlPointer>;
+constexpr const char* kConstraintSections[] = {"constraints", "architecture_constraints",
+                                               "mapspace_constraints", "extra_mapping_constraints",
+                                               "mapspace"};
 
 class Importer {
  public:
@@ -53,7 +41,27 @@ class Importer {
     return result;
   }
 
+  /// What stands at a place of one of the texts, in the user's files.
+  std::optional<NodePlace> place_of(const SourceLocation& location) const {
+    const SourcePosition* position = position_of(location);
+    if (position == nullptr) return std::nullopt;
+    const SourcePosition origin = context_.sources().origin(*position);
+    return NodePlace{{context_.sources().name(origin.file), origin.line, origin.column},
+                     context_.sources().line(origin)};
+  }
+
+  const std::set<std::string>& variables() const { return import_.template_variables; }
+
  private:
+  const SourcePosition* position_of(const SourceLocation& location) const {
+    const PlacedText* text = location.file == kImportedWorkload      ? &places_.workload
+                             : location.file == kImportedArch        ? &places_.arch
+                             : location.file == kImportedConstraints ? &places_.constraints
+                             : location.file == kImportedMapping     ? &places_.mapping
+                                                                     : nullptr;
+    return text == nullptr ? nullptr : text->at(location.line, location.column);
+  }
+
   /// What was left out for a misspelt word may be why something else is missing.
   Diagnostics mistakes_and_their_causes() {
     Diagnostics found = context_.take_diagnostics();
@@ -105,9 +113,7 @@ class Importer {
   }
 
   void translate(ImportedSpecs& result) {
-    const auto mapping = sections_.find("mapping");  // Timeloop's is a list, AccelForge's a tree
-    const bool lists = mapping != sections_.end() && mapping->second->is_sequence();
-    if (sections_.count("architecture") > 0 || sections_.count("problem") > 0 || lists) {
+    if (is_timeloop(sections_)) {
       timeloop_job(result);
     } else if (sections_.count("arch") > 0 || sections_.count("workload") > 0 ||
                sections_.count("mapping") > 0) {
@@ -120,7 +126,14 @@ class Importer {
       return;
     }
     for (const auto& [name, key] : keys_)
-      if (used_.count(name) == 0) note_left_out(*key, result.format == "AccelForge");
+      if (used_.count(name) == 0 && !says_nothing(name))
+        note_left_out(*key, result.format == "AccelForge");
+  }
+
+  /// Sections that are there for other tools, or for their anchors only.
+  static bool says_nothing(const std::string& name) {
+    return name == "globals" || name == "dumped_by_timeloop_front_end" || name == "ignore" ||
+           name.ends_with("_ignore");
   }
 
   void note_left_out(const YamlNode& key, bool is_accelforge) {
@@ -146,6 +159,7 @@ class Importer {
     if (variables == nullptr) return;
     for (const YamlEntry& entry : variables->entries) {
       const std::string& name = entry.key->text;
+      import_.template_variables.insert(name);
       const auto set = options_.variables.find(name);
       const std::string text = set == options_.variables.end() ? entry.value->text : set->second;
       if (const auto value = Expression::parse(text)) context_.variables().emplace(name, *value);
@@ -157,6 +171,9 @@ class Importer {
 
   void timeloop_job(ImportedSpecs& result) {
     timeloop::Specs specs;
+    if (const auto problem = sections_.find("problem"); problem != sections_.end())
+      for (auto& [name, section] : sections_)
+        if (name != "problem") section = timeloop::with_problem_sizes(section, *problem->second);
     timeloop_variables(specs);
     result.format = "Timeloop v3";
     if (const YamlNode* architecture = section("architecture")) {
@@ -166,10 +183,17 @@ class Importer {
       } else {
         timeloop::read_arch_v3(import_, *architecture, specs);
       }
-      specs.has_bad_levels = context_.has_errors();
+    } else if (const auto arch = sections_.find("arch");
+               arch != sections_.end() && is_timeloop_arch(*arch->second)) {
+      result.format = "Timeloop v1";
+      timeloop::read_arch_v1(import_, *section("arch"), specs);
     }
+    specs.has_bad_levels = context_.has_errors();
+    const YamlNode* shape = section("shape");
     if (const YamlNode* problem = section("problem"))
-      timeloop::read_problem(import_, *problem, specs);
+      timeloop::read_problem(import_, *problem, shape, specs);
+    else if (shape != nullptr)
+      timeloop::read_shape(import_, *shape, specs);
     if (const YamlNode* mapping = section("mapping")) {
       if (specs.problem && !specs.levels.empty())
         specs.mapping = timeloop::read_directives(import_, *mapping, specs, "mapping");
@@ -182,7 +206,7 @@ class Importer {
     timeloop::EnergyTable energies;
     const bool has_energies = read_energies(energies);
     if (specs.problem) result.workload = timeloop::workload_text(import_, specs);
-    if (!specs.mapping.empty()) result.mapping = timeloop::mapping_text(import_, specs);
+    if (!specs.mapping.empty()) result.mapping = timeloop::mapping_text(import_, specs, places_.mapping);
     if (!specs.constraints.empty()) result.constraints = constraints_text(import_, specs);
     if (!specs.levels.empty())
       result.arch = timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr);
@@ -202,7 +226,7 @@ class Importer {
                                  "tile does. {}",
                                  node.tensor, node.component, node.why));
       }
-      if (!is_settled) result.mapping = timeloop::mapping_text(import_, specs);
+      if (!is_settled) result.mapping = timeloop::mapping_text(import_, specs, places_.mapping);
     }
   }
 
@@ -215,12 +239,32 @@ class Importer {
       return;
     }
     specs.constraints = timeloop::read_node_constraints(import_, specs);
-    for (const char* name : {"constraints", "architecture_constraints", "mapspace_constraints"}) {
+    for (const char* name : kConstraintSections) {
       const YamlNode* node = section(name);
+      if (node != nullptr && node->text.empty() && name == std::string("mapspace"))
+        node = constraints_of_mapspace(*node);
       if (node == nullptr) continue;
       for (timeloop::Directive& directive : timeloop::read_directives(import_, *node, specs, name))
         specs.constraints.push_back(std::move(directive));
     }
+  }
+
+  /// `{constraints: […]}`, or `{constraints: NAME, constraints_NAME: […]}`, or `{targets: […]}`.
+  const YamlNode* constraints_of_mapspace(const YamlNode& mapspace) {
+    if (!mapspace.is_map()) return &mapspace;
+    const YamlNode* constraints = find_key(mapspace, "constraints");
+    std::set<std::string> known = {"constraints", "targets", "version", "template"};
+    if (constraints != nullptr && constraints->is_scalar()) {
+      const std::string key = "constraints_" + constraints->text;
+      known.insert(key);
+      if (const YamlNode* chosen = find_key(mapspace, key))
+        constraints = chosen;
+      else
+        context_.error(*constraints, fmt::format("the mapspace has no '{}'", key));
+    }
+    note_other_keys(import_, mapspace, "the mapspace", known);
+    if (constraints == nullptr && find_key(mapspace, "targets") == nullptr) return nullptr;
+    return constraints != nullptr ? constraints : find_key(mapspace, "targets");
   }
 
   void accelforge_job(ImportedSpecs& result) {
@@ -228,22 +272,17 @@ class Importer {
     timeloop::EnergyTable energies;
     const bool has_energies = read_energies(energies);
     if (context_.has_errors()) return;
-    ImportedPlaces places;
-    translate_accelforge(import_, sections_, has_energies ? &energies : nullptr, result, places);
-    report_what_does_not_load(result, places);
+    translate_accelforge(import_, sections_, has_energies ? &energies : nullptr, result, places_);
+    report_what_does_not_load(result);
   }
 
   /// AccelForge's words are Sluice's: what is wrong with them is the user's to know, at the place
   /// in the user's file.
-  void report_what_does_not_load(const ImportedSpecs& result, const ImportedPlaces& places) {
+  void report_what_does_not_load(const ImportedSpecs& result) {
     const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
     if (loaded) return;
     for (const Diagnostic& found : loaded.error()) {
-      const SourceLocation& location = found.location;
-      const PlacedText& text = location.file == kWorkloadText  ? places.workload
-                               : location.file == kMappingText ? places.mapping
-                                                               : places.arch;
-      const SourcePosition* position = text.at(location.line, location.column);
+      const SourcePosition* position = position_of(found.location);
       const bool names_a_line = found.hint.find(" on line ") != std::string::npos;  // of the text
       if (position != nullptr)
         context_.error(*position, found.message, names_a_line ? "" : found.hint);
@@ -258,8 +297,8 @@ class Importer {
     const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
     if (loaded) return;
     for (const Diagnostic& found : loaded.error()) {
-      const char* name = found.location.file == kWorkloadText  ? "problem"
-                         : found.location.file == kMappingText ? "mapping"
+      const char* name = found.location.file == kImportedWorkload  ? "problem"
+                         : found.location.file == kImportedMapping ? "mapping"
                                                                : "architecture";
       const auto node = sections_.find(name);
       const std::string message = fmt::format("the {} cannot be imported: {}", name, found.message);
@@ -302,29 +341,29 @@ class Importer {
   Sections sections_;
   std::map<std::string, YamlPointer> keys_;  ///< of the sections, where they stand
   std::set<std::string> used_;
+  ImportedPlaces places_;
 };
-
-/// A table of layers is a job of its own.
-Result<ImportedSpecs> import_table(const std::vector<std::string>& files) {
-  const LoadOptions options;
-  ReadContext context(options);
-  if (files.size() > 1)
-    context.error_about(files.back(), "a table of layers is imported alone, without other files");
-  const auto text = files.size() > 1 ? std::nullopt : file_text(context, files.front());
-  const auto workload = text ? workload_of_table(context, files.front(), *text) : std::nullopt;
-  if (!workload) return tl::unexpected(context.take_diagnostics());
-  ImportedSpecs specs;
-  specs.format = "a table of layers";
-  specs.workload = *workload;
-  return specs;
-}
 
 }  // namespace
 
-Result<ImportedSpecs> import_specs(const std::vector<std::string>& files,
-                                   const ImportOptions& options) {
-  const bool has_table = std::any_of(files.begin(), files.end(), is_network_table);
-  return has_table ? import_table(files) : Importer(files, options).run();
+std::vector<NamedText> texts_of(const ImportedSpecs& specs) {
+  std::vector<NamedText> texts;
+  if (!specs.workload.empty()) texts.push_back({kImportedWorkload, specs.workload});
+  if (!specs.arch.empty()) texts.push_back({kImportedArch, specs.arch});
+  const bool complete = !specs.workload.empty() && !specs.arch.empty();
+  if (!specs.constraints.empty() && complete)
+    texts.push_back({kImportedConstraints, specs.constraints});
+  if (!specs.mapping.empty() && complete) texts.push_back({kImportedMapping, specs.mapping});
+  return texts;
+}
+
+Result<ImportedJob> import_job(const std::vector<std::string>& files,
+                               const ImportOptions& options) {
+  const auto importer = std::make_shared<Importer>(files, options);
+  Result<ImportedSpecs> specs = importer->run();
+  if (!specs) return tl::unexpected(specs.error());
+  return ImportedJob{std::move(*specs), importer->variables(),
+                     [importer](const SourceLocation& place) { return importer->place_of(place); }};
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-#include "frontend/import/accelforge.h"
+#include "frontend/import/accelforge/accelforge.h"
 
 #include <fmt/format.h>
 

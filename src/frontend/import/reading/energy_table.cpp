@@ -1,4 +1,4 @@
-#include "frontend/import/energy_table.h"
+#include "frontend/import/reading/energy_table.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
-#include "frontend/import/timeloop.h"
+#include "frontend/import/timeloop/timeloop.h"
 #include "frontend/yaml/values.h"
 #include "sluice/support/checked.h"
 
@@ -34,9 +35,15 @@ const std::vector<BuiltInSpace>& built_in_spaces() {
   return kSpaces;
 }
 
+/// Height and width of the input and its padding, which timeloopfe's layers give beside what says
+/// the same.
+const std::set<std::string> kSizesThatFollow = {"H", "W", "Hpad", "Wpad"};
+
 class ProblemReader {
  public:
-  ProblemReader(ImportContext& context, const YamlNode& node) : context_(context), node_(node) {
+  /// `shape`: a section of its own, or null.
+  ProblemReader(ImportContext& context, const YamlNode& node, const YamlNode* shape)
+      : context_(context), node_(node), shape_(shape) {
     problem_.node = &node;
   }
 
@@ -51,7 +58,10 @@ class ProblemReader {
     const YamlNode* shape = find_key(node_, "shape");
     const YamlNode* instance = find_key(node_, "instance");
     if (instance == nullptr) instance = &node_;
-    if (shape == nullptr || shape->is_scalar()) {
+    const bool is_told_elsewhere = shape_ != nullptr && (shape == nullptr || shape->is_scalar());
+    if (is_told_elsewhere) {
+      described(*shape_, *instance);
+    } else if (shape == nullptr || shape->is_scalar()) {
       built_in(shape, *instance);
     } else {
       described(*shape, *instance);
@@ -204,16 +214,42 @@ class ProblemReader {
     if (dimension) terms.push_back({*dimension, coefficient});
   }
 
+  /// What sparsity could save: with independent zeros, operations and accesses that are skipped
+  /// where one operand is zero shrink to the product of the densities.
+  void note_densities(const YamlNode& key, const YamlNode& densities) {
+    double product = 1;
+    std::vector<std::string> known;
+    for (const YamlEntry& entry : densities.entries) {
+      const YamlNode* density =
+          entry.value->is_scalar() ? entry.value.get() : entry.value->find("density");
+      if (density == nullptr) continue;
+      const auto value =
+          read_quantity(context_.read, density, {.what = "a density", .zero = false});
+      if (!value) continue;
+      known.push_back(fmt::format("{} {:.3g}", entry.key->text, value->value));
+      const auto space =
+          std::find_if(problem_.data_spaces.begin(), problem_.data_spaces.end(),
+                       [&](const DataSpace& known_one) { return known_one.name == entry.key->text; });
+      if (space != problem_.data_spaces.end() && !space->is_output) product *= value->value;
+    }
+    context_.note(key, fmt::format("every value is taken for dense: densities ({}) have no "
+                                   "counterpart. Operations, accesses, energy and cycles are at "
+                                   "most {:.3g} times those of a design that skips all zeros",
+                                   fmt::join(known, ", "), 1 / product));
+  }
+
   void note_rest(const YamlNode& instance) {
     used_.insert({"shape", "instance", "version", "name"});
     for (const YamlEntry& entry : instance.entries) {
       if (used_.count(with_underscores(entry.key->text)) > 0) continue;
-      context_.note(*entry.key,
-                    entry.key->text == "densities"
-                        ? "densities have no counterpart: every value is taken for dense"
-                        : fmt::format("'{}' is neither a dimension nor a coefficient of the shape "
-                                      "and is left out",
-                                      entry.key->text));
+      if (entry.key->text == "densities")
+        note_densities(*entry.key, *entry.value);
+      else if (kSizesThatFollow.count(entry.key->text) == 0)
+        context_.note(*entry.key,
+                      fmt::format("'{}' is neither a dimension nor a coefficient of the shape and "
+                                  "is left out",
+                                  entry.key->text),
+                      did_you_mean(entry.key->text, {used_.begin(), used_.end()}));
     }
     if (&instance != &node_)
       note_other_keys(context_, node_, "the problem", {"shape", "instance", "version", "name"});
@@ -221,6 +257,7 @@ class ProblemReader {
 
   ImportContext& context_;
   const YamlNode& node_;
+  const YamlNode* shape_;
   Problem problem_;
   std::map<std::string, std::int64_t> coefficients_;
   std::set<std::string> used_;
@@ -234,8 +271,36 @@ std::optional<int> Problem::dimension(const std::string& wanted) const {
   return static_cast<int>(found - dimensions.begin());
 }
 
-void read_problem(ImportContext& context, const YamlNode& node, Specs& specs) {
-  specs.problem = ProblemReader(context, node).read();
+void read_problem(ImportContext& context, const YamlNode& node, const YamlNode* shape,
+                  Specs& specs) {
+  specs.problem = ProblemReader(context, node, shape).read();
+}
+
+void read_shape(ImportContext& context, const YamlNode& shape, Specs& specs) {
+  const std::vector<std::string> dimensions =
+      read_names(context.read, find_key(shape, "dimensions"), "dimensions");
+  auto instance = std::make_shared<YamlNode>();
+  instance->kind = YamlNode::Kind::kMap;
+  instance->position = shape.position;
+  for (const std::string& dimension : dimensions) {
+    auto key = std::make_shared<YamlNode>();
+    key->kind = YamlNode::Kind::kScalar;
+    key->position = shape.position;
+    key->text = dimension;
+    auto size = std::make_shared<YamlNode>(*key);
+    const auto set = context.read.options().variables.find(dimension);
+    const bool is_set = set != context.read.options().variables.end();
+    size->text = is_set ? set->second : "1";
+    if (is_set) context.template_variables.insert(dimension);
+    if (!is_set)
+      context.note(shape,
+                   fmt::format("the shape gives dimension {} no size: it has 1 here", dimension),
+                   fmt::format("name the file with the problem's instance, too, or --set {}=SIZE",
+                               dimension));
+    instance->entries.push_back({key, size});
+  }
+  context.made.push_back(instance);
+  read_problem(context, *instance, &shape, specs);
 }
 
 }  // namespace sluice::timeloop

@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/import/energy_table.h"
-#include "frontend/import/import_context.h"
+#include "frontend/import/reading/energy_table.h"
+#include "frontend/import/reading/import_context.h"
+#include "frontend/import/reading/placed_text.h"
 
 namespace sluice {
 
@@ -26,6 +27,7 @@ struct Level {
   Attributes attributes;
   std::int64_t fanout_x = 1, fanout_y = 1;   ///< fanouts
   std::vector<std::string> spatial_targets;  ///< fanouts: what spatial directives call it
+  bool is_passage = false;                   ///< a fanout that may yet get its instances
   bool is_bypassed = false;                  ///< storages: by some data space; set by mapping_text
   bool is_spread = true;  ///< fanouts: over several instances; set by mapping_text
   std::optional<std::int64_t> n_used = {};  ///< fanouts: of its instances; set by mapping_text
@@ -91,8 +93,24 @@ struct Specs {
 void read_arch_v3(ImportContext& context, const YamlNode& node, Specs& specs);
 /// `architecture` of version 0.4: a list of tagged `nodes`.
 void read_arch_v4(ImportContext& context, const YamlNode& node, Specs& specs);
+/// `arch` of version 0.1: `storage`, innermost first, and `arithmetic`.
+void read_arch_v1(ImportContext& context, const YamlNode& node, Specs& specs);
+
+/// How timeloopfe calls the level of a container's fanout: `inter_PE_spatial`; and back (empty where
+/// the name is none such).
+std::string passage_of_container(const std::string& name);
+std::string container_of_passage(const std::string& name);
+
+/// The section with `len(spec.problem.instance)` and `spec.problem.instance["C"]` in its texts
+/// replaced by what the problem says.
+YamlPointer with_problem_sizes(const YamlPointer& section, const YamlNode& problem);
+
 /// `problem`, of all versions.
-void read_problem(ImportContext& context, const YamlNode& node, Specs& specs);
+/// `shape`: a section of its own, for a problem that has none or only names one; may be null.
+void read_problem(ImportContext& context, const YamlNode& node, const YamlNode* shape,
+                  Specs& specs);
+/// A shape alone, without sizes: those that `--set` gives, else 1, which is noted.
+void read_shape(ImportContext& context, const YamlNode& shape, Specs& specs);
 /// `mapping`, or a list of constraints; needs the problem.
 std::vector<Directive> read_directives(ImportContext& context, const YamlNode& node,
                                        const Specs& specs, const char* what);
@@ -109,7 +127,8 @@ std::string constraints_text(ImportContext& context, const Specs& specs);
 std::string workload_text(ImportContext& context, const Specs& specs);
 /// Before arch_text: it finds `specs.linked`, `is_perfect`, and which levels are bypassed and
 /// spread.
-std::string mapping_text(ImportContext& context, Specs& specs);
+/// `places`: where it comes from, anew.
+std::string mapping_text(ImportContext& context, Specs& specs, PlacedText& places);
 
 }  // namespace timeloop
 }  // namespace sluice

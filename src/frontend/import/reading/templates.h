@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/import/import_context.h"
+#include "frontend/import/reading/import_context.h"
 #include "sluice/frontend/import.h"
 
 namespace sluice {

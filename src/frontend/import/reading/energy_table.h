@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/import/import_context.h"
+#include "frontend/import/reading/import_context.h"
 
 namespace sluice::timeloop {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "frontend/import/timeloop.h"
+#include "frontend/import/timeloop/timeloop.h"
 #include "frontend/yaml/values.h"
 
 namespace sluice::timeloop {
@@ -26,7 +26,7 @@ class FactorReader {
       for (const YamlEntry& entry : node.entries) read_entry(entry);
     } else if (node.is_scalar()) {
       read_words(node);
-    } else {
+    } else if (!node.is_null()) {
       context_.read.error(node,
                           fmt::format("factors must be a text or a list, not {}", describe(node)));
     }
@@ -128,6 +128,8 @@ class DirectiveReader {
       context_.read.error(node, fmt::format("a directive must be a map, not {}", describe(node)));
       return;
     }
+    if (const YamlNode* constraints = find_key(node, "constraints"))
+      return read_constraints_list(node, *constraints);
     Directive directive;
     directive.node = &node;
     if (has_misspelt_key(context_, node, "a directive", {"type", "target", "factors"})) return;
@@ -135,19 +137,40 @@ class DirectiveReader {
     read_body(node, std::move(directive));
   }
 
+  /// `{name: DRAM, constraints: [{type: temporal, attributes: {permutation: CRS}}]}`
+  void read_constraints_list(const YamlNode& node, const YamlNode& constraints) {
+    for (const YamlPointer& item : constraints.items) {
+      Directive directive;
+      directive.node = item.get();
+      const YamlNode* attributes = find_key(*item, "attributes");
+      if (!read_kind(*item, directive) || !read_target(node, directive)) continue;
+      read_body(attributes == nullptr ? *item : *attributes, std::move(directive));
+    }
+  }
+
   void read_body(const YamlNode& node, Directive directive) {
     note_other_keys(
         context_, node, fmt::format("the directive for {}", directive.target),
-        {"target", "type", "factors", "permutation", "split", "keep", "bypass", "no_reuse",
-         "no_multicast_no_reduction", "no_temporal_reuse", "no_link_transfer"});
+        {"target", "type", "factors", "factors_only", "permutation", "split", "keep", "keep_only",
+         "bypass", "no_reuse", "no_multicast_no_reduction", "no_temporal_reuse",
+         "no_link_transfer", "no_iteration_over_dataspaces"});
     if (const YamlNode* factors = find_key(node, "factors"))
       FactorReader(context_, *specs_.problem, directive.factors).read(*factors);
+    if (const YamlNode* factors = find_key(node, "factors_only")) {
+      FactorReader(context_, *specs_.problem, directive.factors).read(*factors);
+      for (std::size_t d = 0; d < specs_.problem->dimensions.size(); ++d)
+        directive.factors.try_emplace(static_cast<int>(d));
+    }
+    no_iteration(data_spaces(find_key(node, "no_iteration_over_dataspaces"),
+                             "no_iteration_over_dataspaces"),
+                 directive);
     if (const YamlNode* permutation = find_key(node, "permutation"))
       read_permutation(*permutation, directive);
     if (const YamlNode* split = find_key(node, "split"))
       directive.split = read_integer(context_.read, split, "split", 0);
     directive.keep = data_spaces(find_key(node, "keep"), "keep");
     directive.bypass = data_spaces(find_key(node, "bypass"), "bypass");
+    if (const YamlNode* only = find_key(node, "keep_only")) keep_only(*only, directive);
     directive.no_links = data_spaces(find_key(node, "no_link_transfer"), "no_link_transfer");
     for (const char* key : {"no_reuse", "no_multicast_no_reduction", "no_temporal_reuse"})
       for (std::string& name : data_spaces(find_key(node, key), key))
@@ -181,6 +204,22 @@ class DirectiveReader {
   std::vector<Directive> take() { return std::move(directives_); }
 
  private:
+  /// Dimensions that index one of these have no loop here.
+  void no_iteration(const std::vector<std::string>& spaces, Directive& directive) const {
+    for (const DataSpace& space : specs_.problem->data_spaces)
+      if (std::find(spaces.begin(), spaces.end(), space.name) != spaces.end())
+        for (const std::vector<Term>& rank : space.ranks)
+          for (const Term& term : rank) directive.factors.try_emplace(term.dimension);
+  }
+
+  void keep_only(const YamlNode& node, Directive& directive) {
+    directive.keep = data_spaces(&node, "keep_only");
+    for (const DataSpace& space : specs_.problem->data_spaces)
+      if (std::find(directive.keep.begin(), directive.keep.end(), space.name) ==
+          directive.keep.end())
+        directive.bypass.push_back(space.name);
+  }
+
   bool read_kind(const YamlNode& node, Directive& directive) {
     const YamlNode* type = find_key(node, "type");
     if (type == nullptr) {
@@ -219,16 +258,37 @@ class DirectiveReader {
     }
     directive.target = read_text(context_.read, target, "target").value_or("");
     directive.target = directive.target.substr(0, directive.target.find('['));
-    std::vector<std::string> names;
-    for (const Level& level : specs_.levels)
-      if (level.kind != Level::Kind::kCompute) names.push_back(level.name);
+    if (const auto numbered = storage_with_number(directive.target)) directive.target = *numbered;
+    std::vector<std::string> names, known;
+    for (const Level& level : specs_.levels) {
+      if (level.kind == Level::Kind::kCompute) continue;
+      names.push_back(level.name);
+      known.insert(known.end(), level.spatial_targets.begin(), level.spatial_targets.end());
+    }
+    known.insert(known.end(), names.begin(), names.end());
     if (specs_.levels.empty() || specs_.has_bad_levels ||
-        std::find(names.begin(), names.end(), directive.target) != names.end())
+        std::find(known.begin(), known.end(), directive.target) != known.end())
       return true;
     context_.read.error(
         *target, fmt::format("the architecture has no storage '{}'", directive.target),
         did_you_mean(directive.target, names, fmt::format("there are {}", fmt::join(names, ", "))));
     return false;
+  }
+
+  /// Version 0.1 numbers the storages, from the innermost.
+  std::optional<std::string> storage_with_number(const std::string& text) const {
+    if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+    std::int64_t wanted = number_of(text);
+    for (std::size_t at = specs_.levels.size(); at-- > 0;)
+      if (specs_.levels[at].kind == Level::Kind::kStorage && wanted-- == 0)
+        return specs_.levels[at].name;
+    return std::nullopt;
+  }
+
+  static std::int64_t number_of(const std::string& digits) {
+    std::int64_t value = 0;
+    for (const char c : digits.substr(0, 9)) value = 10 * value + (c - '0');
+    return value;
   }
 
   /// `KCRS`, `K C R S` or a list; innermost first.
@@ -284,9 +344,10 @@ class DirectiveReader {
   }
 
   std::vector<std::string> data_spaces(const YamlNode* node, const char* what) {
-    std::vector<std::string> names = read_names(context_.read, node, what);
     std::vector<std::string> known;
     for (const DataSpace& space : specs_.problem->data_spaces) known.push_back(space.name);
+    if (node != nullptr && is_all(*node)) return known;
+    std::vector<std::string> names = read_names(context_.read, node, what);
     std::erase_if(names, [&](const std::string& name) {
       const bool unknown = std::find(known.begin(), known.end(), name) == known.end();
       if (unknown)
@@ -296,6 +357,12 @@ class DirectiveReader {
       return unknown;
     });
     return names;
+  }
+
+  /// `"*"`, alone or in a list
+  static bool is_all(const YamlNode& node) {
+    return node.text == "*" || std::any_of(node.items.begin(), node.items.end(),
+                                           [](const YamlPointer& item) { return item->text == "*"; });
   }
 
   ImportContext& context_;

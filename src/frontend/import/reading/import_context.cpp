@@ -1,8 +1,9 @@
-#include "frontend/import/import_context.h"
+#include "frontend/import/reading/import_context.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "frontend/yaml/values.h"
 
@@ -90,7 +91,8 @@ std::optional<double> Attributes::number(ImportContext& context,
   const YamlNode* node = find(keys);
   if (node == nullptr) return std::nullopt;
   note_others(context, keys, *node);
-  const auto value = read_quantity(context.read, node,
+  const YamlPointer bound = with_attributes(context, *node, 0);
+  const auto value = read_quantity(context.read, bound ? bound.get() : node,
                                    {.what = keys.front().c_str(), .zero = zero, .infinite = true});
   return value ? std::optional(value->value) : std::nullopt;
 }
@@ -101,7 +103,30 @@ std::optional<std::int64_t> Attributes::integer(ImportContext& context,
   const YamlNode* node = find(keys);
   if (node == nullptr) return std::nullopt;
   note_others(context, keys, *node);
-  return read_integer(context.read, node, keys.front().c_str(), minimum);
+  const YamlPointer bound = with_attributes(context, *node, 0);
+  return read_integer(context.read, bound ? bound.get() : node, keys.front().c_str(), minimum);
+}
+
+/// Attributes may be written with others of the same component: `width: datawidth * 3`. Null where
+/// it names none.
+YamlPointer Attributes::with_attributes(ImportContext& context, const YamlNode& node,
+                                        int depth) const {
+  constexpr int kDeepest = 20;
+  const auto parsed = node.is_scalar() ? Expression::parse(node.text) : Expression();
+  if (!parsed || parsed->names().empty() || depth > kDeepest) return nullptr;
+  bool is_bound = false;
+  const Expression expression = parsed->substitute([&](const std::string& name) {
+    const auto other = values_.find(name);
+    if (other == values_.end() || other->second == &node) return std::optional<Expression>();
+    const YamlPointer inner = with_attributes(context, *other->second, depth + 1);
+    const auto value = Expression::parse(inner ? inner->text : other->second->text);
+    is_bound |= value.has_value();
+    return value ? std::optional(*value) : std::nullopt;
+  });
+  if (!is_bound) return nullptr;
+  auto bound = std::make_shared<YamlNode>(node);
+  bound->text = expression.to_string();
+  return bound;
 }
 
 /// Other names of an attribute that say something else than the one that counts.

@@ -1,4 +1,4 @@
-#include "frontend/import/timeloop_residency.h"
+#include "frontend/import/timeloop/timeloop_residency.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontend/import/timeloop_names.h"
+#include "frontend/import/timeloop/timeloop_names.h"
 #include "sluice/support/checked.h"
 #include "support/yaml_text.h"
 
@@ -21,8 +21,12 @@ struct Loop {
 
 class MappingWriter {
  public:
-  MappingWriter(ImportContext& context, Specs& specs)
-      : context_(context), specs_(specs), problem_(*specs.problem), names_(problem_) {}
+  MappingWriter(ImportContext& context, Specs& specs, PlacedText& places)
+      : context_(context),
+        specs_(specs),
+        problem_(*specs.problem),
+        names_(problem_),
+        places_(places) {}
 
   std::string write() {
     for (const Level& level : specs_.levels) loops_.push_back(loops_of(level));
@@ -36,7 +40,8 @@ class MappingWriter {
       level.is_bypassed = is_bypassed(level);
       level.n_used = 1;
       for (const Loop& loop : loops_[l])
-        level.n_used = checked_multiply(*level.n_used, std::max<std::int64_t>(1, loop.bound));
+        if (loop.fanout != nullptr || level.kind != Level::Kind::kFanout)
+          level.n_used = checked_multiply(*level.n_used, std::max<std::int64_t>(1, loop.bound));
       level.is_spread = *level.n_used > 1;
     }
     for (std::size_t l = 0; l < specs_.levels.size(); ++l) {
@@ -91,10 +96,32 @@ class MappingWriter {
     const bool spatial = level.kind == Level::Kind::kFanout;
     if (level.kind == Level::Kind::kCompute) return {};
     if (!spatial) check_fanout_below(level);
-    const Directive* found = spatial ? directive(Directive::Kind::kSpatial, level.spatial_targets)
-                                     : directive(Directive::Kind::kTemporal, {level.name});
-    if (found == nullptr) return {};
     std::vector<Loop> loops;
+    if (spatial) {  // as a level that keeps nothing, it may have loops over time
+      const std::vector<std::string> own = targets_of_its_own(level);
+      directive(Directive::Kind::kBypass, own);
+      add_loops(level, directive(Directive::Kind::kTemporal, own), false, loops);
+      add_loops(level, directive(Directive::Kind::kSpatial, level.spatial_targets), true, loops);
+    } else {
+      add_loops(level, directive(Directive::Kind::kTemporal, {level.name}), false, loops);
+    }
+    return loops;
+  }
+
+  /// What directives call a fanout, without the storage above it.
+  std::vector<std::string> targets_of_its_own(const Level& fanout) const {
+    std::vector<std::string> own;
+    for (const std::string& target : fanout.spatial_targets)
+      if (std::none_of(specs_.levels.begin(), specs_.levels.end(), [&](const Level& level) {
+            return level.kind == Level::Kind::kStorage && level.name == target;
+          }))
+        own.push_back(target);
+    return own;
+  }
+
+  void add_loops(const Level& level, const Directive* found, bool spatial,
+                 std::vector<Loop>& loops) {
+    if (found == nullptr) return;
     const std::vector<int> order = innermost_first(*found);
     for (std::size_t i = order.size(); i-- > 0;) {
       const auto factor = found->factors.find(order[i]);
@@ -104,7 +131,6 @@ class MappingWriter {
       loops.push_back(loop);
     }
     if (level.kind == Level::Kind::kStorage && !found->factors.empty()) note_bounds(*found);
-    return loops;
   }
 
   void note_bounds(const Directive& directive) {
@@ -230,8 +256,10 @@ class MappingWriter {
     const std::string component = sluice_name(level.name);
     const auto node = [&](const std::vector<std::string>& tensors, bool incremental) {
       if (tensors.empty()) return std::string();
-      return fmt::format("  - !Storage {{tensors: {}, component: {}{}}}\n", yaml_list(tensors),
-                         component, incremental ? ", incremental: true" : "");
+      const Directive* place = bypass != nullptr ? bypass : temporal;
+      return fmt::format("{}  - !Storage {{tensors: {}, component: {}{}}}\n",
+                         place == nullptr ? "" : places_.mark(place->node->position),
+                         yaml_list(tensors), component, incremental ? ", incremental: true" : "");
     };
     return node(backing, false) + node(kept, true) + node(refetched, false);
   }
@@ -243,7 +271,7 @@ class MappingWriter {
     const std::size_t n = specs_.levels.size();
     if (n < 2 || specs_.levels[n - 2].kind != Level::Kind::kFanout) return {};
     const Loop* innermost = nullptr;
-    for (std::size_t l = 0; l + 2 < n; ++l)
+    for (std::size_t l = 0; l + 1 < n; ++l)
       for (const Loop& loop : loops_[l])
         if (loop.bound > 1 && loop.fanout == nullptr) innermost = &loop;
     if (innermost == nullptr) return {};
@@ -254,7 +282,7 @@ class MappingWriter {
       for (const Loop& loop : loops_[n - 2]) {
         const std::vector<std::string>& no_links = loop.directive->no_links;
         forbidden |= std::find(no_links.begin(), no_links.end(), space.name) != no_links.end();
-        if (loop.bound > 1) along[*loop.axis == 'Y'] = &loop;
+        if (loop.bound > 1 && loop.fanout != nullptr) along[*loop.axis == 'Y'] = &loop;
       }
       const auto shared = [&](const Loop* loop) {
         return loop != nullptr && !indexes(space, loop->dimension);
@@ -301,10 +329,11 @@ class MappingWriter {
 
   std::string loop_text(const Loop& loop) const {
     const std::string& variable = names_.variables[static_cast<std::size_t>(loop.dimension)];
+    const std::string mark = places_.mark(loop.directive->node->position);
     if (loop.fanout == nullptr)
-      return fmt::format("  - !Temporal {{rank_variable: {}, tile_shape: {}}}\n", variable,
+      return mark + fmt::format("  - !Temporal {{rank_variable: {}, tile_shape: {}}}\n", variable,
                          loop.tile);
-    return fmt::format(
+    return mark + fmt::format(
         "  - !Spatial {{rank_variable: {}, tile_shape: {}, component: {}, name: {}}}\n", variable,
         loop.tile, sluice_name(loop.fanout->name), loop.axis);
   }
@@ -319,6 +348,7 @@ class MappingWriter {
   Specs& specs_;
   const Problem& problem_;
   Names names_;
+  PlacedText& places_;
   std::vector<std::vector<Loop>> loops_;  ///< by level
   bool is_perfect_ = true;
   std::set<const Directive*> used_;
@@ -329,8 +359,9 @@ class MappingWriter {
 
 std::string links_name(const Level& fanout) { return sluice_name(fanout.name) + "_links"; }
 
-std::string mapping_text(ImportContext& context, Specs& specs) {
-  return MappingWriter(context, specs).write();
+std::string mapping_text(ImportContext& context, Specs& specs, PlacedText& places) {
+  places = {};
+  return places.finish(MappingWriter(context, specs, places).write());
 }
 
 }  // namespace sluice::timeloop

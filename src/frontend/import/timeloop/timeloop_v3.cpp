@@ -3,7 +3,7 @@
 #include <charconv>
 #include <numeric>
 
-#include "frontend/import/timeloop.h"
+#include "frontend/import/timeloop/timeloop.h"
 #include "frontend/yaml/values.h"
 #include "sluice/support/checked.h"
 
@@ -118,6 +118,15 @@ class TreeReader {
     level.type = read_text(context_.read, type, "class").value_or("");
     level.node = &component;
     level.kind = is_storage_class(level.type) ? Level::Kind::kStorage : Level::Kind::kCompute;
+    const std::string own_array = array.count > 1 ? array.name + "_array" : around.array;
+    const std::string array_of_level =
+        own_array.empty() || own_array == level.name ? level.name + "_array" : own_array;
+    const std::int64_t instances = checked_multiply(around.instances, array.count);
+    if (level.type == "dummy_storage") {
+      fan_out(level, instances, array_of_level);
+      specs_.levels.push_back(passage(level.name, component));
+      return;
+    }
     if (!is_compute_class(level.type) && !is_storage_class(level.type)) {
       context_.note(component,
                     fmt::format("{} is of the class {}, which is neither storage nor compute, and "
@@ -130,10 +139,6 @@ class TreeReader {
     note_other_keys(context_, component, level.name, {"name", "class", "attributes"});
     for (const YamlNode* attributes : around.attributes) level.attributes.add(attributes);
     level.attributes.add(find_key(component, "attributes"));
-    const std::string own_array = array.count > 1 ? array.name + "_array" : around.array;
-    const std::string array_of_level =
-        own_array.empty() || own_array == level.name ? level.name + "_array" : own_array;
-    const std::int64_t instances = checked_multiply(around.instances, array.count);
     if (level.kind == Level::Kind::kStorage) {
       fan_out(level, instances, array_of_level);
       specs_.levels.push_back(std::move(level));
@@ -144,6 +149,18 @@ class TreeReader {
       compute_instances_ = instances;
       compute_array_ = array_of_level;
     }
+  }
+
+  /// timeloopfe writes the fanout of a container X as a storage `inter_X_spatial` that keeps
+  /// nothing: what follows it has the instances.
+  static Level passage(const std::string& name, const YamlNode& node) {
+    Level level{Level::Kind::kFanout, name, {}, &node, {}, 1, 1, {name}};
+    level.is_passage = true;
+    if (const std::string container = container_of_passage(name); !container.empty()) {
+      level.name = container;
+      level.spatial_targets.push_back(container);
+    }
+    return level;
   }
 
   /// Instances over those of the level before are a fanout.
@@ -175,7 +192,9 @@ class TreeReader {
                           "levels stand from the outermost inwards");
       return;
     }
+    const bool has_passage = !specs_.levels.empty() && specs_.levels.back().is_passage;
     Level fanout{Level::Kind::kFanout, array, {}, level.node, {}, 1, 1, {}};
+    if (has_passage) fanout = specs_.levels.back();
     const std::int64_t total = instances / instances_;
     const bool splits = columns % columns_ == 0 && total % (columns / columns_) == 0;
     if (!splits && total > 1)
@@ -186,11 +205,15 @@ class TreeReader {
     fanout.fanout_x = splits ? columns / columns_ : total;
     fanout.fanout_y = total / fanout.fanout_x;
     for (auto above = specs_.levels.rbegin(); above != specs_.levels.rend(); ++above) {
-      if (above->kind != Level::Kind::kStorage) continue;
+      if (above->kind != Level::Kind::kStorage || has_passage) continue;
       fanout.spatial_targets = {above->name};
       break;
     }
-    if (total > 1) specs_.levels.push_back(std::move(fanout));
+    fanout.is_passage = false;
+    if (total > 1 && has_passage)
+      specs_.levels.back() = std::move(fanout);
+    else if (total > 1)
+      specs_.levels.push_back(std::move(fanout));
     instances_ = instances;
     columns_ = columns;
   }
@@ -204,6 +227,9 @@ class TreeReader {
   std::string compute_array_;
 };
 
+constexpr const char* kPassageBegin = "inter_";
+constexpr const char* kPassageEnd = "_spatial";
+
 bool has_word(const std::string& type, std::initializer_list<const char*> words) {
   for (const char* word : words)
     if (type.find(word) != std::string::npos) return true;
@@ -211,6 +237,17 @@ bool has_word(const std::string& type, std::initializer_list<const char*> words)
 }
 
 }  // namespace
+
+std::string passage_of_container(const std::string& name) {
+  return std::string(kPassageBegin) + name + kPassageEnd;
+}
+
+std::string container_of_passage(const std::string& name) {
+  const std::string begin = kPassageBegin, end = kPassageEnd;
+  if (!name.starts_with(begin) || !name.ends_with(end) || name.size() <= begin.size() + end.size())
+    return {};
+  return name.substr(begin.size(), name.size() - begin.size() - end.size());
+}
 
 bool is_storage_class(const std::string& type) {
   return has_word(
