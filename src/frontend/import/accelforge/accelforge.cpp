@@ -6,9 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "frontend/arch/dimensions.h"
-#include "frontend/load/variables.h"
-#include "frontend/yaml/values.h"
+#include "frontend/import/accelforge/arch_forms.h"
 #include "support/yaml_text.h"
 
 namespace sluice {
@@ -53,17 +51,16 @@ class AccelForgeWriter {
       const std::string& key = entry.key->text;
       if (key == "name" || key == "clock")
         text += fmt::format("  {}{}: {}\n", mark(*entry.key), key, printed(*entry.value));
-      else if (key != "nodes")
+      else if (key != "nodes" && key != "extra_attributes_for_all_component_models")
         leave_out(*entry.key, "the architecture");
     }
-    if (energies_ != nullptr)
-      if (const auto hz =
-              read_quantity(context_.read, section.find("clock"),
-                            {.what = "the clock", .dimensions = {kPerSecond}, .zero = false}))
-        cycle_s_ = 1 / hz->value;
     text += "  nodes:\n";
     if (const YamlNode* nodes = section.find("nodes")) text += components(*nodes, "  ");
     if (energies_ != nullptr) energies_->note_unused(context_);
+    if (!with_models_.empty())
+      context_.note(section, fmt::format("the component models of {} are AccelForge's: what they say "
+                                         "of energy, time, area and leakage is not known here",
+                                         fmt::join(with_models_, ", ")));
     if (!without_energy_.empty())
       context_.note(fmt::format("no energies are given for {}: they are null, and so is every "
                                 "energy that depends on them",
@@ -91,6 +88,8 @@ class AccelForgeWriter {
     for (const YamlEntry& entry : section.entries) {
       if (kKeys.count(entry.key->text) == 0) {
         leave_out(*entry.key, "the workload");
+      } else if (entry.key->text == "rank_sizes") {
+        text += fmt::format("  {}rank_sizes: {}\n", mark(*entry.key), rank_sizes(*entry.value));
       } else if (entry.key->text != "einsums") {
         text +=
             fmt::format("  {}{}: {}\n", mark(*entry.key), entry.key->text, printed(*entry.value));
@@ -129,6 +128,21 @@ class AccelForgeWriter {
     return fmt::format("{}{}: {}\n", mark(section), name, printed(section));
   }
 
+  /// Variables that are numbers; lists and texts are for component models.
+  std::string variables(const YamlNode& section, const ArchVariables& variables) {
+    YamlNode kept = section;
+    std::vector<std::string> left_out;
+    std::erase_if(kept.entries, [&](const YamlEntry& entry) {
+      const bool is_kept = variables.is_plain(entry.key->text);
+      if (!is_kept) left_out.push_back(entry.key->text);
+      return !is_kept;
+    });
+    if (!left_out.empty())
+      context_.note(section, fmt::format("the variables {} are no numbers and are left out",
+                                         fmt::join(left_out, ", ")));
+    return kept.entries.empty() ? std::string() : whole("variables", kept);
+  }
+
  private:
   std::string mark(const YamlNode& node) const { return places_->mark(node.position); }
 
@@ -144,6 +158,33 @@ class AccelForgeWriter {
                       printed(*entry.value));
     return fmt::format("{}{}{}{{{}}}", mark(node), node.tag, node.tag.empty() ? "" : " ",
                        fmt::join(items, ", "));
+  }
+
+  /// A size may name other ranks: `XT: ceil(2048 / X)`.
+  std::string rank_sizes(const YamlNode& sizes) const {
+    YamlNode written = sizes;
+    for (YamlEntry& entry : written.entries) {
+      const std::string text = with_sizes(sizes, entry.value->text, 0);
+      if (!entry.value->is_scalar() || text == entry.value->text) continue;
+      auto size = std::make_shared<YamlNode>(*entry.value);
+      size->text = text;
+      entry.value = size;
+    }
+    return printed(written);
+  }
+
+  static std::string with_sizes(const YamlNode& sizes, const std::string& text, int depth) {
+    constexpr int kDeepest = 20;
+    const auto parsed = Expression::parse(text);
+    if (!parsed || parsed->names().empty() || depth > kDeepest) return text;
+    return parsed
+        ->substitute([&](const std::string& name) -> std::optional<Expression> {
+          const YamlNode* other = sizes.find(name);
+          if (other == nullptr || !other->is_scalar() || other->text == text) return std::nullopt;
+          const auto size = Expression::parse(with_sizes(sizes, other->text, depth + 1));
+          return size ? std::optional(*size) : std::nullopt;
+        })
+        .to_string();
   }
 
   /// Specs without a name are called as their file.
@@ -189,11 +230,12 @@ class AccelForgeWriter {
     std::string text = fmt::format("{}- {}{}\n", indent, mark(node), tag);
     static const Keys kSpatial = {"name", "fanout", "may_reuse", "reuse", "min_usage"};
     bool has_actions = false;
-    const std::optional<std::string> leak_power = leakage(name);
-    if (leak_power) text += fmt::format("{}  leak_power: {}\n", indent, *leak_power);
     for (const YamlEntry& entry : node.entries) {
       const std::string& key = entry.key->text;
-      if (leak_power && key == "leak_power") continue;
+      if (key == "component_class" || key == "extra_attributes_for_component_model") {
+        with_models_.insert(name);
+        continue;
+      }
       if (component_keys(tag).count(key) == 0) {
         leave_out(*entry.key, name);
         continue;
@@ -217,8 +259,8 @@ class AccelForgeWriter {
     return text;
   }
 
-  /// Energies that are not written come from the table of energies, or are null; so are
-  /// bandwidths that AccelForge would ask its component models for.
+  /// Energies that are not known are null; so are bandwidths that AccelForge would ask its component
+  /// models for.
   std::string actions(const YamlNode& component, const std::string& name, const YamlNode& written,
                       const std::string& indent) {
     static const Keys kKeys = {
@@ -259,23 +301,7 @@ class AccelForgeWriter {
     return text;
   }
 
-  /// In W, from the table of energies.
-  std::optional<std::string> leakage(const std::string& name) {
-    if (energies_ == nullptr) return std::nullopt;
-    const auto known = energies_->leakage(name, cycle_s_);
-    if (!known) return std::nullopt;
-    if (!known->power_w)
-      context_.read.error(*known->place,
-                          fmt::format("the leakage of {} is an energy per cycle, and the "
-                                      "architecture has no clock",
-                                      name),
-                          "give it in W, or write 'clock' into the architecture");
-    return yaml_number(known->power_w.value_or(0));
-  }
-
   std::string energy(const YamlNode* written, const std::string& name, const std::string& action) {
-    if (energies_ != nullptr)
-      if (const auto known = energies_->energy(name, {action})) return yaml_number(*known);
     if (written != nullptr && !written->is_null()) return printed(*written);
     without_energy_.push_back(fmt::format("{}.{}", name, action));
     return "null";
@@ -308,10 +334,31 @@ class AccelForgeWriter {
 
   ImportContext& context_;
   const timeloop::EnergyTable* energies_;
-  std::optional<double> cycle_s_;  ///< from the architecture's clock
   PlacedText* places_ = nullptr;
   std::vector<std::string> without_energy_;
+  std::set<std::string> with_models_;  ///< components with a class of AccelForge's
 };
+
+/// Bits of a value, where all tensors have as many.
+std::optional<double> bits_of(const YamlNode* workload) {
+  std::set<std::string> found;
+  const auto add = [&](const YamlNode* bits) {
+    if (bits == nullptr) return;
+    if (bits->is_scalar()) found.insert(bits->text);
+    for (const YamlEntry& entry : bits->entries) found.insert(entry.value->text);
+  };
+  if (workload == nullptr) return std::nullopt;
+  add(workload->find("bits_per_value"));
+  if (const YamlNode* einsums = workload->find("einsums"))
+    for (const YamlPointer& einsum : einsums->items) {
+      add(einsum->find("bits_per_value"));
+      if (const YamlNode* accesses = einsum->find("tensor_accesses"))
+        for (const YamlPointer& access : accesses->items) add(access->find("bits_per_value"));
+    }
+  if (found.size() != 1) return std::nullopt;
+  const auto parsed = Expression::parse(*found.begin());
+  return parsed ? parsed->constant() : std::nullopt;
+}
 
 }  // namespace
 
@@ -329,13 +376,18 @@ void translate_accelforge(ImportContext& context,
     result.workload = writer.into(places.workload).workload(*workload);
   if (const YamlNode* renames = section("renames"))
     result.workload += writer.into(places.workload).whole("renames", *renames);
+  const ArchVariables arch_variables(section("arch"), section("variables"));
   if (const YamlNode* variables = section("variables")) {
     const bool of_arch = result.workload.empty();
     writer.into(of_arch ? places.arch : places.workload);
-    (of_arch ? result.arch : result.workload) += writer.whole("variables", *variables);
+    (of_arch ? result.arch : result.workload) += writer.variables(*variables, arch_variables);
+    for (const YamlEntry& entry : variables->entries)
+      context.template_variables.insert(entry.key->text);
   }
-  if (energies != nullptr) read_variables(context.read, section("variables"));
-  if (const YamlNode* arch = section("arch")) result.arch += writer.into(places.arch).arch(*arch);
+  if (section("arch") != nullptr)
+    result.arch += writer.into(places.arch)
+                       .arch(*with_own_forms(context, sections.at("arch"), arch_variables,
+                                             bits_of(section("workload")), energies));
   if (const YamlNode* mapping = section("mapping"))
     result.mapping = writer.into(places.mapping).mapping(*mapping);
   result.workload = places.workload.finish(result.workload);

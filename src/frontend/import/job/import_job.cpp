@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "frontend/import/accelforge/accelforge.h"
 #include "frontend/import/reading/energy_table.h"
@@ -311,6 +312,16 @@ class Importer {
     }
   }
 
+  /// Its own name and those of the files.
+  std::vector<std::string> names_of_architecture() const {
+    std::vector<std::string> names;
+    if (const auto arch = sections_.find("arch"); arch != sections_.end())
+      if (const YamlNode* name = arch->second->find("name")) names.push_back(name->text);
+    for (const std::string& file : files_)
+      names.push_back(std::filesystem::path(file).stem().string());
+    return names;
+  }
+
   bool read_energies(timeloop::EnergyTable& energies) {
     if (!options_.energy_file.empty()) {
       const auto text = file_text(context_, options_.energy_file);
@@ -323,12 +334,12 @@ class Importer {
         return false;
       }
       documents_.push_back(documents.front());  // notes point into it
-      energies = timeloop::read_energy_table(import_, *documents.front());
+      energies = timeloop::read_energy_table(import_, *documents.front(), names_of_architecture());
       return true;
     }
     const YamlNode* table = section("ERT");
     if (table == nullptr) return false;
-    energies = timeloop::read_energy_table(import_, *table);
+    energies = timeloop::read_energy_table(import_, *table, names_of_architecture());
     return true;
   }
 

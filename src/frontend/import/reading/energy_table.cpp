@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <limits>
 
 #include "frontend/arch/dimensions.h"
 #include "frontend/yaml/values.h"
@@ -14,7 +16,8 @@ bool is_leakage(const std::string& action) { return action == "leak" || action =
 
 class EnergyReader {
  public:
-  explicit EnergyReader(ImportContext& context) : context_(context) {}
+  EnergyReader(ImportContext& context, const std::vector<std::string>& names)
+      : context_(context), names_(names) {}
 
   EnergyTable read(const YamlNode& document) {
     if (!document.is_map()) {
@@ -33,8 +36,14 @@ class EnergyReader {
     } else if (const YamlNode* levels = root->find("levels"); levels && levels->is_sequence()) {
       for (const YamlPointer& level : levels->items) read_level(*level);
     } else {
-      for (const YamlEntry& entry : root->entries)
-        if (entry.value->is_map()) read_actions(entry.key->text, *entry.value);
+      root = &of_architecture(*root);
+      for (const YamlEntry& entry : root->entries) {
+        if (!entry.value->is_map()) continue;
+        if (entry.value->find("actions") != nullptr)
+          read_component(entry.key->text, *entry.value);
+        else
+          read_actions(entry.key->text, *entry.value);
+      }
     }
     if (table_.empty())
       context_.read.error(document, "there are no energies here",
@@ -43,6 +52,65 @@ class EnergyReader {
   }
 
  private:
+  /// Where components of several architectures stand in one file, those of the one that is read.
+  const YamlNode& of_architecture(const YamlNode& root) {
+    std::vector<std::string> known;
+    const YamlNode* chosen = nullptr;
+    for (const YamlEntry& entry : root.entries) {
+      if (entry.value->entries.empty() ||
+          entry.value->entries.front().value->find("actions") == nullptr)
+        continue;
+      known.push_back(entry.key->text);
+      if (std::find(names_.begin(), names_.end(), entry.key->text) != names_.end())
+        chosen = entry.value.get();
+    }
+    if (known.empty()) return root;
+    if (chosen == nullptr)
+      context_.read.error(root, "these are energies of other architectures",
+                          fmt::format("it has {}; the architecture is {}", fmt::join(known, ", "),
+                                      fmt::join(names_, " or ")));
+    return chosen == nullptr ? root : *chosen;
+  }
+
+  /// `{area, leak_power, actions: {read: {energy, throughput}}}`, in SI units.
+  void read_component(const std::string& component, const YamlNode& numbers) {
+    for (const YamlEntry& entry : numbers.entries) {
+      const std::string& key = entry.key->text;
+      if (key == "area") {
+        if (const auto area = number(*entry.value, {.what = "an area"}))
+          table_.add_area(component, *area);
+      } else if (key == "leak_power") {
+        if (const auto power = number(*entry.value, {.what = "leakage", .dimensions = {kWatt}}))
+          table_.add_leakage(component, *power, false, *entry.value);
+      } else if (key == "actions") {
+        for (const YamlEntry& action : entry.value->entries)
+          read_action(component, action.key->text, *action.value);
+      } else {
+        context_.note(*entry.key, fmt::format("'{}' of {} has no counterpart and is left out", key,
+                                              component));
+      }
+    }
+  }
+
+  void read_action(const std::string& component, const std::string& action,
+                   const YamlNode& numbers) {
+    if (const YamlNode* energy = numbers.find("energy"))
+      if (const auto value = number(*energy, {.what = "an energy", .dimensions = {kJoule}}))
+        table_.add(component, action, *value, *energy);
+    const YamlNode* throughput = numbers.find("throughput");
+    if (throughput == nullptr) return;
+    if (throughput->text == "Infinity" || throughput->text == "inf")
+      table_.add_throughput(component, action, std::numeric_limits<double>::infinity());
+    else if (const auto value =
+                 number(*throughput, {.what = "a throughput", .dimensions = {kPerSecond}}))
+      table_.add_throughput(component, action, *value);
+  }
+
+  std::optional<double> number(const YamlNode& node, const QuantityRule& rule) {
+    const auto value = read_quantity(context_.read, &node, rule);
+    return value ? std::optional(value->value) : std::nullopt;
+  }
+
   void read_tables(const YamlNode& tables) {
     if (tables.is_map())
       for (const YamlEntry& entry : tables.entries) read_actions(entry.key->text, *entry.value);
@@ -116,6 +184,7 @@ class EnergyReader {
   }
 
   ImportContext& context_;
+  const std::vector<std::string>& names_;
   EnergyTable table_;
 };
 
@@ -180,8 +249,23 @@ void EnergyTable::note_unused(ImportContext& context) const {
   }
 }
 
-EnergyTable read_energy_table(ImportContext& context, const YamlNode& document) {
-  return EnergyReader(context).read(document);
+std::optional<double> EnergyTable::throughput(const std::string& component,
+                                              const std::string& action) const {
+  const auto found = components_.find(component);
+  if (found == components_.end()) return std::nullopt;
+  const auto throughput = found->second.throughputs.find(action);
+  if (throughput == found->second.throughputs.end()) return std::nullopt;
+  return throughput->second;
+}
+
+std::optional<double> EnergyTable::area(const std::string& component) const {
+  const auto found = components_.find(component);
+  return found == components_.end() ? std::nullopt : found->second.area_m2;
+}
+
+EnergyTable read_energy_table(ImportContext& context, const YamlNode& document,
+                              const std::vector<std::string>& names) {
+  return EnergyReader(context, names).read(document);
 }
 
 }  // namespace sluice::timeloop

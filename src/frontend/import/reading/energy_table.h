@@ -23,6 +23,14 @@ class EnergyTable {
   void add_leakage(const std::string& component, double value, bool per_cycle,
                    const YamlNode& place);
 
+  /// Actions a second, and area in m² (of one instance).
+  void add_throughput(const std::string& component, const std::string& action, double throughput) {
+    components_[component].throughputs[action] = throughput;
+  }
+  void add_area(const std::string& component, double area_m2) {
+    components_[component].area_m2 = area_m2;
+  }
+
   bool empty() const { return components_.empty(); }
   /// Energy in J of the first of `actions` that the table has for a component.
   std::optional<double> energy(const std::string& component,
@@ -33,6 +41,9 @@ class EnergyTable {
     const YamlNode* place = nullptr;
   };
   std::optional<Leakage> leakage(const std::string& component, std::optional<double> cycle_s) const;
+
+  std::optional<double> throughput(const std::string& component, const std::string& action) const;
+  std::optional<double> area(const std::string& component) const;
 
   /// Notes what nobody asked for; numbers of 0 are nothing to miss.
   void note_unused(ImportContext& context) const;
@@ -46,6 +57,8 @@ class EnergyTable {
   };
   struct Component {
     std::map<std::string, Number> actions;
+    std::map<std::string, double> throughputs;
+    std::optional<double> area_m2;
     std::optional<Number> leakage;
     mutable bool is_known = false;  ///< somebody asked for something of it
   };
@@ -54,7 +67,10 @@ class EnergyTable {
 
 /// Reads energies per action, in pJ where no unit is given. Forms: Accelergy's `ERT: {tables: […]}`
 /// and `ERT_summary`, a map `COMPONENT: {ACTION: energy}`, and the levels of a Timeloop run. An
-/// action `leak` or `leakage` is an energy per cycle (pJ, or with a unit), or a power.
-EnergyTable read_energy_table(ImportContext& context, const YamlNode& document);
+/// action `leak` or `leakage` is an energy per cycle (pJ, or with a unit), or a power. A component
+/// with `actions: {ACTION: {energy, throughput}}`, `area`, `leak_power` has SI units. Tables of
+/// several architectures may stand in one file, by name: the one that `names` has counts.
+EnergyTable read_energy_table(ImportContext& context, const YamlNode& document,
+                              const std::vector<std::string>& names);
 
 }  // namespace sluice::timeloop

@@ -64,6 +64,7 @@ class SettingReader {
       case libconfig::Setting::TypeBoolean:
         return static_cast<bool>(setting) ? "true" : "false";
       case libconfig::Setting::TypeInt:
+        return std::to_string(static_cast<int>(setting));
       case libconfig::Setting::TypeInt64:
         return std::to_string(static_cast<long long>(setting));
       case libconfig::Setting::TypeFloat:

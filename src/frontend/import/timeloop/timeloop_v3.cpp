@@ -31,6 +31,7 @@ class TreeReader {
   void read(const YamlNode& architecture) {
     note_other_keys(context_, architecture, "the architecture",
                     {"version", "subtree", "attributes", "local", "name"});
+    if (is_flattened(architecture)) return;
     walk(architecture, {});
     if (compute_) {  // wherever it is written, it is the innermost level
       fan_out(*compute_, compute_instances_, compute_array_);
@@ -43,6 +44,23 @@ class TreeReader {
   }
 
  private:
+  /// Accelergy writes components with the path to each (`chip.PE[0..3].RF`), in no order of levels.
+  bool is_flattened(const YamlNode& architecture) {
+    const YamlNode* local = find_key(architecture, "local");
+    if (local == nullptr || find_key(architecture, "subtree") != nullptr) return false;
+    for (const YamlPointer& component : local->items) {
+      const YamlNode* name = find_key(*component, "name");
+      if (name == nullptr || name->text.substr(0, name->text.find('[')).find('.') == std::string::npos)
+        continue;
+      context_.read.error(*name,
+                          "a flattened architecture of Accelergy: it does not say which level "
+                          "stands above which",
+                          "name the architecture that it was made from");
+      return true;
+    }
+    return false;
+  }
+
   struct Surroundings {
     std::vector<const YamlNode*> attributes;  ///< of the subtrees around
     std::int64_t instances = 1;
