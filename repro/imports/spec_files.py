@@ -71,7 +71,7 @@ def nearest(file, files, wanted, stop):
         if near:
             def unlike(other):
                 words = set(re.split(r"\W+|_", other.path.stem)) & set(re.split(r"\W+|_", file.path.stem))
-                return (len(other.path.relative_to(folder).parts), -len(words), other.path)
+                return (-len(words), len(other.path.relative_to(folder).parts), other.path)
             return min(near, key=unlike)
         if folder == stop:
             return None

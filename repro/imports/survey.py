@@ -14,7 +14,7 @@ import spec_files
 
 # Values for templates that ask for variables and give no default.
 USUAL = {"architecture": None, "N_EINSUMS": "2", "M": "64", "KN": "64", "BATCH_SIZE": "1", "N_NEW_TOKENS": "16",
-         "N_TOKENS": "16", "DECODE": "False", "MAX_TOKENS": "64", "N_TOKENS_CACHED": "16"}
+         "N_TOKENS": "16", "DECODE": "False", "N_CACHED_TOKENS": "16", "MAX_TOKENS": "64", "M_TILE": "4", "MAC_TILE": "2", "ATTENTION_TYPE": "grouped_query", "N_TOKENS_CACHED": "16"}
 UNDEFINED = re.compile(r"'(\w+)' is undefined")
 ENTRY = re.compile(r"^top\.yaml\.jinja2?$")
 

@@ -76,6 +76,7 @@ class AccelForgeWriter {
                                "bits_per_value",
                                "persistent_tensors",
                                "iteration_space_shape",
+                               "shape",
                                "initial",
                                "einsums",
                                "renames"};
@@ -86,8 +87,12 @@ class AccelForgeWriter {
     static const Keys kAccess = {"name", "projection", "output", "bits_per_value"};
     std::string text = mark(section) + "workload:\n" + default_name(section);
     for (const YamlEntry& entry : section.entries) {
+      if (entry.key->text == "version") continue;
       if (kKeys.count(entry.key->text) == 0) {
         leave_out(*entry.key, "the workload");
+      } else if (entry.key->text == "shape") {  // as earlier versions called it
+        text += fmt::format("  {}iteration_space_shape: {}\n", mark(*entry.key),
+                            printed(*entry.value));
       } else if (entry.key->text == "rank_sizes") {
         text += fmt::format("  {}rank_sizes: {}\n", mark(*entry.key), rank_sizes(*entry.value));
       } else if (entry.key->text != "einsums") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <regex>
 #include <vector>
 
 #include "support/yaml_text.h"
@@ -18,6 +19,12 @@ Node scalar(const std::string& text, const YamlNode& place) {
   auto node = std::make_shared<YamlNode>();
   node->kind = YamlNode::Kind::kScalar;
   node->text = text;
+  node->position = place.position;
+  return node;
+}
+
+Node null_at(const YamlNode& place) {
+  auto node = std::make_shared<YamlNode>();
   node->position = place.position;
   return node;
 }
@@ -90,8 +97,10 @@ class ArchForms {
     const bool is_dummy = type != nullptr && type->text == "Dummy";
     if (const YamlPointer spatial = take(*node, "spatial")) set(*node, "spatial", fanouts(*spatial));
     note_space(*node);
-    put_values(*node);
+    put_names_of_memories_above(*node);
     const bool acts = node->tag == "!Memory" || node->tag == "!Toll" || node->tag == "!Compute";
+    is_unknown_ = false;
+    put_values(*node);
     if (node->tag == "!Network") return network(std::move(node));
     const Scales scales = take_scales(*node);
     if (acts) actions(*node, is_dummy, scales);
@@ -102,6 +111,22 @@ class ArchForms {
       set_if_absent(*node, "leak_power", "0");
     }
     return node;
+  }
+
+  /// `Above`: what the memories before this one hold.
+  void put_names_of_memories_above(YamlNode& node) {
+    static const std::regex kAbove(R"(\bAbove\b)");
+    const std::string above =
+        memories_.empty() ? "Nothing" : fmt::format("({})", fmt::join(memories_, " | "));
+    if (const YamlNode* written = node.find("tensors")) {
+      auto tensors = std::make_shared<YamlNode>(*written);
+      for (YamlEntry& entry : tensors->entries)
+        if (std::regex_search(entry.value->text, kAbove))
+          entry.value =
+              scalar(std::regex_replace(entry.value->text, kAbove, above), *entry.value);
+      set(node, "tensors", tensors);
+    }
+    if (node.tag == "!Memory") memories_.push_back(name_);
   }
 
   /// What numbers are multiplied by; none where that has no value here.
@@ -143,7 +168,7 @@ class ArchForms {
     if (!scale) {
       context_.note(*written, fmt::format("the scale of '{}' of {} has no value here: it is unknown",
                                           key, name_));
-      set(map, key, scalar("null", *written));
+      set(map, key, null_at(*written));
     } else if (const auto number = variables_.number(written->text, bits_)) {
       set(map, key, scalar(yaml_number(*number * *scale), *written));
     } else {
@@ -184,6 +209,9 @@ class ArchForms {
     Scales own = take_scales(action);
     scaled(action, "energy", product(scales.energy, own.energy));
     scaled(action, "throughput", product(scales.throughput, own.throughput));
+    if (!is_unknown_) return;
+    set(action, "energy", null_at(action));
+    set(action, "throughput", null_at(action));
   }
 
   /// Expressions over variables become expressions without; a size that depends on what has no
@@ -202,6 +230,32 @@ class ArchForms {
         continue;
       }
       entry.value = valued(entry.value);
+    }
+    for (const char* key : {"bits_per_value", "bits_per_action", "values_per_action", "total_latency"})
+      forget_if_unknown(node, key);
+  }
+
+  /// What an action moves, or takes, depends on what has no value here: so does all that follows.
+  void forget_if_unknown(YamlNode& map, const char* key) {
+    const YamlNode* written = map.find(key);
+    if (written == nullptr) return;
+    std::vector<std::string> texts = {written->text};
+    for (const YamlEntry& entry : written->entries) texts.push_back(entry.value->text);
+    for (const std::string& text : texts) {
+      if (text.empty() || text.find("n_calls") != std::string::npos) continue;
+      const bool is_zero = variables_.number(text, bits_) == 0.0;
+      if (!is_zero && variables_.resolved(text)) continue;
+      const std::string reason =
+          is_zero ? "is 0 for some tensors"
+                  : fmt::format("depends on {}, which has no value here",
+                                variables_.unknown_part(text));
+      context_.note(*written,
+                    fmt::format("'{}' of {} {}: it is left out, and energies and times of {} are "
+                                "unknown (null)",
+                                key, name_, reason, name_));
+      is_unknown_ = true;
+      take(map, key);
+      return;
     }
   }
 
@@ -292,6 +346,8 @@ class ArchForms {
       latency(*action);
       if (is_dummy) set_if_absent(*action, "energy", "0");
       if (is_dummy) set_if_absent(*action, "throughput", "inf");
+      for (const char* key : {"bits_per_action", "values_per_action"})
+        forget_if_unknown(*action, key);
       numbers_of_action(*action, scales);
       item = action;
     }
@@ -384,6 +440,8 @@ class ArchForms {
   std::optional<double> bits_;
   const timeloop::EnergyTable* energies_;
   std::optional<double> cycle_s_;  ///< from the architecture's clock
+  std::vector<std::string> memories_;  ///< so far, outermost first
+  bool is_unknown_ = false;            ///< how often the actions of the component happen
   std::string name_;  ///< of the component that is looked at
 };
 

@@ -39,9 +39,27 @@ const std::set<std::string>& accelforge_words() {
   return kWords;
 }
 
+/// Component classes that Sluice has not.
+const std::set<std::string>& accelforge_classes() {
+  static const std::set<std::string> kClasses = {"Dummy", "SmartBufferSRAM", "ADC", "MemoryCell"};
+  return kClasses;
+}
+
+/// `- !Network {name: NoC, actions: [{name: hop, energy: 1}]}`, or `{name: read, latency: 1e-9}`
+bool has_form_of_accelforge(const YamlNode& component) {
+  const YamlNode* type = component.find("component_class");
+  if (type != nullptr && accelforge_classes().count(type->text) > 0) return true;
+  const YamlNode* actions = component.find("actions");
+  if (actions == nullptr) return false;
+  return component.tag == "!Network" ||
+         std::any_of(actions->items.begin(), actions->items.end(), [](const YamlPointer& action) {
+           return action->find("latency") != nullptr;
+         });
+}
+
 bool has_word_of_accelforge(const YamlNode& node) {
   const std::set<std::string>& words = accelforge_words();
-  if (words.count(node.tag) > 0) return true;
+  if (words.count(node.tag) > 0 || has_form_of_accelforge(node)) return true;
   for (const YamlEntry& entry : node.entries)
     if (words.count(entry.key->text) > 0 || has_word_of_accelforge(*entry.value)) return true;
   return std::any_of(node.items.begin(), node.items.end(), [](const YamlPointer& item) {
@@ -84,6 +102,8 @@ bool is_of_other_tool(const std::string& path, const std::string& text) {
     const auto mapping = sections.find("mapping");
     if (mapping != sections.end() && is_timeloop_mapping(*mapping->second)) return true;
     sections.erase("mapping");
+    const auto workload = sections.find("workload");
+    if (workload != sections.end() && workload->second->find("shape") != nullptr) return true;
     if (is_timeloop(sections) || has_word_of_accelforge(*document)) return true;
     const auto constraints = sections.find("constraints");
     if (constraints != sections.end() &&
