@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ENDINGS = (".yaml", ".yml", ".cfg", ".jinja2")
+ENDINGS = (".yaml", ".yml", ".cfg", ".jinja", ".jinja2")
 SECTION = re.compile(r"""^["']?([A-Za-z_][\w-]*)["']?\s*[:=]""", re.MULTILINE)
 CONSTRAINTS = {"constraints", "architecture_constraints", "mapspace_constraints", "mapspace"}
-TREE = re.compile(r"^  nodes:", re.MULTILINE)
+MOST_PARTNERS = 6
 
 
 @dataclass
@@ -21,10 +21,10 @@ class SpecFile:
 
 @dataclass
 class Case:
-    """One call: a file with the partners that it needs, under values of variables."""
+    """A file with the partners that it needs (in the first of several ways that fits), under values of variables."""
 
     file: SpecFile
-    files: list
+    ways: list
     variables: dict = field(default_factory=dict)
 
 
@@ -63,26 +63,47 @@ def is_part(file, checkout):
     return any(part.startswith("_") for part in file.path.relative_to(checkout).parts)
 
 
+def has(file, wanted):
+    """Whether a file can stand in for the part that another one needs."""
+    if "flattened" in file.path.name:  # of Accelergy: no order of levels
+        return False
+    return file.kind in (wanted, "whole job")
+
+
 def nearest(file, files, wanted, stop):
-    """The file of a kind in the nearest folder around, that of the likest name first."""
+    """Files of a kind, those in the nearest folder around first; there those of the likest name."""
+    found = []
     for folder in file.path.parents:
-        near = [other for other in files if other.kind == wanted and other.tool == file.tool and
-                folder in other.path.parents and other.path != file.path]
-        if near:
-            def unlike(other):
-                words = set(re.split(r"\W+|_", other.path.stem)) & set(re.split(r"\W+|_", file.path.stem))
-                return (-len(words), len(other.path.relative_to(folder).parts), other.path)
-            return min(near, key=unlike)
-        if folder == stop:
-            return None
-    return None
+        near = [other for other in files if has(other, wanted) and other.tool == file.tool and
+                folder in other.path.parents and other.path != file.path and other not in found]
+
+        def unlike(other):
+            words = set(re.split(r"\W+|_", other.path.stem)) & set(re.split(r"\W+|_", file.path.stem))
+            return (-len(words), len(other.path.relative_to(folder).parts), other.path)
+
+        found += sorted(near, key=unlike)
+        if folder == stop or len(found) > MOST_PARTNERS:
+            break
+    return found
 
 
-def job(file, files, checkout):
-    """The file after those without which it says nothing."""
+def jobs(file, files, checkout):
+    """The file after those without which it says nothing, in several ways where there are several problems."""
     needed = {"mapping": ["problem", "arch"], "constraints": ["problem", "arch"]}.get(file.kind, [])
     if file.tool == "AccelForge" and file.kind == "mapping":
         needed = ["workload", "arch"]
     absent = {"problem": {"problem"}, "arch": {"architecture", "arch"}, "workload": {"workload"}}
-    partners = [nearest(file, files, kind, checkout) for kind in needed if not absent[kind] & file.sections]
-    return [partner.path for partner in partners if partner] + [file.path]
+    lists = [nearest(file, files, kind, checkout) for kind in needed if not absent[kind] & file.sections]
+    first = [partners[0].path for partners in lists[1:] if partners]
+    variables = [other.path for other in files_of_variables(file)]
+    for partner in (lists[0][:MOST_PARTNERS] if lists and lists[0] else [None]):
+        yield list(dict.fromkeys(variables + ([partner.path] if partner else []) + first + [file.path]))
+
+
+def files_of_variables(file):
+    """Files beside an architecture that hold nothing but variables."""
+    if file.kind != "arch":
+        return []
+    beside = (path for path in sorted(file.path.parent.glob("*.yaml")) if path != file.path)
+    return [SpecFile(path, {"variables"}, "") for path in beside
+            if set(SECTION.findall(path.read_text(errors="replace"))) == {"variables"}]

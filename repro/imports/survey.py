@@ -14,8 +14,9 @@ import spec_files
 
 # Values for templates that ask for variables and give no default.
 USUAL = {"architecture": None, "N_EINSUMS": "2", "M": "64", "KN": "64", "BATCH_SIZE": "1", "N_NEW_TOKENS": "16",
-         "N_TOKENS": "16", "DECODE": "False", "N_CACHED_TOKENS": "16", "MAX_TOKENS": "64", "M_TILE": "4", "MAC_TILE": "2", "ATTENTION_TYPE": "grouped_query", "N_TOKENS_CACHED": "16"}
+         "N_TOKENS": "16", "DECODE": "False", "N_CACHED_TOKENS": "16", "MAX_TOKENS": "64", "psum_datawidth": "16", "input_weight_datawidth": "16", "M_TILE": "4", "MAC_TILE": "2", "ATTENTION_TYPE": "grouped_query", "N_TOKENS_CACHED": "16"}
 UNDEFINED = re.compile(r"'(\w+)' is undefined")
+OF_ANOTHER_JOB = re.compile(r"the problem has no (dimension|data space)|the architecture has no storage|unknown tensor")
 ENTRY = re.compile(r"^top\.yaml\.jinja2?$")
 
 
@@ -42,10 +43,18 @@ def first_error(text):
 
 
 def load(sluice, case):
+    """Exit status, message and files of the first way that is not of other dimensions or components."""
+    for files in case.ways:
+        status, message = load_with(sluice, files, dict(case.variables))
+        if not OF_ANOTHER_JOB.search(message):
+            return status, message, files
+    return status, message, files
+
+
+def load_with(sluice, files, variables):
     """Exit status and message; variables that a template misses get usual values."""
-    variables = dict(case.variables)
     while True:
-        status, text = run(sluice, case.files, variables)
+        status, text = run(sluice, files, variables)
         missing = UNDEFINED.search(text)
         if status == 0 or not missing or missing.group(1) in variables or not USUAL.get(missing.group(1)):
             return status, "" if status == 0 else first_error(text)
@@ -58,11 +67,11 @@ def cases_of(checkout):
         if ENTRY.match(file.path.name) and "architecture" in file.text and "cwd() ~ '/' ~ architecture" in file.text:
             for arch in sorted(file.path.parent.rglob("arch.yaml")):
                 name = arch.parent.relative_to(file.path.parent)
-                yield "entry point", spec_files.Case(file, [file.path], {"architecture": str(name)})
+                yield "entry point", spec_files.Case(file, [[file.path]], {"architecture": str(name)})
             continue
         if spec_files.is_part(file, checkout):
             continue
-        yield file.kind, spec_files.Case(file, spec_files.job(file, files, checkout))
+        yield file.kind, spec_files.Case(file, list(spec_files.jobs(file, files, checkout)))
 
 
 def generalized(message):
@@ -75,21 +84,23 @@ def main():
     parser.add_argument("--sluice", required=True)
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--only", help="a part of the path of the files to load")
+    parser.add_argument("--without", help="a part of the path of files to leave out")
     options = parser.parse_args()
     listed = refusals(Path(__file__).resolve().parents[2] / "docs" / "importing.md")
     rows = []
     for checkout in options.checkouts:
         checkout = checkout.resolve()
         cases = [(kind, case) for kind, case in cases_of(checkout)
-                 if not options.only or options.only in str(case.file.path)]
+                 if (not options.only or options.only in str(case.file.path)) and
+                 not (options.without and options.without in str(case.file.path))]
         with ThreadPoolExecutor(2) as pool:
             results = list(pool.map(lambda case: load(options.sluice, case[1]), cases))
-        for (kind, case), (status, message) in zip(cases, results):
+        for (kind, case), (status, message, files) in zip(cases, results):
             outcome = "loads" if status == 0 else "refused" if any(p.search(message) for p in listed) else "fails"
             if status > 4 or status < 0:
                 outcome = "crashes"
             rows.append([checkout.name, kind, case.file.tool, outcome, message,
-                         " ".join(str(f.relative_to(checkout)) for f in case.files),
+                         " ".join(str(f.relative_to(checkout)) for f in files),
                          " ".join(f"{k}={v}" for k, v in case.variables.items())])
     print_tables(rows)
     if options.csv:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <regex>
 
 #include "frontend/import/accelforge/arch_forms.h"
 #include "support/yaml_text.h"
@@ -151,10 +152,17 @@ class AccelForgeWriter {
  private:
   std::string mark(const YamlNode& node) const { return places_->mark(node.position); }
 
+  /// `Inputs()`, as earlier versions wrote sets, is `Inputs`.
+  static std::string without_calls(const std::string& text) {
+    static const std::regex kSet(
+        R"(\b(All|Nothing|Inputs|Outputs|Intermediates|Shared|Persistent)\(\))");
+    return text.find("()") == std::string::npos ? text : std::regex_replace(text, kSet, "$1");
+  }
+
   /// A node as flow YAML, with marks.
   std::string printed(const YamlNode& node) const {
     if (node.is_null()) return mark(node) + "null";
-    if (node.is_scalar()) return mark(node) + yaml_scalar(node.text);
+    if (node.is_scalar()) return mark(node) + yaml_scalar(without_calls(node.text));
     std::vector<std::string> items;
     for (const YamlPointer& item : node.items) items.push_back(printed(*item));
     if (node.is_sequence()) return mark(node) + yaml_list(items);

@@ -51,6 +51,7 @@ class Importer {
                      context_.sources().line(origin)};
   }
 
+  bool has_templates() const { return import_.has_templates; }
   const std::set<std::string>& variables() const { return import_.template_variables; }
 
  private:
@@ -373,7 +374,7 @@ Result<ImportedJob> import_job(const std::vector<std::string>& files,
   const auto importer = std::make_shared<Importer>(files, options);
   Result<ImportedSpecs> specs = importer->run();
   if (!specs) return tl::unexpected(specs.error());
-  return ImportedJob{std::move(*specs), importer->variables(),
+  return ImportedJob{std::move(*specs), importer->has_templates(), importer->variables(),
                      [importer](const SourceLocation& place) { return importer->place_of(place); }};
 }
 

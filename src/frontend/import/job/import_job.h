@@ -20,6 +20,7 @@ constexpr const char* kImportedConstraints = "imported/constraints.yaml";
 /// Files of one job of another tool, translated.
 struct ImportedJob {
   ImportedSpecs specs;
+  bool has_templates = false;
   std::set<std::string> variables;  ///< that the files know, of those that `--set` may give
   /// Where what stands in one of the texts stands in the user's files.
   std::function<std::optional<NodePlace>(const SourceLocation&)> place_of;

@@ -1,10 +1,13 @@
 #include "sluice/frontend/load_any.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <set>
 
 #include "frontend/import/job/import_job.h"
 #include "frontend/import/job/spec_format.h"
 #include "frontend/load/network_files.h"
+#include "frontend/load/settings.h"
 #include "frontend/yaml/file_text.h"
 
 namespace sluice {
@@ -13,16 +16,22 @@ namespace {
 /// Files by who they are written for, in the order given.
 struct SortedFiles {
   std::vector<std::string> own, of_other_tools;
+  std::set<std::string> own_variables;  ///< that the own files declare
 };
 
-SortedFiles sorted(const std::vector<std::string>& files, const LoadOptions& options) {
+/// With energies for files of other tools an architecture is theirs, whose words may all be
+/// Sluice's, too.
+SortedFiles sorted(const std::vector<std::string>& files, const LoadOptions& options,
+                   bool has_energies) {
   SortedFiles result;
   for (const std::string& file : files) {
     ReadContext context(options);
     const auto path = find_spec_file(file, options);
     const auto text = path && !is_network_table(*path) ? file_text(context, *path) : std::nullopt;
-    const bool is_other = text && is_of_other_tool(*path, *text);
+    const bool is_other =
+        text && (is_of_other_tool(*path, *text) || (has_energies && has_arch(*path, *text)));
     (is_other ? result.of_other_tools : result.own).push_back(is_other ? *path : file);
+    if (text && !is_other) result.own_variables.merge(variables_in(*path, *text));
   }
   return result;
 }
@@ -46,11 +55,27 @@ void relocate(const ImportedJob& job, Specs& specs) {
       if (const auto place = job.place_of(node.location)) node = *place;
 }
 
+/// Templates may be given variables that they do not ask for, as with the other tools. That is said.
+void accept_variables(const ImportedJob& job, const SortedFiles& by_tool, LoadOptions& options,
+                      Diagnostics& notes) {
+  for (const std::string& name : job.variables) options.known_variables.insert(name);
+  if (!job.has_templates) return;
+  for (const auto& [name, value] : options.variables) {
+    if (is_field(name) || job.variables.count(name) + by_tool.own_variables.count(name) > 0) continue;
+    options.known_variables.insert(name);
+    notes.push_back({.severity = Severity::kWarning,
+                     .location = {fmt::format("--set {}={}", name, value)},
+                     .message = fmt::format("no file asks for the variable '{}'", name),
+                     .source_line = {},
+                     .hint = did_you_mean(name, {job.variables.begin(), job.variables.end()})});
+  }
+}
+
 }  // namespace
 
 Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOptions& options,
                              const std::string& energy_file) {
-  const SortedFiles by_tool = sorted(files, options);
+  const SortedFiles by_tool = sorted(files, options, !energy_file.empty());
   if (by_tool.of_other_tools.empty() && energy_file.empty()) return load_specs(files, options);
   if (by_tool.of_other_tools.empty())
     return tl::unexpected(Diagnostics{
@@ -66,7 +91,8 @@ Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOp
   const Result<ImportedJob> job = import_job(by_tool.of_other_tools, import_options);
   if (!job) return tl::unexpected(job.error());
   LoadOptions own_options = options;
-  for (const std::string& name : job->variables) own_options.known_variables.insert(name);
+  Diagnostics notes = job->specs.notes;
+  accept_variables(*job, by_tool, own_options, notes);
   Result<Specs> specs = load_specs(texts_of(job->specs), by_tool.own, own_options);
   if (!specs) {
     Diagnostics found = specs.error();
@@ -74,8 +100,7 @@ Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOp
     return tl::unexpected(found);
   }
   relocate(*job, *specs);
-  specs->warnings.insert(specs->warnings.begin(), job->specs.notes.begin(),
-                         job->specs.notes.end());
+  specs->warnings.insert(specs->warnings.begin(), notes.begin(), notes.end());
   return specs;
 }
 

@@ -15,6 +15,7 @@ const std::set<std::string>& accelforge_words() {
       "<<<",
       "!nomerge",
       "!Array",
+      "!Component",
       "!Fanout",
       "!Hierarchical",
       "!Parallel",
@@ -111,6 +112,25 @@ bool is_of_other_tool(const std::string& path, const std::string& text) {
       return true;
   }
   return false;
+}
+
+std::set<std::string> variables_in(const std::string& path, const std::string& text) {
+  const LoadOptions options;
+  ReadContext context(options);
+  std::set<std::string> names;
+  for (const YamlPointer& document : parse_yaml(context, context.sources().add(path, text)))
+    if (const YamlNode* variables = document->find("variables"))
+      for (const YamlEntry& entry : variables->entries) names.insert(entry.key->text);
+  return names;
+}
+
+bool has_arch(const std::string& path, const std::string& text) {
+  const LoadOptions options;
+  ReadContext context(options);
+  const auto documents = parse_yaml(context, context.sources().add(path, text));
+  return std::any_of(documents.begin(), documents.end(), [](const YamlPointer& document) {
+    return document->is_map() && document->find("arch") != nullptr;
+  });
 }
 
 }  // namespace sluice

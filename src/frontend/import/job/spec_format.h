@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "frontend/import/reading/import_context.h"
@@ -15,5 +16,11 @@ bool is_timeloop_arch(const YamlNode& arch);
 /// template of Jinja2, sections of Timeloop, or words that only AccelForge knows. False where it
 /// cannot be read: whoever loads it says why.
 bool is_of_other_tool(const std::string& path, const std::string& text);
+
+/// The variables that a YAML file declares.
+std::set<std::string> variables_in(const std::string& path, const std::string& text);
+
+/// Whether a YAML file has a section `arch`.
+bool has_arch(const std::string& path, const std::string& text);
 
 }  // namespace sluice

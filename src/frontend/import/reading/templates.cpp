@@ -31,6 +31,7 @@ class TemplateReader {
   std::vector<YamlPointer> read(const std::string& text) {
     std::size_t file = context_.read.sources().add(path_, text);
     if (is_template(text)) {
+      context_.has_templates = true;
       const auto result = render(file);
       if (!result) return {};
       file = *result;
