@@ -23,9 +23,9 @@ namespace {
 
 bool has_ending_of_specs(const fs::path& file) {
   const std::string extension = file.extension().string();
-  return extension == ".yaml" || extension == ".yml" ||
-         extension == ".json" || extension == ".csv" ||
-         extension == ".cfg" || extension == ".jinja" || extension == ".jinja2";
+  return extension == ".yaml" || extension == ".yml" || extension == ".json" ||
+         extension == ".csv" || extension == ".cfg" || extension == ".jinja" ||
+         extension == ".jinja2";
 }
 
 bool looks_like_file(const std::string& name) {

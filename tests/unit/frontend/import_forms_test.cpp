@@ -1,5 +1,5 @@
-// Forms of other tools' files: merges, includes, libconfig, versions, fanouts by timeloopfe's names,
-// and what AccelForge writes otherwise. All fixtures are made for these tests.
+// Forms of other tools' files: merges, includes, libconfig, versions, fanouts by timeloopfe's
+// names, and what AccelForge writes otherwise. All fixtures are made for these tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,9 +90,10 @@ TEST(Merges, ReplaceWholeValuesWithTwoArrows) {
 TEST(Templates, IncludeAllFilesOfAPatternAsOneList) {
   const TemporaryFolder folder;
   folder.write("part_b.yaml", "nodes:\n- !Component {name: mac, class: intmac}\n");
-  folder.write("part_a.yaml", "nodes:\n- !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8}}\n");
-  const std::string top =
-      folder.write("top.yaml.jinja2", "architecture:\n  nodes: {{include_all('part_*.yaml', 'nodes')}}\n");
+  folder.write("part_a.yaml",
+               "nodes:\n- !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8}}\n");
+  const std::string top = folder.write(
+      "top.yaml.jinja2", "architecture:\n  nodes: {{include_all('part_*.yaml', 'nodes')}}\n");
   const auto specs = import_specs({top}, {});
   ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
   const std::size_t dram = specs->arch.find("name: DRAM"), mac = specs->arch.find("name: mac");
@@ -171,8 +172,8 @@ TEST(Fanouts, MayBeCalledAsTimeloopfeCallsThem) {
 }
 
 TEST(Constraints, SayOnlyWhichFactorsAndTensors) {
-  const ImportedSpecs specs = imported({{"arch.yaml", kArch},
-                                        {"problem.yaml", std::string(kShape) + R"(
+  const ImportedSpecs specs =
+      imported({{"arch.yaml", kArch}, {"problem.yaml", std::string(kShape) + R"(
 problem:
   <<<: *gemm
 mapspace_constraints:
@@ -274,8 +275,8 @@ TEST_F(AccelForgeForms, ScalesAndDirectionsAreInTheNumbers) {
 // 32 instances, 4 of which work as one, are 8; the buffer has the 32 there are: 32 · 3 · 8 bits.
 TEST_F(AccelForgeForms, FanoutsAndSizesAreWorkedOut) {
   EXPECT_THAT(specs_.arch, HasSubstr("fanout: 8"));
-  const auto loaded = load_specs_from_text(
-      {{"workload.yaml", specs_.workload}, {"arch.yaml", specs_.arch}}, {});
+  const auto loaded =
+      load_specs_from_text({{"workload.yaml", specs_.workload}, {"arch.yaml", specs_.arch}}, {});
   ASSERT_TRUE(loaded.has_value()) << to_string(loaded.error());
   EXPECT_THAT(specs_.arch, HasSubstr("(1 * 32) * floor(2.6 + 0.5) * 8"));
 }
@@ -291,9 +292,9 @@ TEST_F(AccelForgeForms, WhatHasNoValueIsNoted) {
 // places in the user's files.
 TEST(FilesOfAnyTool, AreLoadedWithoutAStepBetween) {
   const TemporaryFolder folder;
-  const auto specs = load_any_specs({folder.write("arch.yaml", kArch),
-                                     folder.write("job.yaml", std::string(kShape) + kTargets)},
-                                    {});
+  const auto specs = load_any_specs(
+      {folder.write("arch.yaml", kArch), folder.write("job.yaml", std::string(kShape) + kTargets)},
+      {});
   ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
   ASSERT_EQ(specs->mappings.size(), 1u);
   const MappingPlaces& places = specs->mapping_places.at(0);

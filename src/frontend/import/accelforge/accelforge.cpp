@@ -59,9 +59,10 @@ class AccelForgeWriter {
     if (const YamlNode* nodes = section.find("nodes")) text += components(*nodes, "  ");
     if (energies_ != nullptr) energies_->note_unused(context_);
     if (!with_models_.empty())
-      context_.note(section, fmt::format("the component models of {} are AccelForge's: what they say "
-                                         "of energy, time, area and leakage is not known here",
-                                         fmt::join(with_models_, ", ")));
+      context_.note(section,
+                    fmt::format("the component models of {} are AccelForge's: what they say "
+                                "of energy, time, area and leakage is not known here",
+                                fmt::join(with_models_, ", ")));
     if (!without_energy_.empty())
       context_.note(fmt::format("no energies are given for {}: they are null, and so is every "
                                 "energy that depends on them",
@@ -92,8 +93,8 @@ class AccelForgeWriter {
       if (kKeys.count(entry.key->text) == 0) {
         leave_out(*entry.key, "the workload");
       } else if (entry.key->text == "shape") {  // as earlier versions called it
-        text += fmt::format("  {}iteration_space_shape: {}\n", mark(*entry.key),
-                            printed(*entry.value));
+        text +=
+            fmt::format("  {}iteration_space_shape: {}\n", mark(*entry.key), printed(*entry.value));
       } else if (entry.key->text == "rank_sizes") {
         text += fmt::format("  {}rank_sizes: {}\n", mark(*entry.key), rank_sizes(*entry.value));
       } else if (entry.key->text != "einsums") {
@@ -272,8 +273,8 @@ class AccelForgeWriter {
     return text;
   }
 
-  /// Energies that are not known are null; so are bandwidths that AccelForge would ask its component
-  /// models for.
+  /// Energies that are not known are null; so are bandwidths that AccelForge would ask its
+  /// component models for.
   std::string actions(const YamlNode& component, const std::string& name, const YamlNode& written,
                       const std::string& indent) {
     static const Keys kKeys = {

@@ -78,13 +78,15 @@ class ArchForms {
     for (const YamlPointer& item : written.items) {
       auto node = std::make_shared<YamlNode>(*item);
       if (node->tag == "!Array") {
-        context_.read.error(*item, "an !Array has no counterpart: its components would share its "
-                                   "dimensions");
+        context_.read.error(*item,
+                            "an !Array has no counterpart: its components would share its "
+                            "dimensions");
         continue;
       }
       if (node->tag == "!Component" || node->find("attributes") != nullptr) {
-        context_.read.error(*item, "an early draft of AccelForge's architectures: no release of it "
-                                   "reads components with 'class' and 'attributes'");
+        context_.read.error(*item,
+                            "an early draft of AccelForge's architectures: no release of it "
+                            "reads components with 'class' and 'attributes'");
         continue;
       }
       for (YamlEntry& entry : node->entries)
@@ -100,7 +102,8 @@ class ArchForms {
     name_ = name == nullptr ? "?" : name->text;
     const YamlNode* type = node->find("component_class");
     const bool is_dummy = type != nullptr && type->text == "Dummy";
-    if (const YamlPointer spatial = take(*node, "spatial")) set(*node, "spatial", fanouts(*spatial));
+    if (const YamlPointer spatial = take(*node, "spatial"))
+      set(*node, "spatial", fanouts(*spatial));
     note_space(*node);
     put_names_of_memories_above(*node);
     const bool acts = node->tag == "!Memory" || node->tag == "!Toll" || node->tag == "!Compute";
@@ -127,8 +130,7 @@ class ArchForms {
       auto tensors = std::make_shared<YamlNode>(*written);
       for (YamlEntry& entry : tensors->entries)
         if (std::regex_search(entry.value->text, kAbove))
-          entry.value =
-              scalar(std::regex_replace(entry.value->text, kAbove, above), *entry.value);
+          entry.value = scalar(std::regex_replace(entry.value->text, kAbove, above), *entry.value);
       set(node, "tensors", tensors);
     }
     if (node.tag == "!Memory") memories_.push_back(name_);
@@ -144,7 +146,8 @@ class ArchForms {
       const YamlPointer written = take(from, key);
       return written ? variables_.number(written->text, bits_) : std::optional<double>(1);
     };
-    const auto actions = scale(node, "actions_scale"), instances = scale(node, "n_parallel_instances");
+    const auto actions = scale(node, "actions_scale"),
+               instances = scale(node, "n_parallel_instances");
     const auto latency = scale(node, "latency_scale");
     Scales scales;
     scales.energy = product(scale(node, "energy_scale"), actions);
@@ -171,14 +174,14 @@ class ArchForms {
     const YamlPointer written = scale == 1.0 ? nullptr : take(map, key);
     if (!written) return;
     if (!scale) {
-      context_.note(*written, fmt::format("the scale of '{}' of {} has no value here: it is unknown",
-                                          key, name_));
+      context_.note(
+          *written,
+          fmt::format("the scale of '{}' of {} has no value here: it is unknown", key, name_));
       set(map, key, null_at(*written));
     } else if (const auto number = variables_.number(written->text, bits_)) {
       set(map, key, scalar(yaml_number(*number * *scale), *written));
     } else {
-      set(map, key,
-          scalar(fmt::format("({}) * {}", written->text, yaml_number(*scale)), *written));
+      set(map, key, scalar(fmt::format("({}) * {}", written->text, yaml_number(*scale)), *written));
     }
   }
 
@@ -236,7 +239,8 @@ class ArchForms {
       }
       entry.value = valued(entry.value);
     }
-    for (const char* key : {"bits_per_value", "bits_per_action", "values_per_action", "total_latency"})
+    for (const char* key :
+         {"bits_per_value", "bits_per_action", "values_per_action", "total_latency"})
       forget_if_unknown(node, key);
   }
 
@@ -250,10 +254,9 @@ class ArchForms {
       if (text.empty()) continue;
       const bool is_zero = variables_.number(text, bits_) == 0.0;
       if (!is_zero && variables_.resolved(text)) continue;
-      const std::string reason =
-          is_zero ? "is 0 for some tensors"
-                  : fmt::format("depends on {}, which has no value here",
-                                variables_.unknown_part(text));
+      const std::string reason = is_zero ? "is 0 for some tensors"
+                                         : fmt::format("depends on {}, which has no value here",
+                                                       variables_.unknown_part(text));
       context_.note(*written,
                     fmt::format("'{}' of {} {}: it is left out, and energies and times of {} are "
                                 "unknown (null)",
@@ -289,9 +292,10 @@ class ArchForms {
         const auto scale = variables_.number(usage->text, bits_);
         const auto all = variables_.number(fanout->text, bits_);
         if (!scale || !all || *scale <= 0)
-          context_.note(*usage, fmt::format("'usage_scale' of {} has no value here and is left out: "
-                                            "more instances can be used than AccelForge lets",
-                                            name_));
+          context_.note(*usage,
+                        fmt::format("'usage_scale' of {} has no value here and is left out: "
+                                    "more instances can be used than AccelForge lets",
+                                    name_));
         else
           set(*dimension, "fanout",
               scalar(yaml_number(std::max(1.0, std::floor(*all / *scale))), *fanout));
@@ -366,8 +370,7 @@ class ArchForms {
     const YamlPointer first = written->entries.front().value;
     const auto number = variables_.number(first->text, bits_);
     for (const YamlEntry& entry : written->entries)
-      if (entry.value->text != first->text &&
-          variables_.number(entry.value->text, bits_) != number)
+      if (entry.value->text != first->text && variables_.number(entry.value->text, bits_) != number)
         context_.read.error(*entry.value,
                             fmt::format("'values_per_action' of {} differs between tensors: an "
                                         "action here moves as many values of each",
@@ -397,9 +400,9 @@ class ArchForms {
         if (const YamlNode* name = item->find("name"); name != nullptr && name->text == "hop")
           hop = std::make_shared<YamlNode>(*item);
     latency(*hop);
-    for (const auto& [from, to] : {std::pair("energy", "hop_energy"),
-                                   std::pair("throughput", "link_bandwidth"),
-                                   std::pair("bits_per_action", "bits_per_hop_energy")})
+    for (const auto& [from, to] :
+         {std::pair("energy", "hop_energy"), std::pair("throughput", "link_bandwidth"),
+          std::pair("bits_per_action", "bits_per_hop_energy")})
       if (const YamlPointer value = take(*hop, from); value && node->find(to) == nullptr)
         set(*node, to, value);
     set_if_absent(*node, "link_bandwidth", "inf");
@@ -444,10 +447,10 @@ class ArchForms {
   const ArchVariables& variables_;
   std::optional<double> bits_;
   const timeloop::EnergyTable* energies_;
-  std::optional<double> cycle_s_;  ///< from the architecture's clock
+  std::optional<double> cycle_s_;      ///< from the architecture's clock
   std::vector<std::string> memories_;  ///< so far, outermost first
   bool is_unknown_ = false;            ///< how often the actions of the component happen
-  std::string name_;  ///< of the component that is looked at
+  std::string name_;                   ///< of the component that is looked at
 };
 
 }  // namespace

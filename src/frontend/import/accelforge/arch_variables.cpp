@@ -37,8 +37,7 @@ std::string without_round(std::string text) {
 ArchVariables::ArchVariables(const YamlNode* arch, const YamlNode* variables) {
   for (const YamlNode* section : {variables, arch == nullptr ? nullptr : arch->find("variables")})
     if (section != nullptr)
-      for (const YamlEntry& entry : section->entries)
-        values_[entry.key->text] = entry.value.get();
+      for (const YamlEntry& entry : section->entries) values_[entry.key->text] = entry.value.get();
   if (const YamlNode* nodes = arch == nullptr ? nullptr : arch->find("nodes")) add_fanouts(*nodes);
 }
 
@@ -94,13 +93,12 @@ std::optional<double> ArchVariables::number(const std::string& text,
                                             std::optional<double> bits) const {
   const auto expression = resolved(text);
   if (!expression) return std::nullopt;
-  const auto value =
-      expression
-          ->bind([&](const std::string& name) -> std::optional<ExpressionValue> {
-            if (bits && name.ends_with(".bits_per_value")) return *bits;
-            return std::nullopt;
-          })
-          .evaluate({});
+  const auto value = expression
+                         ->bind([&](const std::string& name) -> std::optional<ExpressionValue> {
+                           if (bits && name.ends_with(".bits_per_value")) return *bits;
+                           return std::nullopt;
+                         })
+                         .evaluate({});
   if (!value || !std::holds_alternative<double>(*value)) return std::nullopt;
   return std::get<double>(*value);
 }

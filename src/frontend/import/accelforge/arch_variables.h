@@ -11,9 +11,9 @@
 namespace sluice {
 
 /// What expressions of an AccelForge architecture may name: `arch.variables` and `variables` of the
-/// file, fanouts of components (`Column.get_fanout()`), and Python's `round`. Lists, texts and calls
-/// of Python functions, which only component models understand, have no value here, nor has what
-/// depends on them.
+/// file, fanouts of components (`Column.get_fanout()`), and Python's `round`. Lists, texts and
+/// calls of Python functions, which only component models understand, have no value here, nor has
+/// what depends on them.
 class ArchVariables {
  public:
   /// Nodes may be null.

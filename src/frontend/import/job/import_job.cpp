@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "frontend/import/accelforge/accelforge.h"
-#include "frontend/import/reading/energy_table.h"
 #include "frontend/import/job/spec_format.h"
+#include "frontend/import/reading/energy_table.h"
 #include "frontend/import/reading/templates.h"
 #include "frontend/import/timeloop/timeloop.h"
 #include "frontend/import/timeloop/timeloop_residency.h"
@@ -208,7 +208,8 @@ class Importer {
     timeloop::EnergyTable energies;
     const bool has_energies = read_energies(energies);
     if (specs.problem) result.workload = timeloop::workload_text(import_, specs);
-    if (!specs.mapping.empty()) result.mapping = timeloop::mapping_text(import_, specs, places_.mapping);
+    if (!specs.mapping.empty())
+      result.mapping = timeloop::mapping_text(import_, specs, places_.mapping);
     if (!specs.constraints.empty()) result.constraints = constraints_text(import_, specs);
     if (!specs.levels.empty())
       result.arch = timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr);
@@ -301,7 +302,7 @@ class Importer {
     for (const Diagnostic& found : loaded.error()) {
       const char* name = found.location.file == kImportedWorkload  ? "problem"
                          : found.location.file == kImportedMapping ? "mapping"
-                                                               : "architecture";
+                                                                   : "architecture";
       const auto node = sections_.find(name);
       const std::string message = fmt::format("the {} cannot be imported: {}", name, found.message);
       const std::string hint =

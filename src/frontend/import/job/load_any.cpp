@@ -55,13 +55,15 @@ void relocate(const ImportedJob& job, Specs& specs) {
       if (const auto place = job.place_of(node.location)) node = *place;
 }
 
-/// Templates may be given variables that they do not ask for, as with the other tools. That is said.
+/// Templates may be given variables that they do not ask for, as with the other tools. That is
+/// said.
 void accept_variables(const ImportedJob& job, const SortedFiles& by_tool, LoadOptions& options,
                       Diagnostics& notes) {
   for (const std::string& name : job.variables) options.known_variables.insert(name);
   if (!job.has_templates) return;
   for (const auto& [name, value] : options.variables) {
-    if (is_field(name) || job.variables.count(name) + by_tool.own_variables.count(name) > 0) continue;
+    if (is_field(name) || job.variables.count(name) + by_tool.own_variables.count(name) > 0)
+      continue;
     options.known_variables.insert(name);
     notes.push_back({.severity = Severity::kWarning,
                      .location = {fmt::format("--set {}={}", name, value)},
@@ -78,12 +80,12 @@ Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOp
   const SortedFiles by_tool = sorted(files, options, !energy_file.empty());
   if (by_tool.of_other_tools.empty() && energy_file.empty()) return load_specs(files, options);
   if (by_tool.of_other_tools.empty())
-    return tl::unexpected(Diagnostics{
-        {.severity = Severity::kError,
-         .location = {energy_file},
-         .message = "no file needs these energies: none is Timeloop's or AccelForge's",
-         .source_line = {},
-         .hint = "energies of Sluice's own files stand in them"}});
+    return tl::unexpected(
+        Diagnostics{{.severity = Severity::kError,
+                     .location = {energy_file},
+                     .message = "no file needs these energies: none is Timeloop's or AccelForge's",
+                     .source_line = {},
+                     .hint = "energies of Sluice's own files stand in them"}});
   ImportOptions import_options;
   import_options.variables = options.variables;
   import_options.limits = options.limits;

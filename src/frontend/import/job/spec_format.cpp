@@ -11,32 +11,31 @@ namespace {
 
 /// Keys and tags that AccelForge has and Sluice has not.
 const std::set<std::string>& accelforge_words() {
-  static const std::set<std::string> kWords = {
-      "<<<",
-      "!nomerge",
-      "!Array",
-      "!Component",
-      "!Fanout",
-      "!Hierarchical",
-      "!Parallel",
-      "actions_scale",
-      "area_scale",
-      "encapsulate_tensor",
-      "energy_scale",
-      "extra_attributes_for_all_component_models",
-      "extra_attributes_for_component_model",
-      "latency_scale",
-      "leak_power_scale",
-      "loop_bounds",
-      "n_parallel_instances",
-      "no_refetch_from_above",
-      "no_resend_to_below",
-      "power_gateable",
-      "tensor_order_options",
-      "throughput_scale",
-      "total_area",
-      "total_leak_power",
-      "usage_scale"};
+  static const std::set<std::string> kWords = {"<<<",
+                                               "!nomerge",
+                                               "!Array",
+                                               "!Component",
+                                               "!Fanout",
+                                               "!Hierarchical",
+                                               "!Parallel",
+                                               "actions_scale",
+                                               "area_scale",
+                                               "encapsulate_tensor",
+                                               "energy_scale",
+                                               "extra_attributes_for_all_component_models",
+                                               "extra_attributes_for_component_model",
+                                               "latency_scale",
+                                               "leak_power_scale",
+                                               "loop_bounds",
+                                               "n_parallel_instances",
+                                               "no_refetch_from_above",
+                                               "no_resend_to_below",
+                                               "power_gateable",
+                                               "tensor_order_options",
+                                               "throughput_scale",
+                                               "total_area",
+                                               "total_leak_power",
+                                               "usage_scale"};
   return kWords;
 }
 
@@ -53,9 +52,8 @@ bool has_form_of_accelforge(const YamlNode& component) {
   const YamlNode* actions = component.find("actions");
   if (actions == nullptr) return false;
   return component.tag == "!Network" ||
-         std::any_of(actions->items.begin(), actions->items.end(), [](const YamlPointer& action) {
-           return action->find("latency") != nullptr;
-         });
+         std::any_of(actions->items.begin(), actions->items.end(),
+                     [](const YamlPointer& action) { return action->find("latency") != nullptr; });
 }
 
 bool has_word_of_accelforge(const YamlNode& node) {
@@ -63,9 +61,8 @@ bool has_word_of_accelforge(const YamlNode& node) {
   if (words.count(node.tag) > 0 || has_form_of_accelforge(node)) return true;
   for (const YamlEntry& entry : node.entries)
     if (words.count(entry.key->text) > 0 || has_word_of_accelforge(*entry.value)) return true;
-  return std::any_of(node.items.begin(), node.items.end(), [](const YamlPointer& item) {
-    return has_word_of_accelforge(*item);
-  });
+  return std::any_of(node.items.begin(), node.items.end(),
+                     [](const YamlPointer& item) { return has_word_of_accelforge(*item); });
 }
 
 bool is_timeloop_mapping(const YamlNode& mapping) {
@@ -91,8 +88,8 @@ bool is_timeloop(const Sections& sections) {
 }
 
 bool is_of_other_tool(const std::string& path, const std::string& text) {
-  if (std::filesystem::path(path).extension() == ".cfg" ||
-      text.find("{%") != std::string::npos || text.find("{{") != std::string::npos)
+  if (std::filesystem::path(path).extension() == ".cfg" || text.find("{%") != std::string::npos ||
+      text.find("{{") != std::string::npos)
     return true;
   const LoadOptions options;
   ReadContext context(options);

@@ -86,8 +86,8 @@ class EnergyReader {
         for (const YamlEntry& action : entry.value->entries)
           read_action(component, action.key->text, *action.value);
       } else {
-        context_.note(*entry.key, fmt::format("'{}' of {} has no counterpart and is left out", key,
-                                              component));
+        context_.note(*entry.key,
+                      fmt::format("'{}' of {} has no counterpart and is left out", key, component));
       }
     }
   }

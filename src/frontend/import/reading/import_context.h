@@ -20,7 +20,7 @@ struct ImportContext {
   ReadContext& read;
   Diagnostics notes;
   std::vector<YamlPointer> made = {};  ///< nodes that stand in no file, which others point to
-  bool has_templates = false;  ///< whether a file was rendered
+  bool has_templates = false;          ///< whether a file was rendered
   std::set<std::string> template_variables = {};  ///< that templates ask for
 
   /// Says at its place what the import leaves out or changes.

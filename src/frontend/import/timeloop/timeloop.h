@@ -96,8 +96,8 @@ void read_arch_v4(ImportContext& context, const YamlNode& node, Specs& specs);
 /// `arch` of version 0.1: `storage`, innermost first, and `arithmetic`.
 void read_arch_v1(ImportContext& context, const YamlNode& node, Specs& specs);
 
-/// How timeloopfe calls the level of a container's fanout: `inter_PE_spatial`; and back (empty where
-/// the name is none such).
+/// How timeloopfe calls the level of a container's fanout: `inter_PE_spatial`; and back (empty
+/// where the name is none such).
 std::string passage_of_container(const std::string& name);
 std::string container_of_passage(const std::string& name);
 

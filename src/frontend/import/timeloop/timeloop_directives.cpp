@@ -149,11 +149,10 @@ class DirectiveReader {
   }
 
   void read_body(const YamlNode& node, Directive directive) {
-    note_other_keys(
-        context_, node, fmt::format("the directive for {}", directive.target),
-        {"target", "type", "factors", "factors_only", "permutation", "split", "keep", "keep_only",
-         "bypass", "no_reuse", "no_multicast_no_reduction", "no_temporal_reuse",
-         "no_link_transfer", "no_iteration_over_dataspaces"});
+    note_other_keys(context_, node, fmt::format("the directive for {}", directive.target),
+                    {"target", "type", "factors", "factors_only", "permutation", "split", "keep",
+                     "keep_only", "bypass", "no_reuse", "no_multicast_no_reduction",
+                     "no_temporal_reuse", "no_link_transfer", "no_iteration_over_dataspaces"});
     if (const YamlNode* factors = find_key(node, "factors"))
       FactorReader(context_, *specs_.problem, directive.factors).read(*factors);
     if (const YamlNode* factors = find_key(node, "factors_only")) {
@@ -161,9 +160,9 @@ class DirectiveReader {
       for (std::size_t d = 0; d < specs_.problem->dimensions.size(); ++d)
         directive.factors.try_emplace(static_cast<int>(d));
     }
-    no_iteration(data_spaces(find_key(node, "no_iteration_over_dataspaces"),
-                             "no_iteration_over_dataspaces"),
-                 directive);
+    no_iteration(
+        data_spaces(find_key(node, "no_iteration_over_dataspaces"), "no_iteration_over_dataspaces"),
+        directive);
     if (const YamlNode* permutation = find_key(node, "permutation"))
       read_permutation(*permutation, directive);
     if (const YamlNode* split = find_key(node, "split"))
@@ -361,8 +360,9 @@ class DirectiveReader {
 
   /// `"*"`, alone or in a list
   static bool is_all(const YamlNode& node) {
-    return node.text == "*" || std::any_of(node.items.begin(), node.items.end(),
-                                           [](const YamlPointer& item) { return item->text == "*"; });
+    return node.text == "*" ||
+           std::any_of(node.items.begin(), node.items.end(),
+                       [](const YamlPointer& item) { return item->text == "*"; });
   }
 
   ImportContext& context_;

@@ -332,10 +332,11 @@ class MappingWriter {
     const std::string mark = places_.mark(loop.directive->node->position);
     if (loop.fanout == nullptr)
       return mark + fmt::format("  - !Temporal {{rank_variable: {}, tile_shape: {}}}\n", variable,
-                         loop.tile);
-    return mark + fmt::format(
-        "  - !Spatial {{rank_variable: {}, tile_shape: {}, component: {}, name: {}}}\n", variable,
-        loop.tile, sluice_name(loop.fanout->name), loop.axis);
+                                loop.tile);
+    return mark +
+           fmt::format(
+               "  - !Spatial {{rank_variable: {}, tile_shape: {}, component: {}, name: {}}}\n",
+               variable, loop.tile, sluice_name(loop.fanout->name), loop.axis);
   }
 
   std::string output_name() const {

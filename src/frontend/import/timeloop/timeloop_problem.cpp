@@ -227,9 +227,9 @@ class ProblemReader {
           read_quantity(context_.read, density, {.what = "a density", .zero = false});
       if (!value) continue;
       known.push_back(fmt::format("{} {:.3g}", entry.key->text, value->value));
-      const auto space =
-          std::find_if(problem_.data_spaces.begin(), problem_.data_spaces.end(),
-                       [&](const DataSpace& known_one) { return known_one.name == entry.key->text; });
+      const auto space = std::find_if(
+          problem_.data_spaces.begin(), problem_.data_spaces.end(),
+          [&](const DataSpace& known_one) { return known_one.name == entry.key->text; });
       if (space != problem_.data_spaces.end() && !space->is_output) product *= value->value;
     }
     context_.note(key, fmt::format("every value is taken for dense: densities ({}) have no "

@@ -10,8 +10,7 @@ constexpr const char* kInstance = "spec.problem.instance";
 
 std::string with_sizes(std::string text, const YamlNode& instance) {
   static const std::regex kCount(R"(len\(\s*spec\.problem\.instance\s*\))");
-  static const std::regex kSize(
-      R"(spec\.problem\.instance(?:\.(\w+)|\[\s*["']?(\w+)["']?\s*\]))");
+  static const std::regex kSize(R"(spec\.problem\.instance(?:\.(\w+)|\[\s*["']?(\w+)["']?\s*\]))");
   text = std::regex_replace(text, kCount, std::to_string(instance.entries.size()));
   std::string result;
   std::smatch found;

@@ -56,8 +56,7 @@ void read_arch_v1(ImportContext& context, const YamlNode& node, Specs& specs) {
   local->items.clear();
   for (auto item = storage->items.rbegin(); item != storage->items.rend(); ++item) {
     const YamlNode* name = (*item)->find("name");
-    if (name == nullptr)
-      return context.read.error(**item, "a storage needs the key 'name'");
+    if (name == nullptr) return context.read.error(**item, "a storage needs the key 'name'");
     const YamlNode* technology = (*item)->find("technology");
     const bool is_dram = technology != nullptr && technology->text == "DRAM";
     local->items.push_back(component(**item, is_dram ? "DRAM" : "storage", "storage"));

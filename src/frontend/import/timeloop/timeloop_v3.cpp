@@ -50,7 +50,8 @@ class TreeReader {
     if (local == nullptr || find_key(architecture, "subtree") != nullptr) return false;
     for (const YamlPointer& component : local->items) {
       const YamlNode* name = find_key(*component, "name");
-      if (name == nullptr || name->text.substr(0, name->text.find('[')).find('.') == std::string::npos)
+      if (name == nullptr ||
+          name->text.substr(0, name->text.find('[')).find('.') == std::string::npos)
         continue;
       context_.read.error(*name,
                           "a flattened architecture of Accelergy: it does not say which level "

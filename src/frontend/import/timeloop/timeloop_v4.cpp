@@ -85,7 +85,8 @@ class NodeReader {
     const YamlNode* spatial = find_key(node, "spatial");
     if (spatial == nullptr) return;
     note_other_keys(context_, *spatial, "spatial", {"meshX", "meshY"});
-    Level level{Level::Kind::kFanout, name, {}, &node, {}, 1, 1, {name, passage_of_container(name)}};
+    Level level{
+        Level::Kind::kFanout, name, {}, &node, {}, 1, 1, {name, passage_of_container(name)}};
     if (node.tag != "!Container") level.name += "_array";
     for (auto above = specs_.levels.rbegin(); above != specs_.levels.rend(); ++above) {
       if (above->kind == Level::Kind::kStorage) level.spatial_targets.push_back(above->name);
