@@ -13,6 +13,10 @@ find_path(SLUICE_XXHASH_DIR xxhash.h REQUIRED)  # a header alone
 find_package(ZLIB REQUIRED)  # packs the documents of large reports
 find_package(Protobuf REQUIRED)
 find_package(ONNX REQUIRED)
+# libconfig++ has no CMake package: it is linked by name.
+find_library(SLUICE_LIBCONFIG config++ REQUIRED)
+find_path(SLUICE_LIBCONFIG_HEADERS libconfig.h++ REQUIRED)
+mark_as_advanced(SLUICE_LIBCONFIG SLUICE_LIBCONFIG_HEADERS)
 if(SLUICE_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)

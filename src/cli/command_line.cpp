@@ -95,6 +95,10 @@ void add_specs(CLI::App& command, const std::string& name, ParsedArguments& pars
              .add_option("--set", parsed.specs.assignments,
                          "Set a variable of the specs, or any field by its path")
              ->type_name("NAME=VALUE"));
+  command
+      .add_option("--ert", parsed.specs.energy_file,
+                  "Energies per action for files of Timeloop or AccelForge (docs/importing.md)")
+      ->type_name("FILE");
   add_training(command, parsed.specs);
 }
 

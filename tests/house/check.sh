@@ -100,7 +100,7 @@ check_folders() {
 # 4. Third-party libraries stay where they belong, and out of the public headers.
 check_third_party() {
   local rule pattern modules
-  for rule in 'yaml-cpp/ frontend' 'nlohmann/ kapla|report|sweep|cli' 'sqlite3 sweep' 'xxhash sweep' 'CLI/ cli' 'spdlog/ report|cli' '(oneapi/)?tbb/ mapper' '(onnx|google/protobuf)/ onnx_graph'; do
+  for rule in 'yaml-cpp/ frontend' 'libconfig frontend' 'nlohmann/ kapla|report|sweep|cli' 'sqlite3 sweep' 'xxhash sweep' 'CLI/ cli' 'spdlog/ report|cli' '(oneapi/)?tbb/ mapper' '(onnx|google/protobuf)/ onnx_graph'; do
     pattern=${rule% *} modules=${rule##* }
     { tracked 'include/*.h' 'src/*.h' 'src/*.cpp' | grep -vE "^src/($modules)/" | grep -E '^(include|src)/' |
       xargs grep -nE "^ *# *include [<\"]$pattern" /dev/null || true; } |

@@ -44,5 +44,8 @@ struct NamedText {
   std::string text;
 };
 Result<Specs> load_specs_from_text(const std::vector<NamedText>& texts, const LoadOptions& options);
+/// Texts first, then files.
+Result<Specs> load_specs(const std::vector<NamedText>& texts, const std::vector<std::string>& paths,
+                         const LoadOptions& options);
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct LoadOptions {
   /// `--set NAME=VALUE`: variables, whose values are expressions; with dots in NAME fields of the
   /// specs (`arch.DRAM.size`), whose values are YAML.
   std::map<std::string, std::string> variables;
+  std::set<std::string> known_variables;  ///< that no file needs to declare
   std::vector<std::string> library_dirs;  ///< where names without a file are looked up
   ComponentClasses component_classes;     ///< beside those of the library
   CollectiveAlgorithms collective_algorithms = standard_collective_algorithms();  ///< of mappings

@@ -12,6 +12,7 @@
 #include "failure.h"
 #include "library_names.h"
 #include "scheme_lines.h"
+#include "sluice/frontend/load_any.h"
 #include "sluice/kapla/directives.h"
 #include "sluice/kapla/loop_tree.h"
 #include "sluice/support/library_dir.h"
@@ -22,8 +23,9 @@ namespace {
 
 bool has_ending_of_specs(const fs::path& file) {
   const std::string extension = file.extension().string();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json" || extension == ".csv" ||
-         extension == ".onnx";
+  return extension == ".yaml" || extension == ".yml" || extension == ".json" ||
+         extension == ".csv" || extension == ".cfg" || extension == ".jinja" ||
+         extension == ".jinja2" || extension == ".onnx";
 }
 
 bool looks_like_file(const std::string& name) {
@@ -172,7 +174,7 @@ Specs load(const SpecArguments& arguments) {
   const std::vector<std::string> files = resolve_files(arguments.names);
   LoadOptions options = load_options(arguments);
   options.variables = variables_of(arguments.assignments);
-  Result<Specs> specs = load_specs(files, options);
+  Result<Specs> specs = load_any_specs(files, options, arguments.energy_file);
   if (!specs) throw Failure(specs.error());
   name_after_files(*specs, files);
   if (!arguments.directives.empty()) take_directives(arguments, *specs);

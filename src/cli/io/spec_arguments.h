@@ -13,6 +13,7 @@ namespace sluice::cli {
 struct SpecArguments {
   std::vector<std::string> names;        ///< files or names of the library, in the order given
   std::vector<std::string> assignments;  ///< `--set NAME=VALUE`
+  std::string energy_file = {};          ///< `--ert`: energies for files of other tools
   bool is_training = false;              ///< `--training`: a training step of the workload
   BackwardOptions training;
   std::string directives = {};  ///< `--directives`: a file with the mapping as directives

@@ -163,19 +163,22 @@ Result<Specs> load(ReadContext& context, SpecFiles& files) {
   return specs;
 }
 
-Result<Specs> load_specs(const std::vector<std::string>& paths, const LoadOptions& options) {
+Result<Specs> load_specs(const std::vector<NamedText>& texts, const std::vector<std::string>& paths,
+                         const LoadOptions& options) {
   ReadContext context(options);
   SpecFiles files(context);
+  for (const NamedText& text : texts) files.add_text(text.name, text.text);
   for (const std::string& path : paths) files.add_file(path);
   return load(context, files);
 }
 
+Result<Specs> load_specs(const std::vector<std::string>& paths, const LoadOptions& options) {
+  return load_specs({}, paths, options);
+}
+
 Result<Specs> load_specs_from_text(const std::vector<NamedText>& texts,
                                    const LoadOptions& options) {
-  ReadContext context(options);
-  SpecFiles files(context);
-  for (const NamedText& text : texts) files.add_text(text.name, text.text);
-  return load(context, files);
+  return load_specs(texts, {}, options);
 }
 
 }  // namespace sluice

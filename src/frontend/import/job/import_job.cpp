@@ -1,0 +1,382 @@
+#include "frontend/import/job/import_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "frontend/import/accelforge/accelforge.h"
+#include "frontend/import/job/spec_format.h"
+#include "frontend/import/reading/energy_table.h"
+#include "frontend/import/reading/templates.h"
+#include "frontend/import/timeloop/timeloop.h"
+#include "frontend/import/timeloop/timeloop_residency.h"
+#include "frontend/load/variables.h"
+#include "frontend/yaml/file_text.h"
+#include "frontend/yaml/values.h"
+#include "frontend/yaml/yaml_parser.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kLongestLine = 100;
+
+constexpr const char* kConstraintSections[] = {"constraints", "architecture_constraints",
+                                               "mapspace_constraints", "extra_mapping_constraints",
+                                               "mapspace"};
+
+class Importer {
+ public:
+  Importer(const std::vector<std::string>& files, const ImportOptions& options)
+      : options_(options), files_(files), context_(load_options_), import_{context_, {}} {
+    load_options_.limits = options.limits;
+    load_options_.variables = options.variables;
+    for (const std::string& file : files) read_file(file);
+  }
+
+  Result<ImportedSpecs> run() {
+    ImportedSpecs result;
+    if (!context_.has_errors()) translate(result);
+    if (context_.has_errors()) return tl::unexpected(mistakes_and_their_causes());
+    result.notes = std::move(import_.notes);
+    return result;
+  }
+
+  /// What stands at a place of one of the texts, in the user's files.
+  std::optional<NodePlace> place_of(const SourceLocation& location) const {
+    const SourcePosition* position = position_of(location);
+    if (position == nullptr) return std::nullopt;
+    const SourcePosition origin = context_.sources().origin(*position);
+    return NodePlace{{context_.sources().name(origin.file), origin.line, origin.column},
+                     context_.sources().line(origin)};
+  }
+
+  bool has_templates() const { return import_.has_templates; }
+  const std::set<std::string>& variables() const { return import_.template_variables; }
+
+ private:
+  const SourcePosition* position_of(const SourceLocation& location) const {
+    const PlacedText* text = location.file == kImportedWorkload      ? &places_.workload
+                             : location.file == kImportedArch        ? &places_.arch
+                             : location.file == kImportedConstraints ? &places_.constraints
+                             : location.file == kImportedMapping     ? &places_.mapping
+                                                                     : nullptr;
+    return text == nullptr ? nullptr : text->at(location.line, location.column);
+  }
+
+  /// What was left out for a misspelt word may be why something else is missing.
+  Diagnostics mistakes_and_their_causes() {
+    Diagnostics found = context_.take_diagnostics();
+    const auto is_said = [&](const Diagnostic& note) {
+      return std::any_of(found.begin(), found.end(), [&](const Diagnostic& mistake) {
+        return mistake.location == note.location;
+      });
+    };
+    for (const Diagnostic& note : import_.notes)
+      if (note.location.line > 0 && !note.hint.empty() && !is_said(note)) found.push_back(note);
+    return found;
+  }
+
+  void read_file(const std::string& path) {
+    const auto text = file_text(context_, path);
+    if (!text) return;
+    for (const YamlPointer& document : documents_of(import_, options_, path, *text)) {
+      if (document->is_null()) continue;
+      documents_.push_back(document);
+      if (!document->is_map()) {
+        context_.error(*document, fmt::format("a spec file is a map of sections, not {}",
+                                              describe(*document)));
+        continue;
+      }
+      for (const YamlEntry& entry : document->entries) add_section(entry);
+    }
+  }
+
+  void add_section(const YamlEntry& entry) {
+    YamlPointer& known = sections_[entry.key->text];
+    YamlPointer& key = keys_[entry.key->text];
+    if (known && !known->is_null())
+      import_.note(*key, fmt::format("the section '{}' here is left out: {} takes its place",
+                                     key->text, place_text(*entry.key)));
+    known = entry.value;
+    key = entry.key;
+  }
+
+  std::string place_text(const YamlNode& node) const {
+    const SourceLocation place = context_.place_of(node).location;
+    return fmt::format("{}:{}", place.file, place.line);
+  }
+
+  const YamlNode* section(const std::string& name) {
+    const auto found = sections_.find(name);
+    if (found == sections_.end()) return nullptr;
+    used_.insert(name);
+    return found->second->is_null() ? nullptr : found->second.get();
+  }
+
+  void translate(ImportedSpecs& result) {
+    if (is_timeloop(sections_)) {
+      timeloop_job(result);
+    } else if (sections_.count("arch") > 0 || sections_.count("workload") > 0 ||
+               sections_.count("mapping") > 0) {
+      accelforge_job(result);
+    } else {
+      context_.error_about(
+          fmt::format("{}:1", files_.front()), "none of the files has a section that is known",
+          "Timeloop has `architecture`, `problem` and `mapping`; AccelForge `arch`, `workload` and "
+          "`mapping`");
+      return;
+    }
+    for (const auto& [name, key] : keys_)
+      if (used_.count(name) == 0 && !says_nothing(name))
+        note_left_out(*key, result.format == "AccelForge");
+  }
+
+  /// Sections that are there for other tools, or for their anchors only.
+  static bool says_nothing(const std::string& name) {
+    return name == "globals" || name == "dumped_by_timeloop_front_end" || name == "ignore" ||
+           name.ends_with("_ignore");
+  }
+
+  void note_left_out(const YamlNode& key, bool is_accelforge) {
+    const bool is_of_other_tool = !is_accelforge && (key.text == "arch" || key.text == "workload");
+    std::string message =
+        fmt::format("the section '{}' has no counterpart and is left out", key.text);
+    if (is_of_other_tool)
+      for (const char* name : {"architecture", "problem", "mapping"})
+        if (const auto found = keys_.find(name); found != keys_.end()) {
+          message = fmt::format(
+              "the section '{}' is AccelForge's and left out: with '{}' at {} this is a job of "
+              "Timeloop's",
+              key.text, name, place_text(*found->second));
+          break;
+        }
+    const std::vector<std::string> known = {"architecture", "problem", "mapping", "constraints"};
+    import_.note(key, message, is_of_other_tool ? "" : did_you_mean(key.text, known));
+  }
+
+  /// Numbers of `variables:` may be used in attributes; `--set` overrides them.
+  void timeloop_variables(timeloop::Specs& specs) {
+    const YamlNode* variables = section("variables");
+    if (variables == nullptr) return;
+    for (const YamlEntry& entry : variables->entries) {
+      const std::string& name = entry.key->text;
+      import_.template_variables.insert(name);
+      const auto set = options_.variables.find(name);
+      const std::string text = set == options_.variables.end() ? entry.value->text : set->second;
+      if (const auto value = Expression::parse(text)) context_.variables().emplace(name, *value);
+      if (name != "global_cycle_seconds") continue;
+      if (const auto cycle = read_quantity(context_, entry.value.get(), {.what = name.c_str()}))
+        specs.cycle_s = cycle->value;
+    }
+  }
+
+  void timeloop_job(ImportedSpecs& result) {
+    timeloop::Specs specs;
+    if (const auto problem = sections_.find("problem"); problem != sections_.end())
+      for (auto& [name, section] : sections_)
+        if (name != "problem") section = timeloop::with_problem_sizes(section, *problem->second);
+    timeloop_variables(specs);
+    result.format = "Timeloop v3";
+    if (const YamlNode* architecture = section("architecture")) {
+      if (find_key(*architecture, "nodes") != nullptr) {
+        result.format = "Timeloop v4";
+        timeloop::read_arch_v4(import_, *architecture, specs);
+      } else {
+        timeloop::read_arch_v3(import_, *architecture, specs);
+      }
+    } else if (const auto arch = sections_.find("arch");
+               arch != sections_.end() && is_timeloop_arch(*arch->second)) {
+      result.format = "Timeloop v1";
+      timeloop::read_arch_v1(import_, *section("arch"), specs);
+    }
+    specs.has_bad_levels = context_.has_errors();
+    const YamlNode* shape = section("shape");
+    if (const YamlNode* problem = section("problem"))
+      timeloop::read_problem(import_, *problem, shape, specs);
+    else if (shape != nullptr)
+      timeloop::read_shape(import_, *shape, specs);
+    if (const YamlNode* mapping = section("mapping")) {
+      if (specs.problem && !specs.levels.empty())
+        specs.mapping = timeloop::read_directives(import_, *mapping, specs, "mapping");
+      else if (!context_.has_errors())
+        context_.error(*mapping, "a mapping needs the architecture and the problem it is for",
+                       "name their files, too");
+    }
+    timeloop_constraints(specs);
+    if (context_.has_errors()) return;
+    timeloop::EnergyTable energies;
+    const bool has_energies = read_energies(energies);
+    if (specs.problem) result.workload = timeloop::workload_text(import_, specs);
+    if (!specs.mapping.empty())
+      result.mapping = timeloop::mapping_text(import_, specs, places_.mapping);
+    if (!specs.constraints.empty()) result.constraints = constraints_text(import_, specs);
+    if (!specs.levels.empty())
+      result.arch = timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr);
+    if (!context_.has_errors()) check_that_it_loads(result);
+    if (!specs.mapping.empty() && !context_.has_errors()) settle_residency(specs, result);
+  }
+
+  /// Storages whose tile the model cannot keep between visits fetch it each time.
+  void settle_residency(timeloop::Specs& specs, ImportedSpecs& result) {
+    for (bool is_settled = false; !is_settled;) {
+      is_settled = true;
+      for (const timeloop::Unpriced& node : timeloop::unpriced_nodes(texts_of(result))) {
+        if (!specs.refetched.insert({node.component, node.tensor}).second) continue;
+        is_settled = false;
+        import_.note(*section("mapping"),
+                     fmt::format("{} in {} is moved at each visit; in Timeloop it stays while its "
+                                 "tile does. {}",
+                                 node.tensor, node.component, node.why));
+      }
+      if (!is_settled) result.mapping = timeloop::mapping_text(import_, specs, places_.mapping);
+    }
+  }
+
+  /// Constraints stand in sections of their own (v3) or at the nodes (v4).
+  void timeloop_constraints(timeloop::Specs& specs) {
+    if (!specs.problem || specs.levels.empty()) {
+      for (const auto& [target, node] : specs.node_constraints)
+        import_.note(
+            *node, fmt::format("the constraints of {} need the problem, and are left out", target));
+      return;
+    }
+    specs.constraints = timeloop::read_node_constraints(import_, specs);
+    for (const char* name : kConstraintSections) {
+      const YamlNode* node = section(name);
+      if (node != nullptr && node->text.empty() && name == std::string("mapspace"))
+        node = constraints_of_mapspace(*node);
+      if (node == nullptr) continue;
+      for (timeloop::Directive& directive : timeloop::read_directives(import_, *node, specs, name))
+        specs.constraints.push_back(std::move(directive));
+    }
+  }
+
+  /// `{constraints: […]}`, or `{constraints: NAME, constraints_NAME: […]}`, or `{targets: […]}`.
+  const YamlNode* constraints_of_mapspace(const YamlNode& mapspace) {
+    if (!mapspace.is_map()) return &mapspace;
+    const YamlNode* constraints = find_key(mapspace, "constraints");
+    std::set<std::string> known = {"constraints", "targets", "version", "template"};
+    if (constraints != nullptr && constraints->is_scalar()) {
+      const std::string key = "constraints_" + constraints->text;
+      known.insert(key);
+      if (const YamlNode* chosen = find_key(mapspace, key))
+        constraints = chosen;
+      else
+        context_.error(*constraints, fmt::format("the mapspace has no '{}'", key));
+    }
+    note_other_keys(import_, mapspace, "the mapspace", known);
+    if (constraints == nullptr && find_key(mapspace, "targets") == nullptr) return nullptr;
+    return constraints != nullptr ? constraints : find_key(mapspace, "targets");
+  }
+
+  void accelforge_job(ImportedSpecs& result) {
+    used_.insert({"arch", "workload", "renames", "variables", "mapping"});
+    timeloop::EnergyTable energies;
+    const bool has_energies = read_energies(energies);
+    if (context_.has_errors()) return;
+    translate_accelforge(import_, sections_, has_energies ? &energies : nullptr, result, places_);
+    report_what_does_not_load(result);
+  }
+
+  /// AccelForge's words are Sluice's: what is wrong with them is the user's to know, at the place
+  /// in the user's file.
+  void report_what_does_not_load(const ImportedSpecs& result) {
+    const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
+    if (loaded) return;
+    for (const Diagnostic& found : loaded.error()) {
+      const SourcePosition* position = position_of(found.location);
+      const bool names_a_line = found.hint.find(" on line ") != std::string::npos;  // of the text
+      if (position != nullptr)
+        context_.error(*position, found.message, names_a_line ? "" : found.hint);
+      else
+        context_.error_about(files_.front(), found.message, found.hint);
+    }
+  }
+
+  /// What is written from Timeloop's files must load; where it does not, the section it comes from
+  /// is named.
+  void check_that_it_loads(const ImportedSpecs& result) {
+    const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
+    if (loaded) return;
+    for (const Diagnostic& found : loaded.error()) {
+      const char* name = found.location.file == kImportedWorkload  ? "problem"
+                         : found.location.file == kImportedMapping ? "mapping"
+                                                                   : "architecture";
+      const auto node = sections_.find(name);
+      const std::string message = fmt::format("the {} cannot be imported: {}", name, found.message);
+      const std::string hint =
+          fmt::format("it would be written as {}", found.source_line.substr(0, kLongestLine));
+      if (node != sections_.end())
+        context_.error(*node->second, message, hint);
+      else
+        context_.error_about(files_.front(), message, hint);
+    }
+  }
+
+  /// Its own name and those of the files.
+  std::vector<std::string> names_of_architecture() const {
+    std::vector<std::string> names;
+    if (const auto arch = sections_.find("arch"); arch != sections_.end())
+      if (const YamlNode* name = arch->second->find("name")) names.push_back(name->text);
+    for (const std::string& file : files_)
+      names.push_back(std::filesystem::path(file).stem().string());
+    return names;
+  }
+
+  bool read_energies(timeloop::EnergyTable& energies) {
+    if (!options_.energy_file.empty()) {
+      const auto text = file_text(context_, options_.energy_file);
+      if (!text) return false;
+      const auto documents =
+          parse_yaml(context_, context_.sources().add(options_.energy_file, *text));
+      if (documents.empty() && context_.has_errors()) return false;
+      if (documents.empty()) {
+        context_.error_about(fmt::format("{}:1", options_.energy_file), "the file is empty");
+        return false;
+      }
+      documents_.push_back(documents.front());  // notes point into it
+      energies = timeloop::read_energy_table(import_, *documents.front(), names_of_architecture());
+      return true;
+    }
+    const YamlNode* table = section("ERT");
+    if (table == nullptr) return false;
+    energies = timeloop::read_energy_table(import_, *table, names_of_architecture());
+    return true;
+  }
+
+  const ImportOptions& options_;
+  std::vector<std::string> files_;
+  LoadOptions load_options_;
+  ReadContext context_;
+  ImportContext import_;
+  std::vector<YamlPointer> documents_;
+  Sections sections_;
+  std::map<std::string, YamlPointer> keys_;  ///< of the sections, where they stand
+  std::set<std::string> used_;
+  ImportedPlaces places_;
+};
+
+}  // namespace
+
+std::vector<NamedText> texts_of(const ImportedSpecs& specs) {
+  std::vector<NamedText> texts;
+  if (!specs.workload.empty()) texts.push_back({kImportedWorkload, specs.workload});
+  if (!specs.arch.empty()) texts.push_back({kImportedArch, specs.arch});
+  const bool complete = !specs.workload.empty() && !specs.arch.empty();
+  if (!specs.constraints.empty() && complete)
+    texts.push_back({kImportedConstraints, specs.constraints});
+  if (!specs.mapping.empty() && complete) texts.push_back({kImportedMapping, specs.mapping});
+  return texts;
+}
+
+Result<ImportedJob> import_job(const std::vector<std::string>& files,
+                               const ImportOptions& options) {
+  const auto importer = std::make_shared<Importer>(files, options);
+  Result<ImportedSpecs> specs = importer->run();
+  if (!specs) return tl::unexpected(specs.error());
+  return ImportedJob{std::move(*specs), importer->has_templates(), importer->variables(),
+                     [importer](const SourceLocation& place) { return importer->place_of(place); }};
+}
+
+}  // namespace sluice

@@ -1,0 +1,110 @@
+#include "sluice/frontend/load_any.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "frontend/import/job/import_job.h"
+#include "frontend/import/job/spec_format.h"
+#include "frontend/load/network_files.h"
+#include "frontend/load/onnx_files.h"
+#include "frontend/load/settings.h"
+#include "frontend/yaml/file_text.h"
+
+namespace sluice {
+namespace {
+
+/// Files by who they are written for, in the order given.
+struct SortedFiles {
+  std::vector<std::string> own, of_other_tools;
+  std::set<std::string> own_variables;  ///< that the own files declare
+};
+
+/// With energies for files of other tools an architecture is theirs, whose words may all be
+/// Sluice's, too.
+SortedFiles sorted(const std::vector<std::string>& files, const LoadOptions& options,
+                   bool has_energies) {
+  SortedFiles result;
+  for (const std::string& file : files) {
+    ReadContext context(options);
+    const auto path = find_spec_file(file, options);
+    const auto text = path && !is_network_table(*path) && !is_onnx_file(*path) ? file_text(context, *path) : std::nullopt;
+    const bool is_other =
+        text && (is_of_other_tool(*path, *text) || (has_energies && has_arch(*path, *text)));
+    (is_other ? result.of_other_tools : result.own).push_back(is_other ? *path : file);
+    if (text && !is_other) result.own_variables.merge(variables_in(*path, *text));
+  }
+  return result;
+}
+
+/// Puts what is said about the texts at its place in the user's files. Hints that name lines of a
+/// text are of no use there.
+void relocate(const ImportedJob& job, Diagnostics& found) {
+  for (Diagnostic& diagnostic : found) {
+    const auto place = job.place_of(diagnostic.location);
+    if (!place) continue;
+    diagnostic.location = place->location;
+    diagnostic.source_line = place->source_line;
+    if (diagnostic.hint.find(" on line ") != std::string::npos) diagnostic.hint.clear();
+  }
+}
+
+void relocate(const ImportedJob& job, Specs& specs) {
+  relocate(job, specs.warnings);
+  for (MappingPlaces& places : specs.mapping_places)
+    for (NodePlace& node : places)
+      if (const auto place = job.place_of(node.location)) node = *place;
+}
+
+/// Templates may be given variables that they do not ask for, as with the other tools. That is
+/// said.
+void accept_variables(const ImportedJob& job, const SortedFiles& by_tool, LoadOptions& options,
+                      Diagnostics& notes) {
+  for (const std::string& name : job.variables) options.known_variables.insert(name);
+  if (!job.has_templates) return;
+  for (const auto& [name, value] : options.variables) {
+    if (is_field(name) || job.variables.count(name) + by_tool.own_variables.count(name) > 0)
+      continue;
+    options.known_variables.insert(name);
+    notes.push_back({.severity = Severity::kWarning,
+                     .location = {fmt::format("--set {}={}", name, value)},
+                     .message = fmt::format("no file asks for the variable '{}'", name),
+                     .source_line = {},
+                     .hint = did_you_mean(name, {job.variables.begin(), job.variables.end()})});
+  }
+}
+
+}  // namespace
+
+Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOptions& options,
+                             const std::string& energy_file) {
+  const SortedFiles by_tool = sorted(files, options, !energy_file.empty());
+  if (by_tool.of_other_tools.empty() && energy_file.empty()) return load_specs(files, options);
+  if (by_tool.of_other_tools.empty())
+    return tl::unexpected(
+        Diagnostics{{.severity = Severity::kError,
+                     .location = {energy_file},
+                     .message = "no file needs these energies: none is Timeloop's or AccelForge's",
+                     .source_line = {},
+                     .hint = "energies of Sluice's own files stand in them"}});
+  ImportOptions import_options;
+  import_options.variables = options.variables;
+  import_options.limits = options.limits;
+  import_options.energy_file = energy_file;
+  const Result<ImportedJob> job = import_job(by_tool.of_other_tools, import_options);
+  if (!job) return tl::unexpected(job.error());
+  LoadOptions own_options = options;
+  Diagnostics notes = job->specs.notes;
+  accept_variables(*job, by_tool, own_options, notes);
+  Result<Specs> specs = load_specs(texts_of(job->specs), by_tool.own, own_options);
+  if (!specs) {
+    Diagnostics found = specs.error();
+    relocate(*job, found);
+    return tl::unexpected(found);
+  }
+  relocate(*job, *specs);
+  specs->warnings.insert(specs->warnings.begin(), notes.begin(), notes.end());
+  return specs;
+}
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/import/timeloop/timeloop.h"
+#include "sluice/support/expression.h"
+
+namespace sluice::timeloop {
+
+/// How the workload calls the dimensions of a problem: rank variables in small letters, ranks in
+/// capital ones.
+struct Names {
+  explicit Names(const Problem& problem);
+  std::string unused_rank(std::string name);
+
+  std::vector<std::string> variables, ranks;  ///< by dimension
+
+ private:
+  std::set<std::string> taken_;
+};
+
+/// The memory that stands for links between the instances of a fanout.
+std::string links_name(const Level& fanout);
+
+/// Width of the workload's values: that of the innermost level which gives one.
+double word_bits_of(ImportContext& context, const Specs& specs);
+
+}  // namespace sluice::timeloop

@@ -1,0 +1,331 @@
+// Forms of other tools' files: merges, includes, libconfig, versions, fanouts by timeloopfe's
+// names, and what AccelForge writes otherwise. All fixtures are made for these tests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sluice/frontend/import.h"
+#include "sluice/frontend/load_any.h"
+#include "support/run_program.h"
+
+namespace sluice::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kShape = R"(
+gemm_ignore: &gemm
+  instance: {M: 8, N: 4}
+  shape:
+    name: GEMM
+    dimensions: [M, N]
+    data_spaces:
+    - {name: A, projection: [[[M]]]}
+    - {name: Z, projection: [[[M]], [[N]]], read_write: true}
+)";
+
+constexpr const char* kArch = R"(
+architecture:
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8, width: datawidth * 4}}
+  - !Container {name: column, spatial: {meshX: 4}}
+  - !Container {name: PE, spatial: {meshY: 2}}
+  - !Component {name: RF, class: regfile, attributes: {datawidth: 8, width: 8, depth: 64}}
+  - !Component {name: mac, class: intmac}
+)";
+
+/// Texts as files of one job; throws with what is wrong with them.
+ImportedSpecs imported(const std::vector<std::pair<std::string, std::string>>& texts,
+                       const ImportOptions& options = {}) {
+  const TemporaryFolder folder;
+  std::vector<std::string> files;
+  for (const auto& [name, text] : texts) files.push_back(folder.write(name, text));
+  auto result = import_specs(files, options);
+  if (!result) throw std::runtime_error(to_string(result.error()));
+  return std::move(*result);
+}
+
+ImportedSpecs imported_problem(const std::string& problem) {
+  return imported({{"problem.yaml", kShape + problem}});
+}
+
+// K of the instance is added, M overridden; the added dimension comes after those that are there.
+TEST(Merges, AreHierarchicalWithThreeArrows) {
+  const ImportedSpecs specs = imported_problem(R"(
+problem:
+  <<<: *gemm
+  instance: {M: 16, K: 2}
+  shape:
+    dimensions: [K]
+    data_spaces: [{name: B, projection: [[[K]], [[N]]]}]
+)");
+  EXPECT_THAT(specs.workload, HasSubstr("rank_sizes: {K: 2, M: 16, N: 4}"));
+  EXPECT_THAT(specs.workload, HasSubstr("Z[m,n] = B[k,n] * A[m]"));
+  EXPECT_TRUE(specs.notes.empty()) << to_string(specs.notes);
+}
+
+TEST(Merges, KeepAListAloneWhereItSaysNomerge) {
+  const ImportedSpecs specs = imported_problem(R"(
+problem:
+  <<<: *gemm
+  shape:
+    dimensions: !nomerge [M]
+    data_spaces: !nomerge
+    - {name: A, projection: [[[M]]]}
+    - {name: Z, projection: [[[M]]], read_write: true}
+)");
+  EXPECT_THAT(specs.workload, HasSubstr("Z[m] = A[m]"));
+}
+
+// With two arrows the whole of the instance is its own: nothing gives N a size.
+TEST(Merges, ReplaceWholeValuesWithTwoArrows) {
+  try {
+    imported_problem("problem:\n  <<: *gemm\n  instance: {M: 16}\n");
+    ADD_FAILURE() << "N has no size";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the instance gives no size of dimension N"));
+  }
+}
+
+TEST(Templates, IncludeAllFilesOfAPatternAsOneList) {
+  const TemporaryFolder folder;
+  folder.write("part_b.yaml", "nodes:\n- !Component {name: mac, class: intmac}\n");
+  folder.write("part_a.yaml",
+               "nodes:\n- !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8}}\n");
+  const std::string top = folder.write(
+      "top.yaml.jinja2", "architecture:\n  nodes: {{include_all('part_*.yaml', 'nodes')}}\n");
+  const auto specs = import_specs({top}, {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  const std::size_t dram = specs->arch.find("name: DRAM"), mac = specs->arch.find("name: mac");
+  EXPECT_LT(dram, mac);
+  EXPECT_NE(mac, std::string::npos);
+}
+
+constexpr const char* kVersion1 = R"(
+arch:
+  arithmetic: {name: MAC, instances: 4, meshX: 2, word_bits: 8}
+  storage:
+  - {name: RF, entries: 16, instances: 4, meshX: 2, word_bits: 8}
+  - {name: DRAM, technology: DRAM, instances: 1, word_bits: 8}
+)";
+
+constexpr const char* kVersion3 = R"(
+architecture:
+  subtree:
+  - name: System
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word_bits: 8}}
+    - {name: RF, class: storage, attributes: {entries: 16, instances: 4, meshX: 2, word_bits: 8}}
+    - {name: MAC, class: compute, attributes: {instances: 4, meshX: 2, word_bits: 8}}
+)";
+
+TEST(Version1, IsTheSameArchitectureInnermostFirst) {
+  const ImportedSpecs first = imported({{"arch.yaml", kVersion1}});
+  EXPECT_EQ(first.format, "Timeloop v1");
+  EXPECT_EQ(first.arch, imported({{"arch.yaml", kVersion3}}).arch);
+}
+
+TEST(Libconfig, SaysWhatYamlSays) {
+  const ImportedSpecs specs = imported({{"job.cfg", R"(
+# comments are allowed
+arch = {
+  arithmetic = { name = "MAC"; instances = 4; meshX = 2; word_bits = 8; };
+  storage = (
+    { name = "RF"; entries = 16; instances = 4; meshX = 2; word_bits = 8; },
+    { name = "DRAM"; technology = "DRAM"; instances = 1; word_bits = 8; }
+  );
+};
+)"}});
+  EXPECT_EQ(specs.arch, imported({{"arch.yaml", kVersion1}}).arch);
+}
+
+TEST(Libconfig, PointsAtTheLineOfAMistake) {
+  try {
+    imported({{"job.cfg", "arch = {\n  storage = ( { name = \"RF\"; entries = ; } );\n};\n"}});
+    ADD_FAILURE() << "there is no value";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("job.cfg:2:1: error: not valid libconfig: syntax error"));
+  }
+}
+
+// 8 rows of Z over the 4 columns, 2 at a time in the rows of PEs: 8 = 4 · 2 · 1.
+constexpr const char* kTargets = R"(
+problem:
+  <<<: *gemm
+mapping:
+- {target: DRAM, type: temporal, factors: N=4, permutation: MN}
+- {target: inter_column_spatial, type: temporal, factors: M=1 N=1}
+- {target: inter_column_spatial, type: spatial, factors: M=4, permutation: MN, split: 99}
+- {target: inter_PE_spatial, type: bypass, bypass: ["*"]}
+- {target: PE, type: spatial, factors: M=2, permutation: MN, split: 0}
+- {target: RF, type: temporal, factors: M=1}
+)";
+
+TEST(Fanouts, MayBeCalledAsTimeloopfeCallsThem) {
+  const ImportedSpecs specs =
+      imported({{"arch.yaml", kArch}, {"problem.yaml", std::string(kShape) + kTargets}});
+  EXPECT_THAT(specs.mapping,
+              HasSubstr("!Spatial {rank_variable: m, tile_shape: 2, component: column, name: X}"));
+  EXPECT_THAT(specs.mapping,
+              HasSubstr("!Spatial {rank_variable: m, tile_shape: 1, component: PE, name: Y}"));
+  EXPECT_THAT(to_string(specs.notes), Not(HasSubstr("inter_")));
+}
+
+TEST(Constraints, SayOnlyWhichFactorsAndTensors) {
+  const ImportedSpecs specs =
+      imported({{"arch.yaml", kArch}, {"problem.yaml", std::string(kShape) + R"(
+problem:
+  <<<: *gemm
+mapspace_constraints:
+- {target: RF, type: temporal, factors_only: [M=2]}
+- {target: RF, type: dataspace, keep_only: [Z]}
+- {target: column, type: spatial, no_iteration_over_dataspaces: [A], split: len(spec.problem.instance)}
+)"}});
+  EXPECT_THAT(specs.constraints, HasSubstr("{memory: RF, keep: [Z], forbid: [A]}"));
+  EXPECT_THAT(specs.constraints,
+              HasSubstr("{memory: RF, rank_variable: m, tile_shape: 2, tensors: [A, Z]}"));
+  EXPECT_THAT(specs.constraints, HasSubstr("{memory: RF, rank_variable: n, tile_shape: 1"));
+  EXPECT_THAT(specs.constraints,
+              HasSubstr("{component: column, dimension: X, rank_variables: [n]}"));
+}
+
+TEST(Densities, AreDroppedWithWhatTheyCouldSave) {
+  const ImportedSpecs specs = imported_problem(R"(
+problem:
+  <<<: *gemm
+  instance:
+    densities: {A: {distribution: fixed_structured, density: 0.25}}
+)");
+  EXPECT_THAT(to_string(specs.notes), HasSubstr("densities (A 0.25)"));
+  EXPECT_THAT(to_string(specs.notes), HasSubstr("at most 4 times"));
+}
+
+constexpr const char* kAccelForge = R"(
+workload:
+  rank_sizes: {M: 64, X: 8, XT: ceil(M*2/X)}
+  bits_per_value: {All: 8}
+  einsums: ["C[m, xt] = A[m] * W[xt]"]
+variables:
+  voltage: 2
+  cell: "some text"
+  histogram: [1, 2, 3]
+arch:
+  variables: {scale: voltage ** 2, depth: cell + 1, rows: round(2.6)}
+  nodes:
+  - !Memory
+    name: DRAM
+    size: inf
+    component_class: Dummy
+    tensors: {keep: All}
+  - !Toll
+    name: Bus
+    component_class: Bus
+    tensors: {keep: All}
+    direction: {Outputs: up, ~Outputs: down}
+    energy_scale: scale
+    values_per_action: {A: 2, W: 2, C: 2}
+  - !Memory
+    name: Buffer
+    component_class: SRAM
+    size: Array.get_fanout() * rows * 8
+    tensors: {keep: All, no_refetch_from_above: W}
+  - !Container
+    name: Array
+    spatial: [{name: X, fanout: 32, usage_scale: scale}]
+  - !Memory {name: Cell, size: depth, component_class: Dummy, tensors: {keep: W}}
+  - !Compute {name: ALU, component_class: Dummy}
+)";
+
+constexpr const char* kComponents = R"(
+other: {Bus: {actions: {read: {energy: 7e-12}}}}
+file:
+  Bus: {area: 1e-9, leak_power: 1e-6, actions: {read: {energy: 3e-12, throughput: 5e8}}}
+  Buffer: {actions: {read: {energy: 1e-12, throughput: .inf}, write: {energy: 2e-12, throughput: 1e9}}}
+)";
+
+class AccelForgeForms : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ImportOptions options;
+    options.energy_file = folder_.write("ert.yaml", kComponents);
+    auto result = import_specs({folder_.write("file.yaml", kAccelForge)}, options);
+    ASSERT_TRUE(result.has_value()) << to_string(result.error());
+    specs_ = std::move(*result);
+  }
+  const TemporaryFolder folder_;
+  ImportedSpecs specs_;
+};
+
+// ceil(64 · 2 / 8) = 16, kept as an expression over numbers.
+TEST_F(AccelForgeForms, RankSizesMayNameRanks) {
+  const auto loaded = load_specs_from_text({{"workload.yaml", specs_.workload}}, {});
+  ASSERT_TRUE(loaded.has_value()) << to_string(loaded.error());
+  for (const Rank& rank : loaded->workload->ranks)
+    if (rank.name == "XT") EXPECT_EQ(rank.size, 16);
+}
+
+// 3 pJ at twice the voltage: 12 pJ. Each way of the bus is a toll.
+TEST_F(AccelForgeForms, ScalesAndDirectionsAreInTheNumbers) {
+  EXPECT_THAT(specs_.arch, HasSubstr("name: Bus_down"));
+  EXPECT_THAT(specs_.arch, HasSubstr("energy: 1.2e-11"));
+  EXPECT_THAT(specs_.arch, HasSubstr("values_per_action: 2"));
+  EXPECT_THAT(specs_.arch, Not(HasSubstr("2.8e-11")));  // of the other architecture
+}
+
+// 32 instances, 4 of which work as one, are 8; the buffer has the 32 there are: 32 · 3 · 8 bits.
+TEST_F(AccelForgeForms, FanoutsAndSizesAreWorkedOut) {
+  EXPECT_THAT(specs_.arch, HasSubstr("fanout: 8"));
+  const auto loaded =
+      load_specs_from_text({{"workload.yaml", specs_.workload}, {"arch.yaml", specs_.arch}}, {});
+  ASSERT_TRUE(loaded.has_value()) << to_string(loaded.error());
+  EXPECT_THAT(specs_.arch, HasSubstr("(1 * 32) * floor(2.6 + 0.5) * 8"));
+}
+
+TEST_F(AccelForgeForms, WhatHasNoValueIsNoted) {
+  const std::string notes = to_string(specs_.notes);
+  EXPECT_THAT(notes, HasSubstr("the variables cell, histogram are no numbers"));
+  EXPECT_THAT(notes, HasSubstr("the size of Cell depends on cell"));
+  EXPECT_THAT(notes, HasSubstr("'no_refetch_from_above' of Buffer is left out"));
+}
+
+// The same job, taken as it is: a problem of Timeloop and a mapping, notes among the warnings, and
+// places in the user's files.
+TEST(FilesOfAnyTool, AreLoadedWithoutAStepBetween) {
+  const TemporaryFolder folder;
+  const auto specs = load_any_specs(
+      {folder.write("arch.yaml", kArch), folder.write("job.yaml", std::string(kShape) + kTargets)},
+      {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  ASSERT_EQ(specs->mappings.size(), 1u);
+  const MappingPlaces& places = specs->mapping_places.at(0);
+  EXPECT_THAT(places.at(1).location.file, HasSubstr("job.yaml"));
+  EXPECT_EQ(places.at(1).location.line, 14);
+  EXPECT_THAT(to_string(specs->warnings), HasSubstr("note: no energies are given"));
+}
+
+TEST(FilesOfAnyTool, MayStandBesideThoseOfSluice) {
+  const TemporaryFolder folder;
+  const std::string own = folder.write("arch.yaml", R"(
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1e9}, {name: write, energy: 1, throughput: 1e9}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 1, throughput: 1e9}]}
+)");
+  const std::string problem =
+      folder.write("problem.yaml", std::string(kShape) + "problem: {<<<: *gemm}\n");
+  const auto specs = load_any_specs({problem, own}, {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  EXPECT_EQ(specs->workload->einsums.size(), 1u);
+  EXPECT_EQ(specs->arch->components.size(), 2u);
+}
+
+TEST(FilesOfAnyTool, EnergiesNeedFilesThatTakeThem) {
+  const TemporaryFolder folder;
+  const auto specs = load_any_specs({folder.write("empty.yaml", "variables: {A: 1}\n")}, {},
+                                    folder.write("ert.yaml", "GLB: {read: 1}\n"));
+  ASSERT_FALSE(specs.has_value());
+  EXPECT_THAT(to_string(specs.error()), HasSubstr("no file needs these energies"));
+}
+
+}  // namespace
+}  // namespace sluice::testing
