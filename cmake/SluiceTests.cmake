@@ -8,6 +8,7 @@
 #                         → sluice_fuzz_triples  the model against the executor, without end
 #   tests/house/          → house              arrows of modules and rooms, sizes, machine paths
 #   tests/reference/      → reference          the library's workloads against NumPy
+#   tests/python/         → python         the Python package: pytest
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
 # A folder's main.cpp, where it has one, replaces gtest's own.
@@ -119,6 +120,9 @@ function(sluice_add_tests)
   # The library's cascades against NumPy; skipped where there is none.
   add_test(NAME reference COMMAND "${PROJECT_SOURCE_DIR}/tests/reference/run.sh" "$<TARGET_FILE:sluice>")
   set_tests_properties(reference PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  # The Python package; skipped where it was not built.
+  add_test(NAME python COMMAND "${PROJECT_SOURCE_DIR}/tests/python/run.sh" "${PROJECT_BINARY_DIR}")
+  set_tests_properties(python PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   # repro/ffm: does it run from one end to the other?
   add_test(NAME repro_ffm COMMAND "${PROJECT_SOURCE_DIR}/repro/ffm/run" --quick --sluice "$<TARGET_FILE:sluice>"
                                   --architecture edge_33tops --output "${PROJECT_BINARY_DIR}/repro_ffm")

@@ -8,7 +8,6 @@
 #include "cli/io/failure.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/model/unknown_times.h"
-#include "sluice/network/layers_mapper.h"
 #include "sluice/support/error.h"
 #include "sluice/support/machine_memory.h"
 
@@ -29,8 +28,8 @@ void apply_options(const std::map<std::string, std::string>& values, MapperOptio
 
 }  // namespace
 
-MapperOptions search_options(const std::map<std::string, std::string>& given, const Specs& specs) {
-  MapperOptions options;
+MapperOptions search_options(const std::map<std::string, std::string>& given, const Specs& specs,
+                             MapperOptions options) {
   options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.memory_bytes = bytes_of_machine() / 2;
   Diagnostics mistakes;
@@ -43,9 +42,9 @@ MapperOptions search_options(const std::map<std::string, std::string>& given, co
   return options;
 }
 
-const Mapper& mapper_or_fail(const std::string& name) {
-  if (const Mapper* mapper = all_mappers().find(name)) return *mapper;
-  const std::vector<std::string>& names = all_mappers().names();
+const Mapper& mapper_or_fail(const std::string& name, const MapperRegistry& mappers) {
+  if (const Mapper* mapper = mappers.find(name)) return *mapper;
+  const std::vector<std::string>& names = mappers.names();
   const std::string nearest = nearest_name(name, names);
   throw Failure(ExitCode::kBadInput, fmt::format("there is no mapper `{}`", name),
                 nearest.empty() ? fmt::format("mappers: {}", fmt::join(names, ", "))
