@@ -26,7 +26,7 @@ nb::dict bounds_of(const Loaded& loaded, const std::map<std::string, std::string
   const cli::Console console{out, err};
   std::atomic<bool> cancel{false};
   const RunNews news;
-  const Raised nothing;
+  Raised nothing;
   cli::BoundsReport report;
   const RunEnd end =
       run_watched([&] { report = cli::find_bounds(arguments, console, cancel); }, cancel, news,

@@ -32,7 +32,7 @@ class Run {
                const nb::object& on_progress) {
     std::atomic<bool> cancel{false};
     RunNews news;
-    const Raised nothing;
+    Raised nothing;
     options_.record_values = wants_values;
     options_.cancel = &cancel;
     options_.progress = [&news](const ExecutionProgress& progress) {

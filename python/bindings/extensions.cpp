@@ -113,6 +113,7 @@ class PythonMapper final : public Mapper {
       auto view = std::make_shared<ProblemView>(problem, options.policy);
       const ForOneCall control_view(
           std::make_shared<ControlView>(control, *raised_, *view, options));
+      const Raised::Running running(*raised_);
       const nb::object found = object_->attr("_map")(view, option_texts(options), *control_view);
       if (nb::isinstance<nb::str>(found)) return no_mapping(nb::cast<std::string>(found));
       return result(*view, nb::cast<std::vector<std::string>>(found), options, control);

@@ -13,6 +13,15 @@ void Raised::keep(const std::string& who) {
   happened_ = true;
 }
 
+Raised::Running::Running(Raised& raised) : raised_(raised) {
+  raised_.thread_ = PyThread_get_thread_ident();
+}
+
+void Raised::interrupt_running() {
+  if (const unsigned long thread = thread_.exchange(0))
+    PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt);
+}
+
 namespace {
 
 /// `ValueError: too small`

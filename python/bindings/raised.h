@@ -18,11 +18,26 @@ class Raised {
   /// interpreter's lock.
   void raise_again();
 
+  /// While alive, this thread runs code in Python that may take long: a mapper. Needs the lock.
+  class Running {
+   public:
+    explicit Running(Raised& raised);
+    ~Running() { raised_.thread_ = 0; }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    Raised& raised_;
+  };
+  /// Raises KeyboardInterrupt in that code, where there is such. Needs the lock.
+  void interrupt_running();
+
  private:
   std::mutex mutex_;
   std::atomic<bool> happened_{false};
   std::string who_;
   std::exception_ptr exception_;
+  std::atomic<unsigned long> thread_{0};  ///< of Running; 0: none
 };
 
 }  // namespace sluice::python

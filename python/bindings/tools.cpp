@@ -57,7 +57,7 @@ std::string import_files(const std::vector<std::string>& files,
 }
 
 /// The lines of `sluice list`.
-std::string list(const std::string& kind) {
+std::string list_names(const std::string& kind) {
   std::ostringstream out, err;
   cli::run_list(kind, cli::Console{out, err});
   return out.str();
@@ -80,7 +80,7 @@ void bind_tools(nb::module_& module) {
   module.def("check", &check, nb::arg("names"), nb::arg("texts"), nb::arg("assignments"));
   module.def("import_files", &import_files, nb::arg("files"), nb::arg("assignments"),
              nb::arg("energy_file"), nb::arg("python"));
-  module.def("list", &list, nb::arg("kind"));
+  module.def("list_names", &list_names, nb::arg("kind"));
   module.def("list_kinds", &cli::list_kinds);
   module.def("option_table", &option_table);
   module.def("library_dir", [] { return library_dir().string(); });

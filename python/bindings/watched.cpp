@@ -101,8 +101,10 @@ class Reporter {
 }  // namespace
 
 RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel, const RunNews& news,
-                   const Raised& raised, const nb::object& on_progress) {
+                   Raised& raised, const nb::object& on_progress) {
   constexpr std::chrono::milliseconds kTick(50);
+  constexpr int kPatience = 40;  // ticks
+  int ticks_left = kPatience;
   RunEnd end;
   std::exception_ptr failure;
   Reporter reporter(news, on_progress);
@@ -123,6 +125,7 @@ RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel,
       cancel = true;
     }
     if (raised.happened()) cancel = true;
+    if ((end.is_interrupted || failure) && --ticks_left == 0) raised.interrupt_running();
   }
   {
     const nb::gil_scoped_release release;

@@ -251,5 +251,5 @@ def list_(kind: str) -> dict[str, str]:
     """
     if kind not in _sluice.list_kinds():
         raise mistake(f"there is no list of `{kind}`", f"kinds: {', '.join(_sluice.list_kinds())}")
-    lines = [line.split(None, 1) for line in _sluice.list(kind).splitlines()]
+    lines = [line.split(None, 1) for line in _sluice.list_names(kind).splitlines()]
     return {words[0]: words[1] if len(words) > 1 else "" for words in lines}

@@ -75,7 +75,8 @@ class BoundsResult:
                 for name in ("traffic_bits", "energy_j", "latency_s"):
                     row[f"{kind}_{name}"] = None if costs is None else getattr(costs, name).value
             rows.append(row)
-        return _frames.pandas().DataFrame(rows)  # type: ignore[no-any-return]
+        frame: pd.DataFrame = _frames.pandas().DataFrame(rows)
+        return frame
 
     def __str__(self) -> str:
         return self.summary

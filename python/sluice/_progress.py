@@ -40,4 +40,5 @@ def print_progress(progress: Progress) -> None:
 def native(on_progress: Optional[OnProgress]) -> Optional[Callable[..., None]]:
     if on_progress is None:
         return None
-    return lambda *state: on_progress(Progress(*state))
+    told = on_progress
+    return lambda *state: told(Progress(*state))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Optional
 
 from ._errors import Diagnostic, NoMappingError, diagnostics_from
-from ._specs import Component, Mapping, components_from, einsums_from, EinsumInfo
+from ._rows import all_made, made
+from ._specs import Component, EinsumInfo, Mapping, components_from, einsums_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,12 +255,6 @@ class MappingResult:
         return _html.of_mapping(self)
 
 
-def _rows(kind: Any, rows: list[dict[str, Any]]) -> tuple[Any, ...]:
-    return tuple(
-        kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}) for row in rows
-    )
-
-
 def mapping_result(
     entry: dict[str, Any],
     tree: str | None = None,
@@ -269,7 +264,7 @@ def mapping_result(
     """From an entry of ``mappings`` of a result document."""
     mapping = Mapping.from_json(entry["mapping"], tree)
     if "violations" in entry:
-        return MappingResult(mapping, violations=_rows(Violation, entry["violations"]))
+        return MappingResult(mapping, violations=all_made(Violation, entry["violations"]))
     nan = float("nan")
     totals = {
         key: nan if entry[key] is None else entry[key]
@@ -281,12 +276,12 @@ def mapping_result(
         latency_cycles=entry["latency_cycles"],
         area_m2=entry["area_m2"],
         breakdown=entry["breakdown"],
-        energy=_rows(EnergyRow, entry["energy"]),
-        latency=_rows(LatencyRow, entry["latency"]),
-        networks=_rows(NetworkRow, entry["collectives"]),
-        collective_latency=_rows(CollectiveLatencyRow, entry["collective_latency"]),
-        occupancy=_rows(OccupancyRow, entry["occupancy"]),
-        bounds=Bounds(**entry["bounds"]),
+        energy=all_made(EnergyRow, entry["energy"]),
+        latency=all_made(LatencyRow, entry["latency"]),
+        networks=all_made(NetworkRow, entry["collectives"]),
+        collective_latency=all_made(CollectiveLatencyRow, entry["collective_latency"]),
+        occupancy=all_made(OccupancyRow, entry["occupancy"]),
+        bounds=made(Bounds, entry["bounds"]),
         fusion_groups=tuple(tuple(group) for group in entry["fusion_groups"]),
         unpriced_merge_values=entry["unpriced_merge_values"],
         padding_values=entry["padding_values"],
@@ -357,20 +352,17 @@ class Result:
     def reason(self) -> Reason | None:
         """Why there is no mapping, with status ``no_mapping``."""
         row = self.document.get("reason")
-        return None if row is None else Reason(**{**row, "tensors": tuple(row["tensors"])})
+        return None if row is None else made(Reason, row)
 
     @property
     def guarantee(self) -> Guarantee | None:
         row = self.document["guarantee"]
-        return None if row is None else Guarantee(**{**row, "leaves_out": tuple(row["leaves_out"])})
+        return None if row is None else made(Guarantee, row)
 
     @property
     def search(self) -> Search | None:
         row = self.document["search"]
-        if row is None:
-            return None
-        curve = row["convergence"]
-        return Search(**{**row, "convergence": None if curve is None else tuple(curve)})
+        return None if row is None else made(Search, row)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

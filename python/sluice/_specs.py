@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Iterable, Mapping as Map, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from . import _sluice
 from ._errors import Diagnostic, diagnostics_from, mistake
 from ._extensions import Extension
+from ._rows import all_made, made
 from ._yaml import as_list, scalar_text, without_none, yaml_text
 from .arch import Node as ArchNode
 from .tree import Node as TreeNode, nodes_from_json
@@ -116,21 +117,16 @@ class Component:
 
 
 def einsums_from(description: Map[str, Any]) -> tuple[EinsumInfo, ...]:
-    return tuple(
-        EinsumInfo(**{**row, "inputs": tuple(row["inputs"]), "computes": tuple(row.get("computes", ()))})
-        for row in description["einsums"]
-    )
+    return all_made(EinsumInfo, description["einsums"])
 
 
 def tensors_from(description: Map[str, Any]) -> tuple[Tensor, ...]:
-    return tuple(Tensor(**row) for row in description["tensors"])
+    return all_made(Tensor, description["tensors"])
 
 
 def components_from(description: Map[str, Any]) -> tuple[Component, ...]:
-    return tuple(
-        Component(**{**row, "actions": tuple(ComponentAction(**action) for action in row["actions"])})
-        for row in description["components"]
-    )
+    rows = description["components"]
+    return tuple(made(Component, row, actions=all_made(ComponentAction, row["actions"])) for row in rows)
 
 
 @dataclass(frozen=True)
@@ -498,7 +494,10 @@ def load(*specs: SpecLike, set: Settings | None = None, training: Training | Non
     return Specs(Request.of(specs, set, training))
 
 
-def _called(name: str, items: Iterable[Any], kind: str) -> Any:
+Named = TypeVar("Named", EinsumInfo, Tensor, Component)
+
+
+def _called(name: str, items: Iterable[Named], kind: str) -> Named:
     known = {item.name: item for item in items}
     if name not in known:
         raise mistake(f"there is no {kind} `{name}`", f"there are: {', '.join(known)}")

@@ -54,7 +54,7 @@ class Node:
 
     def to_json(self) -> dict[str, Any]:
         """As in result documents."""
-        value = {"node": self.kind, **self.keys}
+        value: dict[str, Any] = {"node": self.kind, **self.keys}
         if self.nodes is not None:
             value["nodes"] = [node.to_json() for node in self.nodes]
         return value

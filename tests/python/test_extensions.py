@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -224,3 +227,24 @@ def test_a_budget_ends_a_mapper_that_looks_at_the_control():
                     on_progress=lambda p: phases.add(p.phase))
     assert result.best.energy_j > 0 and result.search.ended_by == "budget"
     assert "turning" in phases
+
+
+def test_ctrl_c_ends_a_mapper_that_looks_at_nothing():
+    program = (
+        "import sluice as sl\n"
+        "class Deaf(sl.Mapper):\n"
+        "    name = 'deaf'\n"
+        "    def map(self, problem, options, control):\n"
+        "        print('begun', flush=True)\n"
+        "        while True:\n"
+        "            pass\n"
+        "try:\n"
+        "    sl.map('matmul', 'simple', mapper=Deaf())\n"
+        "except sl.Interrupted as end:\n"
+        "    print(end.result.status)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert rest == "interrupted\n" and process.returncode == 0
