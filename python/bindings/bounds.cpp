@@ -28,9 +28,8 @@ nb::dict bounds_of(const Loaded& loaded, const std::map<std::string, std::string
   const RunNews news;
   Raised nothing;
   cli::BoundsReport report;
-  const RunEnd end =
-      run_watched([&] { report = cli::find_bounds(arguments, console, cancel); }, cancel, news,
-                  nothing, nb::none());
+  const RunEnd end = run_watched([&] { report = cli::find_bounds(arguments, console, cancel); },
+                                 cancel, news, nothing, nb::none());
   nb::dict parts;
   parts["document"] = cli::document_text(cli::bounds_document(report));
   parts["summary"] = cli::bounds_table(console, report);

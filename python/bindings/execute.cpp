@@ -58,8 +58,7 @@ class Run {
     const BoundProblem& problem = result_.problem;
     cli::ExecutedMapping executed{mapping, {}, sluice::evaluate(problem, mapping), {}};
     executed.execution = execute(problem.workload, problem.arch, mapping, options_);
-    executed.disagreements =
-        cli::disagreements(problem, executed.evaluation, executed.execution);
+    executed.disagreements = cli::disagreements(problem, executed.evaluation, executed.execution);
     result_.mappings.push_back(std::move(executed));
   }
 
@@ -70,8 +69,7 @@ class Run {
     parts["summary"] = cli::execution_summary(cli::Console{out, err}, result_);
     nb::list values, trees;
     for (const cli::ExecutedMapping& mapping : result_.mappings) {
-      values.append(
-          cli::tensor_numbers_text(result_.problem.workload, mapping.execution.values));
+      values.append(cli::tensor_numbers_text(result_.problem.workload, mapping.execution.values));
       trees.append(tree_of(mapping.mapping, result_.problem));
     }
     parts["values"] = values;
@@ -92,7 +90,7 @@ nb::dict execute_mappings(Loaded& loaded, std::uint64_t seed, const std::string&
 
 void bind_execute(nb::module_& module) {
   module.def("execute", &execute_mappings, nb::arg("specs"), nb::arg("seed"), nb::arg("inputs"),
-              nb::arg("wants_values"), nb::arg("on_progress").none());
+             nb::arg("wants_values"), nb::arg("on_progress").none());
 }
 
 }  // namespace sluice::python

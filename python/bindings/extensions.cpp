@@ -128,7 +128,8 @@ class PythonMapper final : public Mapper {
  private:
   static std::map<std::string, std::string> option_texts(const MapperOptions& options) {
     std::map<std::string, std::string> texts;
-    for (const MapperOption& option : mapper_option_table()) texts[option.name] = option.get(options);
+    for (const MapperOption& option : mapper_option_table())
+      texts[option.name] = option.get(options);
     return texts;
   }
 
@@ -161,7 +162,8 @@ class PythonMapper final : public Mapper {
       found.mappings.push_back({std::move(mapping), std::move(*cost)});
     }
     if (found.mappings.empty() && !found.cancelled)
-      throw std::runtime_error("it returned no mapping; where there is none, return NoMapping(...)");
+      throw std::runtime_error(
+          "it returned no mapping; where there is none, return NoMapping(...)");
     return found;
   }
 

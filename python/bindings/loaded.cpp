@@ -55,21 +55,25 @@ const std::vector<Mapping>& Loaded::mappings() const {
 LatencyPolicy Loaded::policy(const std::string& name) const {
   const LatencyMethod* method = extensions_.policies.find(name);
   if (method == nullptr)
-    throw cli::Failure(
-        cli::ExitCode::kBadInput, fmt::format("there is no latency policy `{}`", name),
-        fmt::format("policies: {}", fmt::join(extensions_.policies.names(), ", ")));
+    throw cli::Failure(cli::ExitCode::kBadInput,
+                       fmt::format("there is no latency policy `{}`", name),
+                       fmt::format("policies: {}", fmt::join(extensions_.policies.names(), ", ")));
   return *method;
 }
 
 namespace {
 
 /// `training`: None, or optimizer, tensors to recompute, and inputs that get gradients.
-std::shared_ptr<Loaded> load(const std::vector<std::string>& names,
-                             const std::map<std::string, std::string>& texts,
-                             const std::vector<std::string>& assignments,
-                             const std::optional<std::map<std::string, std::vector<std::string>>>& training,
-                             const nb::list& extensions) {
-  cli::SpecArguments arguments{names, assignments, training.has_value(), {}, {}, texts};
+std::shared_ptr<Loaded> load(
+    const std::vector<std::string>& names, const std::map<std::string, std::string>& texts,
+    const std::vector<std::string>& assignments,
+    const std::optional<std::map<std::string, std::vector<std::string>>>& training,
+    const nb::list& extensions) {
+  cli::SpecArguments arguments;
+  arguments.names = names;
+  arguments.assignments = assignments;
+  arguments.texts = texts;
+  arguments.is_training = training.has_value();
   if (training) {
     arguments.training.optimizer = optimizer_called(training->at("optimizer").at(0));
     arguments.training.recompute = training->at("recompute");
@@ -93,7 +97,7 @@ std::shared_ptr<Loaded> load(const std::vector<std::string>& names,
 }
 
 /// Canonical YAML, JSON and drawings of what was read.
-nb::dict parts_of(Loaded& loaded) {
+nb::dict spec_parts(Loaded& loaded) {
   const Specs& specs = loaded.specs();
   const bool is_whole = specs.workload && specs.arch;
   const BoundProblem* problem = is_whole ? &loaded.problem() : nullptr;
@@ -120,7 +124,7 @@ nb::dict parts_of(Loaded& loaded) {
 }  // namespace
 
 void bind_loaded(nb::module_& module) {
-  nb::class_<Loaded>(module, "Loaded").def("parts", &parts_of);
+  nb::class_<Loaded>(module, "Loaded").def("parts", &spec_parts);
   module.def("load", &load, nb::arg("names"), nb::arg("texts"), nb::arg("assignments"),
              nb::arg("training").none(), nb::arg("extensions"));
 }

@@ -71,12 +71,11 @@ class Search {
     const bool has_unknown_times = !unknown_times(result_.problem->arch).empty();
     BoundProblem searched = *result_.problem;
     if (has_unknown_times) searched.arch = with_unlimited_times(std::move(searched.arch));
-    Incumbent incumbent([&news](double objective, const MappedResult&) {
-      news.tell_objective(objective);
-    });
-    auto found = run_mapper(*mapper_, searched, *result_.options,
-                            control_of(searched, cancel, news, incumbent),
-                            loaded_.extensions().mappers);
+    Incumbent incumbent(
+        [&news](double objective, const MappedResult&) { news.tell_objective(objective); });
+    auto found =
+        run_mapper(*mapper_, searched, *result_.options,
+                   control_of(searched, cancel, news, incumbent), loaded_.extensions().mappers);
     if (found)
       take_over(std::move(*found), has_unknown_times);
     else if (cancel && !found.error().proven)  // what it did not find may still exist

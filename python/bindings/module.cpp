@@ -14,8 +14,8 @@ namespace {
 
 void raise(const char* type, const char* argument) {
   const nb::object error = nb::module_::import_("sluice._errors").attr(type);
-  const nb::object made = nb::hasattr(error, "_from_json") ? error.attr("_from_json")(argument)
-                                                           : error(argument);
+  const nb::object made =
+      nb::hasattr(error, "_from_json") ? error.attr("_from_json")(argument) : error(argument);
   PyErr_SetObject(error.ptr(), made.ptr());
 }
 

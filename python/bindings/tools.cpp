@@ -19,7 +19,7 @@ namespace sluice::python {
 namespace nb = nanobind;
 namespace {
 
-using Json = cli::Json;
+using cli::Json;
 
 /// Everything that is wrong with specs and their mappings, as `sluice check` says it: diagnostics
 /// as JSON.
@@ -28,8 +28,13 @@ std::string check(const std::vector<std::string>& names,
                   const std::vector<std::string>& assignments) {
   const nb::gil_scoped_release release;
   std::ostringstream out, err;
+  cli::CheckArguments arguments;
+  arguments.specs.names = names;
+  arguments.specs.assignments = assignments;
+  arguments.specs.texts = texts;
+  arguments.json = true;
   try {
-    cli::run_check({{names, assignments, false, {}, {}, texts}, true}, cli::Console{out, err});
+    cli::run_check(arguments, cli::Console{out, err});
   } catch (const cli::Failure& failure) {
     return cli::diagnostics_to_json(failure.diagnostics()).dump();
   }

@@ -100,8 +100,8 @@ class Reporter {
 
 }  // namespace
 
-RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel, const RunNews& news,
-                   Raised& raised, const nb::object& on_progress) {
+RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel,
+                   const RunNews& news, Raised& raised, const nb::object& on_progress) {
   constexpr std::chrono::milliseconds kTick(50);
   constexpr int kPatience = 40;  // ticks
   int ticks_left = kPatience;

@@ -40,10 +40,10 @@ struct RunEnd {
 
 /// Does `work` on a thread of its own, without the interpreter's lock. Meanwhile this thread looks
 /// after signals and calls `on_progress` (None: nobody) with what `news` has; `cancel` is set where
-/// either raises, or code in Python that the library called has raised; a mapper in Python that does
-/// not look at it is interrupted two seconds later. An exception of `work` or `on_progress` comes out
-/// when the work has ended.
-RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel, const RunNews& news,
-                   Raised& raised, const nanobind::object& on_progress);
+/// either raises, or code in Python that the library called has raised; a mapper in Python that
+/// does not look at it is interrupted two seconds later. An exception of `work` or `on_progress`
+/// comes out when the work has ended.
+RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel,
+                   const RunNews& news, Raised& raised, const nanobind::object& on_progress);
 
 }  // namespace sluice::python

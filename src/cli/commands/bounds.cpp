@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "bounds.h"
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/output_folder.h"
-#include "bounds.h"
 #include "cli/io/value_range.h"
 #include "commands.h"
 #include "publish.h"
