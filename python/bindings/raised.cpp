@@ -1,6 +1,7 @@
 #include "raised.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 namespace sluice::python {
 namespace nb = nanobind;

@@ -1,5 +1,8 @@
 #include "watched.h"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -122,6 +125,9 @@ RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel,
         end.is_interrupted = true;
       else if (!failure)
         failure = std::current_exception();
+      cancel = true;
+    } catch (...) {  // the worker must end first, and needs the lock for that
+      failure = std::current_exception();
       cancel = true;
     }
     if (raised.happened()) cancel = true;

@@ -16,7 +16,7 @@ fi
 export PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1 MPLBACKEND=Agg
 log=$(mktemp)
 status=0
-"$python" -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning --durations=5 "$here" "${@:2}" | tee "$log" || status=$?
+"$python" -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning -o faulthandler_timeout=150 --durations=5 "$here" "${@:2}" | tee "$log" || status=$?
 echo "python: $(tail -1 "$log" | tr -d '=' | xargs)"
 rm -f "$log"
 exit "$status"
