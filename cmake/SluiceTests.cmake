@@ -11,6 +11,7 @@
 #   tests/schema/         → schema             spec files and documents against `sluice schema`
 #   tests/docs/           → tutorials          the commands of docs/tutorials
 #   tests/browser/        → browser            pages of `sluice report` in headless Chromium
+#   tests/python/         → python         the Python package: pytest
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
 # A folder's main.cpp, where it has one, replaces gtest's own.
@@ -131,6 +132,9 @@ function(sluice_add_tests)
   # Pages in a browser; skipped where there is no Chromium.
   add_test(NAME browser COMMAND "${PROJECT_SOURCE_DIR}/tests/browser/run.sh" "$<TARGET_FILE:sluice>")
   set_tests_properties(browser PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  # The Python package; skipped where it was not built.
+  add_test(NAME python COMMAND "${PROJECT_SOURCE_DIR}/tests/python/run.sh" "${PROJECT_BINARY_DIR}")
+  set_tests_properties(python PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   # repro/ffm: does it run from one end to the other?
   add_test(NAME repro_ffm COMMAND "${PROJECT_SOURCE_DIR}/repro/ffm/run" --quick --sluice "$<TARGET_FILE:sluice>"
                                   --architecture edge_33tops --output "${PROJECT_BINARY_DIR}/repro_ffm")

@@ -27,6 +27,8 @@ struct LoadOptions {
   std::map<std::string, std::string> variables;
   std::set<std::string> known_variables;  ///< that no file needs to declare
   std::vector<std::string> library_dirs;  ///< where names without a file are looked up
+  /// Specs that stand in no file, by the names that load_specs is given for them.
+  std::map<std::string, std::string> texts;
   ComponentClasses component_classes;     ///< beside those of the library
   CollectiveAlgorithms collective_algorithms = standard_collective_algorithms();  ///< of mappings
   LatencyPolicies latency_policies = standard_latency_policies();  ///< of `mapper: {latency: …}`

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "bounds.h"
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/output_folder.h"
@@ -36,11 +37,7 @@ class BoundsRun {
     warn_of_replaced(arguments_.output.folder, as_value(bounds_document(report_)), console_);
     prepare_output(arguments_.output);
     const InterruptGuard interrupt;
-    for (std::size_t i = 0; i < problems_.size() && !interrupt.flag(); ++i)
-      search(i, interrupt.flag());
-    report_.is_interrupted = interrupt.flag();
-    progress_.clear();
-    carry();
+    search_all(interrupt.flag());
     publish_report();
     if (report_.is_interrupted) return ExitCode::kInterrupted;
     for (const BoundsPoint& point : report_.points)
@@ -48,7 +45,20 @@ class BoundsRun {
     return ExitCode::kHonestNo;
   }
 
+  BoundsReport report(const std::atomic<bool>& cancel) {
+    load_all();
+    search_all(cancel);
+    return std::move(report_);
+  }
+
  private:
+  void search_all(const std::atomic<bool>& cancel) {
+    for (std::size_t i = 0; i < problems_.size() && !cancel; ++i) search(i, cancel);
+    report_.is_interrupted = cancel;
+    progress_.clear();
+    carry();
+  }
+
   /// All specs before the first search: a mistake in the last one is told at once.
   void load_all() {
     for (const std::string& value : varied_.values) {
@@ -176,6 +186,11 @@ class BoundsRun {
 };
 
 }  // namespace
+
+BoundsReport find_bounds(const BoundsArguments& arguments, const Console& console,
+                         const std::atomic<bool>& cancel) {
+  return BoundsRun(arguments, console).report(cancel);
+}
 
 ExitCode run_bounds(const BoundsArguments& arguments, const Console& console) {
   return BoundsRun(arguments, console).run();

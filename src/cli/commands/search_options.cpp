@@ -8,15 +8,15 @@
 namespace sluice::cli {
 
 MapperOptions search_options_or_fail(const std::map<std::string, std::string>& given,
-                                     const Specs& specs) {
-  auto options = sluice::search_options(given, specs);
-  if (!options) throw Failure(ExitCode::kBadInput, options.error());
-  return std::move(*options);
+                                     const Specs& specs, MapperOptions options) {
+  auto searched = sluice::search_options(given, specs, std::move(options));
+  if (!searched) throw Failure(ExitCode::kBadInput, searched.error());
+  return std::move(*searched);
 }
 
-const Mapper& mapper_or_fail(const std::string& name) {
-  if (const Mapper* mapper = all_mappers().find(name)) return *mapper;
-  const std::vector<std::string>& names = all_mappers().names();
+const Mapper& mapper_or_fail(const std::string& name, const MapperRegistry& mappers) {
+  if (const Mapper* mapper = mappers.find(name)) return *mapper;
+  const std::vector<std::string>& names = mappers.names();
   const std::string nearest = nearest_name(name, names);
   throw Failure(ExitCode::kBadInput, fmt::format("there is no mapper `{}`", name),
                 nearest.empty() ? fmt::format("mappers: {}", fmt::join(names, ", "))

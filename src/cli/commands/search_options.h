@@ -4,15 +4,17 @@
 #include <string>
 
 #include "sluice/frontend/search_request.h"
+#include "sluice/network/layers_mapper.h"
 
 namespace sluice::cli {
 
 /// As sluice::search_options. Throws Failure with all that is wrong with them.
 MapperOptions search_options_or_fail(const std::map<std::string, std::string>& given,
-                                     const Specs& specs);
+                                     const Specs& specs, MapperOptions options = {});
 
 /// Throws Failure where there is no mapper of that name.
-const Mapper& mapper_or_fail(const std::string& name);
+const Mapper& mapper_or_fail(const std::string& name,
+                             const MapperRegistry& mappers = all_mappers());
 
 /// Throws Failure where a budget counts mappings: `fused` does not price one after the other.
 void require_time_budget(const MapperOptions& options);

@@ -89,7 +89,7 @@ Diagnostic unknown_name(const std::string& name, std::size_t position) {
 /// Files that say nothing; where something is missing, that is why.
 Diagnostics empty_files(const SpecArguments& arguments) {
   Diagnostics found;
-  for (const std::string& file : resolve_files(arguments.names)) {
+  for (const std::string& file : resolve_files(arguments.names, arguments.texts)) {
     std::error_code error;
     if (fs::is_regular_file(file, error) && fs::file_size(file, error) == 0)
       found.push_back(error_about_file(file, "the file is empty"));
@@ -118,13 +118,16 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
   return variables;
 }
 
-std::vector<std::string> resolve_files(const std::vector<std::string>& names) {
+std::vector<std::string> resolve_files(const std::vector<std::string>& names,
+                                       const std::map<std::string, std::string>& texts) {
   std::vector<std::string> files;
   Diagnostics unknown;
   for (std::size_t position = 0; position < names.size(); ++position) {
     const std::string& name = names[position];
     std::error_code error;
-    if (fs::exists(name, error) && !fs::is_directory(name, error)) {
+    if (texts.contains(name)) {
+      files.push_back(name);
+    } else if (fs::exists(name, error) && !fs::is_directory(name, error)) {
       if (access(name.c_str(), R_OK) != 0)
         throw Failure(ExitCode::kFileTrouble,
                       fmt::format("cannot read {}: {}", name, std::strerror(errno)));
@@ -162,17 +165,17 @@ void take_directives(const SpecArguments& arguments, Specs& specs) {
 
 }  // namespace
 
-LoadOptions load_options(const SpecArguments& arguments) {
-  LoadOptions options;
+LoadOptions load_options(const SpecArguments& arguments, LoadOptions options) {
+  options.texts = arguments.texts;
   for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder, kComponentFolder})
     options.library_dirs.push_back((library_dir() / folder).string());
   if (arguments.is_training) options.training = arguments.training;
   return options;
 }
 
-Specs load(const SpecArguments& arguments) {
-  const std::vector<std::string> files = resolve_files(arguments.names);
-  LoadOptions options = load_options(arguments);
+Specs load(const SpecArguments& arguments, LoadOptions options) {
+  const std::vector<std::string> files = resolve_files(arguments.names, arguments.texts);
+  options = load_options(arguments, std::move(options));
   options.variables = variables_of(arguments.assignments);
   Result<Specs> specs = load_any_specs(files, options, arguments.energy_file);
   if (!specs) throw Failure(specs.error());
@@ -183,7 +186,7 @@ Specs load(const SpecArguments& arguments) {
 
 Diagnostic missing_section(const SpecArguments& arguments, const std::string& message,
                            const std::string& hint) {
-  const std::vector<std::string> files = resolve_files(arguments.names);
+  const std::vector<std::string> files = resolve_files(arguments.names, arguments.texts);
   return error_about_file(files.back(), message, hint);
 }
 

@@ -17,6 +17,8 @@ struct SpecArguments {
   bool is_training = false;              ///< `--training`: a training step of the workload
   BackwardOptions training;
   std::string directives = {};  ///< `--directives`: a file with the mapping as directives
+  /// Specs that stand in no file, by the names that `names` has for them.
+  std::map<std::string, std::string> texts = {};
 };
 
 /// `--set` as pairs. Throws Failure where one assigns nothing.
@@ -24,15 +26,17 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
 
 /// The files that the names stand for. Throws Failure: kBadInput for a name that is neither a file
 /// nor in the library (with the nearest name and all names), kFileTrouble for a file that cannot be
-/// read.
-std::vector<std::string> resolve_files(const std::vector<std::string>& names);
+/// read. Names of `texts` stand for themselves.
+std::vector<std::string> resolve_files(const std::vector<std::string>& names,
+                                       const std::map<std::string, std::string>& texts = {});
 
 /// Where names are looked up, and what becomes of the workload; no variables.
-LoadOptions load_options(const SpecArguments& arguments);
+LoadOptions load_options(const SpecArguments& arguments, LoadOptions options = {});
 
 /// Reads and merges all files; directives are the mapping. A workload or architecture without a
-/// name gets that of its file. Throws Failure with every diagnostic.
-Specs load(const SpecArguments& arguments);
+/// name gets that of its file. `options`: whatever comes from outside, such as component classes.
+/// Throws Failure with every diagnostic.
+Specs load(const SpecArguments& arguments, LoadOptions options = {});
 
 /// The workload on the architecture. Throws Failure where one is missing or they do not fit.
 BoundProblem bind_or_fail(const Specs& specs, const SpecArguments& arguments);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -92,14 +93,10 @@ TensorId input_called(const std::string& name, const std::string& file, const Wo
   return *tensor;
 }
 
-Lists parsed(const std::string& file) {
-  std::ifstream in(file);
-  if (!in)
-    throw Failure(ExitCode::kFileTrouble,
-                  fmt::format("cannot read {}: {}", file, std::strerror(errno)));
-  Lists document = Lists::parse(in, nullptr, /*allow_exceptions=*/false);
+Lists parsed(const std::string& text, const std::string& origin) {
+  Lists document = Lists::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object())
-    throw Failure(ExitCode::kBadInput, fmt::format("{} is no JSON object of tensors", file),
+    throw Failure(ExitCode::kBadInput, fmt::format("{} is no JSON object of tensors", origin),
                   "write {\"A\": [[1, 2], [3, 4]]}");
   return document;
 }
@@ -116,12 +113,21 @@ std::string tensor_numbers_text(const Workload& workload, const TensorValues& va
 }
 
 TensorValues read_input_numbers(const std::string& file, const Workload& workload) {
+  std::ifstream in(file);
+  if (!in)
+    throw Failure(ExitCode::kFileTrouble,
+                  fmt::format("cannot read {}: {}", file, std::strerror(errno)));
+  return input_numbers(std::string(std::istreambuf_iterator<char>(in), {}), file, workload);
+}
+
+TensorValues input_numbers(const std::string& text, const std::string& origin,
+                           const Workload& workload) {
   const TensorRoles roles = tensor_roles(workload);
   TensorValues values;
-  const Lists document = parsed(file);
+  const Lists document = parsed(text, origin);
   for (const auto& [name, lists] : document.items()) {
-    const TensorId tensor = input_called(name, file, workload, roles);
-    values[tensor] = NumberReader(file, workload, tensor).read(lists);
+    const TensorId tensor = input_called(name, origin, workload, roles);
+    values[tensor] = NumberReader(origin, workload, tensor).read(lists);
   }
   return values;
 }

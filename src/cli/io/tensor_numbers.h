@@ -14,4 +14,8 @@ std::string tensor_numbers_text(const Workload& workload, const TensorValues& va
 /// that is no input of the workload, lists of another shape than the tensor.
 TensorValues read_input_numbers(const std::string& file, const Workload& workload);
 
+/// The same from a text; `origin` stands for the file in what is wrong with it.
+TensorValues input_numbers(const std::string& text, const std::string& origin,
+                           const Workload& workload);
+
 }  // namespace sluice::cli

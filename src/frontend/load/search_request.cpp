@@ -40,8 +40,7 @@ std::optional<Diagnostic> unknown_energy(const Arch& arch) {
 }  // namespace
 
 Result<MapperOptions> search_options(const std::map<std::string, std::string>& given,
-                                     const Specs& specs) {
-  MapperOptions options;
+                                     const Specs& specs, MapperOptions options) {
   options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.memory_bytes = bytes_of_machine() / 2;
   Diagnostics mistakes;

@@ -46,6 +46,8 @@ std::vector<YamlPointer> SpecFiles::documents(const std::string& name, std::stri
 }
 
 void SpecFiles::add_file(const std::string& path) {
+  const auto& texts = context_.options().texts;
+  if (const auto text = texts.find(path); text != texts.end()) return add_text(path, text->second);
   const auto found = find_spec_file(path, context_.options());
   if (!found) {
     context_.error_about(path, "there is no such file, and nothing in the library has this name",

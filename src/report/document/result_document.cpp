@@ -201,22 +201,6 @@ Json einsum_name(const std::optional<EinsumId>& einsum, const Workload& workload
   return einsum ? Json(workload[*einsum].name) : Json(nullptr);
 }
 
-Json outcome_to_json(const MappingOutcome& outcome, const BoundProblem& problem) {
-  Json entry = Json::object();
-  if (outcome.cost) {
-    entry = cost_to_json(*outcome.cost, problem);
-    entry["node_sizes"] = node_size_rows(outcome.mapping, problem);
-    entry["occupancy_over_time"] = occupancy_over_time_json(outcome.mapping, problem);
-  } else {
-    entry["violations"] = Json::array();
-    for (const Violation& violation : outcome.cost.error())
-      entry["violations"].push_back(
-          violation_to_json(violation, outcome.mapping, outcome.places, problem));
-  }
-  entry["mapping"] = mapping_to_json(outcome.mapping, problem.workload, problem.arch);
-  return entry;
-}
-
 Json outcomes_to_json(const RunResult& result) {
   Json entries = Json::array();
   for (const MappingOutcome& outcome : result.outcomes)
@@ -336,6 +320,22 @@ void append_text(const Json& value, const std::string& indent, std::string& text
 }
 
 }  // namespace
+
+Json outcome_to_json(const MappingOutcome& outcome, const BoundProblem& problem) {
+  Json entry = Json::object();
+  if (outcome.cost) {
+    entry = cost_to_json(*outcome.cost, problem);
+    entry["node_sizes"] = node_size_rows(outcome.mapping, problem);
+    entry["occupancy_over_time"] = occupancy_over_time_json(outcome.mapping, problem);
+  } else {
+    entry["violations"] = Json::array();
+    for (const Violation& violation : outcome.cost.error())
+      entry["violations"].push_back(
+          violation_to_json(violation, outcome.mapping, outcome.places, problem));
+  }
+  entry["mapping"] = mapping_to_json(outcome.mapping, problem.workload, problem.arch);
+  return entry;
+}
 
 Json violation_to_json(const Violation& violation, const Mapping& mapping,
                        const MappingPlaces& places, const BoundProblem& problem) {

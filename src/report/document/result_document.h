@@ -26,6 +26,9 @@ std::string guarantee_name(GuaranteeKind kind);
 /// A mapping with names instead of ids, keys as in the YAML form; a node's tag is its key `node`.
 Json mapping_to_json(const Mapping& mapping, const Workload& workload, const Arch& arch);
 
+/// One entry of `mappings`: a mapping and what it costs, or why it is illegal.
+Json outcome_to_json(const MappingOutcome& outcome, const BoundProblem& problem);
+
 /// One reason why a mapping is illegal or unpriced, with the place of the node where that is known.
 Json violation_to_json(const Violation& violation, const Mapping& mapping,
                        const MappingPlaces& places, const BoundProblem& problem);

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/io/spec_arguments.h"
+#include "extensions.h"
+#include "sluice/report/result_document.h"
+
+namespace sluice::python {
+
+/// What a call of the package is about: the specs that its arguments name, as the command line
+/// reads them.
+class Loaded {
+ public:
+  /// `names`: files, names of the library or of `texts`. Throws cli::Failure.
+  Loaded(cli::SpecArguments arguments, Extensions extensions);
+
+  const cli::SpecArguments& arguments() const { return arguments_; }
+  const Specs& specs() const { return specs_; }
+  const Extensions& extensions() const { return extensions_; }
+  /// Throws cli::Failure where a workload or an architecture is missing or they do not fit.
+  const BoundProblem& problem();
+  /// The mappings of the specs. Throws cli::Failure where there is none.
+  const std::vector<Mapping>& mappings() const;
+  /// Throws cli::Failure where no policy has this name.
+  LatencyPolicy policy(const std::string& name) const;
+
+ private:
+  cli::SpecArguments arguments_;
+  Extensions extensions_;
+  Specs specs_;
+  std::optional<BoundProblem> problem_;
+};
+
+void bind_loaded(nanobind::module_& module);
+
+}  // namespace sluice::python

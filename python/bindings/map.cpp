@@ -1,0 +1,138 @@
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+
+#include "cli/commands/publish.h"
+#include "cli/commands/search_options.h"
+#include "loaded.h"
+#include "mapper/request/overridden_rules.h"
+#include "result_parts.h"
+#include "runs.h"
+#include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/run_mapper.h"
+#include "sluice/model/evaluate.h"
+#include "sluice/model/unknown_times.h"
+#include "sluice/network/layers_mapper.h"
+#include "watched.h"
+
+namespace sluice::python {
+namespace nb = nanobind;
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+/// One search, as `sluice map` does it.
+class Search {
+ public:
+  Search(Loaded& loaded, const Texts& given) : loaded_(loaded), given_(given) {
+    const Extensions& extensions = loaded.extensions();
+    result_.command = "map";
+    result_.diagnostics = loaded.specs().warnings;
+    MapperOptions base;
+    base.policies = extensions.policies;
+    result_.options = cli::search_options_or_fail(given, loaded.specs(), base);
+    result_.latency = result_.options->policy;
+    cli::mapper_or_fail(result_.options->mapper, extensions.mappers);
+    result_.problem = loaded.problem();
+    result_.specs_text = cli::specs_text(*result_.problem);
+    result_.sources = loaded.specs().sources;
+    cli::require_prices(result_.problem->arch, *result_.options);
+    mapper_ = &mapper();
+  }
+
+  nb::dict run(const nb::object& on_progress) {
+    std::atomic<bool> cancel{false};
+    RunNews news;
+    Raised& raised = *loaded_.extensions().raised;
+    const RunEnd end =
+        run_watched([&] { search(cancel, news); }, cancel, news, raised, on_progress);
+    raised.raise_again();
+    nb::dict parts = parts_of(result_);
+    parts["is_interrupted"] = end.is_interrupted;
+    return parts;
+  }
+
+ private:
+  const Mapper& mapper() {
+    MapperOptions& options = *result_.options;
+    const Mapper* found = &cli::mapper_or_fail(options.mapper, loaded_.extensions().mappers);
+    if (!given_.contains("mapper") && !loaded_.specs().mapper_options.contains("mapper")) {
+      const MapperChoice choice = default_network_mapper(*result_.problem, options);
+      found = choice.mapper;
+      result_.mapper_reason = choice.reason;
+      options.mapper = found->name();
+    }
+    if (options.mapper == "fused") cli::require_time_budget(options);
+    return *found;
+  }
+
+  void search(std::atomic<bool>& cancel, RunNews& news) {
+    const bool has_unknown_times = !unknown_times(result_.problem->arch).empty();
+    BoundProblem searched = *result_.problem;
+    if (has_unknown_times) searched.arch = with_unlimited_times(std::move(searched.arch));
+    Incumbent incumbent(
+        [&news](double objective, const MappedResult&) { news.tell_objective(objective); });
+    auto found =
+        run_mapper(*mapper_, searched, *result_.options,
+                   control_of(searched, cancel, news, incumbent), loaded_.extensions().mappers);
+    if (found)
+      take_over(std::move(*found), has_unknown_times);
+    else if (cancel && !found.error().proven)  // what it did not find may still exist
+      result_.status = RunStatus::kInterrupted;
+    else
+      refuse(std::move(found.error()));
+  }
+
+  MapperControl control_of(const BoundProblem& searched, std::atomic<bool>& cancel, RunNews& news,
+                           Incumbent& incumbent) const {
+    const MapperOptions& options = *result_.options;
+    MapperControl control;
+    control.cancel = &cancel;
+    control.incumbent = &incumbent;
+    control.progress = [&news](const std::string& phase, double fraction) {
+      news.tell_phase(phase, fraction);
+    };
+    control.bound = [&news](double bound) { news.tell_bound(bound); };
+    if (!may_override_keep(searched, options.constraints))
+      news.tell_bound(objective_bound(options.objectives.front(), searched.bounds));
+    return control;
+  }
+
+  void refuse(NoMapping&& no) {
+    result_.no_mapping = std::move(no);
+    result_.status = RunStatus::kNoMapping;
+  }
+
+  void take_over(MapperResult&& found, bool has_unknown_times) {
+    for (MappedResult& mapped : found.mappings)
+      result_.outcomes.push_back({std::move(mapped.mapping), std::move(mapped.cost)});
+    if (has_unknown_times)
+      for (MappingOutcome& outcome : result_.outcomes)
+        outcome.cost = evaluate(*result_.problem, outcome.mapping, result_.latency);
+    result_.guarantee = std::move(found.guarantee);
+    result_.search = std::move(found.search);
+    if (found.cancelled) result_.status = RunStatus::kInterrupted;
+    if (!result_.outcomes.empty())
+      cli::warn_of_kept(
+          *result_.problem, result_.outcomes.front().mapping,
+          "a constraint asks for it, which counts more; the bounds do not hold for it",
+          &result_.diagnostics);
+  }
+
+  Loaded& loaded_;
+  const Texts& given_;
+  RunResult result_;
+  const Mapper* mapper_ = nullptr;
+};
+
+nb::dict map(Loaded& loaded, const Texts& options, const nb::object& on_progress) {
+  return Search(loaded, options).run(on_progress);
+}
+
+}  // namespace
+
+void bind_map(nb::module_& module) {
+  module.def("map", &map, nb::arg("specs"), nb::arg("options"), nb::arg("on_progress").none());
+}
+
+}  // namespace sluice::python

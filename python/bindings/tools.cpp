@@ -1,0 +1,95 @@
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/commands/commands.h"
+#include "cli/io/failure.h"
+#include "loaded.h"
+#include "runs.h"
+#include "sluice/frontend/import.h"
+#include "sluice/mapper/options_table.h"
+#include "sluice/support/library_dir.h"
+#include "sluice/support/version.h"
+
+namespace sluice::python {
+namespace nb = nanobind;
+namespace {
+
+using cli::Json;
+
+/// Everything that is wrong with specs and their mappings, as `sluice check` says it: diagnostics
+/// as JSON.
+std::string check(const std::vector<std::string>& names,
+                  const std::map<std::string, std::string>& texts,
+                  const std::vector<std::string>& assignments) {
+  const nb::gil_scoped_release release;
+  std::ostringstream out, err;
+  cli::CheckArguments arguments;
+  arguments.specs.names = names;
+  arguments.specs.assignments = assignments;
+  arguments.specs.texts = texts;
+  arguments.json = true;
+  try {
+    cli::run_check(arguments, cli::Console{out, err});
+  } catch (const cli::Failure& failure) {
+    return cli::diagnostics_to_json(failure.diagnostics()).dump();
+  }
+  return Json::parse(out.str()).at("diagnostics").dump();
+}
+
+/// YAML texts of another tool's specs, and notes as JSON.
+std::string import_files(const std::vector<std::string>& files,
+                         const std::vector<std::string>& assignments,
+                         const std::string& energy_file, const std::string& python) {
+  const nb::gil_scoped_release release;
+  ImportOptions options;
+  options.variables = cli::variables_of(assignments);
+  options.energy_file = energy_file;
+  options.python = python;
+  const Result<ImportedSpecs> imported = import_specs(files, options);
+  if (!imported) throw cli::Failure(imported.error());
+  return Json{{"format", imported->format},
+              {"workload", imported->workload},
+              {"arch", imported->arch},
+              {"mapping", imported->mapping},
+              {"constraints", imported->constraints},
+              {"notes", cli::diagnostics_to_json(imported->notes)}}
+      .dump();
+}
+
+/// The lines of `sluice list`.
+std::string list_names(const std::string& kind) {
+  std::ostringstream out, err;
+  cli::run_list(kind, cli::Console{out, err});
+  return out.str();
+}
+
+std::string option_table() {
+  Json rows = Json::array();
+  for (const MapperOption& option : mapper_option_table())
+    rows.push_back({{"name", option.name},
+                    {"type", option.type},
+                    {"range", option.range},
+                    {"default", option.get(MapperOptions{})},
+                    {"help", option.help}});
+  return rows.dump();
+}
+
+}  // namespace
+
+void bind_tools(nb::module_& module) {
+  module.def("check", &check, nb::arg("names"), nb::arg("texts"), nb::arg("assignments"));
+  module.def("import_files", &import_files, nb::arg("files"), nb::arg("assignments"),
+             nb::arg("energy_file"), nb::arg("python"));
+  module.def("list_names", &list_names, nb::arg("kind"));
+  module.def("list_kinds", &cli::list_kinds);
+  module.def("option_table", &option_table);
+  module.def("library_dir", [] { return library_dir().string(); });
+  module.def("version", [] { return std::string(version()); });
+}
+
+}  // namespace sluice::python

@@ -1,0 +1,144 @@
+"""Sluice decides how tensors flow through a machine-learning accelerator, and says what that costs.
+
+>>> import sluice as sl
+>>> result = sl.map("matmul", "simple", set={"M": 64})
+>>> result.best.fusion_groups
+(('Z',),)
+
+The guide is docs/python.md.
+"""
+
+from . import tree
+from ._api import Imported, check, evaluate, execute, import_, list_, problem
+from ._bounds import BoundsPoint, BoundsResult, Least, LeastCosts
+from ._errors import (
+    Diagnostic,
+    ExtensionError,
+    InternalError,
+    Interrupted,
+    NoMappingError,
+    SluiceError,
+    SpecError,
+)
+from ._execution import Complaint, CountRow, Execution, ExecutionResult, NumericCheck
+from ._extensions import (
+    ActionNumbers,
+    Attribute,
+    ComponentClass,
+    ComponentNumbers,
+    Control,
+    CountedMapping,
+    LatencyPolicy,
+    Mapper,
+    NoMapping,
+    Problem,
+)
+from ._map import bounds, map
+from ._progress import Progress, print_progress
+from ._result import (
+    Bounds,
+    CollectiveLatencyRow,
+    EnergyRow,
+    Guarantee,
+    LatencyRow,
+    MappingResult,
+    NetworkRow,
+    OccupancyRow,
+    Reason,
+    Result,
+    Search,
+    Violation,
+)
+from ._sluice import version as _version
+from ._specs import (
+    Arch,
+    Component,
+    ComponentAction,
+    Constraints,
+    Einsum,
+    EinsumInfo,
+    Mapping,
+    Spec,
+    Specs,
+    Tensor,
+    Training,
+    Workload,
+    load,
+)
+from .arch import Action, Compute, Container, Dimension, Fork, Memory, Network, Toll
+
+__version__ = _version()
+
+__all__ = [
+    "Action",
+    "ActionNumbers",
+    "Arch",
+    "Attribute",
+    "Bounds",
+    "bounds",
+    "BoundsPoint",
+    "BoundsResult",
+    "check",
+    "CollectiveLatencyRow",
+    "Complaint",
+    "Component",
+    "ComponentAction",
+    "ComponentClass",
+    "ComponentNumbers",
+    "Compute",
+    "Constraints",
+    "Container",
+    "Control",
+    "CountedMapping",
+    "CountRow",
+    "Diagnostic",
+    "Dimension",
+    "Einsum",
+    "EinsumInfo",
+    "EnergyRow",
+    "evaluate",
+    "execute",
+    "Execution",
+    "ExecutionResult",
+    "ExtensionError",
+    "Fork",
+    "Guarantee",
+    "import_",
+    "Imported",
+    "InternalError",
+    "Interrupted",
+    "LatencyPolicy",
+    "LatencyRow",
+    "Least",
+    "LeastCosts",
+    "list_",
+    "load",
+    "map",
+    "Mapper",
+    "Mapping",
+    "MappingResult",
+    "Memory",
+    "Network",
+    "NetworkRow",
+    "NoMapping",
+    "NoMappingError",
+    "NumericCheck",
+    "OccupancyRow",
+    "print_progress",
+    "Problem",
+    "problem",
+    "Progress",
+    "Reason",
+    "Result",
+    "Search",
+    "SluiceError",
+    "Spec",
+    "SpecError",
+    "Specs",
+    "Tensor",
+    "Toll",
+    "Training",
+    "tree",
+    "Violation",
+    "Workload",
+]

@@ -1,0 +1,191 @@
+"""``map`` and ``bounds``: made from the option table by python/tools/generate_map.py. Do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Optional, Union
+
+from ._api import search, search_bounds
+from ._bounds import BoundsResult
+from ._extensions import Extension, LatencyPolicy, Mapper
+from ._progress import OnProgress
+from ._result import Result
+from ._specs import Settings, SpecLike, Training
+
+
+def map(
+    workload: SpecLike,
+    arch: Optional[SpecLike] = None,
+    *specs: SpecLike,
+    set: Optional[Settings] = None,
+    constraints: Optional[SpecLike] = None,
+    training: Optional[Training] = None,
+    extensions: Iterable[Extension] = (),
+    on_progress: Optional[OnProgress] = None,
+    mapper: Union[str, Mapper, None] = None,
+    objective: Union[str, Sequence[str], None] = None,
+    latency: Union[str, LatencyPolicy, None] = None,
+    max_fused_loops: Union[int, float, str, None] = None,
+    max_fused_loops_per_rank: Union[int, float, str, None] = None,
+    imperfect_factors: Optional[str] = None,
+    row_fusion: Optional[bool] = None,
+    einsum_orders: Optional[str] = None,
+    epsilon: Union[float, str, None] = None,
+    max_templates: Union[int, float, str, None] = None,
+    top: Union[int, float, str, None] = None,
+    threads: Union[int, float, str, None] = None,
+    budget: Union[float, str, None] = None,
+    memory: Union[float, str, None] = None,
+    seed: Union[int, float, str, None] = None,
+    disable_rules: Union[str, Sequence[str], None] = None,
+) -> Result:
+    """Finds the best mapping of a workload on an architecture.
+
+    Whatever is not given is as in the specs, else as on the command line. Runs without the
+    interpreter's lock; Ctrl-C raises :class:`Interrupted`, which has what was found by then. Where
+    no mapping is legal, the result says so: its ``status`` is ``no_mapping``, it has a ``reason``,
+    and its ``best`` raises :class:`NoMappingError`.
+
+    :param workload: a file, a name of the library, a :class:`Workload` or :class:`Specs`
+    :param specs: further files, names and objects, merged into these two; later ones win
+    :param set: variables and fields: ``{"BATCH": 4, "arch.Buffer.size": "64 KiB"}``
+    :param constraints: what the mapping must meet
+    :param training: makes a training step of the workload
+    :param extensions: mappers, latency policies and component classes that specs and options name
+    :param on_progress: is called with a :class:`Progress`, in the thread of the caller
+    :param mapper: Search method; where none is given and fused cannot do what is asked, compound;
+        for long networks with equal layers, layers: a name that `sluice list mappers` shows (or an
+        instance of a :class:`Mapper`). Default: ``fused``
+    :param objective: What to minimise: energy, latency, edp; several with commas: their Pareto
+        front; with resources: memory peaks too. Default: ``edp``
+    :param latency: Latency policy: how busy times become latency, as in `sluice evaluate`: overlap,
+        pipeline, staged, segment (or an instance of a :class:`LatencyPolicy`). Default: ``overlap``
+    :param max_fused_loops: Most loops that an Einsum may share with others: 0 … inf. Default:
+        ``inf``
+    :param max_fused_loops_per_rank: Most shared loops over one rank: 1 … inf. Default: ``1``
+    :param imperfect_factors: Which of the outermost loops over a variable may have a smaller last
+        tile; only for fused, exhaustive and (unfused) compound: none, unfused, all. Default:
+        ``none``
+    :param row_fusion: Let an Einsum that reads windows of what another makes (`2*p+r`) take it row
+        by row; only for fused and exhaustive: true, false. Default: ``false``
+    :param einsum_orders: Run the Einsums in the order written, or try the other orders that respect
+        the dependencies: as-written, explore. Default: ``as-written``
+    :param epsilon: With one objective: a mapping that is at most this share worse than the optimum
+        is good enough: 0 … 1. Default: ``0``
+    :param max_templates: Most templates of an Einsum (where tensors stand, which loops there are)
+        that fused tries one by one; of more it draws some, and proves nothing: 1 … inf. Default:
+        ``100000``
+    :param top: How many mappings to report, best first: 1 … 1000. Default: ``1``
+    :param threads: Threads to search with; the command line takes one a processor where none is
+        given: 1 … 1024 (one a processor where none is given). Default: ``1``
+    :param budget: Stop searching after this time, or so many mappings priced (not for fused), with
+        the best so far: `60s`, `1e6evals`, `60s,1e6evals`, none (a number is seconds). Default:
+        ``none``
+    :param memory: End the search with the best so far where the program takes this much memory; the
+        command line takes half of the machine's where none is given: `8GiB`, `500MB`, none (a
+        number is bytes; half of the machine's where none is given). Default: ``none``
+    :param seed: Seed of every random choice: 0 … 2^64 - 1. Default: ``0``
+    :param disable_rules: Switch off pruning rules, to check that the optimum does not move:
+        dominance, convex_hull, bounds, isomorphic_einsums, reservation_relevance, dead_ends,
+        graph_first, held_bounds, redundant_templates; none. Default: ``none``
+
+    >>> import sluice as sl
+    >>> result = sl.map("matmul", "simple", set={"M": 64}, threads=1)
+    >>> result.status, result.guarantee.kind
+    ('ok', 'optimal')
+    >>> result.best.edp_js == result.best.energy_j * result.best.latency_s
+    True
+    """
+    return search(
+        [workload, *([] if arch is None else [arch]), *specs],
+        settings=set,
+        constraints=constraints,
+        training=training,
+        extensions=extensions,
+        on_progress=on_progress,
+        options={
+            "mapper": mapper,
+            "objective": objective,
+            "latency": latency,
+            "max_fused_loops": max_fused_loops,
+            "max_fused_loops_per_rank": max_fused_loops_per_rank,
+            "imperfect_factors": imperfect_factors,
+            "row_fusion": row_fusion,
+            "einsum_orders": einsum_orders,
+            "epsilon": epsilon,
+            "max_templates": max_templates,
+            "top": top,
+            "threads": threads,
+            "budget": budget,
+            "memory": memory,
+            "seed": seed,
+            "disable_rules": disable_rules,
+        },
+    )
+
+
+def bounds(
+    workload: SpecLike,
+    arch: Optional[SpecLike] = None,
+    *specs: SpecLike,
+    vary: Optional[str] = None,
+    set: Optional[Settings] = None,
+    constraints: Optional[SpecLike] = None,
+    training: Optional[Training] = None,
+    max_fused_loops: Union[int, float, str, None] = None,
+    max_fused_loops_per_rank: Union[int, float, str, None] = None,
+    imperfect_factors: Optional[str] = None,
+    epsilon: Union[float, str, None] = None,
+    max_templates: Union[int, float, str, None] = None,
+    threads: Union[int, float, str, None] = None,
+    budget: Union[float, str, None] = None,
+    memory: Union[float, str, None] = None,
+    seed: Union[int, float, str, None] = None,
+    disable_rules: Union[str, Sequence[str], None] = None,
+) -> BoundsResult:
+    """Finds the least traffic, energy and latency that any mapping of `fused`'s space needs.
+
+    :param vary: does it for each value of a variable or field: ``"arch.Buffer.size=16KiB..1MiB:x2"``
+    :param max_fused_loops: Most loops that an Einsum may share with others: 0 … inf. Default:
+        ``inf``
+    :param max_fused_loops_per_rank: Most shared loops over one rank: 1 … inf. Default: ``1``
+    :param imperfect_factors: Which of the outermost loops over a variable may have a smaller last
+        tile; only for fused, exhaustive and (unfused) compound: none, unfused, all. Default:
+        ``none``
+    :param epsilon: With one objective: a mapping that is at most this share worse than the optimum
+        is good enough: 0 … 1. Default: ``0``
+    :param max_templates: Most templates of an Einsum (where tensors stand, which loops there are)
+        that fused tries one by one; of more it draws some, and proves nothing: 1 … inf. Default:
+        ``100000``
+    :param threads: Threads to search with; the command line takes one a processor where none is
+        given: 1 … 1024 (one a processor where none is given). Default: ``1``
+    :param budget: Stop searching after this time, or so many mappings priced (not for fused), with
+        the best so far: `60s`, `1e6evals`, `60s,1e6evals`, none (a number is seconds). Default:
+        ``none``
+    :param memory: End the search with the best so far where the program takes this much memory; the
+        command line takes half of the machine's where none is given: `8GiB`, `500MB`, none (a
+        number is bytes; half of the machine's where none is given). Default: ``none``
+    :param seed: Seed of every random choice: 0 … 2^64 - 1. Default: ``0``
+    :param disable_rules: Switch off pruning rules, to check that the optimum does not move:
+        dominance, convex_hull, bounds, isomorphic_einsums, reservation_relevance, dead_ends,
+        graph_first, held_bounds, redundant_templates; none. Default: ``none``
+    """
+    return search_bounds(
+        [workload, *([] if arch is None else [arch]), *specs],
+        vary=vary,
+        settings=set,
+        constraints=constraints,
+        training=training,
+        options={
+            "max_fused_loops": max_fused_loops,
+            "max_fused_loops_per_rank": max_fused_loops_per_rank,
+            "imperfect_factors": imperfect_factors,
+            "epsilon": epsilon,
+            "max_templates": max_templates,
+            "threads": threads,
+            "budget": budget,
+            "memory": memory,
+            "seed": seed,
+            "disable_rules": disable_rules,
+        },
+    )

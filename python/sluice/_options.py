@@ -1,0 +1,73 @@
+"""Search options: values of Python as the texts that the option table reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping as Map
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from . import _sluice
+from ._extensions import Extension, LatencyPolicy, Mapper
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str
+    type: str  #: integer, number, choice, choices, switch, budget or size
+    range: str
+    default: str
+    help: str
+
+
+@lru_cache(maxsize=None)
+def option_table() -> tuple[Option, ...]:
+    """All search options, as docs/options.md lists them."""
+    return tuple(Option(**row) for row in json.loads(_sluice.option_table()))
+
+
+def _number_text(value: Any) -> str:
+    number = float(value)
+    if number == float("inf"):
+        return "inf"
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def option_text(option: Option, value: Any) -> str:
+    """
+    >>> table = {o.name: o for o in option_table()}
+    >>> option_text(table["budget"], 10), option_text(table["objective"], ["energy", "latency"])
+    ('10s', 'energy,latency')
+    >>> option_text(table["max_fused_loops"], float("inf")), option_text(table["row_fusion"], True)
+    ('inf', 'true')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        text = _number_text(value)
+        if option.type == "budget":
+            return text + "s"
+        if option.type == "size":
+            return repr(float(value) / 2**10) + "KiB"
+        return text
+    if isinstance(value, Iterable):
+        return ",".join(str(item) for item in value)
+    return str(value)
+
+
+def option_texts(values: Map[str, Any]) -> tuple[dict[str, str], list[Extension]]:
+    """Those that are given, as text; mappers and policies among them are named, and returned."""
+    table = {option.name: option for option in option_table()}
+    texts: dict[str, str] = {}
+    extensions: list[Extension] = []
+    for name, value in values.items():
+        if value is None:
+            continue
+        if isinstance(value, (Mapper, LatencyPolicy)):
+            extensions.append(value)
+            value = value.name
+        texts[name] = option_text(table[name], value)
+    return texts, extensions

@@ -1,0 +1,192 @@
+"""Plots of results with matplotlib: each draws into ``ax``, or into a new figure, and returns the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Optional
+
+from ._errors import SluiceError, mistake
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ._result import MappingResult, Result
+    from ._specs import Component
+
+# Okabe and Ito's colours, which the colour-blind tell apart (M. Okabe, K. Ito, "Color Universal Design", 2008).
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
+
+
+def _axes(ax: Optional[Axes], height: float = 4.0) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise SluiceError(
+            "plots need matplotlib: pip install matplotlib (or the extra sluice[notebook])"
+        ) from error
+    _, made = pyplot.subplots(figsize=(7.0, height), constrained_layout=True)
+    return made
+
+
+def _scaled(value: float, unit: str) -> str:
+    if value == 0:
+        return f"0 {unit}"
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"),
+                           (1e-9, "n"), (1e-12, "p")):
+        if abs(value) >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def _size(bits: float) -> str:
+    size = bits / 8
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} TiB"
+
+
+def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for name, value in pairs:
+        sums[name] = sums.get(name, 0.0) + value
+    return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+def energy_by(mapping: MappingResult, by: str) -> dict[str, float]:
+    """Joules by component, Einsum, tensor or action, largest first."""
+    if by not in ("component", "einsum", "tensor", "action"):
+        raise mistake(f"energy is not told by `{by}`", "choose component, einsum, tensor or action")
+    return _sums((getattr(row, by) or "(none)", row.energy_j or 0.0) for row in mapping.energy)
+
+
+def latency_by_einsum(mapping: MappingResult) -> dict[str, tuple[str, float]]:
+    """Per Einsum the component that it waits for longest, and the seconds."""
+    longest: dict[str, tuple[str, float]] = {}
+    for row in mapping.latency:
+        seconds = row.latency_s or 0.0
+        if row.einsum not in longest or seconds > longest[row.einsum][1]:
+            longest[row.einsum] = (row.component, seconds)
+    return longest
+
+
+def breakdown(mapping: MappingResult, by: str, ax: Optional[Axes]) -> Axes:
+    energies = energy_by(mapping, by)
+    actions = list(dict.fromkeys(row.action for row in mapping.energy))
+    axes = _axes(ax, 1.2 + 0.35 * len(energies))
+    left = dict.fromkeys(energies, 0.0)
+    for number, action in enumerate(actions):
+        part = _sums(
+            (getattr(row, by) or "(none)", row.energy_j or 0.0) for row in mapping.energy if row.action == action
+        )
+        widths = [part.get(name, 0.0) for name in energies]
+        axes.barh(list(energies), widths, left=list(left.values()), label=action,
+                  color=COLOURS[number % len(COLOURS)])
+        left = {name: left[name] + width for name, width in zip(energies, widths)}
+    for position, (name, energy) in enumerate(energies.items()):
+        share = energy / mapping.energy_j if mapping.energy_j else 0.0
+        axes.annotate(f" {_scaled(energy, 'J')}, {share:.1%}", (energy, position), va="center")
+    axes.set_xlim(0, max(energies.values(), default=1.0) * 1.3 or 1.0)
+    axes.invert_yaxis()
+    axes.set_xlabel("energy (J)")
+    axes.set_title(f"Energy by {by}: {_scaled(mapping.energy_j, 'J')}")
+    axes.legend(title="action", loc="lower right")
+    return axes
+
+
+def occupancy(mapping: MappingResult, ax: Optional[Axes]) -> Axes:
+    limited = [row for row in mapping.occupancy if row.share is not None]
+    axes = _axes(ax, 1.4 + 0.4 * len(limited))
+    shares = [row.share or 0.0 for row in limited]
+    axes.barh([row.component for row in limited], [1.0] * len(limited), color="#DDDDDD")
+    axes.barh([row.component for row in limited], shares, color=COLOURS[0])
+    for position, row in enumerate(limited):
+        text = f" {_size(row.peak_bits)} of {_size(row.capacity_bits or 0)}"
+        axes.annotate(text, (1.0, position), va="center")
+    axes.set_xlim(0, 1.45)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.invert_yaxis()
+    axes.set_xlabel("peak of one instance / capacity")
+    axes.set_title("Occupancy")
+    return axes
+
+
+def _rate(component: Component, actions: Iterable[str] | None = None) -> Optional[float]:
+    rates = [a.throughput for a in component.actions if actions is None or a.name in actions]
+    known = [rate for rate in rates if rate]
+    return max(known) * component.instances if known else None
+
+
+def roofline(mapping: MappingResult, ax: Optional[Axes]) -> Axes:
+    memories = [c for c in mapping.components if c.kind == "Memory"]
+    computes = [c for c in mapping.components if c.kind == "Compute"]
+    if not memories or not computes:
+        raise SluiceError("a roofline needs the architecture: take the mapping of a Result")
+    outermost = memories[0]
+    kinds = {c.name for c in computes}
+    peak = max((_rate(c) or 0.0 for c in computes), default=0.0)
+    read = outermost.action("read")
+    bandwidth = 0.0
+    if read is not None and read.throughput:
+        bandwidth = read.throughput * read.bits_per_action / 8 * outermost.instances
+    seconds = {e: s for e, (_, s) in latency_by_einsum(mapping).items()}
+    operations = _sums((r.einsum, r.count or 0.0) for r in mapping.energy if r.component in kinds)
+    moved = _sums((r.einsum, (r.bits or 0.0) / 8) for r in mapping.energy if r.component == outermost.name)
+    axes = _axes(ax, 4.5)
+    points = [
+        (ops / moved[einsum], ops / seconds[einsum], einsum)
+        for einsum, ops in operations.items()
+        if ops and moved.get(einsum) and seconds.get(einsum)
+    ]
+    ridge = peak / bandwidth if bandwidth and peak else 1.0
+    intensities = [x for x, _, _ in points] + [ridge]
+    low, high = min(intensities) / 4, max(intensities) * 4
+    if peak and bandwidth:
+        axes.plot([low, ridge, high], [low * bandwidth, peak, peak], color="black",
+                  label=f"{_scaled(peak, 'op/s')}, {outermost.name} {_scaled(bandwidth, 'B/s')}")
+    elif peak:
+        axes.axhline(peak, color="black", label=_scaled(peak, "op/s"))
+    for number, (x, y, einsum) in enumerate(points):
+        axes.scatter([x], [y], color=COLOURS[number % len(COLOURS)], zorder=3)
+        if len(points) <= 16:
+            axes.annotate(f" {einsum}", (x, y), fontsize=8)
+    fused = [e for e in operations if not moved.get(e) and seconds.get(e)]
+    if fused:
+        axes.plot([], [], " ", label=f"nothing from {outermost.name}: {', '.join(fused[:6])}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel(f"operations per byte of {outermost.name}")
+    axes.set_ylabel("operations per second")
+    axes.set_title("Roofline")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="lower right", fontsize=8)
+    return axes
+
+
+def front(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Those that no other one beats in both, by the first number.
+
+    >>> front([(1, 5), (2, 4), (2, 6), (3, 4), (4, 1)])
+    [(1, 5), (2, 4), (4, 1)]
+    """
+    best: list[tuple[float, float]] = []
+    for point in sorted(points):
+        if not best or point[1] < best[-1][1]:
+            best.append(point)
+    return best
+
+
+def pareto(result: Result, ax: Optional[Axes]) -> Axes:
+    points = [(m.latency_s, m.energy_j) for m in result.mappings if m.is_legal]
+    axes = _axes(ax, 4.5)
+    best = front(points)
+    axes.step([x for x, _ in best], [y for _, y in best], where="post", color=COLOURS[0], label="front")
+    axes.scatter([x for x, _ in points], [y for _, y in points], color=COLOURS[1], zorder=3, label="mappings")
+    axes.set_xlabel("latency (s)")
+    axes.set_ylabel("energy (J)")
+    axes.set_title(f"{result.workload} on {result.arch}")
+    axes.legend()
+    return axes

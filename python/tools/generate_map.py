@@ -1,0 +1,142 @@
+"""Writes python/sluice/_map.py: `map` and `bounds` with a keyword for each row of the option table.
+
+`./dev golden --update` runs it; a test compares.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+from sluice._options import Option, option_table
+
+TYPES = {
+    "integer": "Union[int, float, str, None]",
+    "number": "Union[float, str, None]",
+    "choice": "Optional[str]",
+    "choices": "Union[str, Sequence[str], None]",
+    "switch": "Optional[bool]",
+    "budget": "Union[float, str, None]",
+    "size": "Union[float, str, None]",
+}
+OBJECTS = {"mapper": "Union[str, Mapper, None]", "latency": "Union[str, LatencyPolicy, None]"}
+REMARKS = {
+    "budget": "a number is seconds",
+    "memory": "a number is bytes; half of the machine's where none is given",
+    "threads": "one a processor where none is given",
+    "mapper": "or an instance of a :class:`Mapper`",
+    "latency": "or an instance of a :class:`LatencyPolicy`",
+}
+# As the command line: what `sluice bounds` has no flag for.
+NOT_OF_BOUNDS = {"mapper", "objective", "latency", "top", "row_fusion", "einsum_orders"}
+
+HEAD = '''"""``map`` and ``bounds``: made from the option table by python/tools/generate_map.py. Do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Optional, Union
+
+from ._api import search, search_bounds
+from ._bounds import BoundsResult
+from ._extensions import Extension, LatencyPolicy, Mapper
+from ._progress import OnProgress
+from ._result import Result
+from ._specs import Settings, SpecLike, Training
+'''
+
+MAP_TEXT = """Finds the best mapping of a workload on an architecture.
+
+Whatever is not given is as in the specs, else as on the command line. Runs without the
+interpreter's lock; Ctrl-C raises :class:`Interrupted`, which has what was found by then. Where
+no mapping is legal, the result says so: its ``status`` is ``no_mapping``, it has a ``reason``,
+and its ``best`` raises :class:`NoMappingError`.
+
+:param workload: a file, a name of the library, a :class:`Workload` or :class:`Specs`
+:param specs: further files, names and objects, merged into these two; later ones win
+:param set: variables and fields: ``{"BATCH": 4, "arch.Buffer.size": "64 KiB"}``
+:param constraints: what the mapping must meet
+:param training: makes a training step of the workload
+:param extensions: mappers, latency policies and component classes that specs and options name
+:param on_progress: is called with a :class:`Progress`, in the thread of the caller
+"""
+
+MAP_EXAMPLE = """
+>>> import sluice as sl
+>>> result = sl.map("matmul", "simple", set={"M": 64}, threads=1)
+>>> result.status, result.guarantee.kind
+('ok', 'optimal')
+>>> result.best.edp_js == result.best.energy_j * result.best.latency_s
+True
+"""
+
+BOUNDS_TEXT = """Finds the least traffic, energy and latency that any mapping of `fused`'s space needs.
+
+:param vary: does it for each value of a variable or field: ``"arch.Buffer.size=16KiB..1MiB:x2"``
+"""
+
+
+def parameter_text(option: Option) -> str:
+    remark = f" ({REMARKS[option.name]})" if option.name in REMARKS else ""
+    text = f":param {option.name}: {option.help}: {option.range}{remark}. Default: ``{option.default}``"
+    return "\n".join(textwrap.wrap(text, 96, subsequent_indent="    ", break_on_hyphens=False))
+
+
+def function(name: str, keywords: list[str], options: list[Option], text: str, result: str, call: str) -> str:
+    types = [f"{o.name}: {OBJECTS.get(o.name, TYPES[o.type])} = None" for o in options]
+    if name == "bounds":
+        types = [f"{o.name}: {TYPES[o.type]} = None" for o in options]
+    lines = ["workload: SpecLike", "arch: Optional[SpecLike] = None", "*specs: SpecLike", *keywords, *types]
+    signature = "".join(f"    {line},\n" for line in lines)
+    passed = "".join(f'            "{o.name}": {o.name},\n' for o in options)
+    body = textwrap.indent(f'"""{text.rstrip()}\n"""', "    ")
+    return (
+        f"\n\ndef {name}(\n{signature}) -> {result}:\n{body}\n"
+        f"    return {call}(\n        [workload, *([] if arch is None else [arch]), *specs],\n"
+        + "".join(f"        {k},\n" for k in passed_keywords(keywords))
+        + f"        options={{\n{passed}        }},\n    )\n"
+    )
+
+
+def passed_keywords(keywords: list[str]) -> list[str]:
+    names = [keyword.split(":")[0] for keyword in keywords]
+    return [f"settings={name}" if name == "set" else f"{name}={name}" for name in names]
+
+
+def module_text() -> str:
+    table = list(option_table())
+    common = [
+        "set: Optional[Settings] = None",
+        "constraints: Optional[SpecLike] = None",
+        "training: Optional[Training] = None",
+    ]
+    text_of = lambda head, options, example: head + "\n".join(map(parameter_text, options)) + "\n" + example
+    of_bounds = [option for option in table if option.name not in NOT_OF_BOUNDS]
+    return (
+        HEAD
+        + function(
+            "map",
+            [
+                *common,
+                "extensions: Iterable[Extension] = ()",
+                "on_progress: Optional[OnProgress] = None",
+            ],
+            table,
+            text_of(MAP_TEXT, table, MAP_EXAMPLE),
+            "Result",
+            "search",
+        )
+        + function(
+            "bounds",
+            ["vary: Optional[str] = None", *common],
+            of_bounds,
+            text_of(BOUNDS_TEXT, of_bounds, ""),
+            "BoundsResult",
+            "search_bounds",
+        )
+    )
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "w", encoding="utf-8") as out:
+        out.write(module_text())

@@ -1,0 +1,159 @@
+"""Workloads, architectures, constraints and mappings built in code."""
+
+from __future__ import annotations
+
+import pytest
+import sluice as sl
+from conftest import without_search
+from sluice import tree
+
+
+def workload(**more):
+    return sl.Workload(
+        ["H[m,n] = X[m,k] * A[k,n]", "R[m,n] = max(H[m,n], 0)", "Y[m,l] = R[m,n] * B[n,l]"],
+        rank_sizes={"M": 16, "K": 8, "N": 16, "L": 4},
+        bits_per_value=8,
+        name="small",
+        **more,
+    )
+
+
+def machine(size="64 KiB", lanes=64):
+    def prices(read, write, rate):
+        return [
+            sl.Action("read", energy=read, throughput=rate),
+            sl.Action("write", energy=write, throughput=rate),
+        ]
+
+    return sl.Arch(
+        [
+            sl.Memory("DRAM", size=float("inf"), keep="~Intermediates", may_keep="All",
+                      actions=prices("7 pJ/bit", "7 pJ/bit", "100 GB/s")),
+            sl.Memory("Buffer", size=size, keep="All", actions=prices("0.2 pJ/bit", "0.3 pJ/bit", "1 TB/s")),
+            sl.Compute("ALU", spatial={"lane": lanes},
+                       actions=[sl.Action("compute", energy="0.5 pJ", throughput="1 GHz")]),
+        ],
+        name="machine",
+    )
+
+
+def test_objects_give_the_numbers_of_the_same_files(specs):
+    from_objects = without_search(sl.map(workload(), machine()).document)
+    assert from_objects == without_search(sl.map(*specs).document)
+
+
+def test_objects_say_what_they_consist_of():
+    w, a = workload(), machine(lanes=8)
+    assert [e.name for e in w.einsums] == ["H", "R", "Y"]
+    assert w.einsum("Y").variables == {"m": 16, "l": 4, "n": 16} and w.einsum("Y").points == 1024
+    assert w.tensor("R").role == "intermediate" and w.tensor("R").size == 256
+    assert a.component("Buffer").size_bits == 64 * 1024 * 8
+    assert a.component("ALU").instances == 8 and a.component("ALU").spatial == {"lane": 8}
+    assert a.component("Buffer").action("read").energy_j == pytest.approx(0.2e-12)
+    with pytest.raises(sl.SpecError, match="no component `Bufer`"):
+        a.component("Bufer")
+
+
+def test_mistakes_in_objects_show_the_line_of_their_yaml():
+    with pytest.raises(sl.SpecError) as caught:
+        sl.map(workload(), machine(size="64 KiX"))
+    assert caught.value.file == "<machine>"
+    assert caught.value.first.source_line.strip() == 'size: "64 KiX"' or "64 KiX" in caught.value.first.source_line
+    with pytest.raises(sl.SpecError, match="persistent_tensrs"):
+        sl.map(workload(persistent_tensrs="X"), machine())
+
+
+def test_objects_files_and_names_mix_and_set_reaches_into_them():
+    result = sl.map(workload(), "simple", set={"workload.rank_sizes.M": 32})
+    assert result.best.edp_js != sl.map(workload(), "simple").best.edp_js
+    specs = sl.load(workload(), "simple", set=["workload.rank_sizes.M=32"])
+    assert without_search(sl.map(specs).document) == without_search(result.document)
+    assert specs.workload.tensor("X").shape == {"M": 32, "K": 8}
+
+
+def test_constraints_hold_and_are_named_where_they_leave_nothing():
+    keep = sl.Constraints(fusion=[{"name": "spill", "tensor": "H", "fused": False}])
+    free, kept = sl.map(workload(), machine()), sl.map(workload(), machine(), constraints=keep)
+    assert any("H" in group for group in free.best.fusion_groups)
+    assert kept.best.edp_js > free.best.edp_js
+    both = sl.Constraints(storage=[{"name": "no_buffer", "memory": "Buffer", "forbid": ["A"]}])
+    refused = sl.map(workload(), machine(), constraints=both)
+    assert refused.status == "no_mapping" and "no_buffer" in str(refused.reason)
+
+
+def test_a_tree_built_in_code_is_priced_and_executed():
+    """M = K = N = 2: 8 multiply-adds of 1.5 pJ; reads of both inputs at each, and of Z but for the
+    first k: GlobalBuffer 1.5625 pJ/bit."""
+    w = sl.Workload(["Z[m,n] = A[m,k] * W[k,n]"], rank_sizes={"M": 2, "K": 2, "N": 2}, bits_per_value=8)
+    mapping = sl.Mapping([
+        tree.Storage(["A", "W", "Z"], "MainMemory"),
+        tree.Storage(["A", "W", "Z"], "GlobalBuffer"),
+        tree.Temporal("m", 1),
+        tree.Temporal("n", 1),
+        tree.Temporal("k", 1),
+        tree.Compute("Z", "MAC"),
+    ])
+    result = sl.evaluate(w, "simple", mapping)
+    assert result.status == "ok"
+    assert sum(r.energy_j for r in result.best.energy if r.component == "MAC") == pytest.approx(8 * 1.5e-12)
+    run = sl.execute(w, "simple", mapping, values=True, inputs={"A": [[1, 2], [3, 4]], "W": [[1, 1], [0, 2]]})
+    assert run and run[0].numbers.differing == 0
+    assert run[0].values["Z"] == [[1, 5], [3, 11]]  # 1·1 + 2·0, 1·1 + 2·2, 3·1 + 4·0, 3·1 + 4·2
+    again = sl.Mapping.from_json(mapping.to_json())
+    assert again.nodes == mapping.nodes and again.to_yaml() == mapping.to_yaml()
+
+
+def test_an_illegal_mapping_says_every_reason():
+    w = sl.Workload(["Z[m] = A[m]"], rank_sizes={"M": 4}, bits_per_value=8)
+    mapping = sl.Mapping([tree.Storage(["A"], "MainMemory"), tree.Temporal("m", 1), tree.Compute("Z", "MAC")])
+    result = sl.evaluate(w, "simple", mapping)
+    assert result.status == "illegal" and not result and not result.best.is_legal
+    assert "Z" in result.best.violations[0].message and result.best.energy_j != result.best.energy_j
+    with pytest.raises(sl.SpecError) as caught:
+        sl.evaluate(w, "simple", sl.Mapping([tree.Storage(["Q"], "MainMemory")]))
+    assert caught.value.file == "<mapping>" and caught.value.line == 4
+
+
+def test_several_mappings_are_evaluated_together(tmp_path, specs):
+    found = sl.map(*specs, objective=["energy", "latency"])
+    found.save(tmp_path)
+    assert len(found) > 1
+    all_at_once = sl.evaluate(*specs, list(found))
+    assert [m.energy_j for m in all_at_once] == [m.energy_j for m in found]
+    from_file = sl.evaluate(*specs, [tmp_path / "mapping.yaml", found.best])
+    assert len(from_file) == len(found) + 1
+
+
+def test_a_problem_prices_many_mappings(specs):
+    found = sl.map(*specs)
+    problem = sl.problem(*specs)
+    assert problem.totals(found.best.mapping) == (found.best.energy_j, found.best.latency_s)
+    assert problem.evaluate(found.best.mapping).energy == found.best.energy
+    assert problem.memories_to("ALU") == ("DRAM", "Buffer")
+    assert problem.einsums[0].computes == ("ALU",)
+
+
+def test_a_training_step_has_gradients():
+    step = sl.load("matmul", "simple", training=sl.Training(optimizer="sgd"))
+    assert len(step.workload.einsums) > len(sl.load("matmul").workload.einsums)
+
+
+def test_bounds_over_a_range_are_those_of_the_command_line():
+    from conftest import document
+
+    vary = "arch.GlobalBuffer.size=512KiB..1MiB:x2"
+    found = sl.bounds("matmul", "simple", set={"M": 64}, vary=vary)
+    expected = document("bounds", "matmul", "simple", "--set", "M=64", "--vary", vary)
+    seconds = {"seconds": 0}
+    assert [{**p, **seconds} for p in found.document["points"]] == [{**p, **seconds} for p in expected["points"]]
+    assert found[0].fused.energy_j.proven and found[1].value == "1MiB"
+    assert len(found.frame()) == 2
+
+
+def test_check_lists_mistakes_and_import_reads_other_tools(tmp_path):
+    assert sl.check("matmul", "simple") == ()
+    assert sl.check("matmul", sl.Spec("workload: {nmae: x}"))[0].hint == "did you mean 'name'?"
+    table = tmp_path / "no.yaml"
+    table.write_text("nothing: 1\n")
+    with pytest.raises(sl.SpecError):
+        sl.import_(table)
