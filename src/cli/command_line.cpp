@@ -401,7 +401,7 @@ class CommandLine {
                     "Keep the runs in this SQLite file, and search only what it does not have")
         ->type_name("FILE");
     command.add_option("--jobs", parsed_.sweep.jobs, "Searches at a time")
-        ->check(CLI::Range(1, 1024))
+        ->check(CLI::Range(1, 1024).description(""))
         ->type_name("")
         ->default_str("one a processor");
     command.add_option("--csv", parsed_.sweep.csv, "Write a table of all runs")->type_name("FILE");

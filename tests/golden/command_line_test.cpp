@@ -32,8 +32,8 @@ TEST(CommandLine, TellsItsVersion) {
 
 TEST(CommandLine, ExplainsEveryCommandAndOption) {
   std::string text;
-  for (const char* command :
-       {"", "map", "bounds", "evaluate", "execute", "import", "check", "show", "list"}) {
+  for (const char* command : {"", "map", "bounds", "evaluate", "execute", "sweep", "design",
+                              "compare", "import", "check", "show", "list"}) {
     const ProgramRun run = command[0] == '\0' ? sluice({"--help"}) : sluice({command, "--help"});
     EXPECT_EQ(run.exit_status, 0);
     EXPECT_THAT(run.err, IsEmpty());

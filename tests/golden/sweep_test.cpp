@@ -152,20 +152,21 @@ design:
 
 TEST(Compare, SaysWhatDiffers) {
   const TemporaryFolder folder;
-  for (const char* objective : {"energy", "latency"})
-    ASSERT_EQ(sluice({"map", "matmul", "simple", "--set", "M=64", "--objective", objective, "-o",
-                      folder / objective})
+  for (const auto& [name, size] : {std::pair{"small", "1KiB"}, std::pair{"large", "64KiB"}})
+    ASSERT_EQ(sluice({"map", "matmul", "simple", "--set", "M=64", "--objective",
+                      name == std::string("small") ? "energy" : "edp", "--set",
+                      std::string("arch.GlobalBuffer.size=") + size, "-o", folder / name})
                   .exit_status,
               0);
-  const ProgramRun run = sluice({"compare", folder / "energy", folder / "latency"});
+  const ProgramRun run = sluice({"compare", folder / "small", folder / "large"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.err, IsEmpty());
   EXPECT_THAT(run.out, HasSubstr("objective"));
   EXPECT_THAT(run.out, HasSubstr("Energy by component"));
   EXPECT_THAT(run.out, HasSubstr("\n- "));
-  const ProgramRun same = sluice({"compare", folder / "energy", folder / "energy/result.json"});
+  const ProgramRun same = sluice({"compare", folder / "small", folder / "small/result.json"});
   EXPECT_THAT(same.out, HasSubstr("Nothing differs"));
-  const ProgramRun wrong = sluice({"compare", folder / "energy", folder / "energy/mapping.yaml"});
+  const ProgramRun wrong = sluice({"compare", folder / "small", folder / "small/mapping.yaml"});
   EXPECT_EQ(wrong.exit_status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("mapping.yaml:1: error: this is no result document"));
 }

@@ -47,10 +47,24 @@ constexpr Total kTotals[] = {
     {"power_w", "power", "W"},
 };
 
+/// The names for people, without the folders that all of them are in.
+std::vector<std::string> short_names(const std::vector<std::string>& names) {
+  const std::string& first = names.front();
+  std::size_t common = 0;
+  for (std::size_t end = first.find('/'); end != std::string::npos; end = first.find('/', end + 1))
+    if (std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+          return name.compare(0, end + 1, first, 0, end + 1) == 0 && name.size() > end + 1;
+        }))
+      common = end + 1;
+  std::vector<std::string> result;
+  for (const std::string& name : names) result.push_back(printable_text(name.substr(common)));
+  return result;
+}
+
 class ComparisonText {
  public:
   ComparisonText(const Console& console, const ResultComparison& comparison)
-      : console_(console), comparison_(comparison) {}
+      : console_(console), comparison_(comparison), names_(short_names(comparison.names)) {}
 
   std::string text() {
     requests();
@@ -81,9 +95,9 @@ class ComparisonText {
 
   std::vector<std::string> names() const {
     std::vector<std::string> line = {""};
-    for (const std::string& name : comparison_.names) {
+    for (const std::string& name : names_) {
       if (line.size() > 1) line.emplace_back();  // above the ratios
-      line.push_back(printable_text(name));
+      line.push_back(name);
     }
     return line;
   }
@@ -97,7 +111,7 @@ class ComparisonText {
   void requests() {
     text_ += inked(console_, Ink::kBold, "Compared") + "\n";
     std::vector<std::vector<std::string>> lines = {{""}};
-    for (const std::string& name : comparison_.names) lines.front().push_back(printable_text(name));
+    lines.front().insert(lines.front().end(), names_.begin(), names_.end());
     for (const ComparedText& row : comparison_.requests) {
       std::vector<std::string> line = {row.name};
       for (const std::string& text : row.texts)
@@ -167,8 +181,7 @@ class ComparisonText {
   void tree(std::size_t i) {
     const auto& lines = comparison_.trees[i];
     if (lines.empty()) return;
-    heading("Loop tree", fmt::format("- {}, + {}", printable_text(comparison_.names.front()),
-                                     printable_text(comparison_.names[i + 1])));
+    heading("Loop tree", fmt::format("- {}, + {}", names_.front(), names_[i + 1]));
     bool is_left_out = false;
     for (std::size_t l = 0; l < lines.size(); ++l) {
       if (!is_near_change(lines, l)) {
@@ -195,6 +208,7 @@ class ComparisonText {
 
   const Console& console_;
   const ResultComparison& comparison_;
+  std::vector<std::string> names_;
   std::string text_;
 };
 

@@ -32,12 +32,11 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
   EXPECT_EQ(keys_of(document["search"]),
             (Keys{"seconds", "threads", "mappings_considered", "mappings_evaluated",
                   "pmappings_kept", "convergence", "ended_by", "peak_rss_bytes"}));
-  EXPECT_EQ(
-      keys_of(document["mappings"][0]),
-      (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",
-            "leak_energy_j", "efficiency", "energy", "latency", "collectives", "collective_latency",
-            "occupancy", "bounds", "fusion_groups", "unpriced_merge_values", "padding_values",
-            "mapping"}));
+  EXPECT_EQ(keys_of(document["mappings"][0]),
+            (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",
+                  "leak_energy_j", "efficiency", "energy", "latency", "collectives",
+                  "collective_latency", "occupancy", "bounds", "fusion_groups",
+                  "unpriced_merge_values", "padding_values", "mapping"}));
 }
 
 TEST(ResultDocument, SaysHowFarAGapIs) {

@@ -94,7 +94,7 @@ TEST(SweepFile, ALatinHypercubeHasOneSampleInEveryPartOfEachRange) {
 sweep:
   workloads: w.yaml
   architectures: a.yaml
-  latin_hypercube: {samples: 8, seed: 3, ranges: {BUFFER: 64..1024, M: "16,32"}}
+  latin_hypercube: {samples: 8, seed: 3, ranges: {BUFFER: 64B..1024B, M: "16,32"}}
 )");
   const auto plan = plan_sweep(request, {});
   ASSERT_TRUE(plan) << to_string(plan.error());
