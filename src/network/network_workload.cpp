@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "network/concatenations.h"
@@ -66,28 +67,39 @@ class WorkloadWriter {
         weights_(network.layers.size()),
         text_(network.name) {}
 
-  Result<std::string> write() {
+  Result<NetworkWorkload> write() {
     for (const NetworkLayer& layer : network_.layers) refuse(layer);
     if (!mistakes_.empty()) return tl::unexpected(std::move(mistakes_));
     for (std::size_t i = 0; i < network_.layers.size(); ++i) add_layer(i);
-    return text_.text();
+    return text_.workload();
   }
 
  private:
   // --- what Einsums cannot say ------------------------------------------------------------------
 
   void refuse(const NetworkLayer& layer) {
-    if (const auto shared = joined_.shared_layer(); shared && &network_.layers[*shared] == &layer)
-      complain(layer, "is read side by side with some layers and again with others");
+    if (!is_name(layer.name))
+      complain(layer, "is no name of an Einsum",
+               "a letter or _, then letters, digits and _; `evaluate --schemes` takes any name");
     for (const std::size_t previous : layer.previous)
       if (network_.layers[previous].gradient == Gradient::kOfWeights &&
           !gradient_of_same_input(network_, previous))
         complain(layer, fmt::format("reads `{}`, a gradient of weights, as values of a plane",
                                     network_.layers[previous].name));
+    if (reads_side_by_side(layer))
+      for (auto again = layer.previous.begin(); again != layer.previous.end(); ++again)
+        if (std::find(layer.previous.begin(), again, *again) != again)
+          complain(layer,
+                   fmt::format("reads `{}` twice, side by side", network_.layers[*again].name));
     const bool sums = layer.kind == LayerKind::kElementwise;
     if (layer.gradient == Gradient::kNone) {
-      if (sums && operands(layer) != static_cast<std::int64_t>(layer.previous.size()))
-        complain(layer, "joins parts of what it reads");
+      const auto is_operand = [&](std::size_t previous) {
+        return network_.layers[previous].channels_out == layer.channels_out;
+      };
+      if (sums && !std::all_of(layer.previous.begin(), layer.previous.end(), is_operand))
+        complain(layer, fmt::format("joins parts of what it reads: an operand of it has {} "
+                                    "channels, and so must each layer in `prevs`",
+                                    layer.channels_out));
     } else if (has_weights(layer.kind) && !forward_layer(network_, layer)) {
       complain(layer, "is the gradient of a layer with other channels than any of its name");
     } else if (sums && operands(layer) != 1) {
@@ -95,13 +107,29 @@ class WorkloadWriter {
     }
   }
 
-  void complain(const NetworkLayer& layer, const std::string& why) {
+  void complain(const NetworkLayer& layer, const std::string& why,
+                const std::string& hint =
+                    "the table cannot be a workload; `evaluate --schemes` prices it "
+                    "(docs/networks.md)") {
     Diagnostic diagnostic;
     diagnostic.location = {file_, layer.line, 0};
     diagnostic.message = fmt::format("`{}` {}", layer.name, why);
-    diagnostic.hint =
-        "the table cannot be a workload; `evaluate --schemes` prices it (docs/networks.md)";
+    diagnostic.hint = hint;
     mistakes_.push_back(std::move(diagnostic));
+  }
+
+  static bool is_name(const std::string& text) {
+    const auto is_part = [](char c) {
+      return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+    };
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+           std::all_of(text.begin(), text.end(), is_part);
+  }
+
+  /// A tensor that is no layer: of weights, or the image.
+  std::string free_name(std::string name) const {
+    while (find_layer(network_, name)) name += "_";
+    return name;
   }
 
   // --- tensors ----------------------------------------------------------------------------------
@@ -142,10 +170,28 @@ class WorkloadWriter {
       return own;
     }
     const TensorView& all = joint_view(*joined);
-    const Axis channel(all.channel.rank, own.channel.walker, first_channel(*joined, i));
-    views_.push_back({all.name, channel, all.row, all.column});
-    return {all.name, channel, Axis(all.row.rank, own.row.walker, 0),
-            Axis(all.column.rank, own.column.walker, 0)};
+    const TensorView written = part_of(*joined, i, own);
+    views_.push_back({all.name, written.channel, all.row, all.column});
+    return written;
+  }
+
+  /// How what a layer makes is written into a concatenation.
+  TensorView part_of(const Concatenation& joined, std::size_t i, const TensorView& own) {
+    const TensorView& all = joint_view(joined);
+    return {all.name, Axis(all.channel.rank, own.channel.walker, first_channel(joined, i)),
+            Axis(all.row.rank, own.row.walker, 0), Axis(all.column.rank, own.column.walker, 0)};
+  }
+
+  /// Into each concatenation that its output is no part of itself.
+  void add_copies(std::size_t i) {
+    for (const Concatenation* joined : joined_.copies_of(i)) {
+      const NetworkLayer& layer = network_.layers[i];
+      const TensorView own = views_[i];
+      text_.add_einsum(fmt::format("  - name: {}\n    einsum: {} = {}\n",
+                                   free_name(layer.name + "_in_" + joined->name),
+                                   part_of(*joined, i, own).access(), own.access()),
+                       layer.line);
+    }
   }
 
   /// Makers of a part are called as their layers.
@@ -153,17 +199,23 @@ class WorkloadWriter {
                   const std::string& renames = "") {
     const bool is_part = joined_.with(static_cast<std::size_t>(&layer - network_.layers.data()));
     if (!is_part && renames.empty()) {
-      text_.add_einsum(fmt::format("  - {}\n", text));
+      text_.add_einsum(fmt::format("  - {}\n", text), layer.line);
       return;
     }
     text_.add_einsum((is_part ? fmt::format("  - name: {}\n    einsum: {}\n", layer.name, text)
                               : fmt::format("  - einsum: {}\n", text)) +
-                     (renames.empty() ? "" : fmt::format("    renames: {{{}}}\n", renames)));
+                         (renames.empty() ? "" : fmt::format("    renames: {{{}}}\n", renames)),
+                     layer.line);
   }
 
   // --- layers -----------------------------------------------------------------------------------
 
   void add_layer(std::size_t i) {
+    add_einsum_of(i);
+    add_copies(i);
+  }
+
+  void add_einsum_of(std::size_t i) {
     const NetworkLayer& layer = network_.layers[i];
     if (is_input(layer)) return add_input(i, layer);
     if (layer.gradient == Gradient::kOfWeights) return add_gradient_of_weights(i, layer);
@@ -175,7 +227,7 @@ class WorkloadWriter {
 
   void add_input(std::size_t i, const NetworkLayer& layer) {
     // `input` is a role of tensors, not a name.
-    const TensorView own{layer.name == "input" ? "Image" : layer.name,
+    const TensorView own{layer.name == "input" ? free_name("Image") : layer.name,
                          Axis(rank('K', i, layer.channels_out)),
                          layer.height > 1 ? Axis(rank('P', i, layer.height)) : Axis(),
                          layer.width > 1 ? Axis(rank('Q', i, layer.width)) : Axis()};
@@ -239,7 +291,8 @@ class WorkloadWriter {
     own.column = Axis(output_rank('Q', i, layer.width, input.column.rank, producer.width,
                                   layer.window_width, layer.stride));
     WeightRanks& weights = weights_[i];
-    weights = {"W_" + layer.name, all_to_all ? own.channel.rank : "", input.channel.walker, "", ""};
+    weights = {free_name("W_" + layer.name), all_to_all ? own.channel.rank : "",
+               input.channel.walker, "", ""};
     const std::string row_index =
         index_of({input.row.rank, producer.height, own.row.rank, input_height(layer),
                   layer.window_height, layer.stride, window_rank('R', layer.window_height)},
@@ -365,7 +418,8 @@ class WorkloadWriter {
 
   /// How a variable walks the input channels of weights: of one operand its own.
   Axis part_of_weights(const std::string& walker, const ForwardLayer& forward) const {
-    const Concatenation* joined = forward.operand ? joined_.with(*forward.operand) : nullptr;
+    const Concatenation* joined =
+        forward.operand ? joined_.read_by(network_.layers[forward.layer]) : nullptr;
     return {weights_[forward.layer].read, walker,
             joined ? first_channel(*joined, *forward.operand) : 0};
   }
@@ -392,7 +446,10 @@ class WorkloadWriter {
                                                given.channel.index_at(values.channel.variable()),
                                                rows.given_index(), columns.given_index())
                                  : read_of(given, rows, columns);
-    add_einsum(layer, fmt::format("{} = {} * {}", output, from, read));
+    // The gradient stands in the place of the weights, and takes their role.
+    if (is_input(network_.layers[layer.previous.front()])) text_.add_passing(given.name);
+    add_einsum(layer, fmt::format("{} = {} * {}", output, from, read),
+               fmt::format("input: {}, weight: {}", values.name, given.name));
   }
 
   const NeuralNetwork& network_;
@@ -407,7 +464,7 @@ class WorkloadWriter {
 
 }  // namespace
 
-Result<std::string> to_workload_yaml(const NeuralNetwork& network, const std::string& file) {
+Result<NetworkWorkload> to_workload_yaml(const NeuralNetwork& network, const std::string& file) {
   return WorkloadWriter(network, file).write();
 }
 

@@ -315,7 +315,7 @@ Result<ImportedSpecs> import_table(const std::vector<std::string>& files) {
   if (!workload) return tl::unexpected(context.take_diagnostics());
   ImportedSpecs specs;
   specs.format = "a table of layers";
-  specs.workload = *workload;
+  specs.workload = context.sources().text(*workload);
   return specs;
 }
 

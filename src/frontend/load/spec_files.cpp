@@ -53,8 +53,10 @@ void SpecFiles::add_file(const std::string& path) {
     return;
   }
   auto text = file_text(context_, *found);
-  if (text && is_network_table(*found)) text = workload_of_table(context_, *found, *text);
-  if (text) add_documents(documents(*found, std::move(*text)));
+  if (!text) return;
+  if (!is_network_table(*found)) return add_documents(documents(*found, std::move(*text)));
+  if (const auto source = workload_of_table(context_, *found, *text))
+    add_documents(parse_yaml(context_, *source));
 }
 
 void SpecFiles::add_text(const std::string& name, const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include "block_loops.h"
 #include "einsum_dims.h"
+#include "rotation_of.h"
 #include "sluice/kapla/loop_tree.h"
 
 namespace sluice::kapla {
@@ -15,6 +16,13 @@ struct LayerMistake {
   std::string message;
   std::string hint;
 };
+
+/// A node, and the directive that it is from.
+struct PlacedNode {
+  sluice::Node node;
+  DirectivePlace place;
+};
+using PlacedNodes = std::vector<PlacedNode>;
 
 std::string near(const std::string& word, const std::vector<std::string>& words) {
   const std::string found = nearest_name(word, words);
@@ -36,15 +44,16 @@ class LayerReader {
     for (const VariableRange& range : space()) tiles_.push_back(range.size);
   }
 
-  NodeList read() {
+  PlacedNodes read() {
     for (auto level = layer_.levels.rbegin(); level != layer_.levels.rend(); ++level) {
       if (compute_) fail(layer_.levels[0].place, "a level stands inside a compute", "");
       add_level(*level);
     }
     for (std::size_t v = 0; v < tiles_.size(); ++v)
-      if (tiles_[v] > 1) nodes_.push_back({TemporalNode{{space()[v].variable}, 1, std::nullopt}});
+      if (tiles_[v] > 1) add({TemporalNode{{space()[v].variable}, 1, std::nullopt}}, layer_.place);
     if (!compute_) compute_ = only_compute();
-    nodes_.push_back({ComputeNode{einsum_, *compute_}});
+    add({ComputeNode{einsum_, *compute_}}, layer_.place);
+    for (const std::size_t node : shared_) let_go_round(node);
     return std::move(nodes_);
   }
 
@@ -56,6 +65,8 @@ class LayerReader {
   const std::vector<VariableRange>& space() const {
     return problem_.workload[einsum_].iteration_space;
   }
+
+  void add(sluice::Node node, DirectivePlace place) { nodes_.push_back({std::move(node), place}); }
 
   ComponentId only_compute() const {
     const std::vector<BoundCompute>& computes = problem_[einsum_].computes;
@@ -88,6 +99,7 @@ class LayerReader {
     const ComponentId component = component_of(level);
     const VariableTiles outside = tiles_;
     std::vector<std::vector<BlockLoop>> loops = loops_of(level);
+    check_dims(level);
     read_boxes(level, loops);
     check_boxes(level);
     std::vector<BlockLoop> all;
@@ -155,6 +167,17 @@ class LayerReader {
     fail(box.place, fmt::format("the tensor `{}` has no extent of {}", box.name, dim.name), "");
   }
 
+  void check_dims(const LevelDirectives& level) const {
+    for (const TensorDirective& box : level.tensors) {
+      std::vector<std::string> names;
+      for (const EinsumDims::Dim& dim : *dims_.of(tensor_of(box))) names.push_back(dim.name);
+      for (const DimNumber& extent : box.extents)
+        if (std::find(names.begin(), names.end(), extent.dim) == names.end())
+          fail(box.place, fmt::format("the tensor `{}` has no dim {}", box.name, extent.dim),
+               near(extent.dim, names));
+    }
+  }
+
   /// The tiles of all variables inside the level: as the boxes say, or else as the finest of its
   /// loops.
   void read_boxes(const LevelDirectives& level, const std::vector<std::vector<BlockLoop>>& loops) {
@@ -189,15 +212,6 @@ class LayerReader {
                            dim.extent(tiles_)),
                "");
       }
-      for (const DimNumber& extent : box.extents) {
-        const bool is_known = std::any_of(dims.begin(), dims.end(),
-                                          [&](const auto& dim) { return dim.name == extent.dim; });
-        if (is_known) continue;
-        std::vector<std::string> names;
-        for (const EinsumDims::Dim& dim : dims) names.push_back(dim.name);
-        fail(box.place, fmt::format("the tensor `{}` has no dim {}", box.name, extent.dim),
-             near(extent.dim, names));
-      }
     }
   }
 
@@ -222,11 +236,12 @@ class LayerReader {
     auto stack = spatial.begin();
     for (const bool is_stack : nest_order(updates, stacks)) {
       if (is_stack) {
-        nodes_.push_back({*stack++});
+        add({*stack}, stacks[static_cast<std::size_t>(stack - spatial.begin())].place);
+        ++stack;
         continue;
       }
-      nodes_.push_back(
-          {TemporalNode{{space()[update->variable].variable}, update->tile, std::nullopt}});
+      add({TemporalNode{{space()[update->variable].variable}, update->tile, std::nullopt}},
+          update->place);
       ++update;
     }
   }
@@ -309,13 +324,28 @@ class LayerReader {
       node.tensors = {tensor_of(box)};
       node.component = component;
       const bool is_backing = is_memory && backed_.insert(node.tensors[0]).second;
-      node.incremental = is_memory && !is_backing && !box.whole;
+      node.incremental = is_memory && !is_backing && !box.whole && box.sharers == 1;
       node.sliding = box.sliding;
       node.persistent = box.persistent;
       node.resident = box.resident;
-      if (box.sharers > 1) node.shared_by = box.sharers;
-      nodes_.push_back({std::move(node)});
+      if (box.sharers > 1) {
+        node.shared_by = box.sharers;
+        shared_.push_back(nodes_.size());
+      }
+      add({std::move(node)}, box.place);
     }
+  }
+
+  /// The text says how many buffers share a tile; the loops around it say which, and how.
+  void let_go_round(std::size_t node) {
+    std::vector<const sluice::Node*> path;
+    for (const PlacedNode& other : nodes_) path.push_back(&other.node);
+    auto& storage = std::get<StorageNode>(nodes_[node].node.kind);
+    const auto rotation =
+        rotation_of(problem_, einsum_, path, node, storage.tensors[0], *storage.shared_by);
+    if (!rotation) fail(nodes_[node].place, rotation.error(), "");
+    storage.over = rotation->over;
+    storage.along = rotation->along;
   }
 
   const BoundProblem& problem_;
@@ -325,7 +355,8 @@ class LayerReader {
   VariableTiles tiles_;  ///< inside the last level
   std::set<TensorId> backed_;
   std::optional<ComponentId> last_, compute_;
-  NodeList nodes_;
+  PlacedNodes nodes_;
+  std::vector<std::size_t> shared_;  ///< nodes whose tiles go round
 };
 
 class TreeReader {
@@ -334,7 +365,7 @@ class TreeReader {
       : problem_(problem), file_(file) {}
 
   Result<Mapping> read(const std::vector<LayerDirectives>& layers) {
-    std::vector<NodeList> lists;
+    std::vector<PlacedNodes> lists;
     const bool is_explicit = names_outermost(layers);
     for (const LayerDirectives& layer : layers) try {
         const EinsumId einsum = einsum_of(layer);
@@ -352,6 +383,8 @@ class TreeReader {
     if (!mistakes_.empty()) return tl::unexpected(std::move(mistakes_));
     return whole(std::move(lists), is_explicit);
   }
+  /// Of each node of the mapping, in the order of its text.
+  std::vector<DirectivePlace> take_places() { return std::move(places_); }
 
  private:
   ComponentId outermost() const {
@@ -383,48 +416,63 @@ class TreeReader {
 
   /// Nodes above all loops that several layers share, and those of the outermost memory, stand on
   /// top.
-  Mapping whole(std::vector<NodeList> lists, bool is_explicit) const {
-    Mapping mapping;
+  Mapping whole(std::vector<PlacedNodes> lists, bool is_explicit) {
+    PlacedNodes top;
     std::set<std::pair<ComponentId, TensorId>> on_top;
-    const auto put_on_top = [&](StorageNode node) {
+    const auto put_on_top = [&](StorageNode node, DirectivePlace place) {
       if (on_top.emplace(node.component, node.tensors[0]).second)
-        mapping.nodes.push_back({std::move(node)});
+        top.push_back({{std::move(node)}, place});
     };
-    SplitNode split;
-    for (NodeList& list : lists) {
-      NodeList rest;
+    std::vector<PlacedNodes> children;
+    for (PlacedNodes& list : lists) {
+      PlacedNodes rest;
       std::set<TensorId> backed;
       bool is_above = true;
       if (!is_explicit)
         for (const TensorId tensor :
-             tensors_of(problem_.workload[std::get<ComputeNode>(list.back().kind).einsum])) {
+             tensors_of(problem_.workload[std::get<ComputeNode>(list.back().node.kind).einsum])) {
           StorageNode node;
           node.tensors = {tensor};
           node.component = outermost();
-          put_on_top(std::move(node));
+          put_on_top(std::move(node), list.back().place);
         }
-      for (sluice::Node& node : list) {
-        const auto* storage = std::get_if<StorageNode>(&node.kind);
+      for (PlacedNode& node : list) {
+        const auto* storage = std::get_if<StorageNode>(&node.node.kind);
         is_above &= storage != nullptr;
         const bool is_backing = is_above && backed.insert(storage->tensors[0]).second;
         if (is_above && (storage->component == outermost() ||
                          (is_backing && problem_.roles.is_shared(storage->tensors[0]))))
-          put_on_top(*storage);
+          put_on_top(*storage, node.place);
         else
           rest.push_back(std::move(node));
       }
-      split.children.push_back(std::move(rest));
+      children.push_back(std::move(rest));
     }
-    std::stable_sort(mapping.nodes.begin(), mapping.nodes.end(),
-                     [](const sluice::Node& a, const sluice::Node& b) {
-                       return std::get<StorageNode>(a.kind).component <
-                              std::get<StorageNode>(b.kind).component;
-                     });
-    if (split.children.size() == 1)
-      std::move(split.children[0].begin(), split.children[0].end(),
-                std::back_inserter(mapping.nodes));
-    else
-      mapping.nodes.push_back({std::move(split)});
+    std::stable_sort(top.begin(), top.end(), [](const PlacedNode& a, const PlacedNode& b) {
+      return std::get<StorageNode>(a.node.kind).component <
+             std::get<StorageNode>(b.node.kind).component;
+    });
+    return joined(std::move(top), std::move(children));
+  }
+
+  /// Nodes on top, and below them the only child, or a split.
+  Mapping joined(PlacedNodes top, std::vector<PlacedNodes> children) {
+    const auto take = [this](PlacedNodes& from, NodeList& to) {
+      for (PlacedNode& node : from) {
+        to.push_back(std::move(node.node));
+        places_.push_back(node.place);
+      }
+    };
+    Mapping mapping;
+    take(top, mapping.nodes);
+    if (children.size() == 1) {
+      take(children[0], mapping.nodes);
+      return mapping;
+    }
+    SplitNode split;
+    places_.push_back({1, 1});
+    for (PlacedNodes& child : children) take(child, split.children.emplace_back());
+    mapping.nodes.push_back({std::move(split)});
     return mapping;
   }
 
@@ -432,13 +480,18 @@ class TreeReader {
   const std::string& file_;
   Diagnostics mistakes_;
   std::set<EinsumId> seen_;
+  std::vector<DirectivePlace> places_;
 };
 
 }  // namespace
 
 Result<Mapping> to_loop_tree(const std::vector<LayerDirectives>& layers,
-                             const BoundProblem& problem, const std::string& file) {
-  return TreeReader(problem, file).read(layers);
+                             const BoundProblem& problem, const std::string& file,
+                             std::vector<DirectivePlace>* places) {
+  TreeReader reader(problem, file);
+  Result<Mapping> mapping = reader.read(layers);
+  if (places != nullptr) *places = reader.take_places();
+  return mapping;
 }
 
 }  // namespace sluice::kapla
