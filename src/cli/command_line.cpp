@@ -62,17 +62,29 @@ constexpr const char* kSpecsHelp =
 /// An option that may be given several times, with one value each.
 void repeat(CLI::Option* option) { option->take_all()->allow_extra_args(false); }
 
+/// Accepts one of the words; says which is nearest to any other.
+std::function<std::string(const std::string&)> one_of(const std::vector<std::string>& words) {
+  return [words](const std::string& word) -> std::string {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return {};
+    const std::string nearest = nearest_name(word, words);
+    return fmt::format("`{}` is none of {}{}", word, fmt::join(words, ", "),
+                       nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest));
+  };
+}
+
 /// What makes a training step of the workload.
 void add_training(CLI::App& command, SpecArguments& specs) {
-  const std::map<std::string, Optimizer> optimizers{
+  static const std::map<std::string, Optimizer> optimizers{
       {"none", Optimizer::kNone}, {"sgd", Optimizer::kSgd}, {"adam", Optimizer::kAdam}};
   CLI::Option* const training =
       command.add_flag("--training", specs.is_training,
                        "Add the backward pass: the workload becomes a training step");
   command
-      .add_option("--optimizer", specs.training.optimizer,
-                  "What follows the gradients: none (default), sgd or adam")
-      ->transform(CLI::CheckedTransformer(optimizers).description(""))
+      .add_option_function<std::string>(
+          "--optimizer",
+          [&specs](const std::string& name) { specs.training.optimizer = optimizers.at(name); },
+          "What follows the gradients: none (default), sgd or adam")
+      ->check(one_of({"none", "sgd", "adam"}))
       ->type_name("NAME")
       ->needs(training);
   command
@@ -157,16 +169,6 @@ void add_search_options(CLI::App& command, ParsedArguments& parsed,
         ->default_str(default_text(option))
         ->group("Search options");
   }
-}
-
-/// Accepts one of the words; says which is nearest to any other.
-std::function<std::string(const std::string&)> one_of(const std::vector<std::string>& words) {
-  return [words](const std::string& word) -> std::string {
-    if (std::find(words.begin(), words.end(), word) != words.end()) return {};
-    const std::string nearest = nearest_name(word, words);
-    return fmt::format("`{}` is none of {}{}", word, fmt::join(words, ", "),
-                       nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest));
-  };
 }
 
 ProgressStyle progress_style(const std::string& wish, const Console& console) {

@@ -26,9 +26,26 @@ bool reads_side_by_side(const NetworkLayer& layer) {
   return layer.previous.size() > 1 && layer.kind != LayerKind::kElementwise;
 }
 
-Concatenations::Concatenations(const NeuralNetwork& network) : of_layer_(network.layers.size()) {
+Concatenations::Concatenations(const NeuralNetwork& network)
+    : of_layer_(network.layers.size()), is_copied_(network.layers.size(), 0) {
   for (const NetworkLayer& layer : network.layers)
     if (reads_side_by_side(layer) && read_by(layer) == nullptr) add(network, layer.previous);
+  find_copies(network);
+}
+
+/// Who reads a tensor in parts must come after all that make one.
+void Concatenations::find_copies(const NeuralNetwork& network) {
+  for (std::size_t i = 0; i < of_layer_.size(); ++i) is_copied_[i] = of_layer_[i].size() > 1;
+  for (std::size_t reader = 0; reader < network.layers.size(); ++reader) {
+    const NetworkLayer& layer = network.layers[reader];
+    const Concatenation* whole = read_by(layer);
+    for (const std::size_t read : layer.previous)
+      for (const std::size_t joined : of_layer_[read]) {
+        const std::vector<std::size_t>& parts = all_[joined].layers;
+        if (whole != &all_[joined] && reader <= *std::max_element(parts.begin(), parts.end()))
+          is_copied_[read] = 1;
+      }
+  }
 }
 
 void Concatenations::add(const NeuralNetwork& network, const std::vector<std::size_t>& layers) {
@@ -48,8 +65,7 @@ void Concatenations::add(const NeuralNetwork& network, const std::vector<std::si
   for (const std::size_t layer : layers) {
     added.begin.push_back(added.channels);
     added.channels += network.layers[layer].channels_out;
-    if (of_layer_[layer]) shared_ = layer;
-    of_layer_[layer] = all_.size() - 1;
+    of_layer_[layer].push_back(all_.size() - 1);
   }
 }
 
@@ -62,7 +78,15 @@ const Concatenation* Concatenations::read_by(const NetworkLayer& layer) const {
 }
 
 const Concatenation* Concatenations::with(std::size_t layer) const {
-  return of_layer_[layer] ? &all_[*of_layer_[layer]] : nullptr;
+  if (of_layer_[layer].empty() || is_copied_[layer] != 0) return nullptr;
+  return &all_[of_layer_[layer].front()];
+}
+
+std::vector<const Concatenation*> Concatenations::copies_of(std::size_t layer) const {
+  std::vector<const Concatenation*> copies;
+  if (is_copied_[layer] != 0)
+    for (const std::size_t joined : of_layer_[layer]) copies.push_back(&all_[joined]);
+  return copies;
 }
 
 std::int64_t first_channel(const Concatenation& concatenation, std::size_t layer) {

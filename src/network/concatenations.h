@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,15 +27,17 @@ class Concatenations {
   const Concatenation* read_by(const NetworkLayer& layer) const;
   /// The one that a layer's output is a part of, or null.
   const Concatenation* with(std::size_t layer) const;
-  /// A layer that two of them would have, if there is one.
-  std::optional<std::size_t> shared_layer() const { return shared_; }
+  /// Those that have a copy of a layer's output: it is in several, or somebody reads it before all
+  /// parts are made.
+  std::vector<const Concatenation*> copies_of(std::size_t layer) const;
 
  private:
   void add(const NeuralNetwork& network, const std::vector<std::size_t>& layers);
+  void find_copies(const NeuralNetwork& network);
 
   std::vector<Concatenation> all_;
-  std::vector<std::optional<std::size_t>> of_layer_;  ///< index into all_
-  std::optional<std::size_t> shared_;
+  std::vector<std::vector<std::size_t>> of_layer_;  ///< indices into all_
+  std::vector<char> is_copied_;                     ///< by layer
 };
 
 /// Where the channels of a layer begin; it must be one of them.

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "sluice/support/csv.h"
 #include "sluice/support/library_dir.h"
@@ -57,9 +58,11 @@ class NetworkReader {
   }
 
   void read_row(const CsvRow& row) {
+    const std::size_t n_mistakes = mistakes_.size();
     NetworkLayer layer;
     layer.name = cell(row, "layer");
     layer.line = row.line;
+    if (layer.name.empty()) complain(row, "a layer needs a name");
     if (!places_.emplace(layer.name, network_.layers.size()).second)
       complain(row, fmt::format("a second layer is named `{}`", layer.name));
     read_type(row, layer);
@@ -71,8 +74,11 @@ class NetworkReader {
     layer.window_height = number(row, "S");
     layer.stride = number(row, "stride");
     read_previous(row, layer);
-    const std::size_t n_mistakes = mistakes_.size();
-    if (n_mistakes == 0) check_shape(row, layer);
+    const bool is_read = mistakes_.size() == n_mistakes;
+    if (is_read)
+      check_shape(row, layer);
+    else
+      unread_.insert(network_.layers.size());
     network_.layers.push_back(std::move(layer));
   }
 
@@ -132,7 +138,36 @@ class NetworkReader {
   }
 
   void check_shape(const CsvRow& row, const NetworkLayer& layer) {
-    if (is_input(layer)) return;
+    if (is_input(layer)) return check_input(row, layer);
+    check_kind(row, layer);
+    if (input_height(layer) < 1 || input_width(layer) < 1)
+      complain(row, fmt::format("the window of `{}` ({} × {}) is larger than its plane ({} × {})",
+                                layer.name, layer.window_width, layer.window_height, layer.width,
+                                layer.height));
+    // What nobody could read says nothing about who reads it.
+    for (const std::size_t previous : layer.previous)
+      if (unread_.count(previous) > 0) return;
+    check_channels(row, layer);
+    for (const std::size_t previous : layer.previous)
+      check_plane(row, layer, network_.layers[previous]);
+    check_planes_alike(row, layer);
+  }
+
+  void check_input(const CsvRow& row, const NetworkLayer& layer) {
+    if (!cell(row, "C").empty())
+      complain(row,
+               fmt::format("the input `{}` reads nothing, but C is {}", layer.name, cell(row, "C")),
+               "K is its channels; C stays empty");
+    if (has_window(layer))
+      complain(row, fmt::format("the input `{}` has a window", layer.name),
+               "R, S and stride of an input are 1");
+  }
+
+  static bool has_window(const NetworkLayer& layer) {
+    return layer.window_height != 1 || layer.window_width != 1 || layer.stride != 1;
+  }
+
+  void check_kind(const CsvRow& row, const NetworkLayer& layer) {
     const std::int64_t less = std::min(layer.channels_in, layer.channels_out);
     const std::int64_t more = std::max(layer.channels_in, layer.channels_out);
     const bool joins = layer.kind == LayerKind::kElementwise || layer.kind == LayerKind::kLocal;
@@ -143,29 +178,59 @@ class NetworkReader {
     if (keeps && less != more)
       complain(row, fmt::format("`{}` reads {} channels and writes {}; they must be equal",
                                 layer.name, layer.channels_in, layer.channels_out));
-    if (input_height(layer) < 1 || input_width(layer) < 1)
-      complain(row, fmt::format("the window of `{}` ({} × {}) is larger than its plane ({} × {})",
-                                layer.name, layer.window_width, layer.window_height, layer.width,
-                                layer.height));
-    check_channels(row, layer);
-    for (const std::size_t previous : layer.previous)
-      check_plane(row, layer, network_.layers[previous]);
+    if (joins && has_window(layer))
+      complain(row,
+               fmt::format("`{}` has a window of {} × {} with stride {}; layers of this type have "
+                           "none",
+                           layer.name, layer.window_width, layer.window_height, layer.stride),
+               "R, S and stride are 1");
+    const bool is_plane = layer.height > 1 || layer.width > 1;
+    if (layer.kind == LayerKind::kFullyConnected && layer.gradient == Gradient::kNone && is_plane)
+      complain(row,
+               fmt::format("`{}` writes {} × {} values a channel; an fc layer writes one",
+                           layer.name, layer.height, layer.width),
+               "conv is the type of layers whose window slides");
   }
 
-  /// Padding is part of the plane that is read; what a layer writes may have less of it.
+  /// Planes that a layer's windows can stand on, so many and no more: with padding of less than a
+  /// window, and with rows at the end that no window reaches.
+  struct Extents {
+    std::int64_t least, most;
+    bool have(std::int64_t extent) const { return least <= extent && extent <= most; }
+  };
+  static Extents extents(std::int64_t windows, std::int64_t stride, std::int64_t read,
+                         bool is_gradient) {
+    const std::int64_t apart = windows * stride;
+    if (is_gradient) return {std::min(apart, read), std::max(apart, read)};
+    return {apart - stride + 1, read + stride - 1};
+  }
+
   void check_plane(const CsvRow& row, const NetworkLayer& layer, const NetworkLayer& previous) {
-    const auto meets = [&](std::int64_t written, std::int64_t extent, std::int64_t read) {
-      const std::int64_t unpadded = extent * layer.stride;
-      return std::min(unpadded, read) <= written && written <= std::max(unpadded, read);
-    };
-    if (meets(previous.height, layer.height, input_height(layer)) &&
-        meets(previous.width, layer.width, input_width(layer)))
-      return;
+    const bool is_gradient = layer.gradient != Gradient::kNone;
+    const Extents rows = extents(layer.height, layer.stride, input_height(layer), is_gradient);
+    const Extents columns = extents(layer.width, layer.stride, input_width(layer), is_gradient);
+    if (rows.have(previous.height) && columns.have(previous.width)) return;
     complain(row,
-             fmt::format("`{}` reads a plane of {} × {}, but `{}` writes {} × {}: padding does not "
-                         "make up for that",
+             fmt::format("`{}` reads a plane of {} × {} (height × width), but `{}` writes {} × {}: "
+                         "padding does not make up for that",
                          layer.name, input_height(layer), input_width(layer), previous.name,
-                         previous.height, previous.width));
+                         previous.height, previous.width),
+             fmt::format("heights that fit are {} to {}, widths {} to {}", rows.least, rows.most,
+                         columns.least, columns.most));
+  }
+
+  /// Side by side or operand by operand: their rows and columns are the same.
+  void check_planes_alike(const CsvRow& row, const NetworkLayer& layer) {
+    const NetworkLayer& first = network_.layers[layer.previous.front()];
+    for (const std::size_t other : layer.previous) {
+      const NetworkLayer& previous = network_.layers[other];
+      if (previous.height == first.height && previous.width == first.width) continue;
+      complain(row, fmt::format("`{}` reads `{}` ({} × {}) together with `{}` ({} × {}); their "
+                                "planes must be alike",
+                                layer.name, previous.name, previous.height, previous.width,
+                                first.name, first.height, first.width));
+      return;
+    }
   }
 
   /// What the previous layers write together is what this one reads.
@@ -181,6 +246,7 @@ class NetworkReader {
   const CsvTable& table_;
   NeuralNetwork network_;
   std::map<std::string, std::size_t> places_;
+  std::set<std::size_t> unread_;  ///< layers whose rows have mistakes
   Diagnostics mistakes_;
 };
 

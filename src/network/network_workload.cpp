@@ -8,6 +8,7 @@
 #include "network/concatenations.h"
 #include "network/forward_layers.h"
 #include "network/layer_axes.h"
+#include "network/layers_without_einsum.h"
 #include "network/workload_text.h"
 
 namespace sluice {
@@ -66,45 +67,21 @@ class WorkloadWriter {
         weights_(network.layers.size()),
         text_(network.name) {}
 
-  Result<std::string> write() {
-    for (const NetworkLayer& layer : network_.layers) refuse(layer);
-    if (!mistakes_.empty()) return tl::unexpected(std::move(mistakes_));
+  Result<NetworkWorkload> write() {
+    if (Diagnostics mistakes = layers_without_einsum(network_, file_); !mistakes.empty())
+      return tl::unexpected(std::move(mistakes));
     for (std::size_t i = 0; i < network_.layers.size(); ++i) add_layer(i);
-    return text_.text();
+    return text_.workload();
   }
 
  private:
-  // --- what Einsums cannot say ------------------------------------------------------------------
-
-  void refuse(const NetworkLayer& layer) {
-    if (const auto shared = joined_.shared_layer(); shared && &network_.layers[*shared] == &layer)
-      complain(layer, "is read side by side with some layers and again with others");
-    for (const std::size_t previous : layer.previous)
-      if (network_.layers[previous].gradient == Gradient::kOfWeights &&
-          !gradient_of_same_input(network_, previous))
-        complain(layer, fmt::format("reads `{}`, a gradient of weights, as values of a plane",
-                                    network_.layers[previous].name));
-    const bool sums = layer.kind == LayerKind::kElementwise;
-    if (layer.gradient == Gradient::kNone) {
-      if (sums && operands(layer) != static_cast<std::int64_t>(layer.previous.size()))
-        complain(layer, "joins parts of what it reads");
-    } else if (has_weights(layer.kind) && !forward_layer(network_, layer)) {
-      complain(layer, "is the gradient of a layer with other channels than any of its name");
-    } else if (sums && operands(layer) != 1) {
-      complain(layer, "is the gradient of several operands, side by side");
-    }
-  }
-
-  void complain(const NetworkLayer& layer, const std::string& why) {
-    Diagnostic diagnostic;
-    diagnostic.location = {file_, layer.line, 0};
-    diagnostic.message = fmt::format("`{}` {}", layer.name, why);
-    diagnostic.hint =
-        "the table cannot be a workload; `evaluate --schemes` prices it (docs/networks.md)";
-    mistakes_.push_back(std::move(diagnostic));
-  }
-
   // --- tensors ----------------------------------------------------------------------------------
+
+  /// A tensor that is no layer: of weights, or the image.
+  std::string free_name(std::string name) const {
+    while (find_layer(network_, name)) name += "_";
+    return name;
+  }
 
   std::string rank(char kind, std::size_t layer, std::int64_t size) {
     const std::string name = fmt::format("{}{}", kind, layer);
@@ -142,10 +119,28 @@ class WorkloadWriter {
       return own;
     }
     const TensorView& all = joint_view(*joined);
-    const Axis channel(all.channel.rank, own.channel.walker, first_channel(*joined, i));
-    views_.push_back({all.name, channel, all.row, all.column});
-    return {all.name, channel, Axis(all.row.rank, own.row.walker, 0),
-            Axis(all.column.rank, own.column.walker, 0)};
+    const TensorView written = part_of(*joined, i, own);
+    views_.push_back({all.name, written.channel, all.row, all.column});
+    return written;
+  }
+
+  /// How what a layer makes is written into a concatenation.
+  TensorView part_of(const Concatenation& joined, std::size_t i, const TensorView& own) {
+    const TensorView& all = joint_view(joined);
+    return {all.name, Axis(all.channel.rank, own.channel.walker, first_channel(joined, i)),
+            Axis(all.row.rank, own.row.walker, 0), Axis(all.column.rank, own.column.walker, 0)};
+  }
+
+  /// Into each concatenation that its output is no part of itself.
+  void add_copies(std::size_t i) {
+    for (const Concatenation* joined : joined_.copies_of(i)) {
+      const NetworkLayer& layer = network_.layers[i];
+      const TensorView own = views_[i];
+      text_.add_einsum(fmt::format("  - name: {}\n    einsum: {} = {}\n",
+                                   free_name(layer.name + "_in_" + joined->name),
+                                   part_of(*joined, i, own).access(), own.access()),
+                       layer.line);
+    }
   }
 
   /// Makers of a part are called as their layers.
@@ -153,17 +148,23 @@ class WorkloadWriter {
                   const std::string& renames = "") {
     const bool is_part = joined_.with(static_cast<std::size_t>(&layer - network_.layers.data()));
     if (!is_part && renames.empty()) {
-      text_.add_einsum(fmt::format("  - {}\n", text));
+      text_.add_einsum(fmt::format("  - {}\n", text), layer.line);
       return;
     }
     text_.add_einsum((is_part ? fmt::format("  - name: {}\n    einsum: {}\n", layer.name, text)
                               : fmt::format("  - einsum: {}\n", text)) +
-                     (renames.empty() ? "" : fmt::format("    renames: {{{}}}\n", renames)));
+                         (renames.empty() ? "" : fmt::format("    renames: {{{}}}\n", renames)),
+                     layer.line);
   }
 
   // --- layers -----------------------------------------------------------------------------------
 
   void add_layer(std::size_t i) {
+    add_einsum_of(i);
+    add_copies(i);
+  }
+
+  void add_einsum_of(std::size_t i) {
     const NetworkLayer& layer = network_.layers[i];
     if (is_input(layer)) return add_input(i, layer);
     if (layer.gradient == Gradient::kOfWeights) return add_gradient_of_weights(i, layer);
@@ -175,7 +176,7 @@ class WorkloadWriter {
 
   void add_input(std::size_t i, const NetworkLayer& layer) {
     // `input` is a role of tensors, not a name.
-    const TensorView own{layer.name == "input" ? "Image" : layer.name,
+    const TensorView own{layer.name == "input" ? free_name("Image") : layer.name,
                          Axis(rank('K', i, layer.channels_out)),
                          layer.height > 1 ? Axis(rank('P', i, layer.height)) : Axis(),
                          layer.width > 1 ? Axis(rank('Q', i, layer.width)) : Axis()};
@@ -239,7 +240,8 @@ class WorkloadWriter {
     own.column = Axis(output_rank('Q', i, layer.width, input.column.rank, producer.width,
                                   layer.window_width, layer.stride));
     WeightRanks& weights = weights_[i];
-    weights = {"W_" + layer.name, all_to_all ? own.channel.rank : "", input.channel.walker, "", ""};
+    weights = {free_name("W_" + layer.name), all_to_all ? own.channel.rank : "",
+               input.channel.walker, "", ""};
     const std::string row_index =
         index_of({input.row.rank, producer.height, own.row.rank, input_height(layer),
                   layer.window_height, layer.stride, window_rank('R', layer.window_height)},
@@ -365,7 +367,8 @@ class WorkloadWriter {
 
   /// How a variable walks the input channels of weights: of one operand its own.
   Axis part_of_weights(const std::string& walker, const ForwardLayer& forward) const {
-    const Concatenation* joined = forward.operand ? joined_.with(*forward.operand) : nullptr;
+    const Concatenation* joined =
+        forward.operand ? joined_.read_by(network_.layers[forward.layer]) : nullptr;
     return {weights_[forward.layer].read, walker,
             joined ? first_channel(*joined, *forward.operand) : 0};
   }
@@ -392,13 +395,15 @@ class WorkloadWriter {
                                                given.channel.index_at(values.channel.variable()),
                                                rows.given_index(), columns.given_index())
                                  : read_of(given, rows, columns);
-    add_einsum(layer, fmt::format("{} = {} * {}", output, from, read));
+    // The gradient stands in the place of the weights, and takes their role.
+    if (is_input(network_.layers[layer.previous.front()])) text_.add_passing(given.name);
+    add_einsum(layer, fmt::format("{} = {} * {}", output, from, read),
+               fmt::format("input: {}, weight: {}", values.name, given.name));
   }
 
   const NeuralNetwork& network_;
   const std::string& file_;
   const Concatenations joined_;
-  Diagnostics mistakes_;
   std::vector<TensorView> views_;                  ///< of each layer, as others read it
   std::map<std::string, TensorView> joint_views_;  ///< of each concatenation, by its name
   std::vector<WeightRanks> weights_;               ///< of each layer
@@ -407,7 +412,7 @@ class WorkloadWriter {
 
 }  // namespace
 
-Result<std::string> to_workload_yaml(const NeuralNetwork& network, const std::string& file) {
+Result<NetworkWorkload> to_workload_yaml(const NeuralNetwork& network, const std::string& file) {
   return WorkloadWriter(network, file).write();
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sluice/network/network_workload.h"
+
 namespace sluice {
 
 /// The YAML text of a workload, as its Einsums become known.
@@ -18,19 +20,27 @@ class WorkloadText {
   void add_window(const std::string& rank);
   /// Elements of this tensor that no Einsum writes are 0.
   void add_holes(const std::string& tensor) { holes_.insert(tensor); }
-  /// An Einsum in YAML, with its indentation.
-  void add_einsum(std::string einsum) { einsums_.push_back(std::move(einsum)); }
+  /// An input in the role of weights that does not stay: a gradient.
+  void add_passing(const std::string& tensor) { passing_.insert(tensor); }
+  /// An Einsum in YAML, with its indentation; the line of its layer in the table.
+  void add_einsum(std::string einsum, int table_line) {
+    einsums_.push_back({std::move(einsum), table_line});
+  }
 
-  std::string text() const;
+  NetworkWorkload workload() const;
 
  private:
+  struct EinsumText {
+    std::string yaml;
+    int table_line = 0;
+  };
   std::set<std::string> words() const;
 
   std::string name_;
   std::map<std::string, std::int64_t> sizes_;
   std::map<std::string, std::string> windows_;  ///< variables of windows, and how many values
-  std::set<std::string> holes_;
-  std::vector<std::string> einsums_;
+  std::set<std::string> holes_, passing_;
+  std::vector<EinsumText> einsums_;
 };
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "sluice/workload/backward.h"
 
@@ -102,7 +103,7 @@ ScalarTree GradientWriter::same_element(TensorId tensor, TensorAccess access) {
 }
 
 void GradientWriter::add_einsum(const std::string& name, TensorAccess output, ScalarTree tree,
-                                const Einsum& like) {
+                                const Einsum& like, std::optional<TensorId> gradient_of) {
   for_each_operand(&tree, [&](TensorAccess* access) { access->tensor = at_hand(access->tensor); });
   Einsum einsum = einsum_of(name, std::move(output), tree);
   collect_variables(&einsum);
@@ -117,15 +118,32 @@ void GradientWriter::add_einsum(const std::string& name, TensorAccess output, Sc
   einsum.expression.reduction = tells_points_apart(einsum) ? Reduction::kNone : Reduction::kSum;
   einsum.n_instances = like.n_instances;
   einsum.is_copy_operation = is_alias(einsum);
-  add_renames(like, &einsum);
+  add_renames(like, gradient_of, &einsum);
   result_.einsums.push_back(std::move(einsum));
 }
 
-/// Roles as in the forward Einsum: its weights stay weights, all else that is read is an input.
-void GradientWriter::add_renames(const Einsum& like, Einsum* einsum) {
+/// Weights of the forward Einsum stay weights. Where the gradient of one of them is made, what
+/// takes its place among the operands takes its role, too: the gradient that comes in.
+std::vector<TensorId> GradientWriter::weights_of(const Einsum& einsum, const Einsum& like,
+                                                 std::optional<TensorId> gradient_of) const {
   std::vector<TensorId> weights;
   for (const Rename& rename : like.renames)
     if (rename.name == "weight") weights = rename.tensors;
+  if (!gradient_of || std::find(weights.begin(), weights.end(), *gradient_of) == weights.end())
+    return weights;
+  const auto is_gradient = [&](TensorId tensor) {
+    return tensor.index() >= forward_.tensors.size() &&
+           std::find(again_.begin(), again_.end(), tensor) == again_.end();
+  };
+  for (const TensorId tensor : tensors_of(einsum))
+    if (tensor != einsum.output().tensor && is_gradient(tensor)) weights.push_back(tensor);
+  return weights;
+}
+
+/// Roles as in the forward Einsum; all that is read and no weight is an input.
+void GradientWriter::add_renames(const Einsum& like, std::optional<TensorId> gradient_of,
+                                 Einsum* einsum) const {
+  const std::vector<TensorId> weights = weights_of(*einsum, like, gradient_of);
   const auto is_weight = [&](TensorId tensor) {
     return std::find(weights.begin(), weights.end(), tensor) != weights.end();
   };
@@ -226,8 +244,14 @@ bool GradientWriter::covers(const Einsum& einsum, const TensorAccess& access,
   return first <= 0 && last + 1 >= forward_[forward_[access.tensor].ranks[rank]].size;
 }
 
-/// Whether every element is reached: strides that no window fills leave some out.
+/// Whether every element is reached: strides that no window fills leave some out, and so does a
+/// variable that stands in several indices (a diagonal).
 bool GradientWriter::covers(const Einsum& einsum, const TensorAccess& access) const {
+  std::set<RankVariableId> walked;
+  for (const AffineExpression& index : access.projection)
+    for (const AffineTerm& term : index.terms)
+      if (!walked.insert(term.variable).second && range_in(einsum, term.variable).size > 1)
+        return false;
   for (std::size_t r = 0; r < access.projection.size(); ++r) {
     std::int64_t filled = 1;  // indices in a row
     std::vector<AffineTerm> terms = access.projection[r].terms;
@@ -253,7 +277,7 @@ void GradientWriter::contribute(const Einsum& einsum, const TensorAccess& access
   if (!covers(einsum, access)) result_.tensors[part.index()].initial = 0;
   TensorAccess output = access;
   output.tensor = part;
-  add_einsum(name_of(part), std::move(output), tree, einsum);
+  add_einsum(name_of(part), std::move(output), tree, einsum, to);
   contributions_[to.index()].push_back(part);
 }
 

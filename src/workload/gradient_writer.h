@@ -38,9 +38,10 @@ class GradientWriter {
   }
   /// The same element of another tensor, as an operand.
   static ScalarTree same_element(TensorId tensor, TensorAccess access);
-  /// Adds an Einsum over (part of) the points of a forward one.
-  void add_einsum(const std::string& name, TensorAccess output, ScalarTree tree,
-                  const Einsum& like);
+  /// Adds an Einsum over (part of) the points of a forward one; `gradient_of`: the operand of that
+  /// one whose gradient it makes.
+  void add_einsum(const std::string& name, TensorAccess output, ScalarTree tree, const Einsum& like,
+                  std::optional<TensorId> gradient_of = std::nullopt);
   /// A tensor like another one, element by element.
   TensorId add_elementwise(TensorId like, const std::string& name, ScalarTree value);
   /// One point for every element of a tensor, and how it is reached.
@@ -60,7 +61,9 @@ class GradientWriter {
 
  private:
   std::string free_name(const std::string& wanted);
-  static void add_renames(const Einsum& like, Einsum* einsum);
+  void add_renames(const Einsum& like, std::optional<TensorId> gradient_of, Einsum* einsum) const;
+  std::vector<TensorId> weights_of(const Einsum& einsum, const Einsum& like,
+                                   std::optional<TensorId> gradient_of) const;
   std::vector<Rename> renames_without_tensors() const;
   RankVariableId variable_named(const std::string& name);
   TensorId at_hand(TensorId tensor);

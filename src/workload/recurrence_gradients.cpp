@@ -228,7 +228,8 @@ class RecurrenceWalk {
       TensorAccess slot = slot_of(einsum.accesses[passed.access], passed.tensor);
       for_each_operand(&tree, reverse);
       reverse(&slot);
-      writer_.add_einsum(writer_.name_of(passed.tensor), std::move(slot), std::move(tree), einsum);
+      writer_.add_einsum(writer_.name_of(passed.tensor), std::move(slot), std::move(tree), einsum,
+                         passed.to);
     }
   }
 

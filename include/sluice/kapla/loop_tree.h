@@ -14,9 +14,12 @@ namespace sluice::kapla {
 /// in the outermost memory, unless some level is that memory. A level's stacks and updates are the
 /// loops above its nodes; loops inside the innermost level go through what is left. Mistakes have
 /// the line and column of the directive: names, boxes that overlap or leave gaps, stacks without
-/// room. Legality and cost are evaluate()'s.
+/// room, shares that do not go round as the loops around them tell. Legality and cost are
+/// evaluate()'s. `places`: the directive that each node of the mapping is from, in the order of its
+/// text (a node before those below it).
 Result<Mapping> to_loop_tree(const std::vector<LayerDirectives>& layers,
-                             const BoundProblem& problem, const std::string& file);
+                             const BoundProblem& problem, const std::string& file,
+                             std::vector<DirectivePlace>* places = nullptr);
 
 /// A mapping as directives: what to_loop_tree makes the mapping of again, with spatial loops as far
 /// in as their tiles let them. What directives cannot say is a mistake without a place: loops above

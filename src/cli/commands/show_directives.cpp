@@ -32,7 +32,7 @@ ExitCode run_show_directives(const std::string& file, const Console& console) {
     layers = directives_of(read_scheme_lines(file).schemes);
   } else {
     const auto parsed = kapla::parse_directives(text, file);
-    if (!parsed) throw Failure(parsed.error());
+    if (!parsed) throw Failure(with_lines(parsed.error(), text));
     layers = *parsed;
   }
   console.out << kapla::to_text(layers) << std::flush;

@@ -1,6 +1,8 @@
 #include "failure.h"
 
+#include <sstream>
 #include <utility>
+#include <vector>
 
 namespace sluice::cli {
 
@@ -9,6 +11,17 @@ Diagnostic error_about_file(const std::string& file, const std::string& message,
   Diagnostic diagnostic = error_without_place(message, hint);
   diagnostic.location = {file, 1, 0};
   return diagnostic;
+}
+
+Diagnostics with_lines(Diagnostics diagnostics, const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
+  for (Diagnostic& diagnostic : diagnostics)
+    if (const int line = diagnostic.location.line;
+        line > 0 && static_cast<std::size_t>(line) <= lines.size())
+      diagnostic.source_line = lines[static_cast<std::size_t>(line) - 1];
+  return diagnostics;
 }
 
 ExitCode exit_code_of(const Diagnostics& diagnostics) {

@@ -15,6 +15,9 @@ namespace sluice::cli {
 Diagnostic error_about_file(const std::string& file, const std::string& message,
                             const std::string& hint = "");
 
+/// The same with the lines of the text that they are about.
+Diagnostics with_lines(Diagnostics diagnostics, const std::string& text);
+
 /// The exit status that diagnostics call for: kFileTrouble if a file could not be read, kHonestNo
 /// if all errors say that nothing can be found, else kBadInput.
 ExitCode exit_code_of(const Diagnostics& diagnostics);

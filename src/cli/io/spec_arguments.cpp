@@ -154,13 +154,20 @@ namespace {
 /// The mapping from `--directives`, in place of those of the files.
 void take_directives(const SpecArguments& arguments, Specs& specs) {
   const BoundProblem problem = bind_or_fail(specs, arguments);
-  const auto layers =
-      kapla::parse_directives(text_of_file(arguments.directives), arguments.directives);
-  if (!layers) throw Failure(layers.error());
-  auto mapping = kapla::to_loop_tree(*layers, problem, arguments.directives);
-  if (!mapping) throw Failure(mapping.error());
+  const std::string text = text_of_file(arguments.directives);
+  const auto layers = kapla::parse_directives(text, arguments.directives);
+  if (!layers) throw Failure(with_lines(layers.error(), text));
+  std::vector<kapla::DirectivePlace> places;
+  auto mapping = kapla::to_loop_tree(*layers, problem, arguments.directives, &places);
+  if (!mapping) throw Failure(with_lines(mapping.error(), text));
   specs.mappings = {std::move(*mapping)};
-  specs.mapping_places = {MappingPlaces{}};
+  Diagnostics here(places.size());
+  for (std::size_t n = 0; n < places.size(); ++n)
+    here[n].location = {arguments.directives, places[n].line, places[n].column};
+  MappingPlaces of_nodes;
+  for (Diagnostic& place : with_lines(std::move(here), text))
+    of_nodes.push_back({std::move(place.location), std::move(place.source_line)});
+  specs.mapping_places = {std::move(of_nodes)};
 }
 
 }  // namespace

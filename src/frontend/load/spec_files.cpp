@@ -57,8 +57,10 @@ void SpecFiles::add_file(const std::string& path) {
   }
   if (is_onnx_file(*found)) return add_onnx(*found);
   auto text = file_text(context_, *found);
-  if (text && is_network_table(*found)) text = workload_of_table(context_, *found, *text);
-  if (text) add_documents(documents(*found, std::move(*text)));
+  if (!text) return;
+  if (!is_network_table(*found)) return add_documents(documents(*found, std::move(*text)));
+  if (const auto source = workload_of_table(context_, *found, *text))
+    add_documents(parse_yaml(context_, *source));
 }
 
 /// What is approximated is said, as a note.

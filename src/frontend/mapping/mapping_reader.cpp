@@ -104,11 +104,13 @@ class MappingReader {
     node.incremental = flag(map, "incremental");
     if (node.sliding && node.incremental)
       context_.error(map.node(), "'incremental' fetches only new rows anyway: leave out 'sliding'");
-    node.shared_by = read_integer(context_, map.optional("shared_by"), "shared_by", 1);
+    const YamlNode* shared_by = map.optional("shared_by");
+    node.shared_by = read_integer(context_, shared_by, "shared_by", 1);
     node.over = names_.dimension_name(map.optional("over"));
     node.along = names_.variable(map.optional("along"));
-    if (!node.shared_by && (node.over || node.along))
-      context_.error(map.node(), "'over' and 'along' belong to 'shared_by'");
+    if (shared_by == nullptr && (node.over || node.along))
+      context_.error(map.node(), "'over' and 'along' belong to 'shared_by'",
+                     "shared_by: how many instances have a part of the tile each");
     return {node};
   }
 
@@ -221,12 +223,13 @@ class MappingReader {
   Node pipeline(MapReader& map) {
     SplitNode node = divided(map, SplitKind::kPipeline);
     if (const YamlNode* forward = map.optional("forward")) {
-      if (MapReader(context_, *forward, "forward").is_map()) {
-        for (const YamlEntry& entry : forward->entries) {
-          const auto tensor = names_.tensor(entry.key.get());
-          const auto memory = names_.memory(entry.value.get());
-          if (tensor && memory) node.forward.emplace_back(*tensor, *memory);
-        }
+      if (!forward->is_map())
+        context_.error(*forward, fmt::format("forward must be a map, not {}", describe(*forward)),
+                       "forward: {TENSOR: MEMORY}");
+      for (const YamlEntry& entry : forward->entries) {
+        const auto tensor = names_.tensor(entry.key.get());
+        const auto memory = names_.memory(entry.value.get());
+        if (tensor && memory) node.forward.emplace_back(*tensor, *memory);
       }
     }
     return {node};

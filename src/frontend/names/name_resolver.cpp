@@ -26,6 +26,14 @@ void for_each_item(const YamlNode* node, Read read) {
   for (const YamlPointer& item : node->items) read(item.get());
 }
 
+/// The name that may be meant, or all there are.
+std::string nearest_or_all(const std::string& name, const std::vector<std::string>& names) {
+  constexpr std::size_t kMostListed = 12;
+  const bool is_short = !names.empty() && names.size() <= kMostListed;
+  return did_you_mean(name, names,
+                      is_short ? fmt::format("there are {}", fmt::join(names, ", ")) : "");
+}
+
 }  // namespace
 
 NameResolver::NameResolver(ReadContext& context, const Workload& workload, const Arch& arch)
@@ -52,12 +60,7 @@ std::optional<std::size_t> NameResolver::find(const YamlNode* node, const Index&
     for (const auto& [known, id] : index) names.push_back(known);
     std::sort(names.begin(), names.end());
   }
-  constexpr std::size_t kMostListed = 12;
-  context_.error(*node, fmt::format("unknown {} '{}'", what, *name),
-                 did_you_mean(*name, names,
-                              names.size() > kMostListed || names.empty()
-                                  ? ""
-                                  : fmt::format("there are {}", fmt::join(names, ", "))));
+  context_.error(*node, fmt::format("unknown {} '{}'", what, *name), nearest_or_all(*name, names));
   return std::nullopt;
 }
 
@@ -99,7 +102,7 @@ std::optional<std::uint32_t> NameResolver::dimension(ComponentId component, cons
   }
   context_.error(*node,
                  fmt::format("{} has no spatial dimension '{}'", arch_[component].name, *name),
-                 did_you_mean(*name, names));
+                 nearest_or_all(*name, names));
   return std::nullopt;
 }
 
@@ -111,7 +114,7 @@ std::optional<std::string> NameResolver::dimension_name(const YamlNode* node) {
     for (const SpatialDimension& dimension : component.spatial) names.push_back(dimension.name);
   if (std::find(names.begin(), names.end(), *name) != names.end()) return name;
   context_.error(*node, fmt::format("unknown spatial dimension '{}'", *name),
-                 did_you_mean(*name, names));
+                 nearest_or_all(*name, names));
   return std::nullopt;
 }
 

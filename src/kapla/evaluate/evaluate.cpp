@@ -85,6 +85,9 @@ class RunEvaluator {
                                     "{} × {}",
                                     scheme.layer, taken.h, taken.w, region.dim.h, region.dim.w));
     const std::size_t place = *find_layer(run_.network, scheme.layer);
+    if (!layouts_[place].empty())
+      return mistake_at(scheme.place, fmt::format("run {} has a line of `{}` before this one",
+                                                  run_.name, scheme.layer));
     const LayerShape layer = layer_shape(run_.network.layers[place]);
     const auto input = input_of(segment, i, run_.network.layers[place]);
     if (!input) return tl::unexpected(input.error());

@@ -31,6 +31,11 @@ std::optional<CoverMistake> check_cover(std::vector<BlockLoop>& loops, std::int6
   for (const BlockLoop& loop : loops)
     if (loop.is_stack && loop.tile == stacked) stacked *= loop.count;
   if (stacked >= outside) std::erase_if(loops, [](const BlockLoop& l) { return !l.is_stack; });
+  for (const BlockLoop& loop : loops)
+    if (loop.is_stack && loop.tile * (loop.count - 1) >= outside)
+      return CoverMistake{
+          loop.place, fmt::format("{} = {} fills {} of the {} buffers of this stack", dim, outside,
+                                  (outside + loop.tile - 1) / loop.tile, loop.count)};
   std::erase_if(loops, [&](const BlockLoop& l) { return l.tile >= outside; });
   std::int64_t covered = inside;
   for (std::size_t i = 0; i < loops.size(); ++i) {

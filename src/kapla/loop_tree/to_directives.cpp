@@ -6,6 +6,7 @@
 
 #include "block_loops.h"
 #include "einsum_dims.h"
+#include "rotation_of.h"
 #include "sluice/kapla/loop_tree.h"
 
 namespace sluice::kapla {
@@ -61,9 +62,14 @@ class DirectiveWriter {
     loops_ = {};
     backed_.clear();
     is_below_one_step_ = false;
-    for (const sluice::Node* node : path) {
+    for (std::size_t place = 0; place < path.size(); ++place) {
+      const sluice::Node* node = path[place];
       if (const auto* storage = std::get_if<StorageNode>(&node->kind))
-        for (const TensorId tensor : storage->tensors) add_tensor(*storage, tensor);
+        for (const TensorId tensor : storage->tensors) {
+          if (storage->shared_by && dims_->of(tensor) != nullptr)
+            check_rotation(*storage, tensor, compute.einsum, path, place);
+          add_tensor(*storage, tensor);
+        }
       if (const auto* loop = std::get_if<TemporalNode>(&node->kind))
         if (const auto numbers = enter(loop->variables, loop->tile_shape, loop->initial_tile_shape))
           add_update(*numbers);
@@ -136,10 +142,18 @@ class DirectiveWriter {
     });
   }
 
+  /// The loops must tell what the text does not.
+  void check_rotation(const StorageNode& node, TensorId tensor, EinsumId einsum,
+                      const std::vector<const sluice::Node*>& path, std::size_t place) const {
+    if (*node.shared_by == 1) throw CannotSay{"shares of one buffer"};
+    const auto told = rotation_of(problem_, einsum, path, place, tensor, *node.shared_by);
+    if (!told || node.over != told->over || node.along != told->along || node.incremental)
+      throw CannotSay{"shares that do not go round as the loops around them tell"};
+  }
+
   void add_tensor(const StorageNode& node, TensorId tensor) {
     if (dims_->of(tensor) == nullptr) return;
     if (!node.einsums.empty()) throw CannotSay{"a node for some of the Einsums below it"};
-    if (node.over || node.along) throw CannotSay{"shares over a dimension or along a variable"};
     const bool is_inside = !levels_.empty() && loops_.stacks.empty() && loops_.updates.empty() &&
                            levels_.back().name == problem_.arch[node.component].name;
     LevelDirectives& level = is_inside ? levels_.back() : start_level(node.component);
@@ -150,7 +164,7 @@ class DirectiveWriter {
     const bool is_memory = problem_.arch[node.component].is_memory();
     if (!is_memory && einsum_->is_copy_operation) throw CannotSay{"a copy Einsum behind a toll"};
     const bool is_backing = is_memory && backed_.insert(tensor).second;
-    box.whole = is_memory && !is_backing && !node.incremental;
+    box.whole = is_memory && !is_backing && !node.incremental && box.sharers == 1;
     box.sliding = node.sliding;
     box.persistent = node.persistent;
     box.resident = node.resident;

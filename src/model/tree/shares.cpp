@@ -162,7 +162,7 @@ class ShareChecker {
         return cannot_price("it beside another one");
     const int along = shared_.along();
     if (shared_.access()->relevance[static_cast<std::size_t>(along)] != Relevance::kRelevant)
-      return cannot_price("that " + along_name() + " does not index it directly");
+      return cannot_price("shares along " + along_name() + ", which does not index it directly");
     return true;
   }
 
@@ -183,6 +183,7 @@ class ShareChecker {
       return add(ViolationKind::kIndivisibleLoop,
                  "shared_by: " + std::to_string(k) + " does not divide its " +
                      std::to_string(whole) + " steps of " + along_name() + ".");
+    if (peers != k && k == 1) return cannot_price("shares of one instance; leave shared_by out");
     if (peers != k)
       return cannot_price("groups of " + std::to_string(k) + " of the " + std::to_string(peers) +
                           " peers; write the loop over " + *node_.over +

@@ -176,6 +176,70 @@ TEST(Directives, MarkWhatIsFetchedWhole) {
             specs->mappings[0].nodes.size() + 3);  // one node for each tensor
 }
 
+// 16 nodes have the same weights; each keeps a sixteenth of the 16 · 3 · 25 values, by output
+// channels, and hands it on 15 times in each of 8 steps of K: that the shares go round across,
+// along k, is what the loops say.
+TEST(Directives, LetSharesGoRoundAsTheLoopsSay) {
+  std::string text = kProblem;
+  text.replace(text.find("  - !Container {name: Node"), 0,
+               "  - !Network {name: Mesh, topology: mesh, link_bandwidth: inf, hop_energy: 1}\n");
+  const BoundProblem problem = problem_of(text);
+  const std::string directives = R"(conv2_a
+  MAC
+    tensor{W}(K=1, C=1, R=1, S=1)
+    update(Yi+=1, S+=1)
+    update(Xi+=1, R+=1)
+    update(Xi+=1, Xo+=1)
+    update(Yi+=1, Yo+=1)
+    update(N+=1)
+    update(C+=1)
+    update(K+=1)
+  GBUF
+    tensor{W}(K=16, C=3, R=5, S=5, 16)
+    tensor{I}(N=4, C=3, Yi=32, Xi=31, whole)
+    tensor{O}(N=4, K=16, Yo=28, Xo=27, whole)
+    stack{across}(N+=4, 16)
+    stack{down}(C+=3, 16)
+    update(K+=16)
+)";
+  const Mapping mapping = mapping_of(directives, problem);
+  std::vector<StorageNode> shared;
+  for (const Node& node : mapping.nodes)
+    if (const auto* storage = std::get_if<StorageNode>(&node.kind); storage && storage->shared_by)
+      shared.push_back(*storage);
+  ASSERT_EQ(shared.size(), 1U);
+  EXPECT_EQ(shared[0].over, "across");
+  EXPECT_EQ(problem.workload[*shared[0].along].name, "k");
+  const auto layers = kapla::to_directives(mapping, problem);
+  ASSERT_TRUE(layers.has_value()) << to_string(layers.error());
+  EXPECT_THAT(kapla::to_text(*layers), HasSubstr("tensor{W}(K=16, C=3, R=5, S=5, 16)"));
+  EXPECT_EQ(mapping_of(kapla::to_text(*layers), problem), mapping);
+  const auto cost = evaluate(problem, mapping);
+  ASSERT_TRUE(cost.has_value()) << cost.error()[0].message;
+  // Each of 256 nodes gets 25 · 3 words of its own in each of 8 steps of K from DRAM, and 15 times
+  // as many from its neighbour.
+  EXPECT_EQ(counted(*cost, problem, "GBUF", "W", "write"), 256.0 * 8 * 75 * 16);
+  EXPECT_EQ(counted(*cost, problem, "DRAM", "W", "read"), 128.0 * 48 * 25);
+}
+
+TEST(Directives, SayWhereSharesCannotGoRound) {
+  const BoundProblem problem = problem_of(kProblem);
+  const auto mistake = [&](std::string from, const std::string& to) {
+    std::string text = kDirectives;
+    text.replace(text.find(from), from.size(), to);
+    const auto mapping =
+        kapla::to_loop_tree(*kapla::parse_directives(text, "d.txt"), problem, "d.txt");
+    return mapping ? "no mistake" : to_string(mapping.error());
+  };
+  EXPECT_THAT(
+      mistake("tensor{W}(C=3, K=16, R=5, S=5)", "tensor{W}(C=3, K=16, R=5, S=5, 8)"),
+      HasSubstr("d.txt:14:12: error: no dimension has 8 buffers with the same W: across 16"));
+  EXPECT_THAT(mistake("tensor{I}(N=4, C=3, Xi=31, Yi=32)", "tensor{I}(N=4, C=3, Xi=31, Yi=32, 2)"),
+              HasSubstr("no dimension has 2 buffers with the same I"));
+  EXPECT_THAT(mistake("stack(C+=24, 2)", "stack(C+=24, 3)"),
+              HasSubstr("C = 48 fills 2 of the 3 buffers of this stack"));
+}
+
 /// Rows of one cost that the other has not.
 std::string rows_beyond(const Cost& cost, const Cost& other, const BoundProblem& problem) {
   std::string text;

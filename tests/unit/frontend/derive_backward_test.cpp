@@ -70,6 +70,30 @@ TEST(DeriveBackward, WritesTheGradientOfAConvolutionsInputByWindows) {
                   "\"grad_W[k,c,r] = grad_O[k,p] * I[c,X:2*p+r]\""));
 }
 
+// Arrays take products of an input and one weight. Where W was, the gradient of Z is.
+TEST(DeriveBackward, GivesTheRoleOfAWeightToWhatTakesItsPlace) {
+  BackwardOptions options;
+  options.gradients_of = {"A", "W"};
+  EXPECT_THAT(
+      backward_of("  rank_sizes: {M: 4, N: 3, K: 2}\n  einsums:\n"
+                  "  - {einsum: 'Z[m,n] = A[m,k] * W[k,n]', renames: {input: A, weight: W}}\n",
+                  options),
+      ElementsAre(
+          "{einsum: \"grad_A[m,k] = grad_Z[m,n] * W[k,n]\", renames: {input: grad_Z, weight: W}}",
+          "{einsum: \"grad_W[k,n] = grad_Z[m,n] * A[m,k]\", renames: {input: A, weight: "
+          "grad_Z}}"));
+}
+
+// D reads A[0,0], A[1,1], A[2,2]: the gradient of the other six is 0.
+TEST(DeriveBackward, LeavesZerosBesideADiagonal) {
+  const Result<Workload> step =
+      derive_backward(workload_from("  rank_sizes: {B: 2, M: 3, M1: 3, M2: 3}\n"
+                                    "  einsums: ['D[b,m] = X[b,m] * A[M1:m,M2:m]']\n"),
+                      {});
+  ASSERT_TRUE(step) << to_string(step.error());
+  EXPECT_THAT(to_yaml(*step), HasSubstr("initial: {grad_A: 0}"));
+}
+
 TEST(DeriveBackward, PassesAGradientThroughASumAsACopy) {
   BackwardOptions options;
   options.gradients_of = {"A", "B"};

@@ -13,6 +13,7 @@ namespace sluice {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string path_of(const std::string& network) {
   return (testing::repository_dir() / "library" / "networks" / (network + ".csv")).string();
@@ -89,6 +90,39 @@ TEST(NetworkTable, NamesTheLayersThatAreNoEinsums) {
               HasSubstr("`pool_bw`: layers of this type have no weights"));
 }
 
+TEST(NetworkTable, RefusesOperandsOfOtherChannelsAndLayersTwiceSideBySide) {
+  const std::string refused = workload_of(
+      "input,input,,3,8,8,1,1,1,\nx,input,,5,8,8,1,1,1,\na,eltwise,8,4,8,8,1,1,1,input|x\n"
+      "b,conv,6,4,8,8,1,1,1,input|input\n");
+  EXPECT_THAT(refused, HasSubstr("net.csv:4:1: error: `a` joins parts of what it reads: an operand "
+                                 "of it has 4 channels"));
+  EXPECT_THAT(refused, HasSubstr("net.csv:5:1: error: `b` reads `input` twice, side by side"));
+  EXPECT_THAT(refused, Not(HasSubstr("again with others")));
+}
+
+TEST(NetworkTable, TellsMistakesInNamesAtTheirRows) {
+  EXPECT_THAT(workload_of("input,input,,3,8,8,1,1,1,\na-b,conv,3,4,8,8,1,1,1,input\n"),
+              HasSubstr("net.csv:3:1: error: `a-b` is no name of an Einsum"));
+  const testing::TemporaryFolder folder;
+  const auto specs =
+      load_specs({folder.write("net.csv",
+                               "layer,type,C,K,HO,WO,R,S,stride,prevs\ninput,input,,3,8,8,1,1,1,\n"
+                               "All,conv,3,4,8,8,1,1,1,input\nb,conv,4,4,8,8,1,1,1,All\n")},
+                 {});
+  ASSERT_FALSE(specs);
+  EXPECT_THAT(to_string(specs.error()),
+              HasSubstr("net.csv:3:1: error: no tensor may be called 'All'"));
+  EXPECT_THAT(to_string(specs.error()), HasSubstr("  All,conv,3,4,8,8,1,1,1,input\n"));
+}
+
+TEST(NetworkTable, NamesWeightsAndImageLikeNoLayer) {
+  const std::string text = workload_of(
+      "input,input,,3,8,8,1,1,1,\nImage,conv,3,4,8,8,1,1,1,input\n"
+      "W_a,conv,4,4,8,8,1,1,1,Image\na,conv,4,4,8,8,1,1,1,W_a\n");
+  EXPECT_THAT(text, HasSubstr("Image[n,k1,p0,q0] = Image_[n,k0,p0,q0] * W_Image[k1,k0]"));
+  EXPECT_THAT(text, HasSubstr("a[n,k3,p0,q0] = W_a[n,k2,p0,q0] * W_a_[k3,k2]"));
+}
+
 // The plane of a gradient of weights is the gradient of the input beside it; a local layer's goes
 // to all neighbours, a sum's to its operand as it is. `a_back_x` is that of the last operand with
 // as many channels: from channel 3 on.
@@ -100,6 +134,30 @@ TEST(NetworkTable, ReadsTheGradientsOfKaplasTables) {
   EXPECT_THAT(text, HasSubstr("a_back_x[n,k3] = a[n,k2] * W_a[k2,"));
   EXPECT_THAT(text, HasSubstr("b[n,K5:2*k3+j2] = sum(a_back_x[n,k3])"));
   EXPECT_THAT(text, HasSubstr("c[n,k5] = sum(b[n,k5])"));
+}
+
+// b reads a before the tensor of both is whole, and c stands beside a, and beside b and a.
+TEST(NetworkTable, CopiesWhatIsReadBeforeAllPartsAreMadeOrStandsInSeveral) {
+  const std::string text = workload_of(
+      "input,input,,3,8,8,1,1,1,\na,conv,3,4,8,8,1,1,1,input\nb,conv,4,2,8,8,1,1,1,a\n"
+      "c,conv,6,5,8,8,1,1,1,a|b\nd,conv,11,3,8,8,1,1,1,a|b|c\n");
+  EXPECT_THAT(text, HasSubstr("  - einsum: a[n,k1,p0,q0] = Image"));
+  EXPECT_THAT(text, HasSubstr("name: a_in_a_to_b\n    einsum: a_to_b[n,C1:k1,P1:p0,Q1:q0] = "
+                              "a[n,k1,p0,q0]"));
+  EXPECT_THAT(text, HasSubstr("name: a_in_a_to_c\n    einsum: a_to_c[n,C1:k1,"));
+  EXPECT_THAT(text, HasSubstr("name: b_in_a_to_c\n    einsum: a_to_c[n,C1:k2+4,"));
+  EXPECT_THAT(text, HasSubstr("name: c\n    einsum: a_to_c[n,C1:k3+6,"));
+  EXPECT_THAT(text, HasSubstr("d[n,k4,p1,q1] = a_to_c[n,c1,p1,q1] * W_d[k4,c1]"));
+}
+
+// As weights do: arrays take products of an input and one weight. Only weights stay.
+TEST(NetworkTable, GivesTheRoleOfWeightsToTheGradientInTheirPlace) {
+  const std::string text = workload_of(
+      "input,input,,3,1,1,1,1,1,\ngiven,input,,4,1,1,1,1,1,\na,fc,3,4,1,1,1,1,1,input\n"
+      "a_back_w,fc_bw,4,3,1,1,1,1,1,given\n");
+  EXPECT_THAT(text, HasSubstr("a_back_w[K2:k1,k0] = given[n,k1] * Image[n,k0]\n    renames: "
+                              "{input: Image, weight: given}"));
+  EXPECT_THAT(text, HasSubstr("persistent_tensors: weight - Intermediates - given\n"));
 }
 
 // 4 and 2 channels side by side: b's begin at 4. Who reads a alone reads its channels of both.

@@ -11,6 +11,7 @@ namespace sluice {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kHeader =
     "layer,type,C,K,HO,WO,R,S,stride,prevs\ninput,input,,3,8,8,1,1,1,\n";
@@ -107,6 +108,44 @@ TEST(NetworkTable, SaysWhatIsWrongWithARow) {
   EXPECT_THAT(mistakes("c,conv,3,4,5,5,3,3,1,\n"), HasSubstr("`c` reads no layer"));
   EXPECT_THAT(mistakes("input,input,,3,8,8,1,1,1,\n"),
               HasSubstr("a second layer is named `input`"));
+}
+
+TEST(NetworkTable, SaysWhatIsWrongWithEveryRowThatCanBeRead) {
+  const std::string said = mistakes(
+      "a,conv,3,4,9,9,3,3,1,input\nb,conv,3,4,8,8,3,3,0,input\nc,conv,9,4,8,8,3,3,1,b\n"
+      "d,conv,2,4,8,8,3,3,1,input\n");
+  EXPECT_THAT(said, HasSubstr("net.csv:3: error: `a` reads a plane of 11 × 11"));
+  EXPECT_THAT(said, HasSubstr("heights that fit are 9 to 11, widths 9 to 11"));
+  EXPECT_THAT(said, HasSubstr("net.csv:4: error: stride is `0`"));
+  EXPECT_THAT(said, Not(HasSubstr("net.csv:5")));  // b's own mistake
+  EXPECT_THAT(said, HasSubstr("net.csv:6: error: `d` reads 2 channels"));
+}
+
+// 8 rows have ⌊(8 + 2p − 3)/2⌋ + 1 windows of 3: 3 without padding, whose last row no window
+// reaches; 4 with one row at each side. 3 columns at stride 2 with one at each side: 2 windows.
+TEST(NetworkTable, TakesPlanesThatWindowsDoNotFill) {
+  EXPECT_EQ(mistakes("a,conv,3,4,3,4,3,3,2,input\n"), "");
+  EXPECT_EQ(mistakes("a,pool,3,3,2,2,4,4,4,input\nb,conv,3,4,1,1,2,2,2,a\n"), "");
+  EXPECT_EQ(mistakes("a,conv,3,4,3,3,3,3,3,input\nb,conv,4,4,2,2,3,3,2,a\n"), "");
+  EXPECT_THAT(mistakes("a,conv,3,4,2,4,3,3,2,input\n"),
+              HasSubstr("heights that fit are 3 to 6, widths 7 to 10"));
+}
+
+TEST(NetworkTable, SaysWhatALayerOfItsTypeHasNot) {
+  EXPECT_THAT(mistakes("e,eltwise,3,3,8,8,3,3,1,input\n"),
+              HasSubstr("`e` has a window of 3 × 3 with stride 1; layers of this type have none"));
+  EXPECT_THAT(mistakes("e,local,3,1,4,4,1,1,2,input\n"), HasSubstr("with stride 2"));
+  EXPECT_THAT(mistakes("f,fc,3,4,8,8,1,1,1,input\n"), HasSubstr("an fc layer writes one"));
+  EXPECT_THAT(mistakes("x,input,3,4,8,8,1,1,1,\n"),
+              HasSubstr("the input `x` reads nothing, but C is 3"));
+  EXPECT_THAT(mistakes("x,input,,4,8,8,1,1,2,\n"), HasSubstr("the input `x` has a window"));
+  EXPECT_THAT(mistakes(",conv,3,4,8,8,1,1,1,input\n"), HasSubstr("a layer needs a name"));
+}
+
+TEST(NetworkTable, TakesNoDifferentPlanesTogether) {
+  EXPECT_THAT(mistakes("a,conv,3,4,7,7,2,2,1,input\nb,conv,7,4,7,7,2,2,1,a|input\n"),
+              HasSubstr("`b` reads `input` (8 × 8) together with `a` (7 × 7); their planes must be "
+                        "alike"));
 }
 
 TEST(NetworkTable, AcceptsNoCycle) {

@@ -17,7 +17,7 @@ void read_table(ReadContext& context, const std::string& file, ImportedSpecs& sp
   const auto text = file_text(context, file);
   const auto workload = text ? workload_of_table(context, file, *text) : std::nullopt;
   specs.format = "a table of layers";
-  if (workload) specs.workload = *workload;
+  if (workload) specs.workload = context.sources().text(*workload);
 }
 
 void read_model(ReadContext& context, const std::string& file, ImportedSpecs& specs) {
