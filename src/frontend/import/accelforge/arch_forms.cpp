@@ -199,7 +199,15 @@ class ArchForms {
         set(action, "throughput",
             made_text(std::isinf(*throughput) ? "inf" : yaml_number(*throughput), action));
     }
-    Scales own = take_scales(action);
+    for (const char* key : {"energy", "throughput"}) {
+      const YamlNode* written = action.find(key);
+      if (written == nullptr || written->is_null() || variables_.resolved(written->text)) continue;
+      context_.note(*written, fmt::format("the {} of {} depends on {}, which has no value here: it "
+                                          "is unknown (null)",
+                                          key, name_, variables_.unknown_part(written->text)));
+      set(action, key, made_null(*written));
+    }
+    const Scales own = take_scales(action);
     scaled(action, "energy", product(scales.energy, own.energy));
     scaled(action, "throughput", product(scales.throughput, own.throughput));
     if (!is_unknown_) return;

@@ -81,8 +81,8 @@ std::optional<Expression> ArchVariables::resolved(const std::string& text, int d
         if (value == values_.end()) return std::nullopt;
         const auto known = known_.find(name);
         if (known == known_.end())
-          known_[name] = value->second->is_scalar() ? resolved(value->second->text, depth + 1)
-                                                    : std::nullopt;
+          known_[name] =
+              value->second->is_scalar() ? resolved(value->second->text, depth + 1) : std::nullopt;
         has_value &= known_[name].has_value();
         return known_[name];
       });

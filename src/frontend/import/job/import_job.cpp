@@ -281,7 +281,7 @@ class Importer {
     const bool has_energies = read_energies(energies);
     if (context_.has_errors()) return;
     translate_accelforge(import_, sections_, has_energies ? &energies : nullptr, result, places_);
-    report_what_does_not_load(result);
+    if (!context_.has_errors()) report_what_does_not_load(result);
   }
 
   /// AccelForge's words are Sluice's: what is wrong with them is the user's to know, at the place

@@ -126,6 +126,7 @@ class TreeReader {
   void add(const YamlNode& component, const Surroundings& around) {
     const YamlNode* name = find_key(component, "name");
     const YamlNode* type = find_key(component, "class");
+    if (type == nullptr) type = find_key(component, "subclass");
     if (name == nullptr || type == nullptr) {
       context_.read.error(component, fmt::format("a component needs the key '{}'",
                                                  name == nullptr ? "name" : "class"));
