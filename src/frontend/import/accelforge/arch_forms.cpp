@@ -14,10 +14,10 @@
 namespace sluice {
 namespace {
 
-using Node = std::shared_ptr<YamlNode>;
+using MadeNode = std::shared_ptr<YamlNode>;
 
-Node made_map(const YamlNode& place) { return made_node(YamlNode::Kind::kMap, place); }
-Node made_null(const YamlNode& place) { return made_node(YamlNode::Kind::kNull, place); }
+MadeNode made_map(const YamlNode& place) { return made_node(YamlNode::Kind::kMap, place); }
+MadeNode made_null(const YamlNode& place) { return made_node(YamlNode::Kind::kNull, place); }
 
 YamlPointer take(YamlNode& map, const std::string& key) {
   for (auto entry = map.entries.begin(); entry != map.entries.end(); ++entry)
@@ -75,12 +75,12 @@ class ArchForms {
       for (YamlEntry& entry : node->entries)
         if (entry.key->text == "nodes") entry.value = nodes(*entry.value);
       if (node->find("nodes") == nullptr) node = component(node);
-      for (const Node& part : by_direction(node)) list->items.push_back(part);
+      for (const MadeNode& part : by_direction(node)) list->items.push_back(part);
     }
     return list;
   }
 
-  Node component(Node node) {
+  MadeNode component(MadeNode node) {
     const YamlNode* name = node->find("name");
     name_ = name == nullptr ? "?" : name->text;
     const YamlNode* type = node->find("component_class");
@@ -334,7 +334,7 @@ class ArchForms {
     };
     for (const std::string& action : needed) {
       if (has(action) || (node.tag == "!Compute" && !list->items.empty())) continue;
-      Node made = made_map(node);
+      MadeNode made = made_map(node);
       set(*made, "name", made_text(action, node));
       list->items.push_back(made);
     }
@@ -384,10 +384,10 @@ class ArchForms {
   }
 
   /// A network is a mesh where nothing else is said, and its action is a hop.
-  Node network(Node node) {
+  MadeNode network(MadeNode node) {
     set_if_absent(*node, "topology", "mesh");
     const YamlPointer written = take(*node, "actions");
-    Node hop = made_map(*node);
+    MadeNode hop = made_map(*node);
     if (written)
       for (const YamlPointer& item : written->items)
         if (const YamlNode* name = item->find("name"); name != nullptr && name->text == "hop")
@@ -408,12 +408,12 @@ class ArchForms {
   }
 
   /// A toll whose tensors go different ways is one toll for each of them.
-  std::vector<Node> by_direction(const Node& node) {
+  std::vector<MadeNode> by_direction(const MadeNode& node) {
     const YamlNode* written = node->find("direction");
     if (node->tag != "!Toll" || written == nullptr || !written->is_map()) return {node};
     const YamlNode* tensors = node->find("tensors");
     const YamlNode* keep = tensors == nullptr ? nullptr : tensors->find("keep");
-    std::vector<Node> parts;
+    std::vector<MadeNode> parts;
     for (const YamlEntry& entry : written->entries) {
       auto part = std::make_shared<YamlNode>(*node);
       const std::string suffix = parts.empty() ? "" : "_" + entry.value->text;
