@@ -13,10 +13,12 @@ from pathlib import Path
 import spec_files
 
 # Values for templates that ask for variables and give no default.
-USUAL = {"architecture": None, "N_EINSUMS": "2", "M": "64", "KN": "64", "BATCH_SIZE": "1", "N_NEW_TOKENS": "16",
-         "N_TOKENS": "16", "DECODE": "False", "N_CACHED_TOKENS": "16", "MAX_TOKENS": "64", "psum_datawidth": "16", "input_weight_datawidth": "16", "M_TILE": "4", "MAC_TILE": "2", "ATTENTION_TYPE": "grouped_query", "N_TOKENS_CACHED": "16"}
+USUAL = {"N_EINSUMS": "2", "M": "64", "KN": "64", "BATCH_SIZE": "1", "N_NEW_TOKENS": "16", "N_TOKENS": "16",
+         "DECODE": "False", "N_CACHED_TOKENS": "16", "MAX_TOKENS": "64", "ATTENTION_TYPE": "grouped_query",
+         "M_TILE": "4", "MAC_TILE": "2", "psum_datawidth": "16", "input_weight_datawidth": "16", "mac_class": "intmac"}
 UNDEFINED = re.compile(r"'(\w+)' is undefined")
-OF_ANOTHER_JOB = re.compile(r"the problem has no (dimension|data space)|the architecture has no storage|unknown tensor")
+OF_ANOTHER_JOB = re.compile(r"the problem has no (dimension|data space)|the architecture has no storage|"
+                            r"unknown tensor")
 ENTRY = re.compile(r"^top\.yaml\.jinja2?$")
 
 

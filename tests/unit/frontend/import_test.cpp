@@ -429,7 +429,8 @@ arch:
 )"});
   EXPECT_THAT(specs.arch, HasSubstr("{name: read, energy: null, throughput: null}"));
   EXPECT_THAT(specs.arch, HasSubstr("{name: compute, energy: null}"));
-  EXPECT_THAT(to_string(specs.notes), HasSubstr("'component_class' of DRAM has no counterpart"));
+  EXPECT_THAT(to_string(specs.notes),
+              HasSubstr("the component models of DRAM, MAC are AccelForge's"));
   EXPECT_THAT(to_string(specs.notes),
               HasSubstr("read of DRAM has no throughput: its time is unknown"));
 }

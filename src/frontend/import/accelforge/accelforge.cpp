@@ -189,6 +189,7 @@ class AccelForgeWriter {
 
   static std::string with_sizes(const YamlNode& sizes, const std::string& text, int depth) {
     constexpr int kDeepest = 20;
+    constexpr std::size_t kLongest = 4000;
     const auto parsed = Expression::parse(text);
     if (!parsed || parsed->names().empty() || depth > kDeepest) return text;
     return parsed
@@ -196,7 +197,8 @@ class AccelForgeWriter {
           const YamlNode* other = sizes.find(name);
           if (other == nullptr || !other->is_scalar() || other->text == text) return std::nullopt;
           const auto size = Expression::parse(with_sizes(sizes, other->text, depth + 1));
-          return size ? std::optional(*size) : std::nullopt;
+          const bool fits = size && size->to_string().size() < kLongest;
+          return fits ? std::optional(*size) : std::nullopt;
         })
         .to_string();
   }

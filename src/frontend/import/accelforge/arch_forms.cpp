@@ -8,33 +8,16 @@
 #include <regex>
 #include <vector>
 
+#include "frontend/import/reading/made_nodes.h"
 #include "support/yaml_text.h"
 
 namespace sluice {
 namespace {
 
-using Node = std::shared_ptr<YamlNode>;
+using MadeNode = std::shared_ptr<YamlNode>;
 
-Node scalar(const std::string& text, const YamlNode& place) {
-  auto node = std::make_shared<YamlNode>();
-  node->kind = YamlNode::Kind::kScalar;
-  node->text = text;
-  node->position = place.position;
-  return node;
-}
-
-Node null_at(const YamlNode& place) {
-  auto node = std::make_shared<YamlNode>();
-  node->position = place.position;
-  return node;
-}
-
-Node map_at(const YamlNode& place) {
-  auto node = std::make_shared<YamlNode>();
-  node->kind = YamlNode::Kind::kMap;
-  node->position = place.position;
-  return node;
-}
+MadeNode made_map(const YamlNode& place) { return made_node(YamlNode::Kind::kMap, place); }
+MadeNode made_null(const YamlNode& place) { return made_node(YamlNode::Kind::kNull, place); }
 
 YamlPointer take(YamlNode& map, const std::string& key) {
   for (auto entry = map.entries.begin(); entry != map.entries.end(); ++entry)
@@ -48,11 +31,11 @@ YamlPointer take(YamlNode& map, const std::string& key) {
 
 void set(YamlNode& map, const std::string& key, const YamlPointer& value) {
   take(map, key);
-  map.entries.push_back({scalar(key, *value), value});
+  map.entries.push_back({made_text(key, *value), value});
 }
 
 void set_if_absent(YamlNode& map, const std::string& key, const std::string& text) {
-  if (map.find(key) == nullptr) set(map, key, scalar(text, map));
+  if (map.find(key) == nullptr) set(map, key, made_text(text, map));
 }
 
 class ArchForms {
@@ -92,12 +75,12 @@ class ArchForms {
       for (YamlEntry& entry : node->entries)
         if (entry.key->text == "nodes") entry.value = nodes(*entry.value);
       if (node->find("nodes") == nullptr) node = component(node);
-      for (const Node& part : by_direction(node)) list->items.push_back(part);
+      for (const MadeNode& part : by_direction(node)) list->items.push_back(part);
     }
     return list;
   }
 
-  Node component(Node node) {
+  MadeNode component(MadeNode node) {
     const YamlNode* name = node->find("name");
     name_ = name == nullptr ? "?" : name->text;
     const YamlNode* type = node->find("component_class");
@@ -130,7 +113,8 @@ class ArchForms {
       auto tensors = std::make_shared<YamlNode>(*written);
       for (YamlEntry& entry : tensors->entries)
         if (std::regex_search(entry.value->text, kAbove))
-          entry.value = scalar(std::regex_replace(entry.value->text, kAbove, above), *entry.value);
+          entry.value =
+              made_text(std::regex_replace(entry.value->text, kAbove, above), *entry.value);
       set(node, "tensors", tensors);
     }
     if (node.tag == "!Memory") memories_.push_back(name_);
@@ -177,11 +161,12 @@ class ArchForms {
       context_.note(
           *written,
           fmt::format("the scale of '{}' of {} has no value here: it is unknown", key, name_));
-      set(map, key, null_at(*written));
+      set(map, key, made_null(*written));
     } else if (const auto number = variables_.number(written->text, bits_)) {
-      set(map, key, scalar(yaml_number(*number * *scale), *written));
+      set(map, key, made_text(yaml_number(*number * *scale), *written));
     } else {
-      set(map, key, scalar(fmt::format("({}) * {}", written->text, yaml_number(*scale)), *written));
+      set(map, key,
+          made_text(fmt::format("({}) * {}", written->text, yaml_number(*scale)), *written));
     }
   }
 
@@ -189,7 +174,7 @@ class ArchForms {
   void numbers_of_component(YamlNode& node, const Scales& scales) {
     if (energies_ != nullptr) {
       if (const auto area = energies_->area(name_))
-        set(node, "area", scalar(yaml_number(*area), node));
+        set(node, "area", made_text(yaml_number(*area), node));
       if (const auto leakage = energies_->leakage(name_, cycle_s_)) {
         if (!leakage->power_w)
           context_.read.error(*leakage->place,
@@ -197,7 +182,7 @@ class ArchForms {
                                           "architecture has no clock",
                                           name_),
                               "give it in W, or write 'clock' into the architecture");
-        set(node, "leak_power", scalar(yaml_number(leakage->power_w.value_or(0)), node));
+        set(node, "leak_power", made_text(yaml_number(leakage->power_w.value_or(0)), node));
       }
     }
     scaled(node, "area", scales.area);
@@ -208,18 +193,26 @@ class ArchForms {
     const YamlNode* name = action.find("name");
     if (energies_ != nullptr && name != nullptr) {
       if (const auto energy = energies_->energy(name_, {name->text}))
-        set(action, "energy", scalar(yaml_number(*energy), action));
+        set(action, "energy", made_text(yaml_number(*energy), action));
       if (const auto throughput = energies_->throughput(name_, name->text);
           throughput && action.find("throughput") == nullptr)
         set(action, "throughput",
-            scalar(std::isinf(*throughput) ? "inf" : yaml_number(*throughput), action));
+            made_text(std::isinf(*throughput) ? "inf" : yaml_number(*throughput), action));
     }
-    Scales own = take_scales(action);
+    for (const char* key : {"energy", "throughput"}) {
+      const YamlNode* written = action.find(key);
+      if (written == nullptr || written->is_null() || variables_.resolved(written->text)) continue;
+      context_.note(*written, fmt::format("the {} of {} depends on {}, which has no value here: it "
+                                          "is unknown (null)",
+                                          key, name_, variables_.unknown_part(written->text)));
+      set(action, key, made_null(*written));
+    }
+    const Scales own = take_scales(action);
     scaled(action, "energy", product(scales.energy, own.energy));
     scaled(action, "throughput", product(scales.throughput, own.throughput));
     if (!is_unknown_) return;
-    set(action, "energy", null_at(action));
-    set(action, "throughput", null_at(action));
+    set(action, "energy", made_null(action));
+    set(action, "throughput", made_null(action));
   }
 
   /// Expressions over variables become expressions without; a size that depends on what has no
@@ -234,7 +227,7 @@ class ArchForms {
                       fmt::format("the size of {} depends on {}, which has no value here: it is "
                                   "not bounded",
                                   name_, variables_.unknown_part(entry.value->text)));
-        entry.value = scalar("inf", *entry.value);
+        entry.value = made_text("inf", *entry.value);
         continue;
       }
       entry.value = valued(entry.value);
@@ -273,7 +266,7 @@ class ArchForms {
       if (!parsed || written->quoted) return written;
       const auto plain = Expression::parse(written->text);
       if (plain && *plain == *parsed) return written;
-      return scalar(parsed->to_string(), *written);
+      return made_text(parsed->to_string(), *written);
     }
     auto copy = std::make_shared<YamlNode>(*written);
     for (YamlPointer& item : copy->items) item = valued(item);
@@ -298,7 +291,7 @@ class ArchForms {
                                     name_));
         else
           set(*dimension, "fanout",
-              scalar(yaml_number(std::max(1.0, std::floor(*all / *scale))), *fanout));
+              made_text(yaml_number(std::max(1.0, std::floor(*all / *scale))), *fanout));
       }
       item = dimension;
     }
@@ -341,8 +334,8 @@ class ArchForms {
     };
     for (const std::string& action : needed) {
       if (has(action) || (node.tag == "!Compute" && !list->items.empty())) continue;
-      Node made = map_at(node);
-      set(*made, "name", scalar(action, node));
+      MadeNode made = made_map(node);
+      set(*made, "name", made_text(action, node));
       list->items.push_back(made);
     }
     for (YamlPointer& item : list->items) {
@@ -384,17 +377,17 @@ class ArchForms {
     if (!written || action.find("throughput") != nullptr) return;
     const auto seconds = variables_.number(written->text, bits_);
     set(action, "throughput",
-        scalar(!seconds        ? fmt::format("1 / ({})", written->text)
-               : *seconds == 0 ? "inf"
-                               : yaml_number(1 / *seconds),
-               *written));
+        made_text(!seconds        ? fmt::format("1 / ({})", written->text)
+                  : *seconds == 0 ? "inf"
+                                  : yaml_number(1 / *seconds),
+                  *written));
   }
 
   /// A network is a mesh where nothing else is said, and its action is a hop.
-  Node network(Node node) {
+  MadeNode network(MadeNode node) {
     set_if_absent(*node, "topology", "mesh");
     const YamlPointer written = take(*node, "actions");
-    Node hop = map_at(*node);
+    MadeNode hop = made_map(*node);
     if (written)
       for (const YamlPointer& item : written->items)
         if (const YamlNode* name = item->find("name"); name != nullptr && name->text == "hop")
@@ -415,25 +408,26 @@ class ArchForms {
   }
 
   /// A toll whose tensors go different ways is one toll for each of them.
-  std::vector<Node> by_direction(const Node& node) {
+  std::vector<MadeNode> by_direction(const MadeNode& node) {
     const YamlNode* written = node->find("direction");
     if (node->tag != "!Toll" || written == nullptr || !written->is_map()) return {node};
     const YamlNode* tensors = node->find("tensors");
     const YamlNode* keep = tensors == nullptr ? nullptr : tensors->find("keep");
-    std::vector<Node> parts;
+    std::vector<MadeNode> parts;
     for (const YamlEntry& entry : written->entries) {
       auto part = std::make_shared<YamlNode>(*node);
       const std::string suffix = parts.empty() ? "" : "_" + entry.value->text;
-      auto kept = map_at(*node);
+      auto kept = made_map(*node);
       set(*kept, "keep",
-          scalar(fmt::format("({}) & ({})", keep == nullptr ? "All" : keep->text, entry.key->text),
-                 keep == nullptr ? *node : *keep));
+          made_text(
+              fmt::format("({}) & ({})", keep == nullptr ? "All" : keep->text, entry.key->text),
+              keep == nullptr ? *node : *keep));
       set(*part, "tensors", kept);
       set(*part, "direction", entry.value);
       if (!parts.empty()) {
-        set(*part, "name", scalar(name_ + suffix, *node));
-        set(*part, "area", scalar("0", *node));
-        set(*part, "leak_power", scalar("0", *node));
+        set(*part, "name", made_text(name_ + suffix, *node));
+        set(*part, "area", made_text("0", *node));
+        set(*part, "leak_power", made_text("0", *node));
         context_.note(*entry.key, fmt::format("{} is two tolls, {} for {}: a toll here has one "
                                               "direction",
                                               name_, name_ + suffix, entry.key->text));

@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr int kDeepest = 60;
-constexpr std::size_t kLongest = 20'000;
+constexpr std::size_t kLongest = 4'000;  ///< texts of expressions
 
 std::size_t closing_parenthesis(const std::string& text, std::size_t open) {
   int depth = 0;
@@ -79,11 +79,12 @@ std::optional<Expression> ArchVariables::resolved(const std::string& text, int d
       parsed->substitute([&](const std::string& name) -> std::optional<Expression> {
         const auto value = values_.find(name);
         if (value == values_.end()) return std::nullopt;
-        const auto inner = value->second->is_scalar() && has_value
-                               ? resolved(value->second->text, depth + 1)
-                               : std::nullopt;
-        has_value &= inner.has_value();
-        return inner;
+        const auto known = known_.find(name);
+        if (known == known_.end())
+          known_[name] =
+              value->second->is_scalar() ? resolved(value->second->text, depth + 1) : std::nullopt;
+        has_value &= known_[name].has_value();
+        return known_[name];
       });
   if (!has_value || expression.to_string().size() > kLongest) return std::nullopt;
   return expression;

@@ -34,6 +34,7 @@ class ArchVariables {
   void add_fanouts(const YamlNode& nodes);
 
   std::map<std::string, const YamlNode*> values_;
+  mutable std::map<std::string, std::optional<Expression>> known_;  ///< values looked up so far
   std::map<std::string, std::string> fanouts_;  ///< of components: an expression
 };
 

@@ -260,10 +260,15 @@ class Importer {
     if (constraints != nullptr && constraints->is_scalar()) {
       const std::string key = "constraints_" + constraints->text;
       known.insert(key);
-      if (const YamlNode* chosen = find_key(mapspace, key))
-        constraints = chosen;
-      else
-        context_.error(*constraints, fmt::format("the mapspace has no '{}'", key));
+      const YamlNode* chosen = find_key(mapspace, key);
+      if (chosen == nullptr) {
+        std::vector<std::string> names;
+        for (const YamlEntry& entry : mapspace.entries) names.push_back(entry.key->text);
+        context_.error(*constraints, fmt::format("the mapspace has no '{}'", key),
+                       did_you_mean(key, names));
+        return nullptr;
+      }
+      constraints = chosen;
     }
     note_other_keys(import_, mapspace, "the mapspace", known);
     if (constraints == nullptr && find_key(mapspace, "targets") == nullptr) return nullptr;
@@ -276,7 +281,7 @@ class Importer {
     const bool has_energies = read_energies(energies);
     if (context_.has_errors()) return;
     translate_accelforge(import_, sections_, has_energies ? &energies : nullptr, result, places_);
-    report_what_does_not_load(result);
+    if (!context_.has_errors()) report_what_does_not_load(result);
   }
 
   /// AccelForge's words are Sluice's: what is wrong with them is the user's to know, at the place

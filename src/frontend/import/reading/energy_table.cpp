@@ -99,7 +99,7 @@ class EnergyReader {
         table_.add(component, action, *value, *energy);
     const YamlNode* throughput = numbers.find("throughput");
     if (throughput == nullptr) return;
-    if (throughput->text == "Infinity" || throughput->text == "inf")
+    if (throughput->text == "Infinity" || throughput->text == "inf" || throughput->text == ".inf")
       table_.add_throughput(component, action, std::numeric_limits<double>::infinity());
     else if (const auto value =
                  number(*throughput, {.what = "a throughput", .dimensions = {kPerSecond}}))

@@ -112,6 +112,7 @@ std::optional<std::int64_t> Attributes::integer(ImportContext& context,
 YamlPointer Attributes::with_attributes(ImportContext& context, const YamlNode& node,
                                         int depth) const {
   constexpr int kDeepest = 20;
+  constexpr std::size_t kLongest = 4000;
   const auto parsed = node.is_scalar() ? Expression::parse(node.text) : Expression();
   if (!parsed || parsed->names().empty() || depth > kDeepest) return nullptr;
   bool is_bound = false;
@@ -126,7 +127,7 @@ YamlPointer Attributes::with_attributes(ImportContext& context, const YamlNode& 
   if (!is_bound) return nullptr;
   auto bound = std::make_shared<YamlNode>(node);
   bound->text = expression.to_string();
-  return bound;
+  return bound->text.size() > kLongest ? nullptr : bound;
 }
 
 /// Other names of an attribute that say something else than the one that counts.

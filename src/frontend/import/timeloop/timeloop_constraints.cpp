@@ -210,6 +210,13 @@ class ConstraintsWriter {
       tiles_.push_back(map.text());
     }
     if (directive.permutation.size() < 2 || !is_storage(directive.target)) return;
+    if (innermost) {  // Timeloop's own mappings do not keep to it, either
+      context_.note(*directive.node,
+                    fmt::format("the permutation of {} is left out: nothing below keeps a tile, so "
+                                "the order of its loops changes nothing",
+                                directive.target));
+      return;
+    }
     std::vector<std::string> order;
     for (auto d = directive.permutation.rbegin(); d != directive.permutation.rend(); ++d)
       order.push_back(variable(*d));

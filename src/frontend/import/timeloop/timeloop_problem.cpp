@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "frontend/import/reading/made_nodes.h"
 #include "frontend/import/timeloop/timeloop.h"
 #include "frontend/yaml/values.h"
 #include "sluice/support/checked.h"
@@ -279,25 +280,18 @@ void read_problem(ImportContext& context, const YamlNode& node, const YamlNode* 
 void read_shape(ImportContext& context, const YamlNode& shape, Specs& specs) {
   const std::vector<std::string> dimensions =
       read_names(context.read, find_key(shape, "dimensions"), "dimensions");
-  auto instance = std::make_shared<YamlNode>();
-  instance->kind = YamlNode::Kind::kMap;
-  instance->position = shape.position;
+  const auto instance = made_node(YamlNode::Kind::kMap, shape);
   for (const std::string& dimension : dimensions) {
-    auto key = std::make_shared<YamlNode>();
-    key->kind = YamlNode::Kind::kScalar;
-    key->position = shape.position;
-    key->text = dimension;
-    auto size = std::make_shared<YamlNode>(*key);
     const auto set = context.read.options().variables.find(dimension);
     const bool is_set = set != context.read.options().variables.end();
-    size->text = is_set ? set->second : "1";
     if (is_set) context.template_variables.insert(dimension);
     if (!is_set)
       context.note(shape,
                    fmt::format("the shape gives dimension {} no size: it has 1 here", dimension),
                    fmt::format("name the file with the problem's instance, too, or --set {}=SIZE",
                                dimension));
-    instance->entries.push_back({key, size});
+    instance->entries.push_back(
+        {made_text(dimension, shape), made_text(is_set ? set->second : "1", shape)});
   }
   context.made.push_back(instance);
   read_problem(context, *instance, &shape, specs);

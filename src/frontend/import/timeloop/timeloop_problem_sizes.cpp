@@ -24,6 +24,8 @@ std::string with_sizes(std::string text, const YamlNode& instance) {
 }
 
 bool has_instance(const YamlNode& node) {
+  constexpr std::size_t kLongest = 4000;  // regular expressions recurse along their text
+  if (node.is_scalar() && node.text.size() > kLongest) return false;
   if (node.is_scalar()) return node.text.find(kInstance) != std::string::npos;
   for (const YamlPointer& item : node.items)
     if (has_instance(*item)) return true;
@@ -34,7 +36,7 @@ bool has_instance(const YamlNode& node) {
 
 YamlPointer replaced(const YamlPointer& node, const YamlNode& instance) {
   auto copy = std::make_shared<YamlNode>(*node);
-  if (node->is_scalar()) copy->text = with_sizes(node->text, instance);
+  if (node->is_scalar() && has_instance(*node)) copy->text = with_sizes(node->text, instance);
   for (YamlPointer& item : copy->items) item = replaced(item, instance);
   for (YamlEntry& entry : copy->entries) entry.value = replaced(entry.value, instance);
   return copy;

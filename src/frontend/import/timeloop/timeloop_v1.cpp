@@ -2,41 +2,27 @@
 
 #include <memory>
 
+#include "frontend/import/reading/made_nodes.h"
 #include "frontend/import/timeloop/timeloop.h"
 #include "frontend/yaml/values.h"
 
 namespace sluice::timeloop {
 namespace {
 
-YamlPointer text_node(const std::string& text, const YamlNode& place) {
-  auto node = std::make_shared<YamlNode>();
-  node->kind = YamlNode::Kind::kScalar;
-  node->text = text;
-  node->position = place.position;
-  return node;
-}
-
-std::shared_ptr<YamlNode> map_node(const YamlNode& place) {
-  auto node = std::make_shared<YamlNode>();
-  node->kind = YamlNode::Kind::kMap;
-  node->position = place.position;
-  return node;
-}
-
 /// A storage or the arithmetic as a component of version 0.3: all but its name are attributes.
 YamlPointer component(const YamlNode& written, const std::string& type, const char* usual_name) {
-  auto attributes = map_node(written);
-  YamlPointer name = text_node(usual_name, written);
+  auto attributes = made_node(YamlNode::Kind::kMap, written);
+  YamlPointer name = made_text(usual_name, written);
   for (const YamlEntry& entry : written.entries) {
     if (entry.key->text == "name")
       name = entry.value;
     else if (entry.key->text != "technology" || entry.value->text != "DRAM")
       attributes->entries.push_back(entry);
   }
-  auto node = map_node(written);
-  node->entries = {{text_node("name", written), name},
-                   {text_node("class", written), text_node(type, written)},
-                   {text_node("attributes", written), attributes}};
+  auto node = made_node(YamlNode::Kind::kMap, written);
+  node->entries = {{made_text("name", written), name},
+                   {made_text("class", written), made_text(type, written)},
+                   {made_text("attributes", written), attributes}};
   return node;
 }
 
@@ -62,8 +48,8 @@ void read_arch_v1(ImportContext& context, const YamlNode& node, Specs& specs) {
     local->items.push_back(component(**item, is_dram ? "DRAM" : "storage", "storage"));
   }
   local->items.push_back(component(*arithmetic, "compute", "Arithmetic"));
-  auto tree = map_node(node);
-  tree->entries = {{text_node("local", node), local}};
+  auto tree = made_node(YamlNode::Kind::kMap, node);
+  tree->entries = {{made_text("local", node), local}};
   context.made.push_back(tree);
   read_arch_v3(context, *tree, specs);
 }

@@ -126,11 +126,17 @@ class TreeReader {
   void add(const YamlNode& component, const Surroundings& around) {
     const YamlNode* name = find_key(component, "name");
     const YamlNode* type = find_key(component, "class");
+    if (type == nullptr) type = find_key(component, "subclass");
     if (name == nullptr || type == nullptr) {
       context_.read.error(component, fmt::format("a component needs the key '{}'",
                                                  name == nullptr ? "name" : "class"));
       return;
     }
+    if (const YamlNode* enabled = find_key(component, "enabled"))
+      if (read_bool(context_.read, enabled, "enabled") == false) {
+        context_.note(*enabled, fmt::format("{} is not enabled and left out", name->text));
+        return;
+      }
     const ArrayName array = array_name(*name);
     Level level;
     level.name = array.name;
@@ -155,7 +161,8 @@ class TreeReader {
                                               "intmac", "fpmac", "compute"}));
       return;
     }
-    note_other_keys(context_, component, level.name, {"name", "class", "attributes"});
+    note_other_keys(context_, component, level.name,
+                    {"name", "class", "subclass", "attributes", "enabled", "required_actions"});
     for (const YamlNode* attributes : around.attributes) level.attributes.add(attributes);
     level.attributes.add(find_key(component, "attributes"));
     if (level.kind == Level::Kind::kStorage) {

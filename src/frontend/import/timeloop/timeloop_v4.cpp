@@ -101,6 +101,7 @@ class NodeReader {
 
   void component(const YamlNode& node, const std::string& name, const YamlNode* attributes) {
     const YamlNode* type = find_key(node, "class");
+    if (type == nullptr) type = find_key(node, "subclass");
     if (type == nullptr) {
       context_.read.error(node, fmt::format("{} needs the key 'class'", name));
       return;
