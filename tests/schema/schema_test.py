@@ -1,5 +1,5 @@
-"""`sluice schema` against the files there are: every spec of the library, the recipes and the golden examples is valid, every
-golden result too; specs with a mistake of structure (tests/errors) are not.
+"""`sluice schema` against the files there are: every spec of the library, of the golden examples and every fifth of the golden
+data is valid, every golden result too; specs with a mistake of structure (tests/errors) are not.
 
 schema_test.py SLUICE
 """
@@ -25,7 +25,7 @@ STRUCTURE = re.compile(r"has no key '|needs the key '|must be a map, not|must be
 NOT_SEEN = re.compile(r"an action needs the key|an architecture needs the key|a workload needs the key|a reducing !Collective|the attribute|(a class|a component class|an attribute|a table|component_attributes)( of a class)? (has no key|needs the key)|directive|a plan has|the same key|\b(an action of a class|values)\b")
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """Tags as the key `node`, as in documents."""
 
 
@@ -76,7 +76,7 @@ failures = []
 n_valid = n_refused = n_results = 0
 
 specs = (glob.glob(f"{repository}/library/**/*.yaml", recursive=True) + glob.glob(f"{repository}/tests/golden/examples/*.yaml")
-         + glob.glob(f"{repository}/tests/package/*.yaml") + glob.glob(f"{repository}/../shared/golden/specs/**/*.yaml", recursive=True))
+         + glob.glob(f"{repository}/tests/package/*.yaml") + [path for path in sorted(glob.glob(f"{repository}/../shared/golden/*/*/*.yaml")) if "/timeloop/" not in path][::5])
 for path in sorted(specs):
     for document in documents(path):
         if not any(section in document for section in SECTIONS):
@@ -85,6 +85,14 @@ for path in sorted(specs):
         error = mistake(validators, document)
         if error:
             failures.append(f"{os.path.relpath(path, repository)}: {error}")
+
+# A key that no example of src/frontend/load/spec_examples.h has is known by name only.
+for section in SECTIONS:
+    definitions = {"the file": validators[section].schema, **validators[section].schema["$defs"]}
+    for name, definition in definitions.items():
+        for key, value in definition.get("properties", {}).items():
+            if value == {} and key != "if" and name != "component_attributes":
+                failures.append(f"{section}: nothing is known of the values of '{key}' in {name}: add it to spec_examples.h")
 
 for path in sorted(glob.glob(f"{repository}/tests/golden/*.json") + glob.glob(f"{repository}/tests/golden/**/result.json", recursive=True)):
     document = json.load(open(path))

@@ -90,13 +90,13 @@ arch:
 constraints:
   storage: [{name: first, einsum: A, memory: Outer, keep: [X], forbid: A}]
   tiles:
-  - {einsum: A, memory: Inner, rank_variable: m, tensors: [X], minimum: 1, maximum: 4}
+  - {name: second, einsum: A, memory: Inner, rank_variable: m, tensors: [X], minimum: 1, maximum: 4}
   - {memory: Inner, rank_variable: m, tile_shape: TILE}
-  spatial: [{einsum: A, component: Core, dimension: x, rank_variables: [m]}, {component: Core, dimension: y, rank_variables: k}]
-  fusion: [{tensor: A, fused: true, memory: Inner}]
-  loop_orders: [{einsum: A, memory: Inner, order: [m, k]}]
-  schedules: [{einsums: [A, Product], kind: sequential}]
-  collectives: [{tensor: A, types: [broadcast], over: [x], algorithms: [auto]}]
+  spatial: [{name: third, einsum: A, component: Core, dimension: x, rank_variables: [m]}, {component: Core, dimension: y, rank_variables: k}]
+  fusion: [{name: fourth, tensor: A, fused: true, memory: Inner}]
+  loop_orders: [{name: fifth, einsum: A, memory: Inner, order: [m, k]}]
+  schedules: [{name: sixth, einsums: [A, Product], kind: sequential}]
+  collectives: [{name: seventh, tensor: A, types: [broadcast], over: [x], algorithms: [auto]}]
 mapper: {max_fused_loops: 1}
 )yaml",
     R"yaml(
@@ -143,7 +143,7 @@ mapping:
     - !Compute {einsum: Z, component: MAC}
 )yaml",
     R"yaml(
-renames: {einsums: [{name: default, tensor_accesses: [{name: input, source: Inputs}]}]}
+renames: {einsums: [{name: default, tensor_accesses: [{name: input, source: Inputs, expected_count: 1}]}]}
 workload: {rank_sizes: {M: 4, K: 4}, bits_per_value: {All: 8}, einsums: ["Y[m] = X[m,k]", "Z[m] = Y[m]"]}
 arch:
   nodes:

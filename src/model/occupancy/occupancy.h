@@ -27,9 +27,9 @@ struct HeldPart {
 struct HeldStep {
   int begin = 0, end = 0;
   const FlatCollective* collective = nullptr;
-  ComponentId memory;
+  ComponentId memory = {};
   double bits = 0;  ///< all that it holds then
-  std::span<const HeldPart> parts;
+  std::span<const HeldPart> parts = {};
   /// What is there during the whole run; it is told once, before all steps, and in no part of them.
   bool is_whole_run = false;
 };

@@ -22,9 +22,10 @@ using Keys = std::vector<std::string>;
 
 TEST(ResultDocument, HasTheKeysOfItsSchema) {
   const Json document = to_document(small_result());
-  EXPECT_EQ(keys_of(document), (Keys{"schema", "sluice", "command", "status", "workload", "arch",
-                                     "mapper", "objective", "latency_policy", "seed", "options",
-                                     "guarantee", "mappings", "sources", "search", "diagnostics"}));
+  EXPECT_EQ(keys_of(document),
+            (Keys{"schema", "sluice", "command", "status", "workload", "arch", "mapper",
+                  "objective", "latency_policy", "seed", "options", "guarantee", "mappings",
+                  "machine", "sources", "search", "diagnostics"}));
   EXPECT_EQ(document["schema"], "sluice.result/1");
   EXPECT_EQ(keys_of(document["guarantee"]),
             (Keys{"kind", "space", "leaves_out", "orders_explored", "orders_wanted", "epsilon",
@@ -35,8 +36,9 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
   EXPECT_EQ(keys_of(document["mappings"][0]),
             (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",
                   "leak_energy_j", "efficiency", "energy", "latency", "collectives",
-                  "collective_latency", "occupancy", "bounds", "fusion_groups",
-                  "unpriced_merge_values", "padding_values", "mapping"}));
+                   "collective_latency", "occupancy", "bounds", "fusion_groups",
+                   "unpriced_merge_values", "padding_values", "node_sizes", "occupancy_over_time",
+                   "mapping"}));
 }
 
 TEST(ResultDocument, SaysHowFarAGapIs) {

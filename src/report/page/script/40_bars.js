@@ -8,9 +8,9 @@ const everything = {
 };
 
 class DrillBars {
-  /** `rows(path)`: those to add up below a path of names; `value`: of a row; `format`: of a sum. */
-  constructor({id, rows, value, format, orders, colours, total, open}) {
-    Object.assign(this, {id, rows, value, format, orders, colours, total, open});
+  /** `rows(path)`: those to add up below a path of names; `value`: of a row; `format`: of a sum; `unknown`: what to say where the total is. */
+  constructor({id, rows, value, format, orders, colours, total, unknown}) {
+    Object.assign(this, {id, rows, value, format, orders, colours, total, unknown});
     this.order = orders[0];
     this.path = [];
     this.crumbs = el("nav.crumbs", {"aria-label": "Opened bars"});
@@ -33,7 +33,7 @@ class DrillBars {
     this.list.replaceChildren();
     const isLast = level + 1 >= this.order.length;
     lengthyList(this.list, groups, (group) => el("li", this.bar(group, groups[0].value, total, isLast)), 10);
-    if (!groups.length) this.list.append(el("li.empty", "Nothing here costs anything."));
+    if (!groups.length) this.list.append(el("li.empty", this.total === null ? this.unknown : "Nothing here costs anything."));
   }
 
   showCrumbs(total) {
@@ -42,7 +42,7 @@ class DrillBars {
       i > 0 && el("span.separator", {"aria-hidden": "true"}, "›"),
       i + 1 < names.length ? el("button", {type: "button", onclick: () => { this.show(this.path.slice(0, i)); this.focusFirst(); }}, name)
         : el("span.here", i > 0 ? name : `By ${everything[this.order[0]].title}`),
-    ]).filter(Boolean), el("span.sum", this.format(total)));
+    ]).filter(Boolean), el("span.sum", this.total === null && !this.path.length ? "not known" : this.format(total)));
   }
 
   bar(group, largest, total, isLast) {
@@ -79,6 +79,7 @@ function moved(rows) {
 function energyBars(account, colours) {
   return new DrillBars({
     id: "energy", colours, value: (row) => row.energy_j, format: energy, total: account.mapping.energy_j,
+    unknown: "Some energies are not known: the architecture gives none for them.",
     orders: [["component", "einsum", "tensor", "action"], ["einsum", "component", "tensor", "action"], ["tensor", "component", "einsum", "action"]],
     rows: (path) => account.energyRows.filter((row) => path.every(([kind, name]) => everything[kind].key(row) === name)),
   });
@@ -89,6 +90,7 @@ function latencyBars(account, colours) {
   const matches = (path) => (row) => path.every(([kind, name]) => everything[kind].key(row) === name);
   return new DrillBars({
     id: "latency", colours, value: (row) => row.latency_s, format: seconds, total: account.mapping.latency_s,
+    unknown: "Some times are not known: the architecture gives none for them.",
     orders: [["component", "einsum", "tensor"], ["einsum", "component", "tensor"]],
     rows: (path, next) => {
       const known = path.filter(([kind]) => kind !== "tensor");

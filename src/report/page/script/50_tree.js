@@ -78,7 +78,10 @@ class LoopTree {
       if (node.nodes) this.addBranches(below, children);
       if (node.node !== "Compute" && node.node !== "Collective") { item.append(below); place = below; }
     }
-    for (const group of list.querySelectorAll("ul")) if (!group.childElementCount) { group.parentElement.removeAttribute("aria-expanded"); group.remove(); }
+    if (place !== list && !place.childElementCount) {  // nothing stands below the last line
+      place.parentElement.removeAttribute("aria-expanded");
+      place.remove();
+    }
   }
 
   /** Branches of a split; where there are many, each is drawn when it is opened. */
