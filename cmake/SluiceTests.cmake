@@ -8,6 +8,7 @@
 #                         → sluice_fuzz_triples  the model against the executor, without end
 #   tests/house/          → house              arrows of modules and rooms, sizes, machine paths
 #   tests/reference/      → reference          the library's workloads against NumPy
+#   tests/onnx/           → onnx               ONNX graphs against ONNX's own evaluator
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
 # A folder's main.cpp, where it has one, replaces gtest's own.
@@ -119,6 +120,10 @@ function(sluice_add_tests)
   # The library's cascades against NumPy; skipped where there is none.
   add_test(NAME reference COMMAND "${PROJECT_SOURCE_DIR}/tests/reference/run.sh" "$<TARGET_FILE:sluice>")
   set_tests_properties(reference PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  # ONNX graphs: small ones against ONNX's own evaluator, real ones (beside the clone) against a plain count.
+  add_test(NAME onnx COMMAND "${PROJECT_SOURCE_DIR}/tests/onnx/run.sh" "$<TARGET_FILE:sluice>"
+                             "${PROJECT_SOURCE_DIR}/../shared/onnx")
+  set_tests_properties(onnx PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   # repro/ffm: does it run from one end to the other?
   add_test(NAME repro_ffm COMMAND "${PROJECT_SOURCE_DIR}/repro/ffm/run" --quick --sluice "$<TARGET_FILE:sluice>"
                                   --architecture edge_33tops --output "${PROJECT_BINARY_DIR}/repro_ffm")

@@ -218,10 +218,10 @@ def layouts():
 
 def quantised():
     uint8, int8 = np.uint8, np.int8
-    g = Graph("quantise")
+    g = Graph("quantise", opset=19)
     y = g.node("QuantizeLinear", g.input(3, 4), g.constant(np.float32(0.05)), g.constant(uint8(128)))
     yield g.model(g.node("DequantizeLinear", y, g.constant(np.float32(0.05)), g.constant(uint8(128))))
-    g = Graph("qlinear_conv")
+    g = Graph("qlinear_conv", opset=19)
     s, z = g.constant(np.float32(0.02)), g.constant(uint8(120))
     x = g.node("QuantizeLinear", g.input(1, 3, 5, 5), s, z)
     w = g.constant(g.random.integers(-100, 100, (4, 3, 3, 3)).astype(int8))
@@ -229,7 +229,7 @@ def quantised():
                g.constant(np.float32(0.07)), g.constant(uint8(90)), g.constant(np.arange(4, dtype=np.int32) * 500),
                pads=[1, 1, 1, 1])
     yield g.model(g.node("DequantizeLinear", y, g.constant(np.float32(0.07)), g.constant(uint8(90))))
-    g = Graph("matmul_integer")
+    g = Graph("matmul_integer", opset=19)
     a = g.node("QuantizeLinear", g.input(3, 4), s := g.constant(np.float32(0.02)), z := g.constant(uint8(100)))
     b = g.constant(g.random.integers(0, 255, (4, 5)).astype(uint8))
     y = g.node("MatMulInteger", a, b, z, g.constant(uint8(7)))

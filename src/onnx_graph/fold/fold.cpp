@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "sluice/support/checked.h"
 
@@ -339,7 +340,8 @@ class Folder {
       for (const std::int64_t a : found->ints) order.push_back(axis(a, rank));
     else
       for (std::size_t d = rank; d-- > 0;) order.push_back(d);
-    if (order.size() != rank) throw NotKnown{};
+    if (order.size() != rank || std::set<std::size_t>(order.begin(), order.end()).size() != rank)
+      throw NotKnown{};
     std::vector<std::size_t> strides(rank, 1);
     for (std::size_t d = rank; d-- > 1;)
       strides[d - 1] = strides[d] * static_cast<std::size_t>(data.shape[d]);

@@ -217,6 +217,9 @@ View NodeContext::reshape(const View& view, const Shape& shape, ElementType type
 
 View NodeContext::slice(const View& view, std::size_t dimension, std::int64_t start,
                         std::int64_t step, std::int64_t count, ElementType type) {
+  const bool fits = dimension < view.dimensions.size() && count >= 1 && start >= 0 &&
+                    start < size_of(view.dimensions[dimension]);
+  if (!fits) fail("a slice lies outside of its input");
   if (const auto result = sliced(view, dimension, start, step, count)) return *result;
   return *sliced(copied(view, type, output_name() + "_copied"), dimension, start, step, count);
 }

@@ -35,9 +35,9 @@ View NodeContext::view(std::size_t input) {
 
 View NodeContext::view(const std::string& name) {
   Value& value = lowering_.values.at(name);
-  if (!value.view) {
-    value.view = table(name, *value.constant, value.sources);
-  }
+  for (const std::int64_t size : value.shape)
+    if (size < 1) fail(fmt::format("its input '{}' has no values", name));
+  if (!value.view) value.view = table(name, *value.constant, value.sources);
   if (value.constant)
     lowering_.used_constants.insert(value.sources.begin(), value.sources.end());
   return *value.view;

@@ -146,7 +146,10 @@ void rotary_embedding(NodeContext& context) {
   const Shape cache = context.in(cos_at).shape;
   const std::int64_t heads = context.integer("num_heads", 0);
   std::int64_t rotated = context.integer("rotary_embedding_dim", 0);
+  if (cache.empty() || cache.back() < 1 || cache.back() > 1 << 20)
+    context.fail("its caches do not fit its input");
   if (rotated == 0) rotated = 2 * cache.back();
+  if (rotated < 2) context.fail("it rotates nothing");
   View x = context.view(0);
   if (input.shape.size() == 3)
     x = with_heads(context, x, heads > 0 ? heads : input.shape[2] / rotated, type);

@@ -24,6 +24,8 @@ Axes joined(const Axes& a, const Axes& b) {
 
 void check_weights(const NodeContext& context, const Shape& input, const Shape& weight,
                    std::int64_t groups, bool is_transposed) {
+  if (input.size() < 3)
+    context.fail(fmt::format("its input [{}] has no plane", fmt::join(input, ", ")));
   if (groups < 1) context.fail(fmt::format("its attribute group is {}", groups));
   if (weight.size() != input.size())
     context.fail(fmt::format("weights [{}] do not fit an input [{}]", fmt::join(weight, ", "),

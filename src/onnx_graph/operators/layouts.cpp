@@ -130,7 +130,10 @@ void transpose(NodeContext& context) {
 void expand(NodeContext& context) {
   const Value input = context.in(0);
   View view = context.view(0);
-  const Shape shape = broadcast(context, {input.shape, context.integers(1)});
+  const std::vector<std::int64_t> wanted = context.integers(1);
+  for (const std::int64_t size : wanted)
+    if (size < 1) context.fail("its shape has a dimension without values");
+  const Shape shape = broadcast(context, {input.shape, wanted});
   while (view.dimensions.size() < shape.size())
     view.dimensions.insert(view.dimensions.begin(), Digits{});
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -204,6 +207,7 @@ void split(NodeContext& context) {
   const std::size_t axis = context.axis(context.integer("axis", 0), input.shape.size());
   const std::int64_t size = input.shape[axis];
   const std::size_t n = context.node().outputs.size();
+  if (n == 0) context.fail("it has no outputs");
   auto parts = context.attribute_or_input("split", 1).value_or(std::vector<std::int64_t>());
   if (parts.empty()) {
     const std::int64_t each = (size + static_cast<std::int64_t>(n) - 1) / static_cast<std::int64_t>(n);

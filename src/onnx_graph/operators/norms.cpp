@@ -171,6 +171,7 @@ void batch_normalization(NodeContext& context) {
   const std::size_t rank = input.shape.size();
   const double epsilon = context.real("epsilon", 1e-5F);
   const std::string name = context.output_name();
+  if (rank < 2) context.fail("its input has no channels");
   if (context.integer("training_mode", 0) != 0)
     context.approximate("statistics of the batch are not taken, but read as at inference");
   std::set<std::string> sources;

@@ -147,7 +147,8 @@ void average_pool(NodeContext& context) {
   const Value input = context.in(0);
   const std::vector<Window> windows = read_windows(context, input.shape, {});
   for (const Window& window : windows)
-    if (window.output > 1 << 20) context.fail("its plane is too large");
+    if (window.output > 1 << 20 || window.size > 1 << 20 || window.output * window.size > 1 << 26)
+      context.fail("its plane is too large");
   const bool counts_padding = context.integer("count_include_pad", 0) != 0;
   context.set(0, averaged(context, context.view(0), windows, counts_padding, input.type),
               input.type, input.is_nonnegative);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 #include "onnx_graph/operators/operators.h"
@@ -28,7 +29,9 @@ View contract(NodeContext& context, std::vector<View> views,
   const auto name_axes = [&](char letter) {
     const auto found = users.find(letter);
     if (found == users.end() || axes.count(letter) > 0) return;
-    const std::string word(1, static_cast<char>(std::toupper(letter)));
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(letter)) != 0;  // else of `...`
+    const std::string word(
+        1, is_letter ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : 'B');
     axes[letter] = context.axes_for(views[found->second[0].first], found->second[0].second, word, used);
   };
   for (const char letter : output) name_axes(letter);

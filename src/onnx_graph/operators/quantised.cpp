@@ -153,11 +153,13 @@ View centred(NodeContext& context, std::size_t input, std::size_t zero_input, st
   const View view = context.view(input);
   const Parameter zero = parameter(context, zero_input, 0, value.shape.size(), dimension);
   if (zero.value && *zero.value == 0) return view;
-  if (value.constant && !zero.view) {  // weights are centred before the run
+  if (value.constant) {  // weights are centred before the run
     Constant table = *value.constant;
-    const auto offset = static_cast<std::int64_t>(*zero.value);
-    if (table.integers)
-      for (std::int64_t& number : *table.integers) number -= offset;
+    if (!zero.value)
+      table.integers.reset();
+    else if (table.integers)
+      for (std::int64_t& number : *table.integers)
+        number -= static_cast<std::int64_t>(*zero.value);
     return context.table(name, std::move(table), value.sources);
   }
   Reads reads({view});

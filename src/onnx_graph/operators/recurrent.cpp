@@ -52,7 +52,10 @@ template <int Gates>
 void recurrent(NodeContext& context) {
   const Value input = context.in(0);
   const Shape r = context.in(2).shape;
-  if (input.shape.size() != 3 || r.size() != 3 || r[1] != Gates * r[2])
+  const bool has_biases = context.has(3);
+  if (input.shape.size() != 3 || r.size() != 3 || r[2] > 1 << 28 || r[1] != Gates * r[2] ||
+      context.in(1).shape != Shape{r[0], r[1], input.shape[2]} ||
+      (has_biases && context.in(3).shape != Shape{r[0], 2 * r[1]}))
     context.fail("its weights do not fit its input");
   context.approximate("steps do not wait for each other; products and functions are counted exactly");
   View x = context.view(0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <stdexcept>
 
 #include "onnx_graph/fold/fold.h"
 #include "onnx_graph/model/schema_shapes.h"
@@ -171,6 +172,11 @@ class GraphWalk {
     } catch (const NodeMistake& found) {
       mistake(fmt::format("{}: {}", description(node), found.message), found.hint);
       break_outputs(node);
+    } catch (const std::out_of_range&) {
+      mistake(fmt::format("{}: an input has fewer numbers or dimensions than it needs",
+                          description(node)),
+              "");
+      break_outputs(node);
     } catch (const OverflowError&) {
       mistake(fmt::format("{}: it has more values than can be counted", description(node)),
               "is a dimension of the graph much too large?");
@@ -195,6 +201,8 @@ class GraphWalk {
     if (found == lowering_.values.end())
       throw NodeMistake{fmt::format("its output '{}' has no rule", output),
                         "docs/onnx.md lists what each operator becomes"};
+    if (found->second.shape.size() > 32)
+      throw NodeMistake{fmt::format("its output '{}' has more than 32 dimensions", output), ""};
     for (const std::int64_t size : found->second.shape)
       if (size < 1) throw NodeMistake{fmt::format("its output '{}' has no values", output), ""};
     volume(found->second.shape);

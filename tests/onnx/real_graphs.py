@@ -1,6 +1,6 @@
 """Multiply-adds and parameters of a model by shape inference of the `onnx` package alone.
 
-Usage: counts.py SLUICE MODEL.onnx...: what `sluice import --json` counts must be the same.
+Usage: real_graphs.py SLUICE MODEL.onnx...: what `sluice import --json` counts must be the same.
 """
 
 import json
