@@ -133,8 +133,6 @@ def norms():
     for axis in [-1, 1]:
         g = Graph(f"softmax_{axis % 3}", opset=13)
         yield g.model(g.node("Softmax", g.input(2, 3, 4), axis=axis))
-    g = Graph("softmax_old", opset=11)
-    yield g.model(g.node("Softmax", g.input(2, 3, 4), axis=1))
     g = Graph("log_softmax", opset=13)
     yield g.model(g.node("LogSoftmax", g.input(2, 5), axis=-1))
     g = Graph("layer_norm")
@@ -145,7 +143,7 @@ def norms():
     yield g.model(g.node("BatchNormalization", g.input(2, 3, 4, 4), g.weight(3), g.weight(3), g.weight(3),
                          g.positive(3)))
     g = Graph("lrn")
-    yield g.model(g.node("LRN", g.input(1, 6, 3, 3), size=3, alpha=0.01, beta=0.75, bias=1.0))
+    yield g.model(g.node("LRN", g.input(4, 4, 3, 3), size=3, alpha=0.01, beta=0.75, bias=1.0))
     g = Graph("rms_norm_of_parts")
     x = g.input(2, 3, 8)
     mean = g.node("ReduceMean", g.node("Pow", x, g.constant(np.float32(2))), axes=[-1], keepdims=1)
@@ -193,6 +191,8 @@ def layouts():
     yield g.model(g.node("Neg", g.node("Slice", g.input(3, 9), g.shape(1), g.shape(9), g.shape(1), g.shape(3))))
     g = Graph("pad")
     yield g.model(g.node("Exp", g.node("Pad", g.input(2, 3), g.shape(1, 0, 0, 2), g.constant(np.float32(0.5)))))
+    g = Graph("pad_on_both_sides")
+    yield g.model(g.node("Exp", g.node("Pad", g.input(2, 3), g.shape(1, 2, 1, 1))))
     g = Graph("shuffled_channels")
     x = g.node("Conv", g.input(1, 4, 3, 3), g.weight(6, 2, 1, 1), group=2)
     x = g.node("Transpose", g.node("Reshape", x, g.shape(1, 2, 3, 3, 3)), perm=[0, 2, 1, 3, 4])

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {

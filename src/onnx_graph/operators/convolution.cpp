@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/windows.h"
 

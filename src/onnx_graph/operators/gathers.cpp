@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {

@@ -73,7 +73,7 @@ class Join {
   bool may_merge(std::size_t tensor, std::size_t last_maker) const {
     const CascadeTensor& part = cascade_.tensors[tensor];
     if (part.kind != TensorKind::kMade || part.initial) return false;
-    for (std::size_t e = 0; e < last_maker; ++e)
+    for (std::size_t e = 0; e <= last_maker; ++e)
       for (const CascadeAccess& access : cascade_.einsums[e].inputs)
         if (access.tensor == tensor) return false;
     return true;

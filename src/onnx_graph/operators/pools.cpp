@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/windows.h"
 

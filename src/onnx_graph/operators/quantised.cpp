@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "onnx_graph/operators/convolution.h"
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/products.h"
 
@@ -150,20 +150,19 @@ void dynamic_quantize_linear(NodeContext& context) {
 View centred(NodeContext& context, std::size_t input, std::size_t zero_input, std::size_t dimension,
              const std::string& name) {
   const Value value = context.in(input);
-  const View view = context.view(input);
-  const Parameter zero = parameter(context, zero_input, 0, value.shape.size(), dimension);
-  if (zero.value && *zero.value == 0) return view;
+  const auto known = context.has(zero_input) ? context.scalar(zero_input) : std::optional(0.0);
+  if (known == 0.0) return context.view(input);
   if (value.constant) {  // weights are centred before the run
     Constant table = *value.constant;
-    if (!zero.value)
+    if (!known)
       table.integers.reset();
     else if (table.integers)
-      for (std::int64_t& number : *table.integers)
-        number -= static_cast<std::int64_t>(*zero.value);
+      for (std::int64_t& number : *table.integers) number -= static_cast<std::int64_t>(*known);
     return context.table(name, std::move(table), value.sources);
   }
-  Reads reads({view});
-  const std::size_t z = reads.add(zero);
+  Reads reads({context.view(input)});
+  const std::size_t z =
+      reads.add(parameter(context, zero_input, 0, value.shape.size(), dimension));
   return context.pointwise(reads.views(), name, value.type, [&](const auto& x) {
     return x[0] - reads.get(x, z, 1);
   });

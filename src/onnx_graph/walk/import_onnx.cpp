@@ -43,6 +43,9 @@ std::set<std::size_t> asked_for(const Model& model, const Lowering& lowering) {
 
 std::vector<OnnxTensor> tensors_of(const Model& model, const Lowering& lowering) {
   std::vector<OnnxTensor> result;
+  std::set<std::size_t> read_tensors;
+  for (const CascadeEinsum& einsum : lowering.cascade.einsums)
+    for (const CascadeAccess& access : einsum.inputs) read_tensors.insert(access.tensor);
   const auto add = [&](const std::string& name) {
     const auto found = lowering.values.find(name);
     if (found == lowering.values.end() || !found->second.view) return;
@@ -56,6 +59,7 @@ std::vector<OnnxTensor> tensors_of(const Model& model, const Lowering& lowering)
   for (const ValueInfo& input : model.graph.inputs)
     if (model.graph.constants.count(input.name) == 0) add(input.name);
   for (const auto& [id, name] : lowering.constant_names) {
+    if (read_tensors.count(id) == 0) continue;
     OnnxTensor tensor;
     tensor.name = name;
     tensor.tensor = lowering.cascade.tensors[id].name;
