@@ -22,8 +22,8 @@ namespace {
 
 bool has_ending_of_specs(const fs::path& file) {
   const std::string extension = file.extension().string();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json" || extension == ".csv" ||
-         extension == ".onnx";
+  return extension == ".yaml" || extension == ".yml" || extension == ".json" ||
+         extension == ".csv" || extension == ".onnx";
 }
 
 bool looks_like_file(const std::string& name) {

@@ -89,8 +89,7 @@ class WorkloadText {
     if (names.size() <= 1) return fmt::format("  bits_per_value: {{All: {}}}\n", usual);
     std::string text = "  bits_per_value:\n";
     for (const auto& [width, tensors] : names)
-      if (width != usual)
-        text += fmt::format("    \"{}\": {}\n", fmt::join(tensors, " | "), width);
+      if (width != usual) text += fmt::format("    \"{}\": {}\n", fmt::join(tensors, " | "), width);
     return text + fmt::format("    Other: {}\n", usual);
   }
 
@@ -122,7 +121,8 @@ class WorkloadText {
     for (std::size_t r = 0; r < access.indices.size(); ++r) {
       const Index& index = access.indices[r];
       const bool is_own = index.is_plain() && index.terms[0].variable == tensor.ranks[r];
-      texts.push_back((is_own ? "" : cascade_.axes[tensor.ranks[r]].name + ":") + index_text(index));
+      texts.push_back((is_own ? "" : cascade_.axes[tensor.ranks[r]].name + ":") +
+                      index_text(index));
     }
     return fmt::format("{}[{}]", tensor.name, fmt::join(texts, ","));
   }
