@@ -236,6 +236,31 @@ def quantised():
     yield g.model(g.node("Mul", g.node("Cast", y, to=FLOAT), g.constant(np.float32(0.01))))
 
 
+def newer():
+    """Operators of opsets that Debian's library does not know."""
+    g = Graph("attention_4d", opset=23)
+    yield g.model(g.node("Attention", g.input(1, 4, 5, 8), g.input(1, 2, 6, 8), g.input(1, 2, 6, 8)))
+    g = Graph("attention_3d", opset=23)
+    y = g.node("Attention", g.input(2, 5, 12), g.input(2, 6, 12), g.input(2, 6, 12), g.input(5, 6),
+               q_num_heads=3, kv_num_heads=3)
+    yield g.model(g.node("MatMul", y, g.weight(12, 4)))
+    g = Graph("rotary_embedding", opset=23)
+    yield g.model(g.node("RotaryEmbedding", g.input(2, 3, 4, 8), g.weight(2, 4, 4), g.weight(2, 4, 4)))
+    g = Graph("rotary_embedding_interleaved", opset=23)
+    yield g.model(g.node("RotaryEmbedding", g.input(1, 3, 4, 8), g.weight(1, 4, 4), g.weight(1, 4, 4), interleaved=1))
+    g = Graph("rms_norm", opset=23)
+    yield g.model(g.node("RMSNormalization", g.input(2, 3, 8), g.weight(8)))
+    g = Graph("group_norm", opset=21)
+    yield g.model(g.node("GroupNormalization", g.input(2, 6, 3, 3), g.weight(6), g.weight(6), num_groups=3))
+    for approximate in ("none", "tanh"):
+        g = Graph(f"gelu_{approximate}", opset=20)
+        yield g.model(g.node("Gelu", g.input(3, 4), approximate=approximate))
+    g = Graph("swish", opset=24)
+    yield g.model(g.node("Swish", g.input(3, 4)))
+    g = Graph("reduce_with_axes_as_input", opset=18)
+    yield g.model(g.node("ReduceMax", g.input(2, 3, 4), g.shape(1), keepdims=0))
+
+
 def all_models():
-    for family in (convolutions, pools, products, elementwise, norms, layouts, quantised):
+    for family in (convolutions, pools, products, elementwise, norms, layouts, quantised, newer):
         yield from family()
