@@ -89,7 +89,7 @@ def main():
         model, constants = filled(model)
         shapes = shapes_of(model, constants)
         for node in model.graph.node:  # a shape whose number is in a file that is not there
-            if node.op_type == "Gemm" and not shapes.get(node.output[0]):
+            if node.op_type == "Gemm" and not shapes.get(node.input[0]):
                 weight = shapes[node.input[1]]
                 transposed = any(a.name == "transB" and a.i for a in node.attribute)
                 shapes[node.output[0]] = [1, weight[0 if transposed else 1]]
