@@ -12,6 +12,7 @@
 #   tests/docs/           → tutorials          the commands of docs/tutorials
 #   tests/browser/        → browser            pages of `sluice report` in headless Chromium
 #   tests/python/         → python         the Python package: pytest
+#   tests/onnx/           → onnx               ONNX graphs against ONNX's own evaluator
 #   tests/package/        → package            an outside project that uses the installed package
 #   bench/                → bench_<file>       one google-benchmark program a file
 # A folder's main.cpp, where it has one, replaces gtest's own.
@@ -135,6 +136,10 @@ function(sluice_add_tests)
   # The Python package; skipped where it was not built.
   add_test(NAME python COMMAND "${PROJECT_SOURCE_DIR}/tests/python/run.sh" "${PROJECT_BINARY_DIR}")
   set_tests_properties(python PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  # ONNX graphs: small ones against ONNX's own evaluator, real ones (beside the clone) against a plain count.
+  add_test(NAME onnx COMMAND "${PROJECT_SOURCE_DIR}/tests/onnx/run.sh" "$<TARGET_FILE:sluice>"
+                             "${PROJECT_SOURCE_DIR}/../shared/onnx")
+  set_tests_properties(onnx PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   # repro/ffm: does it run from one end to the other?
   add_test(NAME repro_ffm COMMAND "${PROJECT_SOURCE_DIR}/repro/ffm/run" --quick --sluice "$<TARGET_FILE:sluice>"
                                   --architecture edge_33tops --output "${PROJECT_BINARY_DIR}/repro_ffm")

@@ -475,12 +475,13 @@ class CommandLine {
   }
 
   void add_import() {
-    CLI::App& command =
-        *app_.add_subcommand("import", "Turn specs of Timeloop or AccelForge, or an ONNX model, into Sluice's");
+    CLI::App& command = *app_.add_subcommand(
+        "import", "Turn specs of Timeloop or AccelForge, or an ONNX model, into Sluice's");
     command
-        .add_option("FILE", parsed_.specs.names,
-                    "The files of one job together: architecture, problem, mapping, constraints; or "
-                    "one ONNX model")
+        .add_option(
+            "FILE", parsed_.specs.names,
+            "The files of one job together: architecture, problem, mapping, constraints; or "
+            "one ONNX model")
         ->required()
         ->option_text(" ");
     command

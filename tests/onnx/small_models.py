@@ -133,8 +133,6 @@ def norms():
     for axis in [-1, 1]:
         g = Graph(f"softmax_{axis % 3}", opset=13)
         yield g.model(g.node("Softmax", g.input(2, 3, 4), axis=axis))
-    g = Graph("softmax_old", opset=11)
-    yield g.model(g.node("Softmax", g.input(2, 3, 4), axis=1))
     g = Graph("log_softmax", opset=13)
     yield g.model(g.node("LogSoftmax", g.input(2, 5), axis=-1))
     g = Graph("layer_norm")
@@ -145,7 +143,7 @@ def norms():
     yield g.model(g.node("BatchNormalization", g.input(2, 3, 4, 4), g.weight(3), g.weight(3), g.weight(3),
                          g.positive(3)))
     g = Graph("lrn")
-    yield g.model(g.node("LRN", g.input(1, 6, 3, 3), size=3, alpha=0.01, beta=0.75, bias=1.0))
+    yield g.model(g.node("LRN", g.input(4, 4, 3, 3), size=3, alpha=0.01, beta=0.75, bias=1.0))
     g = Graph("rms_norm_of_parts")
     x = g.input(2, 3, 8)
     mean = g.node("ReduceMean", g.node("Pow", x, g.constant(np.float32(2))), axes=[-1], keepdims=1)
@@ -193,6 +191,8 @@ def layouts():
     yield g.model(g.node("Neg", g.node("Slice", g.input(3, 9), g.shape(1), g.shape(9), g.shape(1), g.shape(3))))
     g = Graph("pad")
     yield g.model(g.node("Exp", g.node("Pad", g.input(2, 3), g.shape(1, 0, 0, 2), g.constant(np.float32(0.5)))))
+    g = Graph("pad_on_both_sides")
+    yield g.model(g.node("Exp", g.node("Pad", g.input(2, 3), g.shape(1, 2, 1, 1))))
     g = Graph("shuffled_channels")
     x = g.node("Conv", g.input(1, 4, 3, 3), g.weight(6, 2, 1, 1), group=2)
     x = g.node("Transpose", g.node("Reshape", x, g.shape(1, 2, 3, 3, 3)), perm=[0, 2, 1, 3, 4])
@@ -218,10 +218,10 @@ def layouts():
 
 def quantised():
     uint8, int8 = np.uint8, np.int8
-    g = Graph("quantise")
+    g = Graph("quantise", opset=19)
     y = g.node("QuantizeLinear", g.input(3, 4), g.constant(np.float32(0.05)), g.constant(uint8(128)))
     yield g.model(g.node("DequantizeLinear", y, g.constant(np.float32(0.05)), g.constant(uint8(128))))
-    g = Graph("qlinear_conv")
+    g = Graph("qlinear_conv", opset=19)
     s, z = g.constant(np.float32(0.02)), g.constant(uint8(120))
     x = g.node("QuantizeLinear", g.input(1, 3, 5, 5), s, z)
     w = g.constant(g.random.integers(-100, 100, (4, 3, 3, 3)).astype(int8))
@@ -229,13 +229,38 @@ def quantised():
                g.constant(np.float32(0.07)), g.constant(uint8(90)), g.constant(np.arange(4, dtype=np.int32) * 500),
                pads=[1, 1, 1, 1])
     yield g.model(g.node("DequantizeLinear", y, g.constant(np.float32(0.07)), g.constant(uint8(90))))
-    g = Graph("matmul_integer")
+    g = Graph("matmul_integer", opset=19)
     a = g.node("QuantizeLinear", g.input(3, 4), s := g.constant(np.float32(0.02)), z := g.constant(uint8(100)))
     b = g.constant(g.random.integers(0, 255, (4, 5)).astype(uint8))
     y = g.node("MatMulInteger", a, b, z, g.constant(uint8(7)))
     yield g.model(g.node("Mul", g.node("Cast", y, to=FLOAT), g.constant(np.float32(0.01))))
 
 
+def newer():
+    """Operators of opsets that Debian's library does not know."""
+    g = Graph("attention_4d", opset=23)
+    yield g.model(g.node("Attention", g.input(1, 4, 5, 8), g.input(1, 2, 6, 8), g.input(1, 2, 6, 8)))
+    g = Graph("attention_3d", opset=23)
+    y = g.node("Attention", g.input(2, 5, 12), g.input(2, 6, 12), g.input(2, 6, 12), g.input(5, 6),
+               q_num_heads=3, kv_num_heads=3)
+    yield g.model(g.node("MatMul", y, g.weight(12, 4)))
+    g = Graph("rotary_embedding", opset=23)
+    yield g.model(g.node("RotaryEmbedding", g.input(2, 3, 4, 8), g.weight(2, 4, 4), g.weight(2, 4, 4)))
+    g = Graph("rotary_embedding_interleaved", opset=23)
+    yield g.model(g.node("RotaryEmbedding", g.input(1, 3, 4, 8), g.weight(1, 4, 4), g.weight(1, 4, 4), interleaved=1))
+    g = Graph("rms_norm", opset=23)
+    yield g.model(g.node("RMSNormalization", g.input(2, 3, 8), g.weight(8)))
+    g = Graph("group_norm", opset=21)
+    yield g.model(g.node("GroupNormalization", g.input(2, 6, 3, 3), g.weight(6), g.weight(6), num_groups=3))
+    for approximate in ("none", "tanh"):
+        g = Graph(f"gelu_{approximate}", opset=20)
+        yield g.model(g.node("Gelu", g.input(3, 4), approximate=approximate))
+    g = Graph("swish", opset=24)
+    yield g.model(g.node("Swish", g.input(3, 4)))
+    g = Graph("reduce_with_axes_as_input", opset=18)
+    yield g.model(g.node("ReduceMax", g.input(2, 3, 4), g.shape(1), keepdims=0))
+
+
 def all_models():
-    for family in (convolutions, pools, products, elementwise, norms, layouts, quantised):
+    for family in (convolutions, pools, products, elementwise, norms, layouts, quantised, newer):
         yield from family()

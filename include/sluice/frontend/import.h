@@ -26,11 +26,12 @@ struct ImportedSpecs {
   std::string arch;
   std::string mapping;
   std::string constraints;
-  Diagnostics notes;  ///< what has no counterpart, each at its place (Severity::kNote)
+  Diagnostics notes;               ///< what has no counterpart, each at its place (Severity::kNote)
   std::optional<OnnxImport> onnx;  ///< of a model: counts and operators
 };
 
-/// Reads a table of layers (`.csv`, docs/networks.md), an ONNX model (`.onnx`, docs/onnx.md), or the files of one job of Timeloop
+/// Reads a table of layers (`.csv`, docs/networks.md), an ONNX model (`.onnx`, docs/onnx.md), or
+/// the files of one job of Timeloop
 /// (`architecture`, `problem`, `mapping`, `constraints`) or AccelForge (`arch`, `workload`,
 /// `mapping`). Everything in them is either translated or noted. All mistakes are returned
 /// together.

@@ -29,9 +29,9 @@ struct OnnxTensor {
   std::string name;  ///< as in the graph
   std::string tensor;
   bool is_constant = false;
-  bool is_whole = true;              ///< the values stand in the same order, nothing else beside
-  std::vector<std::int64_t> shape;   ///< of the graph's tensor
-  std::vector<std::int64_t> sizes;   ///< of the ranks of the workload's
+  bool is_whole = true;             ///< the values stand in the same order, nothing else beside
+  std::vector<std::int64_t> shape;  ///< of the graph's tensor
+  std::vector<std::int64_t> sizes;  ///< of the ranks of the workload's
 };
 
 struct OnnxOptions {
@@ -40,23 +40,23 @@ struct OnnxOptions {
 };
 
 struct OnnxImport {
-  std::string workload;               ///< a spec with `workload`, as YAML
+  std::string workload;                 ///< a spec with `workload`, as YAML
   std::vector<OnnxOperator> operators;  ///< by type
-  std::vector<OnnxTensor> tensors;    ///< inputs, constants that something reads, outputs
+  std::vector<OnnxTensor> tensors;      ///< inputs, constants that something reads, outputs
   std::map<std::string, std::vector<double>> numbers;  ///< of constants, by tensor, row by row
-  std::vector<std::string> symbolic;  ///< names of the symbolic dimensions
+  std::vector<std::string> symbolic;                   ///< names of the symbolic dimensions
   std::int64_t einsums = 0;
-  std::int64_t macs = 0;        ///< multiply-adds of convolutions and matrix products
-  std::int64_t parameters = 0;  ///< values of the constants that operators compute with
+  std::int64_t macs = 0;               ///< multiply-adds of convolutions and matrix products
+  std::int64_t parameters = 0;         ///< values of the constants that operators compute with
   std::int64_t activation_values = 0;  ///< of the inputs and of what operators make, views left out
-  Diagnostics notes;  ///< what is approximated
+  Diagnostics notes;                   ///< what is approximated
 };
 
 /// Whether a file name ends as those of ONNX models do.
 bool is_onnx_file(const std::string& path);
 
-/// Reads an ONNX model (IR 3 to 13, opset 7 to 26) as a cascade of Einsums (docs/onnx.md). Values of
-/// weights are not needed. All mistakes are returned together, at the name of the node.
+/// Reads an ONNX model (IR 3 to 13, opset 7 to 26) as a cascade of Einsums (docs/onnx.md). Values
+/// of weights are not needed. All mistakes are returned together, at the name of the node.
 Result<OnnxImport> import_onnx(const std::string& path, const OnnxOptions& options = {});
 
 }  // namespace sluice

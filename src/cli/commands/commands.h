@@ -111,6 +111,7 @@ struct ImportArguments {
   std::vector<std::string> assignments;  ///< `--set NAME=VALUE`: variables of templates
   std::string folder;                    ///< where the specs are written
   std::string energy_file;               ///< energies per action; empty: none
+  bool json = false;                     ///< prints the document sluice.import/1
 };
 /// Writes another tool's specs as Sluice specs, and notes what has no counterpart.
 ExitCode run_import(const ImportArguments& arguments, const Console& console);

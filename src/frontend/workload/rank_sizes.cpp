@@ -386,8 +386,9 @@ class RankSizes {
       const Rank& rank = workload_[tensor.ranks[i]];
       const std::int64_t low = std::max<std::int64_t>(reads->low, 0);
       const std::int64_t high = std::min(reads->high, rank.size - 1);
-      const bool is_state =
-          written.projection[i].terms.size() == 1 && written.projection[i].constant > 0;
+      const bool is_state = written.projection[i].terms.size() == 1 &&
+                            written.projection[i].constant > 0 &&
+                            is_read_until(read.tensor, writer);
       const bool has_initial = has_initial_value(tensor.name);
       if (low > high || (has_initial && !is_state) ||
           ((low >= writes->low || has_initial) && high <= writes->high))
@@ -402,6 +403,14 @@ class RankSizes {
                                  workload_[reader].name, tensor.name, low, high, rank.name,
                                  workload_[writer].name, writes->low, writes->high));
     }
+  }
+
+  /// In a recurrence somebody reads the state before it is written again; what only others read
+  /// afterwards has a border.
+  bool is_read_until(TensorId tensor, EinsumId writer) const {
+    const std::vector<EinsumId>& readers = roles_.consumers[tensor.index()];
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](EinsumId reader) { return reader.index() <= writer.index(); });
   }
 
   bool has_initial_value(const std::string& tensor) const {

@@ -15,8 +15,7 @@ void adopt_names(Cascade& cascade) {
       const Index& index = access.indices[r];
       std::optional<std::size_t>& by = walked[access.tensor][r];
       const std::int64_t size = cascade.axes[cascade.tensors[access.tensor].ranks[r]].size;
-      const bool is_whole =
-          index.is_plain() && cascade.axes[index.terms[0].variable].size == size;
+      const bool is_whole = index.is_plain() && cascade.axes[index.terms[0].variable].size == size;
       if (!is_whole || (by && *by != index.terms[0].variable))
         by = kSeveral;
       else

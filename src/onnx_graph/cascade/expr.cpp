@@ -96,13 +96,9 @@ Expr rounded(Expr x) {
   return (std::move(x) + number(kNoBitsBehindThePoint)) - number(kNoBitsBehindThePoint);
 }
 
-Expr floored(const Expr& x) {
-  return (rounded(x) + apply("step", {x - rounded(x)})) - number(1);
-}
+Expr floored(const Expr& x) { return (rounded(x) + apply("step", {x - rounded(x)})) - number(1); }
 
-Expr greater(Expr a, Expr b) {
-  return number(1) - apply("step", {std::move(b) - std::move(a)});
-}
+Expr greater(Expr a, Expr b) { return number(1) - apply("step", {std::move(b) - std::move(a)}); }
 
 std::map<std::string, std::int64_t> operations(const Expr& expression) {
   std::map<std::string, std::int64_t> counts;

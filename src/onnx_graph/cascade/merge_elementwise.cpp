@@ -26,8 +26,7 @@ std::size_t times_read(const Expr& expression, std::size_t access) {
 /// The expression with access `which` replaced, and the others renumbered.
 Expr replaced(const Expr& e, std::size_t which, const Expr& by,
               const std::vector<std::size_t>& numbers) {
-  if (e.kind == Expr::Kind::kAccess)
-    return e.access == which ? by : read(numbers[e.access]);
+  if (e.kind == Expr::Kind::kAccess) return e.access == which ? by : read(numbers[e.access]);
   Expr result = e;
   for (Expr& operand : result.operands) operand = replaced(operand, which, by, numbers);
   return result;

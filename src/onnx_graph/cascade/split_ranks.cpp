@@ -39,7 +39,8 @@ class Split {
     std::map<std::size_t, std::set<std::size_t>> variables_of;
     for (const auto& [einsum, axis] : variables_) variables_of[einsum].insert(axis);
     std::set<std::size_t> einsums;
-    for (const auto& [tensor, rank] : ranks_) einsums.insert(users_[tensor].begin(), users_[tensor].end());
+    for (const auto& [tensor, rank] : ranks_)
+      einsums.insert(users_[tensor].begin(), users_[tensor].end());
     for (const std::size_t e : einsums) rewrite(cascade_.einsums[e], variables_of[e]);
     std::map<std::size_t, std::set<std::size_t>, std::less<>> ranks_of;
     for (const auto& [tensor, rank] : ranks_) ranks_of[tensor].insert(rank);
@@ -213,11 +214,9 @@ void split_ranks(Cascade& cascade) {
       while (is_changed) {
         is_changed = false;
         const CascadeEinsum& einsum = cascade.einsums[e];
-        const CascadeAccess& access =
-            i < einsum.inputs.size() ? einsum.inputs[i] : einsum.output;
+        const CascadeAccess& access = i < einsum.inputs.size() ? einsum.inputs[i] : einsum.output;
         for (std::size_t r = 0; r < access.indices.size() && !is_changed; ++r) {
-          const std::int64_t size =
-              cascade.axes[cascade.tensors[access.tensor].ranks[r]].size;
+          const std::int64_t size = cascade.axes[cascade.tensors[access.tensor].ranks[r]].size;
           const auto inner = innermost_digit(cascade, access.indices[r], size);
           if (!inner || refused.count({r, *inner}) > 0) continue;
           Split split(cascade, users, *inner);

@@ -13,9 +13,8 @@ std::pair<Digit, Digit> split(View& view, const Digit& digit, std::int64_t inner
   const Digit high{view.n_slots++, digit.size / inner};
   const Digit low{view.n_slots++, inner};
   for (Index& index : view.projection) {
-    const auto term = std::find_if(index.terms.begin(), index.terms.end(), [&](const Index::Term& t) {
-      return t.variable == digit.slot;
-    });
+    const auto term = std::find_if(index.terms.begin(), index.terms.end(),
+                                   [&](const Index::Term& t) { return t.variable == digit.slot; });
     if (term == index.terms.end()) continue;
     const std::int64_t coefficient = term->coefficient;
     *term = {high.slot, checked_multiply(coefficient, inner)};
@@ -31,8 +30,7 @@ Index substitute(const Index& index, const std::vector<Index>& by_variable) {
   result.constant = index.constant;
   for (const Index::Term& term : index.terms) {
     const Index& by = by_variable[term.variable];
-    result.constant =
-        checked_add(result.constant, checked_multiply(term.coefficient, by.constant));
+    result.constant = checked_add(result.constant, checked_multiply(term.coefficient, by.constant));
     for (const Index::Term& inner : by.terms) {
       const std::int64_t coefficient = checked_multiply(term.coefficient, inner.coefficient);
       const auto known =
@@ -113,7 +111,8 @@ View transposed(const View& view, const std::vector<std::size_t>& order) {
 std::optional<View> reshaped(const View& view, const Shape& shape) {
   View result = view;
   Digits rest;
-  for (const Digits& digits : view.dimensions) rest.insert(rest.end(), digits.begin(), digits.end());
+  for (const Digits& digits : view.dimensions)
+    rest.insert(rest.end(), digits.begin(), digits.end());
   std::reverse(rest.begin(), rest.end());
   result.dimensions.clear();
   for (const std::int64_t size : shape) {
@@ -160,8 +159,7 @@ std::optional<View> sliced(const View& view, std::size_t dimension, std::int64_t
     for (Index& index : result.projection)
       for (Index::Term& term : index.terms)
         if (term.variable == old[i].slot) {
-          index.constant =
-              checked_add(index.constant, checked_multiply(term.coefficient, at));
+          index.constant = checked_add(index.constant, checked_multiply(term.coefficient, at));
           term.coefficient = checked_multiply(term.coefficient, step);
         }
     if (is_one_place)

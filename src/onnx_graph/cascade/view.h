@@ -8,8 +8,8 @@ namespace sluice::onnx_graph {
 
 using Shape = std::vector<std::int64_t>;
 
-/// constant + Σ coefficient · variable. Of a view the variables are its slots, of an Einsum's access
-/// axes of the cascade.
+/// constant + Σ coefficient · variable. Of a view the variables are its slots, of an Einsum's
+/// access axes of the cascade.
 struct Index {
   struct Term {
     std::size_t variable = 0;
@@ -21,9 +21,7 @@ struct Index {
   friend bool operator==(const Index&, const Index&) = default;
 
   static Index of(std::size_t variable) { return {{{variable, 1}}, 0}; }
-  bool is_plain() const {
-    return terms.size() == 1 && terms[0].coefficient == 1 && constant == 0;
-  }
+  bool is_plain() const { return terms.size() == 1 && terms[0].coefficient == 1 && constant == 0; }
 };
 
 /// Variables of an index replaced by indices.
@@ -59,8 +57,8 @@ std::optional<std::vector<std::int64_t>> common_refinement(
 View transposed(const View& view, const std::vector<std::size_t>& order);
 /// Nothing where digits do not come apart.
 std::optional<View> reshaped(const View& view, const Shape& shape);
-/// `count` indices of a dimension from `start`, every `step`th. Nothing where that is no digit of its
-/// own.
+/// `count` indices of a dimension from `start`, every `step`th. Nothing where that is no digit of
+/// its own.
 std::optional<View> sliced(const View& view, std::size_t dimension, std::int64_t start,
                            std::int64_t step, std::int64_t count);
 /// A dimension of size 1 with `size` times the same values.

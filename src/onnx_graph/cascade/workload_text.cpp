@@ -89,9 +89,21 @@ class WorkloadText {
     if (names.size() <= 1) return fmt::format("  bits_per_value: {{All: {}}}\n", usual);
     std::string text = "  bits_per_value:\n";
     for (const auto& [width, tensors] : names)
-      if (width != usual)
-        text += fmt::format("    \"{}\": {}\n", fmt::join(tensors, " | "), width);
+      if (width != usual) text += keys_of(tensors, width);
     return text + fmt::format("    Other: {}\n", usual);
+  }
+
+  /// Sets of tensors as keys, none longer than YAML allows (1,024 characters).
+  static std::string keys_of(const std::vector<std::string>& tensors, int width) {
+    constexpr std::size_t kLongestKey = 900;
+    std::string text, key;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      key += (key.empty() ? "" : " | ") + tensors[i];
+      if (i + 1 < tensors.size() && key.size() + tensors[i + 1].size() < kLongestKey) continue;
+      text += fmt::format("    \"{}\": {}\n", key, width);
+      key.clear();
+    }
+    return text;
   }
 
   std::string initial() const {
@@ -122,7 +134,8 @@ class WorkloadText {
     for (std::size_t r = 0; r < access.indices.size(); ++r) {
       const Index& index = access.indices[r];
       const bool is_own = index.is_plain() && index.terms[0].variable == tensor.ranks[r];
-      texts.push_back((is_own ? "" : cascade_.axes[tensor.ranks[r]].name + ":") + index_text(index));
+      texts.push_back((is_own ? "" : cascade_.axes[tensor.ranks[r]].name + ":") +
+                      index_text(index));
     }
     return fmt::format("{}[{}]", tensor.name, fmt::join(texts, ","));
   }

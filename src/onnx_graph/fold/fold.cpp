@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "sluice/support/checked.h"
 
@@ -94,7 +95,8 @@ class Folder {
     return result;
   }
   /// The numbers at these places of a constant.
-  static Constant picked(const Constant& from, Shape shape, const std::vector<std::size_t>& places) {
+  static Constant picked(const Constant& from, Shape shape,
+                         const std::vector<std::size_t>& places) {
     Constant result;
     result.type = from.type;
     result.shape = std::move(shape);
@@ -160,7 +162,8 @@ class Folder {
     const auto bounded = [&](std::int64_t at) {
       return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
     };
-    const std::int64_t start = bounded(attribute("start", 0)), end = bounded(attribute("end", rank));
+    const std::int64_t start = bounded(attribute("start", 0)),
+                       end = bounded(attribute("end", rank));
     std::vector<std::int64_t> sizes;
     for (std::int64_t d = start; d < end; ++d) sizes.push_back(shape[static_cast<std::size_t>(d)]);
     return {whole_numbers({static_cast<std::int64_t>(sizes.size())}, sizes)};
@@ -194,13 +197,14 @@ class Folder {
         if (index < 0) index += n;
         if (index < 0 || index >= n) throw NotKnown{};
         for (std::size_t a = 0; a < after; ++a)
-          places.push_back((b * static_cast<std::size_t>(n) + static_cast<std::size_t>(index)) * after + a);
+          places.push_back(
+              (b * static_cast<std::size_t>(n) + static_cast<std::size_t>(index)) * after + a);
       }
     return {picked(data, shape, places)};
   }
 
-  /// One entry of a shape whose number is in a file that is not there: -1, what is left. Where there
-  /// are several, the reshape that reads them says so.
+  /// One entry of a shape whose number is in a file that is not there: -1, what is left. Where
+  /// there are several, the reshape that reads them says so.
   Constant entry(std::size_t i) const {
     const Constant* constant = in(i).constant;
     if (constant == nullptr || constant->has_numbers() || constant->shape != Shape{1} ||
@@ -218,7 +222,8 @@ class Folder {
       if (next.shape.size() != 1 || next.integers.has_value() != result.integers.has_value())
         throw NotKnown{};
       if (result.integers)
-        result.integers->insert(result.integers->end(), next.integers->begin(), next.integers->end());
+        result.integers->insert(result.integers->end(), next.integers->begin(),
+                                next.integers->end());
       else
         result.reals->insert(result.reals->end(), next.reals->begin(), next.reals->end());
       result.shape[0] += next.shape[0];
@@ -339,7 +344,8 @@ class Folder {
       for (const std::int64_t a : found->ints) order.push_back(axis(a, rank));
     else
       for (std::size_t d = rank; d-- > 0;) order.push_back(d);
-    if (order.size() != rank) throw NotKnown{};
+    if (order.size() != rank || std::set<std::size_t>(order.begin(), order.end()).size() != rank)
+      throw NotKnown{};
     std::vector<std::size_t> strides(rank, 1);
     for (std::size_t d = rank; d-- > 1;)
       strides[d - 1] = strides[d] * static_cast<std::size_t>(data.shape[d]);
@@ -498,8 +504,8 @@ class Folder {
 
   /// Results of whole numbers are whole (divisions towards zero), those of comparisons Booleans.
   Constant of_values(const Constant& like, const Shape& shape, const std::vector<double>& values) {
-    static const std::vector<std::string> truths = {"Equal", "Greater", "Less", "GreaterOrEqual",
-                                                    "LessOrEqual", "And", "Or", "Not"};
+    static const std::vector<std::string> truths = {
+        "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or", "Not"};
     Constant result;
     const bool is_truth = std::find(truths.begin(), truths.end(), node_.type) != truths.end();
     result.type = is_truth ? ElementType::kBool : like.type;

@@ -63,7 +63,8 @@ std::vector<std::size_t> NodeContext::axes_for(const View& view, std::size_t dim
     const CascadeTensor& tensor = cascade().tensors[view.tensor];
     for (std::size_t r = 0; r < view.projection.size(); ++r)
       if (view.projection[r].is_plain() && view.projection[r].terms[0].variable == digit.slot &&
-          tensor.kind != TensorKind::kConstant && cascade().axes[tensor.ranks[r]].size == digit.size)
+          tensor.kind != TensorKind::kConstant &&
+          cascade().axes[tensor.ranks[r]].size == digit.size)
         found = tensor.ranks[r];
     if (!found || !used.insert(*found).second) {
       found = cascade().add_axis(letter, digit.size);
@@ -97,9 +98,10 @@ Aligned NodeContext::align(std::vector<View> views, const Shape& shape) {
     }
     std::size_t best = 0;  // the first that lends its ranks' names
     for (std::size_t u = users[d].size(); u-- > 0;)
-      if (cascade().tensors[views[users[d][u].first].tensor].kind != TensorKind::kConstant) best = u;
-    axes = axes_for(views[users[d][best].first], users[d][best].second,
-                    letter_for(d, shape.size()), used);
+      if (cascade().tensors[views[users[d][u].first].tensor].kind != TensorKind::kConstant)
+        best = u;
+    axes = axes_for(views[users[d][best].first], users[d][best].second, letter_for(d, shape.size()),
+                    used);
     for (const auto& [v, dimension] : users[d]) axes_of_view[v][dimension] = axes;
   }
   for (std::size_t v = 0; v < views.size(); ++v)
@@ -188,15 +190,14 @@ View NodeContext::pointwise_inputs(const std::vector<std::size_t>& inputs, Eleme
     for (const std::size_t input : inputs) shapes.push_back(in(input).shape);
     shape = broadcast(*this, shapes);
   }
-  View result = pointwise(views, name.empty() ? output_name() : name, type,
-                          [&](const std::vector<Expr>& read_values) {
-                            std::vector<Expr> operands;
-                            std::size_t next = 0;
-                            for (const auto& known : numbers)
-                              operands.push_back(known ? onnx_graph::number(*known)
-                                                       : read_values[next++]);
-                            return function(operands);
-                          });
+  View result = pointwise(
+      views, name.empty() ? output_name() : name, type, [&](const std::vector<Expr>& read_values) {
+        std::vector<Expr> operands;
+        std::size_t next = 0;
+        for (const auto& known : numbers)
+          operands.push_back(known ? onnx_graph::number(*known) : read_values[next++]);
+        return function(operands);
+      });
   while (result.dimensions.size() < shape.size())
     result.dimensions.insert(result.dimensions.begin(), Digits{});
   return result;
@@ -204,8 +205,8 @@ View NodeContext::pointwise_inputs(const std::vector<std::size_t>& inputs, Eleme
 
 View NodeContext::reshape(const View& view, const Shape& shape, ElementType type) {
   if (volume(shape) != volume(shape_of(view)))
-    fail(fmt::format("[{}] has another number of values than [{}]",
-                     fmt::join(shape_of(view), ", "), fmt::join(shape, ", ")));
+    fail(fmt::format("[{}] has another number of values than [{}]", fmt::join(shape_of(view), ", "),
+                     fmt::join(shape, ", ")));
   if (const auto result = reshaped(view, shape)) return *result;
   // Digits that do not come apart: a copy with one rank for all.
   View flat = view;
@@ -217,6 +218,9 @@ View NodeContext::reshape(const View& view, const Shape& shape, ElementType type
 
 View NodeContext::slice(const View& view, std::size_t dimension, std::int64_t start,
                         std::int64_t step, std::int64_t count, ElementType type) {
+  const bool fits = dimension < view.dimensions.size() && count >= 1 && start >= 0 &&
+                    start < size_of(view.dimensions[dimension]);
+  if (!fits) fail("a slice lies outside of its input");
   if (const auto result = sliced(view, dimension, start, step, count)) return *result;
   return *sliced(copied(view, type, output_name() + "_copied"), dimension, start, step, count);
 }

@@ -30,11 +30,11 @@ struct NodeRecord {
 struct Lowering {
   Cascade cascade;
   std::map<std::string, Value> values;
-  std::vector<NodeRecord> records;  ///< of the graph's own nodes
+  std::vector<NodeRecord> records;                                   ///< of the graph's own nodes
   std::map<std::size_t, std::shared_ptr<const Constant>> constants;  ///< by tensor
-  std::map<std::string, std::int64_t> sources;  ///< constants of the graph, and their values
-  std::set<std::string> used_constants;         ///< sources
-  std::map<std::size_t, std::string> constant_names;                 ///< by tensor
+  std::map<std::string, std::int64_t> sources;        ///< constants of the graph, and their values
+  std::set<std::string> used_constants;               ///< sources
+  std::map<std::size_t, std::string> constant_names;  ///< by tensor
   std::map<std::string, std::int64_t> opsets;
   /// The shape that the file says a tensor has, where all of it is known.
   std::function<std::optional<Shape>(const std::string&)> declared_shape;
@@ -97,7 +97,8 @@ class NodeContext {
   /// Brings views to the shape that they have together (NumPy's broadcasting).
   Aligned align(std::vector<View> views, const Shape& shape);
   /// The digits of some dimensions of several views, made equal. Entries: (view, dimension).
-  void match(std::vector<View>& views, const std::vector<std::pair<std::size_t, std::size_t>>& same);
+  void match(std::vector<View>& views,
+             const std::vector<std::pair<std::size_t, std::size_t>>& same);
   /// An access of a view: axes for each digit of each dimension.
   CascadeAccess access(const View& view, const std::vector<std::vector<std::size_t>>& axes) const;
   /// Axes for the digits of one dimension: those that the view's tensor has, if they are free.

@@ -35,11 +35,10 @@ View NodeContext::view(std::size_t input) {
 
 View NodeContext::view(const std::string& name) {
   Value& value = lowering_.values.at(name);
-  if (!value.view) {
-    value.view = table(name, *value.constant, value.sources);
-  }
-  if (value.constant)
-    lowering_.used_constants.insert(value.sources.begin(), value.sources.end());
+  for (const std::int64_t size : value.shape)
+    if (size < 1) fail(fmt::format("its input '{}' has no values", name));
+  if (!value.view) value.view = table(name, *value.constant, value.sources);
+  if (value.constant) lowering_.used_constants.insert(value.sources.begin(), value.sources.end());
   return *value.view;
 }
 
@@ -158,9 +157,9 @@ void NodeContext::add(CascadeEinsum einsum) {
   if (cascade().einsums.size() >= kMostEinsums) fail("there are too many Einsums");
   einsum.nodes = {record_};
   NodeRecord& record = lowering_.records[record_];
-  record.operations = checked_add(
-      record.operations,
-      checked_multiply(cascade().operations_of(einsum), cascade().points_of(einsum)));
+  record.operations =
+      checked_add(record.operations,
+                  checked_multiply(cascade().operations_of(einsum), cascade().points_of(einsum)));
   record.has_einsums = true;
   cascade().add(std::move(einsum));
 }
@@ -196,12 +195,14 @@ Shape broadcast(const NodeContext& context, const std::vector<Shape>& shapes) {
       if (shape[i] == 1 || shape[i] == size) continue;
       if (size != 1)
         context.fail(fmt::format("shapes [{}] do not fit together",
-                                 fmt::join([&] {
-                                   std::vector<std::string> texts;
-                                   for (const Shape& s : shapes)
-                                     texts.push_back(fmt::format("{}", fmt::join(s, ", ")));
-                                   return texts;
-                                 }(), "], [")));
+                                 fmt::join(
+                                     [&] {
+                                       std::vector<std::string> texts;
+                                       for (const Shape& s : shapes)
+                                         texts.push_back(fmt::format("{}", fmt::join(s, ", ")));
+                                       return texts;
+                                     }(),
+                                     "], [")));
       size = shape[i];
     }
   return result;

@@ -54,7 +54,8 @@ class Inliner {
         names[function.outputs[i]] = call.outputs[i];
     const auto renamed = [&](const std::string& name) {
       const auto known = names.find(name);
-      return known != names.end() ? known->second : fmt::format("{}/{}/{}", call.type, number, name);
+      return known != names.end() ? known->second
+                                  : fmt::format("{}/{}/{}", call.type, number, name);
     };
     for (const Node& inner : function.nodes) {
       Node node = inner;
@@ -123,9 +124,10 @@ std::vector<Node> in_order(std::vector<Node> nodes) {
   if (result.size() == nodes.size()) return result;
   for (std::size_t n = 0; n < nodes.size(); ++n)
     if (open[n] > 0)
-      throw BadGraph{fmt::format("the node '{}' ({}) needs a value that follows from its own result",
-                                 nodes[n].name, nodes[n].type),
-                     "the nodes of an ONNX graph must not go round in a circle"};
+      throw BadGraph{
+          fmt::format("the node '{}' ({}) needs a value that follows from its own result",
+                      nodes[n].name, nodes[n].type),
+          "the nodes of an ONNX graph must not go round in a circle"};
   return result;
 }
 

@@ -117,8 +117,8 @@ class ModelReader {
     info.type = static_cast<ElementType>(type.elem_type());
     if (!type.has_shape()) return info;
     if (type.shape().dim_size() > kMostDimensions)
-      throw Unreadable{fmt::format("'{}' has more than {} dimensions", from.name(), kMostDimensions),
-                       ""};
+      throw Unreadable{
+          fmt::format("'{}' has more than {} dimensions", from.name(), kMostDimensions), ""};
     info.shape.emplace();
     for (const auto& dimension : type.shape().dim()) {
       Dimension& size = info.shape->emplace_back();
@@ -173,8 +173,7 @@ class ModelReader {
 Result<Model> read_model(const std::string& path) {
   const auto mistake = [&](const std::string& message, const std::string& hint,
                            DiagnosticCause cause = DiagnosticCause::kContent) {
-    return tl::unexpected(
-        Diagnostics{{Severity::kError, {path, 0, 0}, message, "", hint, cause}});
+    return tl::unexpected(Diagnostics{{Severity::kError, {path, 0, 0}, message, "", hint, cause}});
   };
   std::ifstream file(path, std::ios::binary);
   if (!file)

@@ -67,7 +67,8 @@ std::optional<std::vector<TensorShape>> shapes_by_schema(
   if (!std::all_of(node.attributes.begin(), node.attributes.end(), is_known_kind))
     return std::nullopt;
   try {
-    const auto* schema = onnx::OpSchemaRegistry::Instance()->GetSchema(node.type, version, node.domain);
+    const auto* schema =
+        onnx::OpSchemaRegistry::Instance()->GetSchema(node.type, version, node.domain);
     if (schema == nullptr) return std::nullopt;
     onnx::ModelProto model;
     model.set_ir_version(8);
@@ -93,7 +94,8 @@ std::optional<std::vector<TensorShape>> shapes_by_schema(
       tensor->set_name(name);
       put(*constants[i], *tensor);
     }
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) proto->add_output("o" + std::to_string(o));
+    for (std::size_t o = 0; o < node.outputs.size(); ++o)
+      proto->add_output("o" + std::to_string(o));
     for (const Attribute& attribute : node.attributes) put(attribute, *proto->add_attribute());
     schema->Verify(*proto);
     onnx::shape_inference::InferShapes(model);

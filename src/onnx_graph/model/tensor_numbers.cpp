@@ -24,7 +24,8 @@ double half(std::uint16_t bits) {
   const double fraction = (bits & 1023) / 1024.0;
   const double sign = (bits >> 15) != 0 ? -1 : 1;
   if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
-  return sign * (exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15));
+  return sign *
+         (exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15));
 }
 
 double brain_float(std::uint16_t bits) {
@@ -37,7 +38,8 @@ double brain_float(std::uint16_t bits) {
 std::vector<double> sixteen_bits(const std::vector<std::uint16_t>& bits, bool is_brain) {
   std::vector<double> numbers;
   numbers.reserve(bits.size());
-  for (const std::uint16_t value : bits) numbers.push_back(is_brain ? brain_float(value) : half(value));
+  for (const std::uint16_t value : bits)
+    numbers.push_back(is_brain ? brain_float(value) : half(value));
   return numbers;
 }
 

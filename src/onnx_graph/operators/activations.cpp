@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {
@@ -12,8 +12,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 void activate(NodeContext& context, const std::function<Expr(const Expr&)>& function,
               bool is_nonnegative = false) {
   const ElementType type = context.in(0).type;
-  context.set(0,
-              context.pointwise_inputs({0}, type, [&](const auto& x) { return function(x[0]); }),
+  context.set(0, context.pointwise_inputs({0}, type, [&](const auto& x) { return function(x[0]); }),
               type, is_nonnegative);
 }
 
@@ -22,13 +21,13 @@ Expr negative(const Expr& x) { return minimum(x, number(0)); }
 
 void relu(NodeContext& context) { activate(context, positive, true); }
 void sigmoid_of(NodeContext& context) {
-  activate(context, [](const Expr& x) { return sigmoid(x); }, true);
+  activate(
+      context, [](const Expr& x) { return sigmoid(x); }, true);
 }
 void silu_of(NodeContext& context) {
   const double alpha = context.real("alpha", context.node().type == "QuickGelu" ? 1.702 : 1);
-  activate(context, [&](const Expr& x) {
-    return alpha == 1 ? silu(x) : x * sigmoid(number(alpha) * x);
-  });
+  activate(context,
+           [&](const Expr& x) { return alpha == 1 ? silu(x) : x * sigmoid(number(alpha) * x); });
 }
 void gelu_of(NodeContext& context) {
   const bool is_tanh = context.text("approximate", "none") == "tanh";
@@ -40,15 +39,19 @@ void fast_gelu(NodeContext& context) {
   const ElementType type = context.in(0).type;
   const View sum = context.pointwise_inputs(
       {0, 1}, type, [](const auto& x) { return x[0] + x[1]; }, context.output_name() + "_biased");
-  context.set(0, context.pointwise({sum}, context.output_name(), type,
-                                   [](const auto& x) { return gelu_tanh(x[0]); }), type);
+  context.set(0,
+              context.pointwise({sum}, context.output_name(), type,
+                                [](const auto& x) { return gelu_tanh(x[0]); }),
+              type);
 }
 void bias_gelu(NodeContext& context) {
   const ElementType type = context.in(0).type;
   const View sum = context.pointwise_inputs(
       {0, 1}, type, [](const auto& x) { return x[0] + x[1]; }, context.output_name() + "_biased");
-  context.set(0, context.pointwise({sum}, context.output_name(), type,
-                                   [](const auto& x) { return gelu(x[0]); }), type);
+  context.set(0,
+              context.pointwise({sum}, context.output_name(), type,
+                                [](const auto& x) { return gelu(x[0]); }),
+              type);
 }
 void leaky_relu(NodeContext& context) {
   const double alpha = context.real("alpha", 0.01F);
@@ -56,9 +59,11 @@ void leaky_relu(NodeContext& context) {
 }
 void prelu(NodeContext& context) {
   const ElementType type = context.in(0).type;
-  context.set(0, context.pointwise_inputs({0, 1}, type, [](const auto& x) {
-    return positive(x[0]) + x[1] * negative(x[0]);
-  }), type);
+  context.set(
+      0,
+      context.pointwise_inputs(
+          {0, 1}, type, [](const auto& x) { return positive(x[0]) + x[1] * negative(x[0]); }),
+      type);
 }
 void elu(NodeContext& context) {
   const double alpha = context.real("alpha", 1);
@@ -69,23 +74,21 @@ void elu(NodeContext& context) {
 void celu(NodeContext& context) {
   const double alpha = context.real("alpha", 1);
   activate(context, [&](const Expr& x) {
-    return positive(x) +
-           number(alpha) * (exponential(negative(x) * number(1 / alpha)) - number(1));
+    return positive(x) + number(alpha) * (exponential(negative(x) * number(1 / alpha)) - number(1));
   });
 }
 void selu(NodeContext& context) {
   const double alpha = context.real("alpha", 1.67326319217681884765625);
   const double gamma = context.real("gamma", 1.05070102214813232421875);
   activate(context, [&](const Expr& x) {
-    return number(gamma) *
-           (positive(x) + number(alpha) * (exponential(negative(x)) - number(1)));
+    return number(gamma) * (positive(x) + number(alpha) * (exponential(negative(x)) - number(1)));
   });
 }
 void hard_sigmoid(NodeContext& context) {
   const double alpha = context.real("alpha", 0.2F), beta = context.real("beta", 0.5);
-  activate(context, [&](const Expr& x) {
-    return clipped(number(alpha) * x + number(beta), 0, 1);
-  }, true);
+  activate(
+      context, [&](const Expr& x) { return clipped(number(alpha) * x + number(beta), 0, 1); },
+      true);
 }
 void hard_swish(NodeContext& context) {
   activate(context,
@@ -101,7 +104,8 @@ void softsign(NodeContext& context) {
 }
 void thresholded_relu(NodeContext& context) {
   const double alpha = context.real("alpha", 1);
-  activate(context, [&](const Expr& x) { return x * greater(x, number(alpha)); }, alpha >= 0);
+  activate(
+      context, [&](const Expr& x) { return x * greater(x, number(alpha)); }, alpha >= 0);
 }
 void shrink(NodeContext& context) {
   const double lambda = context.real("lambd", 0.5), bias = context.real("bias", 0);
@@ -114,26 +118,31 @@ void shrink(NodeContext& context) {
 /// Limits are attributes (opset 6) or inputs (11).
 void clip(NodeContext& context) {
   double low = context.real("min", -kInfinity), high = context.real("max", kInfinity);
-  const bool varies = (context.has(1) && !context.scalar(1)) || (context.has(2) && !context.scalar(2));
+  const bool varies =
+      (context.has(1) && !context.scalar(1)) || (context.has(2) && !context.scalar(2));
   if (varies) {
     const ElementType type = context.in(0).type;
     std::vector<std::size_t> inputs = {0};
     if (context.has(1)) inputs.push_back(1);
     if (context.has(2)) inputs.push_back(2);
     const bool has_low = context.has(1), has_high = context.has(2);
-    return context.set(0, context.pointwise_inputs(inputs, type, [&](const auto& x) {
-      Expr result = x[0];
-      if (has_low) result = maximum(result, x[1]);
-      if (has_high) result = minimum(result, x.back());
-      return result;
-    }), type);
+    return context.set(0,
+                       context.pointwise_inputs(inputs, type,
+                                                [&](const auto& x) {
+                                                  Expr result = x[0];
+                                                  if (has_low) result = maximum(result, x[1]);
+                                                  if (has_high) result = minimum(result, x.back());
+                                                  return result;
+                                                }),
+                       type);
   }
   low = context.scalar(1).value_or(low);
   high = context.scalar(2).value_or(high);
   if (std::isinf(low) && std::isinf(high))
     return context.set(0, context.view(0), context.in(0).type, context.in(0).is_nonnegative);
-  activate(context, [&](const Expr& x) { return clipped(x, low, high); },
-           low >= 0 || context.in(0).is_nonnegative);
+  activate(
+      context, [&](const Expr& x) { return clipped(x, low, high); },
+      low >= 0 || context.in(0).is_nonnegative);
 }
 
 }  // namespace

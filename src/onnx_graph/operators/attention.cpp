@@ -15,9 +15,10 @@ View with_heads(NodeContext& context, const View& view, std::int64_t heads, Elem
   const Shape shape = shape_of(view);
   if (shape.size() == 4) return view;
   if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0)
-    context.fail(fmt::format("[{}] does not come apart in {} heads", fmt::join(shape, ", "), heads));
-  return transposed(
-      context.reshape(view, {shape[0], shape[1], heads, shape[2] / heads}, type), {0, 2, 1, 3});
+    context.fail(
+        fmt::format("[{}] does not come apart in {} heads", fmt::join(shape, ", "), heads));
+  return transposed(context.reshape(view, {shape[0], shape[1], heads, shape[2] / heads}, type),
+                    {0, 2, 1, 3});
 }
 
 struct Heads {
@@ -49,7 +50,8 @@ View attend(NodeContext& context, const Heads& heads, ElementType type) {
       while (mask.dimensions.size() < 4) mask.dimensions.insert(mask.dimensions.begin(), Digits{});
       Shape shape = shape_of(mask);
       const bool per_head = shape[1] != 1;
-      const Shape split = {shape[0], per_head ? k[1] : 1, per_head ? q[1] / k[1] : 1, shape[2], shape[3]};
+      const Shape split = {shape[0], per_head ? k[1] : 1, per_head ? q[1] / k[1] : 1, shape[2],
+                           shape[3]};
       views.push_back(context.reshape(mask, split, type));
     }
     scores = context.pointwise(views, name + "_masked", type, [&](const auto& x) {
@@ -60,8 +62,7 @@ View attend(NodeContext& context, const Heads& heads, ElementType type) {
     });
   }
   const View weights = softmax(context, scores, {4}, name + "_weights", type, has_more ? 1 : scale);
-  const View result =
-      multiply_matrices(context, weights, shared(heads.value), name, type);
+  const View result = multiply_matrices(context, weights, shared(heads.value), name, type);
   const Shape out = shape_of(result);
   return context.reshape(result, {out[0], q[1], out[3], out[4]}, type);
 }
@@ -91,7 +92,8 @@ void note_causal(NodeContext& context, const char* attribute) {
 
 void attention(NodeContext& context) {
   if (context.node().domain == "com.microsoft") {
-    context.fail("Attention of com.microsoft is not supported", "export MultiHeadAttention instead");
+    context.fail("Attention of com.microsoft is not supported",
+                 "export MultiHeadAttention instead");
   }
   const ElementType type = context.in(0).type;
   note_causal(context, "is_causal");
@@ -118,7 +120,8 @@ template <bool IsGrouped>
 void microsoft_attention(NodeContext& context) {
   const ElementType type = context.in(0).type;
   if (IsGrouped) note_causal(context, "num_heads");
-  if (!context.has(1) || !context.has(2)) context.fail("packed queries, keys and values are not supported");
+  if (!context.has(1) || !context.has(2))
+    context.fail("packed queries, keys and values are not supported");
   const std::int64_t heads = context.integer("num_heads", 1);
   const std::int64_t shared = IsGrouped ? context.integer("kv_num_heads", heads) : heads;
   if (IsGrouped && context.integer("do_rotary", 0) != 0)
@@ -146,12 +149,16 @@ void rotary_embedding(NodeContext& context) {
   const Shape cache = context.in(cos_at).shape;
   const std::int64_t heads = context.integer("num_heads", 0);
   std::int64_t rotated = context.integer("rotary_embedding_dim", 0);
+  if (cache.empty() || cache.back() < 1 || cache.back() > 1 << 20)
+    context.fail("its caches do not fit its input");
   if (rotated == 0) rotated = 2 * cache.back();
+  if (rotated < 2) context.fail("it rotates nothing");
   View x = context.view(0);
   if (input.shape.size() == 3)
     x = with_heads(context, x, heads > 0 ? heads : input.shape[2] / rotated, type);
   const Shape shape = shape_of(x);  // [B, H, S, D]
-  if (rotated != 2 * cache.back() || rotated > shape[3]) context.fail("its caches do not fit its input");
+  if (rotated != 2 * cache.back() || rotated > shape[3])
+    context.fail("its caches do not fit its input");
   const auto angles = [&](std::size_t at) {
     View view = context.view(at);
     if (context.has(positions_at) && view.dimensions.size() == 2) {
@@ -174,19 +181,19 @@ void rotary_embedding(NodeContext& context) {
   };
   const View x1 = half(0), x2 = half(1);
   const std::string name = context.output_name();
-  View first = context.pointwise({x1, cos, x2, sin}, name + "_1", type, [](const auto& v) {
-    return v[0] * v[1] - v[2] * v[3];
-  });
-  View second = context.pointwise({x1, sin, x2, cos}, name + "_2", type, [](const auto& v) {
-    return v[0] * v[1] + v[2] * v[3];
-  });
+  View first = context.pointwise({x1, cos, x2, sin}, name + "_1", type,
+                                 [](const auto& v) { return v[0] * v[1] - v[2] * v[3]; });
+  View second = context.pointwise({x1, sin, x2, cos}, name + "_2", type,
+                                  [](const auto& v) { return v[0] * v[1] + v[2] * v[3]; });
   Shape single = pairs;
   single[of_pair] = 1;
-  View result = join(context, {context.reshape(first, single, type), context.reshape(second, single, type)},
-                     of_pair, type);
+  View result =
+      join(context, {context.reshape(first, single, type), context.reshape(second, single, type)},
+           of_pair, type);
   result = context.reshape(result, {shape[0], shape[1], shape[2], rotated}, type);
   if (rotated < shape[3])
-    result = join(context, {result, context.slice(x, 3, rotated, 1, shape[3] - rotated, type)}, 3, type);
+    result =
+        join(context, {result, context.slice(x, 3, rotated, 1, shape[3] - rotated, type)}, 3, type);
   context.set(0, input.shape.size() == 3 ? without_heads(context, result, type) : result, type);
 }
 

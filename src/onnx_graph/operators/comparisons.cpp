@@ -7,9 +7,10 @@ using Pair = Expr (*)(const Expr&, const Expr&);
 
 template <Pair Function>
 void compare(NodeContext& context) {
-  context.set(0, context.pointwise_inputs({0, 1}, ElementType::kBool, [](const auto& x) {
-    return Function(x[0], x[1]);
-  }), ElementType::kBool, true);
+  context.set(0,
+              context.pointwise_inputs({0, 1}, ElementType::kBool,
+                                       [](const auto& x) { return Function(x[0], x[1]); }),
+              ElementType::kBool, true);
 }
 
 Expr at_least(const Expr& a, const Expr& b) { return apply("step", {a - b}); }
@@ -22,17 +23,20 @@ Expr either(const Expr& a, const Expr& b) { return maximum(a, b); }
 Expr one_of(const Expr& a, const Expr& b) { return apply("abs", {a - b}); }
 
 void negation(NodeContext& context) {
-  context.set(0, context.pointwise_inputs({0}, ElementType::kBool, [](const auto& x) {
-    return number(1) - x[0];
-  }), ElementType::kBool, true);
+  context.set(0,
+              context.pointwise_inputs({0}, ElementType::kBool,
+                                       [](const auto& x) { return number(1) - x[0]; }),
+              ElementType::kBool, true);
 }
 
 /// A choice is a product with 0 or 1 on either side; infinite values would not come out.
 void where(NodeContext& context) {
   const ElementType type = context.in(1).type;
-  context.set(0, context.pointwise_inputs({0, 1, 2}, type, [](const auto& x) {
-    return x[0] * x[1] + (number(1) - x[0]) * x[2];
-  }), type, context.in(1).is_nonnegative && context.in(2).is_nonnegative);
+  context.set(
+      0,
+      context.pointwise_inputs(
+          {0, 1, 2}, type, [](const auto& x) { return x[0] * x[1] + (number(1) - x[0]) * x[2]; }),
+      type, context.in(1).is_nonnegative && context.in(2).is_nonnegative);
 }
 
 }  // namespace

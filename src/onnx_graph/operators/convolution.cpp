@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/windows.h"
 
@@ -24,6 +24,8 @@ Axes joined(const Axes& a, const Axes& b) {
 
 void check_weights(const NodeContext& context, const Shape& input, const Shape& weight,
                    std::int64_t groups, bool is_transposed) {
+  if (input.size() < 3)
+    context.fail(fmt::format("its input [{}] has no plane", fmt::join(input, ", ")));
   if (groups < 1) context.fail(fmt::format("its attribute group is {}", groups));
   if (weight.size() != input.size())
     context.fail(fmt::format("weights [{}] do not fit an input [{}]", fmt::join(weight, ", "),
@@ -97,13 +99,14 @@ CascadeEinsum product_of(NodeContext& context, const Operands& operands,
                          bool is_transposed) {
   const Channels& channels = operands.channels;
   CascadeEinsum einsum;
-  const std::vector<Index> plane = is_transposed ? plain_indices(context, axes.output)
-                                                 : window_indices(windows, axes);
-  einsum.inputs = {access_of(operands.input, {operands.batch, channels.group, channels.within}, plane),
-                   access_of(operands.weight,
-                             is_transposed ? std::vector<Axes>{channels.group, channels.within, channels.out}
-                                           : std::vector<Axes>{channels.group, channels.out, channels.within},
-                             plain_indices(context, axes.window))};
+  const std::vector<Index> plane =
+      is_transposed ? plain_indices(context, axes.output) : window_indices(windows, axes);
+  einsum.inputs = {
+      access_of(operands.input, {operands.batch, channels.group, channels.within}, plane),
+      access_of(operands.weight,
+                is_transposed ? std::vector<Axes>{channels.group, channels.within, channels.out}
+                              : std::vector<Axes>{channels.group, channels.out, channels.within},
+                plain_indices(context, axes.window))};
   einsum.expression = read(0) * read(1);
   einsum.reduction = Reducing::kSum;
   einsum.weight = 1;
@@ -126,8 +129,7 @@ View convolve_transposed(NodeContext& context, View input, View weight, const st
   for (std::size_t i = 0; i < windows.size(); ++i)
     if (input.dimensions[i + 2].size() > 1)
       input = context.copied(input, ElementType::kUndefined, name + "_plane");
-  const Operands operands =
-      operands_of(context, std::move(input), std::move(weight), groups, true);
+  const Operands operands = operands_of(context, std::move(input), std::move(weight), groups, true);
   std::vector<Window> spread = windows;  // variables walk the input's plane
   for (Window& window : spread) window.output = window.input;
   const WindowAxes axes = add_window_axes(context, spread);
@@ -182,10 +184,14 @@ void fused_convolution(NodeContext& context) {
   const std::string activation = context.text("activation", "");
   if (activation != "Relu" && !activation.empty())
     context.approximate(fmt::format("its activation {} is priced as Relu", activation));
-  context.set(0, context.pointwise(views, name, type, [&](const auto& x) {
-    Expr sum = x.size() > 1 ? x[0] + x[1] : x[0];
-    return activation.empty() ? sum : maximum(std::move(sum), number(0));
-  }), type, activation == "Relu");
+  context.set(0,
+              context.pointwise(views, name, type,
+                                [&](const auto& x) {
+                                  Expr sum = x.size() > 1 ? x[0] + x[1] : x[0];
+                                  return activation.empty() ? sum
+                                                            : maximum(std::move(sum), number(0));
+                                }),
+              type, activation == "Relu");
 }
 
 }  // namespace
@@ -200,8 +206,8 @@ View convolve(NodeContext& context, View input, View weight, const std::string& 
   const std::vector<Window> windows = read_windows(context, shape, kernel_of(sizes));
   for (std::size_t i = 0; i < windows.size(); ++i)
     if (windows[i].size != sizes[i + 2])
-      context.fail(fmt::format("its kernel_shape is not that of its weights [{}]",
-                               fmt::join(sizes, ", ")));
+      context.fail(
+          fmt::format("its kernel_shape is not that of its weights [{}]", fmt::join(sizes, ", ")));
   input = with_whole_planes(context, std::move(input), windows);
   const Operands operands =
       operands_of(context, std::move(input), std::move(weight), groups, false);
@@ -221,8 +227,7 @@ View convolve(NodeContext& context, View input, View weight, const std::string& 
 View add_to_channels(NodeContext& context, const View& value, View bias, const std::string& name,
                      ElementType type) {
   for (std::size_t d = 2; d < value.dimensions.size(); ++d) bias.dimensions.emplace_back();
-  return context.pointwise({value, bias}, name, type,
-                           [](const auto& x) { return x[0] + x[1]; });
+  return context.pointwise({value, bias}, name, type, [](const auto& x) { return x[0] + x[1]; });
 }
 
 void add_convolutions(OperatorTable& table) {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {
@@ -48,9 +48,8 @@ void divide(NodeContext& context) {
   const bool is_whole = is_integer(type);
   const bool is_nonnegative = all_nonnegative(context);
   if (is_whole && !is_nonnegative) context.approximate("division of whole numbers rounds down");
-  const View result = context.pointwise_inputs({0, 1}, type, [&](const auto& x) {
-    return is_whole ? floored(x[0] / x[1]) : x[0] / x[1];
-  });
+  const View result = context.pointwise_inputs(
+      {0, 1}, type, [&](const auto& x) { return is_whole ? floored(x[0] / x[1]) : x[0] / x[1]; });
   context.set(0, result, type, is_nonnegative);
 }
 
@@ -68,32 +67,35 @@ void pow(NodeContext& context) {
   const ElementType type = context.in(0).type;
   const auto exponent = context.scalar(1);
   if (exponent) {
-    const View result = context.pointwise_inputs(
-        {0}, type, [&](const auto& x) { return power(x[0], *exponent); });
+    const View result =
+        context.pointwise_inputs({0}, type, [&](const auto& x) { return power(x[0], *exponent); });
     return context.set(0, result, type, std::fmod(*exponent, 2) == 0);
   }
   context.approximate("powers with exponents known at run time only: exp(y · log(x))");
-  context.set(0, context.pointwise_inputs({0, 1}, type, [](const auto& x) {
-    return apply("exp", {x[1] * apply("log", {x[0]})});
-  }), type, true);
+  context.set(
+      0,
+      context.pointwise_inputs(
+          {0, 1}, type, [](const auto& x) { return apply("exp", {x[1] * apply("log", {x[0]})}); }),
+      type, true);
 }
 
 void modulo(NodeContext& context) {
   const ElementType type = context.in(0).type;
   const bool as_c = context.integer("fmod", 0) != 0;
   if (as_c) context.approximate("fmod takes the sign of the divisor");
-  context.set(0, context.pointwise_inputs({0, 1}, type, [](const auto& x) {
-    return x[0] - x[1] * floored(x[0] / x[1]);
-  }), type);
+  context.set(0,
+              context.pointwise_inputs(
+                  {0, 1}, type, [](const auto& x) { return x[0] - x[1] * floored(x[0] / x[1]); }),
+              type);
 }
 
 /// One function of the vector unit.
 template <const char* const& Name, bool IsNonnegative>
 void one_operation(NodeContext& context) {
   const ElementType type = context.in(0).type;
-  context.set(0, context.pointwise_inputs({0}, type, [](const auto& x) {
-    return apply(Name, {x[0]});
-  }), type, IsNonnegative);
+  context.set(
+      0, context.pointwise_inputs({0}, type, [](const auto& x) { return apply(Name, {x[0]}); }),
+      type, IsNonnegative);
 }
 
 constexpr const char* kAbs = "abs";
@@ -116,21 +118,15 @@ void formula(NodeContext& context) {
 Expr logarithm(const Expr& x) { return apply("log", {x}); }
 Expr reciprocal(const Expr& x) { return number(1) / x; }
 Expr tangent(const Expr& x) { return apply("sin", {x}) / apply("cos", {x}); }
-Expr sinh(const Expr& x) {
-  return (exponential(x) - exponential(number(0) - x)) * number(0.5);
-}
-Expr cosh(const Expr& x) {
-  return (exponential(x) + exponential(number(0) - x)) * number(0.5);
-}
+Expr sinh(const Expr& x) { return (exponential(x) - exponential(number(0) - x)) * number(0.5); }
+Expr cosh(const Expr& x) { return (exponential(x) + exponential(number(0) - x)) * number(0.5); }
 Expr asinh(const Expr& x) {
   return logarithm(x + apply("sqrt", {apply("square", {x}) + number(1)}));
 }
 Expr acosh(const Expr& x) {
   return logarithm(x + apply("sqrt", {apply("square", {x}) - number(1)}));
 }
-Expr atanh(const Expr& x) {
-  return number(0.5) * logarithm((number(1) + x) / (number(1) - x));
-}
+Expr atanh(const Expr& x) { return number(0.5) * logarithm((number(1) + x) / (number(1) - x)); }
 Expr to_even(const Expr& x) { return rounded(x); }
 Expr ceiling(const Expr& x) { return number(0) - floored(number(0) - x); }
 Expr sign(const Expr& x) { return apply("step", {x}) - apply("step", {number(0) - x}); }

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {
@@ -33,14 +33,16 @@ std::optional<View> as_slice(NodeContext& context, std::size_t axis) {
   return context.reshape(view, gathered_shape(data.shape, context.in(1).shape, axis), data.type);
 }
 
-/// Which rows are read is not known before the run: as many as there are indices, from the first on.
-/// Each index and each value that is fetched is read once, each value is moved by the vector unit.
+/// Which rows are read is not known before the run: as many as there are indices, from the first
+/// on. Each index and each value that is fetched is read once, each value is moved by the vector
+/// unit.
 void gather(NodeContext& context) {
   const Value data = context.in(0);
   const std::size_t axis = context.axis(context.integer("axis", 0), data.shape.size());
   if (const auto view = as_slice(context, axis))
     return context.set(0, *view, data.type, data.is_nonnegative);
-  context.approximate("which rows it reads is not known before the run: the first ones stand for them");
+  context.approximate(
+      "which rows it reads is not known before the run: the first ones stand for them");
   const Shape& indices = context.in(1).shape;
   const std::int64_t n = volume(indices), size = data.shape[axis];
   View rows = context.view(0);
@@ -57,9 +59,11 @@ void gather(NodeContext& context) {
     for (std::size_t d = axis + 1; d < data.shape.size(); ++d) places.dimensions.emplace_back();
     views.push_back(std::move(places));
   }
-  context.set(0, context.pointwise(views, context.output_name(), data.type, [](const auto& x) {
-    return x.size() > 1 ? x[0] + x[1] * number(0) : x[0];
-  }), data.type, data.is_nonnegative);
+  context.set(0,
+              context.pointwise(
+                  views, context.output_name(), data.type,
+                  [](const auto& x) { return x.size() > 1 ? x[0] + x[1] * number(0) : x[0]; }),
+              data.type, data.is_nonnegative);
 }
 
 Shape indices_shape(NodeContext& context) { return context.in(1).shape; }
@@ -113,7 +117,8 @@ void add_gathers(OperatorTable& table) {
   table["Gather"] = gather;
   table["GatherElements"] = gather_elements;
   table["GatherND"] = gather_nd;
-  table["ScatterElements"] = table["ScatterND"] = table["Scatter"] = table["TensorScatter"] = scatter;
+  table["ScatterElements"] = table["ScatterND"] = table["Scatter"] = table["TensorScatter"] =
+      scatter;
   table["Trilu"] = triangle;
   table["OneHot"] = one_hot;
 }

@@ -17,7 +17,10 @@ struct Placement {
 class Join {
  public:
   Join(NodeContext& context, std::vector<View> views, std::size_t axis, ElementType type)
-      : context_(context), cascade_(context.cascade()), views_(std::move(views)), axis_(axis),
+      : context_(context),
+        cascade_(context.cascade()),
+        views_(std::move(views)),
+        axis_(axis),
         type_(type) {}
 
   View run() {
@@ -73,7 +76,7 @@ class Join {
   bool may_merge(std::size_t tensor, std::size_t last_maker) const {
     const CascadeTensor& part = cascade_.tensors[tensor];
     if (part.kind != TensorKind::kMade || part.initial) return false;
-    for (std::size_t e = 0; e < last_maker; ++e)
+    for (std::size_t e = 0; e <= last_maker; ++e)
       for (const CascadeAccess& access : cascade_.einsums[e].inputs)
         if (access.tensor == tensor) return false;
     return true;
@@ -177,7 +180,8 @@ void concatenate(NodeContext& context) {
     const Shape& shape = context.in(i).shape;
     Shape other = shape;
     if (other.size() == first.shape.size()) other[axis] = first.shape[axis];
-    if (other != first.shape) context.fail("shapes of its inputs differ along other axes than its own");
+    if (other != first.shape)
+      context.fail("shapes of its inputs differ along other axes than its own");
     views.push_back(context.view(i));
     is_nonnegative &= context.in(i).is_nonnegative;
   }

@@ -23,18 +23,19 @@ void cast(NodeContext& context) {
                                ? context.in(1).type
                                : static_cast<ElementType>(context.integer("to", 1));
   if (type == ElementType::kBool && input.type != ElementType::kBool) {
-    const View result = context.pointwise({context.view(0)}, context.output_name(), type, [](const auto& x) {
-      return greater(apply("abs", {x[0]}), number(0));
-    });
+    const View result =
+        context.pointwise({context.view(0)}, context.output_name(), type,
+                          [](const auto& x) { return greater(apply("abs", {x[0]}), number(0)); });
     return context.set(0, result, type, true);
   }
   if (is_integer(type) && !is_integer(input.type)) {
     const bool is_nonnegative = input.is_nonnegative;
-    const View result = context.pointwise({context.view(0)}, context.output_name(), type, [&](const auto& x) {
-      if (is_nonnegative) return floored(x[0]);
-      const Expr sign = apply("step", {x[0]}) - apply("step", {number(0) - x[0]});
-      return sign * floored(apply("abs", {x[0]}));
-    });
+    const View result =
+        context.pointwise({context.view(0)}, context.output_name(), type, [&](const auto& x) {
+          if (is_nonnegative) return floored(x[0]);
+          const Expr sign = apply("step", {x[0]}) - apply("step", {number(0) - x[0]});
+          return sign * floored(apply("abs", {x[0]}));
+        });
     return context.set(0, result, type, is_nonnegative);
   }
   context.set(0, context.view(0), type, input.is_nonnegative);
@@ -74,7 +75,8 @@ Shape wanted_shape(NodeContext& context, const Shape& from) {
 
 void reshape(NodeContext& context) {
   const Value input = context.in(0);
-  set_same(context, 0, context.reshape(context.view(0), wanted_shape(context, input.shape), input.type));
+  set_same(context, 0,
+           context.reshape(context.view(0), wanted_shape(context, input.shape), input.type));
 }
 
 void flatten(NodeContext& context) {
@@ -83,7 +85,8 @@ void flatten(NodeContext& context) {
   const std::int64_t rank = static_cast<std::int64_t>(input.shape.size());
   if (axis < -rank || axis > rank) context.fail(fmt::format("its axis is {}", axis));
   const auto at = input.shape.begin() + (axis < 0 ? axis + rank : axis);
-  const Shape shape = {volume(Shape(input.shape.begin(), at)), volume(Shape(at, input.shape.end()))};
+  const Shape shape = {volume(Shape(input.shape.begin(), at)),
+                       volume(Shape(at, input.shape.end()))};
   set_same(context, 0, context.reshape(context.view(0), shape, input.type));
 }
 
@@ -119,7 +122,8 @@ void transpose(NodeContext& context) {
   const View view = context.view(0);
   const std::size_t rank = view.dimensions.size();
   std::vector<std::size_t> order;
-  for (const std::int64_t axis : context.integers("perm")) order.push_back(context.axis(axis, rank));
+  for (const std::int64_t axis : context.integers("perm"))
+    order.push_back(context.axis(axis, rank));
   if (order.empty())
     for (std::size_t d = rank; d-- > 0;) order.push_back(d);
   if (order.size() != rank || std::set<std::size_t>(order.begin(), order.end()).size() != rank)
@@ -130,7 +134,10 @@ void transpose(NodeContext& context) {
 void expand(NodeContext& context) {
   const Value input = context.in(0);
   View view = context.view(0);
-  const Shape shape = broadcast(context, {input.shape, context.integers(1)});
+  const std::vector<std::int64_t> wanted = context.integers(1);
+  for (const std::int64_t size : wanted)
+    if (size < 1) context.fail("its shape has a dimension without values");
+  const Shape shape = broadcast(context, {input.shape, wanted});
   while (view.dimensions.size() < shape.size())
     view.dimensions.insert(view.dimensions.begin(), Digits{});
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -169,11 +176,13 @@ Range range_of(const NodeContext& context, std::int64_t start, std::int64_t end,
   Range range;
   range.step = step;
   range.start = step > 0 ? bounded(start, 0, size) : bounded(start, -1, size - 1);
-  const std::int64_t last = step > 0 ? bounded(end, 0, size) : (end < -size ? -1 : bounded(end, -1, size - 1));
+  const std::int64_t last =
+      step > 0 ? bounded(end, 0, size) : (end < -size ? -1 : bounded(end, -1, size - 1));
   const std::int64_t length = step > 0 ? last - range.start : range.start - last;
-  const std::int64_t stride = step > 0 ? step : (step == std::numeric_limits<std::int64_t>::min()
-                                                     ? std::numeric_limits<std::int64_t>::max()
-                                                     : -step);
+  const std::int64_t stride = step > 0 ? step
+                                       : (step == std::numeric_limits<std::int64_t>::min()
+                                              ? std::numeric_limits<std::int64_t>::max()
+                                              : -step);
   range.count = length <= 0 ? 0 : (length - 1) / stride + 1;
   if (range.count == 1) range.step = 1;
   if (range.count == 0) context.fail("its slice has no values");
@@ -191,7 +200,8 @@ void slice(NodeContext& context) {
     context.fail("its starts, ends, axes and steps do not fit together");
   View view = context.view(0);
   for (std::size_t i = 0; i < starts->size(); ++i) {
-    const std::size_t d = context.axis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), input.shape.size());
+    const std::size_t d =
+        context.axis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), input.shape.size());
     const Range range = range_of(context, (*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1,
                                  size_of(view.dimensions[d]));
     view = context.slice(view, d, range.start, range.step, range.count, input.type);
@@ -204,9 +214,11 @@ void split(NodeContext& context) {
   const std::size_t axis = context.axis(context.integer("axis", 0), input.shape.size());
   const std::int64_t size = input.shape[axis];
   const std::size_t n = context.node().outputs.size();
+  if (n == 0) context.fail("it has no outputs");
   auto parts = context.attribute_or_input("split", 1).value_or(std::vector<std::int64_t>());
   if (parts.empty()) {
-    const std::int64_t each = (size + static_cast<std::int64_t>(n) - 1) / static_cast<std::int64_t>(n);
+    const std::int64_t each =
+        (size + static_cast<std::int64_t>(n) - 1) / static_cast<std::int64_t>(n);
     for (std::int64_t at = 0; parts.size() < n; at += each)
       parts.push_back(std::min(each, size - at));
   }
@@ -239,9 +251,9 @@ void depth_to_space(NodeContext& context) {
     context.fail("its channels do not come apart in blocks");
   const std::int64_t c = s[1] / (b * b);
   const bool is_crd = context.text("mode", "DCR") == "CRD";
-  View view = context.reshape(context.view(0), is_crd ? Shape{s[0], c, b, b, s[2], s[3]}
-                                                      : Shape{s[0], b, b, c, s[2], s[3]},
-                              input.type);
+  View view = context.reshape(
+      context.view(0), is_crd ? Shape{s[0], c, b, b, s[2], s[3]} : Shape{s[0], b, b, c, s[2], s[3]},
+      input.type);
   view = transposed(view, is_crd ? std::vector<std::size_t>{0, 1, 4, 2, 5, 3}
                                  : std::vector<std::size_t>{0, 3, 4, 1, 5, 2});
   set_same(context, 0, context.reshape(view, {s[0], c, s[2] * b, s[3] * b}, input.type));

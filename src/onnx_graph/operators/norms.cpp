@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {
@@ -82,11 +82,11 @@ void layer_normalization(NodeContext& context) {
   const std::size_t axis = context.axis(context.integer("axis", -1), input.shape.size());
   const std::string name = context.output_name();
   View mean, scale;
-  const View value =
-      normalised(context, context.view(0), from(axis, input.shape.size()),
-                 context.real("epsilon", 1e-5F), name, input.type, &mean, &scale);
-  context.set(0, affine(context, value, optional_view(context, 1), optional_view(context, 2), name,
-                        input.type),
+  const View value = normalised(context, context.view(0), from(axis, input.shape.size()),
+                                context.real("epsilon", 1e-5F), name, input.type, &mean, &scale);
+  context.set(0,
+              affine(context, value, optional_view(context, 1), optional_view(context, 2), name,
+                     input.type),
               input.type);
   context.set(1, mean, input.type);
   context.set(2, scale, input.type, true);
@@ -102,7 +102,8 @@ void rms_normalization(NodeContext& context) {
               input.type);
 }
 
-/// Microsoft's: a sum with the residual goes before. Inputs: x, skip, gain, [bias of the norm,] bias.
+/// Microsoft's: a sum with the residual goes before. Inputs: x, skip, gain, [bias of the norm,]
+/// bias.
 template <bool IsRms>
 void skip_normalization(NodeContext& context) {
   const Value input = context.in(0);
@@ -110,16 +111,20 @@ void skip_normalization(NodeContext& context) {
   const std::size_t bias = IsRms ? 3 : 4;
   std::vector<std::size_t> summed = {0, 1};
   if (context.has(bias)) summed.push_back(bias);
-  const View sum = context.pointwise_inputs(summed, input.type, [](const auto& x) {
-    Expr total = x[0] + x[1];
-    return x.size() > 2 ? std::move(total) + x[2] : total;
-  }, name + "_residual");
+  const View sum = context.pointwise_inputs(
+      summed, input.type,
+      [](const auto& x) {
+        Expr total = x[0] + x[1];
+        return x.size() > 2 ? std::move(total) + x[2] : total;
+      },
+      name + "_residual");
   const Dimensions last = from(input.shape.size() - 1, input.shape.size());
   const double epsilon = context.real("epsilon", 1e-12F);
   const View value = IsRms ? root_mean_square(context, sum, last, epsilon, name, input.type)
                            : normalised(context, sum, last, epsilon, name, input.type);
-  context.set(0, affine(context, value, optional_view(context, 2),
-                        IsRms ? std::nullopt : optional_view(context, 3), name, input.type),
+  context.set(0,
+              affine(context, value, optional_view(context, 2),
+                     IsRms ? std::nullopt : optional_view(context, 3), name, input.type),
               input.type);
   context.set(3, sum, input.type);
 }
@@ -130,8 +135,9 @@ void instance_normalization(NodeContext& context) {
   const std::string name = context.output_name();
   const View value = normalised(context, context.view(0), from(2, rank),
                                 context.real("epsilon", 1e-5F), name, input.type);
-  context.set(0, affine(context, value, along_channels(context.view(1), rank),
-                        along_channels(context.view(2), rank), name, input.type),
+  context.set(0,
+              affine(context, value, along_channels(context.view(1), rank),
+                     along_channels(context.view(2), rank), name, input.type),
               input.type);
 }
 
@@ -149,7 +155,9 @@ void group_normalization(NodeContext& context) {
   const View grouped = context.reshape(context.view(0), shape, input.type);
   View value = normalised(context, grouped, from(2, rank + 1), context.real("epsilon", 1e-5F), name,
                           input.type);
-  const auto per_group = [&](std::size_t i) { return context.in(i).shape != Shape{input.shape[1]}; };
+  const auto per_group = [&](std::size_t i) {
+    return context.in(i).shape != Shape{input.shape[1]};
+  };
   const auto parameter = [&](std::size_t i) {
     View view = context.view(i);
     if (per_group(i)) return along_channels(view, rank + 1);
@@ -171,6 +179,7 @@ void batch_normalization(NodeContext& context) {
   const std::size_t rank = input.shape.size();
   const double epsilon = context.real("epsilon", 1e-5F);
   const std::string name = context.output_name();
+  if (rank < 2) context.fail("its input has no channels");
   if (context.integer("training_mode", 0) != 0)
     context.approximate("statistics of the batch are not taken, but read as at inference");
   std::set<std::string> sources;
@@ -198,14 +207,16 @@ void batch_normalization(NodeContext& context) {
     gain = context.table(name + "_gain", std::move(a), sources);
     shift = context.table(name + "_shift", std::move(b), sources);
   } else {
-    gain = context.pointwise_inputs({1, 4}, input.type, [&](const auto& x) {
-      return x[0] * apply("rsqrt", {x[1] + number(epsilon)});
-    }, name + "_gain");
+    gain = context.pointwise_inputs(
+        {1, 4}, input.type,
+        [&](const auto& x) { return x[0] * apply("rsqrt", {x[1] + number(epsilon)}); },
+        name + "_gain");
     shift = context.pointwise({context.view(2), context.view(3), gain}, name + "_shift", input.type,
                               [](const auto& x) { return x[0] - x[1] * x[2]; });
   }
-  context.set(0, affine(context, context.view(0), along_channels(gain, rank),
-                        along_channels(shift, rank), name, input.type),
+  context.set(0,
+              affine(context, context.view(0), along_channels(gain, rank),
+                     along_channels(shift, rank), name, input.type),
               input.type);
 }
 
@@ -215,11 +226,14 @@ void lp_normalization(NodeContext& context) {
   const bool is_l1 = context.integer("p", 2) == 1;
   const std::string name = context.output_name();
   const View x = context.view(0);
-  const View sum = context.reduced({x}, {axis}, Reducing::kSum, name + "_sum", input.type,
-                                   [&](const auto& v) { return apply(is_l1 ? "abs" : "square", {v[0]}); });
-  context.set(0, context.pointwise({x, sum}, name, input.type, [&](const auto& v) {
-    return v[0] / (is_l1 ? v[1] : apply("sqrt", {v[1]}));
-  }), input.type);
+  const View sum =
+      context.reduced({x}, {axis}, Reducing::kSum, name + "_sum", input.type,
+                      [&](const auto& v) { return apply(is_l1 ? "abs" : "square", {v[0]}); });
+  context.set(0,
+              context.pointwise(
+                  {x, sum}, name, input.type,
+                  [&](const auto& v) { return v[0] / (is_l1 ? v[1] : apply("sqrt", {v[1]})); }),
+              input.type);
 }
 
 void mean_variance_normalization(NodeContext& context) {
@@ -228,9 +242,9 @@ void mean_variance_normalization(NodeContext& context) {
   if (axes.empty()) axes = {0, 2, 3};
   Dimensions dimensions;
   for (const std::int64_t axis : axes) dimensions.insert(context.axis(axis, input.shape.size()));
-  context.set(0, normalised(context, context.view(0), dimensions, 1e-9, context.output_name(),
-                            input.type),
-              input.type);
+  context.set(
+      0, normalised(context, context.view(0), dimensions, 1e-9, context.output_name(), input.type),
+      input.type);
 }
 
 /// x / (bias + alpha/size · Σ x² over neighbouring channels)^beta
@@ -265,10 +279,15 @@ void local_response_normalization(NodeContext& context) {
   const std::size_t tensor = sum.output.tensor;
   context.add(std::move(sum));
   const View squares = view_of(context.cascade(), tensor, axes);
-  context.set(0, context.pointwise({x, squares}, name, input.type, [&](const auto& v) {
-    const Expr inner = v[1] * number(alpha / static_cast<double>(size)) + number(bias);
-    return v[0] * power(inner, -beta);
-  }), input.type, input.is_nonnegative);
+  context.set(0,
+              context.pointwise({x, squares}, name, input.type,
+                                [&](const auto& v) {
+                                  const Expr inner =
+                                      v[1] * number(alpha / static_cast<double>(size)) +
+                                      number(bias);
+                                  return v[0] * power(inner, -beta);
+                                }),
+              input.type, input.is_nonnegative);
 }
 
 }  // namespace

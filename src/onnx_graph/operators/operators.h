@@ -32,8 +32,8 @@ void add_recurrent(OperatorTable& table);
 
 const OperatorTable& all_operators();
 
-/// What has no rule of its own: every value that it reads and makes costs an operation of the vector
-/// unit. `shapes`: of the outputs.
+/// What has no rule of its own: every value that it reads and makes costs an operation of the
+/// vector unit. `shapes`: of the outputs.
 void price_per_element(NodeContext& context, const std::vector<Shape>& shapes);
 
 }  // namespace sluice::onnx_graph

@@ -57,11 +57,15 @@ void price_per_element(NodeContext& context, const std::vector<Shape>& shapes) {
     for (std::size_t d = 0; d < shapes[output].size(); ++d)
       if (first.dimensions[d].empty() && together[d] == 1) repeat(first, d, shapes[output][d]);
     views[0] = first;
-    context.set(output, context.pointwise(views, context.output_name(output), type, [](const auto& x) {
-      Expr all = x[0];
-      for (std::size_t i = 1; i < x.size(); ++i) all = std::move(all) + x[i];
-      return all;
-    }), type);
+    context.set(output,
+                context.pointwise(views, context.output_name(output), type,
+                                  [](const auto& x) {
+                                    Expr all = x[0];
+                                    for (std::size_t i = 1; i < x.size(); ++i)
+                                      all = std::move(all) + x[i];
+                                    return all;
+                                  }),
+                type);
   }
 }
 

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/windows.h"
 
@@ -45,8 +45,8 @@ View bordered(NodeContext& context, const View& input, const std::vector<Window>
     for (const std::size_t axis : axes.back()) einsum.output.indices.push_back(Index::of(axis));
     if (d < 2 || axes.back().empty()) continue;
     const Window& w = windows[d - 2];
-    const std::int64_t behind = std::max<std::int64_t>(
-        (w.output - 1) * w.stride + reach(w) - w.before - w.input, 0);
+    const std::int64_t behind =
+        std::max<std::int64_t>((w.output - 1) * w.stride + reach(w) - w.before - w.input, 0);
     einsum.output.indices.back().constant = w.before;
     ranks.back() = {context.cascade().add_axis("H", w.before + w.input + behind)};
   }
@@ -99,13 +99,15 @@ void max_pool(NodeContext& context) {
       if (window.input > 1) window.before = 0;
     }
   }
-  context.set(0, over_windows(context, view, windows, Reducing::kMax, context.output_name(),
-                              input.type, first_of),
+  context.set(0,
+              over_windows(context, view, windows, Reducing::kMax, context.output_name(),
+                           input.type, first_of),
               input.type, input.is_nonnegative);
   if (context.node().outputs.size() > 1 && !context.node().outputs[1].empty()) {
     context.approximate("its second output, the places of the maxima, is priced as copies");
     const View maxima = *context.lowering().values.at(context.node().outputs[0]).view;
-    context.set(1, context.pointwise({maxima}, context.output_name(1), ElementType::kInt64, first_of),
+    context.set(1,
+                context.pointwise({maxima}, context.output_name(1), ElementType::kInt64, first_of),
                 ElementType::kInt64, true);
   }
 }
@@ -147,7 +149,8 @@ void average_pool(NodeContext& context) {
   const Value input = context.in(0);
   const std::vector<Window> windows = read_windows(context, input.shape, {});
   for (const Window& window : windows)
-    if (window.output > 1 << 20) context.fail("its plane is too large");
+    if (window.output > 1 << 20 || window.size > 1 << 20 || window.output * window.size > 1 << 26)
+      context.fail("its plane is too large");
   const bool counts_padding = context.integer("count_include_pad", 0) != 0;
   context.set(0, averaged(context, context.view(0), windows, counts_padding, input.type),
               input.type, input.is_nonnegative);
@@ -163,8 +166,9 @@ void lp_pool(NodeContext& context) {
       context, context.view(0), windows, Reducing::kSum, p == 1 ? name : name + "_sum", input.type,
       [&](const auto& x) { return apply(p == 1 ? "abs" : "square", {x[0]}); });
   if (p == 1) return context.set(0, sums, input.type, true);
-  context.set(0, context.pointwise({sums}, name, input.type,
-                                   [](const auto& x) { return apply("sqrt", {x[0]}); }),
+  context.set(0,
+              context.pointwise({sums}, name, input.type,
+                                [](const auto& x) { return apply("sqrt", {x[0]}); }),
               input.type, true);
 }
 
@@ -178,16 +182,18 @@ void global_average_pool(NodeContext& context) {
   const Value input = context.in(0);
   double n = 1;
   for (const std::size_t d : plane(input.shape)) n *= static_cast<double>(input.shape[d]);
-  context.set(0, context.reduced({context.view(0)}, plane(input.shape), Reducing::kSum,
-                                 context.output_name(), input.type,
-                                 [&](const auto& x) { return x[0] * number(1 / n); }),
-              input.type, input.is_nonnegative);
+  context.set(
+      0,
+      context.reduced({context.view(0)}, plane(input.shape), Reducing::kSum, context.output_name(),
+                      input.type, [&](const auto& x) { return x[0] * number(1 / n); }),
+      input.type, input.is_nonnegative);
 }
 
 void global_max_pool(NodeContext& context) {
   const Value input = context.in(0);
-  context.set(0, context.reduced({context.view(0)}, plane(input.shape), Reducing::kMax,
-                                 context.output_name(), input.type, first_of),
+  context.set(0,
+              context.reduced({context.view(0)}, plane(input.shape), Reducing::kMax,
+                              context.output_name(), input.type, first_of),
               input.type, input.is_nonnegative);
 }
 

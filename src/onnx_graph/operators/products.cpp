@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 #include "onnx_graph/operators/operators.h"
@@ -28,8 +29,11 @@ View contract(NodeContext& context, std::vector<View> views,
   const auto name_axes = [&](char letter) {
     const auto found = users.find(letter);
     if (found == users.end() || axes.count(letter) > 0) return;
-    const std::string word(1, static_cast<char>(std::toupper(letter)));
-    axes[letter] = context.axes_for(views[found->second[0].first], found->second[0].second, word, used);
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(letter)) != 0;  // else of `...`
+    const std::string word(
+        1, is_letter ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : 'B');
+    axes[letter] =
+        context.axes_for(views[found->second[0].first], found->second[0].second, word, used);
   };
   for (const char letter : output) name_axes(letter);
   for (const auto& entry : users) name_axes(entry.first);
@@ -68,9 +72,9 @@ View contract(NodeContext& context, std::vector<View> views,
 
 void mat_mul(NodeContext& context) {
   const ElementType type = context.in(0).type;
-  context.set(0, multiply_matrices(context, context.view(0), context.view(1),
-                                   context.output_name(), type),
-              type);
+  context.set(
+      0, multiply_matrices(context, context.view(0), context.view(1), context.output_name(), type),
+      type);
 }
 
 /// Microsoft's: operands may be transposed.
@@ -84,8 +88,8 @@ void fused_mat_mul(NodeContext& context) {
   }
   const double alpha = context.real("alpha", 1);
   const std::string name = context.output_name();
-  View result = multiply_matrices(context, views[0], views[1],
-                                  alpha == 1 ? name : name + "_product", type);
+  View result =
+      multiply_matrices(context, views[0], views[1], alpha == 1 ? name : name + "_product", type);
   if (alpha != 1)
     result = context.pointwise({result}, name, type,
                                [&](const auto& x) { return x[0] * number(alpha); });
@@ -193,8 +197,9 @@ void einsum(NodeContext& context) {
     }
   for (const char c : subscripts.output)
     if (sizes.count(c) == 0) context.fail("its equation has a result that no operand gives");
-  context.set(0, contract(context, views, subscripts.inputs, subscripts.output,
-                          context.output_name(), type, 1),
+  context.set(0,
+              contract(context, views, subscripts.inputs, subscripts.output, context.output_name(),
+                       type, 1),
               type);
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/convolution.h"
-#include "onnx_graph/operators/formulas.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/products.h"
 
@@ -57,9 +57,8 @@ Expr saturated(Expr x, ElementType type) {
 
 /// saturate(round(x / scale) + zero)
 Expr quantised(const Expr& x, Expr scale, Expr zero, ElementType type) {
-  Expr value = scale.kind == Expr::Kind::kConstant && scale.value != 0
-                   ? x * number(1 / scale.value)
-                   : x / std::move(scale);
+  Expr value = scale.kind == Expr::Kind::kConstant && scale.value != 0 ? x * number(1 / scale.value)
+                                                                       : x / std::move(scale);
   if (is_integer(type)) value = rounded(std::move(value));
   const bool has_zero = zero.kind != Expr::Kind::kConstant || zero.value != 0;
   if (has_zero) value = std::move(value) + std::move(zero);
@@ -95,9 +94,13 @@ void quantize_linear(NodeContext& context) {
   Reads reads({context.view(0)});
   const std::size_t scale = reads.add(parameter(context, 1, 1, rank, axis));
   const std::size_t zero = reads.add(parameter(context, 2, 0, rank, axis));
-  context.set(0, context.pointwise(reads.views(), context.output_name(), type, [&](const auto& x) {
-    return quantised(x[0], reads.get(x, scale, 1), reads.get(x, zero, 1), type);
-  }), type, lowest(type) >= 0);
+  context.set(0,
+              context.pointwise(reads.views(), context.output_name(), type,
+                                [&](const auto& x) {
+                                  return quantised(x[0], reads.get(x, scale, 1),
+                                                   reads.get(x, zero, 1), type);
+                                }),
+              type, lowest(type) >= 0);
 }
 
 void dequantize_linear(NodeContext& context) {
@@ -112,10 +115,15 @@ void dequantize_linear(NodeContext& context) {
   Reads reads({context.view(0)});
   const std::size_t scale = reads.add(parameter(context, 1, 1, rank, axis));
   const std::size_t zero = reads.add(parameter(context, 2, 0, rank, axis));
-  const bool is_nonnegative = input.is_nonnegative && context.scalar(2).value_or(context.has(2) ? 1 : 0) == 0;
-  context.set(0, context.pointwise(reads.views(), context.output_name(), type, [&](const auto& x) {
-    return dequantised(x[0], reads.get(x, scale, 1), reads.get(x, zero, 1));
-  }), type, is_nonnegative);
+  const bool is_nonnegative =
+      input.is_nonnegative && context.scalar(2).value_or(context.has(2) ? 1 : 0) == 0;
+  context.set(0,
+              context.pointwise(reads.views(), context.output_name(), type,
+                                [&](const auto& x) {
+                                  return dequantised(x[0], reads.get(x, scale, 1),
+                                                     reads.get(x, zero, 1));
+                                }),
+              type, is_nonnegative);
 }
 
 /// Scale and zero of 8 bits from the data's range.
@@ -130,41 +138,46 @@ void dynamic_quantize_linear(NodeContext& context) {
     view.dimensions.clear();
     return view;
   };
-  const View high = scalar(context.reduced({x}, all, Reducing::kMax, name + "_max", input.type, same));
-  const View low = scalar(context.reduced({x}, all, Reducing::kMin, name + "_min", input.type, same));
-  const View scale = context.pointwise({high, low}, context.output_name(1), input.type, [](const auto& v) {
-    return (maximum(v[0], number(0)) - minimum(v[1], number(0))) * number(1.0 / 255);
-  });
-  const View zero = context.pointwise({low, scale}, context.output_name(2), ElementType::kUint8, [](const auto& v) {
-    return clipped(rounded((number(0) - minimum(v[0], number(0))) / v[1]), 0, 255);
-  });
-  context.set(0, context.pointwise({x, scale, zero}, name, ElementType::kUint8, [](const auto& v) {
-    return clipped(rounded(v[0] / v[1]) + v[2], 0, 255);
-  }), ElementType::kUint8, true);
+  const View high =
+      scalar(context.reduced({x}, all, Reducing::kMax, name + "_max", input.type, same));
+  const View low =
+      scalar(context.reduced({x}, all, Reducing::kMin, name + "_min", input.type, same));
+  const View scale =
+      context.pointwise({high, low}, context.output_name(1), input.type, [](const auto& v) {
+        return (maximum(v[0], number(0)) - minimum(v[1], number(0))) * number(1.0 / 255);
+      });
+  const View zero = context.pointwise(
+      {low, scale}, context.output_name(2), ElementType::kUint8, [](const auto& v) {
+        return clipped(rounded((number(0) - minimum(v[0], number(0))) / v[1]), 0, 255);
+      });
+  context.set(
+      0,
+      context.pointwise({x, scale, zero}, name, ElementType::kUint8,
+                        [](const auto& v) { return clipped(rounded(v[0] / v[1]) + v[2], 0, 255); }),
+      ElementType::kUint8, true);
   context.set(1, scale, input.type, true);
   context.set(2, zero, ElementType::kUint8, true);
 }
 
-/// An operand without its zero point; one of zero costs nothing. Centred values need a bit more, the
-/// width of the operand is kept: arrays take the zero point off while they multiply.
+/// An operand without its zero point; one of zero costs nothing. Centred values need a bit more,
+/// the width of the operand is kept: arrays take the zero point off while they multiply.
 View centred(NodeContext& context, std::size_t input, std::size_t zero_input, std::size_t dimension,
              const std::string& name) {
   const Value value = context.in(input);
-  const View view = context.view(input);
-  const Parameter zero = parameter(context, zero_input, 0, value.shape.size(), dimension);
-  if (zero.value && *zero.value == 0) return view;
-  if (value.constant && !zero.view) {  // weights are centred before the run
+  const auto known = context.has(zero_input) ? context.scalar(zero_input) : std::optional(0.0);
+  if (known == 0.0) return context.view(input);
+  if (value.constant) {  // weights are centred before the run
     Constant table = *value.constant;
-    const auto offset = static_cast<std::int64_t>(*zero.value);
-    if (table.integers)
-      for (std::int64_t& number : *table.integers) number -= offset;
+    if (!known)
+      table.integers.reset();
+    else if (table.integers)
+      for (std::int64_t& number : *table.integers) number -= static_cast<std::int64_t>(*known);
     return context.table(name, std::move(table), value.sources);
   }
-  Reads reads({view});
-  const std::size_t z = reads.add(zero);
-  return context.pointwise(reads.views(), name, value.type, [&](const auto& x) {
-    return x[0] - reads.get(x, z, 1);
-  });
+  Reads reads({context.view(input)});
+  const std::size_t z = reads.add(parameter(context, zero_input, 0, value.shape.size(), dimension));
+  return context.pointwise(reads.views(), name, value.type,
+                           [&](const auto& x) { return x[0] - reads.get(x, z, 1); });
 }
 
 /// quantise(sum · (scale of a · scale of b) + bias): what follows an integer product.
@@ -192,15 +205,20 @@ void rescale(NodeContext& context, const View& sums, const Rescale& how) {
   std::optional<std::size_t> bias;
   if (how.bias && context.has(*how.bias))
     bias = reads.add(bias_of(context, *how.bias, rank, how.dimension));
-  context.set(0, context.pointwise(reads.views(), context.output_name(), type, [&](const auto& x) {
-    Expr sum = bias ? x[0] + reads.get(x, *bias, 1) : x[0];
-    const Expr factor = reads.get(x, a, 1) * reads.get(x, b, 1);
-    const Expr out = reads.get(x, y, 1);
-    if (factor.kind == Expr::Kind::kConstant && out.kind == Expr::Kind::kConstant && out.value != 0)
-      return quantised(std::move(sum) * number(factor.value / out.value), number(1),
-                       reads.get(x, zero, 1), type);
-    return quantised(std::move(sum) * factor, out, reads.get(x, zero, 1), type);
-  }), type, lowest(type) >= 0);
+  context.set(0,
+              context.pointwise(
+                  reads.views(), context.output_name(), type,
+                  [&](const auto& x) {
+                    Expr sum = bias ? x[0] + reads.get(x, *bias, 1) : x[0];
+                    const Expr factor = reads.get(x, a, 1) * reads.get(x, b, 1);
+                    const Expr out = reads.get(x, y, 1);
+                    if (factor.kind == Expr::Kind::kConstant && out.kind == Expr::Kind::kConstant &&
+                        out.value != 0)
+                      return quantised(std::move(sum) * number(factor.value / out.value), number(1),
+                                       reads.get(x, zero, 1), type);
+                    return quantised(std::move(sum) * factor, out, reads.get(x, zero, 1), type);
+                  }),
+              type, lowest(type) >= 0);
 }
 
 void qlinear_conv(NodeContext& context) {
@@ -253,11 +271,16 @@ void qlinear_global_average_pool(NodeContext& context) {
   const std::size_t zero = reads.add(parameter(context, 2, 0, rank, 1));
   const std::size_t scale_y = reads.add(parameter(context, 3, 1, rank, 1));
   const std::size_t zero_y = reads.add(parameter(context, 4, 0, rank, 1));
-  context.set(0, context.pointwise(reads.views(), name, input.type, [&](const auto& x) {
-    const Expr mean = x[0] * number(1 / n);
-    return quantised(dequantised(mean, reads.get(x, scale, 1), reads.get(x, zero, 1)),
-                     reads.get(x, scale_y, 1), reads.get(x, zero_y, 1), input.type);
-  }), input.type, lowest(input.type) >= 0);
+  context.set(
+      0,
+      context.pointwise(reads.views(), name, input.type,
+                        [&](const auto& x) {
+                          const Expr mean = x[0] * number(1 / n);
+                          return quantised(
+                              dequantised(mean, reads.get(x, scale, 1), reads.get(x, zero, 1)),
+                              reads.get(x, scale_y, 1), reads.get(x, zero_y, 1), input.type);
+                        }),
+      input.type, lowest(input.type) >= 0);
 }
 
 /// Microsoft's: a, its scale and zero, b, its scale and zero, those of the result.
@@ -271,12 +294,18 @@ void qlinear_binary(NodeContext& context) {
   const std::vector<std::size_t> inputs = {1, 2, 4, 5, 6, 7};
   for (const std::size_t input : inputs)
     p.push_back(reads.add(parameter(context, input, input % 3 == 1 ? 1 : 0, rank, rank - 1)));
-  context.set(0, context.pointwise(reads.views(), context.output_name(), type, [&](const auto& x) {
-    const Expr left = dequantised(x[0], reads.get(x, p[0], 2), reads.get(x, p[1], 2));
-    const Expr right = dequantised(x[1], reads.get(x, p[2], 2), reads.get(x, p[3], 2));
-    return quantised(IsProduct ? left * right : left + right, reads.get(x, p[4], 2),
-                     reads.get(x, p[5], 2), type);
-  }), type, lowest(type) >= 0);
+  context.set(
+      0,
+      context.pointwise(reads.views(), context.output_name(), type,
+                        [&](const auto& x) {
+                          const Expr left =
+                              dequantised(x[0], reads.get(x, p[0], 2), reads.get(x, p[1], 2));
+                          const Expr right =
+                              dequantised(x[1], reads.get(x, p[2], 2), reads.get(x, p[3], 2));
+                          return quantised(IsProduct ? left * right : left + right,
+                                           reads.get(x, p[4], 2), reads.get(x, p[5], 2), type);
+                        }),
+      type, lowest(type) >= 0);
 }
 
 template <Expr (*Function)(Expr)>
@@ -289,12 +318,18 @@ void qlinear_function(NodeContext& context) {
     p.push_back(reads.add(parameter(context, i, i % 2 == 1 ? 1 : 0, rank, 0)));
   const double alpha = context.real("alpha", 0.01F);
   const bool is_leaky = context.node().type == "QLinearLeakyRelu";
-  context.set(0, context.pointwise(reads.views(), context.output_name(), input.type, [&](const auto& x) {
-    const Expr real = dequantised(x[0], reads.get(x, p[0], 1), reads.get(x, p[1], 1));
-    const Expr value = is_leaky ? maximum(real, number(0)) + number(alpha) * minimum(real, number(0))
-                                : Function(real);
-    return quantised(value, reads.get(x, p[2], 1), reads.get(x, p[3], 1), input.type);
-  }), input.type, lowest(input.type) >= 0);
+  context.set(
+      0,
+      context.pointwise(
+          reads.views(), context.output_name(), input.type,
+          [&](const auto& x) {
+            const Expr real = dequantised(x[0], reads.get(x, p[0], 1), reads.get(x, p[1], 1));
+            const Expr value =
+                is_leaky ? maximum(real, number(0)) + number(alpha) * minimum(real, number(0))
+                         : Function(real);
+            return quantised(value, reads.get(x, p[2], 1), reads.get(x, p[3], 1), input.type);
+          }),
+      input.type, lowest(input.type) >= 0);
 }
 
 }  // namespace

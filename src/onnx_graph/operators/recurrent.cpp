@@ -35,10 +35,10 @@ View direction(NodeContext& context, const View& input, std::int64_t which, std:
   for (std::int64_t gate = 0; gate < gates; ++gate) {
     const View a = context.slice(sums, 2, gate * hidden, 1, hidden, type);
     const View b = context.slice(of_states, 2, gate * hidden, 1, hidden, type);
-    parts.push_back(context.pointwise({a, b}, fmt::format("{}_gate{}", name, gate + 1), type,
-                                      [&](const auto& x) {
-                                        return apply(gate + 1 == gates ? "tanh" : "sigmoid", {x[0] + x[1]});
-                                      }));
+    parts.push_back(context.pointwise(
+        {a, b}, fmt::format("{}_gate{}", name, gate + 1), type, [&](const auto& x) {
+          return apply(gate + 1 == gates ? "tanh" : "sigmoid", {x[0] + x[1]});
+        }));
   }
   if (gates == 1) return parts[0];
   return context.pointwise(parts, name + "_state", type, [&](const auto& x) {
@@ -52,16 +52,21 @@ template <int Gates>
 void recurrent(NodeContext& context) {
   const Value input = context.in(0);
   const Shape r = context.in(2).shape;
-  if (input.shape.size() != 3 || r.size() != 3 || r[1] != Gates * r[2])
+  const bool has_biases = context.has(3);
+  if (input.shape.size() != 3 || r.size() != 3 || r[2] > 1 << 28 || r[1] != Gates * r[2] ||
+      context.in(1).shape != Shape{r[0], r[1], input.shape[2]} ||
+      (has_biases && context.in(3).shape != Shape{r[0], 2 * r[1]}))
     context.fail("its weights do not fit its input");
-  context.approximate("steps do not wait for each other; products and functions are counted exactly");
+  context.approximate(
+      "steps do not wait for each other; products and functions are counted exactly");
   View x = context.view(0);
   if (context.integer("layout", 0) != 0) x = transposed(x, {1, 0, 2});
   const Shape shape = shape_of(x);
   const std::string name = context.output_name();
   const std::int64_t directions = r[0], hidden = r[2];
   for (std::int64_t d = 0; d < directions; ++d) {
-    const std::string own = directions == 1 ? name + "_cell" : fmt::format("{}_cell{}", name, d + 1);
+    const std::string own =
+        directions == 1 ? name + "_cell" : fmt::format("{}_cell{}", name, d + 1);
     View y = direction(context, x, d, Gates, hidden, own, input.type);
     View last = context.slice(y, 0, shape[0] - 1, 1, 1, input.type);
     y.dimensions.insert(y.dimensions.begin() + 1, Digits{});

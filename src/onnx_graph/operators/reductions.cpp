@@ -43,9 +43,9 @@ void reduce(NodeContext& context, const Reduction& reduction) {
   for (const std::size_t d : dimensions) n *= static_cast<double>(input.shape[d]);
   const std::string name = context.output_name();
   const bool goes_on = reduction.after != nullptr;
-  View result = context.reduced({context.view(0)}, dimensions, reduction.kind,
-                                goes_on ? name + "_sum" : name, input.type,
-                                [&](const auto& x) { return reduction.before(x[0], n); });
+  View result =
+      context.reduced({context.view(0)}, dimensions, reduction.kind, goes_on ? name + "_sum" : name,
+                      input.type, [&](const auto& x) { return reduction.before(x[0], n); });
   if (goes_on)
     result = context.pointwise({result}, name, input.type,
                                [&](const auto& x) { return apply(reduction.after, {x[0]}); });
@@ -81,8 +81,9 @@ void place_of(NodeContext& context) {
 void running_sum(NodeContext& context) {
   context.approximate("a running sum is priced as one addition an element");
   const ElementType type = context.in(0).type;
-  context.set(0, context.pointwise({context.view(0)}, context.output_name(), type,
-                                   [](const auto& x) { return x[0] + x[0]; }),
+  context.set(0,
+              context.pointwise({context.view(0)}, context.output_name(), type,
+                                [](const auto& x) { return x[0] + x[0]; }),
               type, context.in(0).is_nonnegative);
 }
 
@@ -92,10 +93,11 @@ void top_k(NodeContext& context) {
   const Value input = context.in(0);
   const std::size_t axis = context.axis(context.integer("axis", -1), input.shape.size());
   const std::int64_t k = context.has(1) ? context.integers(1).at(0) : context.integer("k", 1);
-  if (k < 1 || k > input.shape[axis]) context.fail("its k is not between 1 and the size of its axis");
-  const View best = context.reduced({context.view(0)}, {axis}, Reducing::kMax,
-                                    context.output_name() + "_best", input.type,
-                                    [](const auto& x) { return x[0]; });
+  if (k < 1 || k > input.shape[axis])
+    context.fail("its k is not between 1 and the size of its axis");
+  const View best =
+      context.reduced({context.view(0)}, {axis}, Reducing::kMax, context.output_name() + "_best",
+                      input.type, [](const auto& x) { return x[0]; });
   View many = best;
   repeat(many, axis, k);
   const auto copy = [](const auto& x) { return x[0]; };

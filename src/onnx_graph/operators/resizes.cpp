@@ -76,16 +76,21 @@ void resize(NodeContext& context) {
   if (mode == "nearest" && is_whole) return context.set(0, view, input.type, input.is_nonnegative);
   if (mode == "nearest") {
     context.approximate("which neighbour is nearest is left open: one copy for each value");
-    return context.set(0, context.pointwise({view}, context.output_name(), input.type,
-                                            [](const auto& x) { return x[0]; }),
+    return context.set(0,
+                       context.pointwise({view}, context.output_name(), input.type,
+                                         [](const auto& x) { return x[0]; }),
                        input.type, input.is_nonnegative);
   }
   context.approximate(fmt::format("{} interpolation: {} products and sums a value", mode, taps));
-  context.set(0, context.pointwise({view}, context.output_name(), input.type, [&](const auto& x) {
-    Expr sum = x[0] * number(1 / taps);
-    for (int i = 1; i < static_cast<int>(taps) && i < 64; ++i) sum = std::move(sum) + x[0] * number(1 / taps);
-    return sum;
-  }), input.type, input.is_nonnegative);
+  context.set(0,
+              context.pointwise({view}, context.output_name(), input.type,
+                                [&](const auto& x) {
+                                  Expr sum = x[0] * number(1 / taps);
+                                  for (int i = 1; i < static_cast<int>(taps) && i < 64; ++i)
+                                    sum = std::move(sum) + x[0] * number(1 / taps);
+                                  return sum;
+                                }),
+              input.type, input.is_nonnegative);
 }
 
 }  // namespace

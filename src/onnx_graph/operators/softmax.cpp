@@ -16,8 +16,9 @@ std::set<std::size_t> softmax_dimensions(NodeContext& context, std::size_t rank)
 
 void softmax_of(NodeContext& context) {
   const Value input = context.in(0);
-  context.set(0, softmax(context, context.view(0), softmax_dimensions(context, input.shape.size()),
-                         context.output_name(), input.type),
+  context.set(0,
+              softmax(context, context.view(0), softmax_dimensions(context, input.shape.size()),
+                      context.output_name(), input.type),
               input.type, true);
 }
 
@@ -29,13 +30,14 @@ void log_softmax(NodeContext& context) {
   const auto same = [](const auto& v) { return v[0]; };
   const View largest =
       context.reduced({x}, dimensions, Reducing::kMax, name + "_max", input.type, same);
-  const View sum = context.reduced({x, largest}, dimensions, Reducing::kSum, name + "_sum",
-                                   input.type,
-                                   [](const auto& v) { return apply("exp", {v[0] - v[1]}); });
+  const View sum =
+      context.reduced({x, largest}, dimensions, Reducing::kSum, name + "_sum", input.type,
+                      [](const auto& v) { return apply("exp", {v[0] - v[1]}); });
   const View log = context.pointwise({sum}, name + "_log", input.type,
                                      [](const auto& v) { return apply("log", {v[0]}); });
-  context.set(0, context.pointwise({x, largest, log}, name, input.type,
-                                   [](const auto& v) { return v[0] - v[1] - v[2]; }),
+  context.set(0,
+              context.pointwise({x, largest, log}, name, input.type,
+                                [](const auto& v) { return v[0] - v[1] - v[2]; }),
               input.type);
 }
 
@@ -43,11 +45,12 @@ void hardmax(NodeContext& context) {
   const Value input = context.in(0);
   const auto dimensions = softmax_dimensions(context, input.shape.size());
   const View x = context.view(0);
-  const View largest = context.reduced({x}, dimensions, Reducing::kMax,
-                                       context.output_name() + "_max", input.type,
-                                       [](const auto& v) { return v[0]; });
-  context.set(0, context.pointwise({x, largest}, context.output_name(), input.type,
-                                   [](const auto& v) { return apply("step", {v[0] - v[1]}); }),
+  const View largest =
+      context.reduced({x}, dimensions, Reducing::kMax, context.output_name() + "_max", input.type,
+                      [](const auto& v) { return v[0]; });
+  context.set(0,
+              context.pointwise({x, largest}, context.output_name(), input.type,
+                                [](const auto& v) { return apply("step", {v[0] - v[1]}); }),
               input.type, true);
 }
 

@@ -41,8 +41,7 @@ std::vector<Window> bare_windows(const NodeContext& context, const Shape& input,
   for (std::size_t i = 0; i < n; ++i) {
     if (kernel[i] < 1 || kernel[i] > kLargest)
       context.fail(fmt::format("its window is {} wide", kernel[i]));
-    windows[i] = {kernel[i], strides[i],   dilations[i], pads[i],
-                  pads[n + i], input[i + 2], 1};
+    windows[i] = {kernel[i], strides[i], dilations[i], pads[i], pads[n + i], input[i + 2], 1};
   }
   return windows;
 }
@@ -70,8 +69,7 @@ std::vector<Window> read_windows(const NodeContext& context, const Shape& input,
     if (room < 0)
       context.fail(fmt::format("its window of {} is larger than the padded plane of {}",
                                reach(window), window.input + window.before + window.after));
-    window.output =
-        (rounds_up ? ceil_divide(room, window.stride) : room / window.stride) + 1;
+    window.output = (rounds_up ? ceil_divide(room, window.stride) : room / window.stride) + 1;
     if (rounds_up && (window.output - 1) * window.stride >= window.input + window.before)
       --window.output;  // a window that would begin behind the plane
   }
@@ -142,8 +140,8 @@ View with_whole_planes(NodeContext& context, View view, const std::vector<Window
       ranks[i + 2] = {single};
       einsum.output.indices.insert(
           einsum.output.indices.begin() + static_cast<std::ptrdiff_t>(place), Index{});
-      einsum.output.tensor = context.new_tensor(context.output_name() + "_plane",
-                                                ElementType::kUndefined, ranks);
+      einsum.output.tensor =
+          context.new_tensor(context.output_name() + "_plane", ElementType::kUndefined, ranks);
       context.cascade().tensors[einsum.output.tensor].bits =
           context.cascade().tensors[view.tensor].bits;
       einsum.inputs = {context.access(view, axes)};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <stdexcept>
 
 #include "onnx_graph/fold/fold.h"
 #include "onnx_graph/model/schema_shapes.h"
@@ -116,7 +117,8 @@ class GraphWalk {
       std::vector<std::size_t>& axes = dimensions.emplace_back();
       if (*size == 1) continue;
       const std::size_t rank = info.shape->size();
-      axes = {lowering_.cascade.add_axis(rank <= letters.size() ? letters[rank - 1][d] : "I", *size)};
+      axes = {
+          lowering_.cascade.add_axis(rank <= letters.size() ? letters[rank - 1][d] : "I", *size)};
       ranks.push_back(axes[0]);
     }
     if (broken_.count(info.name) > 0) return;
@@ -171,6 +173,11 @@ class GraphWalk {
     } catch (const NodeMistake& found) {
       mistake(fmt::format("{}: {}", description(node), found.message), found.hint);
       break_outputs(node);
+    } catch (const std::out_of_range&) {
+      mistake(fmt::format("{}: an input has fewer numbers or dimensions than it needs",
+                          description(node)),
+              "");
+      break_outputs(node);
     } catch (const OverflowError&) {
       mistake(fmt::format("{}: it has more values than can be counted", description(node)),
               "is a dimension of the graph much too large?");
@@ -195,6 +202,8 @@ class GraphWalk {
     if (found == lowering_.values.end())
       throw NodeMistake{fmt::format("its output '{}' has no rule", output),
                         "docs/onnx.md lists what each operator becomes"};
+    if (found->second.shape.size() > 32)
+      throw NodeMistake{fmt::format("its output '{}' has more than 32 dimensions", output), ""};
     for (const std::int64_t size : found->second.shape)
       if (size < 1) throw NodeMistake{fmt::format("its output '{}' has no values", output), ""};
     volume(found->second.shape);
@@ -255,14 +264,15 @@ class GraphWalk {
     const auto rule = all_operators().find(node.type);
     if (rule != all_operators().end()) {
       if (!is_known_domain(node.domain))
-        context.approximate(fmt::format("of the domain {}, taken for ONNX's {}", node.domain,
-                                        node.type));
+        context.approximate(
+            fmt::format("of the domain {}, taken for ONNX's {}", node.domain, node.type));
       return rule->second(context);
     }
     for (const Attribute& attribute : node.attributes)
       if (attribute.graph)
-        context.fail("how often its body runs is not known before the run",
-                     "docs/refusals.md lists what is refused; export the model with the loop unrolled");
+        context.fail(
+            "how often its body runs is not known before the run",
+            "docs/refusals.md lists what is refused; export the model with the loop unrolled");
     context.approximate("no rule: one operation of the vector unit for each value");
     price_per_element(context, output_shapes(context));
   }
@@ -326,14 +336,16 @@ class GraphWalk {
   void choose_branch(NodeContext& context, int depth) {
     const Node& node = context.node();
     if (depth >= kDeepestBranches) context.fail("branches are nested too deeply");
-    const Attribute *then_branch = node.find("then_branch"), *else_branch = node.find("else_branch");
+    const Attribute *then_branch = node.find("then_branch"),
+                    *else_branch = node.find("else_branch");
     if (then_branch == nullptr || else_branch == nullptr || !then_branch->graph ||
         !else_branch->graph)
       context.fail("a branch is missing");
     const auto condition = context.scalar(0);
     bool takes_then = condition.value_or(0) != 0;
     if (!condition) {
-      context.approximate("which branch it takes is not known before the run: the longer one counts");
+      context.approximate(
+          "which branch it takes is not known before the run: the longer one counts");
       takes_then = then_branch->graph->nodes.size() >= else_branch->graph->nodes.size();
     }
     const Graph& graph = takes_then ? *then_branch->graph : *else_branch->graph;

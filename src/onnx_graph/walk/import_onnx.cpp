@@ -43,6 +43,9 @@ std::set<std::size_t> asked_for(const Model& model, const Lowering& lowering) {
 
 std::vector<OnnxTensor> tensors_of(const Model& model, const Lowering& lowering) {
   std::vector<OnnxTensor> result;
+  std::set<std::size_t> read_tensors;
+  for (const CascadeEinsum& einsum : lowering.cascade.einsums)
+    for (const CascadeAccess& access : einsum.inputs) read_tensors.insert(access.tensor);
   const auto add = [&](const std::string& name) {
     const auto found = lowering.values.find(name);
     if (found == lowering.values.end() || !found->second.view) return;
@@ -56,6 +59,7 @@ std::vector<OnnxTensor> tensors_of(const Model& model, const Lowering& lowering)
   for (const ValueInfo& input : model.graph.inputs)
     if (model.graph.constants.count(input.name) == 0) add(input.name);
   for (const auto& [id, name] : lowering.constant_names) {
+    if (read_tensors.count(id) == 0) continue;
     OnnxTensor tensor;
     tensor.name = name;
     tensor.tensor = lowering.cascade.tensors[id].name;
@@ -79,8 +83,9 @@ std::int64_t activation_values(const Model& model, const std::vector<Node>& node
     for (const std::string& output : node.outputs) {
       const auto found = lowering.values.find(output);
       if (found == lowering.values.end() || found->second.constant || !found->second.view) continue;
-      const std::set<std::string> free = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze",
-                                          "Identity", "Expand", "Slice", "Split", "Dropout"};
+      const std::set<std::string> free = {"Reshape",   "Transpose", "Flatten", "Squeeze",
+                                          "Unsqueeze", "Identity",  "Expand",  "Slice",
+                                          "Split",     "Dropout"};
       if (free.count(node.type) == 0) sum = checked_add(sum, volume(found->second.shape));
     }
   return sum;
@@ -93,9 +98,10 @@ std::vector<OnnxOperator> operators_of(const Lowering& lowering) {
     entry.type = record.type;
     ++entry.count;
     entry.operations = checked_add(entry.operations, record.operations);
-    if (record.has_einsums) entry.how = std::max(entry.how, OnnxOperator::How::kExact, [](auto a, auto b) {
-      return a == OnnxOperator::How::kFree && b == OnnxOperator::How::kExact;
-    });
+    if (record.has_einsums)
+      entry.how = std::max(entry.how, OnnxOperator::How::kExact, [](auto a, auto b) {
+        return a == OnnxOperator::How::kFree && b == OnnxOperator::How::kExact;
+      });
     if (record.approximation.empty()) continue;
     entry.how = OnnxOperator::How::kApproximated;
     entry.nodes.push_back(record.name);
@@ -173,8 +179,7 @@ Result<OnnxImport> import_model(const std::string& path, const OnnxOptions& opti
     if (const auto found = lowering.sources.find(source); found != lowering.sources.end())
       result.parameters = checked_add(result.parameters, found->second);
   for (const CascadeEinsum& einsum : lowering.cascade.einsums)
-    if (einsum.is_mac)
-      result.macs = checked_add(result.macs, lowering.cascade.points_of(einsum));
+    if (einsum.is_mac) result.macs = checked_add(result.macs, lowering.cascade.points_of(einsum));
   split_ranks(lowering.cascade);
   merge_elementwise(lowering.cascade, asked_for(*model, lowering));
   adopt_names(lowering.cascade);

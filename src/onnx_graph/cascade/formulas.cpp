@@ -1,4 +1,4 @@
-#include "onnx_graph/operators/formulas.h"
+#include "onnx_graph/cascade/formulas.h"
 
 #include <cmath>
 
