@@ -160,7 +160,7 @@ def execute(
     >>> run = sl.execute("matmul", "simple", found.best, set=small, values=True,
     ...                  inputs={"A": [[1, 2], [3, 4]], "W": [[1, 0], [0, 1]]})
     >>> bool(run), run[0].values["Z"]
-    (True, [[1, 2], [3, 4]])
+    (True, [[1.0, 2.0], [3.0, 4.0]])
     """
     named = [workload, *([] if arch is None else [arch]), *specs]
     request = _with_mappings(named, mapping, set, None)

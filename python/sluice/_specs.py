@@ -158,7 +158,7 @@ class Workload(Spec):
 
     >>> w = Workload(["Z[m,n] = A[m,k] * B[k,n]"], rank_sizes={"M": 64, "K": 32, "N": 16}, bits_per_value=8)
     >>> w.einsum("Z").variables
-    {'m': 64, 'n': 16, 'k': 32}
+    {'m': 64, 'k': 32, 'n': 16}
     """
 
     def __init__(
@@ -486,8 +486,8 @@ def load(*specs: SpecLike, set: Settings | None = None, training: Training | Non
     >>> load("matmul", set={"MM": 64})
     Traceback (most recent call last):
     ...
-    sluice._errors.SpecError: --set MM=64: error: there is no variable 'MM' to set
-      hint: did you mean 'M'?
+    sluice._errors.SpecError: --set MM=64: error: no file declares the variable 'MM'
+      hint: variables are BITS, K, M, N
     """
     if not specs:
         raise TypeError("load() takes at least one spec")
