@@ -108,7 +108,7 @@ def breakdown(mapping: MappingResult, by: str, ax: Optional[Axes]) -> Axes:
     axes.invert_yaxis()
     _prefixes(axes.xaxis, "J")
     axes.set_xlabel("energy")
-    axes.set_title(f"Energy by {by}: {_scaled(mapping.energy_j, 'J')}")
+    axes.set_title(f"Energy by {'Einsum' if by == 'einsum' else by}: {_scaled(mapping.energy_j, 'J')}")
     axes.legend(title="action", loc="lower right")
     return axes
 
