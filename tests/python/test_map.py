@@ -21,7 +21,7 @@ from conftest import document, without_search
         (("matmul", "simple"), {}),
         (("matmul", "simple", "--set", "M=64", "--objective", "energy,latency"),
          {"set": {"M": 64}, "objective": ["energy", "latency"]}),
-        (("attention", "simple", "--set", "N_TOKENS=64", "--top", "3"), {"set": {"N_TOKENS": 64}, "top": 3}),
+        (("matmul_chain", "simple", "--set", "N_EINSUMS=2", "--top", "3"), {"set": {"N_EINSUMS": 2}, "top": 3}),
         (("matmul", "simple", "--mapper", "random", "--budget", "200evals", "--seed", "5"),
          {"mapper": "random", "budget": "200evals", "seed": 5}),
         (("matmul", "simple", "--latency", "staged", "--mapper", "anneal", "--budget", "300evals"),
