@@ -1,11 +1,10 @@
-#include "cli/commands/bounds.h"
-
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/commands/commands.h"
 #include "loaded.h"
 #include "report/text/bounds_table.h"
 #include "runs.h"

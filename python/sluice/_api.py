@@ -35,6 +35,16 @@ from ._yaml import yaml_text
 MappingLike = Union[Mapping, MappingResult, str, "os.PathLike[str]"]
 
 
+def _request(
+    specs: Sequence[SpecLike],
+    settings: Optional[Settings],
+    constraints: Optional[SpecLike],
+    training: Optional[Training],
+) -> Request:
+    named = [*specs] if constraints is None else [*specs, constraints]
+    return Request.of(named, settings, training)
+
+
 def search(
     specs: Sequence[SpecLike],
     *,
@@ -46,8 +56,7 @@ def search(
     options: Map[str, Any],
 ) -> Result:
     texts, given = option_texts(options)
-    named = [*specs] if constraints is None else [*specs, constraints]
-    loaded = _loaded(Request.of(named, settings, training), [*extensions, *given])
+    loaded = _loaded(_request(specs, settings, constraints, training), [*extensions, *given])
     parts = _sluice.map(loaded, texts, native(on_progress))
     result = Result(parts)
     if parts["is_interrupted"]:
@@ -65,8 +74,7 @@ def search_bounds(
     options: Map[str, Any],
 ) -> BoundsResult:
     texts, _ = option_texts(options)
-    named = [*specs] if constraints is None else [*specs, constraints]
-    parts = _sluice.bounds(_loaded(Request.of(named, settings, training)), texts, vary or "")
+    parts = _sluice.bounds(_loaded(_request(specs, settings, constraints, training)), texts, vary or "")
     if parts["is_interrupted"]:
         raise KeyboardInterrupt
     return BoundsResult(parts)
@@ -99,8 +107,7 @@ def _with_mappings(
     constraints: Optional[SpecLike],
     training: Optional[Training] = None,
 ) -> Request:
-    named: list[SpecLike] = [*specs] if constraints is None else [*specs, constraints]
-    request = Request.of(named, settings, training)
+    request = _request(specs, settings, constraints, training)
     if mapping is not None:
         found = _as_mappings(mapping, [Specs(request)] if isinstance(mapping, (list, tuple)) else specs)
         assert found is not None
@@ -160,7 +167,7 @@ def execute(
     >>> run = sl.execute("matmul", "simple", found.best, set=small, values=True,
     ...                  inputs={"A": [[1, 2], [3, 4]], "W": [[1, 0], [0, 1]]})
     >>> bool(run), run[0].values["Z"]
-    (True, [[1, 2], [3, 4]])
+    (True, [[1.0, 2.0], [3.0, 4.0]])
     """
     named = [workload, *([] if arch is None else [arch]), *specs]
     request = _with_mappings(named, mapping, set, None)

@@ -9,6 +9,7 @@ from ._errors import SluiceError, mistake
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from ._result import MappingResult, Result
     from ._specs import Component
@@ -73,26 +74,41 @@ def latency_by_einsum(mapping: MappingResult) -> dict[str, tuple[str, float]]:
     return longest
 
 
+def _prefixes(axis: Axis, unit: str) -> None:
+    """Ticks such as 20 µJ."""
+    from matplotlib.ticker import EngFormatter, NullFormatter
+
+    axis.set_major_formatter(EngFormatter(unit))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _kind_of_action(action: str) -> str:
+    return action if action in ("read", "write", "leak") else "compute"
+
+
 def breakdown(mapping: MappingResult, by: str, ax: Optional[Axes]) -> Axes:
     energies = energy_by(mapping, by)
-    actions = list(dict.fromkeys(row.action for row in mapping.energy))
+    actions = _sums((_kind_of_action(row.action), row.energy_j or 0.0) for row in mapping.energy)
     axes = _axes(ax, 1.2 + 0.35 * len(energies))
     left = dict.fromkeys(energies, 0.0)
-    for number, action in enumerate(actions):
+    for action in (name for name, joule in actions.items() if joule > 0):
         part = _sums(
-            (getattr(row, by) or "(none)", row.energy_j or 0.0) for row in mapping.energy if row.action == action
+            (getattr(row, by) or "(none)", row.energy_j or 0.0)
+            for row in mapping.energy
+            if _kind_of_action(row.action) == action
         )
         widths = [part.get(name, 0.0) for name in energies]
-        axes.barh(list(energies), widths, left=list(left.values()), label=action,
-                  color=COLOURS[number % len(COLOURS)])
+        colour = COLOURS[("read", "write", "compute", "leak").index(action)]
+        axes.barh(list(energies), widths, left=list(left.values()), label=action, color=colour)
         left = {name: left[name] + width for name, width in zip(energies, widths)}
     for position, (name, energy) in enumerate(energies.items()):
         share = energy / mapping.energy_j if mapping.energy_j else 0.0
         axes.annotate(f" {_scaled(energy, 'J')}, {share:.1%}", (energy, position), va="center")
     axes.set_xlim(0, max(energies.values(), default=1.0) * 1.3 or 1.0)
     axes.invert_yaxis()
-    axes.set_xlabel("energy (J)")
-    axes.set_title(f"Energy by {by}: {_scaled(mapping.energy_j, 'J')}")
+    _prefixes(axes.xaxis, "J")
+    axes.set_xlabel("energy")
+    axes.set_title(f"Energy by {'Einsum' if by == 'einsum' else by}: {_scaled(mapping.energy_j, 'J')}")
     axes.legend(title="action", loc="lower right")
     return axes
 
@@ -149,15 +165,22 @@ def roofline(mapping: MappingResult, ax: Optional[Axes]) -> Axes:
                   label=f"{_scaled(peak, 'op/s')}, {outermost.name} {_scaled(bandwidth, 'B/s')}")
     elif peak:
         axes.axhline(peak, color="black", label=_scaled(peak, "op/s"))
-    for number, (x, y, einsum) in enumerate(points):
-        axes.scatter([x], [y], color=COLOURS[number % len(COLOURS)], zorder=3)
-        if len(points) <= 16:
-            axes.annotate(f" {einsum}", (x, y), fontsize=8)
+    places: dict[tuple[float, float], list[str]] = {}  # Einsums alike stand at one point
+    for x, y, einsum in points:
+        places.setdefault((float(f"{x:.3g}"), float(f"{y:.3g}")), []).append(einsum)
+    for number, (place, einsums) in enumerate(places.items()):
+        axes.scatter(*([v] for v in place), color=COLOURS[number % len(COLOURS)], zorder=3)
+        if len(places) <= 16:
+            more = "" if len(einsums) <= 3 else f" and {len(einsums) - 3} more"
+            axes.annotate(f"  {', '.join(einsums[:3])}{more}", place, fontsize=8, va="top")
     fused = [e for e in operations if not moved.get(e) and seconds.get(e)]
     if fused:
         axes.plot([], [], " ", label=f"nothing from {outermost.name}: {', '.join(fused[:6])}")
     axes.set_xscale("log")
     axes.set_yscale("log")
+    lowest = min([y for _, y, _ in points] + [peak or 1.0])
+    axes.set_ylim(min(lowest / 3, low * bandwidth or lowest), max([peak] + [y for _, y, _ in points]) * 3)
+    _prefixes(axes.yaxis, "op/s")
     axes.set_xlabel(f"operations per byte of {outermost.name}")
     axes.set_ylabel("operations per second")
     axes.set_title("Roofline")
@@ -185,8 +208,10 @@ def pareto(result: Result, ax: Optional[Axes]) -> Axes:
     best = front(points)
     axes.step([x for x, _ in best], [y for _, y in best], where="post", color=COLOURS[0], label="front")
     axes.scatter([x for x, _ in points], [y for _, y in points], color=COLOURS[1], zorder=3, label="mappings")
-    axes.set_xlabel("latency (s)")
-    axes.set_ylabel("energy (J)")
+    _prefixes(axes.xaxis, "s")
+    _prefixes(axes.yaxis, "J")
+    axes.set_xlabel("latency")
+    axes.set_ylabel("energy")
     axes.set_title(f"{result.workload} on {result.arch}")
     axes.legend()
     return axes

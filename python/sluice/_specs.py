@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping as Map, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, Union
+from typing import Any, ClassVar, TypeVar, Union
 
 from . import _sluice
 from ._errors import Diagnostic, diagnostics_from, mistake
@@ -49,6 +49,36 @@ class Spec:
 
     def __hash__(self) -> int:
         return hash(self._text)
+
+
+Own = TypeVar("Own", bound="DescribedSpec")
+
+
+class DescribedSpec(Spec):
+    """A section that says what it consists of; read when that is asked for."""
+
+    _section: ClassVar[str]
+    _parts: dict[str, Any] | None = None
+
+    @classmethod
+    def from_yaml(cls: type[Own], text: str, name: str | None = None) -> Own:
+        """From the text of a spec file with this section."""
+        made = cls.__new__(cls)
+        Spec.__init__(made, text, name or cls._section)
+        return made
+
+    def _description(self) -> dict[str, Any]:
+        if self._parts is None:
+            parts = _loaded(Request.of([self])).parts()
+            self._parts = {"drawing": parts["drawing"], **json.loads(parts["description"])[self._section]}
+        return self._parts
+
+    def draw(self) -> str:
+        """A table of Einsums and tensors, or of the hierarchy, as ``sluice show`` draws it."""
+        return str(self._description()["drawing"])
+
+    def _repr_html_(self) -> str:
+        return _preformatted(self.draw())
 
 
 @dataclass(frozen=True)
@@ -148,7 +178,7 @@ class Einsum:
     renames: Map[str, str] | None = None
 
 
-class Workload(Spec):
+class Workload(DescribedSpec):
     """A cascade of Einsums.
 
     :param einsums: texts, :class:`Einsum` objects, or maps as in spec files (docs/specs.md)
@@ -158,8 +188,10 @@ class Workload(Spec):
 
     >>> w = Workload(["Z[m,n] = A[m,k] * B[k,n]"], rank_sizes={"M": 64, "K": 32, "N": 16}, bits_per_value=8)
     >>> w.einsum("Z").variables
-    {'m': 64, 'n': 16, 'k': 32}
+    {'m': 64, 'k': 32, 'n': 16}
     """
+
+    _section = "workload"
 
     def __init__(
         self,
@@ -190,21 +222,6 @@ class Workload(Spec):
         }
         sections = without_none({"variables": variables, "workload": without_none(keys)})
         super().__init__(yaml_text(sections), name)
-        self._parts: dict[str, Any] | None = None
-
-    @classmethod
-    def from_yaml(cls, text: str, name: str = "workload") -> Workload:
-        """From the text of a spec file with ``workload:``."""
-        made = cls.__new__(cls)
-        Spec.__init__(made, text, name)
-        made._parts = None
-        return made
-
-    def _description(self) -> dict[str, Any]:
-        if self._parts is None:
-            parts = _loaded(Request.of([self])).parts()
-            self._parts = {"drawing": parts["drawing"], **json.loads(parts["description"])["workload"]}
-        return self._parts
 
     @property
     def einsums(self) -> tuple[EinsumInfo, ...]:
@@ -220,15 +237,8 @@ class Workload(Spec):
     def tensor(self, name: str) -> Tensor:
         return _called(name, self.tensors, "tensor")
 
-    def draw(self) -> str:
-        """A table of the Einsums and tensors."""
-        return str(self._description()["drawing"])
 
-    def _repr_html_(self) -> str:
-        return _preformatted(self.draw())
-
-
-class Arch(Spec):
+class Arch(DescribedSpec):
     """An architecture.
 
     :param nodes: outermost first: :class:`~sluice.Memory`, :class:`~sluice.Container`,
@@ -246,6 +256,8 @@ class Arch(Spec):
     [('DRAM', 'Memory', 1), ('ALU', 'Compute', 64)]
     """
 
+    _section = "arch"
+
     def __init__(
         self,
         nodes: Iterable[ArchNode],
@@ -256,21 +268,6 @@ class Arch(Spec):
     ) -> None:
         keys = without_none({"name": name, "clock": clock, "nodes": [node.tagged() for node in nodes]})
         super().__init__(yaml_text(without_none({"variables": variables, "arch": keys})), name)
-        self._parts: dict[str, Any] | None = None
-
-    @classmethod
-    def from_yaml(cls, text: str, name: str = "arch") -> Arch:
-        """From the text of a spec file with ``arch:``."""
-        made = cls.__new__(cls)
-        Spec.__init__(made, text, name)
-        made._parts = None
-        return made
-
-    def _description(self) -> dict[str, Any]:
-        if self._parts is None:
-            parts = _loaded(Request.of([self])).parts()
-            self._parts = {"drawing": parts["drawing"], **json.loads(parts["description"])["arch"]}
-        return self._parts
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -278,13 +275,6 @@ class Arch(Spec):
 
     def component(self, name: str) -> Component:
         return _called(name, self.components, "component")
-
-    def draw(self) -> str:
-        """The hierarchy, outermost first."""
-        return str(self._description()["drawing"])
-
-    def _repr_html_(self) -> str:
-        return _preformatted(self.draw())
 
 
 class Mapping(Spec):
@@ -486,8 +476,8 @@ def load(*specs: SpecLike, set: Settings | None = None, training: Training | Non
     >>> load("matmul", set={"MM": 64})
     Traceback (most recent call last):
     ...
-    sluice._errors.SpecError: --set MM=64: error: there is no variable 'MM' to set
-      hint: did you mean 'M'?
+    sluice._errors.SpecError: --set MM=64: error: no file declares the variable 'MM'
+      hint: variables are BITS, K, M, N
     """
     if not specs:
         raise TypeError("load() takes at least one spec")

@@ -21,7 +21,7 @@ from conftest import document, without_search
         (("matmul", "simple"), {}),
         (("matmul", "simple", "--set", "M=64", "--objective", "energy,latency"),
          {"set": {"M": 64}, "objective": ["energy", "latency"]}),
-        (("attention", "simple", "--set", "N_TOKENS=64", "--top", "3"), {"set": {"N_TOKENS": 64}, "top": 3}),
+        (("matmul_chain", "simple", "--set", "N_EINSUMS=2", "--top", "3"), {"set": {"N_EINSUMS": 2}, "top": 3}),
         (("matmul", "simple", "--mapper", "random", "--budget", "200evals", "--seed", "5"),
          {"mapper": "random", "budget": "200evals", "seed": 5}),
         (("matmul", "simple", "--latency", "staged", "--mapper", "anneal", "--budget", "300evals"),
@@ -40,7 +40,7 @@ def test_a_result_has_typed_numbers_in_si_units(specs):
     assert best.edp_js == best.energy_j * best.latency_s
     assert sum(row.energy_j for row in best.energy) == pytest.approx(best.energy_j, rel=1e-12)
     # H: 16·8·16 = 2048 multiply-adds of 0.5 pJ, R: 256, Y: 16·16·4 = 1024
-    alu = {row.einsum: row for row in best.energy if row.component == "ALU"}
+    alu = {row.einsum: row for row in best.energy if row.action == "compute"}
     assert {name: row.count for name, row in alu.items()} == {"H": 2048, "R": 256, "Y": 1024}
     assert alu["H"].energy_j == pytest.approx(2048 * 0.5e-12)
     assert result.guarantee.kind == "optimal" and result.guarantee.is_proven

@@ -73,7 +73,9 @@ def test_the_types_hold_under_strict_mypy(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["first_mapping", "my_accelerator", "fuse_attention", "sweep_and_compare"])
-def test_the_notebooks_run(name, tmp_path):
+def test_the_notebooks_run(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")

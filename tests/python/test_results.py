@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sluice as sl
+from conftest import SLOW_BUFFER
 
 pandas = pytest.importorskip("pandas")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -11,7 +12,7 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 
 @pytest.fixture(scope="module")
 def result():
-    return sl.map("attention", "simple", set={"N_TOKENS": 64}, objective=["energy", "latency"])
+    return sl.map("matmul", "simple", set=SLOW_BUFFER, objective=["energy", "latency"])
 
 
 def test_frames_have_the_rows_and_units_of_the_document(result):
@@ -35,7 +36,7 @@ def test_the_frame_of_several_objectives_is_their_pareto_front(result):
 
 def test_html_has_the_totals_bars_and_the_tree(result):
     html = result._repr_html_()
-    for text in ("attention", "simple", "GlobalBuffer", "Energy by component", "Occupancy", "MAC computes"):
+    for text in ("matmul", "simple", "GlobalBuffer", "Energy by component", "Occupancy", "MAC computes"):
         assert text in html
     assert html.count("<table") == html.count("</table>") and "<script" not in html
     assert sl.load("matmul", "simple")._repr_html_().startswith("<pre")

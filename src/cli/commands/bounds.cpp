@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "bounds.h"
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/output_folder.h"

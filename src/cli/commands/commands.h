@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -8,6 +9,7 @@
 #include "cli/io/exit_code.h"
 #include "cli/io/progress.h"
 #include "cli/io/spec_arguments.h"
+#include "report/document/bounds_document.h"
 #include "report/text/console.h"
 #include "sluice/model/latency_policy.h"
 
@@ -41,6 +43,10 @@ struct BoundsArguments {
 /// The least traffic, energy and latency of any mapping, for each value of a field. Exit: found, no
 /// legal mapping at any value, interrupted.
 ExitCode run_bounds(const BoundsArguments& arguments, const Console& console);
+/// The search of run_bounds, without writing anything; once `cancel` is set, it ends with what was
+/// found by then.
+BoundsReport find_bounds(const BoundsArguments& arguments, const Console& console,
+                         const std::atomic<bool>& cancel);
 
 struct EvaluateArguments {
   SpecArguments specs;  ///< one of the files at least has a mapping
