@@ -29,8 +29,10 @@ ExitCode run_import(const ImportArguments& arguments, const Console& console) {
   write("arch.yaml", imported->arch);
   write("mapping.yaml", imported->mapping);
   write("constraints.yaml", imported->constraints);
-  if (imported->onnx && !imported->onnx->numbers.empty())
+  if (imported->onnx && !imported->onnx->numbers.empty()) {
     write_atomically(folder / "inputs.json", numbers_text(*imported->onnx));
+    written.push_back((folder / "inputs.json").string());
+  }
   if (arguments.json) {
     console.out << document_text(import_document(*imported, arguments.files, written));
     return ExitCode::kSuccess;

@@ -164,12 +164,7 @@ View NodeContext::reduced(const std::vector<View>& views, const std::set<std::si
     aligned.axes[d].clear();
   }
   einsum.reduction = reduces ? reduction : Reducing::kNone;
-  einsum.output.tensor = new_tensor(name, type, aligned.axes);
-  for (const std::size_t rank : cascade().tensors[einsum.output.tensor].ranks)
-    einsum.output.indices.push_back(Index::of(rank));
-  const std::size_t tensor = einsum.output.tensor;
-  add(std::move(einsum));
-  return view_of(cascade(), tensor, aligned.axes);
+  return make(std::move(einsum), aligned.axes, name, type);
 }
 
 View NodeContext::pointwise_inputs(const std::vector<std::size_t>& inputs, ElementType type,

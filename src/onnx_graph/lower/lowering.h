@@ -93,6 +93,9 @@ class NodeContext {
   std::size_t new_tensor(const std::string& name, ElementType type,
                          const std::vector<std::vector<std::size_t>>& dimensions);
   void add(CascadeEinsum einsum);
+  /// Adds an Einsum that makes all of a new tensor, each rank by a variable of its own; its view.
+  View make(CascadeEinsum einsum, const std::vector<std::vector<std::size_t>>& dimensions,
+            const std::string& name, ElementType type);
 
   /// Brings views to the shape that they have together (NumPy's broadcasting).
   Aligned align(std::vector<View> views, const Shape& shape);

@@ -164,6 +164,17 @@ void NodeContext::add(CascadeEinsum einsum) {
   cascade().add(std::move(einsum));
 }
 
+View NodeContext::make(CascadeEinsum einsum,
+                       const std::vector<std::vector<std::size_t>>& dimensions,
+                       const std::string& name, ElementType type) {
+  const std::size_t tensor = new_tensor(name, type, dimensions);
+  einsum.output.tensor = tensor;
+  for (const std::size_t rank : cascade().tensors[tensor].ranks)
+    einsum.output.indices.push_back(Index::of(rank));
+  add(std::move(einsum));
+  return view_of(cascade(), tensor, dimensions);
+}
+
 void NodeContext::set(std::size_t output, View view, ElementType type, bool is_nonnegative) {
   if (output >= node_.outputs.size() || node_.outputs[output].empty()) return;
   Value value;

@@ -216,12 +216,7 @@ View convolve(NodeContext& context, View input, View weight, const std::string& 
   std::vector<Axes> dimensions = {operands.batch,
                                   joined(operands.channels.group, operands.channels.out)};
   for (const std::size_t axis : axes.output) dimensions.push_back(group_of(context, axis));
-  einsum.output.tensor = context.new_tensor(name, type, dimensions);
-  for (const std::size_t rank : context.cascade().tensors[einsum.output.tensor].ranks)
-    einsum.output.indices.push_back(Index::of(rank));
-  const std::size_t tensor = einsum.output.tensor;
-  context.add(std::move(einsum));
-  return view_of(context.cascade(), tensor, dimensions);
+  return context.make(std::move(einsum), dimensions, name, type);
 }
 
 View add_to_channels(NodeContext& context, const View& value, View bias, const std::string& name,

@@ -273,12 +273,7 @@ void local_response_normalization(NodeContext& context) {
     sum.reduction = Reducing::kSum;
   }
   sum.expression = read(0) * read(0);
-  sum.output.tensor = context.new_tensor(name + "_squares", input.type, axes);
-  for (const auto& group : axes)
-    for (const std::size_t axis : group) sum.output.indices.push_back(Index::of(axis));
-  const std::size_t tensor = sum.output.tensor;
-  context.add(std::move(sum));
-  const View squares = view_of(context.cascade(), tensor, axes);
+  const View squares = context.make(std::move(sum), axes, name + "_squares", input.type);
   context.set(0,
               context.pointwise({x, squares}, name, input.type,
                                 [&](const auto& v) {

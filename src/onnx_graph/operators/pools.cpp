@@ -76,12 +76,7 @@ View over_windows(NodeContext& context, View input, const std::vector<Window>& w
     if (window.size > 1) einsum.reduction = reduction;
   std::vector<std::vector<std::size_t>> dimensions = {batch, channels};
   for (const std::size_t axis : axes.output) dimensions.push_back(group_of(context, axis));
-  einsum.output.tensor = context.new_tensor(name, type, dimensions);
-  for (const std::size_t rank : context.cascade().tensors[einsum.output.tensor].ranks)
-    einsum.output.indices.push_back(Index::of(rank));
-  const std::size_t tensor = einsum.output.tensor;
-  context.add(std::move(einsum));
-  return view_of(context.cascade(), tensor, dimensions);
+  return context.make(std::move(einsum), dimensions, name, type);
 }
 
 void max_pool(NodeContext& context) {

@@ -62,12 +62,7 @@ View contract(NodeContext& context, std::vector<View> views,
   std::vector<Axes> dimensions;
   for (const char letter : output)
     dimensions.push_back(axes.count(letter) > 0 ? axes[letter] : Axes());
-  einsum.output.tensor = context.new_tensor(name, type, dimensions);
-  for (const std::size_t rank : context.cascade().tensors[einsum.output.tensor].ranks)
-    einsum.output.indices.push_back(Index::of(rank));
-  const std::size_t tensor = einsum.output.tensor;
-  context.add(std::move(einsum));
-  return view_of(context.cascade(), tensor, dimensions);
+  return context.make(std::move(einsum), dimensions, name, type);
 }
 
 void mat_mul(NodeContext& context) {

@@ -80,17 +80,21 @@ std::size_t channel_axis(NodeContext& context, std::size_t rank) {
   return axis >= -n && axis < n ? context.axis(axis, rank) : 0;
 }
 
+/// Scales of blocks have no rule.
+bool prices_blocks(NodeContext& context) {
+  if (context.integer("block_size", 0) == 0) return false;
+  context.approximate("scales of blocks are priced as one operation an element");
+  price_per_element(context, {context.in(0).shape});
+  return true;
+}
+
 void quantize_linear(NodeContext& context) {
   const Value input = context.in(0);
   const std::size_t rank = input.shape.size(), axis = channel_axis(context, rank);
   ElementType type = type_of_zero(context, 2);
   if (!context.has(2) && context.integer("output_dtype", 0) != 0)
     type = static_cast<ElementType>(context.integer("output_dtype", 0));
-  if (context.integer("block_size", 0) != 0) {
-    context.approximate("scales of blocks are priced as one operation an element");
-    price_per_element(context, {input.shape});
-    return;
-  }
+  if (prices_blocks(context)) return;
   Reads reads({context.view(0)});
   const std::size_t scale = reads.add(parameter(context, 1, 1, rank, axis));
   const std::size_t zero = reads.add(parameter(context, 2, 0, rank, axis));
@@ -107,11 +111,7 @@ void dequantize_linear(NodeContext& context) {
   const Value input = context.in(0);
   const std::size_t rank = input.shape.size(), axis = channel_axis(context, rank);
   const ElementType type = context.in(1).type;
-  if (context.integer("block_size", 0) != 0) {
-    context.approximate("scales of blocks are priced as one operation an element");
-    price_per_element(context, {input.shape});
-    return;
-  }
+  if (prices_blocks(context)) return;
   Reads reads({context.view(0)});
   const std::size_t scale = reads.add(parameter(context, 1, 1, rank, axis));
   const std::size_t zero = reads.add(parameter(context, 2, 0, rank, axis));
