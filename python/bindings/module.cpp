@@ -27,7 +27,7 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise("SpecError", cli::diagnostics_to_json(failure.diagnostics()).dump().c_str());
   } catch (const OverflowError& overflow) {
     const Diagnostics diagnostics{
-        cli::error_without_place(std::string("the problem is too large: ") + overflow.what())};
+        error_without_place(std::string("the problem is too large: ") + overflow.what())};
     raise("SpecError", cli::diagnostics_to_json(diagnostics).dump().c_str());
   } catch (const InternalError& bug) {
     raise("InternalError", bug.what());

@@ -29,7 +29,7 @@ struct LoadOptions {
   std::vector<std::string> library_dirs;  ///< where names without a file are looked up
   /// Specs that stand in no file, by the names that load_specs is given for them.
   std::map<std::string, std::string> texts;
-  ComponentClasses component_classes;     ///< beside those of the library
+  ComponentClasses component_classes;  ///< beside those of the library
   CollectiveAlgorithms collective_algorithms = standard_collective_algorithms();  ///< of mappings
   LatencyPolicies latency_policies = standard_latency_policies();  ///< of `mapper: {latency: …}`
   /// The workload becomes a training step of it, before mappings and constraints are read.

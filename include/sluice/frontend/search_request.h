@@ -9,8 +9,9 @@
 
 namespace sluice {
 
-/// The options of a search: `options` with the machine's defaults (a thread a processor, half of the memory),
-/// those of the specs, and those given by name, which go first. All mistakes are returned together.
+/// The options of a search: `options` with the machine's defaults (a thread a processor, half of
+/// the memory), those of the specs, and those given by name, which go first. All mistakes are
+/// returned together.
 Result<MapperOptions> search_options(const std::map<std::string, std::string>& given,
                                      const Specs& specs, MapperOptions options = {});
 

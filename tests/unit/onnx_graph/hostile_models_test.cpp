@@ -39,7 +39,9 @@ TEST(HostileModels, EveryPrefixOfAModelIsAnErrorOrAModel) {
   const std::string bytes = sound_model();
   for (std::size_t n = 0; n < bytes.size(); n += 7) {
     const auto imported = import_onnx(write_bytes("prefix.onnx", bytes.substr(0, n)));
-    if (!imported) EXPECT_FALSE(imported.error().empty());
+    if (!imported) {
+      EXPECT_FALSE(imported.error().empty());
+    }
   }
 }
 
@@ -69,7 +71,9 @@ TEST(HostileModels, DamagedModelsAreErrorsOrModels) {
       if (bytes.empty()) bytes = sound;
     }
     const auto imported = import_onnx(write_bytes("damaged.onnx", bytes));
-    if (!imported) EXPECT_FALSE(imported.error().empty()) << round;
+    if (!imported) {
+      EXPECT_FALSE(imported.error().empty()) << round;
+    }
   }
 }
 

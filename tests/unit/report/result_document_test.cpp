@@ -34,11 +34,11 @@ TEST(ResultDocument, HasTheKeysOfItsSchema) {
             (Keys{"seconds", "threads", "mappings_considered", "mappings_evaluated",
                   "pmappings_kept", "convergence", "ended_by", "peak_rss_bytes"}));
   EXPECT_EQ(keys_of(document["mappings"][0]),
-            (Keys{"energy_j", "latency_s", "latency_cycles", "breakdown", "edp_js", "area_m2",
-                  "leak_energy_j", "efficiency", "energy", "latency", "collectives",
-                   "collective_latency", "occupancy", "bounds", "fusion_groups",
-                   "unpriced_merge_values", "padding_values", "node_sizes", "occupancy_over_time",
-                   "mapping"}));
+            (Keys{"energy_j",       "latency_s",  "latency_cycles",      "breakdown",
+                  "edp_js",         "area_m2",    "leak_energy_j",       "efficiency",
+                  "energy",         "latency",    "collectives",         "collective_latency",
+                  "occupancy",      "bounds",     "fusion_groups",       "unpriced_merge_values",
+                  "padding_values", "node_sizes", "occupancy_over_time", "mapping"}));
 }
 
 TEST(ResultDocument, SaysHowFarAGapIs) {

@@ -40,8 +40,9 @@ Result<ImportedSpecs> import_alone(const std::vector<std::string>& files,
   ReadContext context(load_options);
   ImportedSpecs specs;
   if (files.size() > 1)
-    context.error_about(files.back(),
-                        "a table of layers, or an ONNX model, is imported alone, without other files");
+    context.error_about(
+        files.back(),
+        "a table of layers, or an ONNX model, is imported alone, without other files");
   else
     (is_onnx_file(files[0]) ? read_model : read_table)(context, files[0], specs);
   if (context.has_errors()) return tl::unexpected(context.take_diagnostics());

@@ -28,7 +28,9 @@ SortedFiles sorted(const std::vector<std::string>& files, const LoadOptions& opt
   for (const std::string& file : files) {
     ReadContext context(options);
     const auto path = find_spec_file(file, options);
-    const auto text = path && !is_network_table(*path) && !is_onnx_file(*path) ? file_text(context, *path) : std::nullopt;
+    const auto text = path && !is_network_table(*path) && !is_onnx_file(*path)
+                          ? file_text(context, *path)
+                          : std::nullopt;
     const bool is_other =
         text && (is_of_other_tool(*path, *text) || (has_energies && has_arch(*path, *text)));
     (is_other ? result.of_other_tools : result.own).push_back(is_other ? *path : file);
