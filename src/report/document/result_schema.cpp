@@ -85,6 +85,13 @@ constexpr Definition kDefinitions[] = {
      "combined_values:number? latency_s:number?"},
     {"occupancy", "component:string peak_bits:number? capacity_bits:number?"},
     {"bounds", "compute_s:number? memory_s:number? energy_floor_j:number?"},
+    {"efficiency",
+     "operations:number? operations_per_s:number? operations_per_j:number? power_w:number? "
+     "utilisation:utilisation[] roofline:roofline?"},
+    {"utilisation", "component:string of_peak:number? busy:number?"},
+    {"roofline",
+     "component:string operations_per_bit:number ridge_operations_per_bit:number "
+     "operations_per_s:number roof_operations_per_s:number bound_by:string"},
     {"node_size", "node:integer trips:integer~ tensor:string~ bits:number?~ tile:string~"},
     {"occupancy_over_time", "steps:string[] held:held[]"},
     {"held", "component:string tensor:string from:integer until:integer bits:number?"},
@@ -94,7 +101,8 @@ constexpr Definition kDefinitions[] = {
     {"tree", "nodes:node[]"},
     {"priced",
      "energy_j:number? latency_s:number? latency_cycles:number? breakdown:breakdown? "
-     "edp_js:number? area_m2:number? leak_energy_j:number? energy:energy[] latency:latency[] "
+     "edp_js:number? area_m2:number? leak_energy_j:number? efficiency:efficiency energy:energy[] "
+     "latency:latency[] "
      "collectives:collective[] collective_latency:collective_latency[] occupancy:occupancy[] "
      "bounds:bounds fusion_groups:names[] unpriced_merge_values:number? padding_values:number? "
      "node_sizes:node_size[] occupancy_over_time:occupancy_over_time mapping:tree"},
