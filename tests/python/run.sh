@@ -2,7 +2,7 @@
 # run.sh BUILD: the tests of the Python package in BUILD/python. Status 77 (skipped) where it was not built.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-build=$1
+build=$(cd "$1" && pwd)
 python=$here/../../build/venv/bin/python
 if ! ls "$build"/python/sluice/_sluice*.so >/dev/null 2>&1; then
   echo "python: SKIPPED (the package was not built: ./dev makes build/venv, which needs PyPI for nanobind)"

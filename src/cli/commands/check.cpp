@@ -66,7 +66,7 @@ Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem
 
 /// Of a file with a sweep or designs: how many variants of specs it has, all without a mistake.
 std::optional<std::string> contents_of_variants(const SpecArguments& arguments) {
-  const std::vector<std::string> files = resolve_files(arguments.names);
+  const std::vector<std::string> files = resolve_files(arguments.names, arguments.texts);
   if (files.empty()) return std::nullopt;
   const LoadOptions options = load_options(arguments);
   if (has_section(files.front(), "sweep")) {
