@@ -52,13 +52,13 @@ function(sluice_test_program name folder)
   target_precompile_headers(${name} REUSE_FROM sluice_testing)
   if(NOT test_PARTS)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 2400)
     return()
   endif()
   foreach(part RANGE 1 ${test_PARTS})
     math(EXPR index "${part} - 1")
     add_test(NAME ${name}_${part} COMMAND ${name})
-    set_tests_properties(${name}_${part} PROPERTIES TIMEOUT 1200
+    set_tests_properties(${name}_${part} PROPERTIES TIMEOUT 2400
                          ENVIRONMENT "GTEST_TOTAL_SHARDS=${test_PARTS};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
@@ -120,7 +120,7 @@ function(sluice_add_tests)
   # One of the mutations that `./dev mutate` tries.
   add_test(NAME mutation COMMAND "${PROJECT_SOURCE_DIR}/tests/house/mutations.sh" "${PROJECT_SOURCE_DIR}"
                                  "${PROJECT_BINARY_DIR}" "merging reads are free")
-  set_tests_properties(mutation PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
+  set_tests_properties(mutation PROPERTIES TIMEOUT 2400 SKIP_RETURN_CODE 77)
   # The library's cascades against NumPy; skipped where there is none.
   add_test(NAME reference COMMAND "${PROJECT_SOURCE_DIR}/tests/reference/run.sh" "$<TARGET_FILE:sluice>")
   set_tests_properties(reference PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
@@ -150,7 +150,7 @@ function(sluice_add_tests)
   # Every claim of repro/comet comes out as published in its results.
   add_test(NAME repro_comet_claims COMMAND "${PROJECT_SOURCE_DIR}/repro/comet/run" --check --sluice "$<TARGET_FILE:sluice>"
                                            --output "${PROJECT_BINARY_DIR}/repro_comet_claims")
-  set_tests_properties(repro_comet_claims PROPERTIES TIMEOUT 1200)
+  set_tests_properties(repro_comet_claims PROPERTIES TIMEOUT 2400)
   # The published schemes of the sample cost what was published.
   add_test(NAME repro_kapla COMMAND "${PROJECT_SOURCE_DIR}/repro/kapla/run" --quick --sluice "$<TARGET_FILE:sluice>"
                                     --output "${PROJECT_BINARY_DIR}/repro_kapla")
