@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "mapper/common/asked_usage.h"
+#include "report/document/result_document.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
@@ -73,20 +74,6 @@ SweepMapping mapping_of(const BoundProblem& problem, const MappedResult& mapped)
   return result;
 }
 
-const char* name_of(GuaranteeKind kind) {
-  switch (kind) {
-    case GuaranteeKind::kOptimal:
-      return "optimal";
-    case GuaranteeKind::kWithinEpsilon:
-      return "within_epsilon";
-    case GuaranteeKind::kGap:
-      return "gap";
-    case GuaranteeKind::kNone:
-      return "none";
-  }
-  fail_internal_check("GuaranteeKind", __FILE__, __LINE__, "a guarantee without a name");
-}
-
 /// What no mapping's objective is below, as far as the search knows.
 std::optional<double> bound_of(const Guarantee& guarantee, double found) {
   if (guarantee.kind == GuaranteeKind::kOptimal) return found;
@@ -98,7 +85,7 @@ std::optional<double> bound_of(const Guarantee& guarantee, double found) {
 void take(const SweepInputs& inputs, MapperResult found, SweepRun* run) {
   const BoundProblem& problem = inputs.problem;
   run->status = "ok";
-  run->guarantee = name_of(found.guarantee.kind);
+  run->guarantee = cli::guarantee_name(found.guarantee.kind);
   run->ended_by = found.search.ended_by;
   run->timing.mappings_evaluated = found.search.mappings_evaluated;
   run->bound = bound_of(found.guarantee, objective_value(inputs.options.objectives.front(),
