@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/model/einsum_bounds.h"
+
 namespace sluice {
 namespace {
 
@@ -197,60 +199,99 @@ double leak_energy(double power_w, const CostBounds& bounds) {
   return power_w == 0 ? 0 : power_w * std::max(bounds.compute_s, bounds.memory_s);
 }
 
+/// What passes the outermost memory, in calls, and what that costs.
+class OuterTraffic {
+ public:
+  OuterTraffic(const BoundProblem& problem, ComponentId memory)
+      : problem_(problem), memory_(memory), read_calls_(problem.workload.tensors.size(), 0) {}
+
+  /// What of an Einsum's accesses comes from no other, and goes to none.
+  void add(EinsumId id, const TensorAccess& access, double instances) {
+    const std::size_t t = access.tensor.index();
+    const bool produced = problem_.roles.is_made(access.tensor);
+    const bool compulsory = access.is_output ? problem_.roles.consumers[t].empty() : !produced;
+    if (!compulsory || !must_pass(problem_, id, memory_, access)) return;
+    const BoundComponent& memory = problem_[id].components[memory_.index()];
+    const int action = access.is_output ? memory.write_action : memory.read_action;
+    if (action < 0) return;
+    const double bits =
+        memory.bits_per_value[static_cast<std::size_t>(problem_[id].local_tensor[t])];
+    const double calls =
+        touched_values(problem_.workload, problem_.workload[id], access) * bits * instances /
+        bits_moved_by(problem_.arch[memory_].actions[static_cast<std::size_t>(action)], bits);
+    if (access.is_output) {
+      writes_ += calls;
+    } else {  // several Einsums may share one reading
+      reads_ += std::max(0.0, calls - read_calls_[t]);
+      read_calls_[t] = std::max(read_calls_[t], calls);
+    }
+  }
+
+  void add_to(CostBounds& bounds) const {
+    const Component& memory = problem_.arch[memory_];
+    const BoundComponent& bound = problem_[EinsumId(0)].components[memory_.index()];
+    const auto price = [&](int action, double calls, double& seconds) {
+      if (action < 0) return;
+      const Action& found = memory.actions[static_cast<std::size_t>(action)];
+      bounds.energy_floor_j += calls * found.energy_j;
+      seconds = seconds_of(calls, found) / bound.instances;
+    };
+    double read_s = 0, write_s = 0;
+    price(bound.read_action, reads_, read_s);
+    price(bound.write_action, writes_, write_s);
+    if (memory.total_latency) return;  // its time is not a sum of rates
+    const bool separate = std::get<Memory>(memory.kind).ports == Ports::kSeparate;
+    bounds.memory_s = separate ? std::max(read_s, write_s) : read_s + write_s;
+  }
+
+ private:
+  const BoundProblem& problem_;
+  ComponentId memory_;
+  std::vector<double> read_calls_;  // per tensor: the most that one Einsum reads
+  double reads_ = 0, writes_ = 0;
+};
+
+std::optional<ComponentId> outermost_memory(const BoundProblem& problem) {
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
+    if (problem.arch.components[c].is_memory()) return ComponentId(c);
+  return std::nullopt;
+}
+
+double instances_of(const BoundProblem& problem, EinsumId id) {
+  return static_cast<double>(problem.workload[id].n_instances) *
+         static_cast<double>(problem.workload.n_instances);
+}
+
 }  // namespace
 
 CostBounds cost_bounds(const BoundProblem& problem) {
   CostBounds bounds;
-  std::optional<ComponentId> outermost;
-  for (std::size_t c = 0; c < problem.arch.components.size() && !outermost; ++c)
-    if (problem.arch.components[c].is_memory()) outermost = ComponentId(c);
-  std::vector<double> read_calls(problem.workload.tensors.size(), 0);
-  double reads = 0, writes = 0;
+  const std::optional<ComponentId> outermost = outermost_memory(problem);
+  std::optional<OuterTraffic> traffic;
+  if (outermost) traffic.emplace(problem, *outermost);
   for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
     const EinsumId id(e);
-    const Einsum& einsum = problem.workload.einsums[e];
-    const double instances =
-        static_cast<double>(einsum.n_instances) * static_cast<double>(problem.workload.n_instances);
-    add_compute_bound(problem, id, instances, outermost, bounds);
-    if (!outermost) continue;
-    for (const TensorAccess& access : einsum.accesses) {
-      const std::size_t t = access.tensor.index();
-      const bool produced = problem.roles.is_made(access.tensor);
-      const bool compulsory = access.is_output ? problem.roles.consumers[t].empty() : !produced;
-      if (!compulsory || !must_pass(problem, id, *outermost, access)) continue;
-      const BoundComponent& memory = problem[id].components[outermost->index()];
-      const int action = access.is_output ? memory.write_action : memory.read_action;
-      if (action < 0) continue;
-      const auto local = static_cast<std::size_t>(problem[id].local_tensor[t]);
-      const double calls =
-          touched_values(problem.workload, einsum, access) * memory.bits_per_value[local] *
-          instances /
-          bits_moved_by(problem.arch[*outermost].actions[static_cast<std::size_t>(action)],
-                        memory.bits_per_value[local]);
-      if (access.is_output) {
-        writes += calls;
-      } else {  // several Einsums may share one reading
-        reads += std::max(0.0, calls - read_calls[t]);
-        read_calls[t] = std::max(read_calls[t], calls);
-      }
-    }
+    add_compute_bound(problem, id, instances_of(problem, id), outermost, bounds);
+    if (!traffic) continue;
+    for (const TensorAccess& access : problem.workload[id].accesses)
+      traffic->add(id, access, instances_of(problem, id));
   }
-  if (!outermost || problem.workload.einsums.empty()) return bounds;
-  const Component& memory = problem.arch[*outermost];
-  const BoundComponent& bound = problem[EinsumId(0)].components[outermost->index()];
-  const auto price = [&](int action, double calls, double& seconds) {
-    if (action < 0) return;
-    const Action& found = memory.actions[static_cast<std::size_t>(action)];
-    bounds.energy_floor_j += calls * found.energy_j;
-    seconds = seconds_of(calls, found) / bound.instances;
-  };
-  double read_s = 0, write_s = 0;
-  price(bound.read_action, reads, read_s);
-  price(bound.write_action, writes, write_s);
-  if (!memory.total_latency) {  // else its time is not a sum of rates
-    const bool separate = std::get<Memory>(memory.kind).ports == Ports::kSeparate;
-    bounds.memory_s = separate ? std::max(read_s, write_s) : read_s + write_s;
-  }
+  if (!traffic || problem.workload.einsums.empty()) return bounds;
+  traffic->add_to(bounds);
+  bounds.energy_floor_j += leak_energy(leaking_power(problem), bounds);
+  return bounds;
+}
+
+CostBounds einsum_bounds(const BoundProblem& problem, EinsumId id) {
+  CostBounds bounds;
+  const std::optional<ComponentId> outermost = outermost_memory(problem);
+  add_compute_bound(problem, id, instances_of(problem, id), outermost, bounds);
+  if (!outermost) return bounds;
+  OuterTraffic traffic(problem, *outermost);
+  for (const TensorAccess& access : problem.workload[id].accesses)
+    if (access.is_output || problem.roles.consumers[access.tensor.index()].size() == 1)
+      traffic.add(id, access, instances_of(problem, id));
+  traffic.add_to(bounds);
   bounds.energy_floor_j += leak_energy(leaking_power(problem), bounds);
   return bounds;
 }

@@ -5,6 +5,7 @@
 
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/run_mapper.h"
+#include "sluice/model/einsum_bounds.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/keep_rules.h"
 #include "support/random_cases.h"
@@ -12,6 +13,30 @@
 
 namespace sluice {
 namespace {
+
+bool runs_one_by_one(const NodeList& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [](const Node& node) {
+    const auto* split = std::get_if<SplitNode>(&node.kind);
+    return split == nullptr ||
+           (split->kind == SplitKind::kSequential &&
+            std::all_of(split->children.begin(), split->children.end(), runs_one_by_one));
+  });
+}
+
+struct EnergyAndTime {
+  double energy_j = 0, seconds = 0;
+};
+
+/// Of the Einsums one by one.
+EnergyAndTime sum_of_einsum_bounds(const BoundProblem& problem) {
+  EnergyAndTime sum;
+  for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+    const CostBounds own = einsum_bounds(problem, EinsumId(e));
+    sum.energy_j += own.energy_floor_j;
+    sum.seconds += std::max(own.compute_s, own.memory_s);
+  }
+  return sum;
+}
 
 TEST(LowerBounds, HoldForEveryLegalMapping) {
   constexpr double kRounding = 1 + 1e-12;
@@ -28,6 +53,11 @@ TEST(LowerBounds, HoldForEveryLegalMapping) {
     EXPECT_LE(bounds.energy_floor_j, cost->energy_j * kRounding) << "seed " << seed;
     EXPECT_LE(std::max(bounds.compute_s, bounds.memory_s), cost->latency_s * kRounding)
         << "seed " << seed;
+    if (runs_one_by_one(triple->mapping.nodes)) {
+      const EnergyAndTime sum = sum_of_einsum_bounds(triple->problem);
+      EXPECT_LE(sum.energy_j, cost->energy_j * kRounding) << "seed " << seed;
+      EXPECT_LE(sum.seconds, cost->latency_s * kRounding) << "seed " << seed;
+    }
     ++n_priced;
     n_padded += cost->padding_values > 0;
   }

@@ -11,6 +11,7 @@
 #include "mapper/fused/tiles/front.h"
 #include "mapper/fused/tiles/least_cost.h"
 #include "mapper/fused/tiles/usage_filter.h"
+#include "mapper/request/overridden_rules.h"
 #include "mapper/request/search_space.h"
 #include "mapper/shape/isomorphic.h"
 #include "mapper/space/build.h"
@@ -18,6 +19,7 @@
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/model/einsum_bounds.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
 
@@ -200,8 +202,8 @@ void Search::compile_templates() {
   }
 }
 
-/// What each Einsum costs at least: by the bounds of its templates, or, once a scout has priced
-/// some of it, by a search for the least alone.
+/// What each Einsum costs at least: by the bounds of its templates and of all mappings, or, once a
+/// scout has priced some of it, by a search for the least alone.
 void Search::find_least() {
   least_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
@@ -218,6 +220,11 @@ void Search::find_least() {
       least.latency = std::min(least.latency, compiled.program.least_latency);
     }
     if (!std::isfinite(least.energy)) least = {0, 0};
+    if (!may_override_keep(problem_, options_.constraints)) {
+      const CostBounds floor = einsum_bounds(problem_, EinsumId(e));
+      least.energy = std::max(least.energy, floor.energy_floor_j);
+      least.latency = std::max({least.latency, floor.compute_s, floor.memory_s});
+    }
     if (limit_ > 0 && !tables_.empty()) {
       for (const PmappingGroup& group : tables_[e]->groups) {
         for (std::size_t i = 0; i < group.size(); ++i) {
