@@ -60,4 +60,15 @@ tl::expected<Cost, std::vector<Violation>> evaluate_constrained(
   return cost;
 }
 
+Diagnostic mistake_at(const Specs& specs, std::size_t mapping, const Violation& violation,
+                      std::string message) {
+  Diagnostic mistake = error_without_place(std::move(message));
+  const NodePlace* place =
+      place_of(specs.mappings[mapping], specs.mapping_places[mapping], violation.node_path);
+  if (place == nullptr) return mistake;
+  mistake.location = place->location;
+  mistake.source_line = place->source_line;
+  return mistake;
+}
+
 }  // namespace sluice::cli

@@ -57,6 +57,26 @@ IndexBox ForwardEnd::whole() const {
   return box(extents);
 }
 
+std::optional<IndexBox> ForwardEnd::whole_in_step(const Node* above, bool second) const {
+  Extents extents = tile_extents();
+  for (auto own = own_.rbegin(); own != own_.rend(); ++own)
+    extents.sizes[static_cast<std::size_t>((*own)->variable)] = (*own)->enclosing;
+  for (const NestLoop* loop : common_) {
+    const auto v = static_cast<std::size_t>(loop->variable);
+    const std::int64_t first = std::max(loop->first, loop->tile);
+    const bool moves = second && loop->node == above;
+    if (moves) extents.starts[v] += first;
+    extents.sizes[v] = moves ? loop->tile : first;
+  }
+  const auto& space = problem_.workload[nest_->einsum].iteration_space;
+  for (std::size_t v = 0; v < space.size(); ++v) {
+    const std::int64_t end = space[v].minimum + space[v].size;
+    extents.sizes[v] = std::min(extents.sizes[v], end - extents.starts[v]);
+    if (extents.sizes[v] <= 0) return std::nullopt;
+  }
+  return box(extents);
+}
+
 ForwardEnd::Extents ForwardEnd::tile_extents() const {
   const auto& space = problem_.workload[nest_->einsum].iteration_space;
   Extents extents;

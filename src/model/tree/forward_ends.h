@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/bind/index_extent.h"
@@ -34,6 +35,9 @@ class ForwardEnd {
   IndexBox tile(const std::vector<std::int64_t>& steps) const;
   /// The same of all its instances together.
   IndexBox whole() const;
+  /// The same where the loop `above` of those above the split stands at its first step (or its
+  /// second one): all of that step and no more. Nothing where there is no such step.
+  std::optional<IndexBox> whole_in_step(const Node* above, bool second) const;
 
  private:
   /// Of each variable of the Einsum.
