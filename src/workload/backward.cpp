@@ -30,8 +30,8 @@ class Backward {
       if (writer_.gradient(tensor))
         update(tensor);
       else if (!options_.gradients_of.empty())
-        fail(fmt::format("no result has a derivative by {}: it has no gradient", name_of(tensor)), {},
-             first_reader(tensor));
+        fail(fmt::format("no result has a derivative by {}: it has no gradient", name_of(tensor)),
+             {}, first_reader(tensor));
     }
     if (mistakes_.empty() && wanted_.empty()) fail("the workload has no input: nothing to train");
     if (!mistakes_.empty()) return tl::make_unexpected(std::move(mistakes_));

@@ -50,9 +50,9 @@ TEST_P(TrainingWithAMistake, IsExplainedWhereItStands) {
   const std::string folder = training_cases().string() + "/";
   for (std::size_t at = said.find(folder); at != std::string::npos; at = said.find(folder))
     said.erase(at, folder.size());
-  EXPECT_TRUE(testing::matches_golden_file(
-      "errors/training_cases/" + GetParam() + ".txt",
-      said + "exit status " + std::to_string(run.exit_status) + "\n"));
+  EXPECT_TRUE(
+      testing::matches_golden_file("errors/training_cases/" + GetParam() + ".txt",
+                                   said + "exit status " + std::to_string(run.exit_status) + "\n"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, TrainingWithAMistake,

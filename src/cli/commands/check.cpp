@@ -40,8 +40,8 @@ std::string contents(const Specs& specs) {
 std::string first_names(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 8;
   if (names.size() <= kMost + 1) return fmt::format("{}", fmt::join(names, ", "));
-  return fmt::format("{} and {} more",
-                     fmt::join(names.begin(), names.begin() + kMost, ", "), names.size() - kMost);
+  return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMost, ", "),
+                     names.size() - kMost);
 }
 
 /// `gradients of WQ, WK; none of X`: which inputs of the workload a training step learns.

@@ -48,9 +48,8 @@ NetworkPorts read_network_ports(ReadContext& context, const YamlNode* node, Topo
                                                        {"own", PortPlaces::kOwn}};
   if (node->is_sequence()) {
     ports.places = PortPlaces::kListed;
-    if (node->items.empty()) 
-      context.error(*node, "a network needs at least one port",
-                    "list one, or drop `ports`");
+    if (node->items.empty())
+      context.error(*node, "a network needs at least one port", "list one, or drop `ports`");
     for (const YamlPointer& item : node->items) {
       ports.nodes.push_back(read_coordinates(context, *item));
       if (std::count(ports.nodes.begin(), ports.nodes.end(), ports.nodes.back()) > 1)

@@ -79,8 +79,8 @@ class SchemeCheck {
         if (words > 0 || (operand == kWeights && !has_weights(run_.network.layers[*place].kind)))
           continue;
         static constexpr std::array<const char*, 3> kWhat = {"weights", "inputs", "outputs"};
-        return complain(fmt::format("`unit_size` has 0 words of {}, which `{}` has",
-                                    kWhat[operand], scheme_.layer),
+        return complain(fmt::format("`unit_size` has 0 words of {}, which `{}` has", kWhat[operand],
+                                    scheme_.layer),
                         "words of a pass in the buffer and in registers, [W, I, O]");
       }
   }

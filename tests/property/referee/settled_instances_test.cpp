@@ -97,8 +97,8 @@ TEST(SettledInstances, AForwardOfRowsOfAnEarlierStepIsIllegal) {
     if (violation.kind != ViolationKind::kUnsupportedNode) reasons += violation.message;
   EXPECT_THAT(reasons, HasSubstr("The forward of T to GB: the Einsum Z needs the indices 2 to 4 of "
                                  "its rank P in a step; the Einsum T makes 3 to 4."));
-  const Execution run = execute(found.loaded.problem.workload, found.loaded.problem.arch,
-                                found.loaded.mapping);
+  const Execution run =
+      execute(found.loaded.problem.workload, found.loaded.problem.arch, found.loaded.mapping);
   ASSERT_FALSE(run.is_legal());
   EXPECT_FALSE(run.is_unsupported());
   EXPECT_THAT(run.complaints[0].message, HasSubstr("before anybody has made it in this step"));

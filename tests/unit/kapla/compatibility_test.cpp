@@ -88,33 +88,40 @@ bool is_gradient(const NetworkLayer& layer, LayerKind kind) {
 
 const std::vector<Switch>& switches() {
   static const std::vector<Switch> all = {
-      {"floor_dram_words", &Compatibility::floor_dram_words,
+      {"floor_dram_words",
+       &Compatibility::floor_dram_words,
        [](const SampleRun&, const NetworkLayer&) { return true; },
        {"DRAM cycles"}},
-      {"window_unit_time", &Compatibility::window_unit_time,
+      {"window_unit_time",
+       &Compatibility::window_unit_time,
        [](const SampleRun& of, const NetworkLayer&) {
          return of.run.mapping == ArrayMapping::kRowStationary;
        },
        {"array cycles"}},
-      {"one_operand_eltwise", &Compatibility::one_operand_eltwise,
+      {"one_operand_eltwise",
+       &Compatibility::one_operand_eltwise,
        [](const SampleRun&, const NetworkLayer& layer) { return operands(layer) > 1; },
        {"words I", "words O", "bus cycles", "DRAM cycles"}},
-      {"depthwise_backward_unswapped", &Compatibility::depthwise_backward_unswapped,
+      {"depthwise_backward_unswapped",
+       &Compatibility::depthwise_backward_unswapped,
        [](const SampleRun&, const NetworkLayer& layer) {
          return is_gradient(layer, LayerKind::kDepthwise);
        },
        {"words I", "words O", "bus cycles", "DRAM cycles"}},
-      {"searched_pool_unswapped", &Compatibility::searched_pool_unswapped,
+      {"searched_pool_unswapped",
+       &Compatibility::searched_pool_unswapped,
        [](const SampleRun&, const NetworkLayer& layer) {
          return is_gradient(layer, LayerKind::kPool);
        },
        {"words I", "words O", "bus cycles", "DRAM cycles"}},
-      {"searched_local_weights", &Compatibility::searched_local_weights,
+      {"searched_local_weights",
+       &Compatibility::searched_local_weights,
        [](const SampleRun& of, const NetworkLayer& layer) {
          return of.run.mapping == ArrayMapping::kSystolic && !has_weights(layer.kind);
        },
        {"registers W"}},
-      {"regf_write_on_o", &Compatibility::regf_write_on_o,
+      {"regf_write_on_o",
+       &Compatibility::regf_write_on_o,
        [](const SampleRun&, const NetworkLayer& layer) {
          return has_weights(layer.kind) && layer.gradient == Gradient::kOfWeights;
        },
@@ -171,8 +178,8 @@ TEST(Compatibility, DramMovesTheWordsOfItsBandwidth) {
     const double words_per_cycle = of.run.machine.dram_bytes_per_cycle / 2;
     for (const SchemeCost& cost : priced(of, {})) {
       const auto& words = cost.access[kDram];
-      EXPECT_EQ(cost.dram_cycles, std::ceil((words[kWeights] + words[kInput] + words[kOutput]) /
-                                            words_per_cycle));
+      EXPECT_EQ(cost.dram_cycles,
+                std::ceil((words[kWeights] + words[kInput] + words[kOutput]) / words_per_cycle));
     }
   }
 }
