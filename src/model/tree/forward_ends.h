@@ -26,7 +26,7 @@ class ForwardEnd {
   /// Loops above the node: those above the split, and its own.
   const std::vector<const NestLoop*>& common_loops() const { return common_; }
   const std::vector<const NestLoop*>& own_loops() const { return own_; }
-  std::vector<const NestLoop*> own_spatial_loops() const;
+  const std::vector<const NestLoop*>& own_spatial_loops() const { return own_spatial_; }
   /// How this Einsum touches the tensor; null where it does so in several ways.
   const BoundAccess* access() const { return access_; }
 
@@ -48,16 +48,15 @@ class ForwardEnd {
     };
     Tile tile(std::size_t v) const { return {starts[v], sizes[v]}; }
   };
-  Extents tile_extents() const;
   IndexBox box(const Extents& extents) const;
 
   const BoundProblem& problem_;
-  const FlatTree& tree_;
   TensorId tensor_;
   const Nest* nest_;
   const NestStorage* storage_;
   const BoundAccess* access_ = nullptr;
-  std::vector<const NestLoop*> common_, own_;
+  std::vector<const NestLoop*> common_, own_, own_spatial_;
+  Extents tile_;  ///< where all loops stand at 0
 };
 
 /// Calls `visit(steps)` for every combination of the loops' steps, the last loop fastest.

@@ -29,36 +29,32 @@ constexpr const char* kFiveRows =
     "workload:\n  rank_sizes: {M: 5, K: 2}\n  bits_per_value: {All: 8}\n"
     "  einsums: [\"Y[m] = X[m,k] * W[k]\"]\n";
 
-// Seed 12,009,672. Of m 5 the first loop makes tiles of 2, 2 and 1, the second one 2, 2 and 1
-// instances of these: 0 to 4. The sixth of 3 · 2 has nothing to do, and need not be there.
-constexpr const char* kTwoLoops = R"(
-  - !Storage {tensors: [X, W, Y], component: DRAM}
-  - !Spatial {rank_variable: m, tile_shape: 2, component: Node, name: c}
+std::string loops_of_five_rows(const std::string& outer) {
+  return "  - !Storage {tensors: [X, W, Y], component: DRAM}\n" + outer + R"(
   - !Spatial {rank_variable: m, tile_shape: 1, component: Node, name: c}
   - !Storage {tensors: [X, W, Y], component: GB}
   - !Temporal {rank_variable: k, tile_shape: 1}
   - !Compute {einsum: Y, component: MAC}
 )";
+}
 
+// Seed 12,009,672. Of m 5 the first loop makes tiles of 2, 2 and 1, the second one 2, 2 and 1
+// instances of these: 0 to 4. The sixth of 3 · 2 has nothing to do, and need not be there.
 TEST(SettledInstances, OfTwoUnevenLoopsTheLastOnesNeedNotBeThere) {
-  const Settled six(kFiveRows, kTwoLoops, arch_of(6)), five(kFiveRows, kTwoLoops, arch_of(5));
+  const std::string loops = loops_of_five_rows(
+      "  - !Spatial {rank_variable: m, tile_shape: 2, component: Node, name: c}");
+  const Settled six(kFiveRows, loops, arch_of(6)), five(kFiveRows, loops, arch_of(5));
   EXPECT_TRUE(six.legal);
   ASSERT_TRUE(five.legal);
   EXPECT_EQ(five.count("GB", "X", "write"), 10);
-  EXPECT_FALSE(Settled(kFiveRows, kTwoLoops, arch_of(4)).legal);
+  EXPECT_FALSE(Settled(kFiveRows, loops, arch_of(4)).legal);
 }
 
-// A temporal loop between: tiles of 4 and 1, of 4 the inner loop shares 2 and 2 out.
-TEST(SettledInstances, ATemporalLoopBetweenLeavesFullTilesToTheInnerOne) {
-  const std::string loops = R"(
-  - !Storage {tensors: [X, W, Y], component: DRAM}
-  - !Temporal {rank_variable: m, tile_shape: 4}
-  - !Spatial {rank_variable: m, tile_shape: 3, component: Node, name: c}
-  - !Spatial {rank_variable: m, tile_shape: 1, component: Node, name: c}
-  - !Storage {tensors: [X, W, Y], component: GB}
-  - !Temporal {rank_variable: k, tile_shape: 1}
-  - !Compute {einsum: Y, component: MAC}
-)";
+// In the steps of a temporal loop outside, all but the last one have full tiles.
+TEST(SettledInstances, ATemporalLoopOutsideLeavesFullTilesToTheInnerOnes) {
+  const std::string loops = loops_of_five_rows(
+      "  - !Temporal {rank_variable: m, tile_shape: 4}\n"
+      "  - !Spatial {rank_variable: m, tile_shape: 3, component: Node, name: c}");
   // Tiles of 3 and 1: instances 0 to 2, and 3 of 2 · 3 = 6.
   EXPECT_TRUE(Settled(kFiveRows, loops, arch_of(4)).legal);
   EXPECT_FALSE(Settled(kFiveRows, loops, arch_of(3)).legal);
