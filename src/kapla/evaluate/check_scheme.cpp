@@ -68,6 +68,8 @@ class SchemeCheck {
     check_sizes();
   }
 
+  static constexpr double kMostWords = 9007199254740992.0;
+
   /// Of what a layer has a pass takes something.
   void check_sizes() {
     const auto place = find_layer(run_.network, scheme_.layer);
@@ -76,6 +78,7 @@ class SchemeCheck {
       for (const Operand operand : kOperands) {
         const double words = level[operand];
         if (words < 0) return complain("`unit_size` has a negative size");
+        if (words > kMostWords) return complain("`unit_size` has more than 2^53 words");
         if (words > 0 || (operand == kWeights && !has_weights(run_.network.layers[*place].kind)))
           continue;
         static constexpr std::array<const char*, 3> kWhat = {"weights", "inputs", "outputs"};
