@@ -6,6 +6,7 @@
 
 #include "mapper/request/constraint_check.h"
 #include "sluice/model/evaluate.h"
+#include "sluice/support/failed.h"
 
 namespace sluice::cli {
 
