@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "workload/backward_mistakes.h"
 #include "workload/gradient_writer.h"
 #include "workload/optimizer_steps.h"
 #include "workload/recurrence_gradients.h"
@@ -17,7 +18,7 @@ class Backward {
   Backward(const Workload& forward, const BackwardOptions& options)
       : forward_(forward), options_(options), writer_(forward) {}
 
-  Result<Workload> run() {
+  tl::expected<Workload, std::vector<BackwardMistake>> run() {
     find_wanted();
     find_recomputed();
     find_active();
@@ -29,7 +30,8 @@ class Backward {
       if (writer_.gradient(tensor))
         update(tensor);
       else if (!options_.gradients_of.empty())
-        fail(fmt::format("no result depends on {}: it has no gradient", name_of(tensor)));
+        fail(fmt::format("no result has a derivative by {}: it has no gradient", name_of(tensor)),
+             {}, first_reader(tensor));
     }
     if (mistakes_.empty() && wanted_.empty()) fail("the workload has no input: nothing to train");
     if (!mistakes_.empty()) return tl::make_unexpected(std::move(mistakes_));
@@ -39,11 +41,18 @@ class Backward {
  private:
   // --- what is asked for ------------------------------------------------------------------------
 
-  void fail(std::string message, std::string hint = {}) {
-    Diagnostic mistake;
-    mistake.message = std::move(message);
-    mistake.hint = std::move(hint);
+  void fail(std::string message, std::string hint = {},
+            std::optional<EinsumId> einsum = std::nullopt) {
+    BackwardMistake mistake;
+    mistake.diagnostic.message = std::move(message);
+    mistake.diagnostic.hint = std::move(hint);
+    mistake.einsum = einsum;
     mistakes_.push_back(std::move(mistake));
+  }
+
+  std::optional<EinsumId> first_reader(TensorId tensor) const {
+    const std::vector<EinsumId>& readers = writer_.roles().consumers[tensor.index()];
+    return readers.empty() ? std::nullopt : std::optional(readers.front());
   }
 
   const std::string& name_of(TensorId tensor) const { return forward_[tensor].name; }
@@ -66,7 +75,8 @@ class Backward {
       if (is_input(*tensor))
         wanted_.push_back(*tensor);
       else
-        fail(fmt::format("gradients of: {} is made by the workload, not one of its inputs", name));
+        fail(fmt::format("gradients of: {} is made by the workload, not one of its inputs", name),
+             {}, writer_.roles().makers[tensor->index()].front());
     }
     if (!options_.gradients_of.empty()) return;
     std::optional<RankId> sample;  // of the input that is read first
@@ -110,7 +120,8 @@ class Backward {
           if (!is_input(TensorId(t))) writer_.recompute(TensorId(t));
       } else if (const auto tensor = named(name, "recompute")) {
         if (is_input(*tensor))
-          fail(fmt::format("recompute: {} is an input: nothing makes it", name));
+          fail(fmt::format("recompute: {} is an input: nothing makes it", name), {},
+               first_reader(*tensor));
         else
           writer_.recompute(*tensor);
       }
@@ -169,8 +180,8 @@ class Backward {
     const RecurrenceCycle* cycle = cycle_of(writer_.cycles(), e);
     if (cycle != nullptr && e == cycle->last) {
       if (!is_any_active(*cycle)) return;
-      if (std::string why = walk_recurrence_back(&writer_, *cycle); !why.empty())
-        return fail(std::move(why));
+      if (auto refusal = walk_recurrence_back(&writer_, *cycle))
+        return fail(std::move(refusal->why), {}, refusal->einsum);
     }
     if (!writer_.is_active(made)) return;
     if (cycle == nullptr && !writer_.gradient(made))  // of several makers the last one has
@@ -218,7 +229,7 @@ class Backward {
   const Workload& forward_;
   const BackwardOptions& options_;
   GradientWriter writer_;
-  Diagnostics mistakes_;
+  std::vector<BackwardMistake> mistakes_;
   std::vector<TensorId> wanted_;
 };
 
@@ -226,8 +237,18 @@ class Backward {
 
 std::string gradient_name(const std::string& tensor) { return "grad_" + tensor; }
 
-Result<Workload> derive_backward(const Workload& forward, const BackwardOptions& options) {
+tl::expected<Workload, std::vector<BackwardMistake>> derive_backward_located(
+    const Workload& forward, const BackwardOptions& options) {
   return Backward(forward, options).run();
+}
+
+Result<Workload> derive_backward(const Workload& forward, const BackwardOptions& options) {
+  return derive_backward_located(forward, options)
+      .map_error([](const std::vector<BackwardMistake>& mistakes) {
+        Diagnostics diagnostics;
+        for (const BackwardMistake& mistake : mistakes) diagnostics.push_back(mistake.diagnostic);
+        return diagnostics;
+      });
 }
 
 }  // namespace sluice

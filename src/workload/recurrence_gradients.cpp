@@ -43,11 +43,11 @@ class RecurrenceWalk {
         given_(forward_.tensors.size()),
         steps_(cycle.last - cycle.first + 1) {}
 
-  std::string run() {
+  std::optional<RecurrenceRefusal> run() {
     find_states();
-    while (why_.empty() && follow_steps()) continue;
-    if (why_.empty()) check_steps();
-    if (!why_.empty()) return why_;
+    while (!refusal_ && follow_steps()) continue;
+    if (!refusal_) check_steps();
+    if (refusal_) return refusal_;
     for (std::size_t e = cycle_.first; e <= cycle_.last; ++e) {
       const TensorId made = made_by(e);
       writer_.finish(made, gradient_name(writer_.name_of(made)) + "_given");  // by other readers
@@ -56,7 +56,7 @@ class RecurrenceWalk {
     find_passed();
     for (std::size_t e = cycle_.last + 1; e-- > cycle_.first;) pass_back(e);
     for (std::size_t e = cycle_.last + 1; e-- > cycle_.first;) add_up(made_by(e));
-    return "";
+    return std::nullopt;
   }
 
  private:
@@ -67,10 +67,12 @@ class RecurrenceWalk {
     return variable_size(forward_.einsums[cycle_.last], *step_of(cycle_.last));
   }
 
-  void fail(TensorId tensor, const std::string& what) {
-    if (why_.empty())
-      why_ = fmt::format("{} is a state {}: its recurrence has no backward pass yet",
-                         writer_.name_of(tensor), what);
+  /// `e`: the Einsum of which that holds.
+  void fail(std::size_t e, TensorId tensor, const std::string& what) {
+    if (!refusal_)
+      refusal_ = {fmt::format("{} is a state {}: its recurrence has no backward pass yet",
+                              writer_.name_of(tensor), what),
+                  EinsumId(e)};
   }
 
   // --- what goes from step to step --------------------------------------------------------------
@@ -89,24 +91,26 @@ class RecurrenceWalk {
       const AffineExpression &to = written.projection[r], &from = read.projection[r];
       if (!to.goes_one_by_one() || !from.goes_one_by_one() || to.constant <= from.constant)
         continue;
-      set_axis(written.tensor, {r, to.constant});
+      set_axis(maker, {r, to.constant});
       set_step(maker, to.terms[0].variable);
       set_step(reader, from.terms[0].variable);
       return;
     }
-    fail(written.tensor,
+    fail(reader, written.tensor,
          fmt::format("that {} does not read slice by slice", forward_.einsums[reader].name));
   }
 
-  void set_axis(TensorId tensor, CycleTensor found) {
+  /// Of what the Einsum makes.
+  void set_axis(std::size_t e, CycleTensor found) {
+    const TensorId tensor = made_by(e);
     if (of(tensor) && (of(tensor)->axis != found.axis || of(tensor)->shift != found.shift))
-      fail(tensor, "along several ranks");
+      fail(e, tensor, "along several ranks");
     of(tensor) = found;
   }
 
   void set_step(std::size_t e, RankVariableId variable) {
     if (step_of(e) && *step_of(e) != variable)
-      fail(made_by(e),
+      fail(e, made_by(e),
            fmt::format("whose steps are several variables of {}", forward_.einsums[e].name));
     step_of(e) = variable;
   }
@@ -114,7 +118,7 @@ class RecurrenceWalk {
   /// From Einsums to what they make, and from that to who reads it. True if something was found.
   bool follow_steps() {
     bool found = false;
-    for (std::size_t e = cycle_.first; e <= cycle_.last && why_.empty(); ++e) {
+    for (std::size_t e = cycle_.first; e <= cycle_.last && !refusal_; ++e) {
       for (const TensorAccess& access : forward_.einsums[e].accesses) {
         if (step_of(e) || !of(access.tensor)) continue;
         const AffineExpression& index = access.projection[of(access.tensor)->axis];
@@ -127,7 +131,7 @@ class RecurrenceWalk {
       for (std::size_t r = 0; r < output.projection.size() && !of(made_by(e)); ++r)
         if (output.projection[r].goes_one_by_one() &&
             output.projection[r].terms[0].variable == *step_of(e)) {
-          set_axis(output.tensor, {r, output.projection[r].constant});
+          set_axis(e, {r, output.projection[r].constant});
           found = true;
         }
     }
@@ -139,10 +143,10 @@ class RecurrenceWalk {
     for (std::size_t e = cycle_.first; e <= cycle_.last; ++e) {
       const Einsum& einsum = forward_.einsums[e];
       if (!step_of(e) || !of(made_by(e)) || writer_.roles().has_several_makers(made_by(e)))
-        return fail(made_by(e), "that has no steps");
+        return fail(e, made_by(e), "that has no steps");
       for (const VariableRange& range : einsum.iteration_space)
         if (range.variable == *step_of(e) && (range.minimum != 0 || range.size != n_steps()))
-          fail(made_by(e), "of other steps than the rest of its recurrence");
+          fail(e, made_by(e), "of other steps than the rest of its recurrence");
       for (const TensorAccess& access : einsum.accesses) {
         if (!of(access.tensor)) continue;
         const CycleTensor& tensor = *of(access.tensor);
@@ -151,7 +155,7 @@ class RecurrenceWalk {
         const std::int64_t back = tensor.shift - index.constant;
         if (!index.goes_one_by_one() || index.terms[0].variable != *step_of(e) || back < 0 ||
             back > 1 || tensor.shift > 1 || size != n_steps() + tensor.shift)
-          fail(access.tensor,
+          fail(e, access.tensor,
                fmt::format("that {} does not read as T[i] or T[i+1] to make T[i+1]", einsum.name));
       }
     }
@@ -252,12 +256,13 @@ class RecurrenceWalk {
   std::vector<std::optional<TensorId>> given_;        ///< the same: by readers outside
   std::vector<std::optional<RankVariableId>> steps_;  ///< per Einsum of the recurrence
   std::vector<Passed> passed_;
-  std::string why_;
+  std::optional<RecurrenceRefusal> refusal_;
 };
 
 }  // namespace
 
-std::string walk_recurrence_back(GradientWriter* writer, const RecurrenceCycle& cycle) {
+std::optional<RecurrenceRefusal> walk_recurrence_back(GradientWriter* writer,
+                                                      const RecurrenceCycle& cycle) {
   return RecurrenceWalk(writer, cycle).run();
 }
 

@@ -36,6 +36,32 @@ std::string contents(const Specs& specs) {
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// `WQ, WK and 10 more`
+std::string first_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 8;
+  if (names.size() <= kMost + 1) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMost, ", "),
+                     names.size() - kMost);
+}
+
+/// `gradients of WQ, WK; none of X`: which inputs of the workload a training step learns.
+std::string gradients_of_inputs(const Workload& step, Optimizer optimizer) {
+  const TensorRoles roles = tensor_roles(step);
+  std::vector<std::string> with, without;
+  std::set<std::string> added;  // inputs of the step alone: moments of the optimizer
+  for (std::size_t t = 0; t < step.tensors.size(); ++t) {
+    const std::string& name = step.tensors[t].name;
+    if (roles.is_made(TensorId(t)) || name.starts_with(gradient_name(""))) continue;
+    const auto gradient = find_tensor(step, gradient_name(name));
+    const bool has_one = gradient && roles.is_made(*gradient);
+    (has_one ? with : without).push_back(name);
+    if (has_one && optimizer == Optimizer::kAdam) added.insert({name + "_m", name + "_v"});
+  }
+  std::erase_if(without, [&](const std::string& name) { return added.contains(name); });
+  return fmt::format("gradients of {}{}", first_names(with),
+                     without.empty() ? "" : fmt::format("; none of {}", first_names(without)));
+}
+
 /// Every reason why one of the mappings is illegal, or cannot be priced.
 Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem,
                                  RunStatus& status) {
@@ -48,15 +74,11 @@ Diagnostics mistakes_of_mappings(const Specs& specs, const BoundProblem& problem
     add_violations(cost.error(), status);
     for (const Violation& violation : cost.error()) {
       const bool is_unknown = violation.kind == ViolationKind::kUnsupportedNode;
-      Diagnostic mistake = error_without_place(
+      Diagnostic mistake = mistake_at(
+          specs, i, violation,
           fmt::format("mapping {} {}: {}", i + 1,
                       is_unknown ? "cannot be priced yet" : "is illegal", violation.message));
       if (is_unknown) mistake.severity = Severity::kWarning;
-      if (const NodePlace* place =
-              place_of(specs.mappings[i], specs.mapping_places[i], violation.node_path)) {
-        mistake.location = place->location;
-        mistake.source_line = place->source_line;
-      }
       if (known.emplace(mistake.message, mistake.location.line, mistake.location.column).second)
         mistakes.push_back(mistake);
     }
@@ -98,10 +120,18 @@ ExitCode run_check(const CheckArguments& arguments, const Console& console) {
     result.diagnostics.insert(result.diagnostics.end(), mistakes.begin(), mistakes.end());
   }
   print_diagnostics(console, result.diagnostics);
+  std::string gradients;
+  if (arguments.specs.is_training && specs.workload)
+    gradients = gradients_of_inputs(*specs.workload, arguments.specs.training.optimizer);
+  if (arguments.json && !gradients.empty()) {
+    result.diagnostics.push_back(error_without_place(gradients));
+    result.diagnostics.back().severity = Severity::kNote;
+  }
   if (arguments.json)
     console.out << document_text(result);
   else if (result.status == RunStatus::kOk)
-    console.out << "ok: " << printable_text(contents(specs)) << "\n";
+    console.out << "ok: " << printable_text(contents(specs)) << "\n"
+                << (gradients.empty() ? "" : printable_text(gradients) + "\n");
   return exit_code_of(result.status);
 }
 

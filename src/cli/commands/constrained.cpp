@@ -6,6 +6,7 @@
 
 #include "mapper/request/constraint_check.h"
 #include "sluice/model/evaluate.h"
+#include "sluice/support/failed.h"
 
 namespace sluice::cli {
 
@@ -58,6 +59,17 @@ tl::expected<Cost, std::vector<Violation>> evaluate_constrained(
   auto broken = constraint_faults(problem, mapping, constraints);
   if (!broken.empty()) return tl::make_unexpected(std::move(broken));
   return cost;
+}
+
+Diagnostic mistake_at(const Specs& specs, std::size_t mapping, const Violation& violation,
+                      std::string message) {
+  Diagnostic mistake = error_without_place(std::move(message));
+  const NodePlace* place =
+      place_of(specs.mappings[mapping], specs.mapping_places[mapping], violation.node_path);
+  if (place == nullptr) return mistake;
+  mistake.location = place->location;
+  mistake.source_line = place->source_line;
+  return mistake;
 }
 
 }  // namespace sluice::cli

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "sluice/frontend/load.h"
 #include "sluice/mapper/constraints.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"
@@ -22,5 +24,9 @@ std::vector<Violation> constraint_faults(const BoundProblem& problem, const Mapp
 tl::expected<Cost, std::vector<Violation>> evaluate_constrained(
     const BoundProblem& problem, const Mapping& mapping, LatencyPolicy policy,
     const std::optional<Constraints>& constraints);
+
+/// What a violation of one of the mappings says, at the node to blame.
+Diagnostic mistake_at(const Specs& specs, std::size_t mapping, const Violation& violation,
+                      std::string message);
 
 }  // namespace sluice::cli

@@ -13,6 +13,7 @@
 #include "cli/io/tensor_numbers.h"
 #include "cli/io/trace_files.h"
 #include "commands.h"
+#include "constrained.h"
 #include "report/document/execution_document.h"
 #include "report/text/execution_summary.h"
 
@@ -88,6 +89,18 @@ bool run_mappings(const std::vector<Mapping>& mappings, const ExecuteArguments& 
   return all_agree;
 }
 
+/// Where a mapping is illegal that the executor refuses, too; that names no lines.
+void say_where(const Specs& specs, ExecutionResult& result) {
+  for (std::size_t i = 0; i < result.mappings.size(); ++i) {
+    const ExecutedMapping& executed = result.mappings[i];
+    const Execution& run = executed.execution;
+    if (executed.evaluation || run.is_legal() || run.is_unsupported()) continue;
+    for (const Violation& violation : executed.evaluation.error())
+      if (violation.kind != ViolationKind::kUnsupportedNode)
+        result.diagnostics.push_back(mistake_at(specs, i, violation, violation.message));
+  }
+}
+
 }  // namespace
 
 ExitCode run_execute(const ExecuteArguments& arguments, const Console& console) {
@@ -106,6 +119,7 @@ ExitCode run_execute(const ExecuteArguments& arguments, const Console& console) 
   options.inputs = inputs_of(arguments, result.problem.workload);
   options.record_values = !arguments.outputs.empty();
   const bool all_agree = run_mappings(specs.mappings, arguments, options, console, result);
+  say_where(specs, result);
   if (trace) trace->publish();
   if (!arguments.outputs.empty())
     write_atomically(

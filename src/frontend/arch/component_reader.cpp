@@ -258,8 +258,10 @@ class ComponentReader {
                             .value_or(Multicast::kDimensionOrder);
     if (network.multicast != Multicast::kGreedyTree) return;
     if (!facts_of(network.topology).links_nodes)
-      context_.error(*multicast, fmt::format("the nodes of a {} pass nothing on to each other",
-                                             facts_of(network.topology).name));
+      context_.error(*multicast,
+                     fmt::format("the nodes of a {} pass nothing on to each other",
+                                 facts_of(network.topology).name),
+                     "drop `multicast`");
     if (network.entry == NetworkEntry::kEdge)
       context_.error(*multicast, "a greedy tree begins at nodes, not between two of them",
                      "list the nodes: ports: [[0, 1]]");

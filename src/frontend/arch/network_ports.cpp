@@ -27,9 +27,11 @@ void check_topology(ReadContext& context, const YamlNode& node, const TopologyFa
                     PortPlaces places) {
   const bool needs_edges = places == PortPlaces::kCorners || places == PortPlaces::kEdges;
   if (!topology.links_nodes)
-    context.error(node, fmt::format("the memory above a {} has no choice of ports", topology.name));
+    context.error(node, fmt::format("the memory above a {} has no choice of ports", topology.name),
+                  "drop `ports`: only networks of nodes that are linked to each other have them");
   else if (needs_edges && !topology.has_edges)
-    context.error(node, fmt::format("a {} has no corners and no edges", topology.name));
+    context.error(node, fmt::format("a {} has no corners and no edges", topology.name),
+                  "ports: all, or a list of coordinates");
   else if (places == PortPlaces::kOwn && !topology.links_all_pairs)
     context.error(node, "only an all_to_all links a memory at a node of its own to every node",
                   "ports: corners, edges, all, or a list of coordinates");
@@ -46,11 +48,12 @@ NetworkPorts read_network_ports(ReadContext& context, const YamlNode* node, Topo
                                                        {"own", PortPlaces::kOwn}};
   if (node->is_sequence()) {
     ports.places = PortPlaces::kListed;
-    if (node->items.empty()) context.error(*node, "a network needs at least one port");
+    if (node->items.empty())
+      context.error(*node, "a network needs at least one port", "list one, or drop `ports`");
     for (const YamlPointer& item : node->items) {
       ports.nodes.push_back(read_coordinates(context, *item));
       if (std::count(ports.nodes.begin(), ports.nodes.end(), ports.nodes.back()) > 1)
-        context.error(*item, "this port is listed twice");
+        context.error(*item, "this port is listed twice", "list each once");
     }
   } else if (const auto places = read_choice(context, node, "place of ports", kPlaces)) {
     ports.places = *places;

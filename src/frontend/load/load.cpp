@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "frontend/arch/arch_reader.h"
@@ -17,6 +18,7 @@
 #include "frontend/yaml/schema_recorder.h"
 #include "frontend/yaml/values.h"
 #include "sluice/mapper/options_table.h"
+#include "workload/backward_mistakes.h"
 
 namespace sluice {
 namespace {
@@ -37,13 +39,13 @@ class Loader {
     const YamlPointer renames = section(map, "renames");
     if (const YamlPointer workload = section(map, "workload")) {
       const WorkloadSource source =
-          read_workload(context_, *workload, renames.get(), default_name(*workload));
+          read_workload(context_, *workload, renames.get(), default_name("workload"));
       specs_.workload = build_workload(context_, source);
-      add_backward_pass(*workload);
+      add_backward_pass(*workload, source);
     }
     const YamlPointer arch = section(map, "arch");
     std::vector<ArchExpression> expressions;
-    if (arch) specs_.arch = read_arch(context_, *arch, default_name(*arch), expressions);
+    if (arch) specs_.arch = read_arch(context_, *arch, default_name("arch"), expressions);
     specs_.sources = std::move(context_.number_sources());
     if (specs_.workload && specs_.arch)
       check_arch_expressions(context_, expressions, *specs_.workload, *specs_.arch);
@@ -63,16 +65,29 @@ class Loader {
     return nullptr;
   }
 
-  void add_backward_pass(const YamlNode& at) {
+  void add_backward_pass(const YamlNode& section, const WorkloadSource& source) {
     const std::optional<BackwardOptions>& training = context_.options().training;
     if (!training || !specs_.workload || context_.has_errors()) return;
-    Result<Workload> step = derive_backward(*specs_.workload, *training);
+    auto step = derive_backward_located(*specs_.workload, *training);
     if (step) {
       specs_.workload = std::move(*step);
       return;
     }
-    for (const Diagnostic& mistake : step.error())
-      context_.error(at, "training step: " + mistake.message, mistake.hint);
+    for (const auto& [mistake, einsum] : step.error())
+      if (einsum)
+        context_.error(place_of(*einsum, section, source), "training step: " + mistake.message,
+                       mistake.hint);
+      else
+        context_.error_about("training step", mistake.message, mistake.hint);
+  }
+
+  /// Of an Einsum; else of the workload's section.
+  const YamlNode& place_of(EinsumId einsum, const YamlNode& section,
+                           const WorkloadSource& source) const {
+    const std::string& name = (*specs_.workload)[einsum].name;
+    const auto found = std::find_if(source.einsums.begin(), source.einsums.end(),
+                                    [&](const EinsumSource& own) { return own.name == name; });
+    return found == source.einsums.end() ? section : *found->place;
   }
 
   /// Null after a mistake in a repetition: what it would have made is not known.
@@ -84,8 +99,9 @@ class Loader {
     return context_.n_errors() == before ? result : nullptr;
   }
 
-  std::string default_name(const YamlNode& node) const {
-    return std::filesystem::path(context_.sources().name(node.position.file)).stem().string();
+  std::string default_name(const std::string& section) const {
+    const std::size_t file = merged_.named_by.at(section);
+    return std::filesystem::path(context_.sources().name(file)).stem().string();
   }
 
   void read_mappings(MapReader& map) {

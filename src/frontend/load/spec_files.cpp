@@ -99,6 +99,8 @@ void SpecFiles::add_documents(const std::vector<YamlPointer>& documents) {
       for (const YamlPointer& mapping : list->items) mappings.push_back({mapping, plan});
     }
     const YamlPointer sections = without_mappings(*document);
+    for (const YamlEntry& section : sections->entries)
+      merged_.named_by[section.key->text] = raw->position.file;
     for (const Hidden& hidden : hidden_by(merged_.root, sections))
       warn_of_hidden(fmt::format("'{}'", hidden.key), *hidden.earlier, *hidden.later);
     merged_.root = merge(merged_.root, sections);

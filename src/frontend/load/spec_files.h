@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,9 @@ struct MergedSpecs {
     YamlPointer plan;  ///< may be null
   };
   std::vector<MappingSection> mappings;  ///< of the last file that has any
+  /// Numbers of the files that name the sections: the last ones of those loaded that have them, be
+  /// it by an include.
+  std::map<std::string, std::size_t> named_by;
 };
 
 /// Reads files (by path or library name), follows `include:`, and merges.

@@ -65,9 +65,27 @@ class SchemeCheck {
       if (order != PerLoop<std::int64_t>{0, 1, 2})
         return complain("`orders` must have 0, 1 and 2 once at each level");
     }
+    check_sizes();
+  }
+
+  static constexpr double kMostWords = 9007199254740992.0;
+
+  /// Of what a layer has a pass takes something.
+  void check_sizes() {
+    const auto place = find_layer(run_.network, scheme_.layer);
+    if (!place) return;  // reported
     for (const auto& level : scheme_.unit_size)
-      if (std::any_of(level.begin(), level.end(), [](double words) { return words < 0; }))
-        return complain("`unit_size` has a negative size");
+      for (const Operand operand : kOperands) {
+        const double words = level[operand];
+        if (words < 0) return complain("`unit_size` has a negative size");
+        if (words > kMostWords) return complain("`unit_size` has more than 2^53 words");
+        if (words > 0 || (operand == kWeights && !has_weights(run_.network.layers[*place].kind)))
+          continue;
+        static constexpr std::array<const char*, 3> kWhat = {"weights", "inputs", "outputs"};
+        return complain(fmt::format("`unit_size` has 0 words of {}, which `{}` has", kWhat[operand],
+                                    scheme_.layer),
+                        "words of a pass in the buffer and in registers, [W, I, O]");
+      }
   }
 
   const Run& run_;

@@ -10,6 +10,8 @@ SchemeFields::SchemeFields(const std::string& line) {
   } catch (const Json::parse_error& mistake) {
     throw SchemeMistake("this is no JSON: it makes no sense from here",
                         static_cast<int>(mistake.byte));
+  } catch (const Json::out_of_range&) {
+    throw SchemeMistake("a number is too large");
   }
   if (!object_.is_object()) throw SchemeMistake("a scheme is a JSON object: {\"run\": …}");
 }

@@ -24,7 +24,7 @@ class ForwardChecker {
         split_(tree.concurrent[forward.split]) {}
 
   void check() {
-    if (!check_users() || !check_held_above() || !find_ends()) return;
+    if (!check_users() || !check_held_above() || !find_ends() || !check_steps()) return;
     if (!check_maker() || !check_way(*maker_)) return;
     for (const ForwardEnd& reader : readers_)
       if (!check_way(reader) || !check_reader(reader)) return;
@@ -119,6 +119,36 @@ class ForwardChecker {
     return std::all_of(forward_.readers.begin(), forward_.readers.end(), find);
   }
 
+  /// What the first steps of the loops above the split need is made in the same step, whether or
+  /// not it can be priced.
+  bool check_steps() {
+    for (const ForwardEnd& reader : readers_)
+      for (const Node* node : split_.loops_above) {
+        if (!loop_at_node(tree_, maker_->nest(), node)) continue;
+        if (!loop_at_node(tree_, reader.nest(), node)) continue;
+        for (const bool second : {false, true})
+          if (!check_step(reader, node, second)) return false;
+      }
+    return true;
+  }
+
+  bool check_step(const ForwardEnd& reader, const Node* node, bool second) {
+    const auto made = maker_->whole_in_step(node, second);
+    const auto wanted = reader.whole_in_step(node, second);
+    if (!made || !wanted) return true;
+    for (std::size_t r = 0; r < made->size(); ++r)
+      if ((*wanted)[r].low < (*made)[r].low || (*wanted)[r].high > (*made)[r].high)
+        return refuse_step(reader, r, (*wanted)[r], (*made)[r]);
+    return true;
+  }
+
+  bool refuse_step(const ForwardEnd& reader, std::size_t rank, const IndexRange& wanted,
+                   const IndexRange& made) {
+    return refuse(name_of(reader) + " needs the indices " + text(wanted) + " of its rank " +
+                  rank_name(rank) + " in a step; " + name_of(*maker_) + " makes " + text(made) +
+                  ".");
+  }
+
   /// Each value is made by one instance.
   bool check_maker() {
     for (const auto* loops : {&maker_->common_loops(), &maker_->own_loops()})
@@ -171,9 +201,7 @@ class ForwardChecker {
     const IndexBox made = maker_->whole(), wanted = reader.whole();
     for (std::size_t r = 0; r < cut.size(); ++r)
       if (!cut[r] && (wanted[r].low < made[r].low || wanted[r].high > made[r].high))
-        return refuse(name_of(reader) + " needs the indices " + text(wanted[r]) + " of its rank " +
-                      rank_name(r) + " in a step; " + name_of(*maker_) + " makes " + text(made[r]) +
-                      ".");
+        return refuse_step(reader, r, wanted[r], made[r]);
     return true;
   }
 

@@ -399,14 +399,11 @@ class NestChecker {
 
   /// Checked once a dimension: at its first loop.
   void check_fanout(const NestLoop& loop, int index) {
-    std::int64_t used = 1;
-    for (int l = 0; nest_->loops_begin + static_cast<std::uint32_t>(l) < nest_->loops_end; ++l) {
+    for (int l = 0; l < index; ++l) {
       const NestLoop& other = tree_.loops[nest_->loops_begin + static_cast<std::uint32_t>(l)];
-      if (!other.spatial || other.component != loop.component || other.dimension != loop.dimension)
-        continue;
-      if (l < index && other.trips > 1) return;
-      used = checked_multiply(used, other.trips);
+      if (is_in_dimension_of(loop, other) && other.trips > 1) return;
     }
+    const std::int64_t used = last_instance(loop) + 1;
     const Region* region = tree_.region_of(tree_.place(*nest_), loop.component, loop.dimension);
     const std::int64_t most = region ? region->share : bound_dimension(loop).fanout;
     if (used <= most) return;
@@ -416,6 +413,32 @@ class NestChecker {
             dimension_name(loop) + (region ? "; the share of its child is " : "; there are ") +
             with_thousands(static_cast<double>(most)) + ".")
         .component = loop.component;
+  }
+
+  static bool is_in_dimension_of(const NestLoop& loop, const NestLoop& other) {
+    return other.spatial && other.component == loop.component && other.dimension == loop.dimension;
+  }
+
+  /// The last one with work in the dimension of a loop. Loops over one variable leave less for the
+  /// inner ones in their last tiles; elsewhere all that is inside has a full tile to share out.
+  std::int64_t last_instance(const NestLoop& loop) const {
+    std::vector<std::int64_t> extents(problem_.workload[nest_->einsum].iteration_space.size(), 0);
+    std::int64_t last = 0;
+    for (std::uint32_t l = nest_->loops_begin; l < nest_->loops_end; ++l) {
+      const NestLoop& other = tree_.loops[l];
+      std::int64_t& extent = extents[static_cast<std::size_t>(other.variable)];
+      if (extent == 0) extent = other.enclosing;
+      const std::int64_t full = std::min(extent, std::max(other.tile, other.first));
+      if (!is_in_dimension_of(loop, other)) {
+        extent = full;
+        continue;
+      }
+      const bool is_plain = other.first == 0 && !other.follows;
+      const std::int64_t at = (is_plain ? ceil_divide(extent, other.tile) : other.trips) - 1;
+      last = checked_add(checked_multiply(last, other.trips), at);
+      extent = is_plain ? extent - at * other.tile : full;
+    }
+    return last;
   }
 
   const BoundSpatial& bound_dimension(const NestLoop& loop) const {

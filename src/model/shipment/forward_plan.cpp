@@ -126,7 +126,7 @@ class ForwardPlanner {
   }
 
   void add_end(const ForwardEnd& end) {
-    const std::vector<const NestLoop*> loops = end.own_spatial_loops();
+    const std::vector<const NestLoop*>& loops = end.own_spatial_loops();
     End& added = ends_.emplace_back(End{place_of(end), {}, {}, {}});
     for_each_step(loops, [&](const std::vector<std::int64_t>& steps) {
       added.own.push_back(at(loops, steps));
@@ -230,12 +230,12 @@ class ForwardPlanner {
     };
     for (const NodeCoordinates& group : groups_) {
       if (all_found()) break;
-      const Places places = places_in(group);
+      places_ = places_in(group);
       for (const Messages& messages : messages_) {
         if (all_found()) break;
         for (const std::uint32_t i : ends_[messages.end].alike[messages.to]) {
-          const NodeCoordinates& from = places.front()[messages.from];
-          const NodeCoordinates& to = places[messages.end][i];
+          const NodeCoordinates& from = places_.front()[messages.from];
+          const NodeCoordinates& to = places_[messages.end][i];
           bool through_door = false;
           for (std::size_t n = 0; n < from.size(); ++n) {
             char& crosses = crossed[outermost_ + n];
@@ -315,7 +315,8 @@ class ForwardPlanner {
     const double times = static_cast<double>(checked_multiply(instances_, plan_.executions));
     for (const NodeCoordinates& group : groups_) {
       CollectiveTally tally(request_);
-      send_all(nodes_of(places_in(group)), tally);
+      if (groups_.size() > 1 || places_.empty()) places_ = places_in(group);
+      send_all(nodes_of(places_), tally);
       tally.end_step();
       const CollectiveCost cost = price_messages(request_, tally.counts(), memory_bandwidth);
       charge.add(cost, plan_.bits_per_value, times, steps);
@@ -347,7 +348,7 @@ class ForwardPlanner {
 
   /// Nothing goes from an instance to itself.
   void send_all(const Nodes& nodes, CollectiveTally& tally) {
-    Distances distances(nodes.on_networks, tally);
+    Distances distances(nodes.on_networks, request_, tally);
     std::vector<std::uint32_t> to;
     if (has_trees_)
       std::stable_sort(messages_.begin(), messages_.end(), [](const auto& a, const auto& b) {
@@ -381,8 +382,11 @@ class ForwardPlanner {
   /// Links between the nodes of a group, and trees over them; makers often send to the same nodes.
   class Distances {
    public:
-    Distances(const std::vector<NodeCoordinates>& nodes, CollectiveTally& tally)
-        : nodes_(nodes), tally_(tally) {}
+    Distances(const std::vector<NodeCoordinates>& nodes, const CollectiveRequest& request,
+              CollectiveTally& tally)
+        : nodes_(nodes), tally_(tally) {
+      if (request.group.networks.size() == 1) only_ = &request.group.networks.front();
+    }
 
     std::vector<std::int32_t> from(std::uint32_t node, const std::vector<std::uint32_t>& some) {
       std::vector<std::int32_t> links;
@@ -401,12 +405,21 @@ class ForwardPlanner {
    private:
     void append(std::uint32_t from, const std::vector<std::uint32_t>& some,
                 std::vector<std::int32_t>& links) {
+      links.reserve(links.size() + some.size());
+      if (only_ == nullptr) {
+        for (const std::uint32_t to : some)
+          links.push_back(static_cast<std::int32_t>(tally_.hops(nodes_[from], nodes_[to])));
+        return;
+      }
+      const auto hops = routes_over(only_->network.topology).hops;
       for (const std::uint32_t to : some)
-        links.push_back(static_cast<std::int32_t>(tally_.hops(nodes_[from], nodes_[to])));
+        links.push_back(static_cast<std::int32_t>(
+            hops(only_->fanouts, nodes_[from].front(), nodes_[to].front())));
     }
 
     const std::vector<NodeCoordinates>& nodes_;
     CollectiveTally& tally_;
+    const CollectiveNetwork* only_ = nullptr;  ///< where there is one
     std::vector<std::uint32_t> some_;
     std::optional<GreedyTrees> trees_;
   };
@@ -466,6 +479,7 @@ class ForwardPlanner {
   std::int64_t instances_ = 1;           ///< of what stands further out
   std::vector<Messages> messages_;       ///< of one group
   std::vector<NodeCoordinates> groups_;  ///< by the steps of spatial loops above the split
+  Places places_;                        ///< of the group at hand
 };
 
 }  // namespace

@@ -20,7 +20,10 @@ void find_nodes(const std::int32_t* distances, std::size_t count, std::int32_t l
 
 GreedyTrees::GreedyTrees(std::size_t n_nodes, std::vector<std::int32_t> links)
     : n_nodes_(n_nodes), n_words_((n_nodes + kBits - 1) / kBits), links_(std::move(links)) {
-  const std::unordered_set<std::int32_t> distinct(links_.begin(), links_.end());
+  std::unordered_set<std::int32_t> distinct;
+  for (std::size_t a = 0; a < n_nodes_; ++a)
+    for (std::size_t b = 0; b < n_nodes_; ++b)
+      if (a != b) distinct.insert(links_[a * n_nodes_ + b]);
   distinct_links_.assign(distinct.begin(), distinct.end());
 }
 
@@ -61,7 +64,7 @@ void GreedyTrees::start() {
 }
 
 GreedyTrees::Distance& GreedyTrees::use(std::int32_t links) {
-  std::unique_ptr<Distance>& distance = by_links_[links];
+  std::unique_ptr<Distance>& distance = at(links);
   if (!distance) {
     distance = std::make_unique<Distance>();
     distance->links = links;

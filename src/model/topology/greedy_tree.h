@@ -49,7 +49,16 @@ class GreedyTrees {
 
   std::size_t n_nodes_, n_words_;
   std::vector<std::int32_t> links_, distinct_links_;
-  std::unordered_map<std::int32_t, std::unique_ptr<Distance>> by_links_;
+  std::unique_ptr<Distance>& at(std::int32_t links) {
+    const auto place = static_cast<std::size_t>(links);
+    if (place < few_links_.size()) return few_links_[place];
+    if (links >= kFewLinks) return many_links_[links];
+    few_links_.resize(place + 1);
+    return few_links_[place];
+  }
+  static constexpr std::int32_t kFewLinks = 1024;
+  std::vector<std::unique_ptr<Distance>> few_links_;  ///< by links, looked up often
+  std::unordered_map<std::int32_t, std::unique_ptr<Distance>> many_links_;
   // Of the tree that grows:
   std::size_t tree_ = 0, n_sources_ = 0;
   const std::vector<std::int32_t>* source_links_ = nullptr;

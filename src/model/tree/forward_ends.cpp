@@ -18,13 +18,19 @@ std::int64_t common_values(const IndexBox& a, const IndexBox& b) {
 
 ForwardEnd::ForwardEnd(const BoundProblem& problem, const FlatTree& tree,
                        const FlatForward& forward, const Nest& nest, const NestStorage& storage)
-    : problem_(problem), tree_(tree), tensor_(forward.tensor), nest_(&nest), storage_(&storage) {
+    : problem_(problem), tensor_(forward.tensor), nest_(&nest), storage_(&storage) {
   const std::vector<const Node*>& above = tree.concurrent[forward.split].loops_above;
   for (int l = 0; l < storage.loops_above; ++l) {
     const NestLoop& loop = tree.loops[nest.loops_begin + static_cast<std::uint32_t>(l)];
     if (loop.trips == 1) continue;
     const bool common = std::find(above.begin(), above.end(), loop.node) != above.end();
     (common ? common_ : own_).push_back(&loop);
+    if (!common && loop.spatial) own_spatial_.push_back(&loop);
+  }
+  const auto& space = problem.workload[nest.einsum].iteration_space;
+  for (std::size_t v = 0; v < space.size(); ++v) {
+    tile_.starts.push_back(space[v].minimum);
+    tile_.sizes.push_back(tree.tiles_at(storage)[v]);
   }
   int found = 0;
   for (const BoundAccess& access : problem[nest.einsum].accesses) {
@@ -33,23 +39,16 @@ ForwardEnd::ForwardEnd(const BoundProblem& problem, const FlatTree& tree,
   }
 }
 
-std::vector<const NestLoop*> ForwardEnd::own_spatial_loops() const {
-  std::vector<const NestLoop*> loops;
-  for (const NestLoop* loop : own_)
-    if (loop->spatial) loops.push_back(loop);
-  return loops;
-}
-
 IndexBox ForwardEnd::tile(const std::vector<std::int64_t>& steps) const {
-  Extents extents = tile_extents();
-  const std::vector<const NestLoop*> loops = own_spatial_loops();
-  for (std::size_t l = 0; l < loops.size(); ++l)
-    extents.starts[static_cast<std::size_t>(loops[l]->variable)] += steps[l] * loops[l]->tile;
+  Extents extents = tile_;
+  for (std::size_t l = 0; l < own_spatial_.size(); ++l)
+    extents.starts[static_cast<std::size_t>(own_spatial_[l]->variable)] +=
+        steps[l] * own_spatial_[l]->tile;
   return box(extents);
 }
 
 IndexBox ForwardEnd::whole() const {
-  Extents extents = tile_extents();
+  Extents extents = tile_;
   for (const NestLoop* loop : own_) {
     std::int64_t& size = extents.sizes[static_cast<std::size_t>(loop->variable)];
     size = checked_multiply(size, loop->trips);
@@ -57,18 +56,29 @@ IndexBox ForwardEnd::whole() const {
   return box(extents);
 }
 
-ForwardEnd::Extents ForwardEnd::tile_extents() const {
-  const auto& space = problem_.workload[nest_->einsum].iteration_space;
-  Extents extents;
-  for (std::size_t v = 0; v < space.size(); ++v) {
-    extents.starts.push_back(space[v].minimum);
-    extents.sizes.push_back(tree_.tiles_at(*storage_)[v]);
+std::optional<IndexBox> ForwardEnd::whole_in_step(const Node* above, bool second) const {
+  Extents extents = tile_;
+  for (auto own = own_.rbegin(); own != own_.rend(); ++own)
+    extents.sizes[static_cast<std::size_t>((*own)->variable)] = (*own)->enclosing;
+  for (const NestLoop* loop : common_) {
+    const auto v = static_cast<std::size_t>(loop->variable);
+    const std::int64_t first = std::max(loop->first, loop->tile);
+    const bool moves = second && loop->node == above;
+    if (moves) extents.starts[v] += first;
+    extents.sizes[v] = moves ? loop->tile : first;
   }
-  return extents;
+  const auto& space = problem_.workload[nest_->einsum].iteration_space;
+  for (std::size_t v = 0; v < space.size(); ++v) {
+    const std::int64_t end = space[v].minimum + space[v].size;
+    extents.sizes[v] = std::min(extents.sizes[v], end - extents.starts[v]);
+    if (extents.sizes[v] <= 0) return std::nullopt;
+  }
+  return box(extents);
 }
 
 IndexBox ForwardEnd::box(const Extents& extents) const {
   IndexBox box;
+  box.reserve(access_->index.size());
   for (std::size_t r = 0; r < access_->index.size(); ++r) {
     const IndexRange range = range_of(
         access_->index[r], [&](int v) { return extents.tile(static_cast<std::size_t>(v)); });

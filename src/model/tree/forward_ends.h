@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/bind/index_extent.h"
@@ -25,7 +26,7 @@ class ForwardEnd {
   /// Loops above the node: those above the split, and its own.
   const std::vector<const NestLoop*>& common_loops() const { return common_; }
   const std::vector<const NestLoop*>& own_loops() const { return own_; }
-  std::vector<const NestLoop*> own_spatial_loops() const;
+  const std::vector<const NestLoop*>& own_spatial_loops() const { return own_spatial_; }
   /// How this Einsum touches the tensor; null where it does so in several ways.
   const BoundAccess* access() const { return access_; }
 
@@ -34,6 +35,9 @@ class ForwardEnd {
   IndexBox tile(const std::vector<std::int64_t>& steps) const;
   /// The same of all its instances together.
   IndexBox whole() const;
+  /// The same where the loop `above` of those above the split stands at its first step (or its
+  /// second one): all of that step and no more. Nothing where there is no such step.
+  std::optional<IndexBox> whole_in_step(const Node* above, bool second) const;
 
  private:
   /// Of each variable of the Einsum.
@@ -44,16 +48,15 @@ class ForwardEnd {
     };
     Tile tile(std::size_t v) const { return {starts[v], sizes[v]}; }
   };
-  Extents tile_extents() const;
   IndexBox box(const Extents& extents) const;
 
   const BoundProblem& problem_;
-  const FlatTree& tree_;
   TensorId tensor_;
   const Nest* nest_;
   const NestStorage* storage_;
   const BoundAccess* access_ = nullptr;
-  std::vector<const NestLoop*> common_, own_;
+  std::vector<const NestLoop*> common_, own_, own_spatial_;
+  Extents tile_;  ///< where all loops stand at 0
 };
 
 /// Calls `visit(steps)` for every combination of the loops' steps, the last loop fastest.

@@ -76,6 +76,17 @@ TEST(Load, IncludesFilesBesideTheIncludingOne) {
   EXPECT_EQ(specs->workload->einsums.size(), 2U);
 }
 
+TEST(Load, NamesSectionsAfterTheIncludingFile) {
+  const testing::TemporaryFolder folder;
+  folder.write("gpt_small.yaml",
+               "variables: {N: 4}\nworkload:\n" + kHead + "  einsums: [\"C[m] = A[m]\"]\n");
+  const std::string large =
+      folder.write("gpt_large.yaml", "include: gpt_small.yaml\nvariables: {N: 8}\n");
+  const std::string sizes = folder.write("sizes.yaml", "variables: {N: 16}\n");
+  EXPECT_EQ(load_specs({large}, {})->workload->name, "gpt_large");
+  EXPECT_EQ(load_specs({large, sizes}, {})->workload->name, "gpt_large");
+}
+
 TEST(Load, FindsNamesInTheLibrary) {
   const testing::TemporaryFolder folder;
   folder.write("tiny.yaml",

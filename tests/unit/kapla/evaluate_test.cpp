@@ -140,6 +140,7 @@ SchemeCost searched_pool(const Compatibility& compatibility) {
   run.compatibility = compatibility;
   Scheme scheme;
   scheme.layer = "pool";
+  scheme.unit_size = {{{0, 1024, 256}, {0, 4, 1}}};
   scheme.partition.order = {kByOutputChannels, kByPlane, kBySamples, kByInputChannels};
   scheme.blocking.fill({1, 1, 1});
   scheme.orders.fill({0, 1, 2});

@@ -1,5 +1,6 @@
 #include "sluice/kapla/scheme_text.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
