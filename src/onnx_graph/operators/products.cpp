@@ -6,6 +6,7 @@
 #include <cctype>
 #include <numeric>
 
+#include "onnx_graph/operators/dequantised.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {
@@ -66,6 +67,7 @@ View contract(NodeContext& context, std::vector<View> views,
 }
 
 void mat_mul(NodeContext& context) {
+  if (multiplied_as_integers(context)) return;
   const ElementType type = context.in(0).type;
   context.set(
       0, multiply_matrices(context, context.view(0), context.view(1), context.output_name(), type),
@@ -93,6 +95,7 @@ void fused_mat_mul(NodeContext& context) {
 
 /// alpha · A · B + beta · C. Opset 1 to 6: `broadcast` is always allowed here.
 void gemm(NodeContext& context) {
+  if (multiplied_as_integers(context)) return;
   const ElementType type = context.in(0).type;
   View a = context.view(0), b = context.view(1);
   if (a.dimensions.size() != 2 || b.dimensions.size() != 2)

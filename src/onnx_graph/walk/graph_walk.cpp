@@ -9,6 +9,7 @@
 
 #include "onnx_graph/fold/fold.h"
 #include "onnx_graph/model/schema_shapes.h"
+#include "onnx_graph/operators/dequantised.h"
 #include "onnx_graph/operators/operators.h"
 #include "sluice/support/error.h"
 
@@ -53,6 +54,11 @@ class GraphWalk {
     for (const ValueInfo& info : model_.graph.inputs)
       if (model_.graph.constants.count(info.name) == 0) add_input(info);
     for (const Node& node : nodes) visit(node, 0);
+    for (const ValueInfo& info : model_.graph.outputs)
+      guarded(fmt::format("the output '{}'", info.name), [&] { make_view_of(info.name); });
+    if (mistakes_.empty() && lowering_.cascade.einsums.empty())
+      for (const ValueInfo& info : model_.graph.outputs)
+        guarded(fmt::format("the output '{}'", info.name), [&] { copy_output(info.name); });
     for (const ValueInfo& info : model_.graph.outputs)
       if (!is_there(info.name))
         mistake(fmt::format("no node makes the output '{}'", info.name), did_you_mean(info.name));
@@ -154,6 +160,46 @@ class GraphWalk {
     return size;
   }
 
+  /// Real numbers that nobody has read yet, but the graph puts out.
+  void make_view_of(const std::string& name) {
+    const auto found = lowering_.values.find(name);
+    if (found != lowering_.values.end() && !found->second.view && found->second.make_view)
+      found->second.view = found->second.make_view(lowering_);
+  }
+
+  /// A graph that only looks at its inputs in another way: what it puts out is copied.
+  void copy_output(const std::string& name) {
+    const auto maker = makers_.find(name);
+    if (maker == makers_.end()) return;
+    Node node;
+    node.type = "Identity";
+    node.inputs = {name};
+    node.outputs = {name + "_copy"};
+    NodeContext context(lowering_, node, maker->second);
+    context.approximate("nothing is computed: what it puts out is priced as a copy");
+    const View copy = context.pointwise({context.view(0)}, node.outputs[0], context.in(0).type,
+                                        [](const auto& x) { return x[0]; });
+    lowering_.values[name].constant = nullptr;
+    lowering_.values[name].view = copy;
+  }
+
+  /// Does something about `subject`; false and a mistake where that cannot be done.
+  bool guarded(const std::string& subject, const std::function<void()>& action) {
+    try {
+      action();
+      return true;
+    } catch (const NodeMistake& found) {
+      mistake(fmt::format("{}: {}", subject, found.message), found.hint);
+    } catch (const std::out_of_range&) {
+      mistake(fmt::format("{}: an input has fewer numbers or dimensions than it needs", subject),
+              "");
+    } catch (const OverflowError&) {
+      mistake(fmt::format("{}: it has more values than can be counted", subject),
+              "is a dimension of the graph much too large?");
+    }
+    return false;
+  }
+
   void visit(const Node& node, int depth) {
     for (const std::string& input : node.inputs) {
       if (broken_.count(input) > 0) return break_outputs(node);
@@ -164,25 +210,15 @@ class GraphWalk {
       }
     }
     const std::size_t record = record_of(node);
-    try {
+    for (const std::string& output : node.outputs) makers_[output] = record;
+    const bool is_written = guarded(description(node), [&] {
       if (fold_away(node)) return;
       NodeContext context(lowering_, node, record);
       write(context, depth);
       for (const std::string& output : node.outputs)
         if (!output.empty()) check_size(output);
-    } catch (const NodeMistake& found) {
-      mistake(fmt::format("{}: {}", description(node), found.message), found.hint);
-      break_outputs(node);
-    } catch (const std::out_of_range&) {
-      mistake(fmt::format("{}: an input has fewer numbers or dimensions than it needs",
-                          description(node)),
-              "");
-      break_outputs(node);
-    } catch (const OverflowError&) {
-      mistake(fmt::format("{}: it has more values than can be counted", description(node)),
-              "is a dimension of the graph much too large?");
-      break_outputs(node);
-    }
+    });
+    if (!is_written) break_outputs(node);
   }
 
   /// All nodes of a function that the graph calls are one node of the graph.
@@ -266,7 +302,8 @@ class GraphWalk {
       if (!is_known_domain(node.domain))
         context.approximate(
             fmt::format("of the domain {}, taken for ONNX's {}", node.domain, node.type));
-      return rule->second(context);
+      if (moved_as_integers(context, rule->second)) return;
+      return follow(rule->second, context);
     }
     for (const Attribute& attribute : node.attributes)
       if (attribute.graph)
@@ -275,6 +312,40 @@ class GraphWalk {
             "docs/refusals.md lists what is refused; export the model with the loop unrolled");
     context.approximate("no rule: one operation of the vector unit for each value");
     price_per_element(context, output_shapes(context));
+  }
+
+  /// Where numbers that shapes depend on come with the run, the shapes that the file says count.
+  void follow(Operator rule, NodeContext& context) {
+    try {
+      return rule(context);
+    } catch (const NodeMistake& mistake) {
+      if (!mistake.needs_numbers) throw;
+      std::vector<Shape> shapes;
+      for (const std::string& output : context.node().outputs) {
+        const auto declared = declared_shape(output);
+        if (!declared) throw;
+        shapes.push_back(*declared);
+      }
+      context.approximate(mistake.message);
+      stand_in(context, shapes);
+    }
+  }
+
+  static void stand_in(NodeContext& context, const std::vector<Shape>& shapes) {
+    static const std::set<std::string> same = {"Squeeze", "Unsqueeze", "Reshape", "Tile"};
+    static const std::set<std::string> parts = {"Slice", "Split"};
+    const Value input = context.in(0);
+    const std::string& type = context.node().type;
+    if (same.count(type) > 0 && volume(shapes.at(0)) == volume(input.shape))
+      return context.set(0, context.reshape(context.view(0), shapes[0], input.type), input.type);
+    if (parts.count(type) == 0) return price_per_element(context, shapes);
+    for (std::size_t output = 0; output < shapes.size(); ++output) {  // the first values stand in
+      View view = context.view(0);
+      if (shapes[output].size() != input.shape.size()) context.fail("its shapes do not fit");
+      for (std::size_t d = 0; d < input.shape.size(); ++d)
+        view = context.slice(view, d, 0, 1, shapes[output][d], input.type);
+      context.set(output, view, input.type, input.is_nonnegative);
+    }
   }
 
   /// From the file, from the ONNX library, or as the first input.
@@ -364,6 +435,7 @@ class GraphWalk {
   SymbolicSizes& sizes_;
   Lowering& lowering_;
   std::set<std::string> broken_;
+  std::map<std::string, std::size_t> makers_;  ///< record of the node that makes a value
   std::map<std::size_t, std::size_t> calls_;  ///< Node::call → record
   Diagnostics mistakes_;
 };
