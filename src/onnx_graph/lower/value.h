@@ -28,8 +28,8 @@ struct Value {
   std::set<std::string> sources;             ///< of a constant: those it was made of, by name
   std::optional<View> view;                  ///< of a constant: only when somebody reads it
   bool is_nonnegative = false;
-  std::optional<Dequantised> dequantised;      ///< operators may take the integers instead
-  std::function<View(Lowering&)> make_view;    ///< where nobody has asked for the view yet
+  std::optional<Dequantised> dequantised;    ///< operators may take the integers instead
+  std::function<View(Lowering&)> make_view;  ///< where nobody has asked for the view yet
 };
 
 }  // namespace sluice::onnx_graph

@@ -90,8 +90,8 @@ bool multiplied_as_integers(NodeContext& original) {
   Reads reads({sums});
   const std::size_t a = reads.add(parameter(context, 1, 1, rank, channel));
   const std::size_t b = reads.add(parameter(context, 4, 1, rank, channel));
-  const bool is_matrix = context.node().type != "Conv" && context.has(6) &&
-                         context.in(6).shape.size() > 1;
+  const bool is_matrix =
+      context.node().type != "Conv" && context.has(6) && context.in(6).shape.size() > 1;
   std::optional<std::size_t> bias;
   if (context.has(6))
     bias = reads.add(is_matrix ? Parameter{std::nullopt, context.view(6)}

@@ -14,7 +14,8 @@ namespace {
 
 using Axes = std::vector<std::size_t>;
 
-/// Operands of one shape of digits, dimension by dimension; each has a letter.
+}  // namespace
+
 View contract(NodeContext& context, std::vector<View> views,
               const std::vector<std::string>& letters_of_view, const std::string& output,
               const std::string& name, ElementType type, double scale) {
@@ -65,6 +66,8 @@ View contract(NodeContext& context, std::vector<View> views,
     dimensions.push_back(axes.count(letter) > 0 ? axes[letter] : Axes());
   return context.make(std::move(einsum), dimensions, name, type);
 }
+
+namespace {
 
 void mat_mul(NodeContext& context) {
   if (multiplied_as_integers(context)) return;

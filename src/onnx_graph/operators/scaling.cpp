@@ -70,8 +70,9 @@ View dequantise(NodeContext& context) {
   const std::size_t scale = reads.add(parameter(context, 1, 1, rank, axis));
   const std::size_t zero = reads.add(parameter(context, 2, 0, rank, axis));
   return context.pointwise(
-      reads.views(), context.output_name(), context.in(1).type,
-      [&](const auto& x) { return dequantised(x[0], reads.get(x, scale, 1), reads.get(x, zero, 1)); });
+      reads.views(), context.output_name(), context.in(1).type, [&](const auto& x) {
+        return dequantised(x[0], reads.get(x, scale, 1), reads.get(x, zero, 1));
+      });
 }
 
 View centred(NodeContext& context, std::size_t input, std::size_t zero_input, std::size_t dimension,

@@ -20,8 +20,7 @@ Parameter parameter(NodeContext& context, std::size_t input, double otherwise, s
                     std::size_t dimension);
 
 /// A bias of channels, which are the `dimension` of a tensor of `rank`.
-Parameter bias_of(NodeContext& context, std::size_t input, std::size_t rank,
-                  std::size_t dimension);
+Parameter bias_of(NodeContext& context, std::size_t input, std::size_t rank, std::size_t dimension);
 
 /// The reads of a pointwise function in which parameters take part.
 class Reads {

@@ -144,7 +144,7 @@ class GraphWalk {
     if (given == sizes_.given.end()) {
       mistake(fmt::format("dimension {} of the input '{}' has no size{}", d, info.name,
                           is_named ? fmt::format(", only the name '{}'", dimension.symbol) : ""),
-              fmt::format("write --set {}=1, or another size", name));
+              meant_setting(name));
       return std::nullopt;
     }
     std::int64_t size = 0;
@@ -198,6 +198,17 @@ class GraphWalk {
               "is a dimension of the graph much too large?");
     }
     return false;
+  }
+
+  /// What to write for a size; where a setting looks like the name, that it was meant.
+  std::string meant_setting(const std::string& name) const {
+    for (const auto& [given, text] : sizes_.given) {
+      const bool is_start =
+          given.size() > 1 && (name.starts_with(given) || given.starts_with(name));
+      if (is_start || nearest_name(given, {name}) == name)
+        return fmt::format("did you mean --set {}={}?", name, text);
+    }
+    return fmt::format("write --set {}=1, or another size", name);
   }
 
   void visit(const Node& node, int depth) {
@@ -297,6 +308,10 @@ class GraphWalk {
   void write(NodeContext& context, int depth) {
     const Node& node = context.node();
     if (node.type == "If" && is_known_domain(node.domain)) return choose_branch(context, depth);
+    if (const auto aligned = with_trailing_dimensions(context)) {
+      NodeContext own(lowering_, *aligned, context.record());
+      return write(own, depth);
+    }
     const auto rule = all_operators().find(node.type);
     if (rule != all_operators().end()) {
       if (!is_known_domain(node.domain))
@@ -312,6 +327,32 @@ class GraphWalk {
             "docs/refusals.md lists what is refused; export the model with the loop unrolled");
     context.approximate("no rule: one operation of the vector unit for each value");
     price_per_element(context, output_shapes(context));
+  }
+
+  /// Before opset 7 a second operand was put beside the dimensions from `axis` on, that of PRelu
+  /// beside the channels: the node with dimensions of size 1 behind it.
+  std::optional<Node> with_trailing_dimensions(NodeContext& context) {
+    const Node& node = context.node();
+    const bool is_prelu = node.type == "PRelu";
+    if (context.opset() >= 7 || !is_known_domain(node.domain) || node.inputs.size() != 2 ||
+        (!is_prelu && (context.integer("broadcast", 0) == 0 || !node.find("axis"))))
+      return std::nullopt;
+    const Value& first = context.in(0);
+    Value second = context.in(1);
+    if (first.shape.size() <= second.shape.size() || second.shape.empty() ||
+        second.shape == Shape{1})
+      return std::nullopt;
+    const std::size_t axis =
+        context.axis(is_prelu ? 1 : context.integer("axis", 0), first.shape.size());
+    if (axis + second.shape.size() >= first.shape.size()) return std::nullopt;
+    second.view = context.view(1);
+    second.shape.resize(first.shape.size() - axis, 1);
+    second.view->dimensions.resize(second.shape.size());
+    second.constant = nullptr;
+    Node result = node;
+    result.inputs[1] += "_beside_" + node.outputs.at(0);
+    lowering_.values[result.inputs[1]] = std::move(second);
+    return result;
   }
 
   /// Where numbers that shapes depend on come with the run, the shapes that the file says count.
@@ -424,6 +465,7 @@ class GraphWalk {
     for (const Node& inner : graph.nodes) visit(inner, depth + 1);
     for (std::size_t o = 0; o < node.outputs.size() && o < graph.outputs.size(); ++o) {
       const auto found = lowering_.values.find(graph.outputs[o].name);
+      if (broken_.count(graph.outputs[o].name) > 0) return break_outputs(node);  // said already
       if (found == lowering_.values.end()) context.fail("its branch does not make its output");
       const Value value = found->second;
       lowering_.values[node.outputs[o]] = value;
@@ -436,7 +478,7 @@ class GraphWalk {
   Lowering& lowering_;
   std::set<std::string> broken_;
   std::map<std::string, std::size_t> makers_;  ///< record of the node that makes a value
-  std::map<std::size_t, std::size_t> calls_;  ///< Node::call → record
+  std::map<std::size_t, std::size_t> calls_;   ///< Node::call → record
   Diagnostics mistakes_;
 };
 
