@@ -72,7 +72,8 @@ View without_heads(NodeContext& context, const View& view, ElementType type) {
 }
 
 View with_past(NodeContext& context, std::size_t past, const View& now, ElementType type) {
-  return context.has(past) ? join(context, {context.view(past), now}, 2, type) : now;
+  const bool is_there = context.has(past) && volume(context.in(past).shape) > 0;
+  return is_there ? join(context, {context.view(past), now}, 2, type) : now;
 }
 
 std::optional<View> mask_of(NodeContext& context, std::size_t input) {

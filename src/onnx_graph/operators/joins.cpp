@@ -182,9 +182,11 @@ void concatenate(NodeContext& context) {
     if (other.size() == first.shape.size()) other[axis] = first.shape[axis];
     if (other != first.shape)
       context.fail("shapes of its inputs differ along other axes than its own");
+    if (shape[axis] == 0) continue;
     views.push_back(context.view(i));
     is_nonnegative &= context.in(i).is_nonnegative;
   }
+  if (views.empty()) return context.set_constant(0, empty_constant(first.type, first.shape), {});
   if (views.size() == 1) return context.set(0, views[0], first.type, is_nonnegative);
   const View result = join(context, std::move(views), axis, first.type);
   context.set(0, result, first.type, is_nonnegative);

@@ -19,6 +19,9 @@ using Axes = std::vector<std::size_t>;
 View contract(NodeContext& context, std::vector<View> views,
               const std::vector<std::string>& letters_of_view, const std::string& output,
               const std::string& name, ElementType type, double scale) {
+  // Parts of one tensor: an array holds one of its operands still, which is a tensor of its own.
+  if (views.size() == 2 && views[0].tensor == views[1].tensor)
+    views[1] = context.copied(views[1], ElementType::kUndefined, name + "_operand");
   std::map<char, std::vector<std::pair<std::size_t, std::size_t>>> users;
   for (std::size_t v = 0; v < views.size(); ++v)
     for (std::size_t d = 0; d < letters_of_view[v].size(); ++d)

@@ -11,12 +11,14 @@
 #include "onnx_graph/model/schema_shapes.h"
 #include "onnx_graph/operators/dequantised.h"
 #include "onnx_graph/operators/operators.h"
+#include "onnx_graph/walk/bodies.h"
 #include "sluice/support/error.h"
 
 namespace sluice::onnx_graph {
 namespace {
 
 constexpr int kDeepestBranches = 16;
+constexpr std::size_t kMostBodies = 4096;
 constexpr std::size_t kMostMistakes = 50;
 
 std::string full_type(const Node& node) {
@@ -34,7 +36,8 @@ std::string as_variable(const std::string& symbol) {
 /// Operators whose names say what they are, in whatever domain.
 bool is_known_domain(const std::string& domain) {
   return domain.empty() || domain == "ai.onnx" || domain == "com.microsoft" ||
-         domain == "com.microsoft.nchwc";
+         domain == "com.microsoft.nchwc" || domain == "qonnx.custom_op.general" ||
+         domain == "onnx.brevitas" || domain == "finn.custom_op.general";
 }
 
 class GraphWalk {
@@ -121,13 +124,18 @@ class GraphWalk {
       }
       value.shape.push_back(*size);
       std::vector<std::size_t>& axes = dimensions.emplace_back();
-      if (*size == 1) continue;
+      if (*size <= 1) continue;
       const std::size_t rank = info.shape->size();
       axes = {
           lowering_.cascade.add_axis(rank <= letters.size() ? letters[rank - 1][d] : "I", *size)};
       ranks.push_back(axes[0]);
     }
     if (broken_.count(info.name) > 0) return;
+    if (volume(value.shape) == 0) {  // no earlier steps, say: nothing to read
+      value.constant = std::make_shared<Constant>(empty_constant(info.type, value.shape));
+      lowering_.values[info.name] = std::move(value);
+      return;
+    }
     const std::size_t tensor =
         lowering_.cascade.add_tensor(info.name, TensorKind::kInput, bits_of(info.type), ranks);
     value.view = view_of(lowering_.cascade, tensor, dimensions);
@@ -150,9 +158,8 @@ class GraphWalk {
     std::int64_t size = 0;
     const std::string& text = given->second;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || size < 1) {
-      mistake(fmt::format("--set {}={}: the size of a dimension is a whole number from 1 on", name,
-                          text),
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || size < 0) {
+      mistake(fmt::format("--set {}={}: the size of a dimension is a whole number", name, text),
               "");
       return std::nullopt;
     }
@@ -220,7 +227,9 @@ class GraphWalk {
         return break_outputs(node);
       }
     }
-    const std::size_t record = record_of(node);
+    const auto known = inner_records_.find(&node);
+    const std::size_t record = known != inner_records_.end() ? known->second : record_of(node);
+    if (depth > 0) inner_records_.emplace(&node, record);
     for (const std::string& output : node.outputs) makers_[output] = record;
     const bool is_written = guarded(description(node), [&] {
       if (fold_away(node)) return;
@@ -251,8 +260,10 @@ class GraphWalk {
                         "docs/onnx.md lists what each operator becomes"};
     if (found->second.shape.size() > 32)
       throw NodeMistake{fmt::format("its output '{}' has more than 32 dimensions", output), ""};
+    const auto& constant = found->second.constant;  // nothing of nothing is known
     for (const std::int64_t size : found->second.shape)
-      if (size < 1) throw NodeMistake{fmt::format("its output '{}' has no values", output), ""};
+      if (size < 1 && !(constant && size == 0))
+        throw NodeMistake{fmt::format("its output '{}' has no values", output), ""};
     volume(found->second.shape);
   }
 
@@ -307,7 +318,7 @@ class GraphWalk {
 
   void write(NodeContext& context, int depth) {
     const Node& node = context.node();
-    if (node.type == "If" && is_known_domain(node.domain)) return choose_branch(context, depth);
+    if (walk_bodies(context, depth)) return;
     if (const auto aligned = with_trailing_dimensions(context)) {
       NodeContext own(lowering_, *aligned, context.record());
       return write(own, depth);
@@ -444,32 +455,29 @@ class GraphWalk {
     context.fail("it has no inputs, and the shape of its result is not in the file");
   }
 
-  /// Of a condition that is known before the run, the branch that is taken; else the longer one.
-  void choose_branch(NodeContext& context, int depth) {
+  BodyWalk body_walk(const Node& node, int depth) {
+    return {[this, depth](const Graph& graph) {
+              add_constants(graph);
+              for (const Node& inner : graph.nodes) {
+                for (const std::string& output : inner.outputs) broken_.erase(output);
+                visit(inner, depth + 1);
+              }
+            },
+            [this](const std::string& name) { return broken_.count(name) > 0; },
+            [this, &node] { break_outputs(node); }};
+  }
+
+  /// False where the node has no graphs of its own.
+  bool walk_bodies(NodeContext& context, int depth) {
+    static const std::map<std::string, void (*)(NodeContext&, const BodyWalk&)> table = {
+        {"If", choose_branch}, {"Scan", unroll_scan}, {"Loop", unroll_loop}};
     const Node& node = context.node();
+    const auto found = table.find(node.type);
+    if (found == table.end() || !is_known_domain(node.domain)) return false;
     if (depth >= kDeepestBranches) context.fail("branches are nested too deeply");
-    const Attribute *then_branch = node.find("then_branch"),
-                    *else_branch = node.find("else_branch");
-    if (then_branch == nullptr || else_branch == nullptr || !then_branch->graph ||
-        !else_branch->graph)
-      context.fail("a branch is missing");
-    const auto condition = context.scalar(0);
-    bool takes_then = condition.value_or(0) != 0;
-    if (!condition) {
-      context.approximate(
-          "which branch it takes is not known before the run: the longer one counts");
-      takes_then = then_branch->graph->nodes.size() >= else_branch->graph->nodes.size();
-    }
-    const Graph& graph = takes_then ? *then_branch->graph : *else_branch->graph;
-    add_constants(graph);
-    for (const Node& inner : graph.nodes) visit(inner, depth + 1);
-    for (std::size_t o = 0; o < node.outputs.size() && o < graph.outputs.size(); ++o) {
-      const auto found = lowering_.values.find(graph.outputs[o].name);
-      if (broken_.count(graph.outputs[o].name) > 0) return break_outputs(node);  // said already
-      if (found == lowering_.values.end()) context.fail("its branch does not make its output");
-      const Value value = found->second;
-      lowering_.values[node.outputs[o]] = value;
-    }
+    if (++n_bodies_ > kMostBodies) context.fail("there are too many loops inside each other");
+    found->second(context, body_walk(node, depth));
+    return true;
   }
 
   const Model& model_;
@@ -477,8 +485,10 @@ class GraphWalk {
   SymbolicSizes& sizes_;
   Lowering& lowering_;
   std::set<std::string> broken_;
-  std::map<std::string, std::size_t> makers_;  ///< record of the node that makes a value
-  std::map<std::size_t, std::size_t> calls_;   ///< Node::call → record
+  std::map<std::string, std::size_t> makers_;         ///< record of the node that makes a value
+  std::map<const Node*, std::size_t> inner_records_;  ///< of nodes in bodies, which may run often
+  std::size_t n_bodies_ = 0;
+  std::map<std::size_t, std::size_t> calls_;  ///< Node::call → record
   Diagnostics mistakes_;
 };
 

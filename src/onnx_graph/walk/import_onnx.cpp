@@ -17,6 +17,7 @@ namespace {
 using namespace onnx_graph;
 
 constexpr std::size_t kMostNamedNodes = 10;
+constexpr std::int64_t kMostNumbersOfAll = 1 << 21;  ///< whoever executes a graph has a small one
 
 /// Whether a view has the values of its tensor in their order, all of them and no others.
 bool is_whole(const Cascade& cascade, const View& view) {
@@ -137,9 +138,12 @@ void note_approximations(const std::string& file, OnnxImport& result) {
 }
 
 void collect_numbers(const Lowering& lowering, OnnxImport& result) {
+  std::int64_t total = 0;
   for (const auto& [tensor, constant] : lowering.constants) {
     const std::string& name = lowering.cascade.tensors[tensor].name;
     const auto n = volume(constant->shape);
+    if (n > kMostNumbersOfAll - total) continue;
+    total += n;
     if (constant->integers)
       result.numbers[name].assign(constant->integers->begin(), constant->integers->end());
     else if (constant->reals)
