@@ -36,9 +36,14 @@ class Join {
     for (const View& view : views_) bits = std::max(bits, cascade_.tensors[view.tensor].bits);
     cascade_.tensors[joined_].bits = bits;
     const View result = view_of(cascade_, joined_, axes_);
-    const std::size_t last_maker = find_last_maker();
+    std::size_t last_maker = find_last_maker();
     std::int64_t offset = 0;
     std::set<std::size_t> merged;
+    for (const View& view : views_)  // copies come last: nobody may read the others before
+      if (!placement_of(view, 0) || !merged.insert(view.tensor).second ||
+          !may_merge(view.tensor, last_maker))
+        last_maker = cascade_.einsums.empty() ? 0 : cascade_.einsums.size() - 1;
+    merged.clear();
     for (const View& view : views_) {
       const auto placement = placement_of(view, offset);
       if (placement && merged.count(view.tensor) == 0 && may_merge(view.tensor, last_maker)) {

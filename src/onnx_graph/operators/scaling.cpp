@@ -75,19 +75,46 @@ View dequantise(NodeContext& context) {
       });
 }
 
+namespace {
+
+/// Weights without zero points, one for all or one a channel; without numbers where some are not
+/// in the file.
+Constant centred_weights(const Constant& weights, const Constant& zeros, std::size_t dimension) {
+  Constant result = weights;
+  const auto n = static_cast<std::size_t>(volume(zeros.shape));
+  std::size_t inner = 1;
+  for (std::size_t d = dimension + 1; d < weights.shape.size(); ++d)
+    inner *= static_cast<std::size_t>(weights.shape[d]);
+  const bool fits = n == 1 || (dimension < weights.shape.size() &&
+                               weights.shape[dimension] == static_cast<std::int64_t>(n));
+  if (!fits || !zeros.has_numbers() || !weights.integers) {
+    result.integers.reset();
+    return result;
+  }
+  for (std::size_t i = 0; i < result.integers->size(); ++i)
+    (*result.integers)[i] -= static_cast<std::int64_t>(zeros.number(n == 1 ? 0 : i / inner % n));
+  return result;
+}
+
+bool is_zero(const Constant& constant) {
+  if (!constant.has_numbers()) return constant.uniform == 0.0;
+  for (std::int64_t i = 0; i < volume(constant.shape); ++i)
+    if (constant.number(static_cast<std::size_t>(i)) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
 View centred(NodeContext& context, std::size_t input, std::size_t zero_input, std::size_t dimension,
              const std::string& name) {
+  if (!context.has(zero_input)) return context.view(input);
   const Value value = context.in(input);
-  const auto known = context.has(zero_input) ? context.scalar(zero_input) : std::optional(0.0);
-  if (known == 0.0) return context.view(input);
-  if (value.constant) {  // weights are centred before the run
-    Constant table = *value.constant;
-    if (!known)
-      table.integers.reset();
-    else if (table.integers)
-      for (std::int64_t& number : *table.integers) number -= static_cast<std::int64_t>(*known);
-    return context.table(name, std::move(table), value.sources);
-  }
+  const auto zeros = context.in(zero_input).constant;
+  if (zeros && is_zero(*zeros)) return context.view(input);
+  if (value.constant)  // weights are centred before the run
+    return context.table(name,
+                         centred_weights(*value.constant, zeros ? *zeros : Constant(), dimension),
+                         value.sources);
   Reads reads({context.view(input)});
   const std::size_t z = reads.add(parameter(context, zero_input, 0, value.shape.size(), dimension));
   return context.pointwise(reads.views(), name, value.type,

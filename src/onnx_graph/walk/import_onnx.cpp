@@ -23,8 +23,14 @@ constexpr std::int64_t kMostNumbersOfAll = 1 << 21;  ///< whoever executes a gra
 bool is_whole(const Cascade& cascade, const View& view) {
   std::size_t rank = 0;
   const CascadeTensor& tensor = cascade.tensors[view.tensor];
+  const auto skip_single = [&] {  // a rank of size 1 that no dimension walks
+    while (rank < view.projection.size() && view.projection[rank].terms.empty() &&
+           view.projection[rank].constant == 0 && cascade.axes[tensor.ranks[rank]].size == 1)
+      ++rank;
+  };
   for (const Digits& digits : view.dimensions)
     for (const Digit& digit : digits) {
+      skip_single();
       if (rank >= view.projection.size()) return false;
       const Index& index = view.projection[rank];
       if (!index.is_plain() || index.terms[0].variable != digit.slot ||
@@ -32,6 +38,7 @@ bool is_whole(const Cascade& cascade, const View& view) {
         return false;
       ++rank;
     }
+  skip_single();
   return rank == view.projection.size();
 }
 
