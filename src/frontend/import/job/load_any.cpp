@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "frontend/import/job/import_job.h"
@@ -58,6 +60,19 @@ void relocate(const ImportedJob& job, Specs& specs) {
       if (const auto place = job.place_of(node.location)) node = *place;
 }
 
+/// What has no name of its own is called as the user's file, not as the text it became.
+void name_after_file(const ImportedJob& job, Specs& specs) {
+  if (!specs.arch || specs.arch->name != "arch") return;
+  const auto n_lines = std::count(job.specs.arch.begin(), job.specs.arch.end(), '\n');
+  for (int line = 1; line <= n_lines; ++line)
+    if (const auto place = job.place_of({kImportedArch, line, 1})) {
+      std::filesystem::path path = place->location.file;
+      while (path.has_extension()) path = path.stem();
+      if (!path.empty()) specs.arch->name = path.filename().string();
+      return;
+    }
+}
+
 /// Templates may be given variables that they do not ask for, as with the other tools. That is
 /// said.
 void accept_variables(const ImportedJob& job, const SortedFiles& by_tool, LoadOptions& options,
@@ -105,6 +120,7 @@ Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOp
     return tl::unexpected(found);
   }
   relocate(*job, *specs);
+  name_after_file(*job, *specs);
   specs->warnings.insert(specs->warnings.begin(), notes.begin(), notes.end());
   return specs;
 }
