@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "onnx_graph/operators/attention.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/products.h"
+#include "onnx_graph/sequences/attention.h"
 
 namespace sluice::onnx_graph {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "onnx_graph/operators/attention.h"
 #include "onnx_graph/operators/joins.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/products.h"
 #include "onnx_graph/operators/softmax.h"
+#include "onnx_graph/sequences/attention.h"
 
 namespace sluice::onnx_graph {
 
