@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -60,17 +59,22 @@ void relocate(const ImportedJob& job, Specs& specs) {
       if (const auto place = job.place_of(node.location)) node = *place;
 }
 
-/// What has no name of its own is called as the user's file, not as the text it became.
-void name_after_file(const ImportedJob& job, Specs& specs) {
+/// An architecture without a name of its own is called as the one file that has it, not as the text
+/// that it became.
+void name_after_file(const SortedFiles& by_tool, const LoadOptions& options, Specs& specs) {
   if (!specs.arch || specs.arch->name != "arch") return;
-  const auto n_lines = std::count(job.specs.arch.begin(), job.specs.arch.end(), '\n');
-  for (int line = 1; line <= n_lines; ++line)
-    if (const auto place = job.place_of({kImportedArch, line, 1})) {
-      std::filesystem::path path = place->location.file;
-      while (path.has_extension()) path = path.stem();
-      if (!path.empty()) specs.arch->name = path.filename().string();
-      return;
-    }
+  std::vector<std::string> names;
+  for (const std::string& file : by_tool.of_other_tools) {
+    ReadContext context(options);
+    const auto text = file_text(context, file);
+    const bool has_section =
+        text && (text->starts_with("architecture:") ||
+                 text->find("\narchitecture:") != std::string::npos || has_arch(file, *text));
+    std::filesystem::path path = std::filesystem::path(file).filename();
+    while (path.has_extension()) path = path.stem();
+    if (has_section) names.push_back(path.string());
+  }
+  if (names.size() == 1) specs.arch->name = names.front();
 }
 
 /// Templates may be given variables that they do not ask for, as with the other tools. That is
@@ -120,7 +124,7 @@ Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOp
     return tl::unexpected(found);
   }
   relocate(*job, *specs);
-  name_after_file(*job, *specs);
+  name_after_file(by_tool, options, *specs);
   specs->warnings.insert(specs->warnings.begin(), notes.begin(), notes.end());
   return specs;
 }
