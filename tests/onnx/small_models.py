@@ -261,6 +261,89 @@ def newer():
     yield g.model(g.node("ReduceMax", g.input(2, 3, 4), g.shape(1), keepdims=0))
 
 
+def dequantised():
+    """Pairs of QuantizeLinear and DequantizeLinear around operators: products of integers."""
+    uint8, int8, int32 = np.uint8, np.int8, np.int32
+
+    def constant(g, values, scale, zero, **attributes):
+        return g.node("DequantizeLinear", g.constant(values), g.constant(np.asarray(scale, np.float32)),
+                      g.constant(np.asarray(zero, values.dtype)), **attributes)
+
+    def pair(g, x, scale, zero):
+        parts = g.constant(np.float32(scale)), g.constant(uint8(zero))
+        return g.node("DequantizeLinear", g.node("QuantizeLinear", x, *parts), *parts)
+
+    g = Graph("qdq_conv", opset=19)
+    scales = np.array([0.01, 0.02, 0.03, 0.015])
+    w = constant(g, g.random.integers(-100, 100, (4, 3, 3, 3)).astype(int8), scales, [0, 0, 0, 0], axis=0)
+    b = constant(g, g.random.integers(-900, 900, 4).astype(int32), scales * 0.02, [0, 0, 0, 0], axis=0)
+    y = g.node("Relu", g.node("Conv", pair(g, g.input(1, 3, 8, 8), 0.02, 120), w, b, pads=[1, 1, 1, 1]))
+    y = g.node("Flatten", g.node("MaxPool", pair(g, y, 0.05, 3), kernel_shape=[2, 2], strides=[2, 2]))
+    yield g.model(g.node("MatMul", y, constant(g, g.random.integers(-90, 90, (64, 5)).astype(int8), 0.01, 4)))
+    g = Graph("qdq_gemm", opset=19)
+    w = constant(g, g.random.integers(-100, 100, (5, 6)).astype(int8), np.full(5, 0.01), np.arange(5), axis=0)
+    x = pair(g, g.input(3, 6), 0.03, 100)
+    yield g.model(g.node("Add", g.node("Gemm", x, w, g.weight(5), transB=1), g.node("ReduceMean", x, keepdims=1)))
+    g = Graph("qdq_residual", opset=19)
+    x = pair(g, g.input(3, 6), 0.03, 100)
+    yield g.model(pair(g, g.node("Add", x, g.node("Transpose", g.node("Transpose", x, perm=[1, 0]), perm=[1, 0])), 0.05, 90))
+
+
+def borders():
+    """Windows that have one place, over planes smaller than they are."""
+    g = Graph("conv_of_one_place")
+    yield g.model(g.node("Conv", g.input(1, 3, 2, 2), g.weight(4, 3, 3, 3), pads=[1, 1, 0, 0]))
+    g = Graph("conv_of_one_value")
+    x = g.node("Conv", g.input(1, 3, 1, 1), g.weight(4, 3, 3, 3), g.weight(4), pads=[1, 1, 1, 1])
+    yield g.model(g.node("Relu", x))
+    g = Graph("pool_of_one_place")
+    x = g.node("Relu", g.input(1, 2, 6, 6))
+    yield g.model(g.node("AveragePool", x, kernel_shape=[7, 7], pads=[0, 0, 1, 1]))
+
+
+def bodies():
+    """Scan and Loop, whose bodies run a known number of times."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["state", "x"], ["sum"]), helper.make_node("Tanh", ["sum"], ["next"]),
+         helper.make_node("Mul", ["next", "x"], ["y"])], "body",
+        [helper.make_tensor_value_info(n, FLOAT, [4]) for n in ("state", "x")],
+        [helper.make_tensor_value_info(n, FLOAT, [4]) for n in ("next", "y")])
+    g = Graph("scan")
+    state, rows = g.node("Scan", g.input(4), g.input(3, 4), outputs=2, body=body, num_scan_inputs=1)
+    yield g.model(g.node("Add", rows, state))
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["goes_on"], ["still"]), helper.make_node("Mul", ["state", "factor"], ["next"]),
+         helper.make_node("Exp", ["next"], ["y"])], "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []),
+         helper.make_tensor_value_info("goes_on", TensorProto.BOOL, []), helper.make_tensor_value_info("state", FLOAT, [4])],
+        [helper.make_tensor_value_info("still", TensorProto.BOOL, []), helper.make_tensor_value_info("next", FLOAT, [4]),
+         helper.make_tensor_value_info("y", FLOAT, [4])],
+        [numpy_helper.from_array(np.float32([0.5]), "factor")])
+    g = Graph("loop")
+    state, rows = g.node("Loop", g.constant(np.int64(3)), g.constant(np.bool_(True)), g.input(4), outputs=2, body=body)
+    yield g.model(g.node("Add", rows, state))
+
+
+def exporters():
+    """What exporters write beside operators."""
+    g = Graph("pads_worked_out")
+    n = g.node("ConstantOfShape", g.shape(2), value=numpy_helper.from_array(np.int64([0])))
+    pads = g.node("Reshape", g.node("Concat", g.shape(0, 2), n, axis=0), g.shape(-1, 2))
+    pads = g.node("Slice", pads, g.shape(-1), g.shape(-(2**63) + 1), g.shape(0), g.shape(-1))
+    pads = g.node("Reshape", g.node("Transpose", pads, perm=[1, 0]), g.shape(-1))
+    yield g.model(g.node("Exp", g.node("Pad", g.input(2, 3), pads)))
+    g = Graph("parts_without_values")
+    x, nothing = g.node("Split", g.input(2, 6), g.shape(6, 0), outputs=2, axis=1)
+    yield g.model(g.node("Concat", g.node("Exp", x), nothing, axis=1))
+    g = Graph("product_of_parts")
+    q, k, v = g.node("Split", g.node("MatMul", g.input(5, 4), g.weight(4, 12)), outputs=3, axis=1)
+    scores = g.node("MatMul", q, g.node("Transpose", k, perm=[1, 0]))
+    yield g.model(g.node("MatMul", g.node("Softmax", scores), v))
+    g = Graph("views_alone")
+    yield g.model(g.node("Transpose", g.node("Reshape", g.input(4, 6), g.shape(2, 12)), perm=[1, 0]))
+
+
 def all_models():
-    for family in (convolutions, pools, products, elementwise, norms, layouts, quantised, newer):
+    for family in (convolutions, pools, products, elementwise, norms, layouts, quantised, newer, dequantised, borders,
+                   bodies, exporters):
         yield from family()

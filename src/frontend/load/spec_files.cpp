@@ -66,7 +66,7 @@ void SpecFiles::add_file(const std::string& path) {
 /// What is approximated is said, as a note.
 void SpecFiles::add_onnx(const std::string& path) {
   const std::optional<OnnxImport> imported = read_onnx_file(context_, path);
-  if (!imported) return;
+  if (!imported) return context_.leave_variables_open();
   for (const Diagnostic& note : imported->notes) context_.add_warning(note);
   add_documents(documents(path, imported->workload));
 }

@@ -47,7 +47,8 @@ class VariableReader {
   void override_with_options() {
     const std::vector<std::string> names = declared_names();
     for (const auto& [name, text] : context_.options().variables) {
-      const bool is_known = context_.options().known_variables.count(name) > 0;
+      const bool is_known =
+          context_.options().known_variables.count(name) > 0 || context_.are_variables_open();
       if (is_field(name) || (is_known && declared_.count(name) == 0)) continue;
       const std::string subject = fmt::format("--set {}={}", name, text);
       const auto expression = Expression::parse(text);

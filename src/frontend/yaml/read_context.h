@@ -63,6 +63,10 @@ class ReadContext {
   SchemaRecorder* recorder() const { return recorder_; }
   void watch(SchemaRecorder& recorder) { recorder_ = &recorder; }
 
+  /// A file could not be read whose variables are not known: `--set` may be meant for them.
+  void leave_variables_open() { are_variables_open_ = true; }
+  bool are_variables_open() const { return are_variables_open_; }
+
   std::map<std::string, Expression>& variables() { return variables_; }
   std::vector<NumberSource>& number_sources() { return number_sources_; }
   /// The value of a spec variable, or none.
@@ -76,6 +80,7 @@ class ReadContext {
 
  private:
   static constexpr std::size_t kMostDiagnostics = 200;
+  bool are_variables_open_ = false;
   struct Found {
     SourcePosition position;
     Diagnostic diagnostic;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sluice/support/checked.h"
+#include "sluice/support/expression.h"
 
 namespace sluice::onnx_graph {
 namespace {
@@ -44,7 +45,8 @@ std::size_t Cascade::add_tensor(const std::string& name, TensorKind kind, int bi
                                 std::vector<std::size_t> ranks) {
   const std::string base = as_name(name);
   std::string unique = base;
-  while (taken_names().count(unique) > 0 || tensor_names_.count(unique) > 0)
+  while (taken_names().count(unique) > 0 || is_expression_keyword(unique) ||
+         tensor_names_.count(unique) > 0)
     unique = fmt::format("{}_{}", base, ++tensor_names_[base] + 1);
   tensor_names_.emplace(unique, 0);
   CascadeTensor tensor;

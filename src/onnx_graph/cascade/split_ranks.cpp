@@ -195,6 +195,7 @@ std::optional<std::int64_t> innermost_digit(const Cascade& cascade, const Index&
   for (std::size_t i = 0; i + 1 < digits.size(); ++i)
     if (digits[i + 1].first % (digits[i].first * digits[i].second) != 0) return std::nullopt;
   const std::int64_t inner = digits[1].first;
+  if (inner == 1) return std::nullopt;  // a variable of size 1 beside another one
   return rank % inner == 0 && index.constant % inner == 0 ? std::optional(inner) : std::nullopt;
 }
 

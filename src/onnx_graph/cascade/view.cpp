@@ -117,6 +117,10 @@ std::optional<View> reshaped(const View& view, const Shape& shape) {
   result.dimensions.clear();
   for (const std::int64_t size : shape) {
     Digits& digits = result.dimensions.emplace_back();
+    if (size == 1 && !rest.empty() && rest.back().size == 1) {
+      digits.push_back(rest.back());
+      rest.pop_back();
+    }
     for (std::int64_t open = size; open > 1;) {
       if (rest.empty()) return std::nullopt;
       Digit next = rest.back();
@@ -176,6 +180,18 @@ std::optional<View> sliced(const View& view, std::size_t dimension, std::int64_t
     digits.erase(digits.begin());
   }
   return result;
+}
+
+View without_single_digits(View view) {
+  for (Digits& digits : view.dimensions) {
+    for (const Digit& digit : digits)
+      if (digit.size == 1)
+        for (Index& index : view.projection)
+          std::erase_if(index.terms,
+                        [&](const Index::Term& term) { return term.variable == digit.slot; });
+    std::erase_if(digits, [](const Digit& digit) { return digit.size == 1; });
+  }
+  return view;
 }
 
 void repeat(View& view, std::size_t dimension, std::int64_t size) {

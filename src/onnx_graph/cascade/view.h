@@ -61,6 +61,8 @@ std::optional<View> reshaped(const View& view, const Shape& shape);
 /// its own.
 std::optional<View> sliced(const View& view, std::size_t dimension, std::int64_t start,
                            std::int64_t step, std::int64_t count);
+/// Digits of size 1 left out: their places are the first ones.
+View without_single_digits(View view);
 /// A dimension of size 1 with `size` times the same values.
 void repeat(View& view, std::size_t dimension, std::int64_t size);
 

@@ -28,27 +28,17 @@ class Folder {
 
   std::vector<Constant> run() {
     static const std::map<std::string, std::vector<Constant> (Folder::*)()> table = {
-        {"Constant", &Folder::constant},
-        {"ConstantOfShape", &Folder::constant_of_shape},
-        {"Shape", &Folder::shape},
-        {"Size", &Folder::size},
-        {"Gather", &Folder::gather},
-        {"Concat", &Folder::concat},
-        {"Slice", &Folder::slice},
-        {"Reshape", &Folder::reshape},
-        {"Flatten", &Folder::reshape_flat},
-        {"Squeeze", &Folder::squeeze},
-        {"Unsqueeze", &Folder::unsqueeze},
-        {"Identity", &Folder::identity},
-        {"Cast", &Folder::cast},
-        {"Transpose", &Folder::transpose},
-        {"Range", &Folder::range},
-        {"Expand", &Folder::expand},
-        {"Where", &Folder::where},
-        {"ReduceProd", &Folder::reduce},
-        {"ReduceSum", &Folder::reduce},
-        {"ReduceMax", &Folder::reduce},
-        {"ReduceMin", &Folder::reduce},
+        {"Constant", &Folder::constant},   {"ConstantOfShape", &Folder::constant_of_shape},
+        {"Shape", &Folder::shape},         {"Size", &Folder::size},
+        {"Gather", &Folder::gather},       {"Concat", &Folder::concat},
+        {"Slice", &Folder::slice},         {"Split", &Folder::split},
+        {"Reshape", &Folder::reshape},     {"Flatten", &Folder::reshape_flat},
+        {"Squeeze", &Folder::squeeze},     {"Unsqueeze", &Folder::unsqueeze},
+        {"Identity", &Folder::identity},   {"Cast", &Folder::cast},
+        {"Transpose", &Folder::transpose}, {"Range", &Folder::range},
+        {"Expand", &Folder::expand},       {"Where", &Folder::where},
+        {"ReduceProd", &Folder::reduce},   {"ReduceSum", &Folder::reduce},
+        {"ReduceMax", &Folder::reduce},    {"ReduceMin", &Folder::reduce},
     };
     if (const auto found = table.find(node_.type); found != table.end())
       return (this->*found->second)();
@@ -233,23 +223,81 @@ class Folder {
   }
 
   std::vector<Constant> slice() {
-    const Constant& data = numbers(0);
-    if (data.shape.size() != 1) throw NotKnown{};
     const auto list = [&](const char* name, std::size_t input) {
       if (const Attribute* found = node_.find(name)) return found->ints;
       return has(input) ? whole(input) : std::vector<std::int64_t>();
     };
     const auto starts = list("starts", 1), ends = list("ends", 2), steps = list("steps", 4);
-    if (starts.size() != 1 || ends.size() != 1 || steps.size() > 1) throw NotKnown{};
-    const std::int64_t n = data.shape[0], step = steps.empty() ? 1 : steps[0];
-    if (step < 1 || step > n + 1) throw NotKnown{};
+    auto places = list("axes", 3);
+    for (std::size_t d = 0; places.size() < starts.size(); ++d)
+      places.push_back(static_cast<std::int64_t>(d));
+    if (starts.size() != ends.size() || places.size() != starts.size() ||
+        (!steps.empty() && steps.size() != starts.size()))
+      throw NotKnown{};
+    Constant result = numbers(0);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const std::size_t along = axis(places[i], result.shape.size());
+      result =
+          taken(result, along,
+                range_of(starts[i], ends[i], steps.empty() ? 1 : steps[i], result.shape[along]));
+    }
+    return {result};
+  }
+
+  /// Indices from `start` to before `end`, as slices count them.
+  static std::vector<std::int64_t> range_of(std::int64_t start, std::int64_t end, std::int64_t step,
+                                            std::int64_t n) {
+    if (step == 0 || step > n + 1 || step < -n - 1) throw NotKnown{};
+    const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
     const auto bounded = [&](std::int64_t at) {
-      return at < -n ? 0 : std::min(at < 0 ? at + n : at, n);
+      return at < -n ? lowest : std::clamp(at < 0 ? at + n : at, lowest, highest);
     };
+    std::vector<std::int64_t> indices;
+    for (std::int64_t at = bounded(start); step > 0 ? at < bounded(end) : at > bounded(end);
+         at += step)
+      indices.push_back(at);
+    return indices;
+  }
+
+  /// These indices of a dimension.
+  static Constant taken(const Constant& data, std::size_t along,
+                        const std::vector<std::int64_t>& indices) {
+    std::size_t before = 1, after = 1;
+    for (std::size_t d = 0; d < along; ++d) before *= static_cast<std::size_t>(data.shape[d]);
+    for (std::size_t d = along + 1; d < data.shape.size(); ++d)
+      after *= static_cast<std::size_t>(data.shape[d]);
+    const auto n = static_cast<std::size_t>(data.shape[along]);
     std::vector<std::size_t> places;
-    for (std::int64_t at = bounded(starts[0]); at < bounded(ends[0]); at += step)
-      places.push_back(static_cast<std::size_t>(at));
-    return {picked(data, {static_cast<std::int64_t>(places.size())}, places)};
+    for (std::size_t b = 0; b < before; ++b)
+      for (const std::int64_t index : indices)
+        for (std::size_t a = 0; a < after; ++a)
+          places.push_back((b * n + static_cast<std::size_t>(index)) * after + a);
+    Shape shape = data.shape;
+    shape[along] = static_cast<std::int64_t>(indices.size());
+    return picked(data, shape, places);
+  }
+
+  std::vector<Constant> split() {
+    const Constant& data = numbers(0);
+    const std::size_t along = axis(attribute("axis", 0), data.shape.size());
+    const std::size_t n = node_.outputs.size();
+    const std::int64_t size = data.shape[along];
+    std::vector<std::int64_t> parts;
+    if (const Attribute* found = node_.find("split"))
+      parts = found->ints;
+    else if (has(1))
+      parts = whole(1);
+    else if (n > 0 && size % static_cast<std::int64_t>(n) == 0)
+      parts.assign(n, size / static_cast<std::int64_t>(n));
+    if (parts.size() != n) throw NotKnown{};
+    std::vector<Constant> results;
+    std::int64_t at = 0;
+    for (const std::int64_t part : parts) {
+      if (part < 0 || part > size - at) throw NotKnown{};
+      results.push_back(taken(data, along, range_of(at, at + part, 1, size)));
+      at += part;
+    }
+    return results;
   }
 
   std::vector<Constant> reshape() {

@@ -15,6 +15,7 @@ namespace sluice::onnx_graph {
 struct NodeMistake {
   std::string message;
   std::string hint;
+  bool needs_numbers = false;  ///< numbers that are not known before the run
 };
 
 /// Where an operator was met, and what came of it.
@@ -55,6 +56,7 @@ class NodeContext {
       : lowering_(lowering), node_(node), record_(record) {}
 
   const Node& node() const { return node_; }
+  std::size_t record() const { return record_; }
   std::int64_t opset() const;
   Lowering& lowering() { return lowering_; }
   Cascade& cascade() { return lowering_.cascade; }

@@ -37,6 +37,7 @@ View NodeContext::view(const std::string& name) {
   Value& value = lowering_.values.at(name);
   for (const std::int64_t size : value.shape)
     if (size < 1) fail(fmt::format("its input '{}' has no values", name));
+  if (!value.view && value.make_view) value.view = value.make_view(lowering_);
   if (!value.view) value.view = table(name, *value.constant, value.sources);
   if (value.constant) lowering_.used_constants.insert(value.sources.begin(), value.sources.end());
   return *value.view;
@@ -91,9 +92,10 @@ std::optional<std::vector<std::int64_t>> NodeContext::known_integers(std::size_t
 std::vector<std::int64_t> NodeContext::integers(std::size_t input) const {
   const auto known = known_integers(input);
   if (known) return *known;
-  fail(fmt::format("the numbers of its input {} ('{}') are not known before the run", input + 1,
-                   has(input) ? node_.inputs[input] : ""),
-       "shapes, axes and sizes must follow from constants and from the shapes of the inputs");
+  throw NodeMistake{
+      fmt::format("the numbers of its input {} ('{}') are not known before the run", input + 1,
+                  has(input) ? node_.inputs[input] : ""),
+      "shapes, axes and sizes must follow from constants and from the shapes of the inputs", true};
 }
 
 std::int64_t NodeContext::integer(const std::string& attribute, std::int64_t otherwise) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,6 +11,15 @@
 
 namespace sluice::onnx_graph {
 
+struct Lowering;
+
+/// (values − zero) · scale, values of the graph by name; `zero` may be left out. `axis`: of scales
+/// of channels.
+struct Dequantised {
+  std::string values, scale, zero;
+  std::size_t axis = 0;
+};
+
 /// What a name of the graph stands for while the graph is walked.
 struct Value {
   ElementType type = ElementType::kFloat;
@@ -18,6 +28,8 @@ struct Value {
   std::set<std::string> sources;             ///< of a constant: those it was made of, by name
   std::optional<View> view;                  ///< of a constant: only when somebody reads it
   bool is_nonnegative = false;
+  std::optional<Dequantised> dequantised;    ///< operators may take the integers instead
+  std::function<View(Lowering&)> make_view;  ///< where nobody has asked for the view yet
 };
 
 }  // namespace sluice::onnx_graph

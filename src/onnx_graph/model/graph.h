@@ -30,6 +30,18 @@ struct Constant {
   }
 };
 
+/// A tensor without values.
+inline Constant empty_constant(ElementType type, Shape shape) {
+  Constant result;
+  result.type = type;
+  result.shape = std::move(shape);
+  if (is_integer(type))
+    result.integers.emplace();
+  else
+    result.reals.emplace();
+  return result;
+}
+
 struct Graph;
 
 struct Attribute {

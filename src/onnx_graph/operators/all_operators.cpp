@@ -20,6 +20,10 @@ const OperatorTable& all_operators() {
     add_quantised(all);
     add_resizes(all);
     add_attention(all);
+    add_microsoft_attention(all);
+    add_microsoft_products(all);
+    add_quantised_parts(all);
+    add_quant(all);
     add_recurrent(all);
     return all;
   }();

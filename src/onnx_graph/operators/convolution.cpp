@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "onnx_graph/cascade/formulas.h"
+#include "onnx_graph/operators/dequantised.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/windows.h"
 
@@ -156,13 +157,14 @@ View convolve_transposed(NodeContext& context, View input, View weight, const st
   if (has_holes) context.cascade().tensors[einsum.output.tensor].initial = 0;
   const std::size_t tensor = einsum.output.tensor;
   context.add(std::move(einsum));
-  return view_of(context.cascade(), tensor, dimensions);
+  return without_single_digits(view_of(context.cascade(), tensor, dimensions));
 }
 
 using Convolution = View (*)(NodeContext&, View, View, const std::string&, ElementType);
 
 template <Convolution Convolve>
 void convolution(NodeContext& context) {
+  if (Convolve == convolve && multiplied_as_integers(context)) return;
   const ElementType type = context.in(0).type;
   const bool has_bias = context.has(2);
   const std::string name = context.output_name();
@@ -216,7 +218,7 @@ View convolve(NodeContext& context, View input, View weight, const std::string& 
   std::vector<Axes> dimensions = {operands.batch,
                                   joined(operands.channels.group, operands.channels.out)};
   for (const std::size_t axis : axes.output) dimensions.push_back(group_of(context, axis));
-  return context.make(std::move(einsum), dimensions, name, type);
+  return without_single_digits(context.make(std::move(einsum), dimensions, name, type));
 }
 
 View add_to_channels(NodeContext& context, const View& value, View bias, const std::string& name,

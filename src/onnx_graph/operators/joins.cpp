@@ -36,9 +36,14 @@ class Join {
     for (const View& view : views_) bits = std::max(bits, cascade_.tensors[view.tensor].bits);
     cascade_.tensors[joined_].bits = bits;
     const View result = view_of(cascade_, joined_, axes_);
-    const std::size_t last_maker = find_last_maker();
+    std::size_t last_maker = find_last_maker();
     std::int64_t offset = 0;
     std::set<std::size_t> merged;
+    for (const View& view : views_)  // copies come last: nobody may read the others before
+      if (!placement_of(view, 0) || !merged.insert(view.tensor).second ||
+          !may_merge(view.tensor, last_maker))
+        last_maker = cascade_.einsums.empty() ? 0 : cascade_.einsums.size() - 1;
+    merged.clear();
     for (const View& view : views_) {
       const auto placement = placement_of(view, offset);
       if (placement && merged.count(view.tensor) == 0 && may_merge(view.tensor, last_maker)) {
@@ -182,9 +187,11 @@ void concatenate(NodeContext& context) {
     if (other.size() == first.shape.size()) other[axis] = first.shape[axis];
     if (other != first.shape)
       context.fail("shapes of its inputs differ along other axes than its own");
+    if (shape[axis] == 0) continue;
     views.push_back(context.view(i));
     is_nonnegative &= context.in(i).is_nonnegative;
   }
+  if (views.empty()) return context.set_constant(0, empty_constant(first.type, first.shape), {});
   if (views.size() == 1) return context.set(0, views[0], first.type, is_nonnegative);
   const View result = join(context, std::move(views), axis, first.type);
   context.set(0, result, first.type, is_nonnegative);

@@ -225,7 +225,13 @@ void split(NodeContext& context) {
   if (parts.size() != n) context.fail("it has another number of outputs than parts");
   std::int64_t at = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (parts[i] < 1 || parts[i] > size - at) context.fail("its parts do not fit its input");
+    if (parts[i] < 0 || parts[i] > size - at) context.fail("its parts do not fit its input");
+    if (parts[i] == 0) {
+      Shape shape = input.shape;
+      shape[axis] = 0;
+      context.set_constant(i, empty_constant(input.type, shape), {});
+      continue;
+    }
     set_same(context, i, context.slice(context.view(0), axis, at, 1, parts[i], input.type));
     at += parts[i];
   }

@@ -180,8 +180,11 @@ void batch_normalization(NodeContext& context) {
   const double epsilon = context.real("epsilon", 1e-5F);
   const std::string name = context.output_name();
   if (rank < 2) context.fail("its input has no channels");
-  if (context.integer("training_mode", 0) != 0)
+  if (context.integer("training_mode", 0) != 0) {
     context.approximate("statistics of the batch are not taken, but read as at inference");
+    context.set(1, context.view(3), input.type);
+    context.set(2, context.view(4), input.type);
+  }
   std::set<std::string> sources;
   bool is_constant = true, has_numbers = true;
   for (std::size_t i = 1; i < 5; ++i) {

@@ -28,6 +28,12 @@ void add_gathers(OperatorTable& table);
 void add_quantised(OperatorTable& table);
 void add_resizes(OperatorTable& table);
 void add_attention(OperatorTable& table);
+void add_microsoft_attention(OperatorTable& table);
+void add_microsoft_products(OperatorTable& table);
+void add_quantised_parts(OperatorTable& table);
+void add_quant(OperatorTable& table);
+/// Attention of com.microsoft: weights of queries, keys and values in one matrix.
+void packed_attention(NodeContext& context);
 void add_recurrent(OperatorTable& table);
 
 const OperatorTable& all_operators();

@@ -7,10 +7,6 @@
 namespace sluice::onnx_graph {
 namespace {
 
-bool reaches_over(const Window& w) {
-  return w.before > 0 || (w.output - 1) * w.stride + reach(w) - w.before > w.input;
-}
-
 /// Values of a window's row that lie in the plane, for each place of the output.
 std::vector<double> counts(const Window& w, bool counts_padding) {
   std::vector<double> result;
@@ -76,7 +72,7 @@ View over_windows(NodeContext& context, View input, const std::vector<Window>& w
     if (window.size > 1) einsum.reduction = reduction;
   std::vector<std::vector<std::size_t>> dimensions = {batch, channels};
   for (const std::size_t axis : axes.output) dimensions.push_back(group_of(context, axis));
-  return context.make(std::move(einsum), dimensions, name, type);
+  return without_single_digits(context.make(std::move(einsum), dimensions, name, type));
 }
 
 void max_pool(NodeContext& context) {

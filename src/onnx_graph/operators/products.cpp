@@ -6,6 +6,7 @@
 #include <cctype>
 #include <numeric>
 
+#include "onnx_graph/operators/dequantised.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {
@@ -13,10 +14,14 @@ namespace {
 
 using Axes = std::vector<std::size_t>;
 
-/// Operands of one shape of digits, dimension by dimension; each has a letter.
+}  // namespace
+
 View contract(NodeContext& context, std::vector<View> views,
               const std::vector<std::string>& letters_of_view, const std::string& output,
               const std::string& name, ElementType type, double scale) {
+  // Parts of one tensor: an array holds one of its operands still, which is a tensor of its own.
+  if (views.size() == 2 && views[0].tensor == views[1].tensor)
+    views[1] = context.copied(views[1], ElementType::kUndefined, name + "_operand");
   std::map<char, std::vector<std::pair<std::size_t, std::size_t>>> users;
   for (std::size_t v = 0; v < views.size(); ++v)
     for (std::size_t d = 0; d < letters_of_view[v].size(); ++d)
@@ -65,7 +70,10 @@ View contract(NodeContext& context, std::vector<View> views,
   return context.make(std::move(einsum), dimensions, name, type);
 }
 
+namespace {
+
 void mat_mul(NodeContext& context) {
+  if (multiplied_as_integers(context)) return;
   const ElementType type = context.in(0).type;
   context.set(
       0, multiply_matrices(context, context.view(0), context.view(1), context.output_name(), type),
@@ -93,6 +101,7 @@ void fused_mat_mul(NodeContext& context) {
 
 /// alpha · A · B + beta · C. Opset 1 to 6: `broadcast` is always allowed here.
 void gemm(NodeContext& context) {
+  if (multiplied_as_integers(context)) return;
   const ElementType type = context.in(0).type;
   View a = context.view(0), b = context.view(1);
   if (a.dimensions.size() != 2 || b.dimensions.size() != 2)

@@ -26,7 +26,8 @@ Shape resized_shape(NodeContext& context, const Shape& input) {
     if (const Attribute* given = context.node().find("scales")) scales = given->floats;
     if (context.has(scales_input)) {
       const auto& constant = context.in(scales_input).constant;
-      if (!constant || !constant->reals) context.fail("its scales are not known before the run");
+      if (!constant || !constant->reals)
+        throw NodeMistake{"its scales are not known before the run", "", true};
       scales = *constant->reals;
     }
     if (scales.size() != axes.size()) context.fail("its scales do not fit its input");

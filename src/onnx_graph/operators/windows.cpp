@@ -50,6 +50,11 @@ std::vector<Window> bare_windows(const NodeContext& context, const Shape& input,
 
 std::int64_t reach(const Window& window) { return (window.size - 1) * window.dilation + 1; }
 
+bool reaches_over(const Window& window) {
+  return window.before > 0 ||
+         (window.output - 1) * window.stride + reach(window) - window.before > window.input;
+}
+
 std::vector<Window> read_windows(const NodeContext& context, const Shape& input,
                                  std::vector<std::int64_t> kernel) {
   std::vector<Window> windows = bare_windows(context, input, std::move(kernel));
@@ -106,11 +111,9 @@ View with_whole_planes(NodeContext& context, View view, const std::vector<Window
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const Digits& digits = view.dimensions[i + 2];
     const Window& window = windows[i];
-    const bool reaches_over =
-        window.before != 0 ||
-        (window.output - 1) * window.stride + reach(window) - window.before > window.input;
-    bool fits = digits.size() <= 1 && (!digits.empty() || !reaches_over);
-    if (fits && reaches_over && !digits.empty()) {
+    const bool is_bordered = window.before != 0 || reaches_over(window);
+    bool fits = digits.size() <= 1 && (!digits.empty() || !is_bordered);
+    if (fits && is_bordered && !digits.empty()) {
       fits = false;
       const CascadeTensor& tensor = context.cascade().tensors[view.tensor];
       for (std::size_t r = 0; r < view.projection.size(); ++r) {
@@ -167,7 +170,11 @@ WindowAxes add_window_axes(NodeContext& context, const std::vector<Window>& wind
     const auto axis = [&](std::int64_t size, const char* letter) {
       return size == 1 ? kNoAxis : context.cascade().add_axis(letter, size);
     };
-    axes.output.push_back(axis(windows[i].output, n <= 3 ? letters[n - 1][i] : "P"));
+    const char* const letter = n <= 3 ? letters[n - 1][i] : "P";
+    // Only windows may reach over a border: one alone keeps its variable.
+    const bool is_window = windows[i].output > 1 || reaches_over(windows[i]);
+    axes.output.push_back(is_window ? context.cascade().add_axis(letter, windows[i].output)
+                                    : kNoAxis);
     axes.window.push_back(axis(windows[i].size, n <= 3 ? inner[n - 1][i] : "R"));
   }
   return axes;

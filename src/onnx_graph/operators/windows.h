@@ -25,6 +25,9 @@ std::vector<Window> read_windows(const NodeContext& context, const Shape& input,
 std::vector<Window> read_transposed_windows(const NodeContext& context, const Shape& input,
                                             std::vector<std::int64_t> kernel);
 
+/// Whether a window reads, or writes, beside the plane.
+bool reaches_over(const Window& window);
+
 /// An input whose spatial dimensions are ranks of their own, whole from border to border where
 /// windows reach over it; a copy where they are not.
 View with_whole_planes(NodeContext& context, View view, const std::vector<Window>& windows);

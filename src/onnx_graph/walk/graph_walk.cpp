@@ -9,13 +9,16 @@
 
 #include "onnx_graph/fold/fold.h"
 #include "onnx_graph/model/schema_shapes.h"
+#include "onnx_graph/operators/dequantised.h"
 #include "onnx_graph/operators/operators.h"
+#include "onnx_graph/walk/bodies.h"
 #include "sluice/support/error.h"
 
 namespace sluice::onnx_graph {
 namespace {
 
 constexpr int kDeepestBranches = 16;
+constexpr std::size_t kMostBodies = 4096;
 constexpr std::size_t kMostMistakes = 50;
 
 std::string full_type(const Node& node) {
@@ -33,7 +36,8 @@ std::string as_variable(const std::string& symbol) {
 /// Operators whose names say what they are, in whatever domain.
 bool is_known_domain(const std::string& domain) {
   return domain.empty() || domain == "ai.onnx" || domain == "com.microsoft" ||
-         domain == "com.microsoft.nchwc";
+         domain == "com.microsoft.nchwc" || domain == "qonnx.custom_op.general" ||
+         domain == "onnx.brevitas" || domain == "finn.custom_op.general";
 }
 
 class GraphWalk {
@@ -53,6 +57,11 @@ class GraphWalk {
     for (const ValueInfo& info : model_.graph.inputs)
       if (model_.graph.constants.count(info.name) == 0) add_input(info);
     for (const Node& node : nodes) visit(node, 0);
+    for (const ValueInfo& info : model_.graph.outputs)
+      guarded(fmt::format("the output '{}'", info.name), [&] { make_view_of(info.name); });
+    if (mistakes_.empty() && lowering_.cascade.einsums.empty())
+      for (const ValueInfo& info : model_.graph.outputs)
+        guarded(fmt::format("the output '{}'", info.name), [&] { copy_output(info.name); });
     for (const ValueInfo& info : model_.graph.outputs)
       if (!is_there(info.name))
         mistake(fmt::format("no node makes the output '{}'", info.name), did_you_mean(info.name));
@@ -115,13 +124,18 @@ class GraphWalk {
       }
       value.shape.push_back(*size);
       std::vector<std::size_t>& axes = dimensions.emplace_back();
-      if (*size == 1) continue;
+      if (*size <= 1) continue;
       const std::size_t rank = info.shape->size();
       axes = {
           lowering_.cascade.add_axis(rank <= letters.size() ? letters[rank - 1][d] : "I", *size)};
       ranks.push_back(axes[0]);
     }
     if (broken_.count(info.name) > 0) return;
+    if (volume(value.shape) == 0) {  // no earlier steps, say: nothing to read
+      value.constant = std::make_shared<Constant>(empty_constant(info.type, value.shape));
+      lowering_.values[info.name] = std::move(value);
+      return;
+    }
     const std::size_t tensor =
         lowering_.cascade.add_tensor(info.name, TensorKind::kInput, bits_of(info.type), ranks);
     value.view = view_of(lowering_.cascade, tensor, dimensions);
@@ -138,20 +152,70 @@ class GraphWalk {
     if (given == sizes_.given.end()) {
       mistake(fmt::format("dimension {} of the input '{}' has no size{}", d, info.name,
                           is_named ? fmt::format(", only the name '{}'", dimension.symbol) : ""),
-              fmt::format("write --set {}=1, or another size", name));
+              meant_setting(name));
       return std::nullopt;
     }
     std::int64_t size = 0;
     const std::string& text = given->second;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || size < 1) {
-      mistake(fmt::format("--set {}={}: the size of a dimension is a whole number from 1 on", name,
-                          text),
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || size < 0) {
+      mistake(fmt::format("--set {}={}: the size of a dimension is a whole number", name, text),
               "");
       return std::nullopt;
     }
     sizes_.used[name] = size;
     return size;
+  }
+
+  /// Real numbers that nobody has read yet, but the graph puts out.
+  void make_view_of(const std::string& name) {
+    const auto found = lowering_.values.find(name);
+    if (found != lowering_.values.end() && !found->second.view && found->second.make_view)
+      found->second.view = found->second.make_view(lowering_);
+  }
+
+  /// A graph that only looks at its inputs in another way: what it puts out is copied.
+  void copy_output(const std::string& name) {
+    const auto maker = makers_.find(name);
+    if (maker == makers_.end()) return;
+    Node node;
+    node.type = "Identity";
+    node.inputs = {name};
+    node.outputs = {name + "_copy"};
+    NodeContext context(lowering_, node, maker->second);
+    context.approximate("nothing is computed: what it puts out is priced as a copy");
+    const View copy = context.pointwise({context.view(0)}, node.outputs[0], context.in(0).type,
+                                        [](const auto& x) { return x[0]; });
+    lowering_.values[name].constant = nullptr;
+    lowering_.values[name].view = copy;
+  }
+
+  /// Does something about `subject`; false and a mistake where that cannot be done.
+  bool guarded(const std::string& subject, const std::function<void()>& action) {
+    try {
+      action();
+      return true;
+    } catch (const NodeMistake& found) {
+      mistake(fmt::format("{}: {}", subject, found.message), found.hint);
+    } catch (const std::out_of_range&) {
+      mistake(fmt::format("{}: an input has fewer numbers or dimensions than it needs", subject),
+              "");
+    } catch (const OverflowError&) {
+      mistake(fmt::format("{}: it has more values than can be counted", subject),
+              "is a dimension of the graph much too large?");
+    }
+    return false;
+  }
+
+  /// What to write for a size; where a setting looks like the name, that it was meant.
+  std::string meant_setting(const std::string& name) const {
+    for (const auto& [given, text] : sizes_.given) {
+      const bool is_start =
+          given.size() > 1 && (name.starts_with(given) || given.starts_with(name));
+      if (is_start || nearest_name(given, {name}) == name)
+        return fmt::format("did you mean --set {}={}?", name, text);
+    }
+    return fmt::format("write --set {}=1, or another size", name);
   }
 
   void visit(const Node& node, int depth) {
@@ -163,26 +227,18 @@ class GraphWalk {
         return break_outputs(node);
       }
     }
-    const std::size_t record = record_of(node);
-    try {
+    const auto known = inner_records_.find(&node);
+    const std::size_t record = known != inner_records_.end() ? known->second : record_of(node);
+    if (depth > 0) inner_records_.emplace(&node, record);
+    for (const std::string& output : node.outputs) makers_[output] = record;
+    const bool is_written = guarded(description(node), [&] {
       if (fold_away(node)) return;
       NodeContext context(lowering_, node, record);
       write(context, depth);
       for (const std::string& output : node.outputs)
         if (!output.empty()) check_size(output);
-    } catch (const NodeMistake& found) {
-      mistake(fmt::format("{}: {}", description(node), found.message), found.hint);
-      break_outputs(node);
-    } catch (const std::out_of_range&) {
-      mistake(fmt::format("{}: an input has fewer numbers or dimensions than it needs",
-                          description(node)),
-              "");
-      break_outputs(node);
-    } catch (const OverflowError&) {
-      mistake(fmt::format("{}: it has more values than can be counted", description(node)),
-              "is a dimension of the graph much too large?");
-      break_outputs(node);
-    }
+    });
+    if (!is_written) break_outputs(node);
   }
 
   /// All nodes of a function that the graph calls are one node of the graph.
@@ -204,8 +260,10 @@ class GraphWalk {
                         "docs/onnx.md lists what each operator becomes"};
     if (found->second.shape.size() > 32)
       throw NodeMistake{fmt::format("its output '{}' has more than 32 dimensions", output), ""};
+    const auto& constant = found->second.constant;  // nothing of nothing is known
     for (const std::int64_t size : found->second.shape)
-      if (size < 1) throw NodeMistake{fmt::format("its output '{}' has no values", output), ""};
+      if (size < 1 && !(constant && size == 0))
+        throw NodeMistake{fmt::format("its output '{}' has no values", output), ""};
     volume(found->second.shape);
   }
 
@@ -260,13 +318,18 @@ class GraphWalk {
 
   void write(NodeContext& context, int depth) {
     const Node& node = context.node();
-    if (node.type == "If" && is_known_domain(node.domain)) return choose_branch(context, depth);
+    if (walk_bodies(context, depth)) return;
+    if (const auto aligned = with_trailing_dimensions(context)) {
+      NodeContext own(lowering_, *aligned, context.record());
+      return write(own, depth);
+    }
     const auto rule = all_operators().find(node.type);
     if (rule != all_operators().end()) {
       if (!is_known_domain(node.domain))
         context.approximate(
             fmt::format("of the domain {}, taken for ONNX's {}", node.domain, node.type));
-      return rule->second(context);
+      if (moved_as_integers(context, rule->second)) return;
+      return follow(rule->second, context);
     }
     for (const Attribute& attribute : node.attributes)
       if (attribute.graph)
@@ -275,6 +338,66 @@ class GraphWalk {
             "docs/refusals.md lists what is refused; export the model with the loop unrolled");
     context.approximate("no rule: one operation of the vector unit for each value");
     price_per_element(context, output_shapes(context));
+  }
+
+  /// Before opset 7 a second operand was put beside the dimensions from `axis` on, that of PRelu
+  /// beside the channels: the node with dimensions of size 1 behind it.
+  std::optional<Node> with_trailing_dimensions(NodeContext& context) {
+    const Node& node = context.node();
+    const bool is_prelu = node.type == "PRelu";
+    if (context.opset() >= 7 || !is_known_domain(node.domain) || node.inputs.size() != 2 ||
+        (!is_prelu && (context.integer("broadcast", 0) == 0 || !node.find("axis"))))
+      return std::nullopt;
+    const Value& first = context.in(0);
+    Value second = context.in(1);
+    if (first.shape.size() <= second.shape.size() || second.shape.empty() ||
+        second.shape == Shape{1})
+      return std::nullopt;
+    const std::size_t axis =
+        context.axis(is_prelu ? 1 : context.integer("axis", 0), first.shape.size());
+    if (axis + second.shape.size() >= first.shape.size()) return std::nullopt;
+    second.view = context.view(1);
+    second.shape.resize(first.shape.size() - axis, 1);
+    second.view->dimensions.resize(second.shape.size());
+    second.constant = nullptr;
+    Node result = node;
+    result.inputs[1] += "_beside_" + node.outputs.at(0);
+    lowering_.values[result.inputs[1]] = std::move(second);
+    return result;
+  }
+
+  /// Where numbers that shapes depend on come with the run, the shapes that the file says count.
+  void follow(Operator rule, NodeContext& context) {
+    try {
+      return rule(context);
+    } catch (const NodeMistake& mistake) {
+      if (!mistake.needs_numbers) throw;
+      std::vector<Shape> shapes;
+      for (const std::string& output : context.node().outputs) {
+        const auto declared = declared_shape(output);
+        if (!declared) throw;
+        shapes.push_back(*declared);
+      }
+      context.approximate(mistake.message);
+      stand_in(context, shapes);
+    }
+  }
+
+  static void stand_in(NodeContext& context, const std::vector<Shape>& shapes) {
+    static const std::set<std::string> same = {"Squeeze", "Unsqueeze", "Reshape", "Tile"};
+    static const std::set<std::string> parts = {"Slice", "Split"};
+    const Value input = context.in(0);
+    const std::string& type = context.node().type;
+    if (same.count(type) > 0 && volume(shapes.at(0)) == volume(input.shape))
+      return context.set(0, context.reshape(context.view(0), shapes[0], input.type), input.type);
+    if (parts.count(type) == 0) return price_per_element(context, shapes);
+    for (std::size_t output = 0; output < shapes.size(); ++output) {  // the first values stand in
+      View view = context.view(0);
+      if (shapes[output].size() != input.shape.size()) context.fail("its shapes do not fit");
+      for (std::size_t d = 0; d < input.shape.size(); ++d)
+        view = context.slice(view, d, 0, 1, shapes[output][d], input.type);
+      context.set(output, view, input.type, input.is_nonnegative);
+    }
   }
 
   /// From the file, from the ONNX library, or as the first input.
@@ -332,31 +455,29 @@ class GraphWalk {
     context.fail("it has no inputs, and the shape of its result is not in the file");
   }
 
-  /// Of a condition that is known before the run, the branch that is taken; else the longer one.
-  void choose_branch(NodeContext& context, int depth) {
+  BodyWalk body_walk(const Node& node, int depth) {
+    return {[this, depth](const Graph& graph) {
+              add_constants(graph);
+              for (const Node& inner : graph.nodes) {
+                for (const std::string& output : inner.outputs) broken_.erase(output);
+                visit(inner, depth + 1);
+              }
+            },
+            [this](const std::string& name) { return broken_.count(name) > 0; },
+            [this, &node] { break_outputs(node); }};
+  }
+
+  /// False where the node has no graphs of its own.
+  bool walk_bodies(NodeContext& context, int depth) {
+    static const std::map<std::string, void (*)(NodeContext&, const BodyWalk&)> table = {
+        {"If", choose_branch}, {"Scan", unroll_scan}, {"Loop", unroll_loop}};
     const Node& node = context.node();
+    const auto found = table.find(node.type);
+    if (found == table.end() || !is_known_domain(node.domain)) return false;
     if (depth >= kDeepestBranches) context.fail("branches are nested too deeply");
-    const Attribute *then_branch = node.find("then_branch"),
-                    *else_branch = node.find("else_branch");
-    if (then_branch == nullptr || else_branch == nullptr || !then_branch->graph ||
-        !else_branch->graph)
-      context.fail("a branch is missing");
-    const auto condition = context.scalar(0);
-    bool takes_then = condition.value_or(0) != 0;
-    if (!condition) {
-      context.approximate(
-          "which branch it takes is not known before the run: the longer one counts");
-      takes_then = then_branch->graph->nodes.size() >= else_branch->graph->nodes.size();
-    }
-    const Graph& graph = takes_then ? *then_branch->graph : *else_branch->graph;
-    add_constants(graph);
-    for (const Node& inner : graph.nodes) visit(inner, depth + 1);
-    for (std::size_t o = 0; o < node.outputs.size() && o < graph.outputs.size(); ++o) {
-      const auto found = lowering_.values.find(graph.outputs[o].name);
-      if (found == lowering_.values.end()) context.fail("its branch does not make its output");
-      const Value value = found->second;
-      lowering_.values[node.outputs[o]] = value;
-    }
+    if (++n_bodies_ > kMostBodies) context.fail("there are too many loops inside each other");
+    found->second(context, body_walk(node, depth));
+    return true;
   }
 
   const Model& model_;
@@ -364,6 +485,9 @@ class GraphWalk {
   SymbolicSizes& sizes_;
   Lowering& lowering_;
   std::set<std::string> broken_;
+  std::map<std::string, std::size_t> makers_;         ///< record of the node that makes a value
+  std::map<const Node*, std::size_t> inner_records_;  ///< of nodes in bodies, which may run often
+  std::size_t n_bodies_ = 0;
   std::map<std::size_t, std::size_t> calls_;  ///< Node::call → record
   Diagnostics mistakes_;
 };

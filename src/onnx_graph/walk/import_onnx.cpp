@@ -17,13 +17,20 @@ namespace {
 using namespace onnx_graph;
 
 constexpr std::size_t kMostNamedNodes = 10;
+constexpr std::int64_t kMostNumbersOfAll = 1 << 21;  ///< whoever executes a graph has a small one
 
 /// Whether a view has the values of its tensor in their order, all of them and no others.
 bool is_whole(const Cascade& cascade, const View& view) {
   std::size_t rank = 0;
   const CascadeTensor& tensor = cascade.tensors[view.tensor];
+  const auto skip_single = [&] {  // a rank of size 1 that no dimension walks
+    while (rank < view.projection.size() && view.projection[rank].terms.empty() &&
+           view.projection[rank].constant == 0 && cascade.axes[tensor.ranks[rank]].size == 1)
+      ++rank;
+  };
   for (const Digits& digits : view.dimensions)
     for (const Digit& digit : digits) {
+      skip_single();
       if (rank >= view.projection.size()) return false;
       const Index& index = view.projection[rank];
       if (!index.is_plain() || index.terms[0].variable != digit.slot ||
@@ -31,6 +38,7 @@ bool is_whole(const Cascade& cascade, const View& view) {
         return false;
       ++rank;
     }
+  skip_single();
   return rank == view.projection.size();
 }
 
@@ -137,9 +145,12 @@ void note_approximations(const std::string& file, OnnxImport& result) {
 }
 
 void collect_numbers(const Lowering& lowering, OnnxImport& result) {
+  std::int64_t total = 0;
   for (const auto& [tensor, constant] : lowering.constants) {
     const std::string& name = lowering.cascade.tensors[tensor].name;
     const auto n = volume(constant->shape);
+    if (n > kMostNumbersOfAll - total) continue;
+    total += n;
     if (constant->integers)
       result.numbers[name].assign(constant->integers->begin(), constant->integers->end());
     else if (constant->reals)

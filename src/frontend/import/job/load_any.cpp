@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 
 #include "frontend/import/job/import_job.h"
@@ -58,6 +59,24 @@ void relocate(const ImportedJob& job, Specs& specs) {
       if (const auto place = job.place_of(node.location)) node = *place;
 }
 
+/// An architecture without a name of its own is called as the one file that has it, not as the text
+/// that it became.
+void name_after_file(const SortedFiles& by_tool, const LoadOptions& options, Specs& specs) {
+  if (!specs.arch || specs.arch->name != "arch") return;
+  std::vector<std::string> names;
+  for (const std::string& file : by_tool.of_other_tools) {
+    ReadContext context(options);
+    const auto text = file_text(context, file);
+    const bool has_section =
+        text && (text->starts_with("architecture:") ||
+                 text->find("\narchitecture:") != std::string::npos || has_arch(file, *text));
+    std::filesystem::path path = std::filesystem::path(file).filename();
+    while (path.has_extension()) path = path.stem();
+    if (has_section) names.push_back(path.string());
+  }
+  if (names.size() == 1) specs.arch->name = names.front();
+}
+
 /// Templates may be given variables that they do not ask for, as with the other tools. That is
 /// said.
 void accept_variables(const ImportedJob& job, const SortedFiles& by_tool, LoadOptions& options,
@@ -105,6 +124,7 @@ Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOp
     return tl::unexpected(found);
   }
   relocate(*job, *specs);
+  name_after_file(by_tool, options, *specs);
   specs->warnings.insert(specs->warnings.begin(), notes.begin(), notes.end());
   return specs;
 }

@@ -6,11 +6,10 @@
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/products.h"
 #include "onnx_graph/operators/softmax.h"
+#include "onnx_graph/sequences/attention.h"
 
 namespace sluice::onnx_graph {
-namespace {
 
-/// [B, S, H · E] as [B, H, S, E].
 View with_heads(NodeContext& context, const View& view, std::int64_t heads, ElementType type) {
   const Shape shape = shape_of(view);
   if (shape.size() == 4) return view;
@@ -21,15 +20,7 @@ View with_heads(NodeContext& context, const View& view, std::int64_t heads, Elem
                     {0, 2, 1, 3});
 }
 
-struct Heads {
-  View query, key, value;  ///< [B, H, S, E], [B, G, T, E], [B, G, T, F]
-  std::optional<View> mask;
-  double scale = 0;  ///< 0: 1/sqrt(E)
-  double cap = 0;    ///< 0: none
-};
-
-/// softmax(scale · Q Kᵀ + mask) V; several heads of Q may share one of K and V.
-View attend(NodeContext& context, const Heads& heads, ElementType type) {
+Attended attend(NodeContext& context, const Heads& heads, ElementType type) {
   const Shape q = shape_of(heads.query), k = shape_of(heads.key);
   if (k.size() != 4 || q.size() != 4 || q[1] % k[1] != 0)
     context.fail("its heads do not fit together");
@@ -41,11 +32,16 @@ View attend(NodeContext& context, const Heads& heads, ElementType type) {
     return view;
   };
   const View key = transposed(shared(heads.key), {0, 1, 2, 4, 3});
-  View scores = multiply_matrices(context, query, key, name + "_scores", type);
-  const bool has_more = heads.mask || heads.cap != 0;
+  const View products = multiply_matrices(context, query, key, name + "_scores", type);
+  View scores = products;
+  const bool has_mask = heads.mask && (heads.mask->dimensions.empty() ||
+                                       size_of(heads.mask->dimensions.back()) == 1 ||
+                                       size_of(heads.mask->dimensions.back()) == k[2]);
+  if (heads.mask && !has_mask) context.approximate("a mask of fewer keys is left out");
+  const bool has_more = has_mask || heads.cap != 0;
   if (has_more) {
     std::vector<View> views = {scores};
-    if (heads.mask) {
+    if (has_mask) {
       View mask = *heads.mask;
       while (mask.dimensions.size() < 4) mask.dimensions.insert(mask.dimensions.begin(), Digits{});
       Shape shape = shape_of(mask);
@@ -58,26 +54,28 @@ View attend(NodeContext& context, const Heads& heads, ElementType type) {
       Expr value = x[0] * number(scale);
       if (heads.cap != 0)
         value = number(heads.cap) * apply("tanh", {std::move(value) * number(1 / heads.cap)});
-      return heads.mask ? std::move(value) + x[1] : value;
+      return has_mask ? std::move(value) + x[1] : value;
     });
   }
   const View weights = softmax(context, scores, {4}, name + "_weights", type, has_more ? 1 : scale);
   const View result = multiply_matrices(context, weights, shared(heads.value), name, type);
-  const Shape out = shape_of(result);
-  return context.reshape(result, {out[0], q[1], out[3], out[4]}, type);
+  const auto flat = [&](const View& view) {
+    const Shape shape = shape_of(view);
+    return context.reshape(view, {shape[0], q[1], shape[3], shape[4]}, type);
+  };
+  return {flat(result), flat(products), flat(scores), flat(weights)};
 }
 
-/// [B, H, S, F] as [B, S, H · F].
 View without_heads(NodeContext& context, const View& view, ElementType type) {
   const Shape s = shape_of(view);
   return context.reshape(transposed(view, {0, 2, 1, 3}), {s[0], s[2], s[1] * s[3]}, type);
 }
 
 View with_past(NodeContext& context, std::size_t past, const View& now, ElementType type) {
-  return context.has(past) ? join(context, {context.view(past), now}, 2, type) : now;
+  const bool is_there = context.has(past) && volume(context.in(past).shape) > 0;
+  return is_there ? join(context, {context.view(past), now}, 2, type) : now;
 }
 
-/// A mask of Booleans would have to become one of 0 and -inf.
 std::optional<View> mask_of(NodeContext& context, std::size_t input) {
   if (!context.has(input)) return std::nullopt;
   if (context.in(input).type == ElementType::kBool)
@@ -90,11 +88,40 @@ void note_causal(NodeContext& context, const char* attribute) {
     context.approximate("a causal mask saves nothing: every query sees every key");
 }
 
+View rotated(NodeContext& context, const View& x, const View& cos, const View& sin,
+             std::int64_t n_rotated, bool is_interleaved, const std::string& name,
+             ElementType type) {
+  const Shape shape = shape_of(x);
+  View turned = context.slice(x, 3, 0, 1, n_rotated, type);
+  const Shape pairs = is_interleaved ? Shape{shape[0], shape[1], shape[2], n_rotated / 2, 2}
+                                     : Shape{shape[0], shape[1], shape[2], 2, n_rotated / 2};
+  turned = context.reshape(turned, pairs, type);
+  const std::size_t of_pair = is_interleaved ? 4 : 3;
+  const auto half = [&](std::int64_t which) {
+    const View part = context.slice(turned, of_pair, which, 1, 1, type);
+    return context.reshape(part, {shape[0], shape[1], shape[2], n_rotated / 2}, type);
+  };
+  const View x1 = half(0), x2 = half(1);
+  View first = context.pointwise({x1, cos, x2, sin}, name + "_1", type,
+                                 [](const auto& v) { return v[0] * v[1] - v[2] * v[3]; });
+  View second = context.pointwise({x1, sin, x2, cos}, name + "_2", type,
+                                  [](const auto& v) { return v[0] * v[1] + v[2] * v[3]; });
+  Shape single = pairs;
+  single[of_pair] = 1;
+  View result =
+      join(context, {context.reshape(first, single, type), context.reshape(second, single, type)},
+           of_pair, type);
+  result = context.reshape(result, {shape[0], shape[1], shape[2], n_rotated}, type);
+  if (n_rotated < shape[3])
+    result = join(context, {result, context.slice(x, 3, n_rotated, 1, shape[3] - n_rotated, type)},
+                  3, type);
+  return result;
+}
+
+namespace {
+
 void attention(NodeContext& context) {
-  if (context.node().domain == "com.microsoft") {
-    context.fail("Attention of com.microsoft is not supported",
-                 "export MultiHeadAttention instead");
-  }
+  if (context.node().domain == "com.microsoft") return packed_attention(context);
   const ElementType type = context.in(0).type;
   note_causal(context, "is_causal");
   const bool is_flat = context.in(0).shape.size() == 3;
@@ -107,40 +134,22 @@ void attention(NodeContext& context) {
   h.mask = mask_of(context, 3);
   h.scale = context.real("scale", 0);
   h.cap = context.real("softcap", 0);
-  const View result = attend(context, h, type);
+  const Attended attended = attend(context, h, type);
+  const View& result = attended.result;
   context.set(0, is_flat ? without_heads(context, result, type) : result, type);
   context.set(1, h.key, type);
   context.set(2, h.value, type);
-  if (context.node().outputs.size() > 3 && !context.node().outputs[3].empty())
-    context.fail("its scores are no output here", "leave out qk_matmul_output");
+  const std::int64_t mode = context.integer("qk_matmul_output_mode", 0);
+  if (context.node().outputs.size() > 3 && mode == 0 && h.scale != 1)
+    context.approximate("its scores are put out before they are scaled");
+  context.set(3,
+              mode == 0   ? attended.scores
+              : mode == 3 ? attended.weights
+                          : attended.masked,
+              type);
 }
 
-/// Microsoft's: MultiHeadAttention, GroupQueryAttention.
-template <bool IsGrouped>
-void microsoft_attention(NodeContext& context) {
-  const ElementType type = context.in(0).type;
-  if (IsGrouped) note_causal(context, "num_heads");
-  if (!context.has(1) || !context.has(2))
-    context.fail("packed queries, keys and values are not supported");
-  const std::int64_t heads = context.integer("num_heads", 1);
-  const std::int64_t shared = IsGrouped ? context.integer("kv_num_heads", heads) : heads;
-  if (IsGrouped && context.integer("do_rotary", 0) != 0)
-    context.approximate("the rotation of queries and keys inside it is left out");
-  Heads h;
-  View query = context.view(0), key = context.view(1), value = context.view(2);
-  if (!IsGrouped && context.has(3)) context.approximate("the biases of its operands are left out");
-  h.query = with_heads(context, query, heads, type);
-  h.key = with_past(context, IsGrouped ? 3 : 6, with_heads(context, key, shared, type), type);
-  h.value = with_past(context, IsGrouped ? 4 : 7, with_heads(context, value, shared, type), type);
-  if (!IsGrouped) h.mask = mask_of(context, 5);
-  h.scale = context.real("scale", 0);
-  const View result = attend(context, h, type);
-  context.set(0, without_heads(context, result, type), type);
-  context.set(1, h.key, type);
-  context.set(2, h.value, type);
-}
-
-/// Pairs (x1, x2) turned by an angle each: x1 · cos − x2 · sin, x1 · sin + x2 · cos.
+/// Turns pairs by angles out of caches: x1 · cos − x2 · sin, x1 · sin + x2 · cos.
 void rotary_embedding(NodeContext& context) {
   const Value input = context.in(0);
   const ElementType type = input.type;
@@ -148,16 +157,16 @@ void rotary_embedding(NodeContext& context) {
   const std::size_t cos_at = is_microsoft ? 2 : 1, positions_at = is_microsoft ? 1 : 3;
   const Shape cache = context.in(cos_at).shape;
   const std::int64_t heads = context.integer("num_heads", 0);
-  std::int64_t rotated = context.integer("rotary_embedding_dim", 0);
+  std::int64_t n_rotated = context.integer("rotary_embedding_dim", 0);
   if (cache.empty() || cache.back() < 1 || cache.back() > 1 << 20)
     context.fail("its caches do not fit its input");
-  if (rotated == 0) rotated = 2 * cache.back();
-  if (rotated < 2) context.fail("it rotates nothing");
+  if (n_rotated == 0) n_rotated = 2 * cache.back();
+  if (n_rotated < 2) context.fail("it rotates nothing");
   View x = context.view(0);
   if (input.shape.size() == 3)
-    x = with_heads(context, x, heads > 0 ? heads : input.shape[2] / rotated, type);
+    x = with_heads(context, x, heads > 0 ? heads : input.shape[2] / n_rotated, type);
   const Shape shape = shape_of(x);  // [B, H, S, D]
-  if (rotated != 2 * cache.back() || rotated > shape[3])
+  if (n_rotated != 2 * cache.back() || n_rotated > shape[3])
     context.fail("its caches do not fit its input");
   const auto angles = [&](std::size_t at) {
     View view = context.view(at);
@@ -168,32 +177,8 @@ void rotary_embedding(NodeContext& context) {
     if (view.dimensions.size() == 3) view.dimensions.insert(view.dimensions.begin() + 1, Digits{});
     return view;
   };
-  const View cos = angles(cos_at), sin = angles(cos_at + 1);
-  const bool is_interleaved = context.integer("interleaved", 0) != 0;
-  View turned = context.slice(x, 3, 0, 1, rotated, type);
-  const Shape pairs = is_interleaved ? Shape{shape[0], shape[1], shape[2], rotated / 2, 2}
-                                     : Shape{shape[0], shape[1], shape[2], 2, rotated / 2};
-  turned = context.reshape(turned, pairs, type);
-  const std::size_t of_pair = is_interleaved ? 4 : 3;
-  const auto half = [&](std::int64_t which) {
-    const View part = context.slice(turned, of_pair, which, 1, 1, type);
-    return context.reshape(part, {shape[0], shape[1], shape[2], rotated / 2}, type);
-  };
-  const View x1 = half(0), x2 = half(1);
-  const std::string name = context.output_name();
-  View first = context.pointwise({x1, cos, x2, sin}, name + "_1", type,
-                                 [](const auto& v) { return v[0] * v[1] - v[2] * v[3]; });
-  View second = context.pointwise({x1, sin, x2, cos}, name + "_2", type,
-                                  [](const auto& v) { return v[0] * v[1] + v[2] * v[3]; });
-  Shape single = pairs;
-  single[of_pair] = 1;
-  View result =
-      join(context, {context.reshape(first, single, type), context.reshape(second, single, type)},
-           of_pair, type);
-  result = context.reshape(result, {shape[0], shape[1], shape[2], rotated}, type);
-  if (rotated < shape[3])
-    result =
-        join(context, {result, context.slice(x, 3, rotated, 1, shape[3] - rotated, type)}, 3, type);
+  const View result = rotated(context, x, angles(cos_at), angles(cos_at + 1), n_rotated,
+                              context.integer("interleaved", 0) != 0, context.output_name(), type);
   context.set(0, input.shape.size() == 3 ? without_heads(context, result, type) : result, type);
 }
 
@@ -201,8 +186,6 @@ void rotary_embedding(NodeContext& context) {
 
 void add_attention(OperatorTable& table) {
   table["Attention"] = attention;
-  table["MultiHeadAttention"] = microsoft_attention<false>;
-  table["GroupQueryAttention"] = microsoft_attention<true>;
   table["RotaryEmbedding"] = rotary_embedding;
 }
 

@@ -4,80 +4,13 @@
 #include "onnx_graph/operators/convolution.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/operators/products.h"
+#include "onnx_graph/operators/scaling.h"
 
 namespace sluice::onnx_graph {
 namespace {
 
-/// A number that stands in the expression, or a tensor that is read.
-struct Parameter {
-  std::optional<double> value;
-  std::optional<View> view;
-};
-
-/// Scales and zero points of whole tensors are numbers. Those of weights that are not in the file
-/// are read, one value each or one a channel. `dimension`: of the tensor of `rank` that they belong
-/// to, counted from the front.
-Parameter parameter(NodeContext& context, std::size_t input, double otherwise, std::size_t rank,
-                    std::size_t dimension) {
-  if (!context.has(input)) return {otherwise, std::nullopt};
-  if (const auto known = context.scalar(input)) return {*known, std::nullopt};
-  View view = context.uncounted_view(input);
-  if (view.dimensions.size() == 1 && volume(context.in(input).shape) == 1) view.dimensions.clear();
-  if (view.dimensions.size() == 1)
-    while (dimension + view.dimensions.size() < rank) view.dimensions.emplace_back();
-  return {std::nullopt, std::move(view)};
-}
-
-/// The reads of a pointwise function in which parameters take part.
-class Reads {
- public:
-  explicit Reads(std::vector<View> first) : views_(std::move(first)) {}
-  std::size_t add(const Parameter& parameter) {
-    parameters_.push_back(parameter);
-    if (parameter.view) views_.push_back(*parameter.view);
-    return parameters_.size() - 1;
-  }
-  Expr get(const std::vector<Expr>& reads, std::size_t parameter, std::size_t n_first) const {
-    if (parameters_[parameter].value) return number(*parameters_[parameter].value);
-    std::size_t at = n_first;
-    for (std::size_t i = 0; i < parameter; ++i) at += parameters_[i].view ? 1 : 0;
-    return reads[at];
-  }
-  const std::vector<View>& views() const { return views_; }
-
- private:
-  std::vector<View> views_;
-  std::vector<Parameter> parameters_;
-};
-
-Expr saturated(Expr x, ElementType type) {
-  if (!is_integer(type) || bits_of(type) > 32) return x;
-  return clipped(std::move(x), lowest(type), highest(type));
-}
-
-/// saturate(round(x / scale) + zero)
-Expr quantised(const Expr& x, Expr scale, Expr zero, ElementType type) {
-  Expr value = scale.kind == Expr::Kind::kConstant && scale.value != 0 ? x * number(1 / scale.value)
-                                                                       : x / std::move(scale);
-  if (is_integer(type)) value = rounded(std::move(value));
-  const bool has_zero = zero.kind != Expr::Kind::kConstant || zero.value != 0;
-  if (has_zero) value = std::move(value) + std::move(zero);
-  return saturated(std::move(value), type);
-}
-
-Expr dequantised(const Expr& x, Expr scale, Expr zero) {
-  const bool has_zero = zero.kind != Expr::Kind::kConstant || zero.value != 0;
-  return (has_zero ? x - std::move(zero) : x) * std::move(scale);
-}
-
 ElementType type_of_zero(NodeContext& context, std::size_t input) {
   return context.has(input) ? context.in(input).type : ElementType::kUint8;
-}
-
-std::size_t channel_axis(NodeContext& context, std::size_t rank) {
-  const std::int64_t axis = context.integer("axis", 1);
-  const std::int64_t n = static_cast<std::int64_t>(rank);
-  return axis >= -n && axis < n ? context.axis(axis, rank) : 0;
 }
 
 /// Scales of blocks have no rule.
@@ -107,23 +40,23 @@ void quantize_linear(NodeContext& context) {
               type, lowest(type) >= 0);
 }
 
+/// Nothing is written before somebody reads real numbers: products take the integers.
 void dequantize_linear(NodeContext& context) {
-  const Value input = context.in(0);
-  const std::size_t rank = input.shape.size(), axis = channel_axis(context, rank);
-  const ElementType type = context.in(1).type;
   if (prices_blocks(context)) return;
-  Reads reads({context.view(0)});
-  const std::size_t scale = reads.add(parameter(context, 1, 1, rank, axis));
-  const std::size_t zero = reads.add(parameter(context, 2, 0, rank, axis));
-  const bool is_nonnegative =
+  const Value input = context.in(0);
+  const Node& node = context.node();
+  Value value;
+  value.type = context.in(1).type;
+  value.shape = input.shape;
+  value.is_nonnegative =
       input.is_nonnegative && context.scalar(2).value_or(context.has(2) ? 1 : 0) == 0;
-  context.set(0,
-              context.pointwise(reads.views(), context.output_name(), type,
-                                [&](const auto& x) {
-                                  return dequantised(x[0], reads.get(x, scale, 1),
-                                                     reads.get(x, zero, 1));
-                                }),
-              type, is_nonnegative);
+  value.dequantised = {node.inputs[0], node.inputs[1], context.has(2) ? node.inputs[2] : "",
+                       channel_axis(context, input.shape.size())};
+  value.make_view = [node, record = context.record()](Lowering& lowering) {
+    NodeContext own(lowering, node, record);
+    return dequantise(own);
+  };
+  context.lowering().values[node.outputs.at(0)] = std::move(value);
 }
 
 /// Scale and zero of 8 bits from the data's range.
@@ -159,40 +92,12 @@ void dynamic_quantize_linear(NodeContext& context) {
   context.set(2, zero, ElementType::kUint8, true);
 }
 
-/// An operand without its zero point; one of zero costs nothing. Centred values need a bit more,
-/// the width of the operand is kept: arrays take the zero point off while they multiply.
-View centred(NodeContext& context, std::size_t input, std::size_t zero_input, std::size_t dimension,
-             const std::string& name) {
-  const Value value = context.in(input);
-  const auto known = context.has(zero_input) ? context.scalar(zero_input) : std::optional(0.0);
-  if (known == 0.0) return context.view(input);
-  if (value.constant) {  // weights are centred before the run
-    Constant table = *value.constant;
-    if (!known)
-      table.integers.reset();
-    else if (table.integers)
-      for (std::int64_t& number : *table.integers) number -= static_cast<std::int64_t>(*known);
-    return context.table(name, std::move(table), value.sources);
-  }
-  Reads reads({context.view(input)});
-  const std::size_t z = reads.add(parameter(context, zero_input, 0, value.shape.size(), dimension));
-  return context.pointwise(reads.views(), name, value.type,
-                           [&](const auto& x) { return x[0] - reads.get(x, z, 1); });
-}
-
 /// quantise(sum · (scale of a · scale of b) + bias): what follows an integer product.
 struct Rescale {
   std::size_t scale_a = 0, scale_b = 0, scale_y = 0, zero_y = 0;
   std::optional<std::size_t> bias;
   std::size_t dimension = 1;  ///< of the result, that scales of channels belong to
 };
-
-Parameter bias_of(NodeContext& context, std::size_t input, std::size_t rank,
-                  std::size_t dimension) {
-  View view = context.view(input);
-  while (dimension + view.dimensions.size() < rank) view.dimensions.emplace_back();
-  return {std::nullopt, std::move(view)};
-}
 
 void rescale(NodeContext& context, const View& sums, const Rescale& how) {
   const std::size_t rank = sums.dimensions.size();
