@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -65,7 +66,8 @@ class Sweep {
  public:
   Sweep(const SweepNames& names, const cli::SpecArguments& specs, const Grid& grid,
         const std::vector<SweepSettings>& points, const Texts& options, const std::string& file)
-      : options_(cli::load_options(specs)), plan_(planned(names, specs, grid, points, options)),
+      : options_(cli::load_options(specs)),
+        plan_(planned(names, specs, grid, points, options)),
         database_(cli::value_or_fail(SweepDatabase::open(file))) {
     for (std::size_t p = 0; p < plan_.points.size(); ++p)
       first_with_key_.try_emplace(plan_.points[p].key, p);
@@ -85,9 +87,7 @@ class Sweep {
       news.tell_phase(fmt::format("{} of {} runs", now.n_done, now.n_points),
                       static_cast<double>(now.n_done) / static_cast<double>(now.n_points));
     };
-    const auto work = [&] {
-      cli::value_or_fail(run_sweep(plan_, database_, options_, control));
-    };
+    const auto work = [&] { cli::value_or_fail(run_sweep(plan_, database_, options_, control)); };
     return run_watched(work, cancel, news, nothing, on_progress).is_interrupted;
   }
 
@@ -133,8 +133,7 @@ class Sweep {
   /// What was found so far: document, table, and the best mapping of each row.
   nb::dict parts() const {
     const SweepTable table = cli::value_or_fail(sweep_table(plan_, database_));
-    const std::string objective =
-        objective_column(inputs_of(0).options.objectives.front());
+    const std::string objective = objective_column(inputs_of(0).options.objectives.front());
     std::ostringstream out, err;
     nb::dict parts;
     parts["document"] = document_text(table);
@@ -211,8 +210,7 @@ void bind_sweep(nb::module_& module) {
   module.def("sweep", &plan, nb::arg("workloads"), nb::arg("architectures"), nb::arg("files"),
              nb::arg("texts"), nb::arg("assignments"), nb::arg("training").none(), nb::arg("grid"),
              nb::arg("points"), nb::arg("options"), nb::arg("database"));
-  module.def("search_point", &search_text, nb::arg("inputs"), nb::arg("donor"),
-             nb::arg("threads"));
+  module.def("search_point", &search_text, nb::arg("inputs"), nb::arg("donor"), nb::arg("threads"));
   module.def("varied_values", &values_of, nb::arg("text"), nb::arg("subject"));
 }
 

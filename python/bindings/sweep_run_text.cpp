@@ -80,8 +80,7 @@ std::string inputs_text(const SweepInputs& inputs) {
               {"version", std::string(version())},
               {"workload", to_yaml(problem.workload)},
               {"arch", to_yaml(problem.arch)},
-              {"constraints",
-               to_yaml(inputs.options.constraints, problem.workload, problem.arch)},
+              {"constraints", to_yaml(inputs.options.constraints, problem.workload, problem.arch)},
               {"options", std::move(options)}}
       .dump();
 }

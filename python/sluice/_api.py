@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: A mapping, one of a result, or a file with mappings.
-MappingLike = Union[Mapping, MappingResult, str, "os.PathLike[str]"]
+MappingLike = Union[Mapping, MappingResult, Spec, str, "os.PathLike[str]"]
 
 
 def _request(
@@ -89,7 +89,7 @@ def search_bounds(
 def _as_mappings(given: MappingLike | Sequence[MappingLike], specs: Sequence[SpecLike]) -> Optional[SpecLike]:
     """One spec with all of them."""
     items = list(given) if isinstance(given, (list, tuple)) else [given]
-    if len(items) == 1 and isinstance(items[0], (str, os.PathLike)):
+    if len(items) == 1 and isinstance(items[0], (Spec, str, os.PathLike)):
         return items[0]
     mappings: list[Mapping] = []
     for item in items:
@@ -97,7 +97,7 @@ def _as_mappings(given: MappingLike | Sequence[MappingLike], specs: Sequence[Spe
             mappings.append(item.mapping)
         elif isinstance(item, Mapping):
             mappings.append(item)
-        elif isinstance(item, (str, os.PathLike)):
+        elif isinstance(item, (Spec, str, os.PathLike)):
             mappings += Specs(Request.of([*specs, item])).mappings
         else:
             raise TypeError(f"a mapping is a sluice.Mapping, one of a result, or a file, not {type(item).__name__}")

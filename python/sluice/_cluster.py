@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
 import time
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional, Protocol
 
 from . import _sluice
 from ._errors import SluiceError
 from ._progress import OnProgress, Progress
 
-if TYPE_CHECKING:
-    from distributed import Client, Future
+
+class Client(Protocol):
+    """What is used of a ``dask.distributed.Client``. Dask itself is imported where a client is given."""
+
+    @property
+    def asynchronous(self) -> Any: ...
+    def submit(self, function: Any, /, *arguments: Any, pure: bool) -> Any: ...
+    def cancel(self, futures: Any, /) -> Any: ...
 
 
 def _distributed() -> Any:
     try:
-        import distributed
+        return importlib.import_module("distributed")  # type checkers need not look into Dask
     except ImportError as error:
         raise SluiceError("a cluster needs Dask: pip install distributed (or the extra sluice[dask])") from error
-    return distributed
 
 
 def search_point(inputs: str, donor: str, threads: int) -> str:
@@ -26,9 +32,9 @@ def search_point(inputs: str, donor: str, threads: int) -> str:
     return _sluice.search_point(inputs, donor, threads)
 
 
-def _submit(client: Client, plan: _sluice.Sweep, threads: int) -> dict[Future, int]:
+def _submit(client: Client, plan: _sluice.Sweep, threads: int) -> dict[Any, int]:
     """A task for each point that is missing. One that starts from another's mapping waits for it."""
-    tasks: dict[int, Future] = {}
+    tasks: dict[int, Any] = {}
     for point, donor in plan.waiting():
         start = "" if donor is None else tasks[donor] if donor in tasks else plan.found(donor)
         tasks[point] = client.submit(search_point, plan.inputs(point), start, threads, pure=False)

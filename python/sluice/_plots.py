@@ -226,10 +226,10 @@ def _unit(column: str) -> str:
 
 
 def sweep(result: SweepResult, x: Optional[str], y: Optional[str], ax: Optional[Axes]) -> Axes:
-    rows = [{**run.settings, **{k: v for k, v in vars(run).items() if k not in ("settings", "mapping")}} for run in result]
+    rows = [{**run.settings, **{k: v for k, v in vars(run).items() if k not in ("settings", "numbers", "mapping")}} for run in result]
     x = x or next(iter(result.varied), "architecture")
     y = y or result.objective
-    columns = [*result.varied, *(name for name in (vars(result[0]) if rows else {}) if name not in ("settings", "mapping"))]
+    columns = [*result.varied, *(name for name in (vars(result[0]) if rows else {}) if name not in ("settings", "numbers", "mapping"))]
     for name in (x, y):
         if rows and name not in columns:
             raise mistake(f"there is no column `{name}`", f"columns: {', '.join(columns)}")

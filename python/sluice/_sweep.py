@@ -17,8 +17,9 @@ from ._specs import Request, Settings, Spec, SpecLike, Training, _assignments, _
 
 if TYPE_CHECKING:
     import pandas as pd
-    from distributed import Client
     from matplotlib.axes import Axes
+
+    from ._cluster import Client
 
 __all__ = ["SweepResult", "SweepRun", "Vary"]
 
@@ -33,6 +34,7 @@ class SweepRun:
     """What the search of one point found; numbers are those of its best mapping."""
 
     settings: dict[str, str]  #: what varies, as it was given
+    numbers: dict[str, float]  #: those settings that are numbers, in SI units and bits
     workload: str
     architecture: str
     status: str  #: ``ok`` or ``no_mapping``

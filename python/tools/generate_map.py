@@ -47,7 +47,7 @@ from ._specs import Settings, SpecLike, Training
 from ._sweep import OneOrMore, SweepResult, Vary, search_points
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from ._cluster import Client
 '''
 
 MAP_TEXT = """Finds the best mapping of a workload on an architecture.
@@ -107,8 +107,9 @@ True
 """
 
 
-def parameter_text(option: Option) -> str:
-    remark = f" ({REMARKS[option.name]})" if option.name in REMARKS else ""
+def parameter_text(option: Option, takes_objects: bool = True) -> str:
+    has_remark = option.name in REMARKS and (takes_objects or option.name not in OBJECTS)
+    remark = f" ({REMARKS[option.name]})" if has_remark else ""
     text = f":param {option.name}: {option.help}: {option.range}{remark}. Default: ``{option.default}``"
     return "\n".join(textwrap.wrap(text, 96, subsequent_indent="    ", break_on_hyphens=False))
 
@@ -144,7 +145,6 @@ def module_text() -> str:
         "training: Optional[Training] = None",
     ]
     text_of = lambda head, options, example: head + "\n".join(map(parameter_text, options)) + "\n" + example
-    of_sweep = [option for option in table]
     of_bounds = [option for option in table if option.name not in NOT_OF_BOUNDS]
     return (
         HEAD
@@ -180,7 +180,7 @@ def module_text() -> str:
                 "on_progress: Optional[OnProgress] = None",
             ],
             table,
-            text_of(SWEEP_TEXT, of_sweep, SWEEP_EXAMPLE),
+            SWEEP_TEXT + "\n".join(parameter_text(option, False) for option in table) + "\n" + SWEEP_EXAMPLE,
             "SweepResult",
             "search_points",
         )

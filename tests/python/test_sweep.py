@@ -84,6 +84,9 @@ def test_mistakes_name_the_field_and_the_nearest(specs, tmp_path):
     with pytest.raises(sl.SpecError, match="by name"):
         class Mine(sl.LatencyPolicy):
             name = "mine"
+
+            def latency(self, counted):
+                return {}
         sl.sweep(*specs, vary=VARY, latency=Mine())
 
 
@@ -116,7 +119,7 @@ def test_ctrl_c_keeps_what_was_found_and_the_same_call_goes_on(tmp_path):
     program = (
         "import sluice as sl, sys\n"
         "try:\n"
-        "    sl.sweep('matmul_chain', 'simple', set={'N_EINSUMS': 4}, vary={'arch.GlobalBuffer.size': '64KiB..64MiB:+64KiB'},\n"
+        "    sl.sweep('matmul_chain', 'simple', set={'N_EINSUMS': 4}, vary={'arch.GlobalBuffer.size': '128KiB..64MiB:+128KiB'},\n"
         "             output=sys.argv[1], jobs=1, on_progress=lambda p: print(p.phase, flush=True))\n"
         "except sl.Interrupted as end:\n"
         "    print(len(end.result) > 0, end.result.is_interrupted)\n"

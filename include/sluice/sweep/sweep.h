@@ -35,8 +35,9 @@ struct SweepDraw {
 struct SweepRequest {
   std::vector<std::string> workloads, architectures;  ///< files; the first may bring everything
   std::vector<std::string> files;                     ///< merged into those of every point
-  SweepSettings settings;                             ///< of every point
-  std::vector<VariedField> grid;                      ///< the last one varies fastest
+  std::string energy_file;        ///< energies for files of other tools; empty: none
+  SweepSettings settings;         ///< of every point
+  std::vector<VariedField> grid;  ///< the last one varies fastest
   std::vector<SweepSettings> list;
   std::vector<SweepDraw> draws;
   std::map<std::string, std::string> options;  ///< search options by name

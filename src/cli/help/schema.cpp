@@ -9,7 +9,7 @@
 namespace sluice::cli {
 
 const std::vector<std::string>& schema_kinds() {
-  static const std::vector<std::string> kinds = {"workload", "arch", "mapping", "constraints",
+  static const std::vector<std::string> kinds = {"workload", "arch",   "mapping", "constraints",
                                                  "sweep",    "design", "result"};
   return kinds;
 }

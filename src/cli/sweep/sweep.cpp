@@ -80,6 +80,7 @@ class SweepCommand {
       if (files.size() > 1) request.architectures = {files[1]};
       if (files.size() > 2) request.files.assign(files.begin() + 2, files.end());
     }
+    request.energy_file = arguments_.specs.energy_file;
     for (const auto& [name, value] : variables_of(arguments_.specs.assignments))
       request.settings.emplace_back(name, value);
     Diagnostics mistakes;

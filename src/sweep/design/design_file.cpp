@@ -87,7 +87,7 @@ DesignRequest read_design_file(ReadContext& context, const std::string& file) {
 }
 
 /// Every key, in each form it may have.
-constexpr const char* kDesignExample = R"(
+constexpr const char* kDesignExamples[] = {R"(
 design:
   workloads: [a_workload, {workload: a_workload, set: {M: 512, N: [1, 2]}, weight: 3}]
   architecture: an_architecture
@@ -96,13 +96,20 @@ design:
   variables: {arch.Buffer.size: 32KiB..4MiB:x2, arch.MAC.lane.fanout: [64, 128]}
   budgets: {area: 20 mm2, power: 5 W}
   options: {objective: edp}
-)";
+)",
+                                           R"(
+design: {workloads: a_workload, files: a_workload, variables: {M: [1, 2]}}
+)",
+                                           R"(
+design: {workloads: {workload: a_workload}, variables: {M: [1, 2]}}
+)"};
 
 }  // namespace
 
 std::string design_schema_text() {
-  return section_schema_text("design", kDesignExample,
-                             [](auto& context, const auto& file) { read_design_file(context, file); });
+  return section_schema_text(
+      "design", {std::begin(kDesignExamples), std::end(kDesignExamples)},
+      [](auto& context, const auto& file) { read_design_file(context, file); });
 }
 
 Result<DesignRequest> read_design(const std::string& file, const LoadOptions& options) {

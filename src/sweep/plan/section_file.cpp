@@ -64,16 +64,20 @@ YamlPointer read_section(ReadContext& context, const std::string& file,
   return nullptr;
 }
 
-std::string section_schema_text(const std::string& section, const char* example,
+std::string section_schema_text(const std::string& section,
+                                const std::vector<std::string>& examples,
                                 const std::function<void(ReadContext&, const std::string&)>& read) {
   constexpr const char* kFile = "every_key.yaml";
-  LoadOptions options;
-  options.texts = {{kFile, example}, {"a_workload", ""}, {"an_architecture", ""}};
   SchemaRecorder recorder;
-  ReadContext context(options);
-  context.watch(recorder);
-  read(context, kFile);
-  SLUICE_CHECK(!context.has_errors(), to_string(context.take_diagnostics().front()));
+  for (const std::string& example : examples) {
+    LoadOptions options;
+    options.texts = {{kFile, example}, {"a_workload", ""}, {"an_architecture", ""}};
+    ReadContext context(options);
+    context.watch(recorder);
+    read(context, kFile);
+    recorder.forget_nodes();
+    SLUICE_CHECK(!context.has_errors(), to_string(context.take_diagnostics().front()));
+  }
   return object_schema_text(recorder.take(), fmt::format("a file with '{}'", section),
                             fmt::format("Sluice {} file", section));
 }

@@ -16,8 +16,10 @@ bool has_section(const std::string& file, const std::string& section,
 /// What a file has under its one key; null after a mistake.
 YamlPointer read_section(ReadContext& context, const std::string& file, const std::string& section);
 
-/// JSON Schema of files with this section, learnt by watching `read` read an example with every key.
-std::string section_schema_text(const std::string& section, const char* example,
+/// JSON Schema of files with this section, learnt by watching `read` read examples that have every
+/// key in each form it may have.
+std::string section_schema_text(const std::string& section,
+                                const std::vector<std::string>& examples,
                                 const std::function<void(ReadContext&, const std::string&)>& read);
 
 /// Files that a list of names (or one name) stands for: those in the folder, then those that

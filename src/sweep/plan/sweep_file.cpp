@@ -79,7 +79,7 @@ SweepRequest read_sweep_file(ReadContext& context, const std::string& file) {
 }
 
 /// Every key, in each form it may have.
-constexpr const char* kSweepExample = R"(
+constexpr const char* kSweepExamples[] = {R"(
 sweep:
   workloads: [a_workload]
   architectures: an_architecture
@@ -90,7 +90,10 @@ sweep:
   random: {samples: 20, seed: 1, ranges: {arch.Buffer.size: 64KiB..4MiB:log, N: [256, 512]}}
   latin_hypercube: {samples: 20, seed: 1, ranges: {N: 64..1024, K: [1, 2]}}
   options: {objective: energy}
-)";
+)",
+                                          R"(
+sweep: {workloads: a_workload, architectures: [an_architecture], files: a_workload}
+)"};
 
 }  // namespace
 
@@ -99,8 +102,9 @@ bool is_sweep_file(const std::string& file, const LoadOptions& options) {
 }
 
 std::string sweep_schema_text() {
-  return section_schema_text("sweep", kSweepExample,
-                             [](auto& context, const auto& file) { read_sweep_file(context, file); });
+  return section_schema_text(
+      "sweep", {std::begin(kSweepExamples), std::end(kSweepExamples)},
+      [](auto& context, const auto& file) { read_sweep_file(context, file); });
 }
 
 Result<SweepRequest> read_sweep(const std::string& file, const LoadOptions& options) {

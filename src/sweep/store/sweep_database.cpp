@@ -143,8 +143,8 @@ class SweepDatabase::Impl {
     SqliteStatement keys = sqlite_.prepare("SELECT key FROM sweeps ORDER BY key");
     while (keys.step()) plans.emplace_back().key = keys.text(0);
     for (SweepPlan& plan : plans) {
-      SqliteStatement points = sqlite_.prepare(
-          "SELECT run, settings FROM points WHERE sweep = ?1 ORDER BY position");
+      SqliteStatement points =
+          sqlite_.prepare("SELECT run, settings FROM points WHERE sweep = ?1 ORDER BY position");
       points.bind(1, plan.key);
       while (points.step()) {
         SweepPoint& point = plan.points.emplace_back();
