@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._errors import SluiceError, mistake
 
@@ -227,21 +227,22 @@ def _unit(column: str) -> str:
 
 def sweep(result: SweepResult, x: Optional[str], y: Optional[str], ax: Optional[Axes]) -> Axes:
     rows = [{**run.settings, **{k: v for k, v in vars(run).items() if k not in ("settings", "numbers", "mapping")}} for run in result]
-    x = x or next(iter(result.varied), "architecture")
-    y = y or result.objective
+    x_name: str = x or (result.varied[0] if result.varied else "architecture")
+    y_name: str = y or result.objective
     columns = [*result.varied, *(name for name in (vars(result[0]) if rows else {}) if name not in ("settings", "numbers", "mapping"))]
-    for name in (x, y):
+    for name in (x_name, y_name):
         if rows and name not in columns:
             raise mistake(f"there is no column `{name}`", f"columns: {', '.join(columns)}")
     others = [name for name in (*result.varied, "workload", "architecture")
-              if name not in (x, y) and len({str(row.get(name)) for row in rows}) > 1]
+              if name not in (x_name, y_name) and len({str(row.get(name)) for row in rows}) > 1]
     axes = _axes(ax, 4.5)
     lines: dict[str, list[tuple[str | float, float]]] = {}
     for row in rows:
-        value, height = row.get(x), row.get(y)
+        value: Any = row.get(x_name)
+        height: Any = row.get(y_name)
         if value is None or not isinstance(height, (int, float)):
             continue  # no mapping there
-        line = ", ".join(f"{name.rsplit('.', 1)[-1] if '.' in name else name} {row.get(name)}" for name in others)
+        line = ", ".join(f"{name.rsplit('.', 1)[-1]} {row.get(name)}" for name in others)
         lines.setdefault(line, []).append((value, height))
     for number, (label, points) in enumerate(lines.items()):
         axes.plot([a for a, _ in points], [b for _, b in points], marker="o", label=label,
@@ -251,9 +252,9 @@ def sweep(result: SweepResult, x: Optional[str], y: Optional[str], ax: Optional[
         axes.set_yscale("log")
     elif heights:
         axes.set_ylim(bottom=0)
-    _prefixes(axes.yaxis, _unit(y))
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
+    _prefixes(axes.yaxis, _unit(y_name))
+    axes.set_xlabel(x_name)
+    axes.set_ylabel(y_name)
     axes.set_title(f"{len(result)} of {result.n_points} runs")
     if others:
         axes.legend(fontsize=8)
