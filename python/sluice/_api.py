@@ -273,7 +273,7 @@ class Imported:
         return _frames.of_rows(self.operators, OperatorCount)
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.notes), self.summary or f"{self.format}: {', '.join(s.name for s in self.specs)}"])
+        return "\n".join([*map(str, self.notes), self.summary.rstrip() or f"{self.format}: {', '.join(s.name for s in self.specs)}"])
 
     def __repr__(self) -> str:
         return f"<sluice.Imported {self.format}: {', '.join(spec.name for spec in self.specs)}>"

@@ -242,7 +242,7 @@ def sweep(result: SweepResult, x: Optional[str], y: Optional[str], ax: Optional[
         height: Any = row.get(y_name)
         if value is None or not isinstance(height, (int, float)):
             continue  # no mapping there
-        line = ", ".join(f"{name.rsplit('.', 1)[-1]} {row.get(name)}" for name in others)
+        line = ", ".join(f"{name.removeprefix('arch.').removeprefix('workload.')} {row.get(name)}" for name in others)
         lines.setdefault(line, []).append((value, height))
     for number, (label, points) in enumerate(lines.items()):
         axes.plot([a for a, _ in points], [b for _, b in points], marker="o", label=label,
