@@ -199,6 +199,45 @@ TEST(Sweep, GoesIntoAReportWithEveryRun) {
   EXPECT_EQ(sluice({"report", empty, "-o", page}).exit_status, 0);  // a run without a mapping
 }
 
+TEST(Sweep, TakesFilesOfOtherToolsAsMapDoes) {
+  const TemporaryFolder folder;
+  const std::string arch = folder.write("arch.yaml", R"(
+architecture:
+  version: 0.2
+  subtree:
+  - name: System
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8, block-size: 4}}
+    - {name: GLB, class: SRAM, attributes: {word-bits: 8, depth: 8192}}
+    - {name: MAC, class: intmac, attributes: {word-bits: 8}}
+)");
+  const std::string problem = folder.write("prob.yaml", R"(
+problem:
+  shape:
+    name: GEMM
+    dimensions: [M, N, K]
+    data-spaces:
+    - {name: A, projection: [[[M]], [[K]]]}
+    - {name: B, projection: [[[K]], [[N]]]}
+    - {name: Z, projection: [[[M]], [[N]]], read-write: True}
+  instance: {M: 16, N: 16, K: 16}
+)");
+  const std::string energies = folder.write("ert.yaml", R"(
+DRAM: {read: 512, write: 512}
+GLB: {read: 8, write: 8}
+MAC: {compute: 0.5}
+)");
+  const ProgramRun swept = sluice(
+      {"sweep", problem, arch, "--ert", energies, "--vary", "arch.GLB.size=256B,1KiB", "--json"});
+  ASSERT_EQ(swept.exit_status, 0) << swept.err;
+  for (const Json& run : Json::parse(swept.out)["runs"]) {
+    const std::string size = run["settings"]["arch.GLB.size"];
+    const ProgramRun mapped = sluice(
+        {"map", problem, arch, "--ert", energies, "--set", "arch.GLB.size=" + size, "--json"});
+    EXPECT_EQ(run["energy_j"], Json::parse(mapped.out)["mappings"][0]["energy_j"]) << size;
+  }
+}
+
 TEST(Design, PrintsAndWritesTheBest) {
   const TemporaryFolder folder;
   const std::string file = folder.write("design.yaml", R"(
