@@ -80,7 +80,7 @@ class Sweep {
     const drawn = isMeasured ? points : d3.sort(points, (point) => order.get(point.x));
     const figure = Plot.plot({
       width, height: 320, marginLeft: 76, marginRight: 20, marginBottom: 42, style: baseStyle, x,
-      y: {type: isLog ? "log" : "linear", domain: isLog ? [d3.min(ys) / 1.5, d3.max(ys) * 1.5] : [0, d3.max(ys) * 1.1], tickFormat: format, ticks: 6, label: `↑ ${name}`, grid: true},
+      y: {type: isLog ? "log" : "linear", domain: isLog ? [d3.min(ys) / 1.5, d3.max(ys) * 1.5] : [0, d3.max(ys) * 1.1], tickFormat: format, ticks: isLog ? logTicks([d3.min(ys) / 1.5, d3.max(ys) * 1.5], 6) : 6, label: `↑ ${name}`, grid: true},
       r: {type: "identity"},
       marks: [
         !isMeasured && Plot.line(drawn, {x: "x", y: "y", z: "line", stroke: line, strokeWidth: 1.75}),
