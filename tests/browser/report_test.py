@@ -265,6 +265,9 @@ def test_why(browser):
     largest = max(abs(row["with"]["objective"] / why["objective"] - 1) for row in why["shadow_prices"] if row["with"]["objective"])
     shown = browser.run("[...document.querySelectorAll('#why > .why > div')][2].querySelector('[data-change]').textContent")
     check(f"the largest change first: {shown}", shown.strip("−+ %") == (f"{100 * largest:.1f}" if largest >= 5e-4 else "0"))
+    printed = subprocess.run([sluice, "map", "matmul_chain", "simple", "--set", "N_EINSUMS=2", "--threads", "1", "--why"], capture_output=True, text=True).stdout
+    rates = re.findall(r"throughput, ([\d.]+ [GTM]B/s) to", printed)
+    check("memories' rates as the command line says them", rates and all(any(t.startswith(rate) for t in texts(browser, "#why td.text")) for rate in rates))
     if screenshots:
         browser.screenshot(os.path.join(screenshots, "why.png"))
 

@@ -18,10 +18,19 @@ class Why {
       why.shadow_prices, (row) => [row.component, [row.what, row.dimension].filter(Boolean).join(" "), this.amounts(row)], (row) => row.with));
   }
 
-  amounts({what, from, to}) {
+  amounts({component, what, from, to}) {
     if (from === null || to === null) return "";
-    const text = {size, fanout: count, throughput: (value) => si(value, "actions/s")}[what] || String;
+    const text = {size, fanout: count, throughput: (value) => this.rate(component, value)}[what] || String;
     return `${text(from)} to ${text(to)}`;
+  }
+
+  /** Actions a second, as what they move or do; of networks bits a second. */
+  rate(component, value) {
+    const actions = (this.doc.machine || []).filter((row) => row.component === component);
+    if (!actions.length) return si(value / 8, "B/s");
+    if (actions[0].kind === "compute") return si(value, "op/s");
+    const bits = new Set(actions.map((row) => row.bits_per_action));
+    return bits.size === 1 && [...bits][0] ? si(value * [...bits][0] / 8, "B/s") : si(value, "actions/s");
   }
 
   einsums() {
