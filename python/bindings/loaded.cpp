@@ -35,6 +35,23 @@ Optimizer optimizer_called(const std::string& name) {
 
 }  // namespace
 
+cli::SpecArguments spec_arguments(const std::vector<std::string>& names,
+                                  const std::map<std::string, std::string>& texts,
+                                  const std::vector<std::string>& assignments,
+                                  const std::optional<TrainingTexts>& training) {
+  cli::SpecArguments arguments;
+  arguments.names = names;
+  arguments.assignments = assignments;
+  arguments.texts = texts;
+  arguments.is_training = training.has_value();
+  if (training) {
+    arguments.training.optimizer = optimizer_called(training->at("optimizer").at(0));
+    arguments.training.recompute = training->at("recompute");
+    arguments.training.gradients_of = training->at("gradients_of");
+  }
+  return arguments;
+}
+
 Loaded::Loaded(cli::SpecArguments arguments, Extensions extensions)
     : arguments_(std::move(arguments)), extensions_(std::move(extensions)) {
   specs_ = cli::load(arguments_, load_options(extensions_));
@@ -63,22 +80,12 @@ LatencyPolicy Loaded::policy(const std::string& name) const {
 
 namespace {
 
-/// `training`: None, or optimizer, tensors to recompute, and inputs that get gradients.
-std::shared_ptr<Loaded> load(
-    const std::vector<std::string>& names, const std::map<std::string, std::string>& texts,
-    const std::vector<std::string>& assignments,
-    const std::optional<std::map<std::string, std::vector<std::string>>>& training,
-    const nb::list& extensions) {
-  cli::SpecArguments arguments;
-  arguments.names = names;
-  arguments.assignments = assignments;
-  arguments.texts = texts;
-  arguments.is_training = training.has_value();
-  if (training) {
-    arguments.training.optimizer = optimizer_called(training->at("optimizer").at(0));
-    arguments.training.recompute = training->at("recompute");
-    arguments.training.gradients_of = training->at("gradients_of");
-  }
+std::shared_ptr<Loaded> load(const std::vector<std::string>& names,
+                             const std::map<std::string, std::string>& texts,
+                             const std::vector<std::string>& assignments,
+                             const std::optional<TrainingTexts>& training,
+                             const nb::list& extensions) {
+  cli::SpecArguments arguments = spec_arguments(names, texts, assignments, training);
   Extensions found = extensions_of(extensions);
   const std::shared_ptr<Raised> raised = found.raised;
   std::shared_ptr<Loaded> loaded;

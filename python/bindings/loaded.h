@@ -37,6 +37,15 @@ class Loaded {
   std::optional<BoundProblem> problem_;
 };
 
+/// A training step as Python says it: optimizer, tensors to recompute, inputs that get gradients.
+using TrainingTexts = std::map<std::string, std::vector<std::string>>;
+
+/// What a call says about its specs, as the command line's arguments. Throws cli::Failure.
+cli::SpecArguments spec_arguments(const std::vector<std::string>& names,
+                                  const std::map<std::string, std::string>& texts,
+                                  const std::vector<std::string>& assignments,
+                                  const std::optional<TrainingTexts>& training);
+
 void bind_loaded(nanobind::module_& module);
 
 }  // namespace sluice::python

@@ -46,5 +46,6 @@ NB_MODULE(_sluice, module) {
   bind_evaluate(module);
   bind_execute(module);
   bind_bounds(module);
+  bind_sweep(module);
   bind_tools(module);
 }

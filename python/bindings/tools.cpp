@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/io/failure.h"
 #include "loaded.h"
+#include "report/document/import_document.h"
 #include "runs.h"
 #include "sluice/frontend/import.h"
 #include "sluice/mapper/options_table.h"
@@ -57,8 +58,28 @@ std::string import_files(const std::vector<std::string>& files,
               {"arch", imported->arch},
               {"mapping", imported->mapping},
               {"constraints", imported->constraints},
+              {"summary", imported->onnx ? cli::import_summary(*imported->onnx) : ""},
+              {"inputs", imported->onnx ? cli::numbers_text(*imported->onnx) : ""},
+              {"document", cli::import_document(*imported, files, {})},
               {"notes", cli::diagnostics_to_json(imported->notes)}}
       .dump();
+}
+
+/// Writes the page of `sluice report`; `texts`: documents that stand in no file.
+void report(const std::vector<std::string>& names, const std::map<std::string, std::string>& texts,
+            const std::string& file) {
+  const nb::gil_scoped_release release;
+  std::ostringstream out, err;
+  cli::run_report({.results = names, .file = file, .texts = texts}, cli::Console{out, err});
+}
+
+/// What `sluice compare` prints, as JSON or for people.
+std::string compare(const std::vector<std::string>& names,
+                    const std::map<std::string, std::string>& texts, bool json) {
+  const nb::gil_scoped_release release;
+  std::ostringstream out, err;
+  cli::run_compare({.results = names, .json = json, .texts = texts}, cli::Console{out, err});
+  return out.str();
 }
 
 /// The lines of `sluice list`.
@@ -85,6 +106,8 @@ void bind_tools(nb::module_& module) {
   module.def("check", &check, nb::arg("names"), nb::arg("texts"), nb::arg("assignments"));
   module.def("import_files", &import_files, nb::arg("files"), nb::arg("assignments"),
              nb::arg("energy_file"), nb::arg("python"));
+  module.def("report", &report, nb::arg("names"), nb::arg("texts"), nb::arg("file"));
+  module.def("compare", &compare, nb::arg("names"), nb::arg("texts"), nb::arg("json"));
   module.def("list_names", &list_names, nb::arg("kind"));
   module.def("list_kinds", &cli::list_kinds);
   module.def("option_table", &option_table);

@@ -9,7 +9,19 @@ The guide is docs/python.md.
 """
 
 from . import tree
-from ._api import Imported, check, evaluate, execute, import_, list_, problem
+from ._api import (
+    Comparison,
+    Imported,
+    OperatorCount,
+    check,
+    compare,
+    evaluate,
+    execute,
+    import_,
+    list_,
+    problem,
+    report,
+)
 from ._bounds import BoundsPoint, BoundsResult, Least, LeastCosts
 from ._errors import (
     Diagnostic,
@@ -33,7 +45,7 @@ from ._extensions import (
     NoMapping,
     Problem,
 )
-from ._map import bounds, map
+from ._map import bounds, map, sweep
 from ._progress import Progress, print_progress
 from ._result import (
     Bounds,
@@ -65,6 +77,7 @@ from ._specs import (
     Workload,
     load,
 )
+from ._sweep import SweepResult, SweepRun
 from .arch import Action, Compute, Container, Dimension, Fork, Memory, Network, Toll
 
 __version__ = _version()
@@ -80,6 +93,8 @@ __all__ = [
     "BoundsResult",
     "check",
     "CollectiveLatencyRow",
+    "compare",
+    "Comparison",
     "Complaint",
     "Component",
     "ComponentAction",
@@ -124,17 +139,22 @@ __all__ = [
     "NoMappingError",
     "NumericCheck",
     "OccupancyRow",
+    "OperatorCount",
     "print_progress",
     "Problem",
     "problem",
     "Progress",
     "Reason",
+    "report",
     "Result",
     "Search",
     "SluiceError",
     "Spec",
     "SpecError",
     "Specs",
+    "sweep",
+    "SweepResult",
+    "SweepRun",
     "Tensor",
     "Toll",
     "Training",

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping as Map, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _sluice
 from ._bounds import BoundsResult
@@ -17,6 +17,7 @@ from ._extensions import Extension, LatencyPolicy, Problem
 from ._options import option_texts
 from ._progress import OnProgress, native
 from ._result import MappingResult, Result
+from ._rows import all_made
 from ._specs import (
     Arch,
     Mapping,
@@ -28,11 +29,16 @@ from ._specs import (
     Training,
     Workload,
     _loaded,
+    _preformatted,
 )
+from ._sweep import SweepResult
 from ._yaml import yaml_text
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: A mapping, one of a result, or a file with mappings.
-MappingLike = Union[Mapping, MappingResult, str, "os.PathLike[str]"]
+MappingLike = Union[Mapping, MappingResult, Spec, str, "os.PathLike[str]"]
 
 
 def _request(
@@ -83,7 +89,7 @@ def search_bounds(
 def _as_mappings(given: MappingLike | Sequence[MappingLike], specs: Sequence[SpecLike]) -> Optional[SpecLike]:
     """One spec with all of them."""
     items = list(given) if isinstance(given, (list, tuple)) else [given]
-    if len(items) == 1 and isinstance(items[0], (str, os.PathLike)):
+    if len(items) == 1 and isinstance(items[0], (Spec, str, os.PathLike)):
         return items[0]
     mappings: list[Mapping] = []
     for item in items:
@@ -91,7 +97,7 @@ def _as_mappings(given: MappingLike | Sequence[MappingLike], specs: Sequence[Spe
             mappings.append(item.mapping)
         elif isinstance(item, Mapping):
             mappings.append(item)
-        elif isinstance(item, (str, os.PathLike)):
+        elif isinstance(item, (Spec, str, os.PathLike)):
             mappings += Specs(Request.of([*specs, item])).mappings
         else:
             raise TypeError(f"a mapping is a sluice.Mapping, one of a result, or a file, not {type(item).__name__}")
@@ -206,8 +212,24 @@ def check(*specs: SpecLike, set: Optional[Settings] = None) -> tuple[Diagnostic,
 
 
 @dataclass(frozen=True)
+class OperatorCount:
+    """The nodes of an ONNX model that are of one operator."""
+
+    type: str
+    count: int  #: nodes
+    einsums: int  #: that they have a part in
+    operations: float  #: a multiply-add is one
+    how: str  #: ``exact``, ``approximated`` or ``free``
+    nodes: tuple[str, ...] = ()  #: of what is approximated
+    reasons: tuple[str, ...] = ()  #: what about it
+
+
+@dataclass(frozen=True)
 class Imported:
-    """Another tool's specs as Sluice specs; what the input does not have is None."""
+    """Another tool's specs as Sluice specs; what the input does not have is None.
+
+    Of an ONNX model also its counts (docs/onnx.md); prints as ``sluice import`` does.
+    """
 
     format: str
     workload: Workload | None
@@ -215,6 +237,9 @@ class Imported:
     mapping: Spec | None
     constraints: Spec | None
     notes: tuple[Diagnostic, ...]  #: what has no counterpart
+    document: dict[str, Any]  #: the schema ``sluice.import/1``
+    summary: str
+    inputs: dict[str, Any]  #: numbers of a model's constants, for ``execute(inputs=…)``
 
     @property
     def specs(self) -> tuple[Spec, ...]:
@@ -222,11 +247,45 @@ class Imported:
         parts = (self.workload, self.arch, self.mapping, self.constraints)
         return tuple(part for part in parts if part is not None)
 
+    @property
+    def operators(self) -> tuple[OperatorCount, ...]:
+        """Of an ONNX model: a row for each operator."""
+        return all_made(OperatorCount, self.document.get("operators") or ())
+
+    @property
+    def macs(self) -> int | None:
+        """Multiply-adds of an ONNX model's convolutions and matrix products."""
+        return self.document.get("macs")
+
+    @property
+    def parameters(self) -> int | None:
+        """Values of the constants that an ONNX model computes with."""
+        return self.document.get("parameters")
+
+    @property
+    def activation_values(self) -> int | None:
+        """Values of an ONNX model's inputs and of what its operators make."""
+        return self.document.get("activation_values")
+
+    def operators_frame(self) -> pd.DataFrame:
+        from . import _frames
+
+        return _frames.of_rows(self.operators, OperatorCount)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.notes), self.summary.rstrip() or f"{self.format}: {', '.join(s.name for s in self.specs)}"])
+
+    def __repr__(self) -> str:
+        return f"<sluice.Imported {self.format}: {', '.join(spec.name for spec in self.specs)}>"
+
+    def _repr_html_(self) -> str:
+        return _preformatted(str(self))
+
 
 def import_(
     *files: str | os.PathLike[str], ert: str | os.PathLike[str] | None = None, set: Optional[Settings] = None
 ) -> Imported:
-    """Reads specs of Timeloop or AccelForge, or a table of layers (docs/importing.md).
+    """Reads an ONNX model, specs of Timeloop or AccelForge, or a table of layers (docs/importing.md).
 
     :param ert: energies per action: Accelergy's ERT, or a map component → action → energy
     """
@@ -246,7 +305,85 @@ def import_(
         mapping=Spec(row["mapping"], "mapping") if row["mapping"] else None,
         constraints=Spec(row["constraints"], "constraints") if row["constraints"] else None,
         notes=diagnostics_from(row["notes"]),
+        document=row["document"],
+        summary=row["summary"],
+        inputs=json.loads(row["inputs"]) if row["inputs"] else {},
     )
+
+
+#: A result, runs of a sweep, or the file or folder that has them.
+Reported = Union[Result, SweepResult, str, "os.PathLike[str]"]
+
+
+def _named(results: Sequence[Reported]) -> tuple[list[str], dict[str, str]]:
+    """Names for files and for documents that are in none, and those documents."""
+    names: list[str] = []
+    texts: dict[str, str] = {}
+    for result in results:
+        if isinstance(result, (str, os.PathLike)):
+            names.append(os.fspath(result))
+            continue
+        if isinstance(result, Result):
+            name = f"{result.workload} on {result.arch}"
+        elif isinstance(result, SweepResult):
+            name = result.database or "sweep"
+        else:
+            raise TypeError(f"expected a result, or the file that has it, not {type(result).__name__}")
+        unique, number = name, 2
+        while unique in names:
+            unique, number = f"{name} ({number})", number + 1
+        names.append(unique)
+        texts[unique] = json.dumps(result.document)
+    return names, texts
+
+
+def report(*results: Reported, output: str | os.PathLike[str]) -> None:
+    """Writes one HTML page that shows results and sweeps in a browser, offline (docs/report.md).
+
+    :param results: what ``map``, ``evaluate`` and ``sweep`` returned, or files that have it
+    :param output: the page
+
+    >>> import sluice as sl, tempfile, pathlib
+    >>> page = pathlib.Path(tempfile.mkdtemp(), "report.html")
+    >>> sl.report(sl.map("matmul", "simple", threads=1), output=page)
+    >>> page.read_text()[:15]
+    '<!doctype html>'
+    """
+    if not results:
+        raise TypeError("report() takes at least one result")
+    names, texts = _named(results)
+    _sluice.report(names, texts, os.fspath(output))
+
+
+class Comparison:
+    """In what results differ: prints as ``sluice compare`` does; ``document`` is its JSON."""
+
+    def __init__(self, document: dict[str, Any], summary: str) -> None:
+        self.document = document  #: the schema ``sluice.comparison/1`` (docs/sweeps.md)
+        self.summary = summary
+
+    def __str__(self) -> str:
+        return self.summary
+
+    def __repr__(self) -> str:
+        return f"<sluice.Comparison of {', '.join(self.document['results'])}>"
+
+    def _repr_html_(self) -> str:
+        return _preformatted(self.summary)
+
+
+def compare(*results: Reported) -> Comparison:
+    """Says in what results differ, largest differences first.
+
+    >>> import sluice as sl
+    >>> small, large = (sl.map("matmul", "simple", set={"M": m}, threads=1) for m in (64, 128))
+    >>> print(sl.compare(small, large).document["results"])
+    ['matmul on simple', 'matmul on simple (2)']
+    """
+    if not results:
+        raise TypeError("compare() takes at least one result")
+    names, texts = _named(results)
+    return Comparison(json.loads(_sluice.compare(names, texts, True)), _sluice.compare(names, texts, False))
 
 
 def list_(kind: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._result import Reason, Result
+    from ._sweep import SweepResult
 
 __all__ = [
     "Diagnostic",
@@ -123,6 +124,6 @@ class InternalError(SluiceError, RuntimeError):
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a search; :attr:`result` is what it had found by then."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Result | SweepResult) -> None:
         super().__init__("interrupted")
         self.result = result

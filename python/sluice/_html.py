@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ._result import MappingResult, Result
+    from ._sweep import SweepResult
 
 _MOST_BARS = 12
 
@@ -87,3 +88,29 @@ def of_result(result: Result) -> str:
         )
         head += f"<table><tr><th></th><th>energy</th><th>latency</th><th>EDP</th></tr>{rows}</table>"
     return head + (of_mapping(result.mappings[0]) if result.mappings else "")
+
+
+_MOST_RUNS = 40
+
+
+def of_sweep(sweep: SweepResult) -> str:
+    names = [name for name in ("workload", "architecture") if len({getattr(run, name) for run in sweep}) > 1]
+    head = "".join(f"<th>{escape(name)}</th>" for name in [*names, *sweep.varied, "energy", "latency", "EDP", ""])
+    least = min((v for v in (getattr(run, sweep.objective) for run in sweep) if v is not None), default=None)
+    runs = list(sweep)
+    if len(runs) > _MOST_RUNS:  # the best ones
+        runs = sorted(runs, key=lambda run: float(getattr(run, sweep.objective) or float("inf")))[:_MOST_RUNS]
+    rows = ""
+    for run in runs:
+        cells = [*(getattr(run, name) for name in names), *(run.settings.get(name, "") for name in sweep.varied)]
+        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        if run.energy_j is None or run.latency_s is None or run.edp_js is None:
+            row += f'<td colspan="4" style="text-align:left">{escape(run.reason or "a price is not known")}</td>'
+        else:
+            numbers = (_scaled(run.energy_j, "J"), _scaled(run.latency_s, "s"), _scaled(run.edp_js, "J·s"))
+            row += "".join(f"<td>{number}</td>" for number in numbers)
+            row += f"<td>{'best' if getattr(run, sweep.objective) == least else ''}</td>"
+        rows += f"<tr>{row}</tr>"
+    kept = f", kept in {escape(sweep.database)}" if sweep.database else ""
+    cut = f"; the {_MOST_RUNS} best" if len(sweep) > _MOST_RUNS else ""
+    return f"<p>{len(sweep)} of {sweep.n_points} runs{kept}{cut}</p><table><tr>{head}</tr>{rows}</table>"

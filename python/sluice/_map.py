@@ -1,9 +1,10 @@
-"""``map`` and ``bounds``: made from the option table by python/tools/generate_map.py. Do not edit."""
+"""``map``, ``bounds`` and ``sweep``: made from the option table by python/tools/generate_map.py. Do not edit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Optional, Union
+import os
+from collections.abc import Iterable, Mapping as Map, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._api import search, search_bounds
 from ._bounds import BoundsResult
@@ -11,6 +12,10 @@ from ._extensions import Extension, LatencyPolicy, Mapper
 from ._progress import OnProgress
 from ._result import Result
 from ._specs import Settings, SpecLike, Training
+from ._sweep import OneOrMore, SweepResult, Vary, search_points
+
+if TYPE_CHECKING:
+    from ._cluster import Client
 
 
 def map(
@@ -182,6 +187,128 @@ def bounds(
             "imperfect_factors": imperfect_factors,
             "epsilon": epsilon,
             "max_templates": max_templates,
+            "threads": threads,
+            "budget": budget,
+            "memory": memory,
+            "seed": seed,
+            "disable_rules": disable_rules,
+        },
+    )
+
+
+def sweep(
+    workload: OneOrMore,
+    arch: Optional[OneOrMore] = None,
+    *specs: SpecLike,
+    vary: Optional[Vary] = None,
+    points: Sequence[Map[str, Any]] = (),
+    output: Union[str, os.PathLike[str], None] = None,
+    jobs: Optional[int] = None,
+    client: Optional[Client] = None,
+    set: Optional[Settings] = None,
+    constraints: Optional[SpecLike] = None,
+    training: Optional[Training] = None,
+    on_progress: Optional[OnProgress] = None,
+    mapper: Optional[str] = None,
+    objective: Union[str, Sequence[str], None] = None,
+    latency: Optional[str] = None,
+    max_fused_loops: Union[int, float, str, None] = None,
+    max_fused_loops_per_rank: Union[int, float, str, None] = None,
+    imperfect_factors: Optional[str] = None,
+    row_fusion: Optional[bool] = None,
+    einsum_orders: Optional[str] = None,
+    epsilon: Union[float, str, None] = None,
+    max_templates: Union[int, float, str, None] = None,
+    top: Union[int, float, str, None] = None,
+    threads: Union[int, float, str, None] = None,
+    budget: Union[float, str, None] = None,
+    memory: Union[float, str, None] = None,
+    seed: Union[int, float, str, None] = None,
+    disable_rules: Union[str, Sequence[str], None] = None,
+) -> SweepResult:
+    """Searches every variant, and keeps what was found in a database (docs/sweeps.md).
+
+    The same sweep, the same database and the same numbers as ``sluice sweep``. A search that the
+    database has is not done again; what ends the sweep, Ctrl-C (:class:`Interrupted`) or a killed
+    process, loses no run that was finished.
+
+    :param workload: one, or a list of them; or a file with a section ``sweep``
+    :param vary: a grid: ``{"arch.Buffer.size": "16KiB..1MiB:x2", "M": [256, 512]}``; the last varies fastest
+    :param points: more points, each with its settings
+    :param set: variables and fields of all points
+    :param output: the SQLite file; None: nothing is kept
+    :param jobs: searches at a time; one a processor where none is given
+    :param client: a ``dask.distributed.Client``, whose workers search; each search has one thread there
+        where ``threads`` says nothing else
+    :param on_progress: is called with a :class:`Progress`, in the thread of the caller
+    :param mapper: Search method; where none is given and fused cannot do what is asked, compound;
+        for long networks with equal layers, layers: a name that `sluice list mappers` shows.
+        Default: ``fused``
+    :param objective: What to minimise: energy, latency, edp; several with commas: their Pareto
+        front; with resources: memory peaks too. Default: ``edp``
+    :param latency: Latency policy: how busy times become latency, as in `sluice evaluate`: overlap,
+        pipeline, staged, segment. Default: ``overlap``
+    :param max_fused_loops: Most loops that an Einsum may share with others: 0 … inf. Default:
+        ``inf``
+    :param max_fused_loops_per_rank: Most shared loops over one rank: 1 … inf. Default: ``1``
+    :param imperfect_factors: Which of the outermost loops over a variable may have a smaller last
+        tile; only for fused, exhaustive and (unfused) compound: none, unfused, all. Default:
+        ``none``
+    :param row_fusion: Let an Einsum that reads windows of what another makes (`2*p+r`) take it row
+        by row; only for fused and exhaustive: true, false. Default: ``false``
+    :param einsum_orders: Run the Einsums in the order written, or try the other orders that respect
+        the dependencies: as-written, explore. Default: ``as-written``
+    :param epsilon: With one objective: a mapping that is at most this share worse than the optimum
+        is good enough: 0 … 1. Default: ``0``
+    :param max_templates: Most templates of an Einsum (where tensors stand, which loops there are)
+        that fused tries one by one; of more it draws some, and proves nothing: 1 … inf. Default:
+        ``100000``
+    :param top: How many mappings to report, best first: 1 … 1000. Default: ``1``
+    :param threads: Threads to search with; the command line takes one a processor where none is
+        given: 1 … 1024 (one a processor where none is given). Default: ``1``
+    :param budget: Stop searching after this time, or so many mappings priced (not for fused), with
+        the best so far: `60s`, `1e6evals`, `60s,1e6evals`, none (a number is seconds). Default:
+        ``none``
+    :param memory: End the search with the best so far where the program takes this much memory; the
+        command line takes half of the machine's where none is given: `8GiB`, `500MB`, none (a
+        number is bytes; half of the machine's where none is given). Default: ``none``
+    :param seed: Seed of every random choice: 0 … 2^64 - 1. Default: ``0``
+    :param disable_rules: Switch off pruning rules, to check that the optimum does not move:
+        dominance, convex_hull, bounds, isomorphic_einsums, reservation_relevance, dead_ends,
+        graph_first, held_bounds, redundant_templates; none. Default: ``none``
+
+    >>> import sluice as sl
+    >>> runs = sl.sweep("matmul", "simple", set={"M": 64}, vary={"N": [64, 128]}, threads=1)
+    >>> [run.settings for run in runs], runs.best.settings
+    ([{'N': '64'}, {'N': '128'}], {'N': '64'})
+    >>> runs[1].edp_js == sl.map("matmul", "simple", set={"M": 64, "N": 128}).best.edp_js
+    True
+    """
+    return search_points(
+        workload,
+        arch,
+        specs,
+        vary=vary,
+        points=points,
+        output=output,
+        jobs=jobs,
+        client=client,
+        settings=set,
+        constraints=constraints,
+        training=training,
+        on_progress=on_progress,
+        options={
+            "mapper": mapper,
+            "objective": objective,
+            "latency": latency,
+            "max_fused_loops": max_fused_loops,
+            "max_fused_loops_per_rank": max_fused_loops_per_rank,
+            "imperfect_factors": imperfect_factors,
+            "row_fusion": row_fusion,
+            "einsum_orders": einsum_orders,
+            "epsilon": epsilon,
+            "max_templates": max_templates,
+            "top": top,
             "threads": threads,
             "budget": budget,
             "memory": memory,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._errors import SluiceError, mistake
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ._result import MappingResult, Result
     from ._specs import Component
+    from ._sweep import SweepResult
 
 # Okabe and Ito's colours, which the colour-blind tell apart (M. Okabe, K. Ito, "Color Universal Design", 2008).
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
@@ -214,4 +215,47 @@ def pareto(result: Result, ax: Optional[Axes]) -> Axes:
     axes.set_ylabel("energy")
     axes.set_title(f"{result.workload} on {result.arch}")
     axes.legend()
+    return axes
+
+
+_UNITS = {"_j": "J", "_s": "s", "_js": "J·s", "_w": "W", "_per_s": "op/s", "_per_j": "op/J"}
+
+
+def _unit(column: str) -> str:
+    return next((unit for ending, unit in sorted(_UNITS.items(), key=lambda e: -len(e[0])) if column.endswith(ending)), "")
+
+
+def sweep(result: SweepResult, x: Optional[str], y: Optional[str], ax: Optional[Axes]) -> Axes:
+    rows = [{**run.settings, **{k: v for k, v in vars(run).items() if k not in ("settings", "numbers", "mapping")}} for run in result]
+    x_name: str = x or (result.varied[0] if result.varied else "architecture")
+    y_name: str = y or result.objective
+    columns = [*result.varied, *(name for name in (vars(result[0]) if rows else {}) if name not in ("settings", "numbers", "mapping"))]
+    for name in (x_name, y_name):
+        if rows and name not in columns:
+            raise mistake(f"there is no column `{name}`", f"columns: {', '.join(columns)}")
+    others = [name for name in (*result.varied, "workload", "architecture")
+              if name not in (x_name, y_name) and len({str(row.get(name)) for row in rows}) > 1]
+    axes = _axes(ax, 4.5)
+    lines: dict[str, list[tuple[str | float, float]]] = {}
+    for row in rows:
+        value: Any = row.get(x_name)
+        height: Any = row.get(y_name)
+        if value is None or not isinstance(height, (int, float)):
+            continue  # no mapping there
+        line = ", ".join(f"{name.removeprefix('arch.').removeprefix('workload.')} {row.get(name)}" for name in others)
+        lines.setdefault(line, []).append((value, height))
+    for number, (label, points) in enumerate(lines.items()):
+        axes.plot([a for a, _ in points], [b for _, b in points], marker="o", label=label,
+                  color=COLOURS[number % len(COLOURS)])
+    heights = [height for points in lines.values() for _, height in points]
+    if heights and min(heights) > 0 and max(heights) > 20 * min(heights):
+        axes.set_yscale("log")
+    elif heights:
+        axes.set_ylim(bottom=0)
+    _prefixes(axes.yaxis, _unit(y_name))
+    axes.set_xlabel(x_name)
+    axes.set_ylabel(y_name)
+    axes.set_title(f"{len(result)} of {result.n_points} runs")
+    if others:
+        axes.legend(fontsize=8)
     return axes

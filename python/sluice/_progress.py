@@ -31,6 +31,8 @@ OnProgress = Callable[[Progress], None]
 def print_progress(progress: Progress) -> None:
     """``on_progress=sluice.print_progress``: one line on standard error that is written over."""
     best = "no mapping yet" if progress.objective is None else f"best {progress.objective:.4g}"
+    if progress.phase.endswith(" runs"):  # of a sweep, which has no best mapping
+        best = ""
     ratio = progress.found_over_bound
     text = f"{progress.seconds:6.1f} s  {progress.phase} {progress.fraction:4.0%}  {best}"
     sys.stderr.write("\r" + (text if ratio is None else f"{text}, {ratio:.3g} times the bound").ljust(100))

@@ -401,19 +401,22 @@ class Request:
         self.texts[unique] = text
 
 
+def training_texts(training: Training | None) -> dict[str, list[str]] | None:
+    if training is None:
+        return None
+    return {
+        "optimizer": [training.optimizer],
+        "recompute": as_list(training.recompute),
+        "gradients_of": as_list(training.gradients_of),
+    }
+
+
 def _loaded(request: Request, extensions: Iterable[Extension] = ()) -> _sluice.Loaded:
-    training = request.training
     return _sluice.load(
         names=request.names,
         texts=request.texts,
         assignments=request.assignments,
-        training=None
-        if training is None
-        else {
-            "optimizer": [training.optimizer],
-            "recompute": as_list(training.recompute),
-            "gradients_of": as_list(training.gradients_of),
-        },
+        training=training_texts(request.training),
         extensions=list(extensions),
     )
 

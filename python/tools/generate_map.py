@@ -1,4 +1,4 @@
-"""Writes python/sluice/_map.py: `map` and `bounds` with a keyword for each row of the option table.
+"""Writes python/sluice/_map.py: `map`, `bounds` and `sweep` with a keyword for each row of the option table.
 
 `./dev golden --update` runs it; a test compares.
 """
@@ -30,12 +30,13 @@ REMARKS = {
 # As the command line: what `sluice bounds` has no flag for.
 NOT_OF_BOUNDS = {"mapper", "objective", "latency", "top", "row_fusion", "einsum_orders"}
 
-HEAD = '''"""``map`` and ``bounds``: made from the option table by python/tools/generate_map.py. Do not edit."""
+HEAD = '''"""``map``, ``bounds`` and ``sweep``: made from the option table by python/tools/generate_map.py. Do not edit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Optional, Union
+import os
+from collections.abc import Iterable, Mapping as Map, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._api import search, search_bounds
 from ._bounds import BoundsResult
@@ -43,6 +44,10 @@ from ._extensions import Extension, LatencyPolicy, Mapper
 from ._progress import OnProgress
 from ._result import Result
 from ._specs import Settings, SpecLike, Training
+from ._sweep import OneOrMore, SweepResult, Vary, search_points
+
+if TYPE_CHECKING:
+    from ._cluster import Client
 '''
 
 MAP_TEXT = """Finds the best mapping of a workload on an architecture.
@@ -75,24 +80,53 @@ BOUNDS_TEXT = """Finds the least traffic, energy and latency that any mapping of
 :param vary: does it for each value of a variable or field: ``"arch.Buffer.size=16KiB..1MiB:x2"``
 """
 
+SWEEP_TEXT = """Searches every variant, and keeps what was found in a database (docs/sweeps.md).
 
-def parameter_text(option: Option) -> str:
-    remark = f" ({REMARKS[option.name]})" if option.name in REMARKS else ""
+The same sweep, the same database and the same numbers as ``sluice sweep``. A search that the
+database has is not done again; what ends the sweep, Ctrl-C (:class:`Interrupted`) or a killed
+process, loses no run that was finished.
+
+:param workload: one, or a list of them; or a file with a section ``sweep``
+:param vary: a grid: ``{"arch.Buffer.size": "16KiB..1MiB:x2", "M": [256, 512]}``; the last varies fastest
+:param points: more points, each with its settings
+:param set: variables and fields of all points
+:param output: the SQLite file; None: nothing is kept
+:param jobs: searches at a time; one a processor where none is given
+:param client: a ``dask.distributed.Client``, whose workers search; each search has one thread there
+    where ``threads`` says nothing else
+:param on_progress: is called with a :class:`Progress`, in the thread of the caller
+"""
+
+SWEEP_EXAMPLE = """
+>>> import sluice as sl
+>>> runs = sl.sweep("matmul", "simple", set={"M": 64}, vary={"N": [64, 128]}, threads=1)
+>>> [run.settings for run in runs], runs.best.settings
+([{'N': '64'}, {'N': '128'}], {'N': '64'})
+>>> runs[1].edp_js == sl.map("matmul", "simple", set={"M": 64, "N": 128}).best.edp_js
+True
+"""
+
+
+def parameter_text(option: Option, takes_objects: bool = True) -> str:
+    has_remark = option.name in REMARKS and (takes_objects or option.name not in OBJECTS)
+    remark = f" ({REMARKS[option.name]})" if has_remark else ""
     text = f":param {option.name}: {option.help}: {option.range}{remark}. Default: ``{option.default}``"
     return "\n".join(textwrap.wrap(text, 96, subsequent_indent="    ", break_on_hyphens=False))
 
 
 def function(name: str, keywords: list[str], options: list[Option], text: str, result: str, call: str) -> str:
     types = [f"{o.name}: {OBJECTS.get(o.name, TYPES[o.type])} = None" for o in options]
-    if name == "bounds":
+    if name != "map":
         types = [f"{o.name}: {TYPES[o.type]} = None" for o in options]
-    lines = ["workload: SpecLike", "arch: Optional[SpecLike] = None", "*specs: SpecLike", *keywords, *types]
+    named = ["workload: OneOrMore", "arch: Optional[OneOrMore] = None"] if name == "sweep" else ["workload: SpecLike", "arch: Optional[SpecLike] = None"]
+    lines = [*named, "*specs: SpecLike", *keywords, *types]
     signature = "".join(f"    {line},\n" for line in lines)
     passed = "".join(f'            "{o.name}": {o.name},\n' for o in options)
     body = textwrap.indent(f'"""{text.rstrip()}\n"""', "    ")
     return (
         f"\n\ndef {name}(\n{signature}) -> {result}:\n{body}\n"
-        f"    return {call}(\n        [workload, *([] if arch is None else [arch]), *specs],\n"
+        f"    return {call}(\n"
+        + ("        workload,\n        arch,\n        specs,\n" if name == "sweep" else "        [workload, *([] if arch is None else [arch]), *specs],\n")
         + "".join(f"        {k},\n" for k in passed_keywords(keywords))
         + f"        options={{\n{passed}        }},\n    )\n"
     )
@@ -133,6 +167,22 @@ def module_text() -> str:
             text_of(BOUNDS_TEXT, of_bounds, ""),
             "BoundsResult",
             "search_bounds",
+        )
+        + function(
+            "sweep",
+            [
+                "vary: Optional[Vary] = None",
+                "points: Sequence[Map[str, Any]] = ()",
+                "output: Union[str, os.PathLike[str], None] = None",
+                "jobs: Optional[int] = None",
+                "client: Optional[Client] = None",
+                *common,
+                "on_progress: Optional[OnProgress] = None",
+            ],
+            table,
+            SWEEP_TEXT + "\n".join(parameter_text(option, False) for option in table) + "\n" + SWEEP_EXAMPLE,
+            "SweepResult",
+            "search_points",
         )
     )
 

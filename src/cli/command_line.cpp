@@ -545,7 +545,7 @@ class CommandLine {
     command
         .add_option("RESULT", parsed_.report.results,
                     "What `map` and `evaluate` wrote with -o: result.json, or its folder; several "
-                    "are shown side by side")
+                    "are shown side by side. Or what `sweep` wrote with -o")
         ->required()
         ->option_text(" ");
     parsed_.report.file = "report.html";
@@ -571,8 +571,8 @@ class CommandLine {
   }
 
   void add_schema() {
-    CLI::App& command =
-        *app_.add_subcommand("schema", "Print the JSON Schema of spec files or of results");
+    CLI::App& command = *app_.add_subcommand(
+        "schema", "Print the JSON Schema of spec files, sweeps, designs or results");
     command
         .add_option("KIND", parsed_.list_kind, fmt::format("{}", fmt::join(schema_kinds(), ", ")))
         ->required()

@@ -197,6 +197,81 @@ def test_two_results(browser):
     is_at_ease(browser, "after choosing")
 
 
+def test_sweep(browser):
+    """A chart and a table of all runs; beside a result, and alone."""
+    run("sweep", "matmul", "simple", "--set", "M=64", "--set", "K=64", "--vary", "arch.GlobalBuffer.size=1KiB..64KiB:x4", "--vary", "N=64,1024",
+        "-o", path("runs.sqlite"))
+    print(run("report", path("runs.sqlite"), "-o", path("sweep.html")), end="")
+    browser.open(path("sweep.html"))
+    is_at_ease(browser, "a sweep")
+    check("what was searched", texts(browser, "h1") == ["matmul on simple"])
+    check("a row for each run", len(texts(browser, "#sweep-0 tbody tr")) == 8)
+    browser.wait("document.querySelectorAll('#sweep-0 svg circle').length")
+    check("a point for each run", browser.run("document.querySelectorAll('#sweep-0 svg circle[role=button]').length") == 8)
+    check("a line for each N", texts(browser, "#sweep-0 .legend span:not(.dot)") == ["N 64", "N 1024"])
+    sizes = lambda: texts(browser, "#sweep-0 tbody tr th:first-child")
+    check("in the order of the sweep", sizes() == [s for s in ("1KiB", "4KiB", "16KiB", "64KiB") for _ in range(2)])
+    click(browser, "#sweep-0 thead button", 1)
+    check("sorted by N, as a number", texts(browser, "#sweep-0 tbody tr th:nth-child(2)") == ["64"] * 4 + ["1024"] * 4)
+    click(browser, "#sweep-0 thead button", 1)
+    check("and the other way round", texts(browser, "#sweep-0 tbody tr th:nth-child(2)") == ["1024"] * 4 + ["64"] * 4)
+    browser.run("document.querySelector('#sweep-0 svg circle').dispatchEvent(new MouseEvent('click'))")
+    check("a point marks its row", browser.run("document.querySelectorAll('#sweep-0 tr[aria-selected=true]').length") == 1)
+    choose = "(() => {{ const s = document.querySelectorAll('#sweep-0 select')[{}]; s.value = '{}'; s.dispatchEvent(new Event('change')); }})()"
+    browser.run(choose.format(0, "energy_j"))
+    check("energy on the axis", "energy" in " ".join(texts(browser, "#sweep-0 svg text")))
+    browser.run(choose.format(1, "N"))
+    check("lines by buffer", len(texts(browser, "#sweep-0 .legend span:not(.dot)")) == 4)
+    browser.run(choose.format(1, "latency_s"))
+    check("energy over latency", browser.run("document.querySelectorAll('#sweep-0 svg circle[role=button]').length") == 8)
+    is_at_ease(browser, "after choosing")
+    if screenshots:
+        browser.screenshot(os.path.join(screenshots, "sweep.png"))
+        browser.open(path("sweep.html"), dark=True)
+        browser.screenshot(os.path.join(screenshots, "sweep-dark.png"))
+    run("report", path("chain"), path("runs.sqlite"), "-o", path("both.html"))
+    browser.open(path("both.html"))
+    is_at_ease(browser, "a result and a sweep")
+    check("the result first", texts(browser, "main > .card h2")[0] == "Energy" and texts(browser, "main > .card h2")[-1].startswith("Sweep "))
+    check("nothing to choose among", not texts(browser, ".top select"))
+
+
+def test_sweep_with_hostile_names_and_without_mappings(browser):
+    runs = {"schema": "sluice.sweep/1", "sluice": "0", "varied": [HOSTILE], "points": 3, "runs": [
+        {"workload": HOSTILE, "architecture": "a", "status": status, "energy_j": value, "latency_s": value, "edp_js": value, "leak_energy_j": None, "operations_per_s": None,
+         "operations_per_j": None, "power_w": None, "area_m2": None, "operations": 1, "guarantee": "optimal", "bound": None, "mapper": "fused", "ended_by": None,
+         "reason": HOSTILE, "seconds": 1, "mappings_evaluated": 1, "settings": {HOSTILE: f"{HOSTILE}{i}"}, "numbers": {}}
+        for i, (status, value) in enumerate([("ok", 1.0), ("no_mapping", None)])]}
+    json.dump(runs, open(path("runs.json"), "w"))
+    run("report", path("runs.json"), "-o", path("hostile_sweep.html"))
+    browser.open(path("hostile_sweep.html"))
+    is_at_ease(browser, "hostile names in a sweep")
+    check("no element of theirs", browser.run("document.querySelector('img') === null"))
+    check("says what is missing", texts(browser, "#sweep-0 header .hint") == ["2 of 3 runs, 1 without a mapping"])
+    check("says why", texts(browser, "#sweep-0 .reason") == [f"no mapping: {HOSTILE}"])
+
+
+def test_why(browser):
+    run("map", "matmul_chain", "simple", "--set", "N_EINSUMS=2", "--threads", "1", "--why", "-o", path("why"))
+    run("report", path("why"), "-o", path("why.html"))
+    why = json.load(open(path("why/result.json")))["why"]
+    browser.open(path("why.html"))
+    is_at_ease(browser, "why")
+    check("its card", texts(browser, "main > .card h2")[-1] == "Why")
+    check("a table for each kind of question", texts(browser, "#why h3") == ["Einsums", "Exchanges", "Shadow prices"])
+    rows = lambda n: browser.run(f"[...document.querySelectorAll('#why > .why > div')][{n}].querySelectorAll('tbody tr').length")
+    check("every answer", [rows(0), rows(1), rows(2)] == [len(why["einsums"]), len(why["exchanges"]), len(why["shadow_prices"])])
+    # The first row is the largest change: objective with it / objective now - 1.
+    largest = max(abs(row["with"]["objective"] / why["objective"] - 1) for row in why["shadow_prices"] if row["with"]["objective"])
+    shown = browser.run("[...document.querySelectorAll('#why > .why > div')][2].querySelector('[data-change]').textContent")
+    check(f"the largest change first: {shown}", shown.strip("−+ %") == (f"{100 * largest:.1f}" if largest >= 5e-4 else "0"))
+    printed = subprocess.run([sluice, "map", "matmul_chain", "simple", "--set", "N_EINSUMS=2", "--threads", "1", "--why"], capture_output=True, text=True).stdout
+    rates = re.findall(r"throughput, ([\d.]+ [GTM]B/s) to", printed)
+    check("memories' rates as the command line says them", rates and all(any(t.startswith(rate) for t in texts(browser, "#why td.text")) for rate in rates))
+    if screenshots:
+        browser.screenshot(os.path.join(screenshots, "why.png"))
+
+
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!--"
 
 
@@ -280,7 +355,7 @@ mapping:
 
 browser = Browser(chromium)
 try:
-    tests = [test_one_result, test_pareto_front, test_two_results, test_hostile_names, test_no_mapping, test_large_result]
+    tests = [test_one_result, test_pareto_front, test_two_results, test_sweep, test_sweep_with_hostile_names_and_without_mappings, test_why, test_hostile_names, test_no_mapping, test_large_result]
     for test in tests:
         begin = time.monotonic()
         test(browser)

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -46,6 +48,34 @@ Json runs_of(const std::string& document) {
     for (const char* key : {"seconds", "mappings_evaluated"}) run.erase(key);
   return runs;
 }
+
+/// A file system in memory; not mounted where this user may not do that.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::string& folder) : folder_(folder) {
+    is_mounted_ = mount("sluice-test", folder.c_str(), "tmpfs", 0, "size=160k") == 0;
+  }
+  ~SmallDisk() {
+    if (is_mounted_) umount2(folder_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  bool is_mounted() const { return is_mounted_; }
+  bool grow() const {
+    return mount("sluice-test", folder_.c_str(), "tmpfs", MS_REMOUNT, "size=8m") == 0;
+  }
+  /// Takes all the space that is left, down to the last byte.
+  void fill() const {
+    std::ofstream file(folder_ + "/ballast", std::ios::binary);
+    while (file.put('x').flush()) {
+    }
+  }
+
+ private:
+  std::string folder_;
+  bool is_mounted_ = false;
+};
 
 /// Starts the program, and kills it after so many milliseconds.
 void run_and_kill(const std::vector<std::string>& arguments, int milliseconds) {
@@ -127,6 +157,85 @@ TEST(Sweep, KeepsWhatItHasWhereTheDiskIsFull) {
   const ProgramRun resumed = sluice(sweep_into(folder / "runs.sqlite"));
   EXPECT_EQ(resumed.exit_status, 0) << resumed.err;
   EXPECT_EQ(runs_of(resumed.out), runs_of(sluice(kSweep).out));
+}
+
+TEST(Sweep, OnAFullDiskSaysSoAndGoesOnWhereThereIsSpaceAgain) {
+  const TemporaryFolder folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.is_mounted()) GTEST_SKIP() << "only root may mount a small file system";
+  const std::vector<std::string> call = sweep_into(folder / "runs.sqlite");
+  const ProgramRun full = sluice(call);
+  EXPECT_EQ(full.exit_status, 3) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("runs.sqlite: database or disk is full"));
+  EXPECT_THAT(full.err, HasSubstr("the runs that were saved are in it"));
+  disk.fill();
+  EXPECT_EQ(sluice(call).exit_status, 3);  // not a byte is left
+  ASSERT_TRUE(disk.grow());
+  std::filesystem::remove(folder / "ballast");
+  const std::string page = folder / "page.html";
+  EXPECT_EQ(sluice({"report", folder / "runs.sqlite", "-o", page}).exit_status, 0);  // has some
+  const ProgramRun resumed = sluice(call);
+  EXPECT_EQ(resumed.exit_status, 0) << resumed.err;
+  EXPECT_EQ(runs_of(resumed.out), runs_of(sluice(kSweep).out));
+}
+
+TEST(Sweep, GoesIntoAReportWithEveryRun) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "runs.sqlite", page = folder / "page.html";
+  const ProgramRun swept = sluice(sweep_into(file));
+  ASSERT_EQ(swept.exit_status, 0) << swept.err;
+  ASSERT_EQ(sluice({"report", file, folder.write("runs.json", swept.out), "-o", page}).exit_status,
+            0);
+  const std::string text = read_text(page);
+  for (const Json& run : Json::parse(swept.out)["runs"]) {  // once from each
+    const std::string energy = "\"energy_j\": " + run["energy_j"].dump();
+    EXPECT_NE(text.find(energy), text.rfind(energy)) << energy;
+  }
+  const std::string empty = folder / "empty.sqlite";
+  ASSERT_EQ(sluice({"sweep", "matmul", "simple", "--vary", "arch.GlobalBuffer.size=1B", "--set",
+                    "arch.GlobalBuffer.tensors={keep: All}", "-o", empty})
+                .exit_status,
+            1);
+  EXPECT_EQ(sluice({"report", empty, "-o", page}).exit_status, 0);  // a run without a mapping
+}
+
+TEST(Sweep, TakesFilesOfOtherToolsAsMapDoes) {
+  const TemporaryFolder folder;
+  const std::string arch = folder.write("arch.yaml", R"(
+architecture:
+  version: 0.2
+  subtree:
+  - name: System
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8, block-size: 4}}
+    - {name: GLB, class: SRAM, attributes: {word-bits: 8, depth: 8192}}
+    - {name: MAC, class: intmac, attributes: {word-bits: 8}}
+)");
+  const std::string problem = folder.write("prob.yaml", R"(
+problem:
+  shape:
+    name: GEMM
+    dimensions: [M, N, K]
+    data-spaces:
+    - {name: A, projection: [[[M]], [[K]]]}
+    - {name: B, projection: [[[K]], [[N]]]}
+    - {name: Z, projection: [[[M]], [[N]]], read-write: True}
+  instance: {M: 16, N: 16, K: 16}
+)");
+  const std::string energies = folder.write("ert.yaml", R"(
+DRAM: {read: 512, write: 512}
+GLB: {read: 8, write: 8}
+MAC: {compute: 0.5}
+)");
+  const ProgramRun swept = sluice(
+      {"sweep", problem, arch, "--ert", energies, "--vary", "arch.GLB.size=256B,1KiB", "--json"});
+  ASSERT_EQ(swept.exit_status, 0) << swept.err;
+  for (const Json& run : Json::parse(swept.out)["runs"]) {
+    const std::string size = run["settings"]["arch.GLB.size"];
+    const ProgramRun mapped = sluice(
+        {"map", problem, arch, "--ert", energies, "--set", "arch.GLB.size=" + size, "--json"});
+    EXPECT_EQ(run["energy_j"], Json::parse(mapped.out)["mappings"][0]["energy_j"]) << size;
+  }
 }
 
 TEST(Design, PrintsAndWritesTheBest) {

@@ -71,7 +71,7 @@ def mistake(validators, document):
     return None
 
 
-validators = {kind: schema(kind) for kind in (*SECTIONS, "result")}
+validators = {kind: schema(kind) for kind in (*SECTIONS, "sweep", "design", "result")}
 failures = []
 n_valid = n_refused = n_results = 0
 
@@ -86,8 +86,27 @@ for path in sorted(specs):
         if error:
             failures.append(f"{os.path.relpath(path, repository)}: {error}")
 
-# A key that no example of src/frontend/load/spec_examples.h has is known by name only.
-for section in SECTIONS:
+# Files of sweeps and designs: those of the documentation are valid, the same with a mistake of structure are not.
+MANY = ("sweep", "design")
+blocks = [text for text in re.findall(r"```yaml\n(.*?)```", open(f"{repository}/docs/sweeps.md", encoding="utf-8").read(), re.S)]
+many = {kind: [d for text in [*blocks, open(f"{repository}/bench/design_grid.yaml", encoding="utf-8").read()] for d in yaml.load_all(text, Loader) if kind in d] for kind in MANY}
+for kind in MANY:
+    if not many[kind]:
+        failures.append(f"docs/sweeps.md has no example of a {kind}")
+    for document in many[kind]:
+        n_valid += 1
+        failures += [f"{kind}: {'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validators[kind].iter_errors(keys_as_text(document))]
+        section = document[kind]
+        wrong = [{kind: {**section, "worklods": ["matmul"]}}, {kind: {**section, "set": ["M"]}}, {kind: {**section, "options": {"objectiv": "edp"}}},
+                 {kind: {key: value for key, value in section.items() if key != "workloads"}}, {kind: section, "mapper": {}}, {"arch": {}}]
+        wrong += [{kind: {**section, "random": {"samples": 3}}}, {kind: {**section, "list": {"M": 1}}}] if kind == "sweep" else [{kind: {**section, "budgets": {"aera": 1}}}]
+        for mutant in wrong:
+            n_refused += 1
+            if validators[kind].is_valid(keys_as_text(mutant)):
+                failures.append(f"{kind}: valid, though: {json.dumps(mutant)[:200]}")
+
+# A key that no example of src/frontend/load/spec_examples.h (of the reader's own, for sweeps and designs) has is known by name only.
+for section in (*SECTIONS, *MANY):
     definitions = {"the file": validators[section].schema, **validators[section].schema["$defs"]}
     for name, definition in definitions.items():
         for key, value in definition.get("properties", {}).items():

@@ -5,10 +5,11 @@
 
 namespace sluice {
 
-/// A result document (docs/cli.md) under the name that readers see.
+/// A result document (docs/cli.md) or that of a sweep (docs/sweeps.md) under the name that readers
+/// see.
 struct NamedDocument {
   std::string name;
-  std::string text;  ///< JSON of the schema `sluice.result/1`
+  std::string text;  ///< JSON of the schema `sluice.result/1` or `sluice.sweep/1`
 };
 
 /// One HTML page that shows results, the first one at first, and needs no network (docs/report.md).

@@ -79,6 +79,8 @@ struct DesignControl {
 
 /// Reads a file with a `design:` section (docs/sweeps.md).
 Result<DesignRequest> read_design(const std::string& file, const LoadOptions& options);
+/// JSON Schema (2020-12) of such files, as their reader knows them.
+std::string design_schema_text();
 
 /// The best design of the grid of variables: the one with the least objective, each workload mapped
 /// as well as the mapper can. Groups of designs are bounded by a relaxed one, that has the best of

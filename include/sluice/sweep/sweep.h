@@ -35,8 +35,9 @@ struct SweepDraw {
 struct SweepRequest {
   std::vector<std::string> workloads, architectures;  ///< files; the first may bring everything
   std::vector<std::string> files;                     ///< merged into those of every point
-  SweepSettings settings;                             ///< of every point
-  std::vector<VariedField> grid;                      ///< the last one varies fastest
+  std::string energy_file;        ///< energies for files of other tools; empty: none
+  SweepSettings settings;         ///< of every point
+  std::vector<VariedField> grid;  ///< the last one varies fastest
   std::vector<SweepSettings> list;
   std::vector<SweepDraw> draws;
   std::map<std::string, std::string> options;  ///< search options by name
@@ -68,8 +69,10 @@ struct SweepInputs {
 /// Reads a file with a `sweep:` section (docs/sweeps.md). Its specs are files beside it, or names
 /// of the library. Everything wrong with it is returned together.
 Result<SweepRequest> read_sweep(const std::string& file, const LoadOptions& options);
-/// Whether a file has such a section.
-bool is_sweep_file(const std::string& file);
+/// Whether a file, or one of the texts that the options have, has such a section.
+bool is_sweep_file(const std::string& file, const LoadOptions& options = {});
+/// JSON Schema (2020-12) of such files, as their reader knows them.
+std::string sweep_schema_text();
 
 /// The points of a sweep, in order. The specs of all of them are read, so that a mistake in the
 /// last is told before the first search; at most 10,000 points.

@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+/// Whether a file begins as SQLite databases do.
+bool is_sweep_database(const std::string& path);
+
 /// The runs of sweeps in an SQLite file (docs/sweeps.md has its tables). Safe to share between
 /// threads, and the file between processes. Whatever ends the process, a run is there whole or not
 /// at all, and one that was saved stays.
@@ -24,6 +27,8 @@ class SweepDatabase {
   Result<void> save(const SweepPlan& plan);
   /// Adds a run and the specs it is of, where it is not there yet.
   Result<void> save(const SweepRun& run, const BoundProblem& problem);
+  /// The sweeps that were saved, with the keys and settings of their points, for `sweep_table`.
+  Result<std::vector<SweepPlan>> sweeps() const;
   Result<bool> has(const std::string& key) const;
   Result<std::optional<SweepRun>> find(const std::string& key) const;
 

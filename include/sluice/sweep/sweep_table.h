@@ -26,6 +26,9 @@ struct SweepTable {
   std::optional<std::size_t> find_column(const std::string& name) const;
 };
 
+/// The column that has what an objective minimises.
+std::string objective_column(Objective objective);
+
 Result<SweepTable> sweep_table(const SweepPlan& plan, const SweepDatabase& database);
 
 /// Comma-separated values with a header (RFC 4180); numbers round-trip.

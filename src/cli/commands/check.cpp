@@ -91,12 +91,12 @@ std::optional<std::string> contents_of_variants(const SpecArguments& arguments) 
   const std::vector<std::string> files = resolve_files(arguments.names, arguments.texts);
   if (files.empty()) return std::nullopt;
   const LoadOptions options = load_options(arguments);
-  if (has_section(files.front(), "sweep")) {
+  if (has_section(files.front(), "sweep", options)) {
     const auto request = value_or_fail(read_sweep(files.front(), options));
     const auto plan = value_or_fail(plan_sweep(request, options));
     return counted(plan.points.size(), "point") + " of a sweep";
   }
-  if (!has_section(files.front(), "design")) return std::nullopt;
+  if (!has_section(files.front(), "design", options)) return std::nullopt;
   const auto request = value_or_fail(read_design(files.front(), options));
   const auto grid = value_or_fail(design_grid(request, options));
   return fmt::format("{}, {}", counted(grid.designs.size(), "design"),

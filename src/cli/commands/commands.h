@@ -108,6 +108,8 @@ ExitCode run_design(const DesignArguments& arguments, const Console& console);
 struct CompareArguments {
   std::vector<std::string> results;  ///< result documents, or folders that `-o` wrote
   bool json = false;
+  /// Documents that stand in no file, by the names that `results` has for them.
+  std::map<std::string, std::string> texts = {};
 };
 /// Says in what results differ.
 ExitCode run_compare(const CompareArguments& arguments, const Console& console);
@@ -141,8 +143,11 @@ ExitCode run_show(const ShowArguments& arguments, const Console& console);
 ExitCode run_show_directives(const std::string& file, const Console& console);
 
 struct ReportArguments {
-  std::vector<std::string> results;  ///< result documents, or folders that have one
-  std::string file;                  ///< the page
+  /// Result documents, folders that have one, databases of sweeps.
+  std::vector<std::string> results;
+  std::string file;  ///< the page
+  /// Documents that stand in no file, by the names that `results` has for them.
+  std::map<std::string, std::string> texts = {};
 };
 /// Writes a page that shows results (docs/report.md).
 ExitCode run_report(const ReportArguments& arguments, const Console& console);

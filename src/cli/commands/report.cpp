@@ -9,6 +9,7 @@
 #include "cli/io/scheme_lines.h"
 #include "commands.h"
 #include "sluice/report/report_page.h"
+#include "sluice/sweep/sweep_table.h"
 
 namespace sluice::cli {
 namespace {
@@ -25,8 +26,14 @@ std::string trouble_with(const nlohmann::json& document) {
   if (!document.is_object() || !document.contains("schema"))
     return "this is no result document: it has no `schema`";
   const auto& schema = document["schema"];
-  if (schema != kResultSchema)
-    return fmt::format("the schema is {}; a report shows {}", schema.dump(), kResultSchema);
+  const bool is_sweep = schema == kSweepSchema;
+  if (!is_sweep && schema != kResultSchema)
+    return fmt::format("the schema is {}; a report shows {} and {}", schema.dump(), kResultSchema,
+                       kSweepSchema);
+  if (is_sweep)
+    return document.contains("runs") && document["runs"].is_array() && !document["runs"].empty()
+               ? ""
+               : "this sweep has no `runs`";
   if (!document.contains("mappings") || !document["mappings"].is_array())
     return "this result has no `mappings`";
   for (const auto& mapping : document["mappings"])
@@ -35,25 +42,59 @@ std::string trouble_with(const nlohmann::json& document) {
   return {};
 }
 
-NamedDocument read_document(const std::string& name) {
-  const std::string file = result_file(name);
-  NamedDocument document{name, text_of_file(file)};
-  const std::string hint = "results are what `sluice map … -o DIR` writes: DIR/result.json";
-  const auto json = nlohmann::json::parse(document.text, nullptr, /*allow_exceptions=*/false);
+NamedDocument checked(const std::string& name, const std::string& file, std::string text) {
+  const std::string hint =
+      "results are what `sluice map … -o DIR` writes, DIR/result.json, and databases of "
+      "`sluice sweep … -o FILE`";
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded())
     throw Failure(ExitCode::kBadInput,
                   Diagnostics{error_about_file(file, "this is no JSON", hint)});
   if (const std::string trouble = trouble_with(json); !trouble.empty())
     throw Failure(ExitCode::kBadInput, Diagnostics{error_about_file(file, trouble, hint)});
-  return document;
+  return {name, std::move(text)};
+}
+
+/// Every sweep of a database that has a run.
+std::vector<NamedDocument> sweeps_of(const std::string& file) {
+  const SweepDatabase database = value_or_fail(SweepDatabase::open(file));
+  std::vector<NamedDocument> documents;
+  for (const SweepPlan& plan : value_or_fail(database.sweeps())) {
+    const SweepTable table = value_or_fail(sweep_table(plan, database));
+    if (table.rows.empty()) continue;
+    const std::string name =
+        documents.empty() ? file : fmt::format("{} #{}", file, documents.size() + 1);
+    documents.push_back({name, document_text(table)});
+  }
+  if (documents.empty())
+    throw Failure(ExitCode::kBadInput,
+                  Diagnostics{error_about_file(file, "no run of a sweep is in it",
+                                               "`sluice sweep … -o FILE` adds some")});
+  return documents;
+}
+
+std::vector<NamedDocument> read_documents(const ReportArguments& arguments) {
+  std::vector<NamedDocument> documents;
+  for (const std::string& name : arguments.results) {
+    if (const auto text = arguments.texts.find(name); text != arguments.texts.end()) {
+      documents.push_back(checked(name, name, text->second));
+      continue;
+    }
+    const std::string file = result_file(name);
+    if (is_sweep_database(file)) {
+      const std::vector<NamedDocument> sweeps = sweeps_of(file);
+      documents.insert(documents.end(), sweeps.begin(), sweeps.end());
+    } else {
+      documents.push_back(checked(name, file, text_of_file(file)));
+    }
+  }
+  return documents;
 }
 
 }  // namespace
 
 ExitCode run_report(const ReportArguments& arguments, const Console& console) {
-  std::vector<NamedDocument> documents;
-  for (const std::string& name : arguments.results) documents.push_back(read_document(name));
-  const std::string page = report_page(documents);
+  const std::string page = report_page(read_documents(arguments));
   write_atomically(arguments.file, page);
   constexpr double kBytesPerMegabyte = 1e6;
   console.out << fmt::format("wrote {} ({:.1f} MB): open it in a browser\n", arguments.file,

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "exit_code.h"
@@ -45,7 +46,7 @@ class Failure : public std::runtime_error {
 template <class Value>
 Value value_or_fail(Result<Value> outcome) {
   if (!outcome) throw Failure(outcome.error());
-  return std::move(*outcome);
+  if constexpr (!std::is_void_v<Value>) return std::move(*outcome);
 }
 
 }  // namespace sluice::cli

@@ -12,6 +12,10 @@ namespace sluice::cli {
 ExitCode run_compare(const CompareArguments& arguments, const Console& console) {
   std::vector<NamedText> documents;
   for (const std::string& name : arguments.results) {
+    if (const auto text = arguments.texts.find(name); text != arguments.texts.end()) {
+      documents.push_back({name, text->second});
+      continue;
+    }
     std::error_code ignored;
     const bool is_folder = std::filesystem::is_directory(name, ignored);
     const std::string file =

@@ -60,7 +60,7 @@ class SweepCommand {
     const InterruptGuard interrupt;
     const SweepOutcome outcome = search(plan, database, interrupt.flag());
     const SweepTable table = value_or_fail(sweep_table(plan, database));
-    publish(table, objective_column(plan));
+    publish(table, objective_of(plan));
     if (outcome.is_cancelled) return ExitCode::kInterrupted;
     const std::size_t status = *table.find_column("status");
     const bool has_any = std::any_of(table.rows.begin(), table.rows.end(),
@@ -72,7 +72,7 @@ class SweepCommand {
   SweepRequest request_of_arguments() {
     std::vector<std::string> files = resolve_files(arguments_.specs.names);
     SweepRequest request;
-    if (is_sweep_file(files.front())) {
+    if (is_sweep_file(files.front(), options_)) {
       request = value_or_fail(read_sweep(files.front(), options_));
       request.files.insert(request.files.end(), files.begin() + 1, files.end());
     } else {
@@ -80,6 +80,7 @@ class SweepCommand {
       if (files.size() > 1) request.architectures = {files[1]};
       if (files.size() > 2) request.files.assign(files.begin() + 2, files.end());
     }
+    request.energy_file = arguments_.specs.energy_file;
     for (const auto& [name, value] : variables_of(arguments_.specs.assignments))
       request.settings.emplace_back(name, value);
     Diagnostics mistakes;
@@ -132,17 +133,9 @@ class SweepCommand {
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 
-  std::string objective_column(const SweepPlan& plan) const {
+  std::string objective_of(const SweepPlan& plan) const {
     const auto inputs = value_or_fail(sweep_inputs(plan.request, plan.points.front(), options_));
-    switch (inputs.options.objectives.front()) {
-      case Objective::kEnergy:
-        return "energy_j";
-      case Objective::kLatency:
-        return "latency_s";
-      case Objective::kEdp:
-        break;
-    }
-    return "edp_js";
+    return objective_column(inputs.options.objectives.front());
   }
 
   void publish(const SweepTable& table, const std::string& objective) const {

@@ -16,7 +16,23 @@ constexpr const char* kDialect = "https://json-schema.org/draft/2020-12/schema";
 
 class SchemaWriter {
  public:
-  explicit SchemaWriter(SpecSchema schema) : schema_(std::move(schema)) {}
+  /// `repeats`: whether lists and maps may have `for` and `if` (docs/specs.md, "Repetition").
+  explicit SchemaWriter(SpecSchema schema, bool repeats = true)
+      : schema_(std::move(schema)), repeats_(repeats) {}
+
+  /// A file that is one of the objects. What any object calls `options` are search options.
+  Json write_object(const std::string& name, const std::string& title) {
+    Json result = {{"$schema", kDialect}};
+    result.update(object(schema_.objects.at(name)));
+    result["title"] = title;
+    for (const auto& [other, definition] : schema_.objects) {
+      if (other == name || definition.keys.empty()) continue;
+      Json& written = result["$defs"][slug(other)] = object(definition);
+      if (written["properties"].contains("options"))
+        written["properties"]["options"] = mapper_options();
+    }
+    return result;
+  }
 
   Json write(const std::string& section) {
     Json root = object(schema_.objects.at(kSpecFile));
@@ -55,8 +71,10 @@ class SchemaWriter {
     Json result = {{"title", definition.title}, {"type", "object"}};
     if (!definition.tag.empty())
       result["properties"]["node"] = {{"const", definition.tag.substr(1)}};
-    result["properties"]["for"] = Json{{"type", "object"}};
-    result["properties"]["if"] = Json::object();
+    if (repeats_) {
+      result["properties"]["for"] = Json{{"type", "object"}};
+      result["properties"]["if"] = Json::object();
+    }
     Json required = Json::array();
     for (const SchemaKey& key : definition.keys) {
       result["properties"][key.name] = value(key, "");
@@ -112,8 +130,8 @@ class SchemaWriter {
   }
 
   /// Any list may have items that stand for several (docs/specs.md, "Repetition").
-  static Json item(Json schema) {
-    if (schema.empty()) return schema;
+  Json item(Json schema) const {
+    if (schema.empty() || !repeats_) return schema;
     const Json several = {{"type", "object"},
                           {"properties",
                            {{"for", {{"type", "object"}}},
@@ -147,9 +165,19 @@ class SchemaWriter {
   }
 
   SpecSchema schema_;
+  bool repeats_ = true;
 };
 
 }  // namespace
+
+std::string object_schema_text(SpecSchema schema, const std::string& object,
+                               const std::string& title) {
+  constexpr int kIndent = 2;
+  return SchemaWriter(std::move(schema), /*repeats=*/false)
+             .write_object(object, title)
+             .dump(kIndent) +
+         "\n";
+}
 
 std::string spec_schema_text(const std::string& section) {
   constexpr int kIndent = 2;

@@ -80,14 +80,41 @@ class DesignReader {
   DesignRequest request_;
 };
 
+DesignRequest read_design_file(ReadContext& context, const std::string& file) {
+  const YamlPointer section = read_section(context, file, "design");
+  if (!section) return {};
+  return DesignReader(context, std::filesystem::path(file).parent_path().string()).read(*section);
+}
+
+/// Every key, in each form it may have.
+constexpr const char* kDesignExamples[] = {R"(
+design:
+  workloads: [a_workload, {workload: a_workload, set: {M: 512, N: [1, 2]}, weight: 3}]
+  architecture: an_architecture
+  files: [a_workload]
+  set: {M: 512, arch.Buffer.tensors: [A, B]}
+  variables: {arch.Buffer.size: 32KiB..4MiB:x2, arch.MAC.lane.fanout: [64, 128]}
+  budgets: {area: 20 mm2, power: 5 W}
+  options: {objective: edp}
+)",
+                                           R"(
+design: {workloads: a_workload, files: a_workload, variables: {M: [1, 2]}}
+)",
+                                           R"(
+design: {workloads: {workload: a_workload}, variables: {M: [1, 2]}}
+)"};
+
 }  // namespace
+
+std::string design_schema_text() {
+  return section_schema_text(
+      "design", {std::begin(kDesignExamples), std::end(kDesignExamples)},
+      [](auto& context, const auto& file) { read_design_file(context, file); });
+}
 
 Result<DesignRequest> read_design(const std::string& file, const LoadOptions& options) {
   ReadContext context(options);
-  DesignRequest request;
-  if (const YamlPointer section = read_section(context, file, "design"))
-    request =
-        DesignReader(context, std::filesystem::path(file).parent_path().string()).read(*section);
+  DesignRequest request = read_design_file(context, file);
   if (context.has_errors()) return tl::unexpected(context.take_diagnostics());
   return request;
 }

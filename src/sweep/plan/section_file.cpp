@@ -6,9 +6,12 @@
 
 #include "frontend/yaml/file_text.h"
 #include "frontend/yaml/map_reader.h"
+#include "frontend/yaml/schema_recorder.h"
 #include "frontend/yaml/values.h"
 #include "frontend/yaml/yaml_parser.h"
 #include "sluice/frontend/load.h"
+#include "sluice/report/spec_schema_json.h"
+#include "sluice/support/error.h"
 
 namespace sluice {
 namespace fs = std::filesystem;
@@ -16,13 +19,16 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<YamlPointer> documents_of(ReadContext& context, const std::string& file) {
-  auto text = file_text(context, file);
+  const auto& texts = context.options().texts;
+  const auto given = texts.find(file);
+  auto text = given == texts.end() ? file_text(context, file) : std::optional(given->second);
   if (!text) return {};
   return parse_yaml(context, context.sources().add(file, std::move(*text)));
 }
 
 std::optional<std::string> file_of(const std::string& name, const std::string& folder,
                                    const LoadOptions& options) {
+  if (options.texts.contains(name)) return name;
   std::error_code error;
   const fs::path beside = fs::path(folder) / name;
   if (fs::is_regular_file(beside, error)) return beside.string();
@@ -31,10 +37,10 @@ std::optional<std::string> file_of(const std::string& name, const std::string& f
 
 }  // namespace
 
-bool has_section(const std::string& file, const std::string& section) {
+bool has_section(const std::string& file, const std::string& section, const LoadOptions& options) {
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return false;  // a pipe can be read only once
-  const LoadOptions options;
+  if (!options.texts.contains(file) && !fs::is_regular_file(file, error))
+    return false;  // a pipe can be read only once
   ReadContext context(options);
   for (const YamlPointer& document : documents_of(context, file))
     if (document->is_map() && document->find(section) != nullptr) return true;
@@ -56,6 +62,24 @@ YamlPointer read_section(ReadContext& context, const std::string& file,
   for (const YamlEntry& entry : documents.front()->entries)
     if (entry.key->text == section) return entry.value;
   return nullptr;
+}
+
+std::string section_schema_text(const std::string& section,
+                                const std::vector<std::string>& examples,
+                                const std::function<void(ReadContext&, const std::string&)>& read) {
+  constexpr const char* kFile = "every_key.yaml";
+  SchemaRecorder recorder;
+  for (const std::string& example : examples) {
+    LoadOptions options;
+    options.texts = {{kFile, example}, {"a_workload", ""}, {"an_architecture", ""}};
+    ReadContext context(options);
+    context.watch(recorder);
+    read(context, kFile);
+    recorder.forget_nodes();
+    SLUICE_CHECK(!context.has_errors(), to_string(context.take_diagnostics().front()));
+  }
+  return object_schema_text(recorder.take(), fmt::format("a file with '{}'", section),
+                            fmt::format("Sluice {} file", section));
 }
 
 std::vector<std::string> read_spec_names(ReadContext& context, const YamlNode* node,

@@ -72,16 +72,44 @@ class SweepReader {
   SweepRequest request_;
 };
 
+SweepRequest read_sweep_file(ReadContext& context, const std::string& file) {
+  const YamlPointer section = read_section(context, file, "sweep");
+  if (!section) return {};
+  return SweepReader(context, std::filesystem::path(file).parent_path().string()).read(*section);
+}
+
+/// Every key, in each form it may have.
+constexpr const char* kSweepExamples[] = {R"(
+sweep:
+  workloads: [a_workload]
+  architectures: an_architecture
+  files: [a_workload]
+  set: {M: 512, arch.Buffer.tensors: [A, B]}
+  grid: {arch.Buffer.size: 256KiB..1MiB:x2, N: [512, 1024]}
+  list: [{arch.Buffer.size: 2MiB, N: 64}]
+  random: {samples: 20, seed: 1, ranges: {arch.Buffer.size: 64KiB..4MiB:log, N: [256, 512]}}
+  latin_hypercube: {samples: 20, seed: 1, ranges: {N: 64..1024, K: [1, 2]}}
+  options: {objective: energy}
+)",
+                                          R"(
+sweep: {workloads: a_workload, architectures: [an_architecture], files: a_workload}
+)"};
+
 }  // namespace
 
-bool is_sweep_file(const std::string& file) { return has_section(file, "sweep"); }
+bool is_sweep_file(const std::string& file, const LoadOptions& options) {
+  return has_section(file, "sweep", options);
+}
+
+std::string sweep_schema_text() {
+  return section_schema_text(
+      "sweep", {std::begin(kSweepExamples), std::end(kSweepExamples)},
+      [](auto& context, const auto& file) { read_sweep_file(context, file); });
+}
 
 Result<SweepRequest> read_sweep(const std::string& file, const LoadOptions& options) {
   ReadContext context(options);
-  SweepRequest request;
-  if (const YamlPointer section = read_section(context, file, "sweep"))
-    request =
-        SweepReader(context, std::filesystem::path(file).parent_path().string()).read(*section);
+  SweepRequest request = read_sweep_file(context, file);
   if (context.has_errors()) return tl::unexpected(context.take_diagnostics());
   return request;
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sluice/frontend/load_any.h"
 #include "sluice/frontend/search_request.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/network/layers_mapper.h"
@@ -24,7 +25,7 @@ Result<Specs> specs_of(const SweepRequest& request, const SweepPoint& point, Loa
   for (const auto& settings : {request.settings, point.settings})
     for (const auto& [name, value] : settings)
       if (name != "workload" && name != "architecture") options.variables[name] = value;
-  return load_specs(point.files, options);
+  return load_any_specs(point.files, options, request.energy_file);
 }
 
 }  // namespace

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "sluice/support/failed.h"
@@ -36,7 +37,23 @@ std::string settings_json(const SweepSettings& settings) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+SweepSettings settings_from(const std::string& text) {
+  SweepSettings settings;
+  const auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object())
+    for (const auto& [name, value] : json.items())
+      settings.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+  return settings;
+}
+
 }  // namespace
+
+bool is_sweep_database(const std::string& path) {
+  constexpr std::string_view kBegin("SQLite format 3\0", 16);
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(kBegin.size(), ' ');
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kBegin;
+}
 
 class SweepDatabase::Impl {
  public:
@@ -119,6 +136,23 @@ class SweepDatabase::Impl {
         .bind(3, run.timing.mappings_evaluated)
         .run();
     transaction.commit();
+  }
+
+  std::vector<SweepPlan> sweeps() const {
+    std::vector<SweepPlan> plans;
+    SqliteStatement keys = sqlite_.prepare("SELECT key FROM sweeps ORDER BY key");
+    while (keys.step()) plans.emplace_back().key = keys.text(0);
+    for (SweepPlan& plan : plans) {
+      SqliteStatement points =
+          sqlite_.prepare("SELECT run, settings FROM points WHERE sweep = ?1 ORDER BY position");
+      points.bind(1, plan.key);
+      while (points.step()) {
+        SweepPoint& point = plan.points.emplace_back();
+        point.key = points.text(0);
+        point.settings = settings_from(points.text(1));
+      }
+    }
+    return plans;
   }
 
   bool has(const std::string& key) const {
@@ -251,6 +285,10 @@ Result<void> SweepDatabase::save(const SweepPlan& plan) {
 
 Result<void> SweepDatabase::save(const SweepRun& run, const BoundProblem& problem) {
   return impl_->guarded([&] { impl_->save(run, problem); });
+}
+
+Result<std::vector<SweepPlan>> SweepDatabase::sweeps() const {
+  return impl_->guarded([&] { return impl_->sweeps(); });
 }
 
 Result<bool> SweepDatabase::has(const std::string& key) const {

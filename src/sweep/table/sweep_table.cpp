@@ -94,6 +94,18 @@ std::optional<std::size_t> SweepTable::find_column(const std::string& name) cons
   return static_cast<std::size_t>(found - columns.begin());
 }
 
+std::string objective_column(Objective objective) {
+  switch (objective) {
+    case Objective::kEnergy:
+      return "energy_j";
+    case Objective::kLatency:
+      return "latency_s";
+    case Objective::kEdp:
+      break;
+  }
+  return "edp_js";
+}
+
 Result<SweepTable> sweep_table(const SweepPlan& plan, const SweepDatabase& database) {
   SweepTable table;
   table.varied = varied_names(plan);
@@ -125,17 +137,20 @@ std::string document_text(const SweepTable& table) {
   using cli::Json;
   Json rows = Json::array();
   for (const auto& row : table.rows) {
-    Json settings = Json::object(), entry = Json::object();
+    Json settings = Json::object(), numbers = Json::object(), entry = Json::object();
     for (std::size_t c = 0; c < row.size(); ++c) {
       const SweepCell& cell = row[c];
-      if (c < table.varied.size())
+      if (c < table.varied.size()) {
         settings[table.columns[c]] = cell.text;
-      else
+        if (cell.number) numbers[table.columns[c]] = *cell.number;
+      } else {
         entry[table.columns[c]] = cell.number         ? Json(*cell.number)
                                   : cell.text.empty() ? Json(nullptr)
                                                       : Json(cell.text);
+      }
     }
     entry["settings"] = std::move(settings);
+    entry["numbers"] = std::move(numbers);
     rows.push_back(std::move(entry));
   }
   return cli::document_text(Json{{"schema", kSweepSchema},

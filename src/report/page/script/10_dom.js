@@ -52,12 +52,13 @@ function lengthyList(list, items, make, first = 12, step = 60) {
   let shown = 0;
   const more = el("button.more", {type: "button", onclick: () => add(step)});
   const add = (n) => {
+    more.closest("tr")?.remove();
     more.remove();
     for (const item of items.slice(shown, shown + n)) list.append(make(item));
     shown = Math.min(items.length, shown + n);
     if (shown === items.length) return;
     more.textContent = `${count(items.length - shown)} more`;
-    list.append(el("li", {role: list.matches("[role=group]") ? "none" : null}, more));
+    list.append(list.matches("tbody") ? el("tr", el("td", {colspan: 99}, more)) : el("li", {role: list.matches("[role=group]") ? "none" : null}, more));
   };
   add(first);
   return list;

@@ -17,7 +17,10 @@ async function unpacked(base64) {
 }
 
 class Page {
-  constructor(results) {
+  constructor(documents) {
+    const isSweep = (entry) => entry.document.schema.startsWith("sluice.sweep/");
+    const results = documents.filter((entry) => !isSweep(entry));
+    this.sweeps = documents.filter(isSweep);
     this.results = results;
     this.accounts = new Map();
     this.choices = results.flatMap((result, r) => result.document.mappings.map((mapping, m) => [`${r}.${m}`, this.account(`${r}.${m}`).name]));
@@ -35,9 +38,22 @@ class Page {
 
   show() {
     hideTip();
-    const {document: doc} = this.results[Number((this.a || "0.0").split(".")[0])];
-    this.root.replaceChildren(this.header(doc), el("main", this.a ? this.sections(doc) : this.nothing(doc)), this.footer(doc));
+    const sweeps = this.sweeps.map(sweepCard);
+    if (this.results.length) {
+      const {document: doc} = this.results[Number((this.a || "0.0").split(".")[0])];
+      this.root.replaceChildren(this.header(doc), el("main", this.a ? this.sections(doc) : this.nothing(doc), sweeps), this.footer(doc));
+    } else {
+      this.root.replaceChildren(this.headerOfSweeps(), el("main", sweeps), el("footer", el("p", `Sluice ${this.sweeps[0].document.sluice} · ${this.sweeps[0].document.schema}`)));
+    }
     Chart.redrawAll();
+  }
+
+  headerOfSweeps() {
+    const runs = this.sweeps.flatMap((sweep) => sweep.document.runs);
+    const names = (key) => [...new Set(runs.map((run) => run[key]))];
+    const title = (key, plural) => names(key).length > 3 ? `${count(names(key).length)} ${plural}` : names(key).join(", ");
+    return el("header.top", el("div.titles", el("h1", title("workload", "workloads"), el("span", " on "), title("architecture", "architectures")),
+      el("p", el("span.badge", this.sweeps.length === 1 ? "sweep" : `${count(this.sweeps.length)} sweeps`))), el("div.tools", themeButton(), printButton()));
   }
 
   header(doc) {
@@ -48,7 +64,7 @@ class Page {
       el("div.tools",
         many && chooser("Show", this.choices.slice(0, 500), this.a, (key) => { this.a = key; this.show(); }),
         many && chooser("beside", [["", "nothing"], ...this.choices.slice(0, 500)], this.b, (key) => { this.b = key; this.show(); }),
-        themeButton(), el("button.tool", {type: "button", onclick: () => print(), title: "Print"}, "Print")));
+        themeButton(), printButton()));
   }
 
   sections(doc) {
@@ -67,6 +83,7 @@ class Page {
       const explorer = new ParetoExplorer(result, account.index, (index) => { this.a = `${this.a.split(".")[0]}.${index}`; this.show(); this.root.querySelector("#pareto button[aria-pressed=true]")?.focus({preventScroll: true}); });
       list.push(card("pareto", "Mappings", "Choose a point to see its mapping", null, explorer.element));
     }
+    const why = doc.why && account.index === 0 ? new Why(doc, colours) : null;
     const bars = energyBars(account, colours), times = latencyBars(account, colours);
     const tree = new LoopTree(account, colours);
     const roofline = new Roofline(account, colours, (einsum) => tree.reveal(einsum));
@@ -77,6 +94,7 @@ class Page {
       card("tree", "Mapping", "Point at a line for tiles and prices", el("div.segmented", el("button", {type: "button", onclick: () => tree.toggleAll(true)}, "Open all"), el("button", {type: "button", onclick: () => tree.toggleAll(false)}, "Fold all")), el("div.scroll", tree.element)),
       card("roofline", "Roofline", "Choose an Einsum to find it in the mapping", roofline.controls, roofline.element),
       card("occupancy", "Occupancy", "What each memory holds while the Einsums run", null, occupancy.element));
+    if (why) list.push(card("why", "Why", `What the other choices would cost: ${count(doc.why.answered)} of ${count(doc.why.questions)} questions answered`, null, why.element()));
     return list;
   }
 
@@ -88,7 +106,7 @@ class Page {
   footer(doc) {
     const rows = [["Command", `sluice ${doc.command}`], ["Guarantee", doc.guarantee?.space?.split("; leaves out")[0]], ["Left out", doc.guarantee?.leaves_out?.length && el("details", el("summary", `${count(doc.guarantee.leaves_out.length)} kinds of mappings`), el("ul", doc.guarantee.leaves_out.map((row) => el("li", el("b", row.name), ": ", row.text.replace(/`/g, "")))))],
       ["Search", doc.search && `${seconds(doc.search.seconds)} on ${doc.search.threads} ${doc.search.threads === 1 ? "thread" : "threads"}: ${si(doc.search.mappings_considered, "")} mappings covered, ${count(doc.search.mappings_evaluated || 0)} evaluated`],
-      ["Files", this.results.map((result) => result.name).join(", ")]];
+      ["Files", [...this.results, ...this.sweeps].map((result) => result.name).join(", ")]];
     return el("footer", el("dl", rows.filter(([, value]) => value).map(([name, value]) => [el("dt", name), el("dd", value)])), el("p", `Sluice ${doc.sluice} · ${doc.schema}`));
   }
 }
@@ -142,6 +160,8 @@ function themeButton() {
   name();
   return button;
 }
+
+const printButton = () => el("button.tool", {type: "button", onclick: () => print(), title: "Print"}, "Print");
 
 readResults().then((results) => new Page(results), (error) => {
   document.getElementById("app").replaceChildren(el("p.notice", `This report cannot be shown: ${error.message}`));
