@@ -18,8 +18,13 @@ namespace {
 /// Files by who they are written for, in the order given.
 struct SortedFiles {
   std::vector<std::string> own, of_other_tools;
-  std::set<std::string> own_variables;  ///< that the own files declare
 };
+
+/// Of a file that is neither a table of a network nor an ONNX model.
+std::optional<std::string> text_of_specs(ReadContext& context, const std::string& path) {
+  if (is_network_table(path) || is_onnx_file(path)) return std::nullopt;
+  return file_text(context, path);
+}
 
 /// With energies for files of other tools an architecture is theirs, whose words may all be
 /// Sluice's, too.
@@ -29,13 +34,23 @@ SortedFiles sorted(const std::vector<std::string>& files, const LoadOptions& opt
   for (const std::string& file : files) {
     ReadContext context(options);
     const auto path = find_spec_file(file, options);
-    const auto text = path && !is_network_table(*path) && !is_onnx_file(*path)
-                          ? file_text(context, *path)
-                          : std::nullopt;
+    const auto text = path ? text_of_specs(context, *path) : std::nullopt;
     const bool is_other =
         text && (is_of_other_tool(*path, *text) || (has_energies && has_arch(*path, *text)));
     (is_other ? result.of_other_tools : result.own).push_back(is_other ? *path : file);
-    if (text && !is_other) result.own_variables.merge(variables_in(*path, *text));
+  }
+  return result;
+}
+
+/// That YAML files declare.
+std::set<std::string> variables_of(const std::vector<std::string>& files,
+                                   const LoadOptions& options) {
+  std::set<std::string> result;
+  for (const std::string& file : files) {
+    ReadContext context(options);
+    const auto path = find_spec_file(file, options);
+    const auto text = path ? text_of_specs(context, *path) : std::nullopt;
+    if (text) result.merge(variables_in(*path, *text));
   }
   return result;
 }
@@ -83,9 +98,9 @@ void accept_variables(const ImportedJob& job, const SortedFiles& by_tool, LoadOp
                       Diagnostics& notes) {
   for (const std::string& name : job.variables) options.known_variables.insert(name);
   if (!job.has_templates) return;
+  const std::set<std::string> own = variables_of(by_tool.own, options);
   for (const auto& [name, value] : options.variables) {
-    if (is_field(name) || job.variables.count(name) + by_tool.own_variables.count(name) > 0)
-      continue;
+    if (is_field(name) || job.variables.count(name) + own.count(name) > 0) continue;
     options.known_variables.insert(name);
     notes.push_back({.severity = Severity::kWarning,
                      .location = {fmt::format("--set {}={}", name, value)},

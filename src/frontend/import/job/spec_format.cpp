@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "frontend/yaml/yaml_parser.h"
 
@@ -65,6 +66,26 @@ bool has_word_of_accelforge(const YamlNode& node) {
                      [](const YamlPointer& item) { return has_word_of_accelforge(*item); });
 }
 
+/// Whether a text has no section but a mapping that is a tree, and no word of AccelForge's: as
+/// Sluice writes mappings. They can be long, and need not be parsed to know that.
+bool is_mapping_alone(const std::string& text) {
+  std::istringstream lines(text);
+  bool follows_mapping = false;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos || line[begin] == '#') continue;
+    if (follows_mapping && (begin == 0 || line[begin] == '-')) return false;
+    follows_mapping = begin == 0;
+    if (begin == 0 && line != "mapping:") return false;
+  }
+  const auto is_in_text = [&](const std::string& word) {
+    return text.find(word) != std::string::npos;
+  };
+  const std::set<std::string>& words = accelforge_words();
+  return std::none_of(words.begin(), words.end(), is_in_text) && !is_in_text("component_class") &&
+         !is_in_text("actions");
+}
+
 bool is_timeloop_mapping(const YamlNode& mapping) {
   return mapping.is_sequence() && !mapping.items.empty() &&
          mapping.items.front()->find("target") != nullptr;
@@ -91,6 +112,7 @@ bool is_of_other_tool(const std::string& path, const std::string& text) {
   if (std::filesystem::path(path).extension() == ".cfg" || text.find("{%") != std::string::npos ||
       text.find("{{") != std::string::npos)
     return true;
+  if (is_mapping_alone(text)) return false;
   const LoadOptions options;
   ReadContext context(options);
   for (const YamlPointer& document : parse_yaml(context, context.sources().add(path, text))) {
