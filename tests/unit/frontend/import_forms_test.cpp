@@ -10,6 +10,7 @@
 namespace sluice::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -286,6 +287,27 @@ TEST_F(AccelForgeForms, WhatHasNoValueIsNoted) {
   EXPECT_THAT(notes, HasSubstr("the variables cell, histogram are no numbers"));
   EXPECT_THAT(notes, HasSubstr("the size of Cell depends on some text, which has no value here"));
   EXPECT_THAT(notes, HasSubstr("'no_refetch_from_above' of Buffer is left out"));
+}
+
+// As AccelForge flattens it: the components of the array, then its dimensions, then what follows.
+TEST(AccelForgeArray, IsItsComponentsAboveAContainer) {
+  const TemporaryFolder folder;
+  const auto specs = load_any_specs({folder.write("arch.yaml", R"(
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1e9}, {name: write, energy: 1, throughput: 1e9}]}
+  - !Array
+    name: Grid
+    spatial: [{name: X, fanout: 4}]
+    nodes:
+    - !Memory {name: Row, size: 64, actions: [{name: read, energy: 1, throughput: 1e9}, {name: write, energy: 1, throughput: 1e9}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 1, throughput: 1e9}]}
+)")},
+                                    {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  std::vector<std::string> names;
+  for (const Component& component : specs->arch->components) names.push_back(component.name);
+  EXPECT_THAT(names, ElementsAre("DRAM", "Row", "Grid", "ALU"));
 }
 
 // The same job, taken as it is: a problem of Timeloop and a mapping, notes among the warnings, and
