@@ -325,6 +325,22 @@ TEST(FilesOfAnyTool, AreLoadedWithoutAStepBetween) {
   EXPECT_THAT(to_string(specs->warnings), HasSubstr("note: no energies are given"));
 }
 
+// The sizes of the problem bound nothing once the Einsums of another file take its place.
+TEST(FilesOfAnyTool, WarnAtThePlaceOfTheProblem) {
+  const TemporaryFolder folder;
+  const std::string problem =
+      "problem:\n  shape:\n    name: Copy\n    dimensions: [M]\n    data-spaces:\n"
+      "    - {name: A, projection: [[[M]]]}\n    - {name: Z, projection: [[[M]]], read-write: "
+      "True}\n"
+      "  instance: {M: 4}\n";
+  const std::string own = "workload:\n  rank_sizes: {K: 4}\n  einsums: [\"Y[k] = X[k]\"]\n";
+  const auto specs =
+      load_any_specs({folder.write("problem.yaml", problem), folder.write("own.yaml", own)}, {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  EXPECT_THAT(to_string(specs->warnings), HasSubstr("problem.yaml:8:13: warning: no tensor has a "
+                                                    "rank M"));
+}
+
 TEST(FilesOfAnyTool, MayStandBesideThoseOfSluice) {
   const TemporaryFolder folder;
   const std::string own = folder.write("arch.yaml", R"(

@@ -51,6 +51,7 @@ struct Problem {
   std::vector<std::int64_t> sizes;
   std::vector<DataSpace> data_spaces;
   const YamlNode* node = nullptr;
+  const YamlNode* instance = nullptr;  ///< what gives the sizes; null: nothing
 
   std::optional<int> dimension(const std::string& name) const;
 };

@@ -37,6 +37,7 @@ class WorkloadWriter {
         bounds.add(variable, fmt::format("0 <= {} < {}", variable, problem_.sizes[d]));
       }
     }
+    if (problem_.instance != nullptr) text += places_.mark(problem_.instance->position);
     if (!sizes.empty()) text += fmt::format("  rank_sizes: {}\n", sizes.text());
     if (!bounds.empty()) text += fmt::format("  iteration_space_shape: {}\n", bounds.text());
     return text + fmt::format("  einsums:\n  - \"{}\"\n", einsum);
