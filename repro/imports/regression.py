@@ -19,7 +19,7 @@ def command_of(sluice, checkout, key):
     arch_name, workload, variables, fusion = key.split("|")
     arch = only(checkout / "examples" / "arches", arch_name)
     command = [sluice, "map", only(checkout / "examples" / "workloads", workload), arch, "--json"]
-    command += ["--max-fused-loops", "1", "--objective", "energy" if arch_name == "snowcat" else "edp"]
+    command += ["--mapper", "fused", "--max-fused-loops", "1", "--objective", "energy" if arch_name == "snowcat" else "edp"]
     for variable in filter(None, variables.split(",")):
         command += ["--set", variable]
     components = checkout / "tests" / "hwcomponents_expected.json"

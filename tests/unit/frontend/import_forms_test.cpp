@@ -10,6 +10,7 @@
 namespace sluice::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -288,6 +289,27 @@ TEST_F(AccelForgeForms, WhatHasNoValueIsNoted) {
   EXPECT_THAT(notes, HasSubstr("'no_refetch_from_above' of Buffer is left out"));
 }
 
+// As AccelForge flattens it: the components of the array, then its dimensions, then what follows.
+TEST(AccelForgeArray, IsItsComponentsAboveAContainer) {
+  const TemporaryFolder folder;
+  const auto specs = load_any_specs({folder.write("arch.yaml", R"(
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1e9}, {name: write, energy: 1, throughput: 1e9}]}
+  - !Array
+    name: Grid
+    spatial: [{name: X, fanout: 4}]
+    nodes:
+    - !Memory {name: Row, size: 64, actions: [{name: read, energy: 1, throughput: 1e9}, {name: write, energy: 1, throughput: 1e9}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 1, throughput: 1e9}]}
+)")},
+                                    {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  std::vector<std::string> names;
+  for (const Component& component : specs->arch->components) names.push_back(component.name);
+  EXPECT_THAT(names, ElementsAre("DRAM", "Row", "Grid", "ALU"));
+}
+
 // The same job, taken as it is: a problem of Timeloop and a mapping, notes among the warnings, and
 // places in the user's files.
 TEST(FilesOfAnyTool, AreLoadedWithoutAStepBetween) {
@@ -301,6 +323,22 @@ TEST(FilesOfAnyTool, AreLoadedWithoutAStepBetween) {
   EXPECT_THAT(places.at(1).location.file, HasSubstr("job.yaml"));
   EXPECT_EQ(places.at(1).location.line, 14);
   EXPECT_THAT(to_string(specs->warnings), HasSubstr("note: no energies are given"));
+}
+
+// The sizes of the problem bound nothing once the Einsums of another file take its place.
+TEST(FilesOfAnyTool, WarnAtThePlaceOfTheProblem) {
+  const TemporaryFolder folder;
+  const std::string problem =
+      "problem:\n  shape:\n    name: Copy\n    dimensions: [M]\n    data-spaces:\n"
+      "    - {name: A, projection: [[[M]]]}\n    - {name: Z, projection: [[[M]]], read-write: "
+      "True}\n"
+      "  instance: {M: 4}\n";
+  const std::string own = "workload:\n  rank_sizes: {K: 4}\n  einsums: [\"Y[k] = X[k]\"]\n";
+  const auto specs =
+      load_any_specs({folder.write("problem.yaml", problem), folder.write("own.yaml", own)}, {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  EXPECT_THAT(to_string(specs->warnings), HasSubstr("problem.yaml:8:13: warning: no tensor has a "
+                                                    "rank M"));
 }
 
 TEST(FilesOfAnyTool, MayStandBesideThoseOfSluice) {

@@ -245,8 +245,9 @@ MAC: {leak: 0.25 pJ}
   EXPECT_THAT(specs.arch, HasSubstr("name: DRAM\n    size: inf\n    tensors: {keep: All}\n"
                                     "    draining_reads: free\n    leak_power: 0.002\n"));
   EXPECT_THAT(specs.arch, HasSubstr("leak_power: 0.0005\n"));
-  EXPECT_THAT(specs.arch, HasSubstr("name: MAC\n    leak_power: 0.00025\n"));
-  EXPECT_THAT(to_string(specs.notes), HasSubstr("Timeloop leaves the leakage of computes out"));
+  EXPECT_THAT(specs.arch, HasSubstr("name: MAC\n    actions:\n"));
+  EXPECT_THAT(to_string(specs.notes), HasSubstr("the leakage of MAC, 0.00025 W in each instance, "
+                                                "is left out, as Timeloop does"));
 }
 
 // A cycle of 4 ns: 1 pJ a cycle is 0.25 mW.
@@ -315,21 +316,71 @@ architecture:
               HasSubstr("the attribute 'meshX' of DRAM has no counterpart"));
 }
 
-// Two of the four PEs have work.
-TEST(TimeloopImport, NotesThatInstancesWithoutWorkLeakHere) {
-  const TemporaryFolder folder;
-  const ImportOptions options = with_energies(folder, "RF: {read: 1, write: 1, leak: 1}\n");
-  const std::string mapping = R"(
+constexpr const char* kMappingOfTwo = R"(
 mapping:
 - {target: DRAM, type: temporal, factors: M=0 N=4 K=1, permutation: KMN}
 - {target: DRAM, type: spatial, factors: M=2 N=1 K=1, permutation: MNK, split: 1}
 - {target: RF, type: temporal, factors: M2 N1 K4, permutation: [K, M, N]}
 )";
-  EXPECT_THAT(to_string(imported({kArch, kProblem, mapping}, options).notes),
-              HasSubstr("all 4 instances of RF leak here; Timeloop takes those that the mapping "
-                        "does not use for switched off, which leaves 2"));
-  EXPECT_THAT(to_string(imported({kArch, kProblem, kMapping}, options).notes),
-              Not(HasSubstr("leak here")));
+
+// Two of the four PEs have work: half of 1 pJ a cycle of 1 ns.
+TEST(TimeloopImport, LeaksInTheInstancesThatTheMappingUses) {
+  const TemporaryFolder folder;
+  const ImportOptions options = with_energies(folder, "RF: {read: 1, write: 1, leak: 1}\n");
+  const ImportedSpecs two = imported({kArch, kProblem, kMappingOfTwo}, options);
+  EXPECT_THAT(two.arch, HasSubstr("leak_power: 0.0005\n"));
+  EXPECT_THAT(to_string(two.notes),
+              HasSubstr("2 of 4 instances of RF leak, those that the mapping uses"));
+  const ImportedSpecs all = imported({kArch, kProblem, kMapping}, options);
+  EXPECT_THAT(all.arch, HasSubstr("leak_power: 0.001\n"));
+  EXPECT_THAT(to_string(all.notes), Not(HasSubstr("those that the mapping uses")));
+}
+
+/// kArch, whose four RFs are words of one memory.
+std::string arch_of_a_cluster(const std::string& attributes) {
+  std::string arch = kArch;
+  const std::string own = "word-bits: 8, depth: 16";
+  arch.replace(arch.find(own), own.size(), own + attributes);
+  return arch;
+}
+
+// One access serves all four PEs, or the two that have work: a quarter of 6 pJ each, or half.
+TEST(TimeloopImport, SpreadsAnAccessOverTheInstancesOfACluster) {
+  const TemporaryFolder folder;
+  const ImportOptions options = with_energies(folder, "RF: {read: 6, write: 6}\n");
+  const std::string arch = arch_of_a_cluster(", width: 32, cluster-size: 4");
+  for (const std::string& quarter :
+       {imported({arch}, options).arch, imported({arch, kProblem, kMapping}, options).arch}) {
+    EXPECT_THAT(quarter, HasSubstr("{name: read, energy: 1.5e-12"));
+    EXPECT_THAT(quarter, HasSubstr("{name: write, energy: 1.5e-12"));
+  }
+  const ImportedSpecs two = imported({arch, kProblem, kMappingOfTwo}, options);
+  EXPECT_THAT(two.arch, HasSubstr("{name: read, energy: 3e-12"));
+  EXPECT_THAT(to_string(two.notes),
+              HasSubstr("4 instances of RF make a cluster, of which an access serves all that are "
+                        "used: 2, so each is charged 0.5 of its energy"));
+}
+
+// 32 bits in blocks of one word of 8.
+TEST(TimeloopImport, FindsTheSizeOfAClusterFromWidthAndBlock) {
+  const TemporaryFolder folder;
+  const ImportOptions options = with_energies(folder, "RF: {read: 6, write: 6}\n");
+  EXPECT_THAT(imported({arch_of_a_cluster(", width: 32, block-size: 1")}, options).arch,
+              HasSubstr("{name: read, energy: 1.5e-12"));
+}
+
+// What is wrong with the architecture that an import writes stands at the component's place.
+TEST(TimeloopImport, NamesTheComponentThatCannotBeImported) {
+  const std::string mistakes = mistakes_in({R"(
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {width: 64, datawidth: 8}}
+  - !Component {name: DRAM, class: SRAM, attributes: {depth: 4, width: 8, datawidth: 8}}
+  - !Component {name: MAC, class: intmac}
+)"});
+  EXPECT_THAT(mistakes, HasSubstr("file0.yaml:6:5: error: the architecture cannot be imported: two "
+                                  "components are called 'DRAM'"));
 }
 
 TEST(TimeloopImport, NotesThatPartsOfAnAccessAreNotRoundedUp) {

@@ -58,14 +58,8 @@ class ArchForms {
   YamlPointer nodes(const YamlNode& written) {
     auto list = std::make_shared<YamlNode>(written);
     list->items.clear();
-    for (const YamlPointer& item : written.items) {
+    for (const YamlPointer& item : without_arrays(written.items)) {
       auto node = std::make_shared<YamlNode>(*item);
-      if (node->tag == "!Array") {
-        context_.read.error(*item,
-                            "an !Array has no counterpart: its components would share its "
-                            "dimensions");
-        continue;
-      }
       if (node->tag == "!Component" || node->find("attributes") != nullptr) {
         context_.read.error(*item,
                             "an early draft of AccelForge's architectures: no release of it "
@@ -78,6 +72,35 @@ class ArchForms {
       for (const MadeNode& part : by_direction(node)) list->items.push_back(part);
     }
     return list;
+  }
+
+  /// The components of an !Array stand above its dimensions, so these become a container's.
+  std::vector<YamlPointer> without_arrays(const std::vector<YamlPointer>& written) {
+    std::vector<YamlPointer> items;
+    for (const YamlPointer& item : written) {
+      if (item->tag != "!Array") {
+        items.push_back(item);
+        continue;
+      }
+      auto container = std::make_shared<YamlNode>(*item);
+      container->tag = "!Container";
+      if (const YamlPointer parts = take(*container, "nodes"))
+        for (const YamlPointer& part : parts->items) {
+          check_part_of_array(*part);
+          items.push_back(part);
+        }
+      items.push_back(container);
+    }
+    return items;
+  }
+
+  void check_part_of_array(const YamlNode& part) {
+    if (part.tag == "!Compute" || part.find("nodes") != nullptr)
+      context_.read.error(part, "a component of an !Array has to be a memory, toll or network");
+    else if (const YamlNode* spatial = part.find("spatial"); spatial && !spatial->items.empty())
+      context_.read.error(*spatial,
+                          "a component of an !Array has dimensions of its own: how many of its "
+                          "parts hold a tile would follow from the spatial loops further in");
   }
 
   MadeNode component(MadeNode node) {

@@ -207,12 +207,13 @@ class Importer {
     if (context_.has_errors()) return;
     timeloop::EnergyTable energies;
     const bool has_energies = read_energies(energies);
-    if (specs.problem) result.workload = timeloop::workload_text(import_, specs);
+    if (specs.problem) result.workload = timeloop::workload_text(import_, specs, places_.workload);
     if (!specs.mapping.empty())
       result.mapping = timeloop::mapping_text(import_, specs, places_.mapping);
     if (!specs.constraints.empty()) result.constraints = constraints_text(import_, specs);
     if (!specs.levels.empty())
-      result.arch = timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr);
+      result.arch =
+          timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr, places_.arch);
     if (!context_.has_errors()) check_that_it_loads(result);
     if (!specs.mapping.empty() && !context_.has_errors()) settle_residency(specs, result);
   }
@@ -299,8 +300,8 @@ class Importer {
     }
   }
 
-  /// What is written from Timeloop's files must load; where it does not, the section it comes from
-  /// is named.
+  /// What is written from Timeloop's files must load; where it does not, what it comes from is
+  /// named.
   void check_that_it_loads(const ImportedSpecs& result) {
     const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
     if (loaded) return;
@@ -312,7 +313,9 @@ class Importer {
       const std::string message = fmt::format("the {} cannot be imported: {}", name, found.message);
       const std::string hint =
           fmt::format("it would be written as {}", found.source_line.substr(0, kLongestLine));
-      if (node != sections_.end())
+      if (const SourcePosition* position = position_of(found.location))
+        context_.error(*position, message, hint);
+      else if (node != sections_.end())
         context_.error(*node->second, message, hint);
       else
         context_.error_about(files_.front(), message, hint);

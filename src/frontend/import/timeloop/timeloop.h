@@ -51,6 +51,7 @@ struct Problem {
   std::vector<std::int64_t> sizes;
   std::vector<DataSpace> data_spaces;
   const YamlNode* node = nullptr;
+  const YamlNode* instance = nullptr;  ///< what gives the sizes; null: nothing
 
   std::optional<int> dimension(const std::string& name) const;
 };
@@ -122,12 +123,13 @@ std::vector<Directive> read_node_constraints(ImportContext& context, const Specs
 bool is_storage_class(const std::string& type);
 bool is_compute_class(const std::string& type);
 
-std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies);
+/// `places`, of each text: where it comes from, anew.
+std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies,
+                      PlacedText& places);
 std::string constraints_text(ImportContext& context, const Specs& specs);
-std::string workload_text(ImportContext& context, const Specs& specs);
+std::string workload_text(ImportContext& context, const Specs& specs, PlacedText& places);
 /// Before arch_text: it finds `specs.linked`, `is_perfect`, and which levels are bypassed and
 /// spread.
-/// `places`: where it comes from, anew.
 std::string mapping_text(ImportContext& context, Specs& specs, PlacedText& places);
 
 }  // namespace timeloop

@@ -14,8 +14,9 @@ constexpr double kDefaultCycle = 1e-9;
 
 class ArchWriter {
  public:
-  ArchWriter(ImportContext& context, Specs& specs, const EnergyTable* energies)
+  ArchWriter(ImportContext& context, Specs& specs, const EnergyTable* energies, PlacedText& places)
       : context_(context),
+        places_(places),
         specs_(specs),
         energies_(energies),
         clock_hz_(std::round(1 / specs.cycle_s.value_or(kDefaultCycle))),
@@ -24,6 +25,7 @@ class ArchWriter {
   std::string write() {
     text_ = fmt::format("arch:\n  clock: {}\n  nodes:\n", yaml_number(clock_hz_));
     for (Level& level : specs_.levels) {
+      if (level.node != nullptr) text_ += places_.mark(level.node->position);
       if (level.kind == Level::Kind::kStorage) storage(level);
       if (level.kind == Level::Kind::kFanout) fanout(level);
       if (level.kind == Level::Kind::kCompute) compute(level);
@@ -49,6 +51,7 @@ class ArchWriter {
     double word_bits = 0;
     double block_words = 1;
     std::optional<double> words;
+    double access_share = 1;  ///< of an access's energy, for each instance that it serves
   };
 
   Shape shape_of(Level& level) {
@@ -57,7 +60,7 @@ class ArchWriter {
     shape.word_bits = attributes.number(context_, {"word_bits", "word_width", "datawidth"}, false)
                           .value_or(workload_bits_);
     const auto block = attributes.number(context_, {"block_size", "n_words"});
-    const auto cluster = attributes.number(context_, {"cluster_size"}, false);
+    auto cluster = attributes.number(context_, {"cluster_size"}, false);
     const auto width = attributes.number(context_, {"width", "memory_width", "data_storage_width"});
     shape.block_words = block.value_or(1);
     if (width && !block)
@@ -68,11 +71,9 @@ class ArchWriter {
                                              level.name));
       shape.block_words = 1;
     }
-    if (cluster.value_or(1) > 1)
-      context_.note(*level.node,
-                    fmt::format("{} has clusters of {} blocks that share addresses: counts and "
-                                "energies are those of a block",
-                                level.name, *cluster));
+    if (width && block && !cluster)
+      cluster = std::floor(*width / (shape.word_bits * shape.block_words));
+    if (cluster.value_or(1) > 1) shape.access_share = access_share(level, *cluster);
     const auto depth = attributes.number(context_, {"depth", "memory_depth", "data_storage_depth"});
     const auto entries = attributes.number(context_, {"entries"});
     const auto kilobytes = attributes.number(context_, {"sizeKB"});
@@ -88,6 +89,20 @@ class ArchWriter {
     const double copies = attributes.number(context_, {"multiple_buffering"}).value_or(1);
     if (shape.words && copies > 0) shape.words = std::floor(*shape.words / copies);
     return shape;
+  }
+
+  /// An access of a cluster serves all its instances at once. Timeloop spreads the instances that
+  /// the mapping uses over as many clusters as there are.
+  double access_share(const Level& level, double cluster_size) {
+    const auto used = static_cast<double>(n_used_);
+    const double clusters = std::ceil(static_cast<double>(n_instances_) / cluster_size);
+    const double share = std::min(used, clusters) / used;
+    context_.note(
+        *level.node,
+        fmt::format("{} instances of {} make a cluster, of which an access serves all "
+                    "that are used: {}, so each is charged {} of its energy",
+                    cluster_size, level.name, yaml_number(1 / share), yaml_number(share)));
+    return share;
   }
 
   void storage(Level& level) {
@@ -204,7 +219,7 @@ class ArchWriter {
   void action(Level& level, const char* name, std::optional<double> words_per_cycle,
               const Shape& shape) {
     YamlFlowMap map;
-    map.add("name", name).add("energy", energy_text(level, name));
+    map.add("name", name).add("energy", energy_text(level, name, shape.access_share));
     const double bits = shape.block_words * shape.word_bits;
     map.add("throughput", words_per_cycle
                               ? yaml_number(*words_per_cycle / shape.block_words * clock_hz_)
@@ -213,13 +228,13 @@ class ArchWriter {
     text_ += fmt::format("    - {}\n", map.text());
   }
 
-  std::string energy_text(Level& level, const std::string& action) {
+  std::string energy_text(Level& level, const std::string& action, double share = 1) {
     if (energies_ != nullptr)
       if (const auto energy = energies_->energy(level.name, alternatives(action)))
-        return yaml_number(*energy);
+        return yaml_number(*energy * share);
     const char* own = action == "compute" ? "energy" : "vector_access_energy";
     if (const auto energy = level.attributes.number(context_, {own}))
-      return yaml_number(*energy * kPico);
+      return yaml_number(*energy * kPico * share);
     const std::string name = fmt::format("{}.{}", component_name(level), action);
     if (std::find(without_energy_.begin(), without_energy_.end(), name) == without_energy_.end())
       without_energy_.push_back(name);
@@ -272,22 +287,26 @@ class ArchWriter {
     text_ += fmt::format("    actions:\n    - {}\n", map.text());
   }
 
-  /// Timeloop charges the leakage of the storage instances that a mapping uses.
+  /// Timeloop charges the leakage of the storage instances that a mapping uses, none of computes.
   void leakage(const Level& level) {
     if (energies_ == nullptr) return;
     const auto leakage = energies_->leakage(level.name, 1 / clock_hz_);
     if (!leakage || leakage->power_w == 0) return;
-    text_ += fmt::format("    leak_power: {}\n", yaml_number(*leakage->power_w));
-    if (level.kind == Level::Kind::kCompute)
+    if (level.kind == Level::Kind::kCompute) {
       context_.note(*leakage->place,
-                    fmt::format("{} leaks here; Timeloop leaves the leakage of computes out of its "
-                                "energies",
-                                level.name));
-    else if (n_used_ < n_instances_)
+                    fmt::format("the leakage of {}, {} W in each instance, is left out, as "
+                                "Timeloop does",
+                                level.name, yaml_number(*leakage->power_w)),
+                    "`leak_power` of the imported component counts it");
+      return;
+    }
+    const double used = static_cast<double>(n_used_) / static_cast<double>(n_instances_);
+    text_ += fmt::format("    leak_power: {}\n", yaml_number(*leakage->power_w * used));
+    if (n_used_ < n_instances_)
       context_.note(*leakage->place,
-                    fmt::format("all {} instances of {} leak here; Timeloop takes those that the "
-                                "mapping does not use for switched off, which leaves {}",
-                                n_instances_, level.name, n_used_));
+                    fmt::format("{} of {} instances of {} leak, those that the mapping uses; "
+                                "Timeloop takes the others for switched off",
+                                n_used_, n_instances_, level.name));
   }
 
   std::string component_name(const Level& level) {
@@ -298,6 +317,7 @@ class ArchWriter {
   }
 
   ImportContext& context_;
+  PlacedText& places_;
   Specs& specs_;
   const EnergyTable* energies_;
   double clock_hz_;
@@ -312,8 +332,10 @@ class ArchWriter {
 
 }  // namespace
 
-std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies) {
-  return ArchWriter(context, specs, energies).write();
+std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies,
+                      PlacedText& places) {
+  places = {};
+  return places.finish(ArchWriter(context, specs, energies, places).write());
 }
 
 }  // namespace sluice::timeloop

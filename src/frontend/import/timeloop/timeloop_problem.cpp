@@ -58,6 +58,7 @@ class ProblemReader {
       return std::nullopt;
     const YamlNode* shape = find_key(node_, "shape");
     const YamlNode* instance = find_key(node_, "instance");
+    problem_.instance = instance;
     if (instance == nullptr) instance = &node_;
     const bool is_told_elsewhere = shape_ != nullptr && (shape == nullptr || shape->is_scalar());
     if (is_told_elsewhere) {

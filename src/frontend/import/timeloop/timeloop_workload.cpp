@@ -13,11 +13,11 @@ constexpr double kDefaultWordBits = 16;  // Timeloop's
 
 class WorkloadWriter {
  public:
-  WorkloadWriter(ImportContext& context, const Specs& specs)
-      : context_(context), problem_(*specs.problem), names_(problem_) {}
+  WorkloadWriter(ImportContext& context, const Specs& specs, PlacedText& places)
+      : context_(context), problem_(*specs.problem), names_(problem_), places_(places) {}
 
   std::string write(double word_bits) {
-    std::string text = "workload:\n";
+    std::string text = places_.mark(problem_.node->position) + "workload:\n";
     text += fmt::format("  name: {}\n",
                         yaml_scalar(problem_.name.empty() ? "timeloop" : problem_.name));
     text += fmt::format("  bits_per_value: {{All: {}}}\n", yaml_number(word_bits));
@@ -37,6 +37,7 @@ class WorkloadWriter {
         bounds.add(variable, fmt::format("0 <= {} < {}", variable, problem_.sizes[d]));
       }
     }
+    if (problem_.instance != nullptr) text += places_.mark(problem_.instance->position);
     if (!sizes.empty()) text += fmt::format("  rank_sizes: {}\n", sizes.text());
     if (!bounds.empty()) text += fmt::format("  iteration_space_shape: {}\n", bounds.text());
     return text + fmt::format("  einsums:\n  - \"{}\"\n", einsum);
@@ -69,7 +70,8 @@ class WorkloadWriter {
   std::string access_text(const DataSpace& space) {
     std::vector<std::string> indices;
     for (const std::vector<Term>& rank : space.ranks) indices.push_back(index_text(rank));
-    return fmt::format("{}[{}]", sluice_name(space.name), fmt::join(indices, ","));
+    return fmt::format("{}{}[{}]", places_.mark(space.node->position), sluice_name(space.name),
+                       fmt::join(indices, ","));
   }
 
   std::string index_text(const std::vector<Term>& rank) {
@@ -103,6 +105,7 @@ class WorkloadWriter {
   ImportContext& context_;
   const Problem& problem_;
   Names names_;
+  PlacedText& places_;
   std::set<int> used_, plain_;  ///< dimensions
   std::map<std::string, std::string> compound_;
 };
@@ -140,8 +143,9 @@ double word_bits_of(ImportContext& context, const Specs& specs) {
   return kDefaultWordBits;
 }
 
-std::string workload_text(ImportContext& context, const Specs& specs) {
-  return WorkloadWriter(context, specs).write(word_bits_of(context, specs));
+std::string workload_text(ImportContext& context, const Specs& specs, PlacedText& places) {
+  places = {};
+  return places.finish(WorkloadWriter(context, specs, places).write(word_bits_of(context, specs)));
 }
 
 }  // namespace sluice::timeloop
