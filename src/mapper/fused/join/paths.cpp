@@ -145,23 +145,30 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
 }
 
 /// Prices some of what lies on the best paths: a mapping found so may be much better than that of
-/// the scout, which knew no paths. Again where it was: what must be beaten guides the beam.
-void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBounds& all) {
+/// the scout, which knew no paths. First of those that are halfway from the best path to the known
+/// mapping; if that was in vain, of all that may beat it, again while it helps.
+void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBounds& all,
+                         double root) {
   constexpr double kBetter = 0.99;
-  SearchBound limit{.active = true, .objective = options_.objectives.front()};
-  do {
-    limit.limit = limit_;
+  const auto finds_better = [&](double within) {
+    const double known = limit_;
+    const SearchBound limit{
+        .active = true, .objective = options_.objectives.front(), .limit = within};
     ThroughBounds paths = all;
     price_along(bounds, limit, kTileBeam, &paths);
     if (!cancelled()) join_within(paths.graph(), 0, kJoinBeam);
-  } while (!cancelled() && limit_ < kBetter * limit.limit);
+    return !cancelled() && limit_ < kBetter * known;
+  };
+  if (finds_better(std::sqrt(root * limit_))) return;
+  while (!cancelled() && finds_better(limit_)) {
+  }
 }
 
 /// The best mapping, priced along the paths of a graph of bounds.
 JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds,
                                       const ExchangeAgreement& agreement) {
   const ThroughBounds all = find_paths(bounds, agreement);
-  const auto scout = [&](double) { scout_along(bounds, all); };
+  const auto scout = [&](double root) { scout_along(bounds, all, root); };
   return search_in_rounds(all, scout, [&](const SearchBound& limit, ThroughBounds* paths) {
     price_along(bounds, limit, 0, paths);
   });
