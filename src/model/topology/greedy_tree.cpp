@@ -80,10 +80,11 @@ void GreedyTrees::remember(const Nearest& first) {
   std::int64_t longest = 0;
   for (std::size_t b = 1; b < branches_.size(); ++b)
     longest = std::max(longest, branches_[b].links);
-  if (first.next_links <= longest) return;
+  if (first.next_links <= longest || n_known_ >= kMostKnown) return;
   below_.resize(n_nodes_);
   Below& below = below_[first.node];
   if (below.is_known) return;
+  n_known_ += branches_.size();
   below = {true, static_cast<std::int32_t>(longest), branches_};
   for (TreeBranch& branch : below.branches) branch.depth -= first.links;
 }

@@ -77,7 +77,9 @@ class GreedyTrees {
   static constexpr std::int32_t kFewLinks = 1024;
   std::vector<std::unique_ptr<Distance>> few_links_;  ///< by links, looked up often
   std::unordered_map<std::int32_t, std::unique_ptr<Distance>> many_links_;
-  std::vector<Below> below_;  ///< by node that is served first
+  static constexpr std::size_t kMostKnown = 1U << 20;  ///< some 32 MB
+  std::size_t n_known_ = 0;                            ///< branches in `below_`
+  std::vector<Below> below_;                           ///< by node that is served first
   // Of the tree that grows:
   std::size_t tree_ = 0, n_sources_ = 0;
   const std::vector<std::int32_t>* source_links_ = nullptr;
