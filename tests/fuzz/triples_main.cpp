@@ -166,8 +166,8 @@ int main(int argc, char** argv) {
       tally.done, arguments.seed, tally.legal, tally.unpriced, tally.refused, elapsed(),
       tally.differing);
   for (const auto& [kind, count] : tally.kinds)
-    fmt::print("# {}: {:.1f} % of all, {:.1f} % legal ones\n", kind,
+    fmt::print("# {}: {:.1f} % of all, {:.1f} % of the legal ones\n", kind,
                100.0 * static_cast<double>(count.first) / static_cast<double>(tally.done),
-               100.0 * static_cast<double>(count.second) / static_cast<double>(tally.done));
+               100.0 * static_cast<double>(count.second) / static_cast<double>(tally.legal));
   return tally.differing == 0 ? 0 : 1;
 }

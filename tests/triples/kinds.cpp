@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 
+#include "triples/forward_kinds.h"
 #include "triples/triple.h"
 
 namespace sluice::triples {
@@ -82,17 +83,21 @@ bool is_outer_cycle(const Triple& triple) {
 }  // namespace
 
 const std::vector<NamedKind>& named_kinds() {
-  static const std::vector<NamedKind> kinds = {{"windowed_outputs", &Kinds::windowed_outputs},
-                                               {"ports", &Kinds::ports},
-                                               {"leakage", &Kinds::leakage},
-                                               {"many_loops", &Kinds::many_loops},
-                                               {"outer_cycles", &Kinds::outer_cycles},
-                                               {"network_ports", &Kinds::network_ports},
-                                               {"greedy_trees", &Kinds::greedy_trees},
-                                               {"forwards", &Kinds::forwards},
-                                               {"nested_regions", &Kinds::nested_regions},
-                                               {"rotations", &Kinds::rotations},
-                                               {"several_makers", &Kinds::several_makers}};
+  static const std::vector<NamedKind> kinds = {
+      {"windowed_outputs", &Kinds::windowed_outputs},
+      {"ports", &Kinds::ports},
+      {"leakage", &Kinds::leakage},
+      {"many_loops", &Kinds::many_loops},
+      {"outer_cycles", &Kinds::outer_cycles},
+      {"network_ports", &Kinds::network_ports},
+      {"greedy_trees", &Kinds::greedy_trees},
+      {"forwards", &Kinds::forwards},
+      {"forwards_by_channels", &Kinds::forwards_by_channels},
+      {"forwards_by_rows", &Kinds::forwards_by_rows},
+      {"forwards_by_trees", &Kinds::forwards_by_trees},
+      {"nested_regions", &Kinds::nested_regions},
+      {"rotations", &Kinds::rotations},
+      {"several_makers", &Kinds::several_makers}};
   return kinds;
 }
 
@@ -107,6 +112,7 @@ Kinds kinds_of(const Triple& triple) {
   }
   kinds.ports = loops_over_ports(triple.nodes);
   kinds.forwards = has_forwards(triple.nodes);
+  note_forwards(triple, kinds);
   kinds.rotations = has_rotations(triple.nodes);
   kinds.nested_regions = has_nested_regions(triple.nodes, {});
   for (const ComponentSpec& component : triple.components) {

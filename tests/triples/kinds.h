@@ -15,12 +15,15 @@ struct Kinds {
   bool network_ports = false;     ///< `ports` of networks
   bool greedy_trees = false;      ///< `multicast: greedy_tree`
   bool forwards = false;          ///< more splits that forward
-  bool nested_regions = false;    ///< regions in regions of the same dimension
-  bool rotations = false;         ///< tiles that peers share (`shared_by`)
-  bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
+  bool forwards_by_channels = false;  ///< readers need the parts of several instances of the maker
+  bool forwards_by_rows = false;      ///< instances of both have parts of one rank
+  bool forwards_by_trees = false;     ///< several read the same, beside `multicast: greedy_tree`
+  bool nested_regions = false;        ///< regions in regions of the same dimension
+  bool rotations = false;             ///< tiles that peers share (`shared_by`)
+  bool several_makers = false;        ///< Einsums that make disjoint boxes of one tensor
 };
-inline constexpr Kinds kAllKinds = {true, true, true, true, true, true,
-                                    true, true, true, true, true};
+inline constexpr Kinds kAllKinds = {true, true, true, true, true, true, true,
+                                    true, true, true, true, true, true, true};
 /// What the tests draw.
 inline constexpr Kinds kTestedKinds = {.windowed_outputs = true,
                                        .leakage = true,
@@ -28,6 +31,9 @@ inline constexpr Kinds kTestedKinds = {.windowed_outputs = true,
                                        .network_ports = true,
                                        .greedy_trees = true,
                                        .forwards = true,
+                                       .forwards_by_channels = true,
+                                       .forwards_by_rows = true,
+                                       .forwards_by_trees = true,
                                        .nested_regions = true,
                                        .rotations = true,
                                        .several_makers = true};

@@ -1,3 +1,4 @@
+#include "sluice/model/evaluate.h"
 #include "triples/draw/draw.h"
 
 namespace sluice::triples {
@@ -32,11 +33,47 @@ Kinds without_ports(Kinds kinds) {
   return kinds;
 }
 
+/// A region triple of the ordinary form, if this draw gives one.
+std::optional<Triple> draw_region_triple(Dice& dice, const Kinds& kinds, Forwards forwards) {
+  Triple triple;
+  const Purpose purpose = dice.chance(80) ? Purpose::kRegions : Purpose::kAny;
+  draw_workload(dice, triple, kinds, purpose);
+  const auto workload = workload_of(triple);
+  if (!workload) return std::nullopt;
+  draw_arch(dice, triple, purpose);
+  draw_components(dice, triple, *workload, without_ports(kinds));
+  if (!draw_regions(dice, triple, *workload, forwards)) return std::nullopt;
+  if (kinds.nested_regions && dice.chance(forwards == Forwards::kMost ? 40 : 80))
+    put_in_region(dice, triple);
+  draw_networks(dice, triple, kinds, Purpose::kCollectives);
+  for (ComponentSpec& component : triple.components) {
+    component.is_packed = component.is_packed && dice.chance(4);
+    component.frees_repeats = component.frees_repeats && dice.chance(50);
+  }
+  return triple;
+}
+
+/// Trees are the rarest by themselves.
+std::vector<bool Kinds::*> kinds_of_forwards(const Kinds& kinds) {
+  std::vector<bool Kinds::*> wanted;
+  for (bool Kinds::*kind : {&Kinds::forwards_by_channels, &Kinds::forwards_by_rows,
+                            &Kinds::forwards_by_trees, &Kinds::forwards_by_trees})
+    if (kinds.*kind) wanted.push_back(kind);
+  return wanted;
+}
+
+bool is_legal(const Triple& triple) {
+  const auto loaded = load(triple, nullptr);
+  return loaded && evaluate(loaded->problem, loaded->mapping).has_value();
+}
+
 }  // namespace
 
 Triple random_triple(std::uint64_t seed, const Kinds& kinds) {
   if (Dice(seed ^ 0xC011EC71FEULL).chance(13)) return collective_triple(seed, kinds);
-  if (Dice(seed ^ 0x5E61055EEDULL).chance(kinds.forwards ? 22 : 8))
+  if (!kinds_of_forwards(kinds).empty() && Dice(seed ^ 0xF02A4D5EEDULL).chance(15))
+    return forward_triple(seed, kinds);
+  if (Dice(seed ^ 0x5E61055EEDULL).chance(kinds.forwards ? 16 : 8))
     return region_triple(seed, kinds);
   if (kinds.rotations && Dice(seed ^ 0x707A7E707A7EULL).chance(22))
     return rotation_triple(seed, kinds);
@@ -108,22 +145,18 @@ Triple region_triple(std::uint64_t seed, const Kinds& kinds) {
     put_in_region(dice, triple);
     return triple;
   }
+  while (true)
+    if (const auto triple = draw_region_triple(dice, kinds, Forwards::kSome)) return *triple;
+}
+
+Triple forward_triple(std::uint64_t seed, const Kinds& kinds) {
+  Dice dice(seed ^ 0xF02A4DF02A4DULL);
+  const auto wanted = dice.any(kinds_of_forwards(kinds));
   while (true) {
-    Triple triple;
-    const Purpose purpose = dice.chance(80) ? Purpose::kRegions : Purpose::kAny;
-    draw_workload(dice, triple, kinds, purpose);
-    const auto workload = workload_of(triple);
-    if (!workload) continue;
-    draw_arch(dice, triple, purpose);
-    draw_components(dice, triple, *workload, without_ports(kinds));
-    if (!draw_regions(dice, triple, *workload)) continue;
-    if (kinds.nested_regions && dice.chance(80)) put_in_region(dice, triple);
-    draw_networks(dice, triple, kinds, Purpose::kCollectives);
-    for (ComponentSpec& component : triple.components) {
-      component.is_packed = component.is_packed && dice.chance(4);
-      component.frees_repeats = component.frees_repeats && dice.chance(50);
-    }
-    return triple;
+    auto triple = draw_region_triple(dice, kinds, Forwards::kMost);
+    if (!triple) continue;
+    if (wanted == &Kinds::forwards_by_trees) grow_trees(*triple);
+    if (kinds_of(*triple).*wanted && (is_legal(*triple) || dice.chance(35))) return *triple;
   }
 }
 

@@ -108,6 +108,10 @@ Triple collective_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 /// tensors or keep resident nodes.
 Triple region_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 
+/// The triple of one seed with forwards of one of the kinds that have a name (by channels, rows or
+/// trees); precondition: `kinds` has one of them. Most are legal.
+Triple forward_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
+
 /// The triple of one seed with a tile that peers share and rotate.
 Triple rotation_triple(std::uint64_t seed, const Kinds& kinds = kTestedKinds);
 

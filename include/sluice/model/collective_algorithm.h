@@ -33,8 +33,13 @@ class CollectiveTally {
   /// A message that hands on what came to `from` over `links`, one number per network, which become
   /// those up to `to`.
   void relay(const Node& from, const Node& to, std::int64_t values, std::int64_t* links);
-  /// The same over so many links of the only network.
-  void relay(std::int64_t hops, std::int64_t values, std::int64_t* links);
+  /// All such messages of a tree, over the only network.
+  struct Relays {
+    std::int64_t messages = 0, over_links = 0;  ///< all; those between different nodes
+    std::int64_t links = 0;                     ///< of all together
+    std::int64_t longest_way = 0;               ///< links from where the values come
+  };
+  void relay(const Relays& relays, std::int64_t values);
   /// Links between two participants, or two nodes, over all networks.
   std::int64_t hops(std::int64_t from, std::int64_t to);
   std::int64_t hops(const Node& from, const Node& to);

@@ -113,16 +113,15 @@ void CollectiveTally::send_each(const Node& from, const std::vector<const Node*>
   for (std::size_t n = 0; n < sums.size(); ++n) add(networks_[n], sums[n]);
 }
 
-void CollectiveTally::relay(std::int64_t hops, std::int64_t values, std::int64_t* links) {
+void CollectiveTally::relay(const Relays& relays, std::int64_t values) {
   if (values == 0) return;
-  const auto add = [=](Values& sum) {
-    sum.values = checked_add(sum.values, values);
-    sum.value_hops = checked_add(sum.value_hops, checked_multiply(values, hops));
+  const auto add = [&](Values& sum, std::int64_t messages) {
+    sum.values = checked_add(sum.values, checked_multiply(values, messages));
+    sum.value_hops = checked_add(sum.value_hops, checked_multiply(values, relays.links));
   };
-  add(total_);
-  if (hops > 0) add(networks_.front());
-  links[0] += hops;
-  note_length(links[0], links);
+  add(total_, relays.messages);
+  add(networks_.front(), relays.over_links);
+  note_length(relays.longest_way, &relays.longest_way);
 }
 
 /// Of equally long ways the one with more links further out.

@@ -443,19 +443,32 @@ class ForwardPlanner {
   void send_tree(const Nodes& nodes, std::uint32_t from, std::vector<std::uint32_t>& to,
                  std::int64_t values, Distances& distances, CollectiveTally& tally) const {
     if (!std::is_sorted(to.begin(), to.end())) std::sort(to.begin(), to.end());
+    const std::vector<TreeBranch>& branches = distances.trees_to(to).grow(distances.from(from, to));
+    const std::size_t n_networks = request_.group.networks.size();
+    if (n_networks == 1) {
+      tally.relay(sum_of(branches), values);
+      return;
+    }
     const auto node = [&](std::size_t n) -> const NodeCoordinates& {
       return nodes.on_networks[n == 0 ? from : to[n - 1]];
     };
-    const std::size_t n_networks = request_.group.networks.size();
     std::vector<std::int64_t> ways((to.size() + 1) * n_networks, 0);
-    for (const TreeBranch& branch : distances.trees_to(to).grow(distances.from(from, to))) {
+    for (const TreeBranch& branch : branches) {
       std::int64_t* const way = &ways[branch.to * n_networks];
       std::copy_n(&ways[branch.from * n_networks], n_networks, way);
-      if (n_networks == 1)
-        tally.relay(branch.links, values, way);
-      else
-        tally.relay(node(branch.from), node(branch.to), values, way);
+      tally.relay(node(branch.from), node(branch.to), values, way);
     }
+  }
+
+  static CollectiveTally::Relays sum_of(const std::vector<TreeBranch>& branches) {
+    CollectiveTally::Relays sum;
+    for (const TreeBranch& branch : branches) {
+      ++sum.messages;
+      sum.over_links += branch.links > 0 ? 1 : 0;
+      sum.links += branch.links;
+      sum.longest_way = std::max(sum.longest_way, branch.depth);
+    }
+    return sum;
   }
 
   NodeCoordinates on_networks(const NodeCoordinates& nodes) const {

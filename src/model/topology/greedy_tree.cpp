@@ -1,7 +1,9 @@
 #include "model/topology/greedy_tree.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
 #include <unordered_set>
 
 namespace sluice {
@@ -21,15 +23,21 @@ void find_nodes(const std::int32_t* distances, std::size_t count, std::int32_t l
 GreedyTrees::GreedyTrees(std::size_t n_nodes, std::vector<std::int32_t> links)
     : n_nodes_(n_nodes), n_words_((n_nodes + kBits - 1) / kBits), links_(std::move(links)) {
   std::unordered_set<std::int32_t> distinct;
+  std::array<bool, kFewLinks> is_known{};
   for (std::size_t a = 0; a < n_nodes_; ++a)
-    for (std::size_t b = 0; b < n_nodes_; ++b)
-      if (a != b) distinct.insert(links_[a * n_nodes_ + b]);
+    for (std::size_t b = 0; b < n_nodes_; ++b) {
+      const std::int32_t links = links_[a * n_nodes_ + b];
+      if (a == b || (links < kFewLinks && is_known[static_cast<std::size_t>(links)])) continue;
+      if (links < kFewLinks) is_known[static_cast<std::size_t>(links)] = true;
+      distinct.insert(links);
+    }
   distinct_links_.assign(distinct.begin(), distinct.end());
 }
 
 const std::vector<TreeBranch>& GreedyTrees::grow(const std::vector<std::int32_t>& links) {
   source_links_ = &links;
   n_sources_ = n_nodes_ == 0 ? 0 : links.size() / n_nodes_;
+  if (n_sources_ == 1 && take_known(nearest())) return branches_;
   start();
   while (branches_.size() < n_nodes_)
     for (Distance* const distance : distances_) {
@@ -39,7 +47,46 @@ const std::vector<TreeBranch>& GreedyTrees::grow(const std::vector<std::int32_t>
       serve(next, *distance);
       break;
     }
+  if (n_sources_ == 1) remember(nearest());
   return branches_;
+}
+
+GreedyTrees::Nearest GreedyTrees::nearest() const {
+  constexpr std::int32_t kFar = std::numeric_limits<std::int32_t>::max();
+  Nearest first{0, kFar, kFar};
+  for (std::size_t node = 0; node < n_nodes_; ++node) {
+    const std::int32_t links = (*source_links_)[node];
+    if (links >= first.next_links) continue;
+    if (links < first.links)
+      first = {node, links, first.links};
+    else
+      first.next_links = links;
+  }
+  return first;
+}
+
+/// A tree that differs from a known one by its source alone.
+bool GreedyTrees::take_known(const Nearest& first) {
+  if (below_.empty()) return false;
+  const Below& below = below_[first.node];
+  if (!below.is_known || first.next_links <= below.longest) return false;
+  branches_ = below.branches;
+  branches_.front().links = first.links;
+  for (TreeBranch& branch : branches_) branch.depth += first.links;
+  return true;
+}
+
+void GreedyTrees::remember(const Nearest& first) {
+  std::int64_t longest = 0;
+  for (std::size_t b = 1; b < branches_.size(); ++b)
+    longest = std::max(longest, branches_[b].links);
+  if (first.next_links <= longest || n_known_ >= kMostKnown) return;
+  below_.resize(n_nodes_);
+  Below& below = below_[first.node];
+  if (below.is_known) return;
+  n_known_ += branches_.size();
+  below = {true, static_cast<std::int32_t>(longest), branches_};
+  for (TreeBranch& branch : below.branches) branch.depth -= first.links;
 }
 
 void GreedyTrees::start() {

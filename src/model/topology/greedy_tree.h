@@ -13,6 +13,8 @@ struct TreeBranch {
   std::size_t from = 0, to = 0;
   std::int64_t links = 0;  ///< between the two
   std::int64_t depth = 0;  ///< from the source
+
+  bool operator==(const TreeBranch&) const = default;
 };
 
 /// Trees from sources to the same nodes: again and again the node that is nearest to any that is
@@ -40,6 +42,22 @@ class GreedyTrees {
     std::vector<std::uint32_t> from;  ///< by node: who reached it first
   };
 
+  /// Of one source: the node that it serves first, and how far the nearest of the others is.
+  struct Nearest {
+    std::size_t node = 0;
+    std::int32_t links = 0, next_links = 0;
+  };
+  /// The tree below the node that is served first, as all sources beyond `longest` of the other
+  /// nodes have it: they serve nobody else.
+  struct Below {
+    bool is_known = false;
+    std::int32_t longest = 0;          ///< of its branches
+    std::vector<TreeBranch> branches;  ///< from one source; depths from the node served first
+  };
+
+  Nearest nearest() const;
+  bool take_known(const Nearest& first);
+  void remember(const Nearest& first);
   void start();
   Distance& use(std::int32_t links);
   void reach(Distance& distance);
@@ -59,6 +77,9 @@ class GreedyTrees {
   static constexpr std::int32_t kFewLinks = 1024;
   std::vector<std::unique_ptr<Distance>> few_links_;  ///< by links, looked up often
   std::unordered_map<std::int32_t, std::unique_ptr<Distance>> many_links_;
+  static constexpr std::size_t kMostKnown = 1U << 20;  ///< some 32 MB
+  std::size_t n_known_ = 0;                            ///< branches in `below_`
+  std::vector<Below> below_;                           ///< by node that is served first
   // Of the tree that grows:
   std::size_t tree_ = 0, n_sources_ = 0;
   const std::vector<std::int32_t>* source_links_ = nullptr;

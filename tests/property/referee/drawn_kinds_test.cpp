@@ -6,6 +6,7 @@
 #include "oracle/compare.h"
 #include "oracle/compound/agreement_case.h"
 #include "oracle/compound/compound_case.h"
+#include "sluice/model/evaluate.h"
 #include "triples/triple.h"
 
 namespace sluice {
@@ -20,6 +21,21 @@ TEST(DrawnKinds, AreEachATwentiethOfTheTriples) {
     for (const auto& kind : triples::named_kinds()) drawn[kind.name] += kinds.*kind.drawn ? 1 : 0;
   }
   for (const auto& [kind, count] : drawn) EXPECT_GE(count, kDraws / 20) << kind;
+}
+
+TEST(DrawnKinds, OfForwardsAreEachATwentiethOfTheLegalTriples) {
+  std::uint64_t legal = 0;
+  std::map<std::string, std::uint64_t> drawn;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const triples::Triple triple = triples::random_triple(seed, triples::kAllKinds);
+    const auto loaded = triples::load(triple, nullptr);
+    if (!loaded || !evaluate(loaded->problem, loaded->mapping)) continue;
+    ++legal;
+    const triples::Kinds kinds = triples::kinds_of(triple);
+    for (const auto& kind : triples::named_kinds()) drawn[kind.name] += kinds.*kind.drawn ? 1 : 0;
+  }
+  for (const char* kind : {"forwards_by_channels", "forwards_by_rows", "forwards_by_trees"})
+    EXPECT_GE(drawn[kind], legal / 20) << kind;
 }
 
 TEST(DrawnKinds, AreEachATwentiethOfTheProblems) {

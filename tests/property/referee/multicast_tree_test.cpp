@@ -8,6 +8,7 @@
 #include <bit>
 #include <numeric>
 
+#include "model/topology/greedy_tree.h"
 #include "model/topology/ports.h"
 #include "referee/topology/ports.h"
 
@@ -134,6 +135,30 @@ TEST(GreedyTrees, AreSpanningTreesOfTheDistancesAndNeverBelowTheSmallestTree) {
           {rows, columns, {{0, 0}, {0, columns - 1}, {rows - 1, 0}, {rows - 1, columns - 1}}},
           stride);
     }
+}
+
+std::vector<std::int32_t> distances(const Grid& grid, const std::vector<std::size_t>& from,
+                                    const std::vector<std::size_t>& to) {
+  std::vector<std::int32_t> links;
+  for (const std::size_t a : from)
+    for (const std::size_t b : to) links.push_back(static_cast<std::int32_t>(grid.distance(a, b)));
+  return links;
+}
+
+/// Trees to the same nodes share what they have in common; one that grows alone does not.
+TEST(GreedyTrees, OfManySourcesAreThoseThatGrowAlone) {
+  const Grid grid{4, 4, {}};
+  for (unsigned set = 1; set < 1U << grid.size(); set += 37) {
+    std::vector<std::size_t> nodes;
+    for (std::size_t n = 0; n < grid.size(); ++n)
+      if (((set >> n) & 1U) != 0) nodes.push_back(n);
+    GreedyTrees trees(nodes.size(), distances(grid, nodes, nodes));
+    for (std::size_t source = 0; source < grid.size(); ++source) {
+      const std::vector<std::int32_t> links = distances(grid, {source}, nodes);
+      GreedyTrees alone(nodes.size(), distances(grid, nodes, nodes));
+      ASSERT_EQ(trees.grow(links), alone.grow(links)) << set << " from " << source;
+    }
+  }
 }
 
 /// A plus sign: five links join its four arms over the middle, which is no member itself; the

@@ -33,6 +33,9 @@ bool has_common_variable(const Workload& workload);
 /// leakage.
 void draw_components(Dice& dice, Triple& triple, const Workload& workload, const Kinds& kinds);
 
+/// `multicast: greedy_tree` on all networks that know it.
+void grow_trees(Triple& triple);
+
 /// A network in front of some of the fanouts; for collectives of almost all, with times.
 void draw_networks(Dice& dice, Triple& triple, const Kinds& kinds, Purpose purpose = Purpose::kAny);
 
@@ -47,8 +50,11 @@ bool draw_in_place_collectives(Dice& dice, Triple& triple, const Workload& workl
 bool draw_exchanges(Dice& dice, Triple& triple, const Workload& workload);
 
 /// A pipelined or parallel split whose children have regions of the elements, forward tensors or
-/// keep resident nodes. False where the workload has one Einsum.
-bool draw_regions(Dice& dice, Triple& triple, const Workload& workload);
+/// keep resident nodes. False where the workload has one Einsum. `Forwards::kMost`: almost always
+/// pipelined with forwards between instances.
+enum class Forwards { kSome, kMost };
+bool draw_regions(Dice& dice, Triple& triple, const Workload& workload,
+                  Forwards forwards = Forwards::kSome);
 
 /// All of a triple in one child of such a split, beside an Einsum of its own.
 void put_in_region(Dice& dice, Triple& triple);

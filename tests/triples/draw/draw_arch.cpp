@@ -125,6 +125,16 @@ void draw_components(Dice& dice, Triple& triple, const Workload& workload, const
   }
 }
 
+void grow_trees(Triple& triple) {
+  for (ComponentSpec& network : triple.components) {
+    if (network.kind != ComponentSpec::Kind::kNetwork || network.topology == "bus" ||
+        network.topology == "tree")
+      continue;
+    network.enters_at_edge = false;
+    network.grows_trees = true;
+  }
+}
+
 void draw_networks(Dice& dice, Triple& triple, const Kinds& kinds, Purpose purpose) {
   const bool for_collectives = purpose == Purpose::kCollectives;
   if (!dice.chance(for_collectives ? 98 : 25)) return;

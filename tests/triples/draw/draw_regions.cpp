@@ -24,8 +24,8 @@ DimensionSpec& dimension_of(Triple& triple, const std::string& name) {
 
 class RegionDraw final : CollectiveDraw {
  public:
-  RegionDraw(Dice& dice, Triple& triple, const Workload& workload)
-      : CollectiveDraw(dice, triple, workload) {
+  RegionDraw(Dice& dice, Triple& triple, const Workload& workload, Forwards forwards)
+      : CollectiveDraw(dice, triple, workload), most_(forwards == Forwards::kMost) {
     perfect_ = dice.chance(85);
   }
 
@@ -34,7 +34,7 @@ class RegionDraw final : CollectiveDraw {
     std::vector<NodeSpec>& root = triple_.nodes;
     draw_groups();
     split_.kind = NodeSpec::Kind::kSequential;
-    split_.split = dice_.chance(85) ? "Pipeline" : "Parallel";
+    split_.split = dice_.chance(most_ ? 100 : 85) ? "Pipeline" : "Parallel";
     if (dice_.chance(75)) draw_shared_dimension();
     std::vector<NodeSpec> above;
     const std::int64_t loops = dice_.any(std::vector<std::int64_t>{0, 1, 1, 1, 2});
@@ -109,7 +109,8 @@ class RegionDraw final : CollectiveDraw {
     nodes_.resize(w_.einsums.size());
     for (std::size_t t = 0; t < w_.tensors.size(); ++t) {
       const TensorId tensor(t);
-      if (!roles_.is_intermediate(tensor) || split_.split != "Pipeline" || !dice_.chance(70))
+      if (!roles_.is_intermediate(tensor) || split_.split != "Pipeline" ||
+          !dice_.chance(most_ ? 95 : 70))
         continue;
       const std::size_t maker = maker_of(tensor);
       const std::vector<std::size_t> readers = readers_of(tensor);
@@ -117,7 +118,7 @@ class RegionDraw final : CollectiveDraw {
         return group_of(reader) > group_of(maker) && !w_.einsums[reader].is_copy_operation;
       });
       if (readers.empty() || (!fits && dice_.chance(95))) continue;
-      const std::string memory = elements_above_ || dice_.chance(75) ? "RF" : "GB";
+      const std::string memory = elements_above_ || dice_.chance(most_ ? 90 : 75) ? "RF" : "GB";
       split_.forward.emplace_back(w_[tensor].name, memory);
       homes_[t] = Home::kElsewhere;
       add_node(maker, memory, tensor);
@@ -174,7 +175,7 @@ class RegionDraw final : CollectiveDraw {
     }
     const bool on_fork = !forwards && draw_fork(e);
     for (const char* dimension : {"x", "y"})
-      if (!used_.count(dimension) && dice_.chance(60)) own_loop(list, e, dimension);
+      if (!used_.count(dimension) && dice_.chance(most_ ? 90 : 60)) own_loop(list, e, dimension);
     add_port(list, e);
     add_nodes(list, e, "RF");
     add_residents(list, e, "RF");
@@ -250,6 +251,7 @@ class RegionDraw final : CollectiveDraw {
     }
   }
 
+  bool most_ = false;  ///< splits forward
   NodeSpec split_;
   std::vector<Group> groups_;  ///< the Einsums of each child
   std::vector<std::vector<std::pair<std::string, std::string>>> nodes_;  ///< memory, tensor
@@ -268,8 +270,8 @@ NodeSpec node_of(NodeSpec::Kind kind, std::vector<std::string> names,
 
 }  // namespace
 
-bool draw_regions(Dice& dice, Triple& triple, const Workload& workload) {
-  return RegionDraw(dice, triple, workload).run();
+bool draw_regions(Dice& dice, Triple& triple, const Workload& workload, Forwards forwards) {
+  return RegionDraw(dice, triple, workload, forwards).run();
 }
 
 void share_out(Dice& dice, Triple& triple) {
