@@ -23,13 +23,10 @@ class DirectiveWriter {
 
   std::vector<LayerDirectives> write(const Mapping& mapping) {
     walk(mapping.nodes, {});
-    const auto& components = problem_.arch.components;
-    const auto outermost = std::find_if(components.begin(), components.end(),
-                                        [](const Component& c) { return c.is_memory(); });
     const bool is_used = std::any_of(layers_.begin(), layers_.end(), [&](const auto& layer) {
-      return find_level(layer, outermost->name) != nullptr;
+      return find_level(layer, outermost().name) != nullptr;
     });
-    if (!is_used) throw CannotSay{fmt::format("that nothing is in {}", outermost->name)};
+    if (!is_used) throw CannotSay{fmt::format("that nothing is in {}", outermost().name)};
     return std::move(layers_);
   }
 
@@ -77,12 +74,41 @@ class DirectiveWriter {
     }
     LevelDirectives& innermost = start_level(compute.component);
     for (const TensorId tensor : tensors_of(*einsum_)) innermost.tensors.push_back(box_of(tensor));
+    gather_outermost();
     LayerDirectives layer{einsum_->name, std::move(levels_), {}};
     std::reverse(layer.levels.begin(), layer.levels.end());
     std::map<std::string, int> seen;
     for (LevelDirectives& level : layer.levels)
       if (const int n = ++seen[level.name]; n > 1) level.name += fmt::format(".{}", n);
     layers_.push_back(std::move(layer));
+  }
+
+  /// Above all loops, what the outermost memory holds stands first, whatever order the nodes have:
+  /// there it comes back.
+  void gather_outermost() {
+    const auto has_loops = [](const LevelDirectives& level) {
+      return !level.stacks.empty() || !level.updates.empty();
+    };
+    const auto end = std::find_if(levels_.begin(), levels_.end(), has_loops);
+    const auto is_outermost = [&](const LevelDirectives& level) {
+      return level.name == outermost().name;
+    };
+    std::stable_partition(levels_.begin(), end, is_outermost);
+    std::vector<LevelDirectives> joined;
+    for (LevelDirectives& level : levels_) {
+      if (joined.empty() || has_loops(level) || joined.back().name != level.name)
+        joined.push_back(std::move(level));
+      else
+        joined.back().tensors.insert(joined.back().tensors.end(), level.tensors.begin(),
+                                     level.tensors.end());
+    }
+    levels_ = std::move(joined);
+  }
+
+  const Component& outermost() const {
+    const auto& components = problem_.arch.components;
+    return *std::find_if(components.begin(), components.end(),
+                         [](const Component& c) { return c.is_memory(); });
   }
 
   /// What the loop moves; nothing where it takes one step.

@@ -167,17 +167,13 @@ void add_compute_bound(const BoundProblem& problem, EinsumId id, double instance
   bounds.energy_floor_j += energy_j;
 }
 
-/// Whether all that the access touches passes the memory, wherever the Einsum runs. A copy within
-/// one memory moves nothing.
+/// Whether all that the access touches passes the memory, wherever the Einsum runs. A copy moves
+/// nothing where both its tensors lie in one memory.
 bool must_pass(const BoundProblem& problem, EinsumId id, ComponentId memory,
                const TensorAccess& access) {
+  if (problem.workload[id].is_copy_operation) return false;
   for (const BoundCompute& compute : problem[id].computes)
     if (compute.depth[memory.index()] < 0) return false;
-  const Einsum& einsum = problem.workload[id];
-  if (einsum.is_copy_operation)
-    for (const TensorAccess& other : einsum.accesses)
-      if (other.tensor != access.tensor && hold_of(problem, id, memory, other.tensor).may)
-        return false;
   return hold_of(problem, id, memory, access.tensor).must;
 }
 
