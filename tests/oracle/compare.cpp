@@ -15,6 +15,7 @@
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
+#include "sluice/model/einsum_bounds.h"
 #include "sluice/support/error.h"
 
 namespace sluice::oracle {
@@ -148,6 +149,7 @@ class Comparison {
     if (!best) return title + ": the referee finds nothing, the mapper:\n" + mapping_text(found);
     const double is = objective_value(objective, found.cost);
     const double should = objective_value(objective, best->point.energy_j, best->point.latency_s);
+    if (auto wrong = bounded(objective, should, options)) return title + ": " + *wrong;
     if (is == should) return std::nullopt;
     return fmt::format("{}: mapper {} referee {}\n{}{}", title, is, should, best_text(*best),
                        mapping_text(found));
@@ -191,6 +193,22 @@ class Comparison {
   }
 
  private:
+  /// Constraints may take tensors out of memories that the bounds count on.
+  std::optional<std::string> bounded(Objective objective, double optimum,
+                                     const MapperOptions& options) const {
+    constexpr double kRounding = 1 + 1e-12;
+    double energy_j = 0, latency_s = 0;
+    for (std::size_t e = 0; e < problem_.einsums.size(); ++e) {
+      const CostBounds own = einsum_bounds(problem_, EinsumId(e));
+      energy_j += own.energy_floor_j;
+      latency_s += std::max(own.compute_s, own.memory_s);
+    }
+    const double bound = std::max(objective_bound(objective, problem_.bounds),
+                                  objective_value(objective, energy_j, latency_s));
+    if (options.constraints != Constraints{} || bound <= optimum * kRounding) return std::nullopt;
+    return fmt::format("the optimum {} is below the bound {} of all mappings", optimum, bound);
+  }
+
   static bool same(const MapperResult& a, const MapperResult& b) {
     return std::equal(a.mappings.begin(), a.mappings.end(), b.mappings.begin(), b.mappings.end(),
                       [](const MappedResult& x, const MappedResult& y) {
