@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "compose.h"
+#include "sluice/arch/outermost_memory.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
@@ -44,12 +45,6 @@ std::set<std::string> words_of(const Arch& arch) {
 LayerGraph graph_of(const BoundProblem& problem) {
   const std::set<std::string> words = words_of(problem.arch);
   return layer_graph(problem.workload, layer_starts(problem.workload, words), words);
-}
-
-std::optional<ComponentId> outermost_memory(const Arch& arch) {
-  for (std::size_t c = 0; c < arch.components.size(); ++c)
-    if (arch.components[c].is_memory()) return ComponentId(c);
-  return std::nullopt;
 }
 
 std::string counted(std::size_t n, const std::string& what) {

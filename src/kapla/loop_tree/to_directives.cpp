@@ -7,6 +7,7 @@
 #include "block_loops.h"
 #include "einsum_dims.h"
 #include "rotation_of.h"
+#include "sluice/arch/outermost_memory.h"
 #include "sluice/kapla/loop_tree.h"
 
 namespace sluice::kapla {
@@ -105,11 +106,7 @@ class DirectiveWriter {
     levels_ = std::move(joined);
   }
 
-  const Component& outermost() const {
-    const auto& components = problem_.arch.components;
-    return *std::find_if(components.begin(), components.end(),
-                         [](const Component& c) { return c.is_memory(); });
-  }
+  const Component& outermost() const { return problem_.arch[*outermost_memory(problem_.arch)]; }
 
   /// What the loop moves; nothing where it takes one step.
   std::optional<std::vector<DimNumber>> enter(const std::vector<RankVariableId>& variables,

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "layer_nodes.h"
+#include "sluice/arch/outermost_memory.h"
 #include "sluice/kapla/loop_tree.h"
 
 namespace sluice::kapla {
@@ -37,13 +38,7 @@ class TreeReader {
   std::vector<DirectivePlace> take_places() { return std::move(places_); }
 
  private:
-  ComponentId outermost() const {
-    const auto& components = problem_.arch.components;
-    return ComponentId(static_cast<std::size_t>(
-        std::find_if(components.begin(), components.end(),
-                     [](const Component& component) { return component.is_memory(); }) -
-        components.begin()));
-  }
+  ComponentId outermost() const { return *outermost_memory(problem_.arch); }
 
   bool names_outermost(const std::vector<LayerDirectives>& layers) const {
     const std::string& name = problem_.arch[outermost()].name;

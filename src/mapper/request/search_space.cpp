@@ -6,6 +6,7 @@
 
 #include "mapper/common/network_cost.h"
 #include "mapper/request/einsum_orders.h"
+#include "sluice/arch/outermost_memory.h"
 
 namespace sluice {
 namespace {
@@ -68,11 +69,8 @@ bool has_arrays(const BoundProblem& problem, const MapperOptions&) {
   });
 }
 bool has_ports(const BoundProblem& problem, const MapperOptions&) {
-  const std::vector<Component>& components = problem.arch.components;
-  const auto outermost = std::find_if(components.begin(), components.end(),
-                                      [](const Component& c) { return c.is_memory(); });
-  const auto index = static_cast<std::size_t>(outermost - components.begin());
-  return outermost != components.end() && problem.einsums.front().components[index].instances > 1;
+  const auto memory = outermost_memory(problem.arch);
+  return memory && problem.einsums.front().components[memory->index()].instances > 1;
 }
 
 const std::vector<Row>& table() {

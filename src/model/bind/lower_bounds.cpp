@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/arch/outermost_memory.h"
 #include "sluice/model/einsum_bounds.h"
 
 namespace sluice {
@@ -247,12 +248,6 @@ class OuterTraffic {
   double reads_ = 0, writes_ = 0;
 };
 
-std::optional<ComponentId> outermost_memory(const BoundProblem& problem) {
-  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
-    if (problem.arch.components[c].is_memory()) return ComponentId(c);
-  return std::nullopt;
-}
-
 double instances_of(const BoundProblem& problem, EinsumId id) {
   return static_cast<double>(problem.workload[id].n_instances) *
          static_cast<double>(problem.workload.n_instances);
@@ -262,7 +257,7 @@ double instances_of(const BoundProblem& problem, EinsumId id) {
 
 CostBounds cost_bounds(const BoundProblem& problem) {
   CostBounds bounds;
-  const std::optional<ComponentId> outermost = outermost_memory(problem);
+  const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
   std::optional<OuterTraffic> traffic;
   if (outermost) traffic.emplace(problem, *outermost);
   for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
@@ -280,7 +275,7 @@ CostBounds cost_bounds(const BoundProblem& problem) {
 
 CostBounds einsum_bounds(const BoundProblem& problem, EinsumId id) {
   CostBounds bounds;
-  const std::optional<ComponentId> outermost = outermost_memory(problem);
+  const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
   add_compute_bound(problem, id, instances_of(problem, id), outermost, bounds);
   if (!outermost) return bounds;
   OuterTraffic traffic(problem, *outermost);

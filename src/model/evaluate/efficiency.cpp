@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "sluice/arch/outermost_memory.h"
+
 namespace sluice {
 namespace {
 
@@ -80,17 +82,14 @@ double moved_bits(const Cost& cost, ComponentId memory) {
 
 std::optional<Roofline> roofline_of(const BoundProblem& problem, const Cost& cost,
                                     double operations) {
-  const auto& components = problem.arch.components;
-  const auto outermost = std::find_if(components.begin(), components.end(),
-                                      [](const Component& c) { return c.is_memory(); });
-  if (outermost == components.end()) return std::nullopt;
-  const ComponentId memory(static_cast<std::size_t>(outermost - components.begin()));
-  const auto memory_s = work_seconds(problem, cost, memory);
-  const double bits = moved_bits(cost, memory), compute_s = cost.bounds.compute_s;
+  const auto memory = outermost_memory(problem.arch);
+  if (!memory) return std::nullopt;
+  const auto memory_s = work_seconds(problem, cost, *memory);
+  const double bits = moved_bits(cost, *memory), compute_s = cost.bounds.compute_s;
   if (!memory_s || !positive(*memory_s) || !positive(compute_s) || !positive(bits) ||
       !positive(cost.latency_s) || operations == 0)
     return std::nullopt;
-  return Roofline{memory, operations / bits, (operations / compute_s) / (bits / *memory_s),
+  return Roofline{*memory, operations / bits, (operations / compute_s) / (bits / *memory_s),
                   operations / cost.latency_s, operations / std::max(compute_s, *memory_s)};
 }
 

@@ -30,6 +30,8 @@ class GreedyTrees {
 
  private:
   using Word = std::uint64_t;
+  static constexpr std::int32_t kFewLinks = 1024;
+  static constexpr std::size_t kMostKnown = 1U << 20;  ///< some 32 MB
   /// What is reached over so many links.
   struct Distance {
     std::int32_t links = 0;
@@ -59,6 +61,13 @@ class GreedyTrees {
   bool take_known(const Nearest& first);
   void remember(const Nearest& first);
   void start();
+  std::unique_ptr<Distance>& at(std::int32_t links) {
+    const auto place = static_cast<std::size_t>(links);
+    if (place < few_links_.size()) return few_links_[place];
+    if (links >= kFewLinks) return many_links_[links];
+    few_links_.resize(place + 1);
+    return few_links_[place];
+  }
   Distance& use(std::int32_t links);
   void reach(Distance& distance);
   const Word* around(Distance& distance, std::size_t node);
@@ -67,19 +76,10 @@ class GreedyTrees {
 
   std::size_t n_nodes_, n_words_;
   std::vector<std::int32_t> links_, distinct_links_;
-  std::unique_ptr<Distance>& at(std::int32_t links) {
-    const auto place = static_cast<std::size_t>(links);
-    if (place < few_links_.size()) return few_links_[place];
-    if (links >= kFewLinks) return many_links_[links];
-    few_links_.resize(place + 1);
-    return few_links_[place];
-  }
-  static constexpr std::int32_t kFewLinks = 1024;
   std::vector<std::unique_ptr<Distance>> few_links_;  ///< by links, looked up often
   std::unordered_map<std::int32_t, std::unique_ptr<Distance>> many_links_;
-  static constexpr std::size_t kMostKnown = 1U << 20;  ///< some 32 MB
-  std::size_t n_known_ = 0;                            ///< branches in `below_`
-  std::vector<Below> below_;                           ///< by node that is served first
+  std::size_t n_known_ = 0;   ///< branches in `below_`
+  std::vector<Below> below_;  ///< by node that is served first
   // Of the tree that grows:
   std::size_t tree_ = 0, n_sources_ = 0;
   const std::vector<std::int32_t>* source_links_ = nullptr;

@@ -205,6 +205,7 @@ void Search::compile_templates() {
 /// What each Einsum costs at least: by the bounds of its templates and of all mappings, or, once a
 /// scout has priced some of it, by a search for the least alone.
 void Search::find_least() {
+  const bool keeps_rules = !may_override_keep(problem_, options_.constraints);
   least_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     if (same_as_[e] != e) {
@@ -220,7 +221,7 @@ void Search::find_least() {
       least.latency = std::min(least.latency, compiled.program.least_latency);
     }
     if (!std::isfinite(least.energy)) least = {0, 0};
-    if (!may_override_keep(problem_, options_.constraints)) {
+    if (keeps_rules) {
       const CostBounds floor = einsum_bounds(problem_, EinsumId(e));
       least.energy = std::max(least.energy, floor.energy_floor_j);
       least.latency = std::max({least.latency, floor.compute_s, floor.memory_s});
