@@ -179,8 +179,8 @@ TEST_F(Latency, TheBoundsKnowThatACopyWithinOneMemoryIsFree) {
   EXPECT_EQ(bounds_of_a_copy("All").memory_s, 0);
 }
 
-// U lies further in, so that the 4 values of T are read. The bounds do not count on it: where a copy
-// moves nothing depends on what other Einsums hold.
+// U lies further in, so that the 4 values of T are read. The bounds do not count on it: where a
+// copy moves nothing depends on what other Einsums hold.
 TEST_F(Latency, TheBoundsLeaveOutACopyToAnotherMemory) {
   EXPECT_EQ(bounds_of_a_copy("T").energy_floor_j, 0);
   EXPECT_EQ(bounds_of_a_copy("T").memory_s, 0);
