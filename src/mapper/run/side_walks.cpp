@@ -12,6 +12,13 @@ constexpr double kFirstWalk = 0.15;  // s
 constexpr double kGrowth = 1.3;      // of walks, each to the next
 constexpr SideWalks::Pace kToTheEnd{0.45, 0.1, 0.03};
 constexpr SideWalks::Pace kOnABudget{0.1, 1.0, 0.5};
+constexpr SideWalks::Pace kOfManyOnABudget{0.1, 1.0, 1.0};
+constexpr std::size_t kMany = 8;  // Einsums
+
+SideWalks::Pace pace_of(const BoundProblem& problem, const MapperOptions& options) {
+  if (!options.budget_seconds) return kToTheEnd;
+  return problem.einsums.size() < kMany ? kOnABudget : kOfManyOnABudget;
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -26,7 +33,7 @@ SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
     : problem_(problem),
       options_(options_of_walks(options)),
       incumbent_(incumbent),
-      pace_(options.budget_seconds ? kOnABudget : kToTheEnd),
+      pace_(pace_of(problem, options)),
       thread_([this] { run(); }) {}
 
 void SideWalks::run() {

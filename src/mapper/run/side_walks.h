@@ -14,7 +14,8 @@ namespace sluice {
 /// Random walks through the space, on a thread of their own beside a search that has its first
 /// mapping late: populations and annealing in turn, each longer than the one before. What they find
 /// is offered to the incumbent. They begin after a moment, so that a search that ends at once has
-/// the machine to itself, and take a small share of a long search's time.
+/// the machine to itself, and take a small share of a long search's time; all of it where many
+/// Einsums have a budget.
 class SideWalks {
  public:
   /// In seconds: how long the search is alone, and how long walks take then; beyond that, which

@@ -11,7 +11,21 @@
 namespace sluice::sampling {
 namespace {
 
-constexpr int kFirstTries = 32;  ///< neighbours of each Einsum; twice as many in each later pass
+using fused::Spine;
+
+constexpr double kWarm = 0.1;  ///< of a step from a choice that is good already
+
+/// Einsums of one list with the same choice, and the price of one of them alone.
+struct Alike {
+  std::vector<std::size_t> einsums;
+  CostTotals own;
+};
+
+/// A choice for an Einsum, and its price alone.
+struct Priced {
+  ChoicePtr choice;
+  CostTotals own;
+};
 
 class Polish {
  public:
@@ -26,30 +40,38 @@ class Polish {
     }
   }
 
-  void run(const Progress& progress) {
+  int run(const Progress& progress, int tries) {
+    constexpr int kMostTries = 1 << 20;
     const auto over = [&] { return run_.record().over() || progress() >= 1; };
-    for (int tries = kFirstTries; !now_.empty() && !over(); tries *= 2)
+    if (now_.empty()) return tries;
+    make_alike();
+    for (; !over(); tries = std::min(2 * tries, kMostTries)) {
       for (const Alike& alike : by_share()) {
-        if (over()) return;
+        if (over()) return tries;
         improve(alike, tries, progress);
       }
+      for (const Alike& alike : by_share()) {
+        if (over()) return tries;
+        exchange(drawer_.random().pick(alike.einsums), tries, progress);
+      }
+    }
+    return tries;
   }
 
  private:
-  /// Einsums of one list with the same choice, and the price of one of them alone.
-  struct Alike {
-    std::vector<std::size_t> einsums;
-    CostTotals own;
-  };
+  double objective(const CostTotals& totals) const {
+    return objective_value(space_.options().objectives.front(), totals.energy_j, totals.latency_s);
+  }
 
-  double objective(double energy, double latency) const {
-    return objective_value(space_.options().objectives.front(), energy, latency);
+  static CostTotals with(const CostTotals& totals, double n, const CostTotals& part) {
+    CostTotals sum;
+    sum.energy_j = totals.energy_j + n * part.energy_j;
+    sum.latency_s = totals.latency_s + n * part.latency_s;
+    return sum;
   }
 
   double without(const Alike& alike) const {
-    const auto n = static_cast<double>(alike.einsums.size());
-    return objective(totals_.energy_j - n * alike.own.energy_j,
-                     totals_.latency_s - n * alike.own.latency_s);
+    return objective(with(totals_, -static_cast<double>(alike.einsums.size()), alike.own));
   }
 
   /// All Einsums that can be priced alone, the most expensive ones first.
@@ -67,37 +89,108 @@ class Polish {
     return result;
   }
 
+  /// Einsums of one list take the best choice of any of them, if the whole is better with it.
+  void make_alike() {
+    std::map<std::uint32_t, std::vector<std::size_t>> lists;
+    for (std::size_t e = 0; e < now_.size(); ++e) lists[space_.list_of(e)].push_back(e);
+    std::map<std::uint32_t, Priced> best;
+    for (const Alike& alike : by_share()) {
+      Priced& known = best[space_.list_of(alike.einsums.front())];
+      if (!known.choice || objective(alike.own) < objective(known.own))
+        known = {now_[alike.einsums.front()], alike.own};
+    }
+    for (const auto& [list, known] : best)
+      if (lists[list].size() > 1) take(lists[list], *known.choice);
+  }
+
   ChoicePtr neighbour(std::size_t e, const EinsumChoice& choice) {
     const double kind = drawer_.random().unit();
     if (kind < 0.6) return shift_factor(e, choice, space_, &run_.use(), &drawer_.random());
     return kind < 0.8 ? drawer_.redraw_unfused(e, choice) : drawer_.redraw_alike(e, choice);
   }
 
-  void improve(const Alike& alike, int tries, const Progress& progress) {
-    const std::size_t e = alike.einsums.front();
-    const auto n = static_cast<double>(alike.einsums.size());
-    const CostTotals& own = alike.own;
-    const Acceptance accept = annealing();
-    ChoicePtr choice = now_[e], best;
-    const double others = without(alike);
-    double share = objective(totals_.energy_j, totals_.latency_s) - others, least = share;
+  /// The best that annealing finds for `n` equal Einsums, from one choice on, beside what all
+  /// others cost.
+  Priced anneal(std::size_t e, Priced start, double n, const CostTotals& others, int tries,
+                const Progress& progress) {
+    const Acceptance accept = annealing(kWarm);
+    const double base = objective(others);
+    Priced best = start;
+    double share = objective(with(others, n, start.own)) - base, least = share;
     for (int i = 0; i < tries && !run_.record().cancelled() && progress() < 1; ++i) {
-      ChoicePtr next = neighbour(e, *choice);
+      ChoicePtr next = neighbour(e, *start.choice);
       if (!next) continue;
       const auto price = space_.price_alone(e, *next);
       if (!price) continue;
-      const double value = objective(totals_.energy_j + n * (price->energy_j - own.energy_j),
-                                     totals_.latency_s + n * (price->latency_s - own.latency_s)) -
-                           others;
+      const double value = objective(with(others, n, *price)) - base;
       if (!accept(share, value, static_cast<double>(i) / tries, drawer_.random())) continue;
-      choice = std::move(next);
+      start = {std::move(next), *price};
       share = value;
-      if (share < least) {
-        least = share;
-        best = choice;
-      }
+      if (share >= least) continue;
+      least = share;
+      best = start;
     }
-    if (best && !take(alike.einsums, *best) && alike.einsums.size() > 1) take({e}, *best);
+    return best;
+  }
+
+  void improve(const Alike& alike, int tries, const Progress& progress) {
+    const std::size_t e = alike.einsums.front();
+    const auto n = static_cast<double>(alike.einsums.size());
+    const Priced best =
+        anneal(e, {now_[e], alike.own}, n, with(totals_, -n, alike.own), tries, progress);
+    if (best.choice != now_[e] && !take(alike.einsums, *best.choice) && n > 1)
+      take({e}, *best.choice);
+  }
+
+  /// Draws an Einsum anew, with all that then exchange tensors otherwise, and anneals these.
+  void exchange(std::size_t first, int tries, const Progress& progress) {
+    constexpr std::size_t kMost = 4;  // Einsums
+    Spine prefix, joined;
+    for (std::size_t e = 0; e < first; ++e) prefix = *space_.join(prefix, e, *now_[e]);
+    Genome changed = now_;
+    changed[first] = drawer_.draw(prefix, first, &joined);
+    if (!changed[first] || !drawer_.mend(&changed, first + 1)) return;
+    std::vector<std::size_t> einsums;
+    std::vector<Priced> parts;
+    CostTotals all = totals_;
+    for (std::size_t e = first; e < now_.size(); ++e) {
+      if (changed[e] == now_[e]) continue;
+      const auto before = space_.price_alone(e, *now_[e]);
+      const auto own = space_.price_alone(e, *changed[e]);
+      if (!before || !own || einsums.size() == kMost) return;
+      all = with(with(all, -1, *before), 1, *own);
+      einsums.push_back(e);
+      parts.push_back({changed[e], *own});
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const CostTotals others = with(all, -1, parts[i].own);
+      parts[i] = anneal(einsums[i], parts[i], 1, others, tries, progress);
+      all = with(others, 1, parts[i].own);
+      changed[einsums[i]] = parts[i].choice;
+    }
+    if (objective(all) >= objective(totals_)) return;
+    const Genome before = now_;
+    if (take(changed)) spread(before, changed, einsums);
+  }
+
+  /// Changes that were worth it once are made wherever Einsums alike exchange as these did.
+  void spread(const Genome& before, const Genome& after, const std::vector<std::size_t>& einsums) {
+    const auto same = [](const EinsumChoice& a, const EinsumChoice& b) {
+      return a.templ == b.templ && a.trips == b.trips;
+    };
+    const std::size_t first = einsums.front();
+    for (std::size_t at = 0; at + einsums.back() - first < now_.size(); ++at) {
+      Genome changed = now_;
+      const bool is_alike = std::all_of(einsums.begin(), einsums.end(), [&](std::size_t e) {
+        const std::size_t there = at + e - first;
+        if (space_.list_of(there) != space_.list_of(e) || !same(*now_[there], *before[e]) ||
+            !space_.keeps_limits(there, after[e]->templ, after[e]->trips))
+          return false;
+        changed[there] = space_.make_choice(there, after[e]->templ, after[e]->trips);
+        return true;
+      });
+      if (is_alike && joins(changed)) take(std::move(changed));
+    }
   }
 
   /// Gives some Einsums a choice, if the whole is better with it.
@@ -107,11 +200,23 @@ class Polish {
       if (!space_.keeps_limits(e, choice.templ, choice.trips)) return false;
       changed[e] = space_.make_choice(e, choice.templ, choice.trips);
     }
+    return joins(changed) && take(std::move(changed));
+  }
+
+  bool joins(const Genome& genome) const {
+    Spine prefix;
+    for (std::size_t e = 0; e < genome.size(); ++e) {
+      auto next = space_.join(prefix, e, *genome[e]);
+      if (!next) return false;
+      prefix = std::move(*next);
+    }
+    return true;
+  }
+
+  bool take(Genome changed) {
     const auto totals = space_.price(changed);
     run_.record().add(changed, totals);
-    if (!totals || objective(totals->energy_j, totals->latency_s) >=
-                       objective(totals_.energy_j, totals_.latency_s))
-      return false;
+    if (!totals || objective(*totals) >= objective(totals_)) return false;
     now_ = std::move(changed);
     totals_ = *totals;
     return true;
@@ -126,8 +231,9 @@ class Polish {
 
 }  // namespace
 
-void polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts) {
-  Polish(run, starts).run(progress);
+int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
+           int tries) {
+  return Polish(run, starts).run(progress, tries);
 }
 
 }  // namespace sluice::sampling

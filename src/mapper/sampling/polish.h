@@ -4,10 +4,17 @@
 
 namespace sluice::sampling {
 
+constexpr int kFewTries = 32;
+
 /// Improves one Einsum after the other until `progress` is 1, from the first of `starts` that is
 /// legal. Each is annealed by its price alone, with what it exchanges as it is: so it joins the
 /// others as they are, and thousands of its nests are priced where the whole would be priced once.
-/// Where an Einsum has changed, so have those like it; then the whole is priced and recorded.
-void polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts);
+/// Where an Einsum has changed, so have those like it; then the whole is priced and recorded. Then
+/// each is drawn anew, together with those that must follow it where it exchanges tensors
+/// otherwise, and these are annealed in the same way.
+/// `tries`: neighbours of each Einsum in the first pass, twice as many in each later one. Returns
+/// how many there were in the last one.
+int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
+           int tries = kFewTries);
 
 }  // namespace sluice::sampling

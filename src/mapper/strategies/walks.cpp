@@ -74,6 +74,7 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
 
 void Walks::walk(std::size_t round, double seconds) {
   constexpr double kCool = 0.03, kLongestFirst = 1;  // s
+  constexpr std::size_t kPolished = 8;               // rounds, all but one of them
   sampling::SamplingRun& run = run_of(round);
   const auto begin = std::chrono::steady_clock::now();
   const bool has_any = !run.record().elite().empty();
@@ -83,8 +84,12 @@ void Walks::walk(std::size_t round, double seconds) {
     return std::min(1.0, walked.count() / (waits ? std::max(seconds, kLongestFirst) : seconds));
   };
   const char* phase = "walking";
-  if (round % 2 == 1 && has_any) return sampling::polish(&run, progress, run.record().elite());
-  switch (round / 2 % 4) {
+  if (round % kPolished != 0 && has_any) {
+    tries_ = std::max(sampling::kFewTries,
+                      sampling::polish(&run, progress, run.record().elite(), tries_) / 2);
+    return;
+  }
+  switch (round / kPolished % 4) {
     case 1:
       return sampling::walk_chains(&run, sampling::annealing(kCool), 0, progress, phase,
                                    run.record().elite());

@@ -15,8 +15,8 @@ class SamplingRun;
 /// larger space that was asked for.
 MapperOptions options_of_walks(MapperOptions options);
 
-/// Populations and annealing in turn, from random mappings and from the best so far, and after each
-/// of them the Einsums of the best one by one; first with a few templates, as listing enough may
+/// Populations and annealing in turn, from random mappings and from the best so far, and, most of
+/// the time, the Einsums of the best one by one; first with a few templates, as listing enough may
 /// take seconds. What they find is offered to `control.incumbent`.
 class Walks {
  public:
@@ -38,6 +38,7 @@ class Walks {
   std::size_t n_stages_ = 0;
   std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
   double evaluations_before_ = 0;               ///< of the stages before
+  int tries_ = 32;                              ///< of each Einsum when the best is polished
 };
 
 }  // namespace sluice
