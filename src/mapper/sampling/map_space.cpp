@@ -36,26 +36,38 @@ MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options,
     std::vector<std::uint32_t>& shared = shared_.emplace_back();
     for (std::uint32_t t = 0; t < shapes_[e].tensors.size(); ++t)
       if (shapes_[e].tensors[t].shared) shared.push_back(t);
-    group_by_backing(templates_[e]);
+    const std::size_t list = backings_.size();
+    backings_.emplace_back();
+    for (std::uint32_t t = 0; t < templates_[e].size(); ++t) group_by_backing(list, t);
   }
 }
 
-/// Of the list whose shared tensors were found last.
-void MapSpace::group_by_backing(const std::vector<Template>& templates) {
-  std::vector<BackingGroup>& groups = backings_.emplace_back();
-  const std::vector<std::uint32_t>& shared = shared_.back();
-  for (std::uint32_t t = 0; t < templates.size(); ++t) {
-    std::vector<BackingGroup::Place> places(shared.size());
-    for (const Slot& slot : templates[t].slots) {
-      if (!slot.shared) continue;
-      const auto at = std::find(shared.begin(), shared.end(), slot.tensor);
-      places[static_cast<std::size_t>(at - shared.begin())] = {slot.component, slot.persistent};
-    }
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const BackingGroup& g) { return g.places == places; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {std::move(places), {}});
-    group->templates.push_back(t);
+void MapSpace::group_by_backing(std::size_t list, std::uint32_t t) {
+  std::vector<BackingGroup>& groups = backings_[list];
+  const std::vector<std::uint32_t>& shared = shared_[list];
+  std::vector<BackingGroup::Place> places(shared.size());
+  for (const Slot& slot : templates_.lists()[list][t].slots) {
+    if (!slot.shared) continue;
+    const auto at = std::find(shared.begin(), shared.end(), slot.tensor);
+    places[static_cast<std::size_t>(at - shared.begin())] = {slot.component, slot.persistent};
   }
+  auto group = std::find_if(groups.begin(), groups.end(),
+                            [&](const BackingGroup& g) { return g.places == places; });
+  if (group == groups.end()) group = groups.insert(groups.end(), {std::move(places), {}});
+  group->templates.push_back(t);
+}
+
+std::uint32_t MapSpace::add(std::size_t e, Template templ) {
+  std::uint32_t fused_gaps = 0;
+  for (Slot& slot : templ.slots) {
+    slot.shared = slot.backing && shapes_[e].tensors[slot.tensor].shared;
+    if (slot.shared) fused_gaps = std::max(fused_gaps, slot.gap);
+  }
+  for (LoopPlace& loop : templ.loops) loop.fused = loop.gap < fused_gaps || loop.steps;
+  const std::size_t before = templates_[e].size();
+  const std::uint32_t t = templates_.add(e, std::move(templ));
+  if (t == before) group_by_backing(templates_.list_of(e), t);
+  return t;
 }
 
 std::vector<DemandingFanout> MapSpace::demanding_fanouts(std::size_t e,
@@ -182,6 +194,16 @@ std::optional<fused::Spine> MapSpace::join(const fused::Spine& prefix, std::size
   fused::JoinedSpine joined = fused::join_spines(prefix, choice.spine, *match, last_use_, e);
   if (!joined.connected) return std::nullopt;
   return std::move(joined.spine);
+}
+
+bool MapSpace::joins(const Genome& genome) const {
+  fused::Spine prefix;
+  for (std::size_t e = 0; e < genome.size(); ++e) {
+    auto next = join(prefix, e, *genome[e]);
+    if (!next) return false;
+    prefix = std::move(*next);
+  }
+  return true;
 }
 
 Mapping MapSpace::build(const Genome& genome) const {

@@ -78,6 +78,9 @@ class MapSpace {
   /// Whether trip counts that factorise the Einsum's variables keep to fanouts, limits of fused
   /// loops, recurrences and tile constraints.
   bool keeps_limits(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
+  /// The number of a template of an Einsum, which is one of this space from now on; what is shared
+  /// between Einsums is put right. Not safe while others use the space.
+  std::uint32_t add(std::size_t einsum, fused::Template templ);
   ChoicePtr make_choice(std::size_t einsum, std::uint32_t templ, Trips trips) const;
   /// A memory that the tiles of one Einsum alone exceed for sure, if there is one. Cheap; the model
   /// may still refuse what passes.
@@ -89,12 +92,13 @@ class MapSpace {
   /// The spine after an Einsum is joined to those before it; none where they do not match.
   std::optional<fused::Spine> join(const fused::Spine& prefix, std::size_t einsum,
                                    const EinsumChoice& choice) const;
+  bool joins(const Genome& genome) const;
   Mapping build(const Genome& genome) const;
   /// Price by the model; nothing where it is illegal.
   std::optional<CostTotals> price(const Genome& genome) const;
 
  private:
-  void group_by_backing(const std::vector<fused::Template>& templates);
+  void group_by_backing(std::size_t list, std::uint32_t templ);
   double tile_bits(std::size_t einsum, const fused::Template& templ, const fused::Slot& slot,
                    const Trips& trips) const;
 

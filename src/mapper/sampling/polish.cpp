@@ -189,7 +189,7 @@ class Polish {
         changed[there] = space_.make_choice(there, after[e]->templ, after[e]->trips);
         return true;
       });
-      if (is_alike && joins(changed)) take(std::move(changed));
+      if (is_alike && space_.joins(changed)) take(std::move(changed));
     }
   }
 
@@ -200,17 +200,7 @@ class Polish {
       if (!space_.keeps_limits(e, choice.templ, choice.trips)) return false;
       changed[e] = space_.make_choice(e, choice.templ, choice.trips);
     }
-    return joins(changed) && take(std::move(changed));
-  }
-
-  bool joins(const Genome& genome) const {
-    Spine prefix;
-    for (std::size_t e = 0; e < genome.size(); ++e) {
-      auto next = space_.join(prefix, e, *genome[e]);
-      if (!next) return false;
-      prefix = std::move(*next);
-    }
-    return true;
+    return space_.joins(changed) && take(std::move(changed));
   }
 
   bool take(Genome changed) {

@@ -32,8 +32,10 @@ class SamplingRun {
               const MapperControl& control, std::size_t templates = kEnoughTemplates);
 
   const MapSpace& space() const { return space_; }
+  MapSpace& space() { return space_; }
   FanoutUse& use() { return use_; }
   SearchRecord& record() { return record_; }
+  const SearchRecord& record() const { return record_; }
   /// Of the whole budget.
   Progress progress() const {
     return [this] { return record_.progress(); };

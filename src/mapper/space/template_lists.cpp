@@ -63,4 +63,17 @@ TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<Eins
   }
 }
 
+std::uint32_t TemplateLists::add(std::size_t einsum, Template templ) {
+  std::vector<Template>& list = lists_[list_of_[einsum]];
+  std::uint32_t placements = 0;
+  for (std::uint32_t t = 0; t < list.size(); ++t) {
+    placements = std::max(placements, list[t].placement + 1);
+    templ.placement = list[t].placement;
+    if (list[t] == templ) return t;
+  }
+  templ.placement = placements;
+  list.push_back(std::move(templ));
+  return static_cast<std::uint32_t>(list.size() - 1);
+}
+
 }  // namespace sluice::fused

@@ -22,6 +22,8 @@ class TemplateLists {
   const std::vector<Template>& operator[](std::size_t einsum) const {
     return lists_[list_of_[einsum]];
   }
+  /// The number of a template in an Einsum's list, to which it is added where it is not there yet.
+  std::uint32_t add(std::size_t einsum, Template templ);
   /// Einsums of one list have the same pmappings, tile constraints aside (same_problem); the
   /// converse need not hold.
   std::uint32_t list_of(std::size_t einsum) const { return list_of_[einsum]; }

@@ -7,6 +7,7 @@
 #include "mapper/sampling/chains.h"
 #include "mapper/sampling/polish.h"
 #include "mapper/sampling/population.h"
+#include "walked_parts.h"
 
 namespace sluice {
 
@@ -30,24 +31,17 @@ Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
 Walks::~Walks() = default;
 
 double Walks::evaluations() const {
-  return evaluations_before_ + (run_ ? run_->record().evaluations() : 0);
+  return evaluations_before_ + (run_ ? run_->record().evaluations() : 0) +
+         (parts_ ? parts_->evaluations() : 0);
 }
 
-/// The same choices where a space with more templates has them; nothing where it has not.
-std::optional<sampling::Genome> moved(const sampling::Genome& genome,
-                                      const sampling::MapSpace& from,
-                                      const sampling::MapSpace& to) {
+/// The same choices in a space with more templates.
+sampling::Genome moved(const sampling::Genome& genome, const sampling::MapSpace& from,
+                       sampling::MapSpace* to) {
   sampling::Genome result;
   for (std::size_t e = 0; e < genome.size(); ++e) {
-    fused::Template own = from.templates(e)[genome[e]->templ];
-    const std::vector<fused::Template>& templates = to.templates(e);
-    const auto at = std::find_if(templates.begin(), templates.end(), [&](const auto& other) {
-      own.placement = other.placement;
-      return own == other;
-    });
-    if (at == templates.end()) return std::nullopt;
-    result.push_back(
-        to.make_choice(e, static_cast<std::uint32_t>(at - templates.begin()), genome[e]->trips));
+    const std::uint32_t t = to->add(e, from.templates(e)[genome[e]->templ]);
+    result.push_back(to->make_choice(e, t, genome[e]->trips));
   }
   return result;
 }
@@ -63,28 +57,43 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
                                                         kStages[n_stages_].templates);
     if (run_) {
       evaluations_before_ += run_->record().evaluations();
-      for (const sampling::Genome& genome : run_->record().elite())
-        if (const auto same = moved(genome, run_->space(), next->space()))
-          next->record().add(*same, next->space().price(*same));
+      for (const sampling::Genome& genome : run_->record().elite()) {
+        const sampling::Genome same = moved(genome, run_->space(), &next->space());
+        next->record().add(same, next->space().price(same));
+      }
     }
     run_ = std::move(next);
   }
   return *run_;
 }
 
+/// What was found for each part by itself is one mapping more of the whole.
+void Walks::walk_parts(sampling::SamplingRun* run, double seconds) {
+  parts_->walk(seconds);
+  if (const auto whole = parts_->joined(&run->space()))
+    run->record().add(*whole, run->space().price(*whole));
+}
+
 void Walks::walk(std::size_t round, double seconds) {
-  constexpr double kCool = 0.03, kLongestFirst = 1;  // s
-  constexpr std::size_t kPolished = 8;               // rounds, all but one of them
+  constexpr double kCool = 0.03, kLongestFirst = 1, kPatience = 20;  // s; times as long at first
+  constexpr std::size_t kPolished = 8;                               // rounds, all but one of them
   sampling::SamplingRun& run = run_of(round);
+  const auto has_any = [&] { return !run.record().elite().empty(); };
+  if (!parts_) parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space());
+  const bool is_other = round % kPolished == 0;
+  if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {
+    walk_parts(&run, seconds);
+    if (has_any()) return;
+  }
   const auto begin = std::chrono::steady_clock::now();
-  const bool has_any = !run.record().elite().empty();
   const auto progress = [&, begin] {
     const std::chrono::duration<double> walked = std::chrono::steady_clock::now() - begin;
-    const bool waits = round == 0 && run.record().elite().empty();
-    return std::min(1.0, walked.count() / (waits ? std::max(seconds, kLongestFirst) : seconds));
+    const bool waits = round == 0 && !has_any();
+    const double longest = waits ? std::min(kPatience * seconds, kLongestFirst) : 0;
+    return std::min(1.0, walked.count() / std::max(seconds, longest));
   };
   const char* phase = "walking";
-  if (round % kPolished != 0 && has_any) {
+  if (!is_other && has_any()) {
     tries_ = std::max(sampling::kFewTries,
                       sampling::polish(&run, progress, run.record().elite(), tries_) / 2);
     return;

@@ -7,6 +7,7 @@
 
 namespace sluice {
 
+class WalkedParts;
 namespace sampling {
 class SamplingRun;
 }
@@ -28,17 +29,21 @@ class Walks {
   void walk(std::size_t round, double seconds);
   /// Mappings priced so far.
   double evaluations() const;
+  /// Space and best mappings; null before the first walk.
+  const sampling::SamplingRun* run() const { return run_.get(); }
 
  private:
   sampling::SamplingRun& run_of(std::size_t round);
+  void walk_parts(sampling::SamplingRun* run, double seconds);
 
   const BoundProblem& problem_;
   const MapperOptions& options_;
   const MapperControl& control_;
   std::size_t n_stages_ = 0;
   std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
-  double evaluations_before_ = 0;               ///< of the stages before
-  int tries_ = 32;                              ///< of each Einsum when the best is polished
+  std::unique_ptr<WalkedParts> parts_;
+  double evaluations_before_ = 0;  ///< of the stages before
+  int tries_ = 32;                 ///< of each Einsum when the best is polished
 };
 
 }  // namespace sluice

@@ -1,0 +1,168 @@
+#include "walked_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "mapper/common/part_of_problem.h"
+#include "mapper/sampling/sampling_run.h"
+#include "sluice/mapper/objective_value.h"
+#include "walks.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kLong = 8;  // Einsums of a workload that is walked in parts
+constexpr std::size_t kMost = 6;  // Einsums of a part
+
+bool is_contraction(const Einsum& einsum) {
+  const std::size_t inputs = einsum.accesses.size() - 1;
+  const std::vector<AffineExpression>& output = einsum.output().projection;
+  const auto is_kept = [&](const VariableRange& range) {
+    return std::any_of(output.begin(), output.end(), [&](const AffineExpression& index) {
+      return index.coefficient_of(range.variable) != 0;
+    });
+  };
+  return inputs > 1 &&
+         !std::all_of(einsum.iteration_space.begin(), einsum.iteration_space.end(), is_kept);
+}
+
+/// Where parts begin, and the end of the last one. They begin at contractions, as what follows can
+/// often be done to their results while they are at hand.
+std::vector<std::size_t> borders_of_parts(const Workload& workload) {
+  std::vector<std::size_t> borders;
+  for (std::size_t e = 0; e < workload.einsums.size(); ++e)
+    if (borders.empty() || e - borders.back() == kMost || is_contraction(workload.einsums[e]))
+      borders.push_back(e);
+  borders.push_back(workload.einsums.size());
+  return borders;
+}
+
+/// Tensors that Einsums of a part exchange, and others use as well.
+std::vector<TensorId> leaving_tensors(const BoundProblem& problem, std::size_t first,
+                                      std::size_t last) {
+  const auto is_inside = [&](EinsumId e) { return e.index() >= first && e.index() < last; };
+  std::vector<TensorId> result;
+  for (std::size_t t = 0; t < problem.workload.tensors.size(); ++t) {
+    const std::vector<EinsumId>& makers = problem.roles.makers[t];
+    const std::vector<EinsumId>& readers = problem.roles.consumers[t];
+    if (std::any_of(makers.begin(), makers.end(), is_inside) &&
+        std::any_of(readers.begin(), readers.end(), is_inside) &&
+        !(std::all_of(makers.begin(), makers.end(), is_inside) &&
+          std::all_of(readers.begin(), readers.end(), is_inside)))
+      result.push_back(TensorId(t));
+  }
+  return result;
+}
+
+/// Equal for parts with the same Einsums that exchange the same.
+std::vector<std::int64_t> key_of(const BoundProblem& problem, const sampling::MapSpace& space,
+                                 std::size_t first, std::size_t last) {
+  std::vector<std::int64_t> key;
+  std::map<TensorId, std::int64_t> seen;
+  for (std::size_t e = first; e < last; ++e) {
+    key.push_back(space.list_of(e));
+    for (const TensorId tensor : problem.einsums[e].tensors)
+      key.push_back(seen.try_emplace(tensor, static_cast<std::int64_t>(seen.size())).first->second);
+  }
+  for (const TensorId tensor : leaving_tensors(problem, first, last))
+    key.push_back(-1 - seen.at(tensor));
+  return key;
+}
+
+}  // namespace
+
+struct WalkedParts::Part {
+  BoundProblem problem;
+  MapperOptions options;
+  std::unique_ptr<Walks> walks;
+};
+
+WalkedParts::WalkedParts(const BoundProblem& problem, const MapperOptions& options,
+                         const MapperControl& control, const sampling::MapSpace& space) {
+  control_.cancel = control.cancel;
+  if (problem.einsums.size() < kLong || options.constraints != Constraints{}) return;
+  std::map<std::vector<std::int64_t>, std::size_t> known;
+  const std::vector<std::size_t> borders = borders_of_parts(problem.workload);
+  for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
+    const auto [at, is_new] =
+        known.try_emplace(key_of(problem, space, borders[i], borders[i + 1]), parts_.size());
+    part_of_.push_back(at->second);
+    if (is_new && !add(problem, options, borders[i], borders[i + 1])) {
+      parts_.clear();
+      return;
+    }
+  }
+}
+
+WalkedParts::~WalkedParts() = default;
+
+/// False: the part has no problem of its own.
+bool WalkedParts::add(const BoundProblem& problem, const MapperOptions& options, std::size_t first,
+                      std::size_t last) {
+  std::vector<EinsumId> einsums;
+  for (std::size_t e = first; e < last; ++e) einsums.emplace_back(e);
+  auto bound = bind_part(problem, einsums);
+  if (!bound) return false;
+  auto part = std::make_unique<Part>();
+  part->problem = *std::move(bound);
+  part->options = options;
+  for (const TensorId tensor : leaving_tensors(problem, first, last))
+    part->options.constraints.fusion.push_back({"leaves its part", tensor, false, std::nullopt});
+  part->walks = std::make_unique<Walks>(part->problem, part->options, control_);
+  parts_.push_back(std::move(part));
+  return true;
+}
+
+/// Half of the time goes to all alike, half by what a part costs of the whole.
+void WalkedParts::walk(double seconds) {
+  const std::vector<double> shares = shares_of_cost();
+  for (std::size_t p = 0; p < parts_.size() && !is_cancelled(control_.cancel); ++p)
+    parts_[p]->walks->walk(round_, seconds * shares[p]);
+  ++round_;
+}
+
+/// Of energy and latency together.
+std::vector<double> WalkedParts::shares_of_cost() const {
+  std::vector<CostTotals> costs(parts_.size());
+  CostTotals all;
+  for (const std::size_t p : part_of_) {
+    const sampling::SamplingRun* run = parts_[p]->walks->run();
+    if (run != nullptr && !run->record().elite().empty())
+      costs[p] = run->space().price(run->record().elite().front()).value_or(CostTotals{});
+    all.energy_j += costs[p].energy_j;
+    all.latency_s += costs[p].latency_s;
+  }
+  const double equal = 1 / static_cast<double>(parts_.size());
+  std::vector<double> shares(parts_.size(), equal);
+  if (!(all.energy_j > 0) || !(all.latency_s > 0)) return shares;
+  for (double& share : shares) share /= 2;
+  for (const std::size_t p : part_of_)
+    shares[p] += (costs[p].energy_j / all.energy_j + costs[p].latency_s / all.latency_s) / 4;
+  return shares;
+}
+
+std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space) const {
+  sampling::Genome whole;
+  for (const std::size_t p : part_of_) {
+    const sampling::SamplingRun* run = parts_[p]->walks->run();
+    if (run == nullptr || run->record().elite().empty()) return std::nullopt;
+    const sampling::Genome best = run->record().elite().front();
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      const std::size_t e = whole.size();
+      const std::uint32_t t = space->add(e, run->space().templates(i)[best[i]->templ]);
+      if (!space->keeps_limits(e, t, best[i]->trips)) return std::nullopt;
+      whole.push_back(space->make_choice(e, t, best[i]->trips));
+    }
+  }
+  if (!space->joins(whole)) return std::nullopt;
+  return whole;
+}
+
+double WalkedParts::evaluations() const {
+  double sum = 0;
+  for (const auto& part : parts_) sum += part->walks->evaluations();
+  return sum;
+}
+
+}  // namespace sluice
