@@ -39,6 +39,16 @@ bool names_nothing(const BoundProblem& problem, const MapperOptions& options) {
          options.pruning.isomorphic_einsums && !orders_tensors(problem.arch);
 }
 
+/// Apart from loop places, and from loops that windows slide over.
+bool same_placement(const Template& a, const Template& b) {
+  const auto same = [](const Slot& x, const Slot& y) {
+    return x.component == y.component && x.tensor == y.tensor && x.gap == y.gap &&
+           x.persistent == y.persistent;
+  };
+  return a.compute == b.compute && a.ports == b.ports &&
+         std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(), same);
+}
+
 }  // namespace
 
 bool same_templates(const BoundProblem& problem, EinsumId a, EinsumId b) {
@@ -65,15 +75,17 @@ TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<Eins
 
 std::uint32_t TemplateLists::add(std::size_t einsum, Template templ) {
   std::vector<Template>& list = lists_[list_of_[einsum]];
-  std::uint32_t placements = 0;
-  for (std::uint32_t t = 0; t < list.size(); ++t) {
-    placements = std::max(placements, list[t].placement + 1);
-    templ.placement = list[t].placement;
-    if (list[t] == templ) return t;
+  const auto placed = std::find_if(list.begin(), list.end(), [&](const Template& other) {
+    return same_placement(other, templ);
+  });
+  templ.placement =
+      placed == list.end() ? static_cast<std::uint32_t>(list.size()) : placed->placement;
+  const auto known = std::find(list.begin(), list.end(), templ);
+  if (known == list.end()) {
+    list.push_back(std::move(templ));
+    return static_cast<std::uint32_t>(list.size() - 1);
   }
-  templ.placement = placements;
-  list.push_back(std::move(templ));
-  return static_cast<std::uint32_t>(list.size() - 1);
+  return static_cast<std::uint32_t>(known - list.begin());
 }
 
 }  // namespace sluice::fused

@@ -6,14 +6,11 @@
 
 #include "mapper/common/part_of_problem.h"
 #include "mapper/sampling/sampling_run.h"
-#include "sluice/mapper/objective_value.h"
+#include "sluice/model/keep_rules.h"
 #include "walks.h"
 
 namespace sluice {
 namespace {
-
-constexpr std::size_t kLong = 8;  // Einsums of a workload that is walked in parts
-constexpr std::size_t kMost = 6;  // Einsums of a part
 
 bool is_contraction(const Einsum& einsum) {
   const std::size_t inputs = einsum.accesses.size() - 1;
@@ -29,10 +26,10 @@ bool is_contraction(const Einsum& einsum) {
 
 /// Where parts begin, and the end of the last one. They begin at contractions, as what follows can
 /// often be done to their results while they are at hand.
-std::vector<std::size_t> borders_of_parts(const Workload& workload) {
+std::vector<std::size_t> borders_of_parts(const Workload& workload, std::size_t longest) {
   std::vector<std::size_t> borders;
   for (std::size_t e = 0; e < workload.einsums.size(); ++e)
-    if (borders.empty() || e - borders.back() == kMost || is_contraction(workload.einsums[e]))
+    if (borders.empty() || e - borders.back() == longest || is_contraction(workload.einsums[e]))
       borders.push_back(e);
   borders.push_back(workload.einsums.size());
   return borders;
@@ -79,11 +76,11 @@ struct WalkedParts::Part {
 };
 
 WalkedParts::WalkedParts(const BoundProblem& problem, const MapperOptions& options,
-                         const MapperControl& control, const sampling::MapSpace& space) {
+                         const MapperControl& control, const sampling::MapSpace& space, Cut cut) {
   control_.cancel = control.cancel;
-  if (problem.einsums.size() < kLong || options.constraints != Constraints{}) return;
+  if (problem.einsums.size() < cut.shortest || options.constraints != Constraints{}) return;
   std::map<std::vector<std::int64_t>, std::size_t> known;
-  const std::vector<std::size_t> borders = borders_of_parts(problem.workload);
+  const std::vector<std::size_t> borders = borders_of_parts(problem.workload, cut.longest);
   for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
     const auto [at, is_new] =
         known.try_emplace(key_of(problem, space, borders[i], borders[i + 1]), parts_.size());
@@ -155,7 +152,9 @@ std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space) c
       whole.push_back(space->make_choice(e, t, best[i]->trips));
     }
   }
-  if (!space->joins(whole)) return std::nullopt;
+  // What a memory must keep, or may not, can depend on what Einsums exchange.
+  if (!space->joins(whole) || !keep_violations(space->problem(), space->build(whole)).empty())
+    return std::nullopt;
   return whole;
 }
 

@@ -18,9 +18,14 @@ class Walks;
 /// in milliseconds what the Einsums of a part should exchange further in.
 class WalkedParts {
  public:
+  /// In Einsums: the shortest workload with parts, and the longest part.
+  struct Cut {
+    std::size_t shortest = 8, longest = 6;
+  };
+
   /// `space`: of the whole.
   WalkedParts(const BoundProblem& problem, const MapperOptions& options,
-              const MapperControl& control, const sampling::MapSpace& space);
+              const MapperControl& control, const sampling::MapSpace& space, Cut cut);
   ~WalkedParts();
 
   /// Whether there are parts: of a workload that is not long, or has constraints, there are none.

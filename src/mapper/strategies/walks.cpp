@@ -79,7 +79,9 @@ void Walks::walk(std::size_t round, double seconds) {
   constexpr std::size_t kPolished = 8;                               // rounds, all but one of them
   sampling::SamplingRun& run = run_of(round);
   const auto has_any = [&] { return !run.record().elite().empty(); };
-  if (!parts_) parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space());
+  if (!parts_)
+    parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),
+                                           WalkedParts::Cut{});
   const bool is_other = round % kPolished == 0;
   if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {
     walk_parts(&run, seconds);
