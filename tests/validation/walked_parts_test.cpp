@@ -38,12 +38,13 @@ TEST_P(LibraryParts, AreOneMappingOfTheSpace) {
   std::vector<std::size_t> n_templates;
   for (std::size_t e = 0; e < space.n_einsums(); ++e)
     n_templates.push_back(space.templates(e).size());
+  sampling::FanoutUse use(space);
   WalkedParts parts(whole, options, control, space, {});
   ASSERT_FALSE(parts.empty());
   std::optional<sampling::Genome> genome;
   for (int tries = 0; tries < 50 && !genome; ++tries) {
     parts.walk(kSeconds);
-    genome = parts.joined(&space);
+    genome = parts.joined(&space, &use);
   }
   ASSERT_TRUE(genome);
   for (std::size_t e = 0; e < space.n_einsums(); ++e)

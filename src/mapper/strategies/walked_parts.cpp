@@ -139,7 +139,8 @@ std::vector<double> WalkedParts::shares_of_cost() const {
   return shares;
 }
 
-std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space) const {
+std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space,
+                                                    sampling::FanoutUse* use) const {
   sampling::Genome whole;
   for (const std::size_t p : part_of_) {
     const sampling::SamplingRun* run = parts_[p]->walks->run();
@@ -148,7 +149,8 @@ std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space) c
     for (std::size_t i = 0; i < best.size(); ++i) {
       const std::size_t e = whole.size();
       const std::uint32_t t = space->add(e, run->space().templates(i)[best[i]->templ]);
-      if (!space->keeps_limits(e, t, best[i]->trips)) return std::nullopt;
+      if (!space->keeps_limits(e, t, best[i]->trips) || !use->is_enough(e, t, best[i]->trips))
+        return std::nullopt;
       whole.push_back(space->make_choice(e, t, best[i]->trips));
     }
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/sampling/map_space.h"
+#include "mapper/sampling/fanout_use.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice {
@@ -33,8 +33,9 @@ class WalkedParts {
   /// Walks each part for a while, all of them for about so many seconds, or until it is cancelled.
   void walk(double seconds);
   /// The best of each part, one after the other, in a space of the whole, which may get templates
-  /// for it; nothing where a part has none, or they do not join.
-  std::optional<sampling::Genome> joined(sampling::MapSpace* space) const;
+  /// for it; nothing where a part has none, they do not join, or use too few instances (`use`, of
+  /// that space).
+  std::optional<sampling::Genome> joined(sampling::MapSpace* space, sampling::FanoutUse* use) const;
   double evaluations() const;
 
  private:

@@ -70,7 +70,7 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
 /// What was found for each part by itself is one mapping more of the whole.
 void Walks::walk_parts(sampling::SamplingRun* run, double seconds) {
   parts_->walk(seconds);
-  if (const auto whole = parts_->joined(&run->space()))
+  if (const auto whole = parts_->joined(&run->space(), &run->use()))
     run->record().add(*whole, run->space().price(*whole));
 }
 

@@ -318,6 +318,11 @@ class SharingChecker {
                                         .variable;
     const TensorAccess& written = problem_.workload[producer.einsum].output();
     if (reads_other_part(problem_, tensor, producer.einsum, consumer.einsum)) return;
+    // The loop cannot be priced, and which step makes what is another matter for each part.
+    if (problem_.roles.has_several_makers(tensor) &&
+        walks_parts(problem_.workload, problem_.roles, consumer.einsum,
+                    tensor)[static_cast<std::size_t>(reading.variable)])
+      return;
     bool ahead = false, behind = false;
     for (const TensorAccess& read : problem_.workload[consumer.einsum].accesses) {
       if (read.tensor != tensor || read.is_output) continue;

@@ -25,15 +25,17 @@ TEST(WalkedParts, JoinedAreMappingsOfTheSpace) {
     const MapperOptions options = options_of_walks(drawn.options);
     const MapperControl control;
     sampling::MapSpace space(drawn.problem, options);
+    sampling::FanoutUse use(space);
     WalkedParts parts(drawn.problem, options, control, space, {.shortest = 2, .longest = 2});
     if (parts.empty()) continue;
     parts.walk(kSeconds);
-    const auto genome = parts.joined(&space);
+    const auto genome = parts.joined(&space, &use);
     const auto found = genome ? space.price(*genome) : std::nullopt;
     if (!found) continue;
     ++n_joined;
     const auto& best = drawn.truth.best_edp;
     const std::string text =
+        to_yaml(drawn.spec) +
         to_yaml(space.build(*genome), drawn.problem.workload, drawn.problem.arch);
     ASSERT_TRUE(best) << text;
     const double is = found->energy_j * found->latency_s;
