@@ -127,7 +127,9 @@ class UseSearch {
   }
 
   bool fits(const Trips& trips) const {
-    return !space_.overfull(einsum_, t_, trips) &&
+    if (space_.overfull(einsum_, t_, trips)) return false;
+    // Alone, a step of a recurrence has no loop over the steps to stand below.
+    return space_.shape(einsum_).recurrence.is_member() ||
            space_.price_alone(einsum_, *space_.make_choice(einsum_, t_, trips));
   }
 

@@ -318,11 +318,6 @@ class SharingChecker {
                                         .variable;
     const TensorAccess& written = problem_.workload[producer.einsum].output();
     if (reads_other_part(problem_, tensor, producer.einsum, consumer.einsum)) return;
-    // The loop cannot be priced, and which step makes what is another matter for each part.
-    if (problem_.roles.has_several_makers(tensor) &&
-        walks_parts(problem_.workload, problem_.roles, consumer.einsum,
-                    tensor)[static_cast<std::size_t>(reading.variable)])
-      return;
     bool ahead = false, behind = false;
     for (const TensorAccess& read : problem_.workload[consumer.einsum].accesses) {
       if (read.tensor != tensor || read.is_output) continue;
@@ -336,9 +331,12 @@ class SharingChecker {
       }
     }
     if (!ahead && !(behind && reading.spatial)) return;
-    // In a pipelined split later steps may be over by then.
+    // In a pipelined split later steps may be over by then; of several makers, the instance itself
+    // may have made it in an earlier step of a loop around.
     const bool in_time = !reading.spatial && stand_in_a_pipeline(producer, consumer);
-    add(in_time ? ViolationKind::kUnsupportedNode : ViolationKind::kDependency, reading.node,
+    const bool is_made_before = !ahead && share_loop_over_parts(tensor, producer, consumer);
+    add(in_time || is_made_before ? ViolationKind::kUnsupportedNode : ViolationKind::kDependency,
+        reading.node,
         "The Einsum " + report_.name(consumer.einsum) + " reads slices of " + report_.name(tensor) +
             " that " + (ahead ? "later steps" : "other instances") + " of a loop over " +
             report_.name(variable) + " make, which it shares with the Einsum " +

@@ -560,5 +560,28 @@ TEST(SettledDifferences, AStateInInstancesOfSeparateLoopsIsNotThereForItsReader)
   EXPECT_FALSE(found.legal);
 }
 
+// Two Einsums make parts of T below loops that walk both parts: the model cannot price that, and
+// does not say either that the reader is ahead of what makes the second part.
+TEST(SettledDifferences, PartsBelowALoopOverBothAreNotPricedRatherThanIllegal) {
+  const Settled found(
+      "workload:\n  rank_sizes: {N: 1, L: 1, B: 2}\n  bits_per_value: {All: 8}\n"
+      "  iteration_space_shape: [0 <= a < 2]\n"
+      "  einsums:\n  - {einsum: \"T[M:a,n] = A[a,n] * F[n]\", name: T}\n"
+      "  - {einsum: \"T[M:b+2,n] = exp(G[b,n])\", name: T_2}\n"
+      "  - {einsum: \"Z[m,l] = T[m,n] * V[n,l]\", name: Z}\n",
+      R"(
+  - !Storage {tensors: [F, V], component: DRAM}
+  - !Temporal {rank_variable: [b, a, m], tile_shape: 2}
+  - !Spatial {rank_variable: [b, m, a], tile_shape: 1, component: GB, name: g}
+  - !Storage {tensors: [T], component: GB}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Storage {tensors: [A], component: GB}, !Compute {einsum: T, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [G], component: GB}, !Compute {einsum: T_2, component: MAC}]}
+    - !Nested {nodes: [!Storage {tensors: [Z], component: GB}, !Compute {einsum: Z, component: MAC}]}
+)");
+  EXPECT_FALSE(found.legal);
+}
+
 }  // namespace
 }  // namespace sluice::settled
