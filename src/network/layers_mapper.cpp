@@ -101,6 +101,7 @@ class LayerSearch {
   MapperControl control_of(std::size_t shape) const {
     MapperControl control;
     control.cancel = control_.cancel;
+    control.leftovers = control_.leftovers;
     if (control_.progress)
       control.progress = [this, shape](const std::string& phase, double fraction) {
         const auto n = static_cast<double>(graph_.shapes.size());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
@@ -84,6 +85,9 @@ struct MapperControl {
   /// Is told what no mapping's first objective is below, each time a search knows better; may be
   /// empty.
   std::function<void(double bound)> bound;
+  /// Where a cancelled search leaves what it need not free before it answers: gigabytes of small
+  /// tables take a while. They refer to nothing that must outlive the search. May be null.
+  std::vector<std::shared_ptr<void>>* leftovers = nullptr;
 };
 
 /// `kGap`: no proof of the mapping found, but a bound that no mapping of the space beats.

@@ -72,6 +72,12 @@ struct Run {
   MapperOptions options;  ///< of the search itself: with `--why` it has a part of the budget
 };
 
+/// Tables of the search before: the process ends without freeing them.
+std::vector<std::shared_ptr<void>>& leftovers() {
+  static auto& never_freed = *std::make_unique<std::vector<std::shared_ptr<void>>>().release();
+  return never_freed;
+}
+
 void search(const Run& run, RunResult& result) {
   const MapArguments& arguments = run.arguments;
   const Console& console = run.console;
@@ -88,6 +94,8 @@ void search(const Run& run, RunResult& result) {
       watch.show(phase, fraction);
     };
   control.incumbent = watch.incumbent();
+  leftovers().clear();
+  control.leftovers = &leftovers();
   control.bound = [&watch](double bound) { watch.take_bound(bound); };
   auto found = run_mapper(run.mapper, *result.problem, run.options, control, all_mappers());
   watch.finish();

@@ -188,7 +188,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   Incumbent& incumbent = *with_incumbent.incumbent;
   if (!takes_walks(mapper, problem, options))
     return map_and_blame(mapper, problem, options, with_incumbent);
-  SideWalks walks(problem, options, &incumbent);
+  SideWalks walks(problem, options, &incumbent, control.leftovers);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kGrace = 0.15;  // s: an answer a little late is better than none

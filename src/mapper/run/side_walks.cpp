@@ -29,10 +29,11 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
-                     Incumbent* incumbent)
+                     Incumbent* incumbent, std::vector<std::shared_ptr<void>>* leftovers)
     : problem_(problem),
       options_(options_of_walks(options)),
       incumbent_(incumbent),
+      leftovers_(leftovers),
       pace_(pace_of(problem, options)),
       thread_([this] { run(); }) {}
 
@@ -54,7 +55,9 @@ void SideWalks::walk_on() {
   MapperControl control;
   control.cancel = &stop_;
   control.incumbent = incumbent_;
-  Walks walks(problem_, options_, control);
+  const auto kept = std::make_shared<Walks>(problem_, options_, control);
+  if (leftovers_ != nullptr) walks_ = kept;
+  Walks& walks = *kept;
   double walked = 0;
   double length = kFirstWalk;
   for (std::size_t round = 0; !stop_; ++round, length *= kGrowth) {
@@ -100,6 +103,7 @@ void SideWalks::stop() {
 
 void SideWalks::finish() {
   stop();
+  if (walks_) leftovers_->push_back(std::move(walks_));
   if (failure_) std::rethrow_exception(failure_);
 }
 

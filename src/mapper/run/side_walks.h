@@ -3,8 +3,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/mapper.h"
@@ -24,8 +26,9 @@ class SideWalks {
     double head_start, free, share;
   };
 
-  /// `problem`, `incumbent` must outlive the walks.
-  SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent);
+  /// `problem`, `incumbent` must outlive the walks. `leftovers`: as in MapperControl.
+  SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent,
+            std::vector<std::shared_ptr<void>>* leftovers);
   ~SideWalks() { stop(); }
   SideWalks(const SideWalks&) = delete;
   SideWalks& operator=(const SideWalks&) = delete;
@@ -48,6 +51,8 @@ class SideWalks {
   const BoundProblem& problem_;
   MapperOptions options_;
   Incumbent* incumbent_;
+  std::vector<std::shared_ptr<void>>* leftovers_;
+  std::shared_ptr<void> walks_;  ///< for them
   Pace pace_;
   std::atomic<bool> stop_{false};
   std::mutex mutex_;

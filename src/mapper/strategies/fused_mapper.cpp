@@ -1,5 +1,7 @@
 #include "mapper/strategies/fused_mapper.h"
 
+#include <memory>
+
 #include "mapper/common/network_cost.h"
 #include "mapper/fused/join/search.h"
 #include "mapper/request/refusal.h"
@@ -26,7 +28,11 @@ tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& probl
     for (const BoundCompute& compute : einsum.computes)
       if (waits_by_steps(problem, compute) || array_above(problem, compute))
         searched.pruning.redundant_templates = true;
-  return fused::Search(problem, searched, control).run();
+  const auto search = std::make_shared<fused::Search>(problem, searched, control);
+  auto outcome = search->run();
+  if (control.leftovers != nullptr && is_cancelled(control.cancel))
+    control.leftovers->push_back(search);
+  return outcome;
 }
 
 }  // namespace sluice

@@ -83,18 +83,24 @@ void Walks::walk(std::size_t round, double seconds) {
     parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),
                                            WalkedParts::Cut{});
   const bool is_other = round % kPolished == 0;
+  const char* phase = "walking";
+  auto begin = std::chrono::steady_clock::now();
+  const auto share_of = [&](double longest) {
+    const std::chrono::duration<double> walked = std::chrono::steady_clock::now() - begin;
+    return std::min(1.0, walked.count() / longest);
+  };
   if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {
+    const auto first = [&] { return has_any() ? 1.0 : share_of(seconds); };
+    if (round == 0) sampling::walk_chains(&run, sampling::annealing(), 0, first, phase);
     walk_parts(&run, seconds);
     if (has_any()) return;
+    begin = std::chrono::steady_clock::now();
   }
-  const auto begin = std::chrono::steady_clock::now();
-  const auto progress = [&, begin] {
-    const std::chrono::duration<double> walked = std::chrono::steady_clock::now() - begin;
+  const auto progress = [&] {
     const bool waits = round == 0 && !has_any();
     const double longest = waits ? std::min(kPatience * seconds, kLongestFirst) : 0;
-    return std::min(1.0, walked.count() / std::max(seconds, longest));
+    return share_of(std::max(seconds, longest));
   };
-  const char* phase = "walking";
   if (!is_other && has_any()) {
     tries_ = std::max(sampling::kFewTries,
                       sampling::polish(&run, progress, run.record().elite(), tries_) / 2);

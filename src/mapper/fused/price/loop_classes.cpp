@@ -127,8 +127,15 @@ class StateEnumerator {
     }
   }
 
+  /// Where there are very many, they are counted first: a vector of gigabytes that grows is copied
+  /// for seconds.
   ClassStates run() {
-    choose(0, 0, {steps_[0].size, steps_[0].size}, 0, 0);
+    constexpr std::size_t kMany = std::size_t{1} << 20U;
+    list(kMany);
+    if (n_ <= kMany) return std::move(states_);
+    list(0);
+    states_.trips.reserve(n_ * states_.n_loops);
+    list(n_);
     return std::move(states_);
   }
 
@@ -147,8 +154,16 @@ class StateEnumerator {
     std::int64_t tile, unit;
   };
 
+  /// Lists up to so many; counts one more, or, with none to list, all.
+  void list(std::size_t most) {
+    states_.trips.clear();
+    n_ = 0;
+    most_ = most;
+    choose(0, 0, {steps_[0].size, steps_[0].size}, 0, 0);
+  }
+
   void choose(std::size_t step, std::size_t position, Left left, int fused_here, int fused_total) {
-    if (is_cancelled(limits_.cancel)) return;
+    if (is_cancelled(limits_.cancel) || (n_ > most_ && most_ > 0)) return;
     const Step& current = steps_[step];
     if (position == current.loops.size()) {
       if (!current.fills) {
@@ -185,7 +200,7 @@ class StateEnumerator {
   void next_step(std::size_t step, int fused_total) {
     if (step + 1 == steps_.size()) {
       if (!tiles_within_limits()) return;
-      states_.trips.insert(states_.trips.end(), trips_.begin(), trips_.end());
+      if (n_++ < most_) states_.trips.insert(states_.trips.end(), trips_.begin(), trips_.end());
       return;
     }
     const bool joint_step = joint() && step + 2 == steps_.size();
@@ -212,6 +227,7 @@ class StateEnumerator {
   std::int64_t left_ = 1;
   TripChoices choices_;
   ClassStates states_;
+  std::size_t n_ = 0, most_ = 0;
 };
 
 }  // namespace

@@ -27,8 +27,13 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
                                        const ClassLimits& limits) {
   auto table = std::make_shared<StateTable>();
   table->states = enumerate_states(shape, cls, limits);
+  constexpr std::size_t kBetween = 4096;
   std::vector<std::int64_t> trips;
   for (std::size_t s = 0; s < table->states.size(); ++s) {
+    if (s % kBetween == kBetween - 1 && is_cancelled(limits.cancel)) {
+      table->states.trips.resize(s * table->states.n_loops);
+      break;
+    }
     trips.clear();
     for (std::size_t l = 0; l < cls.loops.size(); ++l)
       if (cls.loops[l].fused) trips.push_back(table->states.state(s)[l]);
