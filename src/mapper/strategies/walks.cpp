@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <span>
 
 #include "mapper/sampling/chains.h"
 #include "mapper/sampling/polish.h"
@@ -31,8 +30,6 @@ Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
 
 Walks::~Walks() = default;
 
-bool Walks::is_single() const { return problem_.einsums.size() == 1; }
-
 double Walks::evaluations() const {
   return evaluations_before_ + (run_ ? run_->record().evaluations() : 0) +
          (parts_ ? parts_->evaluations() : 0);
@@ -54,12 +51,10 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
   struct Stage {
     std::size_t first_round, templates;
   };
-  constexpr Stage kOfOne[] = {{0, 200}, {1, sampling::SamplingRun::kEnoughTemplates}};
-  constexpr Stage kOfMany[] = {{0, 200}, {2, 1000}, {6, sampling::SamplingRun::kEnoughTemplates}};
-  const std::span<const Stage> stages = is_single() ? std::span<const Stage>(kOfOne) : kOfMany;
-  for (; n_stages_ < stages.size() && round >= stages[n_stages_].first_round; ++n_stages_) {
+  constexpr Stage kStages[] = {{0, 200}, {2, 1000}, {6, sampling::SamplingRun::kEnoughTemplates}};
+  for (; n_stages_ < std::size(kStages) && round >= kStages[n_stages_].first_round; ++n_stages_) {
     auto next = std::make_unique<sampling::SamplingRun>(problem_, options_, control_,
-                                                        stages[n_stages_].templates);
+                                                        kStages[n_stages_].templates);
     if (run_) {
       evaluations_before_ += run_->record().evaluations();
       for (const sampling::Genome& genome : run_->record().elite()) {
@@ -81,14 +76,13 @@ void Walks::walk_parts(sampling::SamplingRun* run, double seconds) {
 
 void Walks::walk(std::size_t round, double seconds) {
   constexpr double kCool = 0.03, kLongestFirst = 1, kPatience = 20;  // s; times as long at first
-  // Of so many rounds all but one polish: of many Einsums, a step that changes one hardly matters.
-  const std::size_t n_polished = is_single() ? 2 : 8;
+  constexpr std::size_t kPolished = 8;                               // rounds, all but one of them
   sampling::SamplingRun& run = run_of(round);
   const auto has_any = [&] { return !run.record().elite().empty(); };
   if (!parts_)
     parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),
                                            WalkedParts::Cut{});
-  const bool is_other = round % n_polished == 0;
+  const bool is_other = round % kPolished == 0;
   const char* phase = "walking";
   auto begin = std::chrono::steady_clock::now();
   const auto share_of = [&](double longest) {
@@ -112,7 +106,7 @@ void Walks::walk(std::size_t round, double seconds) {
                       sampling::polish(&run, progress, run.record().elite(), tries_) / 2);
     return;
   }
-  switch (round / n_polished % 4) {
+  switch (round / kPolished % 4) {
     case 1:
       return sampling::walk_chains(&run, sampling::annealing(kCool), 0, progress, phase,
                                    run.record().elite());

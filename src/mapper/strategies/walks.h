@@ -33,7 +33,6 @@ class Walks {
   const sampling::SamplingRun* run() const { return run_.get(); }
 
  private:
-  bool is_single() const;
   sampling::SamplingRun& run_of(std::size_t round);
   void walk_parts(sampling::SamplingRun* run, double seconds);
 
