@@ -76,8 +76,8 @@ void add_kept_in_other_ways(const EinsumShape& shape, std::size_t n_tracked, Row
 
 RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
                      const std::vector<Template>& templates, const ExchangeSpace& space,
-                     std::size_t n_tracked, int threads) {
-  constexpr std::size_t kAtOnce = 1 << 15;
+                     std::size_t n_tracked, int threads, const std::atomic<bool>* cancel) {
+  constexpr std::size_t kAtOnce = 1 << 13;
   RowGroups result;
   std::unordered_map<Key, std::uint32_t, KeyHash> known;
   const RowReader reader(problem, shape, templates, threads);
@@ -85,6 +85,7 @@ RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
     std::vector<std::uint32_t>& of_row = result.of_row.emplace_back();
     of_row.reserve(skeleton.n_rows);
     for (std::size_t first = 0; first < skeleton.n_rows; first += kAtOnce) {
+      if (is_cancelled(cancel)) return result;
       for (auto& [key, compatibility] :
            reader.read(skeleton, first, std::min(skeleton.n_rows, first + kAtOnce))) {
         const auto [at, is_new] =

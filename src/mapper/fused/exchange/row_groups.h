@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -17,8 +18,9 @@ struct RowGroups {
   std::vector<std::uint32_t> like;
 };
 
+/// `cancel`: once it is set, groups are left out.
 RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
                      const std::vector<Template>& templates, const ExchangeSpace& space,
-                     std::size_t n_tracked, int threads);
+                     std::size_t n_tracked, int threads, const std::atomic<bool>* cancel);
 
 }  // namespace sluice::fused

@@ -53,6 +53,7 @@ class Connector {
 
   ExchangeGraph run() {
     for (std::size_t e = 0; e < layers_.size(); ++e) find_spines(e);
+    if (is_cancelled(options_.cancel)) return std::move(graph_);
     if (options_.drop_dead_ends) agree_on_tensors();
     std::vector<CompactSpine> spines{table_.compact(Spine{})};
     least_ = {{0, 0}};
@@ -76,6 +77,7 @@ class Connector {
     const std::vector<PmappingGroup>& groups = *layers_[e].groups;
     std::vector<CompactSpine>& own = own_.emplace_back(groups.size());
     parallel_for(options_.threads, (groups.size() + kChunk - 1) / kChunk, [&](std::size_t chunk) {
+      if (is_cancelled(options_.cancel)) return;
       for (std::size_t g = chunk * kChunk; g < std::min(groups.size(), (chunk + 1) * kChunk); ++g)
         own[g] = table_.compact(spine_of(*layers_[e].shape, *groups[g].compatibility));
     });

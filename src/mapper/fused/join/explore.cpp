@@ -29,6 +29,7 @@ void Search::price_all(const std::vector<SearchBound>& bounds, ExchangeAgreement
     context.bound = bounds[e];
     context.beam = beam;
     const RowGroups rows = rows_of(e);
+    if (cancelled()) return;
     PmappingTable table = price(context, rows);
     keep_priced(rows, table, &spaces_[e]);
     std::erase_if(table.groups, [](const PmappingGroup& group) { return group.count == 0; });
@@ -56,7 +57,7 @@ ExchangeAgreement Search::find_exchanges(const std::vector<SearchBound>& bounds,
 
 RowGroups Search::rows_of(std::size_t e) const {
   return group_rows(problem_, shapes_[e], templates_[e], spaces_[e], tracked_.size(),
-                    options_.threads);
+                    options_.threads, control_.cancel);
 }
 
 void Search::put_down(std::size_t e, PmappingTable priced, std::size_t* done) {

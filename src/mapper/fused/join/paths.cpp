@@ -64,6 +64,7 @@ ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds,
     context.bound = bounds[e];
     const auto least = bound_rows(context);
     rows_[e] = rows_of(e);
+    if (cancelled()) return {{}, {}, 1};
     std::vector<LowerHull> points(rows_[e].groups.size());
     for (std::size_t k = 0; k < least.size(); ++k)
       for (std::size_t r = 0; r < least[k].size(); ++r)
@@ -75,6 +76,7 @@ ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds,
   }
   for (std::size_t e = 0; e < shapes_.size(); ++e) costs[e] = costs[same_as_[e]];
   ExchangeGraph graph = connect_rows(costs);
+  if (cancelled()) return {{}, {}, 1};
   return {std::move(graph), std::move(costs), options_.threads};
 }
 
