@@ -16,6 +16,7 @@ class LayersMapper : public Mapper {
  public:
   std::string name() const override { return "layers"; }
   std::string description() const override;
+  bool makes_concurrent_splits() const override { return true; }  // of layers, where they pay
   bool knows_larger_spaces() const override { return true; }
   std::optional<UnpricedPart> unpriced(const BoundProblem& problem,
                                        const MapperOptions& options) const override;

@@ -87,8 +87,8 @@ void search(const Run& run, RunResult& result) {
   const auto earlier = earlier_result(arguments, result);
   if (earlier && !earlier->is_proven) control.known_objective = earlier->objective;
   if (earlier) tell(*earlier, arguments.output.folder, result, console);
-  SearchWatch watch(result, arguments.output, earlier ? earlier->objective : std::nullopt,
-                    &progress);
+  SearchWatch watch(run.mapper, result, arguments.output,
+                    earlier ? earlier->objective : std::nullopt, &progress);
   if (arguments.progress != ProgressStyle::kNone)
     control.progress = [&watch](const std::string& phase, double fraction) {
       watch.show(phase, fraction);

@@ -27,8 +27,9 @@ const char* unit_of(Objective objective, bool ascii) {
   fail_internal_check("Objective", __FILE__, __LINE__, "an objective without a unit");
 }
 
-SearchWatch::SearchWatch(const RunResult& result, const OutputArguments& output,
-                         std::optional<double> earlier, ProgressLine* progress)
+SearchWatch::SearchWatch(const Mapper& mapper, const RunResult& result,
+                         const OutputArguments& output, std::optional<double> earlier,
+                         ProgressLine* progress)
     : snapshot_(result),
       folder_(output.folder),
       progress_(progress),
@@ -38,9 +39,10 @@ SearchWatch::SearchWatch(const RunResult& result, const OutputArguments& output,
   snapshot_.status = RunStatus::kInterrupted;
   const MapperOptions& options = *snapshot_.options;
   const bool is_bounded = !may_override_keep(*result.problem, options.constraints);
+  const CostBounds bounds = mapper.makes_concurrent_splits() ? concurrent_bounds(*result.problem)
+                                                             : result.problem->bounds;
   Guarantee guarantee;
-  guarantee.bound =
-      is_bounded ? objective_bound(options.objectives.front(), result.problem->bounds) : 0;
+  guarantee.bound = is_bounded ? objective_bound(options.objectives.front(), bounds) : 0;
   guarantee.kind = guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   snapshot_.guarantee = guarantee;
   bound_ = guarantee.bound;

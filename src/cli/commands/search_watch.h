@@ -25,8 +25,8 @@ class SearchWatch {
  public:
   /// `result`: what is known before the search; `earlier`: what an earlier one, whose mapping the
   /// folder holds, had reached.
-  SearchWatch(const RunResult& result, const OutputArguments& output, std::optional<double> earlier,
-              ProgressLine* progress);
+  SearchWatch(const Mapper& mapper, const RunResult& result, const OutputArguments& output,
+              std::optional<double> earlier, ProgressLine* progress);
   ~SearchWatch();
   SearchWatch(const SearchWatch&) = delete;
   SearchWatch& operator=(const SearchWatch&) = delete;

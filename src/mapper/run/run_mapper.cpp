@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -138,14 +140,41 @@ CostBounds bounds_of_space(const BoundProblem& problem, const Guarantee& guarant
 }
 
 /// Of a search that did not end; a bound holds whatever was searched.
-void bound_result(const BoundProblem& problem, const MapperOptions& options, MapperResult* result) {
+/// Remembers the best bound that a search tells on its way: where it is cancelled, its result may
+/// know less.
+class ToldBound {
+ public:
+  explicit ToldBound(MapperControl* control) : next_(std::move(control->bound)) {
+    control->bound = [this](double bound) { take(bound); };
+  }
+  ToldBound(const ToldBound&) = delete;
+  ToldBound& operator=(const ToldBound&) = delete;
+
+  double best() const { return best_; }
+
+ private:
+  void take(double bound) {
+    double known = best_;
+    while (bound > known && !best_.compare_exchange_weak(known, bound)) {
+    }
+    if (next_) next_(bound);
+  }
+
+  std::function<void(double)> next_;
+  std::atomic<double> best_ = 0;
+};
+
+/// `told`: a bound that the search told, unless a mapping from elsewhere is below.
+void bound_result(const BoundProblem& problem, const MapperOptions& options, double told,
+                  MapperResult* result) {
   Guarantee& guarantee = result->guarantee;
   const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
   const bool is_single = options.objectives.size() == 1;
+  if (told > value_of(*result, options.objectives.front())) told = 0;
   if (is_single && !may_override_keep(problem, options.constraints))
-    guarantee.bound =
-        std::max(has_gap ? guarantee.bound : 0.0,
-                 objective_bound(options.objectives.front(), bounds_of_space(problem, guarantee)));
+    guarantee.bound = std::max(
+        {has_gap ? guarantee.bound : 0.0, told,
+         objective_bound(options.objectives.front(), bounds_of_space(problem, guarantee))});
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   // What meets the bound is proven. (The two add up the same numbers, each in its own order.)
   constexpr double kRounding = 1e-12;
@@ -181,7 +210,8 @@ bool may_be_beaten(const MapperOutcome& outcome, const MapperOptions& options) {
 
 /// A search, and walks beside it.
 MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
-                             const MapperOptions& options, const MapperControl& control) {
+                             const MapperOptions& options, const MapperControl& control,
+                             const ToldBound& told) {
   Incumbent own;
   MapperControl with_incumbent = control;
   if (control.incumbent == nullptr) with_incumbent.incumbent = &own;
@@ -201,7 +231,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   search.mappings_evaluated += walks.evaluations();
   search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
   take_incumbent(incumbent, options, &*outcome);
-  bound_result(problem, options, &*outcome);
+  bound_result(problem, options, told.best(), &*outcome);
   return outcome;
 }
 
@@ -218,12 +248,13 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (options.budget_seconds || options.memory_bytes)
     limited.cancel =
         watch.emplace(options.budget_seconds, options.memory_bytes, control.cancel).flag();
-  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited);
+  const ToldBound told(&limited);
+  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told);
   if (!outcome) return outcome;
   const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
                        (options.budget_seconds || outcome->search.ended_by == "templates");
   if (!outcome->cancelled && !is_open) return outcome;
-  bound_result(problem, options, &*outcome);
+  bound_result(problem, options, told.best(), &*outcome);
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
   if (!watch || !watch->ran_out()) return outcome;
   if (outcome->mappings.empty()) {

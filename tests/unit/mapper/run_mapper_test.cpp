@@ -52,6 +52,39 @@ TEST(RunMapper, KeepsABoundWhenTheBudgetIsOver) {
   EXPECT_EQ(result->guarantee.kind, GuaranteeKind::kGap);
 }
 
+/// Tells a bound, and forgets it where it is stopped.
+class Forgetful final : public Mapper {
+ public:
+  std::string name() const override { return "forgetful"; }
+  std::string description() const override { return "tells a bound and ends without it"; }
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem&, const MapperOptions&,
+                                            const MapperControl& control) const override {
+    for (const double bound : {3.0, 5.0, 4.0}) control.bound(bound);
+    while (!control.cancel->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    MapperResult result;
+    result.cancelled = true;
+    result.mappings.emplace_back().cost.energy_j = objective_;
+    return result;
+  }
+  double objective_ = 6;
+};
+
+TEST(RunMapper, KeepsTheBestBoundThatWasTold) {
+  MapperOptions options = budget_of(0.01);
+  options.objectives = {Objective::kEnergy};
+  std::vector<double> told;
+  MapperControl control;
+  control.bound = [&told](double bound) { told.push_back(bound); };
+  Forgetful mapper;
+  const auto result = run_mapper(mapper, {}, options, control);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->guarantee.kind, GuaranteeKind::kGap);
+  EXPECT_EQ(result->guarantee.bound, 5);
+  EXPECT_EQ(told, (std::vector<double>{3, 5, 4}));
+  mapper.objective_ = 2;  // from another space, or the bound would not hold
+  EXPECT_EQ(run_mapper(mapper, {}, options, control)->guarantee.bound, 0);
+}
+
 TEST(RunMapper, SaysSoWhenTheBudgetWasTooSmallToFindAnything) {
   const auto result = run_mapper(Endless(false), {}, budget_of(0.05), {});
   ASSERT_FALSE(result);
