@@ -127,9 +127,7 @@ class UseSearch {
   }
 
   bool fits(const Trips& trips) const {
-    if (space_.overfull(einsum_, t_, trips)) return false;
-    // Alone, a step of a recurrence has no loop over the steps to stand below.
-    return space_.shape(einsum_).recurrence.is_member() ||
+    return !space_.overfull(einsum_, t_, trips) &&
            space_.price_alone(einsum_, *space_.make_choice(einsum_, t_, trips));
   }
 
