@@ -35,6 +35,8 @@ class SearchRecord {
   /// Share of the budget that is used, of time where only time is limited.
   double progress() const;
   void report(const char* phase) const;
+  /// What the best so far costs; null: there is none.
+  const CostTotals* best() const { return found_.empty() ? nullptr : &found_.front().totals; }
   /// The best so far (MapperOptions::top of them), or the front.
   std::vector<Genome> elite() const;
 

@@ -125,8 +125,7 @@ std::vector<double> WalkedParts::shares_of_cost() const {
   CostTotals all;
   for (const std::size_t p : part_of_) {
     const sampling::SamplingRun* run = parts_[p]->walks->run();
-    if (run != nullptr && !run->record().elite().empty())
-      costs[p] = run->space().price(run->record().elite().front()).value_or(CostTotals{});
+    if (run != nullptr && run->record().best() != nullptr) costs[p] = *run->record().best();
     all.energy_j += costs[p].energy_j;
     all.latency_s += costs[p].latency_s;
   }
@@ -144,7 +143,7 @@ std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space,
   sampling::Genome whole;
   for (const std::size_t p : part_of_) {
     const sampling::SamplingRun* run = parts_[p]->walks->run();
-    if (run == nullptr || run->record().elite().empty()) return std::nullopt;
+    if (run == nullptr || run->record().best() == nullptr) return std::nullopt;
     const sampling::Genome best = run->record().elite().front();
     for (std::size_t i = 0; i < best.size(); ++i) {
       const std::size_t e = whole.size();

@@ -78,7 +78,7 @@ void Walks::walk(std::size_t round, double seconds) {
   constexpr double kCool = 0.03, kLongestFirst = 1, kPatience = 20;  // s; times as long at first
   constexpr std::size_t kPolished = 8;                               // rounds, all but one of them
   sampling::SamplingRun& run = run_of(round);
-  const auto has_any = [&] { return !run.record().elite().empty(); };
+  const auto has_any = [&] { return run.record().best() != nullptr; };
   if (!parts_)
     parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),
                                            WalkedParts::Cut{});
