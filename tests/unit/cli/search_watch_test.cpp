@@ -11,6 +11,7 @@
 
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/registry.h"
 #include "sluice/model/evaluate.h"
 
 namespace sluice::cli {
@@ -37,6 +38,19 @@ mapping:
   - !Compute {einsum: Z, component: MAC}
 )yaml";
 
+constexpr const char* kTwoComputes = R"yaml(workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums:
+  - "Z[m] = exp(A[m])"
+  - "Y[m] = exp(B[m])"
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1000000}, {name: write, energy: 1, throughput: 1000000}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+  - !Compute {name: Other, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml";
+
 class SearchWatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -53,6 +67,8 @@ class SearchWatchTest : public ::testing::Test {
     edp_ = objective_value(Objective::kEdp, mapped_.cost);
   }
   void TearDown() override { fs::remove_all(folder_); }
+
+  static const Mapper& fused() { return *standard_mappers().find("fused"); }
 
   OutputArguments output() const {
     OutputArguments arguments;
@@ -79,7 +95,7 @@ class SearchWatchTest : public ::testing::Test {
 
 TEST_F(SearchWatchTest, TheFolderHoldsTheBestSoFarWhileTheSearchGoesOn) {
   ProgressLine progress(console_, ProgressStyle::kNone);
-  SearchWatch watch(result_, output(), std::nullopt, &progress);
+  SearchWatch watch(fused(), result_, output(), std::nullopt, &progress);
   watch.incumbent()->offer(edp_, mapped_);
   const nlohmann::json written = document();
   EXPECT_EQ(written["status"], "interrupted");
@@ -94,7 +110,7 @@ TEST_F(SearchWatchTest, TheFolderHoldsTheBestSoFarWhileTheSearchGoesOn) {
 TEST_F(SearchWatchTest, WritesTheSpecsOnce) {
   ProgressLine progress(console_, ProgressStyle::kNone);
   result_.specs_text = "specs";
-  SearchWatch watch(result_, output(), std::nullopt, &progress);
+  SearchWatch watch(fused(), result_, output(), std::nullopt, &progress);
   watch.incumbent()->offer(edp_, mapped_);
   ASSERT_FALSE(document().is_null());
   fs::create_hard_link(folder_ / "specs.yaml", folder_ / "first");
@@ -107,10 +123,32 @@ TEST_F(SearchWatchTest, WritesTheSpecsOnce) {
   EXPECT_TRUE(fs::equivalent(folder_ / "specs.yaml", folder_ / "first"));
 }
 
+// A mapper that runs Einsums side by side may be faster than their times one after another.
+TEST_F(SearchWatchTest, TheFirstBoundIsThatOfTheMappersSpace) {
+  const auto specs = load_specs_from_text({{"problem.yaml", kTwoComputes}}, {});
+  ASSERT_TRUE(specs.has_value());
+  result_.problem = *bind(*specs->workload, *specs->arch);
+  result_.options->objectives = {Objective::kLatency};
+  const double in_turn = objective_bound(Objective::kLatency, result_.problem->bounds);
+  const double side_by_side =
+      objective_bound(Objective::kLatency, concurrent_bounds(*result_.problem));
+  ASSERT_LT(side_by_side, in_turn);
+  for (const char* name : {"fused", "compound"}) {
+    err_.str("");
+    ProgressLine progress(console_, ProgressStyle::kJson);
+    SearchWatch watch(*standard_mappers().find(name), result_, {}, std::nullopt, &progress);
+    watch.show("searching", 0.1);
+    watch.finish();
+    EXPECT_EQ(nlohmann::json::parse(err_.str().substr(0, err_.str().find('\n')))["bound"],
+              std::string(name) == "fused" ? in_turn : side_by_side)
+        << err_.str();
+  }
+}
+
 TEST_F(SearchWatchTest, LeavesTheBetterMappingOfAnEarlierSearchAlone) {
   ProgressLine progress(console_, ProgressStyle::kNone);
   {
-    SearchWatch watch(result_, output(), edp_ / 2, &progress);
+    SearchWatch watch(fused(), result_, output(), edp_ / 2, &progress);
     watch.incumbent()->offer(edp_, mapped_);
     watch.finish();
   }
@@ -120,7 +158,7 @@ TEST_F(SearchWatchTest, LeavesTheBetterMappingOfAnEarlierSearchAlone) {
 TEST_F(SearchWatchTest, TheProgressLineSaysHowGoodTheBestIs) {
   console_.ascii = true;
   ProgressLine progress(console_, ProgressStyle::kPlain);
-  SearchWatch watch(result_, {}, std::nullopt, &progress);
+  SearchWatch watch(fused(), result_, {}, std::nullopt, &progress);
   watch.show("searching", 0.1);
   watch.incumbent()->offer(edp_, mapped_);
   watch.show("searching", 0.3);
@@ -134,7 +172,7 @@ TEST_F(SearchWatchTest, TheProgressLineSaysHowGoodTheBestIs) {
 
 TEST_F(SearchWatchTest, JsonProgressHasEveryMappingAndEveryBoundAtOnce) {
   ProgressLine progress(console_, ProgressStyle::kJson);
-  SearchWatch watch(result_, {}, std::nullopt, &progress);
+  SearchWatch watch(fused(), result_, {}, std::nullopt, &progress);
   watch.show("searching", 0.1);
   watch.incumbent()->offer(4 * edp_, mapped_);
   watch.show("searching", 0.3);  // nothing new
@@ -155,7 +193,7 @@ TEST_F(SearchWatchTest, JsonProgressHasEveryMappingAndEveryBoundAtOnce) {
 
 TEST_F(SearchWatchTest, TheProgressLineShowsWhatIsFoundWhereTheSearchItselfSaysNothing) {
   ProgressLine progress(console_, ProgressStyle::kPlain);
-  SearchWatch watch(result_, {}, std::nullopt, &progress);
+  SearchWatch watch(fused(), result_, {}, std::nullopt, &progress);
   watch.incumbent()->offer(edp_, mapped_);
   std::this_thread::sleep_for(std::chrono::milliseconds(1600));  // a second, and a tick
   watch.finish();
@@ -166,7 +204,7 @@ TEST_F(SearchWatchTest, SaysWhatWentWrongWithTheFolder) {
   fs::remove_all(folder_);
   std::ofstream(folder_) << "a file where the folder should be";
   ProgressLine progress(console_, ProgressStyle::kNone);
-  SearchWatch watch(result_, output(), std::nullopt, &progress);
+  SearchWatch watch(fused(), result_, output(), std::nullopt, &progress);
   watch.incumbent()->offer(edp_, mapped_);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_ANY_THROW(watch.finish());
