@@ -20,11 +20,13 @@ struct OuterSteps {
 
 class LoopPlacer {
  public:
-  LoopPlacer(const BoundProblem& problem, const EinsumShape& shape, const MapperOptions& options,
-             const Constraints& constraints, std::uint32_t compute, const SlotGroups& groups,
-             std::optional<OuterSteps> outer = std::nullopt, bool spreads_over_array = true)
+  LoopPlacer(const BoundProblem& problem, const EinsumShape& shape, const VariableSets& sets,
+             const MapperOptions& options, const Constraints& constraints, std::uint32_t compute,
+             const SlotGroups& groups, std::optional<OuterSteps> outer = std::nullopt,
+             bool spreads_over_array = true)
       : problem_(problem),
         shape_(shape),
+        sets_(sets),
         options_(options),
         constraints_(constraints),
         bound_(problem[shape.einsum]),
@@ -33,10 +35,9 @@ class LoopPlacer {
         groups_(groups),
         rules_(order_rules(constraints, shape, groups), shape.sizes.size()),
         outer_(outer),
-        spreads_over_array_(spreads_over_array) {
-    SLUICE_CHECK(shape.sizes.size() <= 64, "more than 64 rank variables in one Einsum");
-    for (std::size_t v = 0; v < shape.sizes.size(); ++v)
-      if (shape.sizes[v] > 1) all_ |= Variables{1} << v;
+        spreads_over_array_(spreads_over_array),
+        all_(sets.all) {
+    group_slots();
     find_fused_gaps();
     find_array();
     if (outer_) rules_.put_first(outer_->variable, outer_->gap, &above_steps_);
@@ -44,6 +45,7 @@ class LoopPlacer {
       temporal_.push_back(temporal_variables(gap));
     carried_.resize(groups_.count, 0);
     led_.resize(groups_.count, 0);
+    spatial_.resize(groups_.count);
     place_missing();
     if (outer_) forbid_above_steps();
     add_step_rules();
@@ -108,7 +110,7 @@ class LoopPlacer {
   /// Whether a node right above the gap sinks through a loop over the variable: then the loop
   /// stands a gap further out.
   bool sinks_from(std::uint32_t gap, std::size_t v) const {
-    const auto above = slots_of_group(gap);
+    const auto& above = slots_of_group(gap);
     return std::any_of(above.begin(), above.end(), [&](const Slot* slot) {
       return !slot->backing && shape_.sinks(slot->tensor, v);
     });
@@ -159,63 +161,36 @@ class LoopPlacer {
     return !slot.backing && has_steps_below_array(group);
   }
 
+  void group_slots() {
+    first_group_.assign(shape_.tensors.size(), groups_.count);
+    in_group_.resize(groups_.count);
+    for (std::size_t s = 0; s < groups_.slots.size(); ++s) {
+      const Slot& slot = groups_.slots[s];
+      in_group_[groups_.group_of[s]].push_back(&slot);
+      first_group_[slot.tensor] = std::min(first_group_[slot.tensor], groups_.group_of[s]);
+    }
+  }
+
   /// Slots of group `gap` (directly above) or `gap + 1` (directly below).
-  std::vector<const Slot*> slots_of_group(std::uint32_t group) const {
-    std::vector<const Slot*> result;
-    for (std::size_t s = 0; s < groups_.slots.size(); ++s)
-      if (groups_.group_of[s] == group) result.push_back(&groups_.slots[s]);
-    return result;
+  const std::vector<const Slot*>& slots_of_group(std::uint32_t group) const {
+    return in_group_[group];
   }
 
   bool seen_above(std::uint32_t gap, std::size_t tensor) const {
-    for (std::size_t s = 0; s < groups_.slots.size(); ++s)
-      if (groups_.group_of[s] <= gap && groups_.slots[s].tensor == tensor) return true;
-    return false;
+    return first_group_[tensor] <= gap;
   }
 
-  /// Variables that a tile held for several steps sees in this way.
-  Variables held(std::size_t tensor, Relevance relevance) const {
-    Variables result = 0;
-    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-      if (shape_.tensors[tensor].held[v] == relevance) result |= bit(v);
-    return result;
-  }
-
-  /// Variables whose loop a node may slide over. Sums go back whole: that saves them nothing.
-  Variables windows(std::size_t tensor) const {
-    const LocalTensor& of = shape_.tensors[tensor];
-    return of.is_output && !of.is_input ? 0 : held(tensor, Relevance::kPartial);
-  }
-
-  Variables with(std::size_t tensor, Relevance relevance) const {
-    Variables result = 0;
-    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-      if (shape_.tensors[tensor].relevance[v] == relevance) result |= bit(v);
-    return result;
-  }
+  const TensorVariables& of(std::size_t tensor) const { return sets_.tensors[tensor]; }
+  const TensorVariables& of(const Slot& slot) const { return sets_.tensors[slot.tensor]; }
 
   /// Variables whose tile at a tensor's node is constrained: it may have to stand above their
   /// loops, wherever it sinks.
   Variables with_tile_rule(const Slot& slot) const {
     Variables result = 0;
+    if (constraints_.tiles.empty()) return result;
     for (const TileRule& rule : tile_rules(constraints_, shape_))
       if (rule.memory == slot.component && rule.tensors && (*rule.tensors >> slot.tensor & 1))
         result |= bit(rule.variable);
-    return result;
-  }
-
-  Variables parted(std::size_t tensor) const {
-    Variables result = 0;
-    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-      if (shape_.tensors[tensor].parted[v]) result |= bit(v);
-    return result;
-  }
-
-  /// Variables that walk rows of a tensor that are handed on.
-  Variables rows(std::size_t tensor) const {
-    Variables result = 0;
-    for (std::size_t v = 0; v < shape_.tensors[tensor].rows.size(); ++v)
-      if (shape_.tensors[tensor].rows[v]) result |= bit(v);
     return result;
   }
 
@@ -233,7 +208,7 @@ class LoopPlacer {
                     });
     Variables windows = 0;
     for (std::size_t t = 0; spreads && t < shape_.tensors.size(); ++t)
-      if (shape_.tensors[t].is_output) windows |= with(t, Relevance::kPartial);
+      if (shape_.tensors[t].is_output) windows |= of(t).partial;
     return windows;
   }
 
@@ -271,23 +246,21 @@ class LoopPlacer {
     if (groups_.ports && gap == 0) return 0;
     if (outer_) allowed = gap < outer_->gap ? 0 : allowed & ~bit(outer_->variable);
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if (!seen_above(gap, t)) allowed &= (with(t, Relevance::kRelevant) & ~parted(t)) | rows(t);
+      if (!seen_above(gap, t)) allowed &= (of(t).relevant & ~of(t).parted) | of(t).rows;
     if (!options_.pruning.redundant_templates) return allowed;
     Variables partial_above = 0, stopping = 0;
     for (const Slot* slot : slots_of_group(gap)) {
       const bool order_matters =
           (is_fused ? options_.max_fused_loops >= 2 : waits(*slot)) || begins_with_steps(gap);
-      if (!slot->backing && !order_matters)
-        allowed &= ~held(slot->tensor, Relevance::kRelevant) | with_tile_rule(*slot);
-      if (waits(*slot)) stopping |= ~held(slot->tensor, Relevance::kRelevant);
-      partial_above |= windows(slot->tensor);
+      if (!slot->backing && !order_matters) allowed &= ~of(*slot).held | with_tile_rule(*slot);
+      if (waits(*slot)) stopping |= ~of(*slot).held;
+      partial_above |= of(*slot).windows;
     }
     // Raising a node over a loop would change its tile, and the order of the loops around it.
     const bool may_raise = constraints_.tiles.empty() && constraints_.loop_orders.empty();
-    if (is_fused || !may_raise) return allowed;
-    for (const Slot* slot : slots_of_group(gap + 1))
-      allowed &= ~(with(slot->tensor, Relevance::kIrrelevant) & ~partial_above & ~dealt_out(gap) &
-                   ~stopping);
+    if (is_fused || !may_raise || gap + 1 == groups_.count) return allowed;
+    const Variables kept = partial_above | dealt_out(gap) | stopping;
+    for (const Slot* slot : slots_of_group(gap + 1)) allowed &= ~of(*slot).irrelevant | kept;
     return allowed;
   }
 
@@ -318,18 +291,12 @@ class LoopPlacer {
   Variables spatial_variables(ComponentId component, std::size_t dimension,
                               std::uint32_t gap) const {
     Variables allowed = outer_ ? all_ & ~bit(outer_->variable) : all_;
-    for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-      if (shape_.carried[v] || shape_.recurrence.step == std::optional(shape_.variables[v]) ||
-          (is_summed(v) && carries_below(gap)))
-        allowed &= ~bit(v);
+    allowed &= ~(sets_.carried | sets_.step);
+    if (carries_below(gap)) allowed &= ~sets_.summed;
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
-      if (!seen_above(gap, t)) {
-        allowed &= with(t, Relevance::kRelevant) & ~parted(t);
-        for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-          if (shape_.tensors[t].stepped[v]) allowed &= ~bit(v);
-      }
+      if (!seen_above(gap, t)) allowed &= of(t).relevant & ~of(t).parted & ~of(t).stepped;
       if (bound_.components[component.index()].spatial[dimension].reuse >> t & 1)
-        allowed &= with(t, Relevance::kIrrelevant);
+        allowed &= of(t).irrelevant;
     }
     for (const SpatialConstraint& c : constraints_.spatial) {
       if (c.component != component || c.dimension != dimension) continue;
@@ -351,11 +318,9 @@ class LoopPlacer {
       const LocalTensor& tensor = shape_.tensors[groups_.slots[s].tensor];
       const std::uint32_t group = groups_.group_of[s];
       if (!groups_.slots[s].backing || !tensor.intermediate || group == 0) continue;
-      Variables above = 0, steps = 0;
+      Variables above = 0;
       for (std::uint32_t gap = 0; gap < group; ++gap) above |= temporal_[gap];
-      for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-        if (tensor.stepped[v]) steps |= bit(v);
-      steps &= above;
+      const Variables steps = of(groups_.slots[s]).stepped & above;
       if (steps == 0) continue;
       step_choices_.push_back({steps, group});
       for (std::uint32_t step = 0; step < shape_.sizes.size(); ++step)
@@ -368,25 +333,18 @@ class LoopPlacer {
   /// A step reads all of the step before: what the Einsum sums over stands below the loop over
   /// steps.
   void add_carried_rules() {
+    if (sets_.carried == 0) return;
     for (std::uint32_t step = 0; step < shape_.sizes.size(); ++step)
       for (std::uint32_t summed = 0; summed < shape_.sizes.size(); ++summed)
-        if (shape_.carried[step] && is_summed(summed) && (all_ >> step & all_ >> summed & 1) &&
-            !(outer_ && outer_->variable == step))
+        if ((sets_.carried >> step & sets_.summed >> summed & 1) &&
+            (all_ >> step & all_ >> summed & 1) && !(outer_ && outer_->variable == step))
           rules_.add({{step, summed}, 0, groups_.count - 1, true});
-  }
-
-  bool is_summed(std::size_t variable) const {
-    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if (shape_.tensors[t].is_output)
-        return shape_.tensors[t].relevance[variable] == Relevance::kIrrelevant;
-    return false;
   }
 
   /// Whether a loop that an Einsum carries something along may stand below a gap.
   bool carries_below(std::uint32_t gap) const {
     for (std::uint32_t below = gap + 1; below < groups_.count; ++below)
-      for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
-        if (shape_.carried[v] && (temporal_[below] >> v & 1)) return true;
+      if ((sets_.carried & temporal_[below]) != 0) return true;
     return false;
   }
 
@@ -442,15 +400,14 @@ class LoopPlacer {
                       std::vector<Template>* templates) {
     if (is_full(*templates)) return;
     if (gap == groups_.count) {
-      const std::optional<Template> built = build();
-      if (!built) return;
-      rules_.append_blocks(temporal_, *built, templates);
+      if (std::optional<Template> built = build())
+        rules_.append_blocks(temporal_, std::move(*built), templates);
       return;
     }
     Variables candidates = 0;
-    const auto above = slots_of_group(gap);
+    const auto& above = slots_of_group(gap);
     if (gap > 0 && !above.front()->backing)
-      candidates = windows(above.front()->tensor) &
+      candidates = of(*above.front()).windows &
                    (begins_with_steps(gap) ? bit(outer_->variable) : temporal_[gap]);
     const bool may_stay =
         candidates != 0 &&
@@ -486,8 +443,7 @@ class LoopPlacer {
     const Variables common = both & together.value_or(both);
     if (common == 0) return;
     const std::vector<Variables> saved = temporal_, saved_carried = carried_;
-    carried_[gap + 1] =
-        (temporal_[gap] | carried_[gap]) & ~held(outer.tensor, Relevance::kRelevant);
+    carried_[gap + 1] = (temporal_[gap] | carried_[gap]) & ~of(outer).held;
     temporal_[gap + 1] |= carried_[gap + 1];
     temporal_[gap] = 0;
     sliding_.push_back(kWithNext);
@@ -506,10 +462,10 @@ class LoopPlacer {
   /// with the others.
   Variables passed_by(const Slot& slot, const Slot& other, std::uint32_t gap) const {
     if (is_toll(slot)) return all_;
-    const Variables slides = windows(slot.tensor);
+    const Variables slides = of(slot).windows;
     const bool is_second = slot.component == other.component && &other < &slot;
     if (gap + 1 < fused_gaps_ || is_second) return slides;
-    return slides | held(slot.tensor, Relevance::kRelevant);
+    return slides | of(slot).held;
   }
 
   /// A loop over what is fully relevant to the node above its gap belongs above that node, unless
@@ -533,15 +489,18 @@ class LoopPlacer {
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
       if ((temporal & ~late) >> v & 1)
         lead(LoopPlace{.variable = static_cast<std::uint32_t>(v), .gap = gap});
-    for (const LoopPlace& leader : spatial_places(gap)) {
+    const std::vector<LoopPlace> leaders = spatial_places(gap);
+    for (const LoopPlace& leader : leaders) {
       temporal_[gap] &= ~bit(leader.variable);  // which would stand above it
       if ((temporal_[gap] & late) != 0) lead(leader);
       temporal_[gap] = temporal;
     }
   }
 
-  std::optional<Template> build() const {
+  std::optional<Template> build() {
     Template result;
+    result.items.reserve(n_items_);
+    result.loops.reserve(n_items_);
     result.compute = compute_;
     result.ports = groups_.ports;
     result.slots = groups_.slots;
@@ -552,16 +511,18 @@ class LoopPlacer {
           result.items.push_back({false, static_cast<std::uint32_t>(s)});
       if (!add_loops(gap, &result)) return std::nullopt;
     }
+    n_items_ = result.items.size();
     return result;
   }
 
-  bool add_loops(std::uint32_t gap, Template* result) const {
+  bool add_loops(std::uint32_t gap, Template* result) {
     if (sliding_[gap] == kWithNext) return true;
-    std::vector<LoopPlace> places = temporal_places(gap);
+    std::vector<LoopPlace>& places = places_;
+    place_temporal(gap, &places);
     if (!rules_.sort(gap, temporal_[gap], &places)) return false;
     if (begins_with_steps(gap))
       places.insert(places.begin(), {.variable = outer_->variable, .gap = gap, .steps = true});
-    const std::vector<LoopPlace> spatial = spatial_places(gap);
+    const std::vector<LoopPlace>& spatial = spatial_places(gap);
     const std::ptrdiff_t n_folds = sliding_[gap] >= 0 || begins_with_steps(gap) ? 1 : 0;
     places.insert(has_steps_below_array(gap) ? places.begin() + n_folds : places.end(),
                   spatial.begin(), spatial.end());
@@ -581,7 +542,7 @@ class LoopPlacer {
     for (std::size_t s = 0; s < groups_.slots.size(); ++s) {
       if (!slides_in(groups_.group_of[s], gap)) continue;
       Slot& slot = result->slots[s];
-      const bool slides = !is_toll(slot) && (windows(slot.tensor) >> variable & 1);
+      const bool slides = !is_toll(slot) && (of(slot).windows >> variable & 1);
       (slides ? slot.sliding_loop : slot.sunk_loop) = loop;
     }
   }
@@ -608,23 +569,22 @@ class LoopPlacer {
   }
 
   /// The temporal loops of a gap: a window's first, those that hand on rows last.
-  std::vector<LoopPlace> temporal_places(std::uint32_t gap) const {
+  void place_temporal(std::uint32_t gap, std::vector<LoopPlace>* places) const {
     const std::int32_t first = sliding_[gap];
-    std::vector<LoopPlace> places;
+    places->clear();
     if (first >= 0 && !begins_with_steps(gap))
-      places.push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
+      places->push_back({.variable = static_cast<std::uint32_t>(first), .gap = gap});
     const Variables late = late_in(gap), stopped = stopped_in(gap), rows = rows_in(gap);
     for (const bool is_row : {false, true})
       for (const bool is_last : {false, true})
         for (std::uint32_t v = 0; v < shape_.sizes.size(); ++v)
           if ((temporal_[gap] >> v & 1) && static_cast<std::int32_t>(v) != first &&
               ((late | stopped) >> v & 1) == is_last && (rows >> v & 1) == is_row)
-            places.push_back({.variable = v,
-                              .gap = gap,
-                              .late = (late >> v & 1) != 0,
-                              .stopped = (stopped >> v & 1) != 0,
-                              .block = is_row});
-    return places;
+            places->push_back({.variable = v,
+                               .gap = gap,
+                               .late = (late >> v & 1) != 0,
+                               .stopped = (stopped >> v & 1) != 0,
+                               .block = is_row});
   }
 
   /// Temporal loops of an unfused gap that belong above the node above it, unless another loop of
@@ -634,12 +594,12 @@ class LoopPlacer {
     if (gap < fused_gaps_) return result;
     for (const Slot* slot : slots_of_group(gap))
       if (waits(*slot) && !slides_over(*slot, sliding_[gap]))
-        result |= held(slot->tensor, Relevance::kRelevant) & ~with_tile_rule(*slot);
+        result |= of(*slot).held & ~with_tile_rule(*slot);
     return result;
   }
 
   bool slides_over(const Slot& slot, std::int32_t variable) const {
-    return variable >= 0 && !slot.backing && (windows(slot.tensor) >> variable & 1) != 0;
+    return variable >= 0 && !slot.backing && (of(slot).windows >> variable & 1) != 0;
   }
 
   /// Loops that hand on rows of some tensor backed further in: no other loop of the gap stands
@@ -648,7 +608,7 @@ class LoopPlacer {
     Variables result = 0;
     for (std::size_t s = 0; s < groups_.slots.size(); ++s)
       if (groups_.slots[s].backing && groups_.group_of[s] > gap)
-        result |= rows(groups_.slots[s].tensor);
+        result |= of(groups_.slots[s]).rows;
     return result;
   }
 
@@ -657,11 +617,18 @@ class LoopPlacer {
     Variables result = 0;
     if (gap >= fused_gaps_ || !options_.pruning.redundant_templates) return result;
     for (const Slot* slot : slots_of_group(gap))
-      if (!slot->backing) result |= held(slot->tensor, Relevance::kRelevant);
+      if (!slot->backing) result |= of(*slot).held;
     return (result | led_[gap]) & temporal_[gap] & ~carried_[gap];
   }
 
-  std::vector<LoopPlace> spatial_places(std::uint32_t gap) const {
+  /// They depend on the temporal loops only where something is carried along.
+  const std::vector<LoopPlace>& spatial_places(std::uint32_t gap) {
+    std::optional<std::vector<LoopPlace>>& places = spatial_[gap];
+    if (!places || sets_.carried != 0) places = find_spatial_places(gap);
+    return *places;
+  }
+
+  std::vector<LoopPlace> find_spatial_places(std::uint32_t gap) const {
     std::vector<LoopPlace> places;
     if (outer_ && gap < outer_->gap) return places;
     for (ComponentId component : bound_.computes[compute_].path) {
@@ -687,6 +654,7 @@ class LoopPlacer {
 
   const BoundProblem& problem_;
   const EinsumShape& shape_;
+  const VariableSets& sets_;
   const MapperOptions& options_;
   const Constraints& constraints_;
   const BoundEinsum& bound_;
@@ -708,29 +676,35 @@ class LoopPlacer {
     std::uint32_t group;  // of the backing node
   };
   std::vector<StepChoice> step_choices_;
-  Variables all_ = 0;
+  Variables all_;
+  std::vector<std::vector<const Slot*>> in_group_;
+  std::vector<std::uint32_t> first_group_;  ///< per tensor: the first group that holds it
   std::uint32_t fused_gaps_ = 0;  // gaps below this number stand above a shared backing node
   std::uint32_t last_backing_gap_ = 0;
-  std::vector<Variables> temporal_;                // per gap
-  std::vector<Variables> carried_;                 // per gap: has no place in the gaps above it
-  std::vector<Variables> led_;                     // per gap: windows below another loop of it
-  std::vector<std::int32_t> sliding_;              // per gap: variable of the window's loop, or -1
+  std::vector<Variables> temporal_;    // per gap
+  std::vector<Variables> carried_;     // per gap: has no place in the gaps above it
+  std::vector<Variables> led_;         // per gap: windows below another loop of it
+  std::vector<std::int32_t> sliding_;  // per gap: variable of the window's loop, or -1
+  std::vector<std::optional<std::vector<LoopPlace>>> spatial_;  // per gap, where they are known
+  std::vector<LoopPlace> places_;                               // of the gap that is built
+  std::size_t n_items_ = 0;                                     // of the template before
   std::vector<std::optional<LoopPlace>> leaders_;  // per gap: of its late loops, if there are any
 };
 
 }  // namespace
 
 void append_templates(const BoundProblem& problem, const EinsumShape& shape,
-                      const MapperOptions& options, const Constraints& constraints,
-                      std::uint32_t compute, const SlotGroups& groups, const TemplateLimits& limits,
+                      const VariableSets& sets, const MapperOptions& options,
+                      const Constraints& constraints, std::uint32_t compute,
+                      const SlotGroups& groups, const TemplateLimits& limits,
                       std::vector<Template>* templates) {
-  LoopPlacer placer(problem, shape, options, constraints, compute, groups);
+  LoopPlacer placer(problem, shape, sets, options, constraints, compute, groups);
   placer.append(limits, templates);
   if (placer.may_leave_array())
-    LoopPlacer(problem, shape, options, constraints, compute, groups, std::nullopt, false)
+    LoopPlacer(problem, shape, sets, options, constraints, compute, groups, std::nullopt, false)
         .append(limits, templates);
   for (const OuterSteps& steps : placer.outer_steps())
-    LoopPlacer(problem, shape, options, constraints, compute, groups, steps)
+    LoopPlacer(problem, shape, sets, options, constraints, compute, groups, steps)
         .append(limits, templates);
 }
 

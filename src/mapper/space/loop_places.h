@@ -1,6 +1,7 @@
 #pragma once
 
 #include "template.h"
+#include "variable_sets.h"
 
 namespace sluice::fused {
 
@@ -17,8 +18,9 @@ struct SlotGroups {
 /// Appends every template that these slots allow: one for each choice of sliding windows. `limits`:
 /// of these templates.
 void append_templates(const BoundProblem& problem, const EinsumShape& shape,
-                      const MapperOptions& options, const Constraints& constraints,
-                      std::uint32_t compute, const SlotGroups& groups, const TemplateLimits& limits,
+                      const VariableSets& sets, const MapperOptions& options,
+                      const Constraints& constraints, std::uint32_t compute,
+                      const SlotGroups& groups, const TemplateLimits& limits,
                       std::vector<Template>* templates);
 
 }  // namespace sluice::fused

@@ -101,8 +101,12 @@ bool OrderRules::sort(std::uint32_t gap, Variables temporal, std::vector<LoopPla
   return true;
 }
 
-void OrderRules::append_blocks(const std::vector<Variables>& temporal, const Template& templ,
+void OrderRules::append_blocks(const std::vector<Variables>& temporal, Template templ,
                                std::vector<Template>* templates) const {
+  if (rules_.empty()) {
+    if (sort_blocks(&templ)) templates->push_back(std::move(templ));
+    return;
+  }
   std::vector<Template> variants;
   choose_blocks(0, temporal, templ, &variants);
   for (Template& variant : variants)
@@ -111,7 +115,7 @@ void OrderRules::append_blocks(const std::vector<Variables>& temporal, const Tem
 
 void OrderRules::choose_blocks(std::size_t place, const std::vector<Variables>& temporal,
                                const Template& templ, std::vector<Template>* templates) const {
-  if (place == templ.loops.size() || rules_.empty()) {
+  if (place == templ.loops.size()) {
     templates->push_back(templ);
     return;
   }

@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "template.h"
+#include "variable_sets.h"
 
 namespace sluice::fused {
-
-using Variables = std::uint64_t;  ///< a set of local variables
 
 /// The temporal loops over `variables` stand in that order in the gaps from `first_gap` to
 /// `last_gap`.
@@ -40,7 +39,7 @@ class OrderRules {
   /// Appends the template with every way of standing free loops between ordered ones: blocks in a
   /// fixed order, in each of which loops may be permuted to match another Einsum's. `temporal` per
   /// gap.
-  void append_blocks(const std::vector<Variables>& temporal, const Template& templ,
+  void append_blocks(const std::vector<Variables>& temporal, Template templ,
                      std::vector<Template>* templates) const;
 
  private:

@@ -20,6 +20,7 @@ class TemplateEnumerator {
                      std::vector<Template>* templates)
       : problem_(problem),
         shape_(shape),
+        sets_(shape),
         options_(options),
         constraints_(constraints),
         bound_(problem[shape.einsum]),
@@ -205,8 +206,8 @@ class TemplateEnumerator {
       const std::size_t first = templates_.size();
       TemplateLimits of_order = limits_;
       of_order.most = most_per_order();
-      append_templates(problem_, shape_, options_, constraints_, compute_, ordered_, of_order,
-                       &templates_);
+      append_templates(problem_, shape_, sets_, options_, constraints_, compute_, ordered_,
+                       of_order, &templates_);
       for (std::size_t t = first; t < templates_.size(); ++t)
         templates_[t].placement = static_cast<std::uint32_t>(first);
       return;
@@ -320,6 +321,7 @@ class TemplateEnumerator {
 
   const BoundProblem& problem_;
   const EinsumShape& shape_;
+  const VariableSets sets_;
   const MapperOptions& options_;
   const Constraints& constraints_;
   const BoundEinsum& bound_;
