@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "constraint_rules.h"
 #include "mapper/common/key_hash.h"
@@ -110,9 +111,9 @@ class LoopPlacer {
   /// Whether a node right above the gap sinks through a loop over the variable: then the loop
   /// stands a gap further out.
   bool sinks_from(std::uint32_t gap, std::size_t v) const {
-    const auto& above = slots_of_group(gap);
-    return std::any_of(above.begin(), above.end(), [&](const Slot* slot) {
-      return !slot->backing && shape_.sinks(slot->tensor, v);
+    const std::span<const Slot> above = slots_of_group(gap);
+    return std::any_of(above.begin(), above.end(), [&](const Slot& slot) {
+      return !slot.backing && shape_.sinks(slot.tensor, v);
     });
   }
 
@@ -163,17 +164,18 @@ class LoopPlacer {
 
   void group_slots() {
     first_group_.assign(shape_.tensors.size(), groups_.count);
-    in_group_.resize(groups_.count);
+    first_slot_.assign(groups_.count + 1, 0);
     for (std::size_t s = 0; s < groups_.slots.size(); ++s) {
       const Slot& slot = groups_.slots[s];
-      in_group_[groups_.group_of[s]].push_back(&slot);
+      first_slot_[groups_.group_of[s] + 1] = s + 1;
       first_group_[slot.tensor] = std::min(first_group_[slot.tensor], groups_.group_of[s]);
     }
   }
 
   /// Slots of group `gap` (directly above) or `gap + 1` (directly below).
-  const std::vector<const Slot*>& slots_of_group(std::uint32_t group) const {
-    return in_group_[group];
+  std::span<const Slot> slots_of_group(std::uint32_t group) const {
+    return std::span(groups_.slots)
+        .subspan(first_slot_[group], first_slot_[group + 1] - first_slot_[group]);
   }
 
   bool seen_above(std::uint32_t gap, std::size_t tensor) const {
@@ -199,17 +201,17 @@ class LoopPlacer {
   /// instance windows next to each other, one above it others, and so more or fewer sums for the
   /// first time.
   Variables dealt_out(std::uint32_t gap) const {
-    const bool spreads =
-        std::any_of(bound_.computes[compute_].path.begin(), bound_.computes[compute_].path.end(),
-                    [&](ComponentId component) {
-                      const std::uint32_t at = spatial_gap(component);
-                      return !problem_.arch[component].spatial.empty() &&
-                             (at == gap || (at == gap + 1 && has_steps_below_array(at)));
-                    });
     Variables windows = 0;
-    for (std::size_t t = 0; spreads && t < shape_.tensors.size(); ++t)
+    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
       if (shape_.tensors[t].is_output) windows |= of(t).partial;
-    return windows;
+    if (windows == 0) return 0;
+    const auto& path = bound_.computes[compute_].path;
+    const bool spreads = std::any_of(path.begin(), path.end(), [&](ComponentId component) {
+      if (problem_.arch[component].spatial.empty()) return false;
+      const std::uint32_t at = spatial_gap(component);
+      return at == gap || (at == gap + 1 && has_steps_below_array(at));
+    });
+    return spreads ? windows : 0;
   }
 
   /// Whether it may pay to keep a node from sinking: loops above it fold an array, or each of its
@@ -249,18 +251,18 @@ class LoopPlacer {
       if (!seen_above(gap, t)) allowed &= (of(t).relevant & ~of(t).parted) | of(t).rows;
     if (!options_.pruning.redundant_templates) return allowed;
     Variables partial_above = 0, stopping = 0;
-    for (const Slot* slot : slots_of_group(gap)) {
+    for (const Slot& slot : slots_of_group(gap)) {
       const bool order_matters =
-          (is_fused ? options_.max_fused_loops >= 2 : waits(*slot)) || begins_with_steps(gap);
-      if (!slot->backing && !order_matters) allowed &= ~of(*slot).held | with_tile_rule(*slot);
-      if (waits(*slot)) stopping |= ~of(*slot).held;
-      partial_above |= of(*slot).windows;
+          (is_fused ? options_.max_fused_loops >= 2 : waits(slot)) || begins_with_steps(gap);
+      if (!slot.backing && !order_matters) allowed &= ~of(slot).held | with_tile_rule(slot);
+      if (waits(slot)) stopping |= ~of(slot).held;
+      partial_above |= of(slot).windows;
     }
     // Raising a node over a loop would change its tile, and the order of the loops around it.
     const bool may_raise = constraints_.tiles.empty() && constraints_.loop_orders.empty();
     if (is_fused || !may_raise || gap + 1 == groups_.count) return allowed;
     const Variables kept = partial_above | dealt_out(gap) | stopping;
-    for (const Slot* slot : slots_of_group(gap + 1)) allowed &= ~of(*slot).irrelevant | kept;
+    for (const Slot& slot : slots_of_group(gap + 1)) allowed &= ~of(slot).irrelevant | kept;
     return allowed;
   }
 
@@ -405,13 +407,13 @@ class LoopPlacer {
       return;
     }
     Variables candidates = 0;
-    const auto& above = slots_of_group(gap);
-    if (gap > 0 && !above.front()->backing)
-      candidates = of(*above.front()).windows &
+    const std::span<const Slot> above = slots_of_group(gap);
+    if (gap > 0 && !above.front().backing)
+      candidates = of(above.front()).windows &
                    (begins_with_steps(gap) ? bit(outer_->variable) : temporal_[gap]);
     const bool may_stay =
         candidates != 0 &&
-        (is_double_buffered(problem_.arch[above.front()->component]) || has_steps_below_array(gap));
+        (is_double_buffered(problem_.arch[above.front().component]) || has_steps_below_array(gap));
     if (!together && (candidates == 0 || rules_.cover(gap) || may_stay))
       choose_leader(-1, gap, templates);
     else if (!together && gap < fused_gaps_ && options_.max_fused_loops >= 2)
@@ -437,7 +439,7 @@ class LoopPlacer {
     if (gap == 0 || gap + 1 == groups_.count || begins_with_steps(gap) || rules_.cover(gap) ||
         rules_.cover(gap + 1))
       return;
-    const Slot &outer = *slots_of_group(gap).front(), &inner = *slots_of_group(gap + 1).front();
+    const Slot &outer = slots_of_group(gap).front(), &inner = slots_of_group(gap + 1).front();
     if (outer.backing || inner.backing) return;
     const Variables both = passed_by(outer, inner, gap) & passed_by(inner, outer, gap);
     const Variables common = both & together.value_or(both);
@@ -592,9 +594,9 @@ class LoopPlacer {
   Variables stopped_in(std::uint32_t gap) const {
     Variables result = 0;
     if (gap < fused_gaps_) return result;
-    for (const Slot* slot : slots_of_group(gap))
-      if (waits(*slot) && !slides_over(*slot, sliding_[gap]))
-        result |= of(*slot).held & ~with_tile_rule(*slot);
+    for (const Slot& slot : slots_of_group(gap))
+      if (waits(slot) && !slides_over(slot, sliding_[gap]))
+        result |= of(slot).held & ~with_tile_rule(slot);
     return result;
   }
 
@@ -616,8 +618,8 @@ class LoopPlacer {
   Variables late_in(std::uint32_t gap) const {
     Variables result = 0;
     if (gap >= fused_gaps_ || !options_.pruning.redundant_templates) return result;
-    for (const Slot* slot : slots_of_group(gap))
-      if (!slot->backing) result |= of(*slot).held;
+    for (const Slot& slot : slots_of_group(gap))
+      if (!slot.backing) result |= of(slot).held;
     return (result | led_[gap]) & temporal_[gap] & ~carried_[gap];
   }
 
@@ -677,7 +679,7 @@ class LoopPlacer {
   };
   std::vector<StepChoice> step_choices_;
   Variables all_;
-  std::vector<std::vector<const Slot*>> in_group_;
+  std::vector<std::size_t> first_slot_;     ///< per group, and after the last one
   std::vector<std::uint32_t> first_group_;  ///< per tensor: the first group that holds it
   std::uint32_t fused_gaps_ = 0;  // gaps below this number stand above a shared backing node
   std::uint32_t last_backing_gap_ = 0;
