@@ -76,9 +76,4 @@ CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const
                     const std::vector<TrackedMemory>& tracked,
                     const std::vector<bool>& unlimited /* per component: never binds */);
 
-/// Value of a monomial's factor in one class for one state of its loops.
-double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
-                       const VariableClass& cls, const Monomial& monomial,
-                       const std::int64_t* trips);
-
 }  // namespace sluice::fused

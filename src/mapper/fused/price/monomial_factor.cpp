@@ -1,138 +1,170 @@
-#include <algorithm>
-#include <cmath>
+#include "monomial_factor.h"
 
-#include "cost_program.h"
+#include <algorithm>
+
 #include "mapper/shape/trip_choices.h"
 #include "model/bind/index_extent.h"
 
 namespace sluice::fused {
-namespace {
 
-/// Tile size of a variable inside all its loops above a slot.
-std::int64_t tile_above(const EinsumShape& shape, const VariableClass& cls, std::uint32_t variable,
-                        std::uint32_t gap, const LoopSet& extra, const std::int64_t* trips) {
-  std::int64_t tile = shape.sizes[variable];
-  for (std::size_t l = 0; l < cls.loops.size(); ++l) {
+MonomialFactor::MonomialFactor(const BoundEinsum& bound, const EinsumShape& shape,
+                               const Template& templ, const VariableClass& cls,
+                               const Monomial& monomial)
+    : shape_(shape), cls_(cls) {
+  if (monomial.slot >= 0) slot_ = &templ.slots[static_cast<std::size_t>(monomial.slot)];
+  for (std::uint32_t l = 0; l < cls.loops.size(); ++l) {
     const ClassLoop& loop = cls.loops[l];
-    if (loop.variable == variable && (loop.gap < gap || extra.contains(loop.number)))
-      tile = tile_inside(tile, trips[l]);
+    if (monomial.loops.contains(loop.number)) multiplied_.push_back(l);
+    if (slot_ == nullptr) continue;
+    const bool is_above = loop.gap < slot_->gap || monomial.extra_above.contains(loop.number);
+    if (is_above) above_all_.push_back(l);
+    if (is_above && monomial.still && !loop.spatial) none_runs_.push_back(l);
   }
-  return tile;
+  if (slot_ == nullptr) return;
+  const bool is_held = monomial.access >= bound.accesses.size();
+  const BoundAccess& access = is_held ? bound.held[monomial.access - bound.accesses.size()]
+                                      : bound.accesses[monomial.access];
+  is_whole_backing_ = slot_->backing && is_held;
+  if (cls.plain) {
+    if (access.relevance[cls.variables.front()] == Relevance::kRelevant)
+      volume_ = cls.variables.size() == 1 ? Volume::kTile : Volume::kProduct;
+  } else {
+    volume_ = Volume::kCoupled;
+  }
+  find_tiles();
+  if (volume_ != Volume::kCoupled) return;
+  in_class_.assign(shape.sizes.size(), -1);
+  for (std::size_t i = 0; i < cls.variables.size(); ++i)
+    in_class_[cls.variables[i]] = static_cast<std::int32_t>(i);
+  for (const BoundIndex& index : access.index)
+    if (std::any_of(index.terms.begin(), index.terms.end(), [&](const BoundTerm& term) {
+          return in_class_[static_cast<std::size_t>(term.variable)] >= 0;
+        }))
+      indices_.push_back(&index);
+  find_window(monomial);
 }
 
-double plain_volume(const EinsumShape& shape, const VariableClass& cls, std::uint32_t gap,
-                    const LoopSet& extra, const std::int64_t* trips) {
-  if (cls.variables.size() == 1)
-    return static_cast<double>(tile_above(shape, cls, cls.variables.front(), gap, extra, trips));
-  double volume = 1;
-  for (std::uint32_t v : cls.variables) volume *= static_cast<double>(shape.sizes[v]);
-  for (std::size_t l = 0; l < cls.loops.size(); ++l) {
-    const ClassLoop& loop = cls.loops[l];
-    if (loop.gap < gap || extra.contains(loop.number)) volume /= static_cast<double>(trips[l]);
+void MonomialFactor::find_tiles() {
+  for (const std::uint32_t v : cls_.variables) {
+    Above& above = above_.emplace_back();
+    above.size = shape_.sizes[v];
+    for (const std::uint32_t l : above_all_)
+      if (cls_.loops[l].variable == v) above.loops.push_back(l);
   }
+}
+
+/// The loop of the class that the node slides over stands below it, and above its window's step.
+void MonomialFactor::find_window(const Monomial& monomial) {
+  if (slot_->sliding_loop < 0) return;
+  const auto slides_over = static_cast<std::uint32_t>(slot_->sliding_loop);
+  const auto window =
+      std::find_if(cls_.loops.begin(), cls_.loops.end(), [&](const ClassLoop& loop) {
+        return !monomial.extra_above.contains(loop.number) &&
+               std::find(loop.places.begin(), loop.places.end(), slides_over) != loop.places.end();
+      });
+  if (window == cls_.loops.end()) return;
+  window_ = static_cast<std::int32_t>(window - cls_.loops.begin());
+  above_with_window_ = above_;
+  const auto l = static_cast<std::uint32_t>(window_);
+  if (std::find(above_all_.begin(), above_all_.end(), l) != above_all_.end()) return;
+  for (std::size_t i = 0; i < cls_.variables.size(); ++i) {
+    if (cls_.variables[i] != window->variable) continue;
+    Loops& loops = above_with_window_[i].loops;
+    loops.insert(std::lower_bound(loops.begin(), loops.end(), l), l);
+  }
+}
+
+std::int64_t MonomialFactor::Above::tile(const std::int64_t* trips) const {
+  std::int64_t product = 1;
+  for (const std::uint32_t l : loops) {
+    if (is_uneven(trips[l])) {  // the outermost one
+      std::int64_t tile = size;
+      for (const std::uint32_t loop : loops) tile = tile_inside(tile, trips[loop]);
+      return tile;
+    }
+    product *= trips[l];
+  }
+  return product == 1 ? size : size / product;
+}
+
+double MonomialFactor::product(const std::int64_t* trips) const {
+  double volume = 1;
+  for (std::uint32_t v : cls_.variables) volume *= static_cast<double>(shape_.sizes[v]);
+  for (const std::uint32_t l : above_all_) volume /= static_cast<double>(trips[l]);
   return volume;
 }
 
-double coupled_volume(const EinsumShape& shape, const VariableClass& cls, const BoundAccess& access,
-                      std::uint32_t gap, const LoopSet& extra, bool backing,
-                      const std::int64_t* trips) {
+double MonomialFactor::coupled(const std::vector<Above>& above, const std::int64_t* trips) const {
+  constexpr std::size_t kMost = 64;  // variables of an Einsum
+  std::int64_t tiles[kMost];
+  for (std::size_t i = 0; i < above.size(); ++i) tiles[i] = above[i].tile(trips);
   double volume = 1;
-  for (const BoundIndex& index : access.index) {
-    bool mine = false, tiled = false;
-    std::int64_t extent = extent_of(index, [&](int v) -> std::int64_t {
-      const auto variable = static_cast<std::uint32_t>(v);
-      if (std::find(cls.variables.begin(), cls.variables.end(), variable) == cls.variables.end())
-        return 1;
-      const std::int64_t tile = tile_above(shape, cls, variable, gap, extra, trips);
-      mine = true;
-      tiled = tiled || tile < shape.sizes[variable];
-      return tile;
+  for (const BoundIndex* index : indices_) {
+    bool is_tiled = false;
+    std::int64_t extent = extent_of(*index, [&](int v) -> std::int64_t {
+      const std::int32_t at = in_class_[static_cast<std::size_t>(v)];
+      if (at < 0) return 1;
+      const auto i = static_cast<std::size_t>(at);
+      is_tiled = is_tiled || tiles[i] < above[i].size;
+      return tiles[i];
     });
-    if (backing) extent = tiled ? backing_extent(index, extent) : index.whole;
-    if (mine) volume *= static_cast<double>(extent);
+    if (is_whole_backing_) extent = is_tiled ? backing_extent(*index, extent) : index->whole;
+    volume *= static_cast<double>(extent);
   }
   return volume;
 }
 
 /// What a node fetches, also one that slides over a loop of the class: where its tile is
 /// shorter than the step, a whole tile each time, and nothing of what lies between.
-double fetched_volume(const EinsumShape& shape, const VariableClass& cls, const BoundAccess& access,
-                      const Slot& slot, const LoopSet& extra, bool backing,
-                      const std::int64_t* trips) {
-  const double volume = coupled_volume(shape, cls, access, slot.gap, extra, backing, trips);
-  for (std::size_t l = 0; slot.sliding_loop >= 0 && l < cls.loops.size(); ++l) {
-    const ClassLoop& loop = cls.loops[l];
-    const auto slides_over = static_cast<std::uint32_t>(slot.sliding_loop);
-    if (extra.contains(loop.number) ||
-        std::find(loop.places.begin(), loop.places.end(), slides_over) == loop.places.end())
-      continue;
-    LoopSet with_window = extra;
-    with_window.add(loop.number);
-    return std::min(volume,
-                    static_cast<double>(trip_count(trips[l])) *
-                        coupled_volume(shape, cls, access, slot.gap, with_window, backing, trips));
-  }
-  return volume;
+double MonomialFactor::fetched(const std::int64_t* trips) const {
+  const double volume = coupled(above_, trips);
+  if (window_ < 0) return volume;
+  return std::min(
+      volume, static_cast<double>(trip_count(trips[window_])) * coupled(above_with_window_, trips));
 }
 
-/// A monomial's factor where every loop of the class has tiles of one size.
-double even_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
-                   const VariableClass& cls, const Monomial& monomial, const std::int64_t* trips) {
+/// Where every loop of the class has tiles of one size.
+double MonomialFactor::even(const std::int64_t* trips) const {
   double factor = 1;
-  for (std::size_t l = 0; l < cls.loops.size(); ++l)
-    if (monomial.loops.contains(cls.loops[l].number))
-      factor *= static_cast<double>(trip_count(trips[l]));
-  if (monomial.slot < 0) return factor;
-  const Slot& slot = templ.slots[static_cast<std::size_t>(monomial.slot)];
-  const bool is_held = monomial.access >= bound.accesses.size();
-  const BoundAccess& access = is_held ? bound.held[monomial.access - bound.accesses.size()]
-                                      : bound.accesses[monomial.access];
-  if (!cls.plain)
-    return factor * fetched_volume(shape, cls, access, slot, monomial.extra_above,
-                                   slot.backing && is_held, trips);
-  if (access.relevance[cls.variables.front()] != Relevance::kRelevant) return factor;
-  return factor * plain_volume(shape, cls, slot.gap, monomial.extra_above, trips);
+  for (const std::uint32_t l : multiplied_) factor *= static_cast<double>(trip_count(trips[l]));
+  switch (volume_) {
+    case Volume::kNone:
+      return factor;
+    case Volume::kTile:
+      return factor * static_cast<double>(above_.front().tile(trips));
+    case Volume::kProduct:
+      return factor * product(trips);
+    case Volume::kCoupled:
+      break;
+  }
+  return factor * fetched(trips);
 }
 
 /// The same, added up over the tiles of the class's uneven loop (trip_choices.h): in each the next
 /// loop over the variable runs as often as the tile takes.
-double uneven_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
-                     const VariableClass& cls, const Monomial& monomial, const std::int64_t* trips,
-                     std::size_t uneven) {
-  const std::uint32_t variable = cls.loops[uneven].variable;
-  std::size_t next = uneven + 1;
-  while (next < cls.loops.size() && (cls.loops[next].variable != variable || trips[next] == 1))
+double MonomialFactor::uneven(const std::int64_t* trips, std::size_t loop) const {
+  const std::uint32_t variable = cls_.loops[loop].variable;
+  const std::int64_t size = shape_.sizes[variable];
+  std::size_t next = loop + 1;
+  while (next < cls_.loops.size() && (cls_.loops[next].variable != variable || trips[next] == 1))
     ++next;
-  std::vector<std::int64_t> own(trips, trips + cls.loops.size());
+  std::vector<std::int64_t> own(trips, trips + cls_.loops.size());
   double factor = 0;
-  for (const EqualTiles& equal : uneven_tiles(shape.sizes[variable], trips[uneven])) {
+  for (const EqualTiles& equal : uneven_tiles(size, trips[loop])) {
     if (equal.count == 0) continue;
-    own[uneven] = imperfect_trips(equal.tile, equal.tile);  // one step
-    if (next < own.size())
-      own[next] = equal.tile * trips[next] / tile_inside(shape.sizes[variable], trips[uneven]);
-    factor += static_cast<double>(equal.count) *
-              even_factor(bound, shape, templ, cls, monomial, own.data());
+    own[loop] = imperfect_trips(equal.tile, equal.tile);  // one step
+    if (next < own.size()) own[next] = equal.tile * trips[next] / tile_inside(size, trips[loop]);
+    factor += static_cast<double>(equal.count) * even(own.data());
   }
   return factor;
 }
 
-}  // namespace
-
-double monomial_factor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
-                       const VariableClass& cls, const Monomial& monomial,
-                       const std::int64_t* trips) {
-  std::size_t uneven = cls.loops.size();
-  for (std::size_t l = 0; l < cls.loops.size(); ++l) {
-    const ClassLoop& loop = cls.loops[l];
-    if (is_uneven(trips[l]) && monomial.loops.contains(loop.number)) uneven = l;
-    if (!monomial.still || loop.spatial || trips[l] == 1) continue;
-    if (loop.gap < templ.slots[static_cast<std::size_t>(monomial.slot)].gap ||
-        monomial.extra_above.contains(loop.number))
-      return 0;
-  }
-  return uneven == cls.loops.size()
-             ? even_factor(bound, shape, templ, cls, monomial, trips)
-             : uneven_factor(bound, shape, templ, cls, monomial, trips, uneven);
+double MonomialFactor::of(const std::int64_t* trips) const {
+  for (const std::uint32_t l : none_runs_)
+    if (trips[l] != 1) return 0;
+  for (auto l = multiplied_.rbegin(); l != multiplied_.rend(); ++l)
+    if (is_uneven(trips[*l])) return uneven(trips, *l);
+  return even(trips);
 }
 
 }  // namespace sluice::fused

@@ -20,7 +20,7 @@ using ProductSum = std::vector<ProductTerm>;
 
 /// A template as a nest of the model: a loop for each class loop, in the order of the template. It
 /// has places of nodes and loops, but no sizes: its tiles count as dividing evenly, as
-/// monomial_factor sees to the others.
+/// MonomialFactor sees to the others.
 struct TemplateNest {
   FlatTree tree;                              ///< of this one nest
   std::vector<std::uint32_t> number_of_loop;  ///< in loop sets, per loop of the nest

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "mapper/shape/trip_choices.h"
+#include "monomial_factor.h"
 #include "seen_factor.h"
 #include "sluice/mapper/mapper.h"
 
@@ -97,15 +98,14 @@ class Tabulator {
     values.reserve(states.size());
     std::optional<SeenFactor> seen;
     if (has_united(cls, monomial)) seen.emplace(bound_, shape_, templ_, classes_[cls], monomial);
+    const MonomialFactor factor(bound_, shape_, templ_, classes_[cls], monomial);
     for (std::size_t s = 0; s < states.size(); ++s) {
       if (s % 1024 == 0 && is_cancelled(cancel_)) break;
       const std::int64_t* trips = states.state(s);
       if (!has_fixed_trips(classes_[cls], monomial, trips))
         values.push_back(0);
       else
-        values.push_back(
-            seen ? seen->of(trips)
-                 : monomial_factor(bound_, shape_, templ_, classes_[cls], monomial, trips));
+        values.push_back(seen ? seen->of(trips) : factor.of(trips));
     }
     values.resize(states.size(), 0);
     return values;

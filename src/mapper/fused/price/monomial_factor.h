@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cost_program.h"
+
+namespace sluice::fused {
+
+/// A monomial's factor in one class, for any state of the class's loops: what does not depend on
+/// the state is found once.
+class MonomialFactor {
+ public:
+  MonomialFactor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
+                 const VariableClass& cls, const Monomial& monomial);
+
+  double of(const std::int64_t* trips) const;
+
+ private:
+  using Loops = std::vector<std::uint32_t>;  ///< of the class, outermost first
+  enum class Volume { kNone, kProduct, kTile, kCoupled };
+  /// A variable's loops above a tile.
+  struct Above {
+    std::int64_t size = 1;
+    Loops loops;
+    std::int64_t tile(const std::int64_t* trips) const;
+  };
+
+  void find_tiles();
+  void find_window(const Monomial& monomial);
+  double even(const std::int64_t* trips) const;
+  double uneven(const std::int64_t* trips, std::size_t loop) const;
+  double product(const std::int64_t* trips) const;
+  double coupled(const std::vector<Above>& above, const std::int64_t* trips) const;
+  double fetched(const std::int64_t* trips) const;
+
+  const EinsumShape& shape_;
+  const VariableClass& cls_;
+  const Slot* slot_ = nullptr;
+  bool is_whole_backing_ = false;  ///< what a backing node holds, not what an access sees
+  Volume volume_ = Volume::kNone;
+  Loops multiplied_;
+  Loops none_runs_;                       ///< the factor is 0 where one of these has several trips
+  Loops above_all_;                       ///< above the tile
+  std::vector<Above> above_;              ///< per variable of the class
+  std::vector<Above> above_with_window_;  ///< the loop that the node slides over among them
+  std::vector<std::int32_t> in_class_;    ///< per variable: its place in the class, or -1
+  std::vector<const BoundIndex*> indices_;  ///< those that a variable of the class moves
+  std::int32_t window_ = -1;                ///< class loop that the node slides over
+};
+
+}  // namespace sluice::fused
