@@ -29,10 +29,13 @@ bool Search::draw() {
                      .seed = options_.seed + round + 1});
   drawn.find_isomorphic();
   drawn.find_tracked();
+  drawn.state_tables_ = state_tables_;  // what earlier draws tabulated
   drawn.compile_templates();
+  state_tables_ = drawn.state_tables_;
   if (cancelled()) return false;
   drawn.scout();
   const JoinResult join = drawn.search_exactly();
+  for (StateTables& tables : *state_tables_) tables.forget_tries();
   statistics_.mappings_evaluated += drawn.statistics_.mappings_evaluated;
   if (!join.mappings.empty()) drawn.offer(drawn.finish(drawn.select(join.mappings).front()));
   if (!(drawn_best.objective() < before)) return false;

@@ -189,7 +189,8 @@ void Search::compile_templates() {
   std::vector<std::pair<std::size_t, std::size_t>> all;  // Einsums and their templates
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     for (std::size_t t = 0; t < compiled_[e].size(); ++t) all.emplace_back(e, t);
-  std::vector<StateTables> tables(shapes_.size());
+  if (!state_tables_) state_tables_ = std::make_shared<std::vector<StateTables>>(shapes_.size());
+  std::vector<StateTables>& tables = *state_tables_;
   parallel_for(options_.threads, all.size(), [&](std::size_t i) {
     const auto [e, t] = all[i];
     if (cancelled()) return;

@@ -130,4 +130,9 @@ std::shared_ptr<StateTable> StateTables::table_of(const EinsumShape& shape,
   return table;
 }
 
+void StateTables::forget_tries() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, table] : tables_) table->forget_tries();
+}
+
 }  // namespace sluice::fused

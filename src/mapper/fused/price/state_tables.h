@@ -152,6 +152,8 @@ class StateTables {
  public:
   std::shared_ptr<StateTable> table_of(const EinsumShape& shape, const VariableClass& cls,
                                        const ClassLimits& limits);
+  /// As StateTable's, of all of them.
+  void forget_tries();
 
  private:
   std::mutex mutex_;
