@@ -27,13 +27,8 @@ class LoopSearch {
         depth_(n_classes_, 0),
         kinds_(n_classes_) {
     order_loops();
-    for (std::size_t c = 0; c < n_classes_; ++c) {
-      tries_.push_back(&(*request.tables)[c]->trie(order_[c]));
-      auto& columns = columns_.emplace_back();
-      for (const Column* column : program_.columns[c])
-        columns.push_back(&tries_[c]->column(*column));
-      kinds_[c].assign(tries_[c]->nodes().size(), 0);
-    }
+    for (std::size_t c = 0; c < n_classes_; ++c)
+      if (!find_columns(c)) return;
     least_.resize(program_.products.size());
     most_.resize(program_.products.size());
     rest_.resize(program_.rows.size());
@@ -43,6 +38,7 @@ class LoopSearch {
   }
 
   LoopSearchResult run() {
+    if (result_.gave_up) return std::move(result_);
     if (request_.starts == nullptr) {
       choose_spatial();
     } else {
@@ -59,7 +55,7 @@ class LoopSearch {
   }
 
   std::optional<LoopStarts> starts() {
-    choose_spatial();
+    if (!result_.gave_up) choose_spatial();
     if (result_.gave_up) return std::nullopt;
     LoopStarts result;
     for (std::size_t i = 0; i < n_partial_; ++i) {
@@ -107,6 +103,19 @@ class LoopSearch {
     std::stable_sort(steps.begin(), steps.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [rank, cls] : steps) steps_.push_back(cls);
+  }
+
+  /// False: the search was cancelled meanwhile.
+  bool find_columns(std::size_t cls) {
+    tries_.push_back(&(*request_.tables)[cls]->trie(order_[cls]));
+    auto& columns = columns_.emplace_back();
+    for (const Column* column : program_.columns[cls]) {
+      result_.gave_up = is_cancelled(request_.cancel);
+      if (result_.gave_up) return false;
+      columns.push_back(&tries_[cls]->column(*column));
+    }
+    kinds_[cls].assign(tries_[cls]->nodes().size(), 0);
+    return true;
   }
 
   void find_factors() {
