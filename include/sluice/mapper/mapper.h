@@ -82,6 +82,10 @@ struct MapperControl {
   /// null. A search offers what it finds, and need not look at what cannot beat the incumbent: it
   /// returns that one where nothing does.
   Incumbent* incumbent = nullptr;
+  /// Whether walks run beside the search and offer what they find to the incumbent. A search with
+  /// more to do than its budget of time allows leaves the rest of that to them: it returns a
+  /// cancelled result that nobody cancelled.
+  bool has_walks = false;
   /// Is told what no mapping's first objective is below, each time a search knows better; may be
   /// empty.
   std::function<void(double bound)> bound;

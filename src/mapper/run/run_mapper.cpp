@@ -218,8 +218,10 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   Incumbent& incumbent = *with_incumbent.incumbent;
   if (!takes_walks(mapper, problem, options))
     return map_and_blame(mapper, problem, options, with_incumbent);
+  with_incumbent.has_walks = true;
   SideWalks walks(problem, options, &incumbent, control.leftovers);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
+  if (outcome && outcome->cancelled) walks.take_over(control.cancel);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kGrace = 0.15;  // s: an answer a little late is better than none
   if (is_open) walks.wait_for_a_mapping(kGrace);

@@ -13,7 +13,8 @@ constexpr double kGrowth = 1.3;      // of walks, each to the next
 constexpr SideWalks::Pace kToTheEnd{0.45, 0.1, 0.03};
 constexpr SideWalks::Pace kOnABudget{0.1, 1.0, 0.5};
 constexpr SideWalks::Pace kOfManyOnABudget{0.1, 1.0, 1.0};
-constexpr std::size_t kMany = 8;  // Einsums
+constexpr std::size_t kMany = 8;    // Einsums
+constexpr unsigned kSeedBits = 20;  // of what a user asks for, at most
 
 SideWalks::Pace pace_of(const BoundProblem& problem, const MapperOptions& options) {
   if (!options.budget_seconds) return kToTheEnd;
@@ -35,6 +36,7 @@ SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
       incumbent_(incumbent),
       leftovers_(leftovers),
       pace_(pace_of(problem, options)),
+      n_others_(options.threads - 1),
       thread_([this] { run(); }) {}
 
 void SideWalks::run() {
@@ -65,7 +67,7 @@ void SideWalks::walk_on() {
     walks.walk(round, length);
     walked += seconds_since(begin);
     evaluations_ = walks.evaluations();
-    while (walked > pace_.free + pace_.share * seconds_since(start))
+    while (!is_alone_ && walked > pace_.free + pace_.share * seconds_since(start))
       if (!pause((walked - pace_.free) / pace_.share - seconds_since(start))) return;
   }
 }
@@ -78,8 +80,38 @@ void SideWalks::wait_for_head_start() {
 
 bool SideWalks::pause(double seconds) {
   std::unique_lock lock(mutex_);
-  return !wake_.wait_for(lock, std::chrono::duration<double>(seconds),
-                         [this] { return stop_.load(); });
+  wake_.wait_for(lock, std::chrono::duration<double>(seconds),
+                 [this] { return stop_.load() || is_alone_.load(); });
+  return !stop_;
+}
+
+/// The others go the same way from other random numbers.
+void SideWalks::take_over(const std::atomic<bool>* cancel) {
+  if (is_cancelled(cancel)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_alone_ = is_urgent_ = true;
+  }
+  wake_.notify_all();
+  std::vector<std::unique_ptr<SideWalks>> others;
+  for (int i = 1; i <= n_others_; ++i) {
+    MapperOptions options = options_;
+    options.seed += static_cast<std::uint64_t>(i) << kSeedBits;
+    others.push_back(std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_));
+    others.back()->is_alone_ = true;
+  }
+  wait_for(cancel);
+  for (const auto& other : others) {
+    other->finish();
+    evaluations_of_others_ += other->evaluations();
+  }
+}
+
+/// Or until the walks have ended by themselves.
+void SideWalks::wait_for(const std::atomic<bool>* cancel) {
+  constexpr std::chrono::milliseconds kStep(5);
+  std::unique_lock lock(mutex_);
+  while (!ended_ && !is_cancelled(cancel)) wake_.wait_for(lock, kStep);
 }
 
 void SideWalks::wait_for_a_mapping(double seconds) {

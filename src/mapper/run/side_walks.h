@@ -35,15 +35,19 @@ class SideWalks {
 
   /// Waits, so long at most, until the incumbent has a mapping or the walks have ended.
   void wait_for_a_mapping(double seconds);
+  /// Where the search leaves the rest of its time to the walks: one on each of its threads, until
+  /// `cancel` is set (which it may be already). Throws what one of them threw.
+  void take_over(const std::atomic<bool>* cancel);
   /// Ends the walks. Throws what one of them threw.
   void finish();
   /// Mappings priced, once they have ended.
-  double evaluations() const { return evaluations_; }
+  double evaluations() const { return evaluations_ + evaluations_of_others_; }
 
  private:
   void run();
   void walk_on();
   void wait_for_head_start();
+  void wait_for(const std::atomic<bool>* cancel);
   /// False: the walks are to end.
   bool pause(double seconds);
   void stop();
@@ -57,10 +61,12 @@ class SideWalks {
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool is_urgent_ = false;  ///< somebody waits
+  bool is_urgent_ = false;             ///< somebody waits
+  std::atomic<bool> is_alone_{false};  ///< they take over
   bool ended_ = false;
-  double evaluations_ = 0;
+  double evaluations_ = 0, evaluations_of_others_ = 0;
   std::exception_ptr failure_;
+  int n_others_ = 0;    ///< that may take over with it
   std::thread thread_;  ///< last: it uses all of the others
 };
 

@@ -101,6 +101,8 @@ struct TemplateLimits {
   std::uint64_t seed = 0;  ///< which ones are drawn
   /// No more are looked for, and TemplateLists none of further Einsums, once there are so many.
   std::size_t cap = std::numeric_limits<std::size_t>::max();
+  /// The same, of all lists of TemplateLists.
+  std::size_t cap_of_all = std::numeric_limits<std::size_t>::max();
 };
 
 /// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop

@@ -58,6 +58,7 @@ bool same_templates(const BoundProblem& problem, EinsumId a, EinsumId b) {
 TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<EinsumShape>& shapes,
                              const MapperOptions& options, const TemplateLimits& limits) {
   const bool may_share = names_nothing(problem, options);
+  TemplateLimits left = limits;
   for (std::size_t e = 0; e < shapes.size(); ++e) {
     const EinsumShape& shape = shapes[e];
     const auto alike = [&](std::size_t other) {
@@ -68,8 +69,10 @@ TemplateLists::TemplateLists(const BoundProblem& problem, const std::vector<Eins
     list_of_.push_back(static_cast<std::uint32_t>(known - first_.begin()));
     if (known != first_.end()) continue;
     first_.push_back(e);
-    lists_.push_back(enumerate_templates(problem, shape, options, options.constraints, limits));
-    if (lists_.back().size() >= limits.cap) return;
+    left.cap = std::min(limits.cap, left.cap_of_all);
+    lists_.push_back(enumerate_templates(problem, shape, options, options.constraints, left));
+    if (lists_.back().size() >= left.cap) return;
+    left.cap_of_all -= lists_.back().size();
   }
 }
 

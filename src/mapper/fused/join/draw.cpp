@@ -91,6 +91,20 @@ std::size_t Search::most_templates() const {
   return is_limited ? static_cast<std::size_t>(options_.max_templates) + 1 : TemplateLimits{}.cap;
 }
 
+/// Templates of many Einsums that can be compiled and joined within the budget of time, about: with
+/// more of them, walks make better use of it. Draws do where may_draw().
+std::size_t Search::most_in_time() const {
+  constexpr double kPerSecond = 10'000, kMost = 1e9;
+  if (!control_.has_walks || !options_.budget_seconds || may_draw()) return TemplateLimits{}.cap;
+  return static_cast<std::size_t>(std::min(kMost, kPerSecond * *options_.budget_seconds)) + 1;
+}
+
+bool Search::takes_too_long() const {
+  std::size_t n = 0;
+  for (const std::vector<Template>& templates : templates_.lists()) n += templates.size();
+  return n >= most_in_time();
+}
+
 /// Whether an Einsum has more templates than are to be tried.
 bool Search::is_too_many() const { return has_more_than(most_templates() - 1); }
 

@@ -509,7 +509,8 @@ JoinResult Search::search_exactly() {
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
   draw_first();
-  make_shapes({.cancel = control_.cancel, .cap = most_templates()});
+  make_shapes({.cancel = control_.cancel, .cap = most_templates(), .cap_of_all = most_in_time()});
+  if (takes_too_long()) return nothing_yet(seconds_since(start));
   if (is_too_many()) {
     if (auto drawn = draw_only(start)) return std::move(*drawn);
     make_shapes({.cancel = control_.cancel});

@@ -34,6 +34,8 @@ class Search {
   void draw_first();
   void draw_more();
   std::size_t most_templates() const;
+  std::size_t most_in_time() const;
+  bool takes_too_long() const;
   bool is_too_many() const;
   std::optional<MapperResult> draw_only(Clock::time_point start);
   void find_isomorphic();
