@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "mapper/space/template_lists.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
@@ -168,6 +169,88 @@ TEST(Anytime, OfTooManyTemplatesSomeAreDrawn) {
   ASSERT_TRUE(found.has_value()) << found.error().reason;
   EXPECT_EQ(found->search.ended_by, "budget");
   expect_gap(problem, *found);
+}
+
+/// Six Einsums, more than are drawn for.
+BoundProblem six_convolutions() {
+  return problem_of(R"yaml(workload:
+  rank_sizes: {P: 28, Q: 28, C: 32, K: 64, M: 32, R: 3, S: 3}
+  bits_per_value: {All: 8}
+  einsums:
+  - "Y[k,p,q] = A[c,H:p+r,W:q+s] * F[k,c,r,s]"
+  - "Z[m,p,q] = Y[k,p,q] * G[m,k]"
+  - "D[k,p,q] = Z[m,p,q] * J[k,m]"
+  - "V[m,p,q] = D[k,p,q] * I[m,k]"
+  - "U[k,p,q] = V[m,p,q] * L[k,m]"
+  - "X[m,p,q] = U[k,p,q] * N[m,k]"
+)yaml");
+}
+
+TEST(Anytime, WalksTakeOverWhereTemplatesAreMoreThanTheBudgetAllows) {
+  const BoundProblem problem = six_convolutions();
+  for (const int threads : {1, 2}) {
+    MapperOptions options;
+    options.threads = threads;
+    options.budget_seconds = 0.3;  // time for 3,000 of them
+    bool is_explored = false;
+    MapperControl control;
+    control.progress = [&](const std::string& phase, double) {
+      is_explored = is_explored || phase == "exploring tile shapes";
+    };
+    const auto found = run_mapper(fused(), problem, options, control);
+    ASSERT_TRUE(found.has_value()) << found.error().reason;
+    EXPECT_FALSE(is_explored);
+    EXPECT_FALSE(found->cancelled);
+    EXPECT_EQ(found->search.ended_by, "budget");
+    EXPECT_GT(found->search.mappings_evaluated, 0);
+    expect_gap(problem, *found);
+  }
+}
+
+TEST(Anytime, WalksThatTookOverAreInterrupted) {
+  const BoundProblem problem = six_convolutions();
+  std::atomic<bool> cancel = false;
+  Incumbent incumbent([&](double, const MappedResult&) { cancel = true; });
+  MapperControl control;
+  control.cancel = &cancel;
+  control.incumbent = &incumbent;
+  MapperOptions options;
+  options.budget_seconds = 0.3;
+  const auto found = run_mapper(fused(), problem, options, control);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->mappings.empty());
+}
+
+// Nobody else would finish what it leaves.
+TEST(Anytime, ASearchByItselfLeavesNothingToWalks) {
+  MapperOptions options;
+  options.budget_seconds = 1e-3;  // time for 10 templates
+  const auto found = fused().map(problem_of(R"yaml(workload:
+  rank_sizes: {M: 4, K: 4}
+  bits_per_value: {All: 8}
+  einsums: ["B[m] = A[m]", "C[m] = B[m]", "D[m] = C[m]", "E[m] = D[m]", "F[m] = E[m]"]
+)yaml"),
+                                 options, {});
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+}
+
+TEST(Anytime, TemplatesOfNoFurtherEinsumsAreListedBeyondALimit) {
+  const BoundProblem problem = six_convolutions();
+  std::vector<fused::EinsumShape> shapes;
+  for (std::size_t e = 0; e < problem.einsums.size(); ++e)
+    shapes.push_back(fused::make_einsum_shape(problem, EinsumId(e)));
+  const auto listed = [&](std::size_t cap) {
+    return fused::TemplateLists(problem, shapes, {}, {.cap_of_all = cap}).lists();
+  };
+  const auto all = listed(fused::TemplateLimits{}.cap);
+  ASSERT_GT(all.size(), 2u);
+  const std::size_t first = all[0].size();
+  const auto some = listed(first + 5);
+  ASSERT_EQ(some.size(), 2u);
+  EXPECT_EQ(some[0], all[0]);
+  EXPECT_GE(some[1].size(), 5u);
+  EXPECT_LT(some[1].size(), all[1].size());
 }
 
 }  // namespace

@@ -95,7 +95,8 @@ std::size_t Search::most_templates() const {
 /// more of them, walks make better use of it. Draws do where may_draw().
 std::size_t Search::most_in_time() const {
   constexpr double kPerSecond = 10'000, kMost = 1e9;
-  if (!control_.has_walks || !options_.budget_seconds || may_draw()) return TemplateLimits{}.cap;
+  const bool has_walks = control_.has_walks && uses_incumbent() && options_.budget_seconds;
+  if (!has_walks || may_draw()) return TemplateLimits{}.cap;
   return static_cast<std::size_t>(std::min(kMost, kPerSecond * *options_.budget_seconds)) + 1;
 }
 
