@@ -188,6 +188,7 @@ def search_points(
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
     training: Optional[Training],
+    ert: str | os.PathLike[str] | None,
     on_progress: Optional[OnProgress],
     options: Map[str, Any],
 ) -> SweepResult:
@@ -199,7 +200,7 @@ def search_points(
         )
     if jobs is not None and jobs < 1:
         raise mistake(f"jobs={jobs}: there must be one at least")
-    request = Request([], {}, [], training)
+    request = Request([], {}, [], training, "" if ert is None else os.fspath(ert))
 
     def names_of(items: Sequence[SpecLike]) -> list[str]:
         begin = len(request.names)
@@ -221,6 +222,7 @@ def search_points(
         texts=request.texts,
         assignments=request.assignments,
         training=training_texts(request.training),
+        energy_file=request.energy_file,
         grid=_grid(vary),
         points=[[(name, _setting_text(value)) for name, value in point.items()] for point in points],
         options=texts,
