@@ -231,7 +231,7 @@ std::vector<EnergyLatency> Search::known_costs() const {
         known[e].energy = std::min(known[e].energy, group.value(i)[0]);
         known[e].latency = std::min(known[e].latency, group.value(i)[1]);
       }
-  const bool looks_further = is_whole() ? !tables_.empty() : is_near_bound();
+  const bool looks_further = is_whole() ? !tables_.empty() : starts_near_bound();
   const auto best = uses_incumbent() && looks_further ? control_.incumbent->best() : std::nullopt;
   if (!best || best->cost.latency.empty()) return known;  // totals say nothing about Einsums
   std::vector<EnergyLatency> own(shapes_.size());
@@ -246,10 +246,11 @@ std::vector<EnergyLatency> Search::known_costs() const {
   return known;
 }
 
-/// Whether a mapping is known that is not far above what no mapping is below.
-bool Search::is_near_bound() const {
+/// Whether the search began with a mapping that is not far above what no mapping is below. One that
+/// walks find on the way is often worse than a scout's.
+bool Search::starts_near_bound() const {
   constexpr double kNear = 2;
-  return uses_incumbent() && limit_ > 0 && limit_ <= kNear * bound_of_all();
+  return starts_from_mapping_ && limit_ > 0 && limit_ <= kNear * bound_of_all();
 }
 
 /// What each Einsum costs at least: by bounds, or, where some of what it costs is known, by a
@@ -355,7 +356,7 @@ bool Search::may_end_early() const {
 void Search::scout() {
   if (cancelled()) return;
   std::vector<SearchBound> bounds = this->bounds();
-  if (is_near_bound()) {
+  if (starts_near_bound()) {
     first_bounds_ = std::move(bounds);
     return take_known();
   }
@@ -535,6 +536,7 @@ JoinResult Search::search_exactly() {
 
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
+  starts_from_mapping_ = uses_incumbent() && std::isfinite(control_.incumbent->objective());
   draw_first();
   make_shapes({.cancel = control_.cancel, .cap = most_templates()});
   if (is_too_many()) {
