@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _sluice
 from ._errors import Interrupted, NoMappingError, mistake
-from ._options import option_texts
+from ._files import write_texts
+from ._options import texts_by_name
 from ._progress import OnProgress, native
 from ._rows import made
 from ._specs import Arch, Request, Settings, Spec, SpecLike, Training, _assignments, _setting_text, training_texts
@@ -120,18 +121,12 @@ class DesignResult:
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``result.json``, ``arch.yaml``, ``mapping_1.yaml``, …, as ``-o`` of the command line."""
-        os.makedirs(folder, exist_ok=True)
         texts = {}
         if self._best is not None:
             texts["arch.yaml"] = self._best.arch.to_yaml()
             for number, outcome in enumerate(self._best.workloads, 1):
                 texts[f"mapping_{number}.yaml"] = outcome.mapping.to_yaml()
-        texts["result.json"] = self._text
-        for name, text in texts.items():
-            path = os.path.join(folder, name)
-            with open(path + ".part", "w", encoding="utf-8") as out:
-                out.write(text)
-            os.replace(path + ".part", path)
+        write_texts(folder, {**texts, "result.json": self._text})
 
     def __str__(self) -> str:
         return self.summary
@@ -237,19 +232,14 @@ def search_design(
     variables: Optional[Vary],
     area: Union[float, str, None],
     power: Union[float, str, None],
+    on_progress: Optional[OnProgress],
+    options: Map[str, Any],
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
     training: Optional[Training],
     ert: str | os.PathLike[str] | None,
-    on_progress: Optional[OnProgress],
-    options: Map[str, Any],
 ) -> DesignResult:
-    texts, given = option_texts(options)
-    if given:
-        raise mistake(
-            "a design search takes mappers and latency policies by name, not as objects of Python",
-            "search the designs one by one: sluice.map in a loop",
-        )
+    texts = texts_by_name(options, "a design search", "search the designs one by one: sluice.map in a loop")
     request = Request([], {}, [], training, "" if ert is None else os.fspath(ert))
     files = [*specs, *([] if constraints is None else [constraints])]
     is_file = arch is None and variables is None and not files and (area, power) == (None, None)
