@@ -38,11 +38,13 @@ Optimizer optimizer_called(const std::string& name) {
 cli::SpecArguments spec_arguments(const std::vector<std::string>& names,
                                   const std::map<std::string, std::string>& texts,
                                   const std::vector<std::string>& assignments,
-                                  const std::optional<TrainingTexts>& training) {
+                                  const std::optional<TrainingTexts>& training,
+                                  const std::string& energy_file) {
   cli::SpecArguments arguments;
   arguments.names = names;
   arguments.assignments = assignments;
   arguments.texts = texts;
+  arguments.energy_file = energy_file;
   arguments.is_training = training.has_value();
   if (training) {
     arguments.training.optimizer = optimizer_called(training->at("optimizer").at(0));
@@ -84,8 +86,8 @@ std::shared_ptr<Loaded> load(const std::vector<std::string>& names,
                              const std::map<std::string, std::string>& texts,
                              const std::vector<std::string>& assignments,
                              const std::optional<TrainingTexts>& training,
-                             const nb::list& extensions) {
-  cli::SpecArguments arguments = spec_arguments(names, texts, assignments, training);
+                             const std::string& energy_file, const nb::list& extensions) {
+  cli::SpecArguments arguments = spec_arguments(names, texts, assignments, training, energy_file);
   Extensions found = extensions_of(extensions);
   const std::shared_ptr<Raised> raised = found.raised;
   std::shared_ptr<Loaded> loaded;
@@ -133,7 +135,7 @@ nb::dict spec_parts(Loaded& loaded) {
 void bind_loaded(nb::module_& module) {
   nb::class_<Loaded>(module, "Loaded").def("parts", &spec_parts);
   module.def("load", &load, nb::arg("names"), nb::arg("texts"), nb::arg("assignments"),
-             nb::arg("training").none(), nb::arg("extensions"));
+             nb::arg("training").none(), nb::arg("energy_file"), nb::arg("extensions"));
 }
 
 }  // namespace sluice::python

@@ -44,7 +44,8 @@ using TrainingTexts = std::map<std::string, std::vector<std::string>>;
 cli::SpecArguments spec_arguments(const std::vector<std::string>& names,
                                   const std::map<std::string, std::string>& texts,
                                   const std::vector<std::string>& assignments,
-                                  const std::optional<TrainingTexts>& training);
+                                  const std::optional<TrainingTexts>& training,
+                                  const std::string& energy_file);
 
 void bind_loaded(nanobind::module_& module);
 

@@ -47,5 +47,6 @@ NB_MODULE(_sluice, module) {
   bind_execute(module);
   bind_bounds(module);
   bind_sweep(module);
+  bind_design(module);
   bind_tools(module);
 }

@@ -11,6 +11,7 @@ void bind_evaluate(nanobind::module_& module);
 void bind_execute(nanobind::module_& module);
 void bind_bounds(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);
+void bind_design(nanobind::module_& module);
 void bind_tools(nanobind::module_& module);  ///< check, import, list, the table of options
 
 }  // namespace sluice::python

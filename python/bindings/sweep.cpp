@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "cli/commands/search_options.h"
+#include "cli/io/failure.h"
 #include "loaded.h"
 #include "report/text/console.h"
 #include "runs.h"
@@ -56,6 +57,7 @@ SweepRequest request_of(const SweepNames& names, const cli::SpecArguments& specs
     request = cli::value_or_fail(read_sweep(request.workloads.front(), options));
   }
   request.files.insert(request.files.end(), files.begin(), files.end());
+  request.energy_file = specs.energy_file;
   for (const auto& [name, value] : cli::variables_of(specs.assignments))
     request.settings.emplace_back(name, value);
   return request;
@@ -170,11 +172,12 @@ class Sweep {
 
 std::unique_ptr<Sweep> plan(const Names& workloads, const Names& architectures, const Names& files,
                             const Texts& texts, const Names& assignments,
-                            const std::optional<TrainingTexts>& training, const Grid& grid,
+                            const std::optional<TrainingTexts>& training,
+                            const std::string& energy_file, const Grid& grid,
                             const std::vector<SweepSettings>& points, const Texts& options,
                             const std::string& database) {
   const nb::gil_scoped_release release;
-  const cli::SpecArguments specs = spec_arguments({}, texts, assignments, training);
+  const cli::SpecArguments specs = spec_arguments({}, texts, assignments, training, energy_file);
   return std::make_unique<Sweep>(SweepNames{workloads, architectures, files}, specs, grid, points,
                                  options, database);
 }
@@ -208,8 +211,9 @@ void bind_sweep(nb::module_& module) {
       .def("save", &Sweep::save)
       .def("parts", &Sweep::parts);
   module.def("sweep", &plan, nb::arg("workloads"), nb::arg("architectures"), nb::arg("files"),
-             nb::arg("texts"), nb::arg("assignments"), nb::arg("training").none(), nb::arg("grid"),
-             nb::arg("points"), nb::arg("options"), nb::arg("database"));
+             nb::arg("texts"), nb::arg("assignments"), nb::arg("training").none(),
+             nb::arg("energy_file"), nb::arg("grid"), nb::arg("points"), nb::arg("options"),
+             nb::arg("database"));
   module.def("search_point", &search_text, nb::arg("inputs"), nb::arg("donor"), nb::arg("threads"));
   module.def("varied_values", &values_of, nb::arg("text"), nb::arg("subject"));
 }

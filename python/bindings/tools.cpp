@@ -26,13 +26,14 @@ using cli::Json;
 /// as JSON.
 std::string check(const std::vector<std::string>& names,
                   const std::map<std::string, std::string>& texts,
-                  const std::vector<std::string>& assignments) {
+                  const std::vector<std::string>& assignments, const std::string& energy_file) {
   const nb::gil_scoped_release release;
   std::ostringstream out, err;
   cli::CheckArguments arguments;
   arguments.specs.names = names;
   arguments.specs.assignments = assignments;
   arguments.specs.texts = texts;
+  arguments.specs.energy_file = energy_file;
   arguments.json = true;
   try {
     cli::run_check(arguments, cli::Console{out, err});
@@ -75,10 +76,10 @@ void report(const std::vector<std::string>& names, const std::map<std::string, s
 
 /// What `sluice compare` prints, as JSON or for people.
 std::string compare(const std::vector<std::string>& names,
-                    const std::map<std::string, std::string>& texts, bool json) {
+                    const std::map<std::string, std::string>& texts, bool wants_json) {
   const nb::gil_scoped_release release;
   std::ostringstream out, err;
-  cli::run_compare({.results = names, .json = json, .texts = texts}, cli::Console{out, err});
+  cli::run_compare({.results = names, .json = wants_json, .texts = texts}, cli::Console{out, err});
   return out.str();
 }
 
@@ -103,7 +104,8 @@ std::string option_table() {
 }  // namespace
 
 void bind_tools(nb::module_& module) {
-  module.def("check", &check, nb::arg("names"), nb::arg("texts"), nb::arg("assignments"));
+  module.def("check", &check, nb::arg("names"), nb::arg("texts"), nb::arg("assignments"),
+             nb::arg("energy_file"));
   module.def("import_files", &import_files, nb::arg("files"), nb::arg("assignments"),
              nb::arg("energy_file"), nb::arg("python"));
   module.def("report", &report, nb::arg("names"), nb::arg("texts"), nb::arg("file"));

@@ -23,6 +23,7 @@ from ._api import (
     report,
 )
 from ._bounds import BoundsPoint, BoundsResult, Least, LeastCosts
+from ._design import Design, DesignOutcome, DesignResult, DesignWorkload
 from ._errors import (
     Diagnostic,
     ExtensionError,
@@ -45,7 +46,7 @@ from ._extensions import (
     NoMapping,
     Problem,
 )
-from ._map import bounds, map, sweep
+from ._map import bounds, design, map, sweep
 from ._progress import Progress, print_progress
 from ._result import (
     Bounds,
@@ -106,6 +107,11 @@ __all__ = [
     "Control",
     "CountedMapping",
     "CountRow",
+    "Design",
+    "design",
+    "DesignOutcome",
+    "DesignResult",
+    "DesignWorkload",
     "Diagnostic",
     "Dimension",
     "Einsum",

@@ -37,6 +37,8 @@ from ._yaml import yaml_text
 if TYPE_CHECKING:
     import pandas as pd
 
+#: A file of this name.
+FileName = Union[str, "os.PathLike[str]"]
 #: A mapping, one of a result, or a file with mappings.
 MappingLike = Union[Mapping, MappingResult, Spec, str, "os.PathLike[str]"]
 
@@ -46,9 +48,10 @@ def _request(
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
     training: Optional[Training],
+    ert: Optional[FileName],
 ) -> Request:
     named = [*specs] if constraints is None else [*specs, constraints]
-    return Request.of(named, settings, training)
+    return Request.of(named, settings, training, ert)
 
 
 def search(
@@ -57,12 +60,13 @@ def search(
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
     training: Optional[Training],
+    ert: Optional[FileName],
     extensions: Iterable[Extension],
     on_progress: Optional[OnProgress],
     options: Map[str, Any],
 ) -> Result:
     texts, given = option_texts(options)
-    loaded = _loaded(_request(specs, settings, constraints, training), [*extensions, *given])
+    loaded = _loaded(_request(specs, settings, constraints, training, ert), [*extensions, *given])
     parts = _sluice.map(loaded, texts, native(on_progress))
     result = Result(parts)
     if parts["is_interrupted"]:
@@ -77,10 +81,11 @@ def search_bounds(
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
     training: Optional[Training],
+    ert: Optional[FileName],
     options: Map[str, Any],
 ) -> BoundsResult:
     texts, _ = option_texts(options)
-    parts = _sluice.bounds(_loaded(_request(specs, settings, constraints, training)), texts, vary or "")
+    parts = _sluice.bounds(_loaded(_request(specs, settings, constraints, training, ert)), texts, vary or "")
     if parts["is_interrupted"]:
         raise KeyboardInterrupt
     return BoundsResult(parts)
@@ -112,8 +117,9 @@ def _with_mappings(
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
     training: Optional[Training] = None,
+    ert: Optional[FileName] = None,
 ) -> Request:
-    request = _request(specs, settings, constraints, training)
+    request = _request(specs, settings, constraints, training, ert)
     if mapping is not None:
         found = _as_mappings(mapping, [Specs(request)] if isinstance(mapping, (list, tuple)) else specs)
         assert found is not None
@@ -130,6 +136,7 @@ def evaluate(
     set: Optional[Settings] = None,
     constraints: Optional[SpecLike] = None,
     training: Optional[Training] = None,
+    ert: Optional[FileName] = None,
     extensions: Iterable[Extension] = (),
 ) -> Result:
     """Prices mappings, or says everything that is illegal about them.
@@ -144,7 +151,7 @@ def evaluate(
     True
     """
     named = [workload, *([] if arch is None else [arch]), *specs]
-    request = _with_mappings(named, mapping, set, constraints, training)
+    request = _with_mappings(named, mapping, set, constraints, training, ert)
     given = [latency] if isinstance(latency, LatencyPolicy) else []
     policy = latency.name if isinstance(latency, LatencyPolicy) else latency
     return Result(_sluice.evaluate(_loaded(request, [*extensions, *given]), policy))
@@ -159,6 +166,7 @@ def execute(
     inputs: Optional[Map[str, Any]] = None,
     values: bool = False,
     set: Optional[Settings] = None,
+    ert: Optional[FileName] = None,
     on_progress: Optional[OnProgress] = None,
 ) -> ExecutionResult:
     """Runs mappings of small shapes step by step, with numbers, and compares with the model.
@@ -176,7 +184,7 @@ def execute(
     (True, [[1.0, 2.0], [3.0, 4.0]])
     """
     named = [workload, *([] if arch is None else [arch]), *specs]
-    request = _with_mappings(named, mapping, set, None)
+    request = _with_mappings(named, mapping, set, None, ert=ert)
     numbers = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in (inputs or {}).items()}
     text = json.dumps(numbers) if numbers else ""
     return ExecutionResult(_sluice.execute(_loaded(request), seed, text, values, native(on_progress)))
@@ -189,25 +197,28 @@ def problem(
     latency: str | LatencyPolicy = "overlap",
     set: Optional[Settings] = None,
     training: Optional[Training] = None,
+    ert: Optional[FileName] = None,
     extensions: Iterable[Extension] = (),
 ) -> Problem:
     """A workload on an architecture, to price many mappings of: ``problem.totals(mapping)``."""
     named = [workload, *([] if arch is None else [arch]), *specs]
     given = [latency] if isinstance(latency, LatencyPolicy) else []
     policy = latency.name if isinstance(latency, LatencyPolicy) else latency
-    loaded = _loaded(Request.of(named, set, training), [*extensions, *given])
+    loaded = _loaded(Request.of(named, set, training, ert), [*extensions, *given])
     return Problem(_sluice.problem(loaded, policy))
 
 
-def check(*specs: SpecLike, set: Optional[Settings] = None) -> tuple[Diagnostic, ...]:
+def check(
+    *specs: SpecLike, set: Optional[Settings] = None, ert: Optional[FileName] = None
+) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with specs and their mappings; empty where nothing is.
 
     >>> import sluice as sl
     >>> [d.hint for d in sl.check("matmul", sl.Spec("mapper: {max_fused_lops: 1}"))]
     ["did you mean 'max_fused_loops'?"]
     """
-    request = Request.of(specs, set)
-    rows = json.loads(_sluice.check(request.names, request.texts, request.assignments))
+    request = Request.of(specs, set, ert=ert)
+    rows = json.loads(_sluice.check(request.names, request.texts, request.assignments, request.energy_file))
     return diagnostics_from(rows)
 
 
@@ -283,7 +294,7 @@ class Imported:
 
 
 def import_(
-    *files: str | os.PathLike[str], ert: str | os.PathLike[str] | None = None, set: Optional[Settings] = None
+    *files: FileName, ert: Optional[FileName] = None, set: Optional[Settings] = None
 ) -> Imported:
     """Reads an ONNX model, specs of Timeloop or AccelForge, or a table of layers (docs/importing.md).
 
@@ -337,7 +348,7 @@ def _named(results: Sequence[Reported]) -> tuple[list[str], dict[str, str]]:
     return names, texts
 
 
-def report(*results: Reported, output: str | os.PathLike[str]) -> None:
+def report(*results: Reported, output: FileName) -> None:
     """Writes one HTML page that shows results and sweeps in a browser, offline (docs/report.md).
 
     :param results: what ``map``, ``evaluate`` and ``sweep`` returned, or files that have it

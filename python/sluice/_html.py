@@ -10,6 +10,7 @@ from ._plots import COLOURS, _scaled, _size, energy_by, latency_by_einsum
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ._design import DesignResult
     from ._result import MappingResult, Result
     from ._sweep import SweepResult
 
@@ -114,3 +115,23 @@ def of_sweep(sweep: SweepResult) -> str:
     kept = f", kept in {escape(sweep.database)}" if sweep.database else ""
     cut = f"; the {_MOST_RUNS} best" if len(sweep) > _MOST_RUNS else ""
     return f"<p>{len(sweep)} of {sweep.n_points} runs{kept}{cut}</p><table><tr>{head}</tr>{rows}</table>"
+
+
+def of_design(result: DesignResult) -> str:
+    sure = "proven best" if result.is_proven else "best so far"
+    head = f"<p>{escape(sure if result else result.status)} of {result.n_designs} designs; {result.n_looks} looked at</p>"
+    if not result:
+        return head
+    best = result.best
+    unit = {"energy": "J", "latency": "s"}.get(result.objective, "J·s")
+    settings = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in best.settings.items())
+    totals = f"<p><b>{escape(result.objective)}</b> {_scaled(best.objective, unit)}"
+    if best.area_m2 is not None:
+        totals += f" &nbsp; <b>area</b> {best.area_m2 * 1e6:.3g} mm²"
+    rows = ""
+    for outcome in best.workloads:
+        numbers = ((outcome.energy_j, "J"), (outcome.latency_s, "s"), (outcome.power_w, "W"), (outcome.objective, unit))
+        cells = "".join(f"<td>{'' if number is None else _scaled(number, of)}</td>" for number, of in numbers)
+        rows += f"<tr><td>{escape(outcome.workload)}</td><td>{outcome.weight:g}</td>{cells}</tr>"
+    names = "".join(f"<th>{name}</th>" for name in ("workload", "weight", "energy", "latency", "power", escape(result.objective)))
+    return head + f"<table>{settings}</table>" + totals + f"</p><table><tr>{names}</tr>{rows}</table>"

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from . import _sluice
+from ._errors import mistake
 from ._extensions import Extension, LatencyPolicy, Mapper
 
 
@@ -71,3 +72,11 @@ def option_texts(values: Map[str, Any]) -> tuple[dict[str, str], list[Extension]
             value = value.name
         texts[name] = option_text(table[name], value)
     return texts, extensions
+
+
+def texts_by_name(values: Map[str, Any], what: str, instead: str) -> dict[str, str]:
+    """Of a search that must know mappers and policies by their names."""
+    texts, given = option_texts(values)
+    if given:
+        raise mistake(f"{what} takes mappers and latency policies by name, not as objects of Python", instead)
+    return texts

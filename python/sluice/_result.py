@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Optional
 
 from ._errors import Diagnostic, NoMappingError, diagnostics_from
+from ._files import write_texts
 from ._rows import all_made, made
 from ._specs import Component, EinsumInfo, Mapping, components_from, einsums_from
 
@@ -428,15 +429,10 @@ class Result:
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes ``result.json``, ``mapping.yaml`` and ``specs.yaml``, as ``-o`` of the command line."""
-        os.makedirs(folder, exist_ok=True)
         texts = {"result.json": self._text, "specs.yaml": self.specs}
         if self.mappings:
             texts["mapping.yaml"] = "---\n".join(self._mapping_texts)
-        for name, text in texts.items():
-            path = os.path.join(folder, name)
-            with open(path + ".part", "w", encoding="utf-8") as out:
-                out.write(text)
-            os.replace(path + ".part", path)
+        write_texts(folder, texts)
 
     def __str__(self) -> str:
         return self.summary

@@ -358,18 +358,23 @@ def _setting_text(value: Any) -> str:
 
 @dataclass
 class Request:
-    """What a call names: files and texts in the order given, variables, a training step."""
+    """What a call names: files and texts in the order given, variables, a training step, an ERT."""
 
     names: list[str]
     texts: dict[str, str]
     assignments: list[str]
     training: Training | None
+    energy_file: str = ""
 
     @classmethod
     def of(
-        cls, specs: Iterable[SpecLike], settings: Settings | None = None, training: Training | None = None
+        cls,
+        specs: Iterable[SpecLike],
+        settings: Settings | None = None,
+        training: Training | None = None,
+        ert: str | os.PathLike[str] | None = None,
     ) -> Request:
-        request = cls([], {}, [], training)
+        request = cls([], {}, [], training, "" if ert is None else os.fspath(ert))
         for spec in specs:
             request.add(spec)
         request.assignments += _assignments(settings)
@@ -381,6 +386,7 @@ class Request:
                 self._add_name(name, spec._request.texts.get(name))
             self.assignments = spec._request.assignments + self.assignments
             self.training = self.training or spec._request.training
+            self.energy_file = self.energy_file or spec._request.energy_file
         elif isinstance(spec, Spec):
             self._add_name(f"<{spec.name}>", spec.to_yaml())
         elif isinstance(spec, (str, os.PathLike)):
@@ -417,6 +423,7 @@ def _loaded(request: Request, extensions: Iterable[Extension] = ()) -> _sluice.L
         texts=request.texts,
         assignments=request.assignments,
         training=training_texts(request.training),
+        energy_file=request.energy_file,
         extensions=list(extensions),
     )
 
@@ -468,9 +475,15 @@ class Specs:
         return _preformatted(self._drawing)
 
 
-def load(*specs: SpecLike, set: Settings | None = None, training: Training | None = None) -> Specs:
+def load(
+    *specs: SpecLike,
+    set: Settings | None = None,
+    training: Training | None = None,
+    ert: str | os.PathLike[str] | None = None,
+) -> Specs:
     """Reads files, names of the library and objects, and merges them; later ones win.
 
+    :param ert: energies per action, for files of Timeloop or AccelForge (docs/importing.md)
     :raises SpecError: with everything that is wrong, each at its place
 
     >>> specs = load("matmul", "simple", set={"M": 64})
@@ -484,7 +497,7 @@ def load(*specs: SpecLike, set: Settings | None = None, training: Training | Non
     """
     if not specs:
         raise TypeError("load() takes at least one spec")
-    return Specs(Request.of(specs, set, training))
+    return Specs(Request.of(specs, set, training, ert))
 
 
 Named = TypeVar("Named", EinsumInfo, Tensor, Component)

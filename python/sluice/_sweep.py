@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _sluice
 from ._errors import Interrupted, NoMappingError, mistake
-from ._options import option_texts
+from ._options import texts_by_name
 from ._progress import OnProgress, native
 from ._rows import made
 from ._specs import Request, Settings, Spec, SpecLike, Training, _assignments, _setting_text, training_texts
@@ -188,18 +188,14 @@ def search_points(
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
     training: Optional[Training],
+    ert: str | os.PathLike[str] | None,
     on_progress: Optional[OnProgress],
     options: Map[str, Any],
 ) -> SweepResult:
-    texts, given = option_texts(options)
-    if given:
-        raise mistake(
-            "a sweep takes mappers and latency policies by name, not as objects of Python",
-            "search the points one by one: sluice.map in a loop",
-        )
+    texts = texts_by_name(options, "a sweep", "search the points one by one: sluice.map in a loop")
     if jobs is not None and jobs < 1:
         raise mistake(f"jobs={jobs}: there must be one at least")
-    request = Request([], {}, [], training)
+    request = Request([], {}, [], training, "" if ert is None else os.fspath(ert))
 
     def names_of(items: Sequence[SpecLike]) -> list[str]:
         begin = len(request.names)
@@ -221,6 +217,7 @@ def search_points(
         texts=request.texts,
         assignments=request.assignments,
         training=training_texts(request.training),
+        energy_file=request.energy_file,
         grid=_grid(vary),
         points=[[(name, _setting_text(value)) for name, value in point.items()] for point in points],
         options=texts,

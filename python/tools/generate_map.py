@@ -1,4 +1,4 @@
-"""Writes python/sluice/_map.py: `map`, `bounds` and `sweep` with a keyword for each row of the option table.
+"""Writes python/sluice/_map.py: `map`, `bounds`, `sweep` and `design` with a keyword for each row of the option table.
 
 `./dev golden --update` runs it; a test compares.
 """
@@ -29,8 +29,11 @@ REMARKS = {
 }
 # As the command line: what `sluice bounds` has no flag for.
 NOT_OF_BOUNDS = {"mapper", "objective", "latency", "top", "row_fusion", "einsum_orders"}
+NOT_OF_DESIGN = {"top"}
+#: Types of workload and architecture, of those that take several workloads.
+OF_MANY = {"sweep": ("OneOrMore", "Optional[OneOrMore]"), "design": ("DesignWorkloads", "Optional[SpecLike]")}
 
-HEAD = '''"""``map``, ``bounds`` and ``sweep``: made from the option table by python/tools/generate_map.py. Do not edit."""
+HEAD = '''"""``map``, ``bounds``, ``sweep`` and ``design``: made from the option table by python/tools/generate_map.py. Do not edit."""
 
 from __future__ import annotations
 
@@ -38,8 +41,9 @@ import os
 from collections.abc import Iterable, Mapping as Map, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from ._api import search, search_bounds
+from ._api import FileName, search, search_bounds
 from ._bounds import BoundsResult
+from ._design import DesignResult, DesignWorkloads, search_design
 from ._extensions import Extension, LatencyPolicy, Mapper
 from ._progress import OnProgress
 from ._result import Result
@@ -62,6 +66,7 @@ and its ``best`` raises :class:`NoMappingError`.
 :param set: variables and fields: ``{"BATCH": 4, "arch.Buffer.size": "64 KiB"}``
 :param constraints: what the mapping must meet
 :param training: makes a training step of the workload
+:param ert: energies per action, for files of Timeloop or AccelForge (docs/importing.md)
 :param extensions: mappers, latency policies and component classes that specs and options name
 :param on_progress: is called with a :class:`Progress`, in the thread of the caller
 """
@@ -107,6 +112,32 @@ True
 """
 
 
+DESIGN_TEXT = """Finds the best sizes, fanouts and bandwidths within budgets of area and power (docs/sweeps.md).
+
+The same search and the same numbers as ``sluice design``: without trying every design, it proves
+which one has the least objective, summed over all workloads, each mapped as well as the mapper can.
+Ctrl-C raises :class:`Interrupted`, which has the best design by then. Where no design keeps to the
+budgets, the result's ``status`` is ``no_design``, and its ``best`` raises :class:`NoMappingError`.
+
+:param workload: one, or a list of them, each as it is or as a :class:`DesignWorkload`; or a file with a
+    section ``design``, which says all but ``set`` and search options
+:param variables: the grid: ``{"arch.Buffer.size": "32KiB..4MiB:x2", "arch.MAC.lane.fanout": [64, 128]}``
+:param area: the budget of area: ``"20 mm2"``, a number is m²
+:param power: the budget of power of each workload, energy ÷ latency: ``"5 W"``, a number is W
+:param set: variables and fields of all workloads
+:param on_progress: is called with a :class:`Progress`, in the thread of the caller
+"""
+
+DESIGN_EXAMPLE = """
+>>> import sluice as sl
+>>> found = sl.design("matmul", "simple", variables={"arch.GlobalBuffer.size": "64KiB..1MiB:x4"}, set={"M": 64})
+>>> found.is_proven, found.n_designs, found.best.settings
+(True, 3, {'arch.GlobalBuffer.size': '256KiB'})
+>>> found.best.objective == sl.map("matmul", found.best.arch, set={"M": 64}).best.edp_js
+True
+"""
+
+
 def parameter_text(option: Option, takes_objects: bool = True) -> str:
     has_remark = option.name in REMARKS and (takes_objects or option.name not in OBJECTS)
     remark = f" ({REMARKS[option.name]})" if has_remark else ""
@@ -118,7 +149,8 @@ def function(name: str, keywords: list[str], options: list[Option], text: str, r
     types = [f"{o.name}: {OBJECTS.get(o.name, TYPES[o.type])} = None" for o in options]
     if name != "map":
         types = [f"{o.name}: {TYPES[o.type]} = None" for o in options]
-    named = ["workload: OneOrMore", "arch: Optional[OneOrMore] = None"] if name == "sweep" else ["workload: SpecLike", "arch: Optional[SpecLike] = None"]
+    workload, arch = OF_MANY.get(name, ("SpecLike", "Optional[SpecLike]"))
+    named = [f"workload: {workload}", f"arch: {arch} = None"]
     lines = [*named, "*specs: SpecLike", *keywords, *types]
     signature = "".join(f"    {line},\n" for line in lines)
     passed = "".join(f'            "{o.name}": {o.name},\n' for o in options)
@@ -126,7 +158,7 @@ def function(name: str, keywords: list[str], options: list[Option], text: str, r
     return (
         f"\n\ndef {name}(\n{signature}) -> {result}:\n{body}\n"
         f"    return {call}(\n"
-        + ("        workload,\n        arch,\n        specs,\n" if name == "sweep" else "        [workload, *([] if arch is None else [arch]), *specs],\n")
+        + ("        workload,\n        arch,\n        specs,\n" if name in OF_MANY else "        [workload, *([] if arch is None else [arch]), *specs],\n")
         + "".join(f"        {k},\n" for k in passed_keywords(keywords))
         + f"        options={{\n{passed}        }},\n    )\n"
     )
@@ -143,8 +175,10 @@ def module_text() -> str:
         "set: Optional[Settings] = None",
         "constraints: Optional[SpecLike] = None",
         "training: Optional[Training] = None",
+        "ert: Optional[FileName] = None",
     ]
     text_of = lambda head, options, example: head + "\n".join(map(parameter_text, options)) + "\n" + example
+    of_design = [option for option in table if option.name not in NOT_OF_DESIGN]
     of_bounds = [option for option in table if option.name not in NOT_OF_BOUNDS]
     return (
         HEAD
@@ -183,6 +217,20 @@ def module_text() -> str:
             SWEEP_TEXT + "\n".join(parameter_text(option, False) for option in table) + "\n" + SWEEP_EXAMPLE,
             "SweepResult",
             "search_points",
+        )
+        + function(
+            "design",
+            [
+                "variables: Optional[Vary] = None",
+                "area: Union[float, str, None] = None",
+                "power: Union[float, str, None] = None",
+                *common,
+                "on_progress: Optional[OnProgress] = None",
+            ],
+            of_design,
+            DESIGN_TEXT + "\n".join(parameter_text(option, False) for option in of_design) + "\n" + DESIGN_EXAMPLE,
+            "DesignResult",
+            "search_design",
         )
     )
 

@@ -101,17 +101,22 @@ void add_training(CLI::App& command, SpecArguments& specs) {
       ->needs(training);
 }
 
-void add_specs(CLI::App& command, const std::string& name, ParsedArguments& parsed) {
-  command.add_option(name, parsed.specs.names, kSpecsHelp)->required()->option_text(" ");
+/// What is said about specs beside their names.
+void add_spec_settings(CLI::App& command, SpecArguments& specs) {
   repeat(command
-             .add_option("--set", parsed.specs.assignments,
+             .add_option("--set", specs.assignments,
                          "Set a variable of the specs, or any field by its path")
              ->type_name("NAME=VALUE"));
   command
-      .add_option("--ert", parsed.specs.energy_file,
+      .add_option("--ert", specs.energy_file,
                   "Energies per action for files of Timeloop or AccelForge (docs/importing.md)")
       ->type_name("FILE");
-  add_training(command, parsed.specs);
+  add_training(command, specs);
+}
+
+void add_specs(CLI::App& command, const std::string& name, ParsedArguments& parsed) {
+  command.add_option(name, parsed.specs.names, kSpecsHelp)->required()->option_text(" ");
+  add_spec_settings(command, parsed.specs);
 }
 
 void add_directives(CLI::App& command, ParsedArguments& parsed) {
@@ -436,10 +441,7 @@ class CommandLine {
     command.add_option("DESIGN", parsed_.design.file, "A file with a `design:` section")
         ->required()
         ->option_text(" ");
-    repeat(command
-               .add_option("--set", parsed_.specs.assignments,
-                           "Set a variable of the specs, or any field by its path")
-               ->type_name("NAME=VALUE"));
+    add_spec_settings(command, parsed_.specs);
     command
         .add_option("-o,--output", parsed_.output.folder,
                     "Write result.json, arch.yaml and a mapping for each workload into this folder")
@@ -451,7 +453,7 @@ class CommandLine {
     add_search_options(command, parsed_, {"top"});
     commands_["design"] = [&command](const ParsedArguments& parsed, const Console& console) {
       DesignArguments arguments = parsed.design;
-      arguments.assignments = parsed.specs.assignments;
+      arguments.specs = parsed.specs;
       arguments.output = parsed.output;
       arguments.options = given_options(parsed, command);
       arguments.progress = progress_style(parsed.progress, console);

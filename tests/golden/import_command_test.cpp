@@ -93,5 +93,48 @@ TEST(Import, SaysWhatItCannotRead) {
   EXPECT_THAT(run.err, HasSubstr("none of the files has a section that is known"));
 }
 
+// A smaller dimension: the tile that the constraint asks for is larger.
+TEST(Map, TellsMistakesInConstraintsOfTimeloopAtTheirPlace) {
+  const TemporaryFolder folder;
+  std::string job = kJob;
+  job.resize(job.find("mapping:"));
+  const std::string file = folder.write("job.yaml", job);
+  const std::string constraints = folder.write("constraints.yaml", R"(
+constraints:
+  targets:
+  - {target: DRAM, type: temporal, permutation: MNK}
+  - target: GLB
+    type: temporal
+    factors: [N<=2, M=4]
+)");
+  const ProgramRun run = sluice({"map", file, constraints, "--set", "workload.rank_sizes.M=2"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err,
+              HasSubstr(constraints + ":7:21: error: the tile of m is to have at least 4"));
+  EXPECT_THAT(run.err, HasSubstr("factors: [N<=2, M=4]"));
+}
+
+// What messages call a constraint says where it stands.
+TEST(Map, NamesConstraintsOfTimeloopByTheirPlace) {
+  const TemporaryFolder folder;
+  std::string job = kJob;
+  job.resize(job.find("mapping:"));
+  const std::string file = folder.write("job.yaml", job);
+  const std::string ert = folder.write("ert.yaml",
+                                       "{DRAM: {read: 10, write: 10}, GLB: {read: 1, write: 1}, "
+                                       "MAC: {compute: 0.5}}");
+  const std::string constraints = folder.write("constraints.yaml", R"(
+constraints:
+  targets:
+  - {target: GLB, type: bypass, bypass: [A, B, Z]}
+  - target: GLB
+    type: temporal
+    factors: [M=3]
+)");
+  const ProgramRun run = sluice({"map", file, constraints, "--ert", ert});
+  EXPECT_EQ(run.exit_status, 1) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("tile of M at GLB (constraints.yaml:7:15)"));
+}
+
 }  // namespace
 }  // namespace sluice::testing

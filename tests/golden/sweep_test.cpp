@@ -238,6 +238,16 @@ MAC: {compute: 0.5}
   }
 }
 
+TEST(Sweep, FilesMayNameNetworksOfTheLibrary) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("sweep.yaml", R"(
+sweep: {workloads: [mlp_s], architectures: simple, grid: {arch.GlobalBuffer.size: [64KiB, 128KiB]}}
+)");
+  const ProgramRun run = sluice({"sweep", file, "--json"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(Json::parse(run.out)["runs"].size(), 2U);
+}
+
 TEST(Design, PrintsAndWritesTheBest) {
   const TemporaryFolder folder;
   const std::string file = folder.write("design.yaml", R"(

@@ -50,6 +50,7 @@ class Mine(sl.Mapper):
 
 result = sl.map("matmul", "simple", budget=10, mapper=Mine(), set={"M": 4})
 energy: float = result.best.energy_j
+sizes: "dict[str, str]" = sl.design("matmul", "simple", variables={"M": [1, 2]}, area="1 mm2").best.settings
 name: str = result.best.energy[0].component
 result.best.energy[0].componet
 sl.map("matmul", "simple", budgt=10)

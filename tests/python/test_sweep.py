@@ -210,7 +210,7 @@ def test_what_a_worker_raises_comes_out_and_what_is_no_client_is_refused(specs, 
 
     with pytest.raises(TypeError, match="dask.distributed.Client"):
         sl.sweep(*specs, vary=VARY, client="127.0.0.1:8786")
-    inputs = sl._sluice.sweep([specs[0]], [specs[1]], [], {}, [], None, [], [], {}, "").inputs(0)
+    inputs = sl._sluice.sweep([specs[0]], [specs[1]], [], {}, [], None, "", [], [], {}, "").inputs(0)
     other = json.dumps({**json.loads(inputs), "key": "0" * 32, "version": "9.9"})
     with Client(cluster) as client, pytest.raises(sl.SpecError, match="the client 9.9"):
         client.submit(_cluster.search_point, other, "", 1).result()

@@ -25,6 +25,7 @@ struct DesignRequest {
   std::vector<DesignWorkload> workloads;
   std::string architecture;        ///< file; empty: the workloads' files bring it
   std::vector<std::string> files;  ///< merged into the specs of every workload
+  std::string energy_file;         ///< energies for files of other tools; empty: none
   SweepSettings settings;
   std::vector<VariedField> variables;
   std::optional<double> area_budget_m2;  ///< of the machine

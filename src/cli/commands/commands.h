@@ -13,6 +13,11 @@
 #include "report/text/console.h"
 #include "sluice/model/latency_policy.h"
 
+namespace sluice {
+struct DesignControl;
+struct DesignResult;
+}  // namespace sluice
+
 namespace sluice::cli {
 
 /// Where results go.
@@ -96,12 +101,14 @@ struct SweepArguments {
 ExitCode run_sweep_command(const SweepArguments& arguments, const Console& console);
 
 struct DesignArguments {
-  std::string file;                      ///< with a `design:` section
-  std::vector<std::string> assignments;  ///< `--set NAME=VALUE`
+  std::string file;     ///< with a `design:` section, or one of the texts of `specs`
+  SpecArguments specs;  ///< of all workloads; without names
   OutputArguments output;
   std::map<std::string, std::string> options;  ///< search options given as flags, by name
   ProgressStyle progress = ProgressStyle::kNone;
 };
+/// The search itself. Throws Failure.
+DesignResult find_design(const DesignArguments& arguments, const DesignControl& control);
 /// Finds the best design of a grid. Exit: found, none within the budgets, interrupted.
 ExitCode run_design(const DesignArguments& arguments, const Console& console);
 

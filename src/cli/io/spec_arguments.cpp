@@ -174,7 +174,8 @@ void take_directives(const SpecArguments& arguments, Specs& specs) {
 
 LoadOptions load_options(const SpecArguments& arguments, LoadOptions options) {
   options.texts = arguments.texts;
-  for (const char* folder : {kWorkloadFolder, kArchitectureFolder, kShapeFolder, kComponentFolder})
+  for (const char* folder :
+       {kWorkloadFolder, kNetworkFolder, kArchitectureFolder, kShapeFolder, kComponentFolder})
     options.library_dirs.push_back((library_dir() / folder).string());
   if (arguments.is_training) options.training = arguments.training;
   return options;

@@ -16,7 +16,8 @@ namespace {
 
 DesignRequest request_of(const DesignArguments& arguments, const LoadOptions& options) {
   DesignRequest request = value_or_fail(read_design(arguments.file, options));
-  for (const auto& [name, value] : variables_of(arguments.assignments))
+  request.energy_file = arguments.specs.energy_file;
+  for (const auto& [name, value] : variables_of(arguments.specs.assignments))
     request.settings.emplace_back(name, value);
   for (const auto& [name, value] : arguments.options) request.options[name] = value;
   return request;
@@ -35,9 +36,12 @@ void write_design(const DesignResult& result, const std::string& output) {
 
 }  // namespace
 
+DesignResult find_design(const DesignArguments& arguments, const DesignControl& control) {
+  const LoadOptions options = load_options(arguments.specs);
+  return value_or_fail(design_search(request_of(arguments, options), options, control));
+}
+
 ExitCode run_design(const DesignArguments& arguments, const Console& console) {
-  const LoadOptions options = load_options({});
-  const DesignRequest request = request_of(arguments, options);
   prepare_output(arguments.output);
   const InterruptGuard interrupt;
   ProgressLine progress(console, arguments.progress);
@@ -53,7 +57,7 @@ ExitCode run_design(const DesignArguments& arguments, const Console& console) {
            .objective = now.best,
            .bound = now.bound});
     };
-  const DesignResult result = value_or_fail(design_search(request, options, control));
+  const DesignResult result = find_design(arguments, control);
   progress.clear();
   if (!arguments.output.folder.empty()) write_design(result, arguments.output.folder);
   console.out << (arguments.output.json ? document_text(result) : design_text(console, result))

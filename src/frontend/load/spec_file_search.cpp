@@ -17,6 +17,14 @@ std::vector<fs::path> folders(const std::string& library_dir) {
   return result;
 }
 
+/// Specs are YAML, networks are tables.
+constexpr const char* kEndings[] = {".yaml", ".csv"};
+
+bool is_spec_file(const fs::path& file) {
+  return std::find(std::begin(kEndings), std::end(kEndings), file.extension()) !=
+         std::end(kEndings);
+}
+
 }  // namespace
 
 std::optional<std::string> find_spec_file(const std::string& name, const LoadOptions& options) {
@@ -25,10 +33,9 @@ std::optional<std::string> find_spec_file(const std::string& name, const LoadOpt
   if (name.find('/') != std::string::npos) return std::nullopt;
   for (const std::string& dir : options.library_dirs) {
     for (const fs::path& folder : folders(dir)) {
-      for (const std::string& file : {name + ".yaml", name}) {
-        const fs::path candidate = folder / file;
-        if (fs::is_regular_file(candidate, error)) return candidate.string();
-      }
+      for (const char* ending : {kEndings[0], kEndings[1], ""})
+        if (const fs::path file = folder / (name + ending); fs::is_regular_file(file, error))
+          return file.string();
     }
   }
   return std::nullopt;
@@ -40,7 +47,7 @@ std::vector<std::string> library_names(const LoadOptions& options) {
   for (const std::string& dir : options.library_dirs)
     for (const fs::path& folder : folders(dir))
       for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-        if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+        if (is_spec_file(entry.path())) names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -18,6 +18,7 @@ class GridReader {
  public:
   GridReader(const DesignRequest& request, const LoadOptions& options)
       : request_(request), options_(options) {
+    sweep_.energy_file = request.energy_file;
     sweep_.settings = request.settings;
     sweep_.options = request.options;
   }

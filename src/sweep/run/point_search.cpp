@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "filled_fanouts.h"
 #include "mapper/common/asked_usage.h"
 #include "report/document/result_document.h"
 #include "sluice/mapper/incumbent.h"
@@ -18,13 +19,14 @@ namespace sluice {
 namespace {
 
 /// The donor's mapping where it is one of the space that is searched here: then it bounds the
-/// search. Fanouts that ask for usage, constraints and lists of mappings make that hard to tell.
+/// search. Fanouts that ask for more usage, constraints and lists of mappings make that hard to
+/// tell.
 std::optional<MappedResult> start_of(const SweepInputs& inputs, const Mapper& mapper,
                                      const std::string& donor) {
   const MapperOptions& options = inputs.options;
   if (donor.empty() || mapper.name() != "fused" || options.objectives.size() != 1 ||
       options.top != 1 || options.resource_usage || options.explore_einsum_orders ||
-      options.constraints != Constraints{} || asks_for_usage(inputs.problem.arch))
+      options.constraints != Constraints{})
     return std::nullopt;
   const BoundProblem& problem = inputs.problem;
   const auto specs = load_specs_from_text(
@@ -34,6 +36,7 @@ std::optional<MappedResult> start_of(const SweepInputs& inputs, const Mapper& ma
   const Mapping& mapping = specs->mappings.front();
   auto cost = evaluate(problem, mapping, options.policy);
   if (!cost || !keep_violations(problem, mapping).empty()) return std::nullopt;
+  if (asks_for_usage(problem.arch) && !fills_fanouts(problem, mapping)) return std::nullopt;
   return MappedResult{mapping, std::move(*cost)};
 }
 

@@ -182,12 +182,15 @@ mapspace_constraints:
 - {target: RF, type: dataspace, keep_only: [Z]}
 - {target: column, type: spatial, no_iteration_over_dataspaces: [A], split: len(spec.problem.instance)}
 )"}});
-  EXPECT_THAT(specs.constraints, HasSubstr("{memory: RF, keep: [Z], forbid: [A]}"));
+  EXPECT_THAT(specs.constraints, HasSubstr("{memory: RF, keep: [Z], forbid: [A], name: "
+                                           "\"storage of RF (problem.yaml:15:3)\"}"));
   EXPECT_THAT(specs.constraints,
-              HasSubstr("{memory: RF, rank_variable: m, tile_shape: 2, tensors: [A, Z]}"));
+              HasSubstr("{memory: RF, rank_variable: m, tile_shape: 2, tensors: [A, Z], name: "
+                        "\"tile of M at RF (problem.yaml:14:47)\"}"));
   EXPECT_THAT(specs.constraints, HasSubstr("{memory: RF, rank_variable: n, tile_shape: 1"));
   EXPECT_THAT(specs.constraints,
-              HasSubstr("{component: column, dimension: X, rank_variables: [n]}"));
+              HasSubstr("{component: column, dimension: X, rank_variables: [n], name: "
+                        "\"spatial X of column (problem.yaml:16:3)\"}"));
 }
 
 TEST(Densities, AreDroppedWithWhatTheyCouldSave) {

@@ -1,15 +1,19 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sluice/mapper/run_mapper.h"
+#include "sluice/model/evaluate.h"
 #include "sluice/sweep/sweep_table.h"
 #include "small_specs.h"
+#include "sweep/run/filled_fanouts.h"
 
 namespace sluice {
 namespace {
 
 using ::testing::HasSubstr;
 using testing::SmallSpecs;
+using testing::TemporaryFolder;
 
 SweepPlan planned(const SmallSpecs& specs, const std::vector<std::string>& vary) {
   auto plan = plan_sweep(specs.request(vary), {});
@@ -48,6 +52,83 @@ TEST(RunSweep, FindsWhatASearchOfEachPointFinds) {
     EXPECT_DOUBLE_EQ(run->mappings.front().edp_js, alone->mappings.front().cost.edp_js());
     EXPECT_EQ(run->guarantee, "optimal");
   }
+}
+
+constexpr const char* kTwoProducts = R"(
+workload:
+  rank_sizes: {M: 64, K: 32, N: 64, L: 32}
+  bits_per_value: {All: 8}
+  einsums: ["T[m,n] = A[m,k] * B[k,n]", "Z[m,l] = T[m,n] * C[n,l]"]
+)";
+
+/// Lanes that must be used as well as they can.
+constexpr const char* kDemandingArch = R"(
+variables: {BUFFER: 1 KiB, RATE: 8 GB/s}
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~Intermediates, may_keep: All},
+             actions: [{name: read, energy: 10 pJ/bit, throughput: RATE}, {name: write, energy: 10 pJ/bit, throughput: RATE}]}
+  - !Memory {name: Buffer, size: BUFFER, tensors: {keep: All},
+             actions: [{name: read, energy: 1 pJ/bit, throughput: 64 GB/s}, {name: write, energy: 1 pJ/bit, throughput: 64 GB/s}]}
+  - !Compute {name: MAC, spatial: [{name: lane, fanout: 4, min_usage: 1}],
+              actions: [{name: compute, energy: 0.5 pJ, throughput: 1 GHz}]}
+)";
+
+// The mapping of a neighbour spares the search the first look around, and changes nothing of what
+// it finds, to the last bit; also where fanouts ask for usage.
+TEST(RunSweep, FindsTheSameFromTheMappingOfANeighbour) {
+  const TemporaryFolder folder;
+  SweepRequest request;
+  request.workloads = {folder.write("w.yaml", kTwoProducts)};
+  request.architectures = {folder.write("a.yaml", kDemandingArch)};
+  request.grid = {*varied_field("BUFFER=512B..4KiB:x2"), *varied_field("RATE=4GB/s,8GB/s,16GB/s")};
+  request.options = {{"threads", "1"}};
+  const SweepPlan plan = *plan_sweep(request, {});
+  std::vector<std::string> mappings;
+  double from_neighbours = 0, from_nothing = 0;
+  for (const SweepPoint& point : plan.points) {
+    const SweepInputs inputs = *sweep_inputs(plan.request, point, {});
+    const auto alone = search_point(inputs, "", nullptr);
+    mappings.push_back(alone->mappings.front().mapping);
+    if (!point.donor) continue;
+    const auto started = search_point(inputs, mappings[*point.donor], nullptr);
+    EXPECT_EQ(started->mappings, alone->mappings);
+    EXPECT_EQ(started->bound, alone->bound);
+    EXPECT_EQ(started->guarantee, "optimal");
+    from_neighbours += started->timing.mappings_evaluated;
+    from_nothing += alone->timing.mappings_evaluated;
+  }
+  EXPECT_LT(from_neighbours, from_nothing);
+}
+
+TEST(FilledFanouts, AreThoseThatAMappingUsesAsMuchAsTheyAskFor) {
+  const TemporaryFolder folder;
+  const std::string text = R"(
+workload:
+  rank_sizes: {M: 8, K: 2}
+  bits_per_value: {All: 8}
+  einsums: ["Z[m] = A[m,k]"]
+)";
+  const auto fills = [&](int tile) {
+    const std::string mapping = fmt::format(R"(
+mapping:
+  nodes:
+  - !Storage {{tensors: [A, Z], component: DRAM}}
+  - !Storage {{tensors: [A, Z], component: Buffer}}
+  - !Temporal {{rank_variable: m, tile_shape: {0}}}
+  - !Spatial {{rank_variable: m, tile_shape: 1, component: MAC, name: lane}}
+  - !Temporal {{rank_variable: k, tile_shape: 1}}
+  - !Compute {{einsum: Z, component: MAC}}
+)",
+                                            tile);
+    const Specs specs =
+        *load_specs_from_text({{"w", text}, {"a", kDemandingArch}, {"m", mapping}}, {});
+    const BoundProblem problem = *bind(*specs.workload, *specs.arch);
+    EXPECT_TRUE(evaluate(problem, specs.mappings.front()));
+    return fills_fanouts(problem, specs.mappings.front());
+  };
+  EXPECT_TRUE(fills(4));   // 4 of 4 lanes
+  EXPECT_FALSE(fills(2));  // 2 of 4
 }
 
 TEST(RunSweep, DoesNotDependOnTheNumberOfJobs) {

@@ -121,15 +121,30 @@ class Importer {
                sections_.count("mapping") > 0) {
       accelforge_job(result);
     } else {
-      context_.error_about(
-          fmt::format("{}:1", files_.front()), "none of the files has a section that is known",
-          "Timeloop has `architecture`, `problem` and `mapping`; AccelForge `arch`, `workload` and "
-          "`mapping`");
-      return;
+      return refuse_sections();
     }
     for (const auto& [name, key] : keys_)
       if (used_.count(name) == 0 && !says_nothing(name))
         note_left_out(*key, result.format == "AccelForge");
+  }
+
+  /// Constraints alone are Timeloop's: those that name their sections are Sluice's.
+  void refuse_sections() {
+    bool has_constraints = false;
+    for (const char* name : kConstraintSections) {
+      const auto key = keys_.find(name);
+      if (key == keys_.end()) continue;
+      has_constraints = true;
+      context_.error(*key->second,
+                     "constraints of Timeloop need its architecture and the problem they are for",
+                     "name their files, too; constraints on Sluice's own specs have the keys "
+                     "`storage`, `tiles`, `spatial`, … (docs/specs.md)");
+    }
+    if (!has_constraints)
+      context_.error_about(
+          fmt::format("{}:1", files_.front()), "none of the files has a section that is known",
+          "Timeloop has `architecture`, `problem` and `mapping`; AccelForge `arch`, `workload` and "
+          "`mapping`");
   }
 
   /// Sections that are there for other tools, or for their anchors only.
@@ -210,7 +225,8 @@ class Importer {
     if (specs.problem) result.workload = timeloop::workload_text(import_, specs, places_.workload);
     if (!specs.mapping.empty())
       result.mapping = timeloop::mapping_text(import_, specs, places_.mapping);
-    if (!specs.constraints.empty()) result.constraints = constraints_text(import_, specs);
+    if (!specs.constraints.empty())
+      result.constraints = constraints_text(import_, specs, places_.constraints);
     if (!specs.levels.empty())
       result.arch =
           timeloop::arch_text(import_, specs, has_energies ? &energies : nullptr, places_.arch);
@@ -240,6 +256,11 @@ class Importer {
       for (const auto& [target, node] : specs.node_constraints)
         import_.note(
             *node, fmt::format("the constraints of {} need the problem, and are left out", target));
+      for (const char* name : kConstraintSections)
+        if (section(name) != nullptr)
+          import_.note(*keys_.at(name), fmt::format("'{}' is left out: it needs the architecture "
+                                                    "and the problem, as files of Timeloop",
+                                                    name));
       return;
     }
     specs.constraints = timeloop::read_node_constraints(import_, specs);
@@ -306,9 +327,10 @@ class Importer {
     const Result<Specs> loaded = load_specs_from_text(texts_of(result), {});
     if (loaded) return;
     for (const Diagnostic& found : loaded.error()) {
-      const char* name = found.location.file == kImportedWorkload  ? "problem"
-                         : found.location.file == kImportedMapping ? "mapping"
-                                                                   : "architecture";
+      const char* name = found.location.file == kImportedWorkload      ? "problem"
+                         : found.location.file == kImportedMapping     ? "mapping"
+                         : found.location.file == kImportedConstraints ? "constraints"
+                                                                       : "architecture";
       const auto node = sections_.find(name);
       const std::string message = fmt::format("the {} cannot be imported: {}", name, found.message);
       const std::string hint =

@@ -61,6 +61,7 @@ struct Factor {
   std::int64_t bound = 1;
   std::optional<std::int64_t> last;
   bool at_most = false, at_least = false;
+  const YamlNode* node = nullptr;  ///< where it is written; null: it follows from another key
 };
 
 /// One item of a mapping or of a list of constraints.
@@ -73,6 +74,8 @@ struct Directive {
   std::optional<std::int64_t> split;
   std::vector<std::string> keep, bypass, no_reuse, no_links;
   const YamlNode* node = nullptr;
+  const YamlNode* permutation_node = nullptr;  ///< null: not given
+  const YamlNode* bypass_node = nullptr;       ///< of `bypass` or `keep_only`; likewise
 };
 
 struct Specs {
@@ -126,7 +129,7 @@ bool is_compute_class(const std::string& type);
 /// `places`, of each text: where it comes from, anew.
 std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies,
                       PlacedText& places);
-std::string constraints_text(ImportContext& context, const Specs& specs);
+std::string constraints_text(ImportContext& context, const Specs& specs, PlacedText& places);
 std::string workload_text(ImportContext& context, const Specs& specs, PlacedText& places);
 /// Before arch_text: it finds `specs.linked`, `is_perfect`, and which levels are bypassed and
 /// spread.

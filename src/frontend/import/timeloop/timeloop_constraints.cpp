@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "frontend/import/timeloop/timeloop_names.h"
 #include "support/yaml_text.h"
@@ -10,8 +12,12 @@ namespace {
 
 class ConstraintsWriter {
  public:
-  ConstraintsWriter(ImportContext& context, const Specs& specs)
-      : context_(context), specs_(specs), problem_(*specs.problem), names_(problem_) {}
+  ConstraintsWriter(ImportContext& context, const Specs& specs, PlacedText& places)
+      : context_(context),
+        specs_(specs),
+        problem_(*specs.problem),
+        names_(problem_),
+        places_(places) {}
 
   std::string write() {
     for (const Directive& directive : specs_.constraints) {
@@ -52,8 +58,27 @@ class ConstraintsWriter {
     YamlFlowMap map;
     map.add("memory", sluice_name(directive.target));
     if (!directive.keep.empty()) map.add("keep", yaml_list(tensors(directive.keep)));
-    if (!directive.bypass.empty()) map.add("forbid", yaml_list(tensors(directive.bypass)));
-    storage_.push_back(map.text());
+    if (!directive.bypass.empty())
+      map.add("forbid", mark(directive.bypass_node) + yaml_list(tensors(directive.bypass)));
+    put(*directive.node, fmt::format("storage of {}", directive.target), std::move(map), &storage_);
+  }
+
+  /// Adds a constraint that a node of the user's files asks for. Its name, by which messages call
+  /// it, says where that stands.
+  void put(const YamlNode& node, const std::string& what, YamlFlowMap map,
+           std::vector<std::string>* section) {
+    const SourcePosition origin = context_.read.sources().origin(node.position);
+    const std::filesystem::path file = context_.read.sources().name(origin.file);
+    const std::string name =
+        fmt::format("{} ({}:{}:{})", what, file.filename().string(), origin.line, origin.column);
+    std::string unique = name;
+    for (int n = 2; !taken_.insert(unique).second; ++n) unique = fmt::format("{} {}", name, n);
+    map.add("name", yaml_scalar(unique));
+    section->push_back(mark(&node) + map.text());
+  }
+
+  std::string mark(const YamlNode* node) const {
+    return node == nullptr ? "" : places_.mark(node->position);
   }
 
   bool is_storage(const std::string& target) const {
@@ -93,7 +118,8 @@ class ConstraintsWriter {
       YamlFlowMap map;
       map.add("component", sluice_name(fanout->name)).add("dimension", std::string(1, axis));
       map.add("rank_variables", yaml_list(variables));
-      spatial_.push_back(map.text());
+      put(*directive.node, fmt::format("spatial {} of {}", axis, directive.target), std::move(map),
+          &spatial_);
     }
   }
 
@@ -149,6 +175,27 @@ class ConstraintsWriter {
     return exact;
   }
 
+  /// What gives the factor of a dimension at a level; null where nothing does.
+  const YamlNode* factor_node(const Level& level, int d) const {
+    const YamlNode* node = nullptr;
+    for (const Directive& directive : specs_.constraints) {
+      const auto found = directive.factors.find(d);
+      if (found == directive.factors.end() || !is_at(directive, level)) continue;
+      node = found->second.node != nullptr ? found->second.node : directive.node;
+    }
+    return node;
+  }
+
+  /// What a tile follows from: the factor at its storage, else that of the nearest level further
+  /// in, else further out.
+  const YamlNode& tile_node(std::size_t level, int d) const {
+    for (std::size_t l = level; l < specs_.levels.size(); ++l)
+      if (const YamlNode* node = factor_node(specs_.levels[l], d)) return *node;
+    for (std::size_t l = level; l-- > 0;)
+      if (const YamlNode* node = factor_node(specs_.levels[l], d)) return *node;
+    return *specs_.levels[level].node;
+  }
+
   /// The tile of a dimension at a storage, from the factors at it and further in or from those
   /// further out; nothing where they are open.
   std::optional<std::int64_t> tile_at(std::size_t level, int d) const {
@@ -185,11 +232,13 @@ class ConstraintsWriter {
             if (term.dimension == static_cast<int>(d) &&
                 !contains(indexed, sluice_name(space.name)))
               indexed.push_back(sluice_name(space.name));
+      const YamlNode& node = tile_node(level, static_cast<int>(d));
       YamlFlowMap map;
       map.add("memory", sluice_name(specs_.levels[level].name));
       map.add("rank_variable", variable(static_cast<int>(d)));
       map.add("tile_shape", std::to_string(*tile)).add("tensors", yaml_list(indexed));
-      tiles_.push_back(map.text());
+      put(node, fmt::format("tile of {} at {}", problem_.dimensions[d], specs_.levels[level].name),
+          std::move(map), &tiles_);
     }
   }
 
@@ -204,10 +253,12 @@ class ConstraintsWriter {
         note_left_out(directive, d);
         continue;
       }
+      const YamlNode& node = factor.node != nullptr ? *factor.node : *directive.node;
       YamlFlowMap map;
       map.add("memory", sluice_name(directive.target)).add("rank_variable", variable(d));
       map.add(factor.at_most ? "maximum" : "minimum", std::to_string(factor.bound));
-      tiles_.push_back(map.text());
+      put(node, fmt::format("factor of {} at {}", dimension(d), directive.target), std::move(map),
+          &tiles_);
     }
     if (directive.permutation.size() < 2 || !is_storage(directive.target)) return;
     if (innermost) {  // Timeloop's own mappings do not keep to it, either
@@ -222,7 +273,8 @@ class ConstraintsWriter {
       order.push_back(variable(*d));
     YamlFlowMap map;
     map.add("memory", sluice_name(directive.target)).add("order", yaml_list(order));
-    loop_orders_.push_back(map.text());
+    put(*directive.permutation_node, fmt::format("permutation of {}", directive.target),
+        std::move(map), &loop_orders_);
     if (order.size() < problem_.dimensions.size())
       context_.note(*directive.node,
                     fmt::format("the permutation of {} orders the loops that it names; that the "
@@ -241,13 +293,16 @@ class ConstraintsWriter {
   const Specs& specs_;
   const Problem& problem_;
   Names names_;
+  PlacedText& places_;
+  std::set<std::string> taken_;  ///< names of constraints
   std::vector<std::string> storage_, tiles_, spatial_, loop_orders_;
 };
 
 }  // namespace
 
-std::string constraints_text(ImportContext& context, const Specs& specs) {
-  return ConstraintsWriter(context, specs).write();
+std::string constraints_text(ImportContext& context, const Specs& specs, PlacedText& places) {
+  places = {};
+  return places.finish(ConstraintsWriter(context, specs, places).write());
 }
 
 }  // namespace sluice::timeloop

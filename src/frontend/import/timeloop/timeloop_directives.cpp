@@ -36,7 +36,7 @@ class FactorReader {
   void read_entry(const YamlEntry& entry) {
     const auto bound = read_integer(context_.read, entry.value.get(), "a factor", 0);
     if (const auto dimension = dimension_named(*entry.key, 0, entry.key->text); dimension && bound)
-      factors_[*dimension] = Factor{*bound, {}, false, false};
+      factors_[*dimension] = Factor{*bound, {}, false, false, entry.value.get()};
   }
 
   void read_words(const YamlNode& node) {
@@ -71,6 +71,7 @@ class FactorReader {
         return;
       }
       factor.bound = *bound;
+      factor.node = &node;
       if (at + 1 < text.size() && text[at] == ',' && is_digit(text[at + 1]))
         factor.last = number(text, ++at);
       if (const auto dimension = dimension_named(node, start, name)) factors_[*dimension] = factor;
@@ -168,7 +169,8 @@ class DirectiveReader {
     if (const YamlNode* split = find_key(node, "split"))
       directive.split = read_integer(context_.read, split, "split", 0);
     directive.keep = data_spaces(find_key(node, "keep"), "keep");
-    directive.bypass = data_spaces(find_key(node, "bypass"), "bypass");
+    directive.bypass_node = find_key(node, "bypass");
+    directive.bypass = data_spaces(directive.bypass_node, "bypass");
     if (const YamlNode* only = find_key(node, "keep_only")) keep_only(*only, directive);
     directive.no_links = data_spaces(find_key(node, "no_link_transfer"), "no_link_transfer");
     for (const char* key : {"no_reuse", "no_multicast_no_reduction", "no_temporal_reuse"})
@@ -213,6 +215,7 @@ class DirectiveReader {
 
   void keep_only(const YamlNode& node, Directive& directive) {
     directive.keep = data_spaces(&node, "keep_only");
+    directive.bypass_node = &node;
     for (const DataSpace& space : specs_.problem->data_spaces)
       if (std::find(directive.keep.begin(), directive.keep.end(), space.name) ==
           directive.keep.end())
@@ -293,6 +296,7 @@ class DirectiveReader {
   /// `KCRS`, `K C R S` or a list; innermost first.
   void read_permutation(const YamlNode& node, Directive& directive) {
     std::vector<std::string> words;
+    directive.permutation_node = &node;
     if (node.is_sequence()) {
       words = read_names(context_.read, &node, "permutation");
     } else if (node.is_scalar()) {

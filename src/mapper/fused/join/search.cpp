@@ -203,50 +203,73 @@ void Search::compile_templates() {
   }
 }
 
-/// What each Einsum costs at least: by the bounds of its templates and of all mappings, or, once a
-/// scout has priced some of it, by a search for the least alone.
+/// What an Einsum costs at least by the bounds of its templates and of all mappings.
+EnergyLatency Search::least_by_bounds(std::size_t e) const {
+  const double infinite = std::numeric_limits<double>::infinity();
+  EnergyLatency least{infinite, infinite};
+  for (const CompiledTemplate& compiled : compiled_[e]) {
+    if (compiled.considered == 0 || !compiled.program.feasible) continue;
+    least.energy = std::min(least.energy, compiled.program.least_energy);
+    least.latency = std::min(least.latency, compiled.program.least_latency);
+  }
+  if (!std::isfinite(least.energy)) least = {0, 0};
+  if (may_override_keep(problem_, options_.constraints)) return least;
+  const CostBounds floor = einsum_bounds(problem_, EinsumId(e));
+  least.energy = std::max(least.energy, floor.energy_floor_j);
+  least.latency = std::max({least.latency, floor.compute_s, floor.memory_s});
+  return least;
+}
+
+/// What the Einsums cost where they are priced, or in the mapping that is in hand, where that is
+/// good enough to look further: of equal ones the least. Infinite: not known.
+std::vector<EnergyLatency> Search::known_costs() const {
+  const double infinite = std::numeric_limits<double>::infinity();
+  std::vector<EnergyLatency> known(shapes_.size(), {infinite, infinite});
+  if (limit_ == 0) return known;
+  for (std::size_t e = 0; e < tables_.size(); ++e)
+    for (const PmappingGroup& group : tables_[e]->groups)
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        known[e].energy = std::min(known[e].energy, group.value(i)[0]);
+        known[e].latency = std::min(known[e].latency, group.value(i)[1]);
+      }
+  const bool looks_further = is_whole() ? !tables_.empty() : starts_near_bound();
+  const auto best = uses_incumbent() && looks_further ? control_.incumbent->best() : std::nullopt;
+  if (!best || best->cost.latency.empty()) return known;  // totals say nothing about Einsums
+  std::vector<EnergyLatency> own(shapes_.size());
+  for (const EnergyRow& row : best->cost.energy) own[row.einsum.index()].energy += row.energy_j;
+  for (const LatencyRow& row : best->cost.latency)
+    own[row.einsum.index()].latency = std::max(own[row.einsum.index()].latency, row.latency_s);
+  for (std::size_t e = 0; e < shapes_.size(); ++e) {
+    EnergyLatency& least = known[same_as_[e]];
+    least.energy = std::min(least.energy, own[e].energy);
+    least.latency = std::min(least.latency, own[e].latency);
+  }
+  return known;
+}
+
+/// Whether the search began with a mapping that is not far above what no mapping is below. One that
+/// walks find on the way is often worse than a scout's.
+bool Search::starts_near_bound() const {
+  constexpr double kNear = 2;
+  return starts_from_mapping_ && limit_ > 0 && limit_ <= kNear * bound_of_all();
+}
+
+/// What each Einsum costs at least: by bounds, or, where some of what it costs is known, by a
+/// search for the least alone.
 void Search::find_least() {
-  const bool keeps_rules = !may_override_keep(problem_, options_.constraints);
   least_.resize(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e) least_[e] = least_by_bounds(same_as_[e]);
+  const std::vector<EnergyLatency> known = known_costs();
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     if (same_as_[e] != e) {
       least_[e] = least_[same_as_[e]];
-      tell_bound();
-      continue;
+    } else if (std::isfinite(known[e].energy)) {
+      least_[e] = least_cost(tile_context(e), templates_[e], compiled_[e], known[e], least_[e]);
+      if (!is_whole())  // which goes on with the same tries
+        for (const CompiledTemplate& compiled : compiled_[e])
+          for (const std::shared_ptr<StateTable>& table : compiled.tables) table->forget_tries();
     }
-    const double infinite = std::numeric_limits<double>::infinity();
-    EnergyLatency least{infinite, infinite}, known{infinite, infinite};
-    for (const CompiledTemplate& compiled : compiled_[e]) {
-      if (compiled.considered == 0 || !compiled.program.feasible) continue;
-      least.energy = std::min(least.energy, compiled.program.least_energy);
-      least.latency = std::min(least.latency, compiled.program.least_latency);
-    }
-    if (!std::isfinite(least.energy)) least = {0, 0};
-    if (keeps_rules) {
-      const CostBounds floor = einsum_bounds(problem_, EinsumId(e));
-      least.energy = std::max(least.energy, floor.energy_floor_j);
-      least.latency = std::max({least.latency, floor.compute_s, floor.memory_s});
-    }
-    if (limit_ > 0 && !tables_.empty()) {
-      for (const PmappingGroup& group : tables_[e]->groups) {
-        for (std::size_t i = 0; i < group.size(); ++i) {
-          known.energy = std::min(known.energy, group.value(i)[0]);
-          known.latency = std::min(known.latency, group.value(i)[1]);
-        }
-      }
-      if (const auto best =
-              is_whole() && uses_incumbent() ? control_.incumbent->best() : std::nullopt) {
-        known.energy = std::min(known.energy, best->cost.energy_j);
-        known.latency = std::min(known.latency, best->cost.latency_s);
-      }
-    }
-    if (std::isfinite(known.energy))
-      least = least_cost(tile_context(e), templates_[e], compiled_[e], known, least);
-    least_[e] = least;
     tell_bound();
-    if (is_whole()) continue;  // which goes on with the same tries
-    for (const CompiledTemplate& compiled : compiled_[e])
-      for (const std::shared_ptr<StateTable>& table : compiled.tables) table->forget_tries();
   }
 }
 
@@ -329,10 +352,16 @@ bool Search::may_end_early() const {
   return control_.cancel != nullptr || epsilon() > 0 || control_.incumbent != nullptr;
 }
 
-/// Looks for a good mapping with a narrow beam: its objective bounds the exact search.
+/// Looks for a good mapping with a narrow beam: its objective bounds the exact search. Not where
+/// one is known already.
 void Search::scout() {
   if (cancelled()) return;
-  explore(bounds(), is_whole() ? kWholeBeam : kTileBeam);
+  std::vector<SearchBound> bounds = this->bounds();
+  if (starts_near_bound()) {
+    first_bounds_ = std::move(bounds);
+    return take_known();
+  }
+  explore(bounds, is_whole() ? kWholeBeam : kTileBeam);
   const JoinResult join = this->join(kJoinBeam);
   for (const JoinedMapping& mapping : join.mappings) {
     const double value =
@@ -495,7 +524,7 @@ bool Search::follows_paths() const {
 
 /// The best mappings, after the scout.
 JoinResult Search::search_exactly() {
-  const std::vector<SearchBound> bounds = this->bounds();
+  const std::vector<SearchBound> bounds = first_bounds_ ? *first_bounds_ : this->bounds();
   if (cancelled()) return {};
   tell_bound();
   ExchangeAgreement agreement = find_exchanges(bounds, false);
@@ -508,6 +537,7 @@ JoinResult Search::search_exactly() {
 
 tl::expected<MapperResult, NoMapping> Search::run() {
   const auto start = std::chrono::steady_clock::now();
+  starts_from_mapping_ = uses_incumbent() && std::isfinite(control_.incumbent->objective());
   draw_first();
   make_shapes({.cancel = control_.cancel, .cap = most_templates(), .cap_of_all = most_in_time()});
   if (takes_too_long()) return nothing_yet(seconds_since(start));

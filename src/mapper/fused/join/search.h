@@ -47,6 +47,9 @@ class Search {
   void find_least();
   std::vector<SearchBound> bounds();
   double bound_of_all() const;
+  EnergyLatency least_by_bounds(std::size_t einsum) const;
+  std::vector<EnergyLatency> known_costs() const;
+  bool starts_near_bound() const;
   void take_incumbent();
   void take_known();
   bool uses_incumbent() const;
@@ -116,9 +119,11 @@ class Search {
   std::shared_ptr<std::vector<StateTables>> state_tables_;  // per Einsum; those of its draws, too
   std::vector<ExchangeSpace> spaces_;                       // per Einsum (of equal ones the first)
   double limit_ = 0;                                        // objective of a known mapping, 0: none
-  bool is_limit_known_ = false;                         // limit_: MapperControl::known_objective
-  std::vector<EnergyLatency> least_;                    // per Einsum: what it costs at least
-  std::vector<std::size_t> same_as_;                    // per Einsum: first one explored alike
+  bool is_limit_known_ = false;       // limit_: MapperControl::known_objective
+  std::vector<EnergyLatency> least_;  // per Einsum: what it costs at least
+  bool starts_from_mapping_ = false;  // others had found one when the search began
+  std::optional<std::vector<SearchBound>> first_bounds_;  // where no scout was needed
+  std::vector<std::size_t> same_as_;                      // per Einsum: first one explored alike
   std::vector<std::size_t> distinct_;                   // Einsums that are the first of their kind
   std::vector<std::shared_ptr<PmappingTable>> tables_;  // per Einsum, shared by equal ones
   std::vector<TrackedMemory> tracked_;
