@@ -97,9 +97,10 @@ NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
 MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control) {
   MapperOutcome outcome = map_from_known(mapper, problem, options, control);
-  if (outcome || is_cancelled(control.cancel) || !outcome.error().proven) return outcome;
+  if (outcome || is_cancelled(control.cancel)) return outcome;
   if (auto reason = too_small_memory(problem, options.constraints))
     return tl::make_unexpected(std::move(*reason));
+  if (!outcome.error().proven) return outcome;
   if (auto reason = blamed_usage(mapper, problem, options, control.cancel, outcome.error()))
     return tl::make_unexpected(std::move(*reason));
   return tl::make_unexpected(
@@ -229,11 +230,18 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   SideWalks walks(problem, options, &incumbent, control.leftovers);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
   const bool is_open = may_be_beaten(outcome, options);
+  constexpr double kPatience = 5;  // s, without a budget
+  if (!outcome && is_open)
+    walks.go_on_alone(control.cancel,
+                      options.budget_seconds ? std::numeric_limits<double>::infinity() : kPatience);
   constexpr double kGrace = 0.15;  // s: an answer a little late is better than none
   if (is_open) walks.wait_for_a_mapping(kGrace);
   walks.finish();
   if (!is_open) return outcome;
-  if (!outcome && incumbent.best()) outcome = result_of_walks(problem, options);
+  if (!outcome && incumbent.best()) {
+    outcome = result_of_walks(problem, options);
+    outcome->cancelled = is_cancelled(control.cancel);
+  }
   if (!outcome) return outcome;
   SearchStatistics& search = outcome->search;
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

@@ -65,7 +65,7 @@ void SideWalks::walk_on() {
     walks.walk(round, length);
     walked += seconds_since(begin);
     evaluations_ = walks.evaluations();
-    while (walked > pace_.free + pace_.share * seconds_since(start))
+    while (!is_alone_ && walked > pace_.free + pace_.share * seconds_since(start))
       if (!pause((walked - pace_.free) / pace_.share - seconds_since(start))) return;
   }
 }
@@ -78,17 +78,29 @@ void SideWalks::wait_for_head_start() {
 
 bool SideWalks::pause(double seconds) {
   std::unique_lock lock(mutex_);
-  return !wake_.wait_for(lock, std::chrono::duration<double>(seconds),
-                         [this] { return stop_.load(); });
+  return !wake_.wait_for(lock, std::chrono::duration<double>(seconds), [this] {
+    return stop_ || is_alone_;
+  }) || !stop_;
 }
 
 void SideWalks::wait_for_a_mapping(double seconds) {
+  if (!std::isinf(incumbent_->objective())) return;
   const Clock::time_point start = Clock::now();
   constexpr std::chrono::milliseconds kStep(2);
   std::unique_lock lock(mutex_);
   is_urgent_ = true;
   wake_.notify_all();
   while (std::isinf(incumbent_->objective()) && !ended_ && seconds_since(start) < seconds)
+    wake_.wait_for(lock, kStep);
+}
+
+void SideWalks::go_on_alone(const std::atomic<bool>* cancel, double seconds) {
+  const Clock::time_point start = Clock::now();
+  constexpr std::chrono::milliseconds kStep(2);
+  std::unique_lock lock(mutex_);
+  is_urgent_ = is_alone_ = true;
+  wake_.notify_all();
+  while (!ended_ && !is_cancelled(cancel) && seconds_since(start) < seconds)
     wake_.wait_for(lock, kStep);
 }
 

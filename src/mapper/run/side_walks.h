@@ -35,6 +35,9 @@ class SideWalks {
 
   /// Waits, so long at most, until the incumbent has a mapping or the walks have ended.
   void wait_for_a_mapping(double seconds);
+  /// The search has ended without anything: the walks have all of the time from now on. Waits until
+  /// they are cancelled, or that long.
+  void go_on_alone(const std::atomic<bool>* cancel, double seconds);
   /// Ends the walks. Throws what one of them threw.
   void finish();
   /// Mappings priced, once they have ended.
@@ -58,6 +61,7 @@ class SideWalks {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_urgent_ = false;  ///< somebody waits
+  std::atomic<bool> is_alone_{false};
   bool ended_ = false;
   double evaluations_ = 0;
   std::exception_ptr failure_;
