@@ -77,6 +77,22 @@ TEST_F(EarlierResultTest, KeepsTheBetterOfTwoSearchesThatProveNothing) {
   EXPECT_EQ(document()["mappings"], first["mappings"]);
 }
 
+// A search that has no time to find anything knows what was found before all the same.
+TEST_F(EarlierResultTest, StaysWhereTheNextSearchFindsNothing) {
+  const std::vector<std::string> search = {"map", "llama3_8b", "simple", "--mapper", "anneal"};
+  const auto with = [&](const std::string& budget) {
+    std::vector<std::string> arguments = search;
+    arguments.insert(arguments.end(), {"--budget", budget});
+    return said(arguments);
+  };
+  with("1evals");
+  const auto first = document();
+  EXPECT_THAT(with("0.0001s"), HasSubstr("keeps the mapping in " + folder_.path()));
+  EXPECT_EQ(document()["status"], "ok");
+  EXPECT_EQ(document()["mappings"], first["mappings"]);
+  EXPECT_EQ(document()["guarantee"]["leaves_out"], first["guarantee"]["leaves_out"]);
+}
+
 // What was proven stays where a shorter search finds less.
 TEST_F(EarlierResultTest, KeepsWhatWasProven) {
   const std::vector<std::string> search = {"map", "matmul", "simple", "--mapper", "exhaustive"};

@@ -1,5 +1,6 @@
 #include "earlier_result.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -48,6 +49,17 @@ double bound_in(const nlohmann::json& json, double objective) {
   return kind == "optimal" ? objective : 0;
 }
 
+/// The space that the document names; what it proves of it is in bound_in().
+Guarantee space_in(const nlohmann::json& json) {
+  const nlohmann::json guarantee = part_of(json, "guarantee");
+  Guarantee result;
+  result.space = text_at(guarantee, "space");
+  result.space.resize(std::min(result.space.size(), result.space.find("; leaves out: ")));
+  for (const nlohmann::json& limit : part_of(guarantee, "leaves_out"))
+    result.leaves_out.push_back({text_at(limit, "name"), text_at(limit, "text")});
+  return result;
+}
+
 /// Whether what a mapper proves holds for all that another one may find.
 bool proves_for(const std::string& mapper, const std::string& other) {
   return mapper == other || mapper == "fused";
@@ -94,6 +106,7 @@ bool is_of_same_names(const nlohmann::json& document, const RunResult& result) {
 /// Whether something else than a proof speaks for the mapping found.
 bool is_replaceable(const RunResult& result) {
   if (result.status == RunStatus::kInterrupted) return true;
+  if (result.no_mapping) return !result.no_mapping->proven;
   return result.status == RunStatus::kOk && result.guarantee &&
          (result.guarantee->kind == GuaranteeKind::kNone ||
           result.guarantee->kind == GuaranteeKind::kGap);
@@ -122,6 +135,7 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   if (!earlier.differences.empty() || !has_mapping(*document)) return earlier;
   earlier.best = mapping_in_folder(arguments, result);
   if (!earlier.best) return earlier;
+  earlier.space = space_in(*document);
   earlier.objective = objective_value(result.options->objectives.front(), *earlier.best->cost);
   if (is_single(*result.options) &&
       proves_for(text_at(*document, "mapper"), result.options->mapper))
@@ -135,8 +149,13 @@ bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const bool is_worse = result->outcomes.empty() ||
                         *earlier.objective < objective_value(options.objectives.front(),
                                                              *result->outcomes.front().cost);
-  if (is_worse) result->outcomes = {*earlier.best};
-  return is_worse;
+  if (!is_worse) return false;
+  result->outcomes = {*earlier.best};
+  if (!result->guarantee) result->guarantee = earlier.space;
+  if (!result->no_mapping) return true;
+  result->no_mapping.reset();
+  result->status = RunStatus::kOk;
+  return true;
 }
 
 void keep_bound(const EarlierResult& earlier, RunResult* result) {

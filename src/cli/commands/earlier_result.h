@@ -18,6 +18,7 @@ struct EarlierResult {
   /// Where it is of the same specs and options: its mapping, and the first objective of that.
   std::optional<MappingOutcome> best;
   std::optional<double> objective;
+  Guarantee space;   ///< names what the search was for, and proves nothing
   double bound = 0;  ///< that no mapping's first objective is below, as far as it says so
 };
 

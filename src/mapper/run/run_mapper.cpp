@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "blamed_usage.h"
 #include "budget_watch.h"
 #include "first_mapping.h"
 #include "mapper/request/overridden_rules.h"
@@ -95,15 +97,19 @@ NoMapping blame_constraints(const Mapper& mapper, const BoundProblem& problem,
 MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control) {
   MapperOutcome outcome = map_from_known(mapper, problem, options, control);
-  if (outcome || is_cancelled(control.cancel) || !outcome.error().proven) return outcome;
+  if (outcome || is_cancelled(control.cancel)) return outcome;
   if (auto reason = too_small_memory(problem, options.constraints))
+    return tl::make_unexpected(std::move(*reason));
+  if (!outcome.error().proven) return outcome;
+  if (auto reason = blamed_usage(mapper, problem, options, control.cancel, outcome.error()))
     return tl::make_unexpected(std::move(*reason));
   return tl::make_unexpected(
       blame_constraints(mapper, problem, options, control, std::move(outcome.error())));
 }
 
 /// A search that a limit ended, and that has nothing.
-NoMapping nothing_within(const MapperOptions& options, BudgetWatch::End end) {
+NoMapping nothing_within(const BoundProblem& problem, const MapperOptions& options,
+                         BudgetWatch::End end) {
   const bool is_memory = end == BudgetWatch::End::kMemory;
   NoMapping no;
   no.reason =
@@ -111,6 +117,8 @@ NoMapping nothing_within(const MapperOptions& options, BudgetWatch::End end) {
                   is_memory ? fmt::format("memory of {:.3g} GB", *options.memory_bytes / 1e9)
                             : fmt::format("budget of {:g} s", *options.budget_seconds));
   no.nearest_relaxation = is_memory ? "a larger --memory" : "a larger --budget";
+  if (const std::string fanouts = demanding_fanouts_of(problem); !fanouts.empty())
+    no.nearest_relaxation += ", or a smaller min_usage of " + fanouts;
   no.proven = false;
   return no;
 }
@@ -219,17 +227,26 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   if (!takes_walks(mapper, problem, options))
     return map_and_blame(mapper, problem, options, with_incumbent);
   with_incumbent.has_walks = true;
+  const auto start = std::chrono::steady_clock::now();
   SideWalks walks(problem, options, &incumbent, control.leftovers);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
-  if (outcome && outcome->cancelled) walks.take_over(control.cancel);
   const bool is_open = may_be_beaten(outcome, options);
+  constexpr double kPatience = 5;  // s, without a budget
+  if (outcome ? outcome->cancelled : is_open)
+    walks.take_over(control.cancel,
+                    options.budget_seconds ? std::numeric_limits<double>::infinity() : kPatience);
   constexpr double kGrace = 0.15;  // s: an answer a little late is better than none
   if (is_open) walks.wait_for_a_mapping(kGrace);
   walks.finish();
   if (!is_open) return outcome;
-  if (!outcome && incumbent.best()) outcome = result_of_walks(problem, options);
+  if (!outcome && incumbent.best()) {
+    outcome = result_of_walks(problem, options);
+    outcome->cancelled = is_cancelled(control.cancel);
+  }
   if (!outcome) return outcome;
   SearchStatistics& search = outcome->search;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  search.seconds = std::max(search.seconds, taken.count());
   search.mappings_evaluated += walks.evaluations();
   search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
   take_incumbent(incumbent, options, &*outcome);
@@ -262,7 +279,8 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (outcome->mappings.empty()) {
     auto reason = too_small_memory(problem, options.constraints);
     if (!reason) reason = too_small_for_one(mapper, problem, options, control.cancel);
-    return tl::make_unexpected(reason ? std::move(*reason) : nothing_within(options, watch->end()));
+    return tl::make_unexpected(reason ? std::move(*reason)
+                                      : nothing_within(problem, options, watch->end()));
   }
   outcome->cancelled = false;
   outcome->search.ended_by = watch->end() == BudgetWatch::End::kMemory ? "memory" : "budget";

@@ -86,7 +86,7 @@ bool SideWalks::pause(double seconds) {
 }
 
 /// The others go the same way from other random numbers.
-void SideWalks::take_over(const std::atomic<bool>* cancel) {
+void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds) {
   if (is_cancelled(cancel)) return;
   {
     const std::lock_guard lock(mutex_);
@@ -100,7 +100,7 @@ void SideWalks::take_over(const std::atomic<bool>* cancel) {
     others.push_back(std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_));
     others.back()->is_alone_ = true;
   }
-  wait_for(cancel);
+  wait_for(cancel, seconds);
   for (const auto& other : others) {
     other->finish();
     evaluations_of_others_ += other->evaluations();
@@ -108,13 +108,16 @@ void SideWalks::take_over(const std::atomic<bool>* cancel) {
 }
 
 /// Or until the walks have ended by themselves.
-void SideWalks::wait_for(const std::atomic<bool>* cancel) {
+void SideWalks::wait_for(const std::atomic<bool>* cancel, double seconds) {
+  const Clock::time_point start = Clock::now();
   constexpr std::chrono::milliseconds kStep(5);
   std::unique_lock lock(mutex_);
-  while (!ended_ && !is_cancelled(cancel)) wake_.wait_for(lock, kStep);
+  while (!ended_ && !is_cancelled(cancel) && seconds_since(start) < seconds)
+    wake_.wait_for(lock, kStep);
 }
 
 void SideWalks::wait_for_a_mapping(double seconds) {
+  if (!std::isinf(incumbent_->objective())) return;
   const Clock::time_point start = Clock::now();
   constexpr std::chrono::milliseconds kStep(2);
   std::unique_lock lock(mutex_);

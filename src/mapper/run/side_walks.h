@@ -35,9 +35,10 @@ class SideWalks {
 
   /// Waits, so long at most, until the incumbent has a mapping or the walks have ended.
   void wait_for_a_mapping(double seconds);
-  /// Where the search leaves the rest of its time to the walks: one on each of its threads, until
-  /// `cancel` is set (which it may be already). Throws what one of them threw.
-  void take_over(const std::atomic<bool>* cancel);
+  /// Where the search has nothing, or leaves the rest of its time to the walks: one on each of its
+  /// threads, until `cancel` is set (which it may be already), or that long. Throws what one of
+  /// them threw.
+  void take_over(const std::atomic<bool>* cancel, double seconds);
   /// Ends the walks. Throws what one of them threw.
   void finish();
   /// Mappings priced, once they have ended.
@@ -47,7 +48,7 @@ class SideWalks {
   void run();
   void walk_on();
   void wait_for_head_start();
-  void wait_for(const std::atomic<bool>* cancel);
+  void wait_for(const std::atomic<bool>* cancel, double seconds);
   /// False: the walks are to end.
   bool pause(double seconds);
   void stop();

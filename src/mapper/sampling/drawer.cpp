@@ -331,7 +331,7 @@ bool Drawer::raise_one(ComponentId memory, Draft* draft) {
 ChoicePtr Drawer::finish(Draft* draft, bool patient) {
   if (!draw_rest(draft)) return nullptr;
   raise_loops(draft);
-  if (!space_.keeps_limits(draft->einsum, draft->t, draft->trips) ||
+  if (!space_.is_choice(draft->einsum, draft->t, draft->trips) ||
       space_.overfull(draft->einsum, draft->t, draft->trips) ||
       !(patient ? use_.is_enough(draft->einsum, draft->t, draft->trips)
                 : use_.is_full(draft->einsum, draft->t, draft->trips)))

@@ -117,8 +117,11 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
     }
   }
   if (options_.pruning.redundant_templates && fused::is_redundant(templ, trips)) return false;
-  return fused::settles_routes(problem_, shape, templ, trips) &&
-         fused::steps_together(problem_, shape, templ, trips);
+  return fused::settles_routes(problem_, shape, templ, trips);
+}
+
+bool MapSpace::steps_together(std::size_t e, std::uint32_t t, const Trips& trips) const {
+  return fused::steps_together(problem_, shapes_[e], templates_[e][t], trips);
 }
 
 ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) const {

@@ -76,8 +76,15 @@ class MapSpace {
                                                  const fused::Template& templ) const;
 
   /// Whether trip counts that factorise the Einsum's variables keep to fanouts, limits of fused
-  /// loops, recurrences and tile constraints.
+  /// loops and tile constraints: a tile shape of the Einsum alone, which `min_usage` counts.
   bool keeps_limits(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
+  /// Whether one that does stands below the loop over the steps of its recurrence, as in all
+  /// mappings of the space.
+  bool steps_together(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
+  /// Both: whether it is one of the Einsum's choices.
+  bool is_choice(std::size_t einsum, std::uint32_t templ, const Trips& trips) const {
+    return keeps_limits(einsum, templ, trips) && steps_together(einsum, templ, trips);
+  }
   /// The number of a template of an Einsum, which is one of this space from now on; what is shared
   /// between Einsums is put right. Not safe while others use the space.
   std::uint32_t add(std::size_t einsum, fused::Template templ);

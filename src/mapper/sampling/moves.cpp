@@ -12,7 +12,7 @@ using fused::LoopPlace;
 /// A choice with other trip counts, if the space has it.
 ChoicePtr with_trips(std::size_t e, const EinsumChoice& choice, Trips trips, const MapSpace& space,
                      FanoutUse* use) {
-  if (!space.keeps_limits(e, choice.templ, trips) || space.overfull(e, choice.templ, trips) ||
+  if (!space.is_choice(e, choice.templ, trips) || space.overfull(e, choice.templ, trips) ||
       !use->is_enough(e, choice.templ, trips))
     return nullptr;
   return space.make_choice(e, choice.templ, std::move(trips));

@@ -184,7 +184,7 @@ class Polish {
       const bool is_alike = std::all_of(einsums.begin(), einsums.end(), [&](std::size_t e) {
         const std::size_t there = at + e - first;
         if (space_.list_of(there) != space_.list_of(e) || !same(*now_[there], *before[e]) ||
-            !space_.keeps_limits(there, after[e]->templ, after[e]->trips))
+            !space_.is_choice(there, after[e]->templ, after[e]->trips))
           return false;
         changed[there] = space_.make_choice(there, after[e]->templ, after[e]->trips);
         return true;
@@ -197,7 +197,7 @@ class Polish {
   bool take(const std::vector<std::size_t>& einsums, const EinsumChoice& choice) {
     Genome changed = now_;
     for (const std::size_t e : einsums) {
-      if (!space_.keeps_limits(e, choice.templ, choice.trips)) return false;
+      if (!space_.is_choice(e, choice.templ, choice.trips)) return false;
       changed[e] = space_.make_choice(e, choice.templ, choice.trips);
     }
     return space_.joins(changed) && take(std::move(changed));

@@ -119,7 +119,9 @@ tl::expected<MapperResult, NoMapping> SearchRecord::finish(const std::string& sp
     NoMapping no;
     no.proven = optimal;
     no.reason = optimal ? "no mapping of the whole space is legal"
-                        : fmt::format("none of {} mappings that were tried is legal", evaluations_);
+                : evaluations_ == 0
+                    ? "the budget ended before a mapping was tried"
+                    : fmt::format("none of {} mappings that were tried is legal", evaluations_);
     const bool fused_prices = !not_compiled(space_.problem(), space_.options());
     no.nearest_relaxation = optimal ? "larger memories, or fewer constraints"
                             : fused_prices

@@ -337,7 +337,8 @@ class CompoundSearch {
     }
     if (no.reason.empty())
       no.reason = fmt::format("none of {:.0f} mappings that were tried is legal", priced());
-    no.nearest_relaxation = "larger memories, or fewer constraints";
+    no.nearest_relaxation =
+        "larger memories, fewer constraints, or another --mapper (its space is another)";
     return no;
   }
 

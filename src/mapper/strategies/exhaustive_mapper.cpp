@@ -88,6 +88,7 @@ class ExhaustiveSearch {
         return true;
       if (std::none_of(trips.begin(), trips.end(), fused::is_uneven))
         placement->most = std::max(placement->most, used);
+      if (!space_.steps_together(e, t, trips)) return true;
       placement->fitting.emplace_back(std::move(used), std::move(choice));
       return true;
     };

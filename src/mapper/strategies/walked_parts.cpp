@@ -148,7 +148,7 @@ std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space,
     for (std::size_t i = 0; i < best.size(); ++i) {
       const std::size_t e = whole.size();
       const std::uint32_t t = space->add(e, run->space().templates(i)[best[i]->templ]);
-      if (!space->keeps_limits(e, t, best[i]->trips) || !use->is_enough(e, t, best[i]->trips))
+      if (!space->is_choice(e, t, best[i]->trips) || !use->is_enough(e, t, best[i]->trips))
         return std::nullopt;
       whole.push_back(space->make_choice(e, t, best[i]->trips));
     }

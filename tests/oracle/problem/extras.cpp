@@ -11,6 +11,12 @@ bool has_window(const AccessSpec& access) {
   });
 }
 
+bool is_recurrent(const ProblemSpec& spec) {
+  return std::any_of(spec.einsums.begin(), spec.einsums.end(), [](const EinsumSpec& einsum) {
+    return einsum.name == "TAKE" || einsum.name == "SCAN";
+  });
+}
+
 namespace {
 
 bool has_ports(const ProblemSpec& spec) {
@@ -27,6 +33,14 @@ bool leaks(const ProblemSpec& spec) {
   };
   return is_gated(spec.compute) || (spec.fork && is_gated(spec.fork->compute)) ||
          std::any_of(spec.memories.begin(), spec.memories.end(), is_gated);
+}
+
+bool demands_usage(const ProblemSpec& spec) {
+  const auto demands = [](const auto& component) {
+    return std::any_of(component.spatial.begin(), component.spatial.end(),
+                       [](const FanoutSpec& fanout) { return !fanout.min_usage.empty(); });
+  };
+  return demands(spec.compute) || std::any_of(spec.memories.begin(), spec.memories.end(), demands);
 }
 
 }  // namespace
@@ -49,6 +63,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"many_loops", &Extras::many_loops},
       {"arrays", &Extras::arrays},
       {"several_makers", &Extras::several_makers},
+      {"stepped_usage", &Extras::stepped_usage},
   };
   return extras;
 }
@@ -63,6 +78,7 @@ Extras extras_of(const ProblemSpec& spec) {
     extras.cycles = extras.cycles || einsum.name == "TAKE";
     extras.several_makers = extras.several_makers || einsum.name == "LAST";
   }
+  extras.stepped_usage = demands_usage(spec) && is_recurrent(spec);
   extras.ports = has_ports(spec);
   extras.leakage = leaks(spec);
   extras.networks = std::any_of(spec.memories.begin(), spec.memories.end(),

@@ -407,6 +407,25 @@ void add_leakage(Dice& dice, ProblemSpec& spec) {
   if (spec.fork->memory) draw(spec.fork->memory->leak, spec.fork->memory->power_gated);
 }
 
+/// Some fanout is to be used: one that there is, or else a small one.
+void demand_usage(Dice& dice, ProblemSpec& spec) {
+  std::vector<std::vector<FanoutSpec>*> spread;
+  const auto note = [&](auto& component) {
+    if (!component.spatial.empty()) spread.push_back(&component.spatial);
+  };
+  for (std::size_t i = 1; i < spec.memories.size(); ++i) note(spec.memories[i]);
+  note(spec.compute);
+  if (spread.empty()) {
+    MemorySpec& innermost = spec.memories.back();
+    std::vector<FanoutSpec>& place = innermost.kind == HolderKind::kMemory && dice.chance(50)
+                                         ? innermost.spatial
+                                         : spec.compute.spatial;
+    place.push_back({"UX", 2, dice.text_of({"All", "Nothing", "Outputs"}), "", ""});
+    spread.push_back(&place);
+  }
+  for (FanoutSpec& fanout : *dice.one_of(spread)) fanout.min_usage = dice.text_of({"1", "0.5"});
+}
+
 void add_orders(Dice& dice, ProblemSpec& spec) {
   for (MemorySpec& memory : spec.memories) {
     if (memory.kind != HolderKind::kMemory) continue;
@@ -454,6 +473,10 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   }
   if (extras.leakage && dice.chance(20)) add_leakage(dice, spec);
   if (extras.ports && dice.chance(12)) add_ports(dice, spec);
+  if (extras.stepped_usage && is_recurrent(spec)) {
+    Dice own(seed ^ 0x27D4EB2F165667C5ULL);  // so that the other seeds stay what they were
+    if (own.chance(40)) demand_usage(own, spec);
+  }
 }
 
 }  // namespace sluice::oracle

@@ -136,8 +136,9 @@ struct Extras {
   bool many_loops = false;        ///< four or five memories, Einsums of five to seven variables
   bool arrays = false;            ///< systolic ones
   bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
+  bool stepped_usage = false;     ///< `min_usage` of a fanout, where Einsums are recurrent
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true,
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true, true,
                                       true, true, true, true, true, true, true, true};
 
 struct NamedExtra {
@@ -147,8 +148,11 @@ struct NamedExtra {
 /// As in `sluice_fuzz --extras`.
 const std::vector<NamedExtra>& named_extras();
 
+/// Whether Einsums read what they, or later ones, made in the step before.
+bool is_recurrent(const ProblemSpec& spec);
+
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
-/// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers.
+/// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

@@ -253,5 +253,30 @@ TEST(Anytime, TemplatesOfNoFurtherEinsumsAreListedBeyondALimit) {
   EXPECT_LT(some[1].size(), all[1].size());
 }
 
+/// Finds nothing and proves nothing, at once.
+class Helpless final : public Mapper {
+ public:
+  std::string name() const override { return "helpless"; }
+  std::string description() const override { return "finds nothing"; }
+  bool wants_walks() const override { return true; }
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem&, const MapperOptions&,
+                                            const MapperControl&) const override {
+    NoMapping no;
+    no.proven = false;
+    return tl::make_unexpected(no);
+  }
+};
+
+TEST(Anytime, WalksHaveAllOfTheBudgetWhereTheSearchHasNothing) {
+  const BoundProblem problem = two_convolutions();
+  MapperOptions options;
+  options.budget_seconds = 0.6;
+  const auto found = run_mapper(Helpless(), problem, options, {});
+  ASSERT_TRUE(found);
+  expect_gap(problem, *found);
+  EXPECT_EQ(found->search.ended_by, "budget");
+  EXPECT_GE(found->search.seconds, 0.55);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -71,6 +71,14 @@ TEST(TooSmallMemory, IsNamedWhereAnotherEinsumHasNoMappingForItsSake) {
   EXPECT_EQ(searched.error().nearest_relaxation, "give Register at least 2 B");
 }
 
+TEST(TooSmallMemory, IsNamedByAMapperThatProvesNothing) {
+  const auto searched =
+      run_mapper(*standard_mappers().find("compound"), problem(kChain, "12"), {}, {});
+  ASSERT_FALSE(searched);
+  EXPECT_TRUE(searched.error().proven);
+  EXPECT_EQ(searched.error().nearest_relaxation, "give Register at least 2 B");
+}
+
 TEST(TooSmallMemory, IsNoneWhereOneValueOfEachFits) {
   EXPECT_FALSE(too_small_memory(problem(kChain, "16"), {}));
 }

@@ -13,17 +13,6 @@
 namespace sluice {
 namespace {
 
-/// `min_usage` of a step of a recurrence: what walks take for the best use is not always what the
-/// referee does.
-bool asks_recurrences_for_usage(const sampling::MapSpace& space) {
-  for (std::size_t e = 0; e < space.n_einsums(); ++e) {
-    if (!space.shape(e).recurrence.is_member()) continue;
-    for (const fused::Template& templ : space.templates(e))
-      if (!space.demanding_fanouts(e, templ).empty()) return true;
-  }
-  return false;
-}
-
 TEST(WalkedParts, JoinedAreMappingsOfTheSpace) {
   constexpr double kSeconds = 0.01;
   const testing::RandomCases cases = testing::random_cases(100);
@@ -36,7 +25,6 @@ TEST(WalkedParts, JoinedAreMappingsOfTheSpace) {
     const MapperOptions options = options_of_walks(drawn.options);
     const MapperControl control;
     sampling::MapSpace space(drawn.problem, options);
-    if (asks_recurrences_for_usage(space)) continue;
     sampling::FanoutUse use(space);
     WalkedParts parts(drawn.problem, options, control, space, {.shortest = 2, .longest = 2});
     if (parts.empty()) continue;

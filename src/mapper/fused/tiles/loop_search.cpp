@@ -45,6 +45,7 @@ class LoopSearch {
       begin_products();
       take_starts(request_.starts->nodes.data(), request_.starts->n);
     }
+    if (result_.gave_up) return std::move(result_);
     for (std::size_t step = n_spatial_; step < steps_.size() && n_partial_ > 0; ++step) {
       take_step(step);
       if (result_.gave_up) return std::move(result_);
@@ -59,6 +60,7 @@ class LoopSearch {
     if (result_.gave_up) return std::nullopt;
     LoopStarts result;
     for (std::size_t i = 0; i < n_partial_; ++i) {
+      if (gives_up_at(i)) return std::nullopt;
       const EnergyLatency cost = cost_of(partial_.data() + i * n_classes_);
       result.bound = std::min(result.bound, bound_.value(cost.energy, cost.latency));
     }
@@ -179,12 +181,18 @@ class LoopSearch {
     return sum;
   }
 
+  /// Whether the search was cancelled, asked now and then: at the i-th of many short steps.
+  bool gives_up_at(std::size_t i) {
+    if (i % 256 == 0 && is_cancelled(request_.cancel)) result_.gave_up = true;
+    return result_.gave_up;
+  }
+
   void expand(std::size_t cls) {
     begin_next();
     const std::vector<RowTerms>& terms = row_terms_[cls];
     std::vector<std::uint32_t> at(n_classes_);
     for (std::size_t i = 0; i < n_partial_; ++i) {
-      if (i % 256 == 0 && is_cancelled(request_.cancel)) result_.gave_up = true;
+      gives_up_at(i);
       const std::uint32_t parent = partial_[i * n_classes_ + cls];
       const StateTrie::Node& node = tries_[cls]->nodes()[parent];
       const bool all_equal = kind_of_node(cls, parent) == kSettled;
@@ -266,7 +274,7 @@ class LoopSearch {
   /// Begins with those of some partial assignments that are promising.
   void take_starts(const std::uint32_t* nodes, std::size_t n) {
     begin_next();
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < n && !gives_up_at(i); ++i) {
       n_multiplied_ = 0;
       if (is_promising_start(nodes + i * n_classes_)) push_next(nodes + i * n_classes_);
     }
@@ -380,7 +388,8 @@ class LoopSearch {
 
   // ---- comparing ---------------------------------------------------------------------------
 
-  /// Drops partial assignments that another one beats whatever is chosen later.
+  /// Drops partial assignments that another one beats whatever is chosen later. None where the
+  /// search is cancelled meanwhile.
   void compare() {
     constexpr std::size_t kFew = 16;
     if (n_partial_ < kFew) return;
@@ -396,6 +405,7 @@ class LoopSearch {
         (is_alike ? alike : kept).push_back(i);
       }
       keep_best(alike, &kept);
+      if (result_.gave_up) return;
     }
     keep(std::move(kept));
   }
@@ -508,6 +518,7 @@ class LoopSearch {
     std::vector<double> highest(n_rows, -std::numeric_limits<double>::infinity());
     double least_latency = std::numeric_limits<double>::infinity();  // of the quickest
     for (std::size_t i = 0; i < alike.size(); ++i) {
+      if (gives_up_at(i)) return;
       multiply(partial_.data() + alike[i] * n_classes_, n_classes_);
       for (const auto& [criterion, term] : criteria_terms_)
         values[i * n_criteria + criterion] += term.coefficient * most_[term.monomial];
@@ -543,7 +554,8 @@ class LoopSearch {
       kept->push_back(alike.front());
       return;
     }
-    for (const std::uint32_t i : pareto_front(points)) kept->push_back(alike[i]);
+    for (const std::uint32_t i : pareto_front(points, request_.cancel)) kept->push_back(alike[i]);
+    gives_up_at(0);
   }
 
   /// Keeps a beam: the partial assignments of the lowest bounds.
