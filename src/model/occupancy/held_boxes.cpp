@@ -14,6 +14,19 @@ std::int64_t step_of(const Moment& moment, std::uint32_t tree_loop) {
   return 0;
 }
 
+bool encloses(const IndexRange* outer, const IndexRange* inner, std::size_t n_ranks) {
+  for (std::size_t r = 0; r < n_ranks; ++r)
+    if (inner[r].low < outer[r].low || inner[r].high > outer[r].high) return false;
+  return true;
+}
+
+std::int64_t box_volume(const IndexRange* box, std::size_t n_ranks) {
+  std::int64_t product = 1;
+  for (std::size_t r = 0; r < n_ranks; ++r)
+    product = checked_multiply(product, box[r].high - box[r].low + 1);
+  return product;
+}
+
 }  // namespace
 
 HeldBoxes::HeldBoxes(const BoundProblem& problem, FlatTree& tree)
@@ -124,9 +137,8 @@ const std::vector<std::int64_t>& HeldBoxes::steps_to_try(std::uint32_t tree_loop
   steps = {0};
   for (const LoopUser& user : users_of(tree_loop)) {
     const NestLoop& loop = tree_.loops[user.loop];
-    const std::vector<Tile> tiles = tiles_below(tree_.nests[user.nest], user.loop, moment);
-    if (tiles.empty()) continue;
-    const Tile& tile = tiles[static_cast<std::size_t>(loop.variable)];
+    if (!find_tiles(tree_.nests[user.nest], user.loop, moment)) continue;
+    const Tile& tile = tiles_[static_cast<std::size_t>(loop.variable)];
     const bool has_first = loop.first > 0 && (tile.starts_sweep || !loop.sweeps);
     const std::int64_t first = std::min(has_first ? loop.first : loop.tile, tile.size);
     const std::int64_t last = ceil_divide(tile.size - first, loop.tile);
@@ -138,78 +150,73 @@ const std::vector<std::int64_t>& HeldBoxes::steps_to_try(std::uint32_t tree_loop
   return steps;
 }
 
-/// The tiles of a nest's variables below its loops up to `end`; none if it has nothing to do then.
-std::vector<HeldBoxes::Tile> HeldBoxes::tiles_below(const Nest& nest, std::uint32_t end,
-                                                    const Moment& moment) const {
-  std::vector<Tile> tiles;
+/// The tiles of a nest's variables below its loops up to `end`; false if it has nothing to do then.
+bool HeldBoxes::find_tiles(const Nest& nest, std::uint32_t end, const Moment& moment) {
+  tiles_.clear();
   for (const VariableRange& range : problem_.workload[nest.einsum].iteration_space)
-    tiles.push_back({range.minimum, range.size, true});
+    tiles_.push_back({range.minimum, range.size, true});
   for (auto l = nest.loops_begin; l < end; ++l) {
     const NestLoop& loop = tree_.loops[l];
-    Tile& tile = tiles[static_cast<std::size_t>(loop.variable)];
+    Tile& tile = tiles_[static_cast<std::size_t>(loop.variable)];
     const std::int64_t step = step_of(moment, loop.tree_loop);
     const bool has_first = loop.first > 0 && (tile.starts_sweep || !loop.sweeps);
     const std::int64_t first = has_first ? loop.first : loop.tile;
     const std::int64_t done = step == 0 ? 0 : first + (step - 1) * loop.tile;
-    if (done >= tile.size) return {};
+    if (done >= tile.size) return false;
     tile.offset += done;
     tile.size = std::min(step == 0 ? first : loop.tile, tile.size - done);
     tile.starts_sweep = tile.starts_sweep && (!loop.sweeps || step == 0);
   }
-  return tiles;
+  return true;
 }
 
-void HeldBoxes::add_boxes(const Holder& holder, const Moment& moment,
-                          std::vector<Box>& boxes) const {
+void HeldBoxes::add_boxes(const Holder& holder, const Moment& moment) {
   const Nest& nest = tree_.nests[holder.nest];
   const NestStorage& storage = tree_.storages[holder.storage];
-  const std::vector<Tile> tiles =
-      tiles_below(nest, nest.loops_begin + static_cast<std::uint32_t>(storage.loops_above), moment);
-  if (tiles.empty() && nest.loops_end > nest.loops_begin && storage.loops_above > 0) return;
+  const auto end = nest.loops_begin + static_cast<std::uint32_t>(storage.loops_above);
+  if (!find_tiles(nest, end, moment)) return;
   for (const BoundAccess& access : problem_[nest.einsum].accesses) {
     if (access.tensor != storage.tensor) continue;
-    Box& box = boxes.emplace_back();
+    ++boxes_.n;
+    boxes_.n_ranks = access.index.size();
     for (const BoundIndex& index : access.index)
-      box.push_back(range_of(index, [&](int v) { return tiles[static_cast<std::size_t>(v)]; }));
+      boxes_.ranges.push_back(
+          range_of(index, [&](int v) { return tiles_[static_cast<std::size_t>(v)]; }));
   }
 }
 
 /// Values in at least one of the boxes.
-std::int64_t HeldBoxes::volume(const std::vector<Box>& boxes) {
-  if (boxes.empty()) return 0;
-  const std::size_t n_ranks = boxes[0].size();
-  const auto contains = [&](const Box& outer, const Box& inner) {
-    for (std::size_t r = 0; r < n_ranks; ++r)
-      if (inner[r].low < outer[r].low || inner[r].high > outer[r].high) return false;
-    return true;
-  };
-  for (const Box& outer : boxes) {
-    if (!std::all_of(boxes.begin(), boxes.end(),
-                     [&](const Box& inner) { return contains(outer, inner); }))
-      continue;
-    std::int64_t product = 1;
-    for (const IndexRange& range : outer)
-      product = checked_multiply(product, range.high - range.low + 1);
-    return product;
+std::int64_t HeldBoxes::volume(const Boxes& boxes) {
+  if (boxes.n == 0) return 0;
+  for (std::size_t outer = 0; outer < boxes.n; ++outer) {
+    bool has_all = true;
+    for (std::size_t inner = 0; has_all && inner < boxes.n; ++inner)
+      has_all = encloses(boxes.box(outer), boxes.box(inner), boxes.n_ranks);
+    if (has_all) return box_volume(boxes.box(outer), boxes.n_ranks);
   }
-  std::vector<std::vector<std::int64_t>> cuts(n_ranks);  // where some box begins or ends
+  return volume_of_parts(boxes);
+}
+
+/// Cell by cell between the places where some box begins or ends.
+std::int64_t HeldBoxes::volume_of_parts(const Boxes& boxes) {
+  const std::size_t n_ranks = boxes.n_ranks;
+  std::vector<std::vector<std::int64_t>> cuts(n_ranks);
   for (std::size_t r = 0; r < n_ranks; ++r) {
-    for (const Box& box : boxes) cuts[r].insert(cuts[r].end(), {box[r].low, box[r].high + 1});
+    for (std::size_t b = 0; b < boxes.n; ++b)
+      cuts[r].insert(cuts[r].end(), {boxes.box(b)[r].low, boxes.box(b)[r].high + 1});
     std::sort(cuts[r].begin(), cuts[r].end());
     cuts[r].erase(std::unique(cuts[r].begin(), cuts[r].end()), cuts[r].end());
   }
   std::int64_t sum = 0;
   std::vector<std::size_t> cell(n_ranks, 0);
+  std::vector<IndexRange> part(n_ranks);
   for (std::size_t next = 0; next < n_ranks;) {
-    Box part;
-    std::int64_t product = 1;
-    for (std::size_t r = 0; r < n_ranks; ++r) {
-      part.push_back({cuts[r][cell[r]], cuts[r][cell[r] + 1] - 1});
-      product = checked_multiply(product, part[r].high - part[r].low + 1);
-    }
-    if (std::any_of(boxes.begin(), boxes.end(),
-                    [&](const Box& box) { return contains(box, part); }))
-      sum = checked_add(sum, product);
+    for (std::size_t r = 0; r < n_ranks; ++r)
+      part[r] = {cuts[r][cell[r]], cuts[r][cell[r] + 1] - 1};
+    bool is_held = false;
+    for (std::size_t b = 0; !is_held && b < boxes.n; ++b)
+      is_held = encloses(boxes.box(b), part.data(), n_ranks);
+    if (is_held) sum = checked_add(sum, box_volume(part.data(), n_ranks));
     for (next = 0; next < n_ranks; ++next) {
       if (++cell[next] + 1 < cuts[next].size()) break;
       cell[next] = 0;
@@ -224,20 +231,21 @@ void HeldBoxes::hold(const Moment& moment) {
 }
 
 void HeldBoxes::hold_group(std::uint32_t group, const Moment& moment) {
-  std::vector<Box> boxes;
+  boxes_.ranges.clear();
+  boxes_.n = 0;
   double bits_per_value = 0;
   for (const Holder& holder : groups_[group].holders) {
-    const std::size_t before = boxes.size();
-    add_boxes(holder, moment, boxes);
+    const std::size_t before = boxes_.n;
+    add_boxes(holder, moment);
     const NestStorage& storage = tree_.storages[holder.storage];
     const BoundEinsum& einsum = problem_[tree_.nests[holder.nest].einsum];
-    if (boxes.size() > before)  // peers hold a share each
+    if (boxes_.n > before)  // peers hold a share each
       bits_per_value = std::max(bits_per_value,
                                 einsum.components[storage.component.index()]
                                         .bits_per_value[static_cast<std::size_t>(storage.tensor)] /
                                     static_cast<double>(storage.shares));
   }
-  const double bits = static_cast<double>(volume(boxes)) * bits_per_value;
+  const double bits = static_cast<double>(volume(boxes_)) * bits_per_value;
   for (std::uint32_t entry : groups_[group].entries)
     if (groups_of_[entry].back() == group) tree_.entries[entry].bits = bits;
 }

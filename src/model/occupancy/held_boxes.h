@@ -59,7 +59,12 @@ class HeldBoxes {
     std::int64_t offset = 0, size = 0;
     bool starts_sweep = true;
   };
-  using Box = std::vector<IndexRange>;
+  /// Boxes of one tensor: the ranges of their ranks, box after box.
+  struct Boxes {
+    std::vector<IndexRange> ranges;
+    std::size_t n_ranks = 0, n = 0;
+    const IndexRange* box(std::size_t b) const { return ranges.data() + b * n_ranks; }
+  };
 
   void find_users();
   void add(std::uint32_t entry, const Holder& holder);
@@ -72,9 +77,10 @@ class HeldBoxes {
             const std::function<void(const Moment&)>& visit);
   const std::vector<std::int64_t>& steps_to_try(std::uint32_t tree_loop, const Moment& moment);
   void hold_group(std::uint32_t group, const Moment& moment);
-  std::vector<Tile> tiles_below(const Nest& nest, std::uint32_t end, const Moment& moment) const;
-  void add_boxes(const Holder& holder, const Moment& moment, std::vector<Box>& boxes) const;
-  static std::int64_t volume(const std::vector<Box>& boxes);
+  bool find_tiles(const Nest& nest, std::uint32_t end, const Moment& moment);
+  void add_boxes(const Holder& holder, const Moment& moment);
+  static std::int64_t volume(const Boxes& boxes);
+  static std::int64_t volume_of_parts(const Boxes& boxes);
 
   const BoundProblem& problem_;
   FlatTree& tree_;
@@ -85,6 +91,8 @@ class HeldBoxes {
   std::vector<std::uint32_t> users_begin_;  ///< per tree loop: where its users start
   std::vector<LoopUser> users_;
   std::map<std::pair<std::uint32_t, Moment>, std::vector<std::int64_t>> steps_;
+  std::vector<Tile> tiles_;  ///< of find_tiles
+  Boxes boxes_;              ///< of hold_group
 };
 
 }  // namespace sluice
