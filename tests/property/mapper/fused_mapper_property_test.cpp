@@ -14,7 +14,7 @@ constexpr oracle::EnumerationLimits kLimits = {.max_nests = 20'000, .max_evaluat
 TEST(FusedMapper, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
   const Mapper* fused = standard_mappers().find("fused");
   ASSERT_NE(fused, nullptr);
-  const testing::RandomCases cases = testing::random_cases(500);
+  const testing::RandomCases cases = testing::random_cases(300);
   std::int64_t mappings = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
