@@ -48,6 +48,7 @@ class FusedTrips {
   template <class Body>
   void choose(std::size_t position, int total, const std::vector<ExchangeHash>& hashes,
               Members members, const Body& body) {
+    if (is_cancelled(request_.cancel)) return;
     if (position == items_.size()) {
       for (std::size_t v = 0; v < rest_.size(); ++v)
         if (rest_[v] != 1 && !free_[v]) return;  // no loop is left for the rest

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct ExchangeRequest {
   const ExchangeAgreement* agreement = nullptr;
   bool coarse = false;  ///< for a scout: each fused loop is complete or near the square root
   int threads = 1;
+  const std::atomic<bool>* cancel = nullptr;  ///< once it is set, rows are left out
 };
 
 ExchangeSpace make_exchange_space(const BoundProblem& problem, const ExchangeRequest& request,

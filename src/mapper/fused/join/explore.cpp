@@ -80,6 +80,7 @@ ExchangeRequest Search::exchange_request(std::size_t e, const ExchangeAgreement*
   if (options_.pruning.dead_ends) request.agreement = agreement;
   request.coarse = coarse;
   request.threads = options_.threads;
+  request.cancel = control_.cancel;
   return request;
 }
 
@@ -92,7 +93,8 @@ void Search::keep_promising(const TileSearchContext& context) {
     promising.emplace_back(skeleton.n_rows, 0);
   parallel_for(options_.threads, space.skeletons.size(), [&](std::size_t k) {
     for (std::uint32_t t = 0; t < templates_[e].size(); ++t)
-      if (space.skeleton_of[t] == k) mark_promising(context, compiled_[e][t], t, &promising[k]);
+      if (space.skeleton_of[t] == k && !cancelled())
+        mark_promising(context, compiled_[e][t], t, &promising[k]);
   });
   keep_rows(promising, &space);
 }
