@@ -101,6 +101,7 @@ void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds) {
     others.back()->is_alone_ = true;
   }
   wait_for(cancel, seconds);
+  for (const auto& other : others) other->stop_ = true;  // all at once
   for (const auto& other : others) {
     other->finish();
     evaluations_of_others_ += other->evaluations();
