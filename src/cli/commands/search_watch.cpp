@@ -12,6 +12,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
+#include "support/atomic_extremes.h"
 
 namespace sluice::cli {
 
@@ -73,9 +74,7 @@ ProgressDetail SearchWatch::detail() const {
 }
 
 void SearchWatch::take_bound(double bound) {
-  double known = bound_;
-  while (bound > known && !bound_.compare_exchange_weak(known, bound)) {
-  }
+  raise_to(bound_, bound);
   progress_->show_again(detail());
 }
 

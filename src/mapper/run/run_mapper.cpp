@@ -24,6 +24,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/selection.h"
+#include "support/atomic_extremes.h"
 #include "too_small.h"
 
 namespace sluice {
@@ -147,7 +148,6 @@ CostBounds bounds_of_space(const BoundProblem& problem, const Guarantee& guarant
   return is_sequential ? problem.bounds : concurrent_bounds(problem);
 }
 
-/// Of a search that did not end; a bound holds whatever was searched.
 /// Remembers the best bound that a search tells on its way: where it is cancelled, its result may
 /// know less.
 class ToldBound {
@@ -162,9 +162,7 @@ class ToldBound {
 
  private:
   void take(double bound) {
-    double known = best_;
-    while (bound > known && !best_.compare_exchange_weak(known, bound)) {
-    }
+    raise_to(best_, bound);
     if (next_) next_(bound);
   }
 
@@ -172,7 +170,8 @@ class ToldBound {
   std::atomic<double> best_ = 0;
 };
 
-/// `told`: a bound that the search told, unless a mapping from elsewhere is below.
+/// Of a search that did not end; a bound holds whatever was searched. `told`: one that the search
+/// told, unless a mapping from elsewhere is below.
 void bound_result(const BoundProblem& problem, const MapperOptions& options, double told,
                   MapperResult* result) {
   Guarantee& guarantee = result->guarantee;

@@ -88,11 +88,7 @@ bool SideWalks::pause(double seconds) {
 /// The others go the same way from other random numbers.
 void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds) {
   if (is_cancelled(cancel)) return;
-  {
-    const std::lock_guard lock(mutex_);
-    is_alone_ = is_urgent_ = true;
-  }
-  wake_.notify_all();
+  is_alone_ = true;
   std::vector<std::unique_ptr<SideWalks>> others;
   for (int i = 1; i <= n_others_; ++i) {
     MapperOptions options = options_;
@@ -100,7 +96,7 @@ void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds) {
     others.push_back(std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_));
     others.back()->is_alone_ = true;
   }
-  wait_for(cancel, seconds);
+  wait_while([&] { return !is_cancelled(cancel); }, seconds);
   for (const auto& other : others) other->stop_ = true;  // all at once
   for (const auto& other : others) {
     other->finish();
@@ -108,24 +104,19 @@ void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds) {
   }
 }
 
-/// Or until the walks have ended by themselves.
-void SideWalks::wait_for(const std::atomic<bool>* cancel, double seconds) {
-  const Clock::time_point start = Clock::now();
-  constexpr std::chrono::milliseconds kStep(5);
-  std::unique_lock lock(mutex_);
-  while (!ended_ && !is_cancelled(cancel) && seconds_since(start) < seconds)
-    wake_.wait_for(lock, kStep);
-}
-
-void SideWalks::wait_for_a_mapping(double seconds) {
-  if (!std::isinf(incumbent_->objective())) return;
+template <class Condition>
+void SideWalks::wait_while(const Condition& condition, double seconds) {
   const Clock::time_point start = Clock::now();
   constexpr std::chrono::milliseconds kStep(2);
   std::unique_lock lock(mutex_);
   is_urgent_ = true;
   wake_.notify_all();
-  while (std::isinf(incumbent_->objective()) && !ended_ && seconds_since(start) < seconds)
-    wake_.wait_for(lock, kStep);
+  while (condition() && !ended_ && seconds_since(start) < seconds) wake_.wait_for(lock, kStep);
+}
+
+void SideWalks::wait_for_a_mapping(double seconds) {
+  const auto has_none = [this] { return std::isinf(incumbent_->objective()); };
+  if (has_none()) wait_while(has_none, seconds);
 }
 
 void SideWalks::stop() {

@@ -48,7 +48,9 @@ class SideWalks {
   void run();
   void walk_on();
   void wait_for_head_start();
-  void wait_for(const std::atomic<bool>* cancel, double seconds);
+  /// So long at most, and until the walks have ended.
+  template <class Condition>
+  void wait_while(const Condition& condition, double seconds);
   /// False: the walks are to end.
   bool pause(double seconds);
   void stop();

@@ -8,7 +8,6 @@
 #include "mapper/common/key_hash.h"
 #include "mapper/common/network_cost.h"
 #include "order_rules.h"
-#include "sluice/support/error.h"
 
 namespace sluice::fused {
 namespace {

@@ -31,7 +31,6 @@ bool Search::draw() {
   drawn.find_tracked();
   drawn.state_tables_ = state_tables_;  // what earlier draws tabulated
   drawn.compile_templates();
-  state_tables_ = drawn.state_tables_;
   if (cancelled()) return false;
   drawn.scout();
   const JoinResult join = drawn.search_exactly();

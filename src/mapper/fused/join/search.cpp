@@ -51,7 +51,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 Search::Search(const BoundProblem& problem, const MapperOptions& options,
                const MapperControl& control)
-    : problem_(problem), options_(options), control_(control) {}
+    : problem_(problem),
+      options_(options),
+      control_(control),
+      state_tables_(std::make_shared<std::vector<StateTables>>(problem.workload.einsums.size())) {}
 
 void Search::make_shapes(const TemplateLimits& limits) {
   shapes_.clear();
@@ -189,7 +192,6 @@ void Search::compile_templates() {
   std::vector<std::pair<std::size_t, std::size_t>> all;  // Einsums and their templates
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     for (std::size_t t = 0; t < compiled_[e].size(); ++t) all.emplace_back(e, t);
-  if (!state_tables_) state_tables_ = std::make_shared<std::vector<StateTables>>(shapes_.size());
   std::vector<StateTables>& tables = *state_tables_;
   parallel_for(options_.threads, all.size(), [&](std::size_t i) {
     const auto [e, t] = all[i];
@@ -258,7 +260,8 @@ bool Search::starts_near_bound() const {
 /// search for the least alone.
 void Search::find_least() {
   least_.resize(shapes_.size());
-  for (std::size_t e = 0; e < shapes_.size(); ++e) least_[e] = least_by_bounds(same_as_[e]);
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    least_[e] = same_as_[e] == e ? least_by_bounds(e) : least_[same_as_[e]];
   const std::vector<EnergyLatency> known = known_costs();
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     if (same_as_[e] != e) {

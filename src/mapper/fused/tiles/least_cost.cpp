@@ -7,6 +7,7 @@
 #include "loop_search.h"
 #include "mapper/common/parallel.h"
 #include "state_lists.h"
+#include "support/atomic_extremes.h"
 
 namespace sluice::fused {
 namespace {
@@ -125,10 +126,10 @@ double least_of_all(const TileSearchContext& context, const std::vector<Compiled
         own.program.*bound >= best)
       return;
     const std::optional<double> found = own.program.monotone ? least(order[i], best) : std::nullopt;
-    if (!found) too_much = true;
-    double lowest = best;
-    while (found && *found < lowest && !best.compare_exchange_weak(lowest, *found)) {
-    }
+    if (found)
+      lower_to(best, *found);
+    else
+      too_much = true;
   });
   return too_much || is_cancelled(context.cancel) ? loose : best.load();
 }

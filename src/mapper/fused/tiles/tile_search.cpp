@@ -16,6 +16,7 @@
 #include "mapper/space/constraint_rules.h"
 #include "sluice/support/error.h"
 #include "state_lists.h"
+#include "support/atomic_extremes.h"
 #include "usage_filter.h"
 
 namespace sluice::fused {
@@ -295,11 +296,7 @@ class TemplateSearch {
     tell_of(least);
   }
 
-  void tell_of(double objective) {
-    double known = context_.met_objective->load();
-    while (objective < known && !context_.met_objective->compare_exchange_weak(known, objective)) {
-    }
-  }
+  void tell_of(double objective) { lower_to(*context_.met_objective, objective); }
 
   /// Every choice of lists for the rows [first, last), which agree on the classes before `depth`,
   /// whose use of the fanouts is allowed; whole branches end where no assignment is left.
