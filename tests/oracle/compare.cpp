@@ -15,6 +15,7 @@
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/space_bounds.h"
 #include "sluice/model/einsum_bounds.h"
 #include "sluice/support/error.h"
 
@@ -199,12 +200,13 @@ class Comparison {
     constexpr double kRounding = 1 + 1e-12;
     double energy_j = 0, latency_s = 0;
     for (std::size_t e = 0; e < problem_.einsums.size(); ++e) {
-      const CostBounds own = einsum_bounds(problem_, EinsumId(e));
+      const CostBounds own = einsum_bounds(problem_, EinsumId(e), factors_of(options));
       energy_j += own.energy_floor_j;
       latency_s += std::max(own.compute_s, own.memory_s);
     }
-    const double bound = std::max(objective_bound(objective, problem_.bounds),
-                                  objective_value(objective, energy_j, latency_s));
+    const double bound =
+        std::max(objective_bound(objective, cost_bounds(problem_, factors_of(options))),
+                 objective_value(objective, energy_j, latency_s));
     if (options.constraints != Constraints{} || bound <= optimum * kRounding) return std::nullopt;
     return fmt::format("the optimum {} is below the bound {} of all mappings", optimum, bound);
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 namespace sluice {
 
 struct BoundProblem;
@@ -12,6 +14,13 @@ struct CostBounds {
       0;  ///< cheapest compute energy + compulsory traffic at the outermost memory
   friend bool operator==(const CostBounds&, const CostBounds&) = default;
 };
+
+/// Which tiles a bound is about: with perfect factors only, a loop of 11 steps over 4,096 values is
+/// none, and an array of 14 rows is used by 8 at most.
+enum class Factors : std::uint8_t { kAny, kPerfect };
+
+/// Bounds of all mappings that run one Einsum at a time (J, s).
+CostBounds cost_bounds(const BoundProblem& problem, Factors factors = Factors::kAny);
 
 /// `problem.bounds` where Einsums may run at the same time (pipelined and parallel splits), each on
 /// a compute of its own.

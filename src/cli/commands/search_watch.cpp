@@ -10,6 +10,7 @@
 #include "mapper/request/overridden_rules.h"
 #include "publish.h"
 #include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/space_bounds.h"
 #include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
 #include "support/atomic_extremes.h"
@@ -40,10 +41,12 @@ SearchWatch::SearchWatch(const Mapper& mapper, const RunResult& result,
   snapshot_.status = RunStatus::kInterrupted;
   const MapperOptions& options = *snapshot_.options;
   const bool is_bounded = !may_override_keep(*result.problem, options.constraints);
-  const CostBounds bounds = mapper.makes_concurrent_splits() ? concurrent_bounds(*result.problem)
-                                                             : result.problem->bounds;
+  const Objective objective = options.objectives.front();
   Guarantee guarantee;
-  guarantee.bound = is_bounded ? objective_bound(options.objectives.front(), bounds) : 0;
+  if (is_bounded)
+    guarantee.bound = objective_bound(objective, space_bounds(mapper, *result.problem, options));
+  if (guarantee.bound > best_)  // a mapping from another space
+    guarantee.bound = objective_bound(objective, concurrent_bounds(*result.problem));
   guarantee.kind = guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   snapshot_.guarantee = guarantee;
   bound_ = guarantee.bound;

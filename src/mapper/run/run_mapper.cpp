@@ -24,6 +24,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/selection.h"
+#include "sluice/mapper/space_bounds.h"
 #include "support/atomic_extremes.h"
 #include "too_small.h"
 
@@ -139,15 +140,6 @@ void take_incumbent(const Incumbent& incumbent, const MapperOptions& options,
     result->mappings = {*best};
 }
 
-/// Einsums run one after the other, unless the space has splits whose children run side by side.
-CostBounds bounds_of_space(const BoundProblem& problem, const Guarantee& guarantee) {
-  const auto leaves_out = [](const SpaceLimit& limit) { return limit.name == "concurrent splits"; };
-  const bool is_sequential =
-      problem.einsums.size() < 2 ||
-      std::any_of(guarantee.leaves_out.begin(), guarantee.leaves_out.end(), leaves_out);
-  return is_sequential ? problem.bounds : concurrent_bounds(problem);
-}
-
 /// Remembers the best bound that a search tells on its way: where it is cancelled, its result may
 /// know less.
 class ToldBound {
@@ -170,21 +162,27 @@ class ToldBound {
   std::atomic<double> best_ = 0;
 };
 
+/// Two ways to add up the same numbers.
+constexpr double kRounding = 1e-12;
+
 /// Of a search that did not end; a bound holds whatever was searched. `told`: one that the search
-/// told, unless a mapping from elsewhere is below.
-void bound_result(const BoundProblem& problem, const MapperOptions& options, double told,
-                  MapperResult* result) {
+/// told. Bounds of the mapper's space are none where a mapping from elsewhere is below.
+void bound_result(const Mapper& mapper, const BoundProblem& problem, const MapperOptions& options,
+                  double told, MapperResult* result) {
   Guarantee& guarantee = result->guarantee;
   const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
   const bool is_single = options.objectives.size() == 1;
-  if (told > value_of(*result, options.objectives.front())) told = 0;
-  if (is_single && !may_override_keep(problem, options.constraints))
-    guarantee.bound = std::max(
-        {has_gap ? guarantee.bound : 0.0, told,
-         objective_bound(options.objectives.front(), bounds_of_space(problem, guarantee))});
+  if (is_single && !may_override_keep(problem, options.constraints)) {
+    const Objective objective = options.objectives.front();
+    const CostBounds own = space_bounds(mapper, problem, options);
+    guarantee.bound = std::max(has_gap ? guarantee.bound : 0.0,
+                               objective_bound(objective, concurrent_bounds(problem)));
+    const double found = value_of(*result, objective) * (1 + kRounding);
+    for (const double bound : {told, objective_bound(objective, own)})
+      if (bound <= found) guarantee.bound = std::max(guarantee.bound, bound);
+  }
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
-  // What meets the bound is proven. (The two add up the same numbers, each in its own order.)
-  constexpr double kRounding = 1e-12;
+  // What meets the bound is proven.
   if (is_single && options.top == 1 && guarantee.bound > 0 &&
       value_of(*result, options.objectives.front()) <= guarantee.bound * (1 + kRounding))
     guarantee.kind = GuaranteeKind::kOptimal;
@@ -249,7 +247,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   search.mappings_evaluated += walks.evaluations();
   search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
   take_incumbent(incumbent, options, &*outcome);
-  bound_result(problem, options, told.best(), &*outcome);
+  bound_result(mapper, problem, options, told.best(), &*outcome);
   return outcome;
 }
 
@@ -272,7 +270,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
                        (options.budget_seconds || outcome->search.ended_by == "templates");
   if (!outcome->cancelled && !is_open) return outcome;
-  bound_result(problem, options, told.best(), &*outcome);
+  bound_result(mapper, problem, options, told.best(), &*outcome);
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
   if (!watch || !watch->ran_out()) return outcome;
   if (outcome->mappings.empty()) {

@@ -6,8 +6,8 @@
 
 #include "model/bind/bound_access.h"
 #include "model/bind/keep_rule.h"
-#include "model/bind/lower_bounds.h"
 #include "model/bind/problem_traits.h"
+#include "sluice/model/cost_bounds.h"
 #include "sluice/support/error.h"
 
 namespace sluice {

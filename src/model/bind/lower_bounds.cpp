@@ -1,4 +1,4 @@
-#include "model/bind/lower_bounds.h"
+#include "sluice/model/cost_bounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fanout_use.h"
 #include "sluice/arch/outermost_memory.h"
 #include "sluice/model/einsum_bounds.h"
 
@@ -65,6 +66,11 @@ double touched_values(const Workload& workload, const Einsum& einsum, const Tens
   return values;
 }
 
+double instances_of(const BoundProblem& problem, EinsumId id) {
+  return static_cast<double>(problem.workload[id].n_instances) *
+         static_cast<double>(problem.workload.n_instances);
+}
+
 /// At least: nothing where the time of the action is not known.
 double seconds_of(double calls, const Action& action) {
   return calls == 0 || std::isnan(action.throughput) ? 0 : calls / action.throughput;
@@ -95,7 +101,8 @@ struct Operand {
 /// that may be that one, the cheapest. At the outermost one the first `values` are left out: they
 /// are its compulsory traffic.
 double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                      const Operand& operand, ComponentId outermost) {
+                      const std::vector<double>& use, const Operand& operand,
+                      ComponentId outermost) {
   const BoundEinsum& einsum = problem[id];
   const auto local = static_cast<std::size_t>(operand.access.tensor);
   double least = std::numeric_limits<double>::infinity();
@@ -110,8 +117,8 @@ double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompu
     if (action >= 0) {
       const Action& found = problem.arch[memory].actions[static_cast<std::size_t>(action)];
       const double bits = bound.bits_per_value[local];
-      const double served =
-          std::max(1.0, einsum.components[compute.component.index()].instances / bound.instances);
+      const double served = std::max(1.0, einsum.components[compute.component.index()].instances /
+                                              bound.instances * use[p + 1]);
       const double values =
           std::max(0.0, operand.points / served - (memory == outermost ? operand.values : 0));
       energy_j = values * bits / bits_moved_by(found, bits) * found.energy_j;
@@ -124,7 +131,7 @@ double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompu
 
 /// Of tensors that the Einsum touches in one way, within their ranks.
 double operands_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                       double instances, ComponentId outermost) {
+                       const std::vector<double>& use, double instances, ComponentId outermost) {
   const Einsum& einsum = problem.workload[id];
   const double points = iteration_points(einsum) * instances;
   double energy_j = 0;
@@ -135,20 +142,22 @@ double operands_energy(const BoundProblem& problem, EinsumId id, const BoundComp
     const auto own = std::find_if(accesses.begin(), accesses.end(), touches);
     if (access.leaves_ranks || std::count_if(own, accesses.end(), touches) != 1) continue;
     const double values = touched_values(problem.workload, einsum, *own) * instances;
-    energy_j += operand_energy(problem, id, compute, {access, points, values}, outermost);
+    energy_j += operand_energy(problem, id, compute, use, {access, points, values}, outermost);
   }
   return energy_j;
 }
 
 /// Time and energy of one Einsum on the compute that is best at each.
-void add_compute_bound(const BoundProblem& problem, EinsumId id, double instances,
+void add_compute_bound(const BoundProblem& problem, EinsumId id, Factors factors,
                        std::optional<ComponentId> outermost, CostBounds& bounds) {
   const Einsum& einsum = problem.workload[id];
   if (einsum.is_copy_operation) return;
   double seconds = std::numeric_limits<double>::infinity();
   double energy_j = std::numeric_limits<double>::infinity();
+  const double instances = instances_of(problem, id);
   const double points = iteration_points(einsum) * instances;
   for (const BoundCompute& compute : problem[id].computes) {
+    const std::vector<double> use = largest_use_inside(problem, id, compute, factors);
     const Component& component = problem.arch[compute.component];
     double seconds_per_point = 0, energy_per_point = 0;
     for (const auto& [action, calls] : compute.calls_per_point) {
@@ -157,10 +166,10 @@ void add_compute_bound(const BoundProblem& problem, EinsumId id, double instance
       energy_per_point += n * component.actions[action].energy_j;
     }
     if (component.total_latency) seconds_per_point = 0;  // not a rate
-    const double units = problem[id].components[compute.component.index()].instances;
+    const double units = problem[id].components[compute.component.index()].instances * use.front();
     seconds = std::min(seconds, points * seconds_per_point / units);
     const double operands_j =
-        outermost ? operands_energy(problem, id, compute, instances, *outermost) : 0;
+        outermost ? operands_energy(problem, id, compute, use, instances, *outermost) : 0;
     energy_j = std::min(energy_j, points * energy_per_point + operands_j);
   }
   if (problem[id].computes.empty()) return;
@@ -248,21 +257,16 @@ class OuterTraffic {
   double reads_ = 0, writes_ = 0;
 };
 
-double instances_of(const BoundProblem& problem, EinsumId id) {
-  return static_cast<double>(problem.workload[id].n_instances) *
-         static_cast<double>(problem.workload.n_instances);
-}
-
 }  // namespace
 
-CostBounds cost_bounds(const BoundProblem& problem) {
+CostBounds cost_bounds(const BoundProblem& problem, Factors factors) {
   CostBounds bounds;
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
   std::optional<OuterTraffic> traffic;
   if (outermost) traffic.emplace(problem, *outermost);
   for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
     const EinsumId id(e);
-    add_compute_bound(problem, id, instances_of(problem, id), outermost, bounds);
+    add_compute_bound(problem, id, factors, outermost, bounds);
     if (!traffic) continue;
     for (const TensorAccess& access : problem.workload[id].accesses)
       traffic->add(id, access, instances_of(problem, id));
@@ -273,10 +277,10 @@ CostBounds cost_bounds(const BoundProblem& problem) {
   return bounds;
 }
 
-CostBounds einsum_bounds(const BoundProblem& problem, EinsumId id) {
+CostBounds einsum_bounds(const BoundProblem& problem, EinsumId id, Factors factors) {
   CostBounds bounds;
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
-  add_compute_bound(problem, id, instances_of(problem, id), outermost, bounds);
+  add_compute_bound(problem, id, factors, outermost, bounds);
   if (!outermost) return bounds;
   OuterTraffic traffic(problem, *outermost);
   for (const TensorAccess& access : problem.workload[id].accesses)

@@ -16,6 +16,7 @@
 #include "model/traffic/traffic.h"
 #include "model/tree/lookups.h"
 #include "sluice/model/unknown_times.h"
+#include "sluice/support/error.h"
 
 namespace sluice {
 namespace {

@@ -19,6 +19,7 @@
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
+#include "sluice/mapper/space_bounds.h"
 #include "sluice/model/einsum_bounds.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
@@ -202,6 +203,7 @@ void Search::compile_templates() {
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     number_columns(compiled_[e]);
     share_usages(templates_[e], &compiled_[e]);
+    mark_repeats(&compiled_[e], options_.threads, control_.cancel);
   }
 }
 
@@ -216,7 +218,7 @@ EnergyLatency Search::least_by_bounds(std::size_t e) const {
   }
   if (!std::isfinite(least.energy)) least = {0, 0};
   if (may_override_keep(problem_, options_.constraints)) return least;
-  const CostBounds floor = einsum_bounds(problem_, EinsumId(e));
+  const CostBounds floor = einsum_bounds(problem_, EinsumId(e), factors_of(options_));
   least.energy = std::max(least.energy, floor.energy_floor_j);
   least.latency = std::max({least.latency, floor.compute_s, floor.memory_s});
   return least;

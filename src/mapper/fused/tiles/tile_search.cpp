@@ -10,7 +10,9 @@
 #include <unordered_map>
 
 #include "loop_search.h"
+#include "mapper/common/key_hash.h"
 #include "mapper/common/network_cost.h"
+#include "mapper/common/parallel.h"
 #include "mapper/common/pareto.h"
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/constraint_rules.h"
@@ -650,17 +652,37 @@ void number_columns(const std::vector<CompiledTemplate>& compiled) {
       for (const Column* column : own.program.columns[c]) own.tables[c]->number(column);
 }
 
+void mark_repeats(std::vector<CompiledTemplate>* compiled, int threads,
+                  const std::atomic<bool>* cancel) {
+  const auto key_of = [&](std::size_t t) {
+    const CompiledTemplate& own = (*compiled)[t];
+    std::vector<std::int64_t> key = own.program.signature();
+    for (const auto& table : own.tables)
+      key.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(table.get())));
+    return key;
+  };
+  std::vector<std::size_t> hashes(compiled->size());
+  parallel_for(threads, compiled->size(), [&](std::size_t t) {
+    if (!is_cancelled(cancel)) hashes[t] = KeyHash()(key_of(t));
+  });
+  std::unordered_multimap<std::size_t, std::size_t> first;  // with each hash
+  for (std::size_t t = 0; t < compiled->size() && !is_cancelled(cancel); ++t) {
+    CompiledTemplate& own = (*compiled)[t];
+    const auto [begin, end] = first.equal_range(hashes[t]);
+    own.repeats = begin != end && std::any_of(begin, end, [&, key = key_of(t)](const auto& other) {
+                    return key_of(other.second) == key;
+                  });
+    if (!own.repeats) first.emplace(hashes[t], t);
+  }
+}
+
 std::vector<std::uint32_t> distinct_templates(
     const std::vector<CompiledTemplate>& compiled,
     const std::function<double(const SimpleProgram&)>& bound) {
-  using Costs = std::pair<std::vector<std::shared_ptr<StateTable>>, std::vector<std::int64_t>>;
-  std::set<Costs> known;
   std::vector<std::pair<double, std::uint32_t>> order;
-  for (std::uint32_t t = 0; t < compiled.size(); ++t) {
-    if (compiled[t].considered == 0) continue;
-    if (!known.emplace(compiled[t].tables, compiled[t].program.signature()).second) continue;
-    order.emplace_back(bound(compiled[t].program), t);
-  }
+  for (std::uint32_t t = 0; t < compiled.size(); ++t)
+    if (compiled[t].considered > 0 && !compiled[t].repeats)
+      order.emplace_back(bound(compiled[t].program), t);
   std::sort(order.begin(), order.end());
   std::vector<std::uint32_t> result;
   for (const auto& [least, t] : order) result.push_back(t);

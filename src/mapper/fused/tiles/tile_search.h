@@ -97,6 +97,7 @@ struct CompiledTemplate {
   std::vector<ClassFusedNumbers> fused;
   double considered = 0;                    ///< number of tile-shape choices
   std::shared_ptr<PlacementUsages> usages;  ///< of all templates of its placement
+  bool repeats = false;  ///< equal states of one before it cost the same
 };
 /// Safe to call from several threads.
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,
@@ -104,8 +105,12 @@ CompiledTemplate compile_template(const TileSearchContext& context, const Templa
 /// Numbers the columns of an Einsum's templates, once all are compiled.
 void number_columns(const std::vector<CompiledTemplate>& compiled);
 
+/// Once columns are numbered.
+void mark_repeats(std::vector<CompiledTemplate>* compiled, int threads,
+                  const std::atomic<bool>* cancel);
+
 /// The templates of an Einsum that cost something of their own, as numbers in `compiled`, those
-/// with the lowest `bound` first; of templates whose equal states cost the same the first alone.
+/// with the lowest `bound` first; no repeats.
 std::vector<std::uint32_t> distinct_templates(
     const std::vector<CompiledTemplate>& compiled,
     const std::function<double(const SimpleProgram&)>& bound);

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "sluice/model/binding.h"
+#include "sluice/model/einsum_bounds.h"
+
+namespace sluice {
+
+/// Per place of the compute's path: the largest share, 0 to 1, of the instances further in, below
+/// one instance there, that spatial loops of the Einsum can use at the same time. One entry more
+/// than the path has, at the front: of all instances.
+std::vector<double> largest_use_inside(const BoundProblem& problem, EinsumId einsum,
+                                       const BoundCompute& compute, Factors factors);
+
+}  // namespace sluice
