@@ -19,6 +19,7 @@
 #include "mapper/strategies/sampling_mappers.h"
 #include "mapper/strategies/walks.h"
 #include "order_search.h"
+#include "relaxed_bound.h"
 #include "side_walks.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
@@ -163,7 +164,7 @@ class ToldBound {
 };
 
 /// Two ways to add up the same numbers.
-constexpr double kRounding = 1e-12;
+constexpr double kRounding = 4e-12;
 
 /// Of a search that did not end; a bound holds whatever was searched. `told`: one that the search
 /// told. Bounds of the mapper's space are none where a mapping from elsewhere is below.
@@ -217,16 +218,14 @@ bool may_be_beaten(const MapperOutcome& outcome, const MapperOptions& options) {
 MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
                              const MapperOptions& options, const MapperControl& control,
                              const ToldBound& told) {
-  Incumbent own;
-  MapperControl with_incumbent = control;
-  if (control.incumbent == nullptr) with_incumbent.incumbent = &own;
-  Incumbent& incumbent = *with_incumbent.incumbent;
   if (!takes_walks(mapper, problem, options))
-    return map_and_blame(mapper, problem, options, with_incumbent);
-  with_incumbent.has_walks = true;
+    return map_and_blame(mapper, problem, options, control);
+  Incumbent& incumbent = *control.incumbent;
+  MapperControl beside_walks = control;
+  beside_walks.has_walks = true;
   const auto start = std::chrono::steady_clock::now();
   SideWalks walks(problem, options, &incumbent, control.leftovers);
-  MapperOutcome outcome = map_and_blame(mapper, problem, options, with_incumbent);
+  MapperOutcome outcome = map_and_blame(mapper, problem, options, beside_walks);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kPatience = 5;  // s, without a budget
   if (outcome ? outcome->cancelled : is_open)
@@ -264,8 +263,14 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (options.budget_seconds || options.memory_bytes)
     limited.cancel =
         watch.emplace(options.budget_seconds, options.memory_bytes, control.cancel).flag();
+  Incumbent own;
+  if (control.incumbent == nullptr) limited.incumbent = &own;
   const ToldBound told(&limited);
+  std::optional<RelaxedBound> relaxed;
+  if (takes_relaxed_bound(mapper, problem, options))
+    relaxed.emplace(problem, options, *limited.incumbent, limited.bound);
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told);
+  if (relaxed) relaxed->finish();
   if (!outcome) return outcome;
   const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
                        (options.budget_seconds || outcome->search.ended_by == "templates");

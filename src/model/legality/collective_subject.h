@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/tree/lookups.h"
+#include "model/tree/violation_report.h"
 
 namespace sluice {
 

@@ -97,7 +97,7 @@ struct CompiledTemplate {
   std::vector<ClassFusedNumbers> fused;
   double considered = 0;                    ///< number of tile-shape choices
   std::shared_ptr<PlacementUsages> usages;  ///< of all templates of its placement
-  bool repeats = false;  ///< equal states of one before it cost the same
+  bool repeats = false;                     ///< equal states of one before it cost the same
 };
 /// Safe to call from several threads.
 CompiledTemplate compile_template(const TileSearchContext& context, const Template& templ,

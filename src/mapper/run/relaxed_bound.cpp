@@ -1,0 +1,149 @@
+#include "relaxed_bound.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "mapper/request/overridden_rules.h"
+#include "mapper/strategies/fused_mapper.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/space_bounds.h"
+#include "sluice/model/relaxed_machine.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr double kOtherOrder = 1e-12;  // of sums in another order
+
+MapperOptions relaxed_options(const MapperOptions& options) {
+  MapperOptions relaxed;
+  relaxed.objectives = options.objectives;
+  relaxed.policy = options.policy;
+  relaxed.max_fused_loops = options.max_fused_loops;
+  relaxed.max_fused_loops_per_rank = options.max_fused_loops_per_rank;
+  relaxed.threads = 1;
+  return relaxed;
+}
+
+/// What a mapping spends beyond what every mapping does, at least, if it does not beat `limit` (J).
+double energy_beyond(const BoundProblem& problem, Objective objective, double limit) {
+  const CostBounds all = cost_bounds(problem, Factors::kPerfect);
+  const double seconds = std::max(all.compute_s, all.memory_s);
+  switch (objective) {
+    case Objective::kEnergy:
+      return limit - all.energy_floor_j;
+    case Objective::kEdp:
+      return seconds > 0 ? limit / seconds - all.energy_floor_j : kNoLimit;
+    case Objective::kLatency:
+      break;
+  }
+  return kNoLimit;
+}
+
+double bound_with(const BoundProblem& problem, const MapperOptions& options,
+                  const InnerOperands& inside, double limit, const std::atomic<bool>* cancel,
+                  const std::function<void(double)>& tell) {
+  const auto relaxed = relaxed_machine(problem, inside);
+  if (!relaxed) return 0;
+  double known = 0;
+  const auto take = [&](double bound) {
+    bound = std::min(bound, limit) * (1 - kOtherOrder);
+    if (!(bound > known)) return;  // nor where it is not a number
+    known = bound;
+    if (tell) tell(bound);
+  };
+  MapperControl control;
+  control.cancel = cancel;
+  control.bound = take;
+  if (std::isfinite(limit)) control.known_objective = limit;
+  const auto outcome = FusedMapper().map(*relaxed, relaxed_options(options), control);
+  if (is_cancelled(cancel)) return known;
+  if (!outcome) {
+    if (outcome.error().is_beaten) take(limit);
+    return known;
+  }
+  const bool is_proven = outcome->guarantee.kind == GuaranteeKind::kOptimal;
+  if (is_proven && !outcome->mappings.empty())
+    take(objective_value(options.objectives.front(), outcome->mappings.front().cost));
+  return known;
+}
+
+}  // namespace
+
+bool takes_relaxed_bound(const Mapper& mapper, const BoundProblem& problem,
+                         const MapperOptions& options) {
+  const bool is_sequential = problem.einsums.size() < 2 || !mapper.makes_concurrent_splits();
+  return is_sequential && options.objectives.size() == 1 && options.top == 1 &&
+         !options.resource_usage && !options.explore_einsum_orders &&
+         options.policy == LatencyPolicy::kOverlap && factors_of(options) == Factors::kPerfect &&
+         !may_override_keep(problem, options.constraints);
+}
+
+double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, double limit,
+                     const std::atomic<bool>* cancel, const std::function<void(double)>& tell) {
+  const double beyond = energy_beyond(problem, options.objectives.front(), limit);
+  return bound_with(problem, options, inner_operands(problem, beyond), limit, cancel, tell);
+}
+
+RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
+                           const Incumbent& incumbent, std::function<void(double)> tell)
+    : problem_(problem),
+      options_(options),
+      incumbent_(incumbent),
+      tell_(std::move(tell)),
+      thread_([this] { run(); }) {}
+
+void RelaxedBound::run() {
+  try {
+    search();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+void RelaxedBound::search() {
+  constexpr double kHeadStart = 0.1, kStep = 0.1;  // s
+  constexpr double kRest = 4;                      // times what the last search took
+  using Clock = std::chrono::steady_clock;
+  std::optional<InnerOperands> last;
+  double wait = kHeadStart, last_limit = 0;
+  while (pause(wait)) {
+    wait = kStep;
+    const Clock::time_point start = Clock::now();
+    const double limit = incumbent_.objective();
+    if (limit == last_limit) continue;
+    last_limit = limit;
+    const double beyond = energy_beyond(problem_, options_.objectives.front(), limit);
+    InnerOperands inside = inner_operands(problem_, beyond);
+    if (inside == last) continue;
+    bound_with(problem_, options_, inside, limit, &stop_, tell_);
+    last = std::move(inside);
+    wait = std::max(kStep, kRest * std::chrono::duration<double>(Clock::now() - start).count());
+  }
+}
+
+bool RelaxedBound::pause(double seconds) {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return stop_.load(); });
+  return !stop_;
+}
+
+void RelaxedBound::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void RelaxedBound::finish() {
+  stop();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+#include "compute_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "fanout_use.h"
+#include "iteration_counts.h"
+
+namespace sluice {
+
+double seconds_of(double calls, const Action& action) {
+  return calls == 0 || std::isnan(action.throughput) ? 0 : calls / action.throughput;
+}
+
+ComputeBound compute_bound(const BoundProblem& problem, EinsumId id, Factors factors,
+                           const std::optional<OperandQuestion>& operands) {
+  const Einsum& einsum = problem.workload[id];
+  if (einsum.is_copy_operation || problem[id].computes.empty()) return {};
+  double seconds = std::numeric_limits<double>::infinity();
+  double energy_j = std::numeric_limits<double>::infinity();
+  const double instances = instances_of(problem, id);
+  const double points = iteration_points(einsum) * instances;
+  for (const BoundCompute& compute : problem[id].computes) {
+    const std::vector<double> use = largest_use_inside(problem, id, compute, factors);
+    const Component& component = problem.arch[compute.component];
+    double seconds_per_point = 0, energy_per_point = 0;
+    for (const auto& [action, calls] : compute.calls_per_point) {
+      const double n = static_cast<double>(calls);
+      seconds_per_point += seconds_of(n, component.actions[action]);
+      energy_per_point += n * component.actions[action].energy_j;
+    }
+    if (component.total_latency) seconds_per_point = 0;  // not a rate
+    const double units = problem[id].components[compute.component.index()].instances * use.front();
+    seconds = std::min(seconds, points * seconds_per_point / units);
+    const double operands_j = operands ? operand_energy(problem, id, compute, *operands) : 0;
+    energy_j = std::min(energy_j, points * energy_per_point + operands_j);
+  }
+  return {seconds, energy_j};
+}
+
+double leaking_power(const BoundProblem& problem) {
+  double power_w = 0;
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
+    const Component& component = problem.arch.components[c];
+    if (component.power_gated || !(component.leak_power_w > 0)) continue;
+    double instances = std::numeric_limits<double>::infinity();
+    for (const BoundEinsum& einsum : problem.einsums)
+      instances = std::min(instances, einsum.components[c].instances);
+    power_w += instances * component.leak_power_w;
+  }
+  return power_w;
+}
+
+}  // namespace sluice

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+
+#include "operand_energy.h"
+#include "sluice/arch/arch.h"
+#include "sluice/model/binding.h"
+
+namespace sluice {
+
+/// Of one Einsum on the computes that are best at each, at least.
+struct ComputeBound {
+  double seconds = 0, energy_j = 0;
+};
+
+/// With the energy of the operands that are asked for. Nothing for a copy.
+ComputeBound compute_bound(const BoundProblem& problem, EinsumId einsum, Factors factors,
+                           const std::optional<OperandQuestion>& operands);
+
+/// Time of so many calls, at least (s): nothing where the time of the action is not known.
+double seconds_of(double calls, const Action& action);
+
+/// Of all components that are not power-gated (W).
+double leaking_power(const BoundProblem& problem);
+
+}  // namespace sluice
