@@ -8,23 +8,12 @@
 #include <thread>
 
 #include "sluice/mapper/incumbent.h"
-#include "sluice/mapper/mapper.h"
+#include "sluice/mapper/relaxed_bound.h"
 
 namespace sluice {
 
-/// The best mapping of a relaxed machine (sluice/model/relaxed_machine.h) under the same options,
-/// or what is known of it: no mapping's objective is below. `limit`: the objective of a mapping in
-/// hand, if there is one; the bound holds for mappings that beat it, and is at most that. `tell`:
-/// as MapperControl::bound. 0: not known.
-double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, double limit,
-                     const std::atomic<bool>* cancel, const std::function<void(double)>& tell);
-
-/// Whether a relaxed machine bounds all that the mapper searches.
-bool takes_relaxed_bound(const Mapper& mapper, const BoundProblem& problem,
-                         const MapperOptions& options);
-
-/// Finds it on a thread of its own beside a search that has not ended after a moment, again where a
-/// better mapping in hand allows a better bound.
+/// relaxed_bound() on a thread of its own beside a search that has not ended after a moment, again
+/// where a better mapping in hand allows a better bound.
 class RelaxedBound {
  public:
   /// All of them must outlive it. `tell` is called on its thread.
