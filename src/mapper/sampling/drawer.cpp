@@ -29,6 +29,17 @@ bool has_leader(const Template& templ) {
                      [](const LoopPlace& loop) { return loop.leads; });
 }
 
+/// Whether two templates hold all tensors but one in the same places.
+bool has_same_slots(const Template& a, const Template& b, std::uint32_t other) {
+  const auto others = [&](const Template& templ) {
+    std::vector<std::pair<ComponentId, std::uint32_t>> slots;
+    for (const Slot& slot : templ.slots)
+      if (slot.tensor != other) slots.emplace_back(slot.component, slot.tensor);
+    return slots;
+  };
+  return a.compute == b.compute && others(a) == others(b);
+}
+
 std::int64_t smallest_prime(std::int64_t n) {
   for (std::int64_t p = 2; p * p <= n; ++p)
     if (n % p == 0) return p;
@@ -396,20 +407,90 @@ bool Drawer::place_fused_loops(const EinsumChoice& choice, Draft* draft) {
   return true;
 }
 
-ChoicePtr Drawer::redraw_alike(std::size_t e, const EinsumChoice& choice) {
-  const auto& groups = space_.backings(e);
-  const auto group = std::find_if(groups.begin(), groups.end(), [&](const BackingGroup& own) {
-    return std::binary_search(own.templates.begin(), own.templates.end(), choice.templ);
-  });
-  for (int i = 0; group != groups.end() && i < kTriesPerChoice && !is_cancelled(cancel_); ++i) {
-    Draft draft(space_, e, random_.pick(group->templates));
+/// Gives each loop of a choice the place in another template that it has among the slots of all
+/// tensors but one.
+bool Drawer::place_same_loops(const EinsumChoice& choice, std::uint32_t other, Draft* draft) {
+  const Template& templ = space_.templates(draft->einsum)[choice.templ];
+  const auto is_slot = [&](const Template& of, const fused::Item& item) {
+    return !item.is_loop && of.slots[item.index].tensor != other;
+  };
+  auto there = draft->templ->items.begin();
+  const auto end = draft->templ->items.end();
+  for (const fused::Item& item : templ.items) {
+    if (is_slot(templ, item)) {  // goes on below it
+      while (!is_slot(*draft->templ, *there)) ++there;
+      ++there;
+    } else if (item.is_loop && choice.trips[item.index] > 1) {
+      const LoopPlace& loop = templ.loops[item.index];
+      const auto place = std::find_if(there, end, [&](const fused::Item& own) {
+        if (!own.is_loop) return is_slot(*draft->templ, own);  // too far
+        const LoopPlace& found = draft->loop(own.index);
+        return found.variable == loop.variable && found.fused == loop.fused &&
+               found.spatial == loop.spatial && found.component == loop.component &&
+               found.dimension == loop.dimension;
+      });
+      if (place == end || !place->is_loop) return false;
+      draft->set(place->index, draft->trips[place->index] * choice.trips[item.index]);
+    }
+  }
+  return true;
+}
+
+/// One of the templates, with the fused loops of a choice; `is_wanted`: how it exchanges tensors.
+template <class IsWanted>
+ChoicePtr Drawer::redraw_in(std::size_t e, const EinsumChoice& choice,
+                            const std::vector<std::uint32_t>& templates,
+                            const IsWanted& is_wanted) {
+  for (int i = 0; i < kTriesPerChoice && !is_cancelled(cancel_); ++i) {
+    Draft draft(space_, e, random_.pick(templates));
     draft.free_gap = std::numeric_limits<std::uint32_t>::max();
     if (!place_fused_loops(choice, &draft) || !draw_leaders(&draft)) continue;
     draw_fanouts(&draft);
     ChoicePtr redrawn = finish(&draft, i >= kTriesPerChoice / 2);
-    if (redrawn && redrawn->compatibility == choice.compatibility) return redrawn;
+    if (redrawn && is_wanted(redrawn->compatibility)) return redrawn;
   }
   return nullptr;
+}
+
+ChoicePtr Drawer::redraw_alike(std::size_t e, const EinsumChoice& choice) {
+  const BackingGroup* group = space_.backing_of(e, choice.templ);
+  if (group == nullptr) return nullptr;
+  return redraw_in(e, choice, group->templates,
+                   [&](const fused::Compatibility& own) { return own == choice.compatibility; });
+}
+
+ChoicePtr Drawer::redraw_moved(std::size_t e, const EinsumChoice& choice, std::size_t shared,
+                               BackingGroup::Place place) {
+  const BackingGroup* group = space_.backing_of(e, choice.templ);
+  if (group == nullptr) return nullptr;
+  std::vector<BackingGroup::Place> wanted = group->places;
+  wanted[shared] = place;
+  const auto& groups = space_.backings(e);
+  const auto moved = std::find_if(groups.begin(), groups.end(),
+                                  [&](const BackingGroup& own) { return own.places == wanted; });
+  if (moved == groups.end()) return nullptr;
+  const auto is_wanted = [&](fused::Compatibility own) {
+    const fused::Backing& before = choice.compatibility.backings[shared];
+    fused::Backing& after = own.backings[shared];
+    if (after.level != before.level) return false;
+    after = before;
+    return own == choice.compatibility;
+  };
+  const std::uint32_t tensor = space_.shared_tensors(e)[shared];
+  const Template& templ = space_.templates(e)[choice.templ];
+  std::vector<std::uint32_t> same_nest;
+  for (const std::uint32_t t : moved->templates)
+    if (has_same_slots(templ, space_.templates(e)[t], tensor)) same_nest.push_back(t);
+  random_.shuffle(&same_nest);
+  if (same_nest.size() > kTriesPerChoice) same_nest.resize(kTriesPerChoice);
+  for (const std::uint32_t t : same_nest) {
+    if (is_cancelled(cancel_)) return nullptr;
+    Draft draft(space_, e, t);
+    if (!place_same_loops(choice, tensor, &draft)) continue;
+    ChoicePtr redrawn = finish(&draft, false);
+    if (redrawn && is_wanted(redrawn->compatibility)) return redrawn;
+  }
+  return redraw_in(e, choice, moved->templates, is_wanted);
 }
 
 std::optional<Genome> Drawer::draw_mapping() {

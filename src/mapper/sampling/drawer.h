@@ -38,12 +38,21 @@ class Drawer {
   ChoicePtr redraw_unfused(std::size_t einsum, const EinsumChoice& choice);
   /// Another template that exchanges all tensors in the same way; null after some tries.
   ChoicePtr redraw_alike(std::size_t einsum, const EinsumChoice& choice);
+  /// Another template that has one shared tensor (a place in MapSpace::shared_tensors), below as
+  /// many loops as before, in another memory, and exchanges all others in the same way; null after
+  /// some tries.
+  ChoicePtr redraw_moved(std::size_t einsum, const EinsumChoice& choice, std::size_t shared,
+                         BackingGroup::Place place);
 
  private:
   struct Draft;
   std::optional<std::uint32_t> pick_template(const fused::Spine& prefix, std::size_t einsum);
   void keep_furthest_out(std::vector<const BackingGroup*>* groups) const;
   bool place_fused_loops(const EinsumChoice& choice, Draft* draft);
+  bool place_same_loops(const EinsumChoice& choice, std::uint32_t other, Draft* draft);
+  template <class IsWanted>
+  ChoicePtr redraw_in(std::size_t einsum, const EinsumChoice& choice,
+                      const std::vector<std::uint32_t>& templates, const IsWanted& is_wanted);
   bool place_open_loops(const fused::Spine& prefix, std::size_t loop, Draft* draft);
   void draw_steps(Draft* draft);
   bool draw_leaders(Draft* draft);

@@ -124,6 +124,14 @@ bool MapSpace::steps_together(std::size_t e, std::uint32_t t, const Trips& trips
   return fused::steps_together(problem_, shapes_[e], templates_[e][t], trips);
 }
 
+const BackingGroup* MapSpace::backing_of(std::size_t e, std::uint32_t templ) const {
+  const auto& groups = backings(e);
+  const auto own = std::find_if(groups.begin(), groups.end(), [&](const BackingGroup& group) {
+    return std::binary_search(group.templates.begin(), group.templates.end(), templ);
+  });
+  return own == groups.end() ? nullptr : &*own;
+}
+
 ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) const {
   auto choice = std::make_shared<EinsumChoice>();
   choice->templ = t;

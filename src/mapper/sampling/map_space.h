@@ -66,6 +66,8 @@ class MapSpace {
   const std::vector<BackingGroup>& backings(std::size_t einsum) const {
     return backings_[templates_.list_of(einsum)];
   }
+  /// Of a template; null where it is new to the space.
+  const BackingGroup* backing_of(std::size_t einsum, std::uint32_t templ) const;
   /// Einsums of one list have the same choices.
   std::uint32_t list_of(std::size_t einsum) const { return templates_.list_of(einsum); }
   /// Local indices of an Einsum's shared tensors, ascending.

@@ -38,6 +38,12 @@ class Polish {
       totals_ = *totals;
       break;
     }
+    for (std::size_t e = 0; e < space_.n_einsums(); ++e)
+      for (const std::uint32_t t : space_.shared_tensors(e)) {
+        const TensorId tensor = space_.shape(e).tensors[t].id;
+        if (std::find(exchanged_.begin(), exchanged_.end(), tensor) == exchanged_.end())
+          exchanged_.push_back(tensor);
+      }
   }
 
   int run(const Progress& progress, int tries) {
@@ -46,6 +52,10 @@ class Polish {
     if (now_.empty()) return tries;
     make_alike();
     for (; !over(); tries = std::min(2 * tries, kMostTries)) {
+      for (const TensorId tensor : exchanged_) {
+        if (over()) return tries;
+        move(tensor, tries / 4, progress);
+      }
       for (const Alike& alike : by_share()) {
         if (over()) return tries;
         improve(alike, tries, progress);
@@ -151,15 +161,65 @@ class Polish {
     changed[first] = drawer_.draw(prefix, first, &joined);
     if (!changed[first] || !drawer_.mend(&changed, first + 1)) return;
     std::vector<std::size_t> einsums;
+    for (std::size_t e = first; e < now_.size(); ++e)
+      if (changed[e] != now_[e]) einsums.push_back(e);
+    if (einsums.size() <= kMost) settle(std::move(changed), einsums, tries, progress);
+  }
+
+  /// An Einsum that uses a shared tensor, and which of its shared tensors that is.
+  struct Use {
+    std::size_t einsum = 0, shared = 0;
+  };
+
+  std::vector<Use> uses_of(TensorId tensor) const {
+    std::vector<Use> uses;
+    for (std::size_t e = 0; e < now_.size(); ++e) {
+      const std::vector<std::uint32_t>& shared = space_.shared_tensors(e);
+      for (std::size_t i = 0; i < shared.size(); ++i)
+        if (space_.shape(e).tensors[shared[i]].id == tensor) uses.push_back({e, i});
+    }
+    return uses;
+  }
+
+  /// Tries a shared tensor in another memory: all that use it change, and are annealed.
+  void move(TensorId tensor, int tries, const Progress& progress) {
+    const std::vector<Use> uses = uses_of(tensor);
+    const auto [first, shared] = uses.front();
+    const BackingGroup* now = space_.backing_of(first, now_[first]->templ);
+    if (now == nullptr) return;
+    std::vector<BackingGroup::Place> places;
+    for (const BackingGroup& group : space_.backings(first)) {
+      const BackingGroup::Place place = group.places[shared];
+      if (place == now->places[shared] || place.persistent != now->places[shared].persistent ||
+          std::find(places.begin(), places.end(), place) != places.end())
+        continue;
+      places.push_back(place);
+    }
+    if (!places.empty()) move_to(drawer_.random().pick(places), uses, tries, progress);
+  }
+
+  void move_to(BackingGroup::Place place, const std::vector<Use>& uses, int tries,
+               const Progress& progress) {
+    Genome changed = now_;
+    std::vector<std::size_t> einsums;
+    for (const auto [e, shared] : uses) {
+      changed[e] = drawer_.redraw_moved(e, *now_[e], shared, place);
+      if (!changed[e]) return;
+      einsums.push_back(e);
+    }
+    if (space_.joins(changed)) settle(std::move(changed), einsums, tries, progress);
+  }
+
+  /// Anneals the Einsums that have changed, each by itself, and takes them, if the whole is better.
+  void settle(Genome changed, const std::vector<std::size_t>& einsums, int tries,
+              const Progress& progress) {
     std::vector<Priced> parts;
     CostTotals all = totals_;
-    for (std::size_t e = first; e < now_.size(); ++e) {
-      if (changed[e] == now_[e]) continue;
+    for (const std::size_t e : einsums) {
       const auto before = space_.price_alone(e, *now_[e]);
       const auto own = space_.price_alone(e, *changed[e]);
-      if (!before || !own || einsums.size() == kMost) return;
+      if (!before || !own) return;
       all = with(with(all, -1, *before), 1, *own);
-      einsums.push_back(e);
       parts.push_back({changed[e], *own});
     }
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -215,6 +275,7 @@ class Polish {
   SamplingRun& run_;
   const MapSpace& space_;
   Drawer drawer_;
+  std::vector<TensorId> exchanged_;
   Genome now_;
   CostTotals totals_;
 };

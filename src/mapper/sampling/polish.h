@@ -6,8 +6,9 @@ namespace sluice::sampling {
 
 constexpr int kFewTries = 32;
 
-/// Improves one Einsum after the other until `progress` is 1, from the first of `starts` that is
-/// legal. Each is annealed by its price alone, with what it exchanges as it is: so it joins the
+/// Improves a mapping until `progress` is 1, from the first of `starts` that is legal. First each
+/// tensor that Einsums exchange is tried in another memory. Then one Einsum after the other is
+/// improved. Each is annealed by its price alone, with what it exchanges as it is: so it joins the
 /// others as they are, and thousands of its nests are priced where the whole would be priced once.
 /// Where an Einsum has changed, so have those like it; then the whole is priced and recorded. Then
 /// each is drawn anew, together with those that must follow it where it exchanges tensors

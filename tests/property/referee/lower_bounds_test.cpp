@@ -40,7 +40,7 @@ EnergyAndTime sum_of_einsum_bounds(const BoundProblem& problem) {
 
 TEST(LowerBounds, HoldForEveryLegalMapping) {
   constexpr double kRounding = 1 + 1e-12;
-  const testing::RandomCases cases = testing::random_cases(4000);
+  const testing::RandomCases cases = testing::random_cases(3000);
   std::int64_t n_priced = 0, n_padded = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
