@@ -45,23 +45,21 @@ double energy_beyond(const BoundProblem& problem, Objective objective, double li
 }
 
 double bound_with(const BoundProblem& problem, const MapperOptions& options,
-                  const InnerOperands& inside, double limit, const std::atomic<bool>* cancel,
-                  const std::function<void(double)>& tell) {
+                  const InnerOperands& inside, double limit, MapperControl control) {
   const auto relaxed = relaxed_machine(problem, inside);
   if (!relaxed) return 0;
   double known = 0;
+  const auto tell = std::exchange(control.bound, {});
   const auto take = [&](double bound) {
     bound = std::min(bound, limit) * (1 - kOtherOrder);
     if (!(bound > known)) return;  // nor where it is not a number
     known = bound;
     if (tell) tell(bound);
   };
-  MapperControl control;
-  control.cancel = cancel;
   control.bound = take;
   if (std::isfinite(limit)) control.known_objective = limit;
   const auto outcome = FusedMapper().map(*relaxed, relaxed_options(options), control);
-  if (is_cancelled(cancel)) return known;
+  if (is_cancelled(control.cancel)) return known;
   if (!outcome) {
     if (outcome.error().is_beaten) take(limit);
     return known;
@@ -86,7 +84,10 @@ bool takes_relaxed_bound(const Mapper& mapper, const BoundProblem& problem,
 double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, double limit,
                      const std::atomic<bool>* cancel, const std::function<void(double)>& tell) {
   const double beyond = energy_beyond(problem, options.objectives.front(), limit);
-  return bound_with(problem, options, inner_operands(problem, beyond), limit, cancel, tell);
+  MapperControl control;
+  control.cancel = cancel;
+  control.bound = tell;
+  return bound_with(problem, options, inner_operands(problem, beyond), limit, control);
 }
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
@@ -106,9 +107,13 @@ void RelaxedBound::run() {
 }
 
 void RelaxedBound::search() {
-  constexpr double kHeadStart = 0.1, kStep = 0.1;  // s
-  constexpr double kRest = 4;                      // times what the last search took
+  constexpr double kHeadStart = 0.4, kStep = 0.1;  // s: an answer comes first
+  constexpr double kRest = 10;                     // times what the last search took
   using Clock = std::chrono::steady_clock;
+  MapperControl control;
+  control.cancel = &stop_;
+  control.bound = tell_;
+  control.leftovers = &leftovers_;
   std::optional<InnerOperands> last;
   double wait = kHeadStart, last_limit = 0;
   while (pause(wait)) {
@@ -120,7 +125,7 @@ void RelaxedBound::search() {
     const double beyond = energy_beyond(problem_, options_.objectives.front(), limit);
     InnerOperands inside = inner_operands(problem_, beyond);
     if (inside == last) continue;
-    bound_with(problem_, options_, inside, limit, &stop_, tell_);
+    bound_with(problem_, options_, inside, limit, control);
     last = std::move(inside);
     wait = std::max(kStep, kRest * std::chrono::duration<double>(Clock::now() - start).count());
   }
@@ -141,8 +146,10 @@ void RelaxedBound::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void RelaxedBound::finish() {
+void RelaxedBound::finish(std::vector<std::shared_ptr<void>>* leftovers) {
   stop();
+  if (leftovers != nullptr)
+    leftovers->insert(leftovers->end(), leftovers_.begin(), leftovers_.end());
   if (failure_) std::rethrow_exception(failure_);
 }
 

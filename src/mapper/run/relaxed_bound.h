@@ -4,8 +4,10 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/relaxed_bound.h"
@@ -23,8 +25,8 @@ class RelaxedBound {
   RelaxedBound(const RelaxedBound&) = delete;
   RelaxedBound& operator=(const RelaxedBound&) = delete;
 
-  /// Throws what the search threw.
-  void finish();
+  /// Throws what the search threw. `leftovers`: as in MapperControl.
+  void finish(std::vector<std::shared_ptr<void>>* leftovers);
 
  private:
   void run();
@@ -40,6 +42,7 @@ class RelaxedBound {
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::vector<std::shared_ptr<void>> leftovers_;
   std::exception_ptr failure_;
   std::thread thread_;  ///< last: it uses all of the others
 };

@@ -270,7 +270,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (takes_relaxed_bound(mapper, problem, options))
     relaxed.emplace(problem, options, *limited.incumbent, limited.bound);
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told);
-  if (relaxed) relaxed->finish();
+  if (relaxed) relaxed->finish(control.leftovers);
   if (!outcome) return outcome;
   const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
                        (options.budget_seconds || outcome->search.ended_by == "templates");
