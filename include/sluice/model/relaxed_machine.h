@@ -20,8 +20,12 @@ using InnerOperands = std::vector<TensorMask>;
 std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem,
                                             const InnerOperands& inside);
 
-/// Operands that compute cannot take from (or hand to) the outermost memory for less than
-/// `energy_j` (J) beyond their compulsory traffic; if infinite, cannot at all.
-InnerOperands inner_operands(const BoundProblem& problem, double energy_j);
+/// Per Einsum and tensor: what taking it from (or handing it to) the outermost memory costs compute
+/// at least, beyond its compulsory traffic (J); infinite where it cannot.
+using DirectEnergies = std::vector<std::vector<double>>;
+DirectEnergies direct_energies(const BoundProblem& problem);
+
+/// Operands that cost `energy_j` (J) or more.
+InnerOperands inner_operands(const DirectEnergies& energies, double energy_j);
 
 }  // namespace sluice

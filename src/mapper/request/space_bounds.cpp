@@ -8,10 +8,14 @@ Factors factors_of(const MapperOptions& options) {
   return is_perfect ? Factors::kPerfect : Factors::kAny;
 }
 
+bool is_sequential(const Mapper& mapper, const BoundProblem& problem) {
+  return problem.einsums.size() < 2 || !mapper.makes_concurrent_splits();
+}
+
 CostBounds space_bounds(const Mapper& mapper, const BoundProblem& problem,
                         const MapperOptions& options) {
-  const bool is_sequential = problem.einsums.size() < 2 || !mapper.makes_concurrent_splits();
-  return is_sequential ? cost_bounds(problem, factors_of(options)) : concurrent_bounds(problem);
+  return is_sequential(mapper, problem) ? cost_bounds(problem, factors_of(options))
+                                        : concurrent_bounds(problem);
 }
 
 }  // namespace sluice

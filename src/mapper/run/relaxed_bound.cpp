@@ -29,20 +29,36 @@ MapperOptions relaxed_options(const MapperOptions& options) {
   return relaxed;
 }
 
-/// What a mapping spends beyond what every mapping does, at least, if it does not beat `limit` (J).
-double energy_beyond(const BoundProblem& problem, Objective objective, double limit) {
-  const CostBounds all = cost_bounds(problem, Factors::kPerfect);
-  const double seconds = std::max(all.compute_s, all.memory_s);
-  switch (objective) {
-    case Objective::kEnergy:
-      return limit - all.energy_floor_j;
-    case Objective::kEdp:
-      return seconds > 0 ? limit / seconds - all.energy_floor_j : kNoLimit;
-    case Objective::kLatency:
-      break;
+/// Which operands come from inner memories in each mapping that beats `limit`: what is known of a
+/// problem once.
+class Insides {
+ public:
+  explicit Insides(const BoundProblem& problem)
+      : all_(cost_bounds(problem, Factors::kPerfect)), energies_(direct_energies(problem)) {}
+
+  InnerOperands under(Objective objective, double limit) const {
+    return inner_operands(energies_, energy_beyond(objective, limit));
   }
-  return kNoLimit;
-}
+
+ private:
+  /// What a mapping spends beyond what every mapping does, at least, if it does not beat the limit
+  /// (J).
+  double energy_beyond(Objective objective, double limit) const {
+    const double seconds = std::max(all_.compute_s, all_.memory_s);
+    switch (objective) {
+      case Objective::kEnergy:
+        return limit - all_.energy_floor_j;
+      case Objective::kEdp:
+        return seconds > 0 ? limit / seconds - all_.energy_floor_j : kNoLimit;
+      case Objective::kLatency:
+        break;
+    }
+    return kNoLimit;
+  }
+
+  CostBounds all_;
+  DirectEnergies energies_;
+};
 
 double bound_with(const BoundProblem& problem, const MapperOptions& options,
                   const InnerOperands& inside, double limit, MapperControl control) {
@@ -74,8 +90,7 @@ double bound_with(const BoundProblem& problem, const MapperOptions& options,
 
 bool takes_relaxed_bound(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options) {
-  const bool is_sequential = problem.einsums.size() < 2 || !mapper.makes_concurrent_splits();
-  return is_sequential && options.objectives.size() == 1 && options.top == 1 &&
+  return is_sequential(mapper, problem) && options.objectives.size() == 1 && options.top == 1 &&
          !options.resource_usage && !options.explore_einsum_orders &&
          options.policy == LatencyPolicy::kOverlap && factors_of(options) == Factors::kPerfect &&
          !may_override_keep(problem, options.constraints);
@@ -83,11 +98,11 @@ bool takes_relaxed_bound(const Mapper& mapper, const BoundProblem& problem,
 
 double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, double limit,
                      const std::atomic<bool>* cancel, const std::function<void(double)>& tell) {
-  const double beyond = energy_beyond(problem, options.objectives.front(), limit);
   MapperControl control;
   control.cancel = cancel;
   control.bound = tell;
-  return bound_with(problem, options, inner_operands(problem, beyond), limit, control);
+  const InnerOperands inside = Insides(problem).under(options.objectives.front(), limit);
+  return bound_with(problem, options, inside, limit, control);
 }
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
@@ -114,6 +129,7 @@ void RelaxedBound::search() {
   control.cancel = &stop_;
   control.bound = tell_;
   control.leftovers = &leftovers_;
+  std::optional<Insides> insides;
   std::optional<InnerOperands> last;
   double wait = kHeadStart, last_limit = 0;
   while (pause(wait)) {
@@ -122,8 +138,8 @@ void RelaxedBound::search() {
     const double limit = incumbent_.objective();
     if (limit == last_limit) continue;
     last_limit = limit;
-    const double beyond = energy_beyond(problem_, options_.objectives.front(), limit);
-    InnerOperands inside = inner_operands(problem_, beyond);
+    if (!insides) insides.emplace(problem_);  // not where the search has ended at once
+    InnerOperands inside = insides->under(options_.objectives.front(), limit);
     if (inside == last) continue;
     bound_with(problem_, options_, inside, limit, control);
     last = std::move(inside);

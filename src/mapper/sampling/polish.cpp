@@ -27,6 +27,11 @@ struct Priced {
   CostTotals own;
 };
 
+/// An Einsum that uses a shared tensor, and which of its shared tensors that is.
+struct Use {
+  std::size_t einsum = 0, shared = 0;
+};
+
 class Polish {
  public:
   Polish(SamplingRun* run, const std::vector<Genome>& starts)
@@ -38,11 +43,13 @@ class Polish {
       totals_ = *totals;
       break;
     }
+    std::map<std::size_t, std::size_t> number_of;  // tensors in the order of their first use
     for (std::size_t e = 0; e < space_.n_einsums(); ++e)
-      for (const std::uint32_t t : space_.shared_tensors(e)) {
-        const TensorId tensor = space_.shape(e).tensors[t].id;
-        if (std::find(exchanged_.begin(), exchanged_.end(), tensor) == exchanged_.end())
-          exchanged_.push_back(tensor);
+      for (std::size_t i = 0; i < space_.shared_tensors(e).size(); ++i) {
+        const TensorId tensor = space_.shape(e).tensors[space_.shared_tensors(e)[i]].id;
+        const std::size_t number = number_of.emplace(tensor.index(), uses_.size()).first->second;
+        if (number == uses_.size()) uses_.emplace_back();
+        uses_[number].push_back({e, i});
       }
   }
 
@@ -52,9 +59,9 @@ class Polish {
     if (now_.empty()) return tries;
     make_alike();
     for (; !over(); tries = std::min(2 * tries, kMostTries)) {
-      for (const TensorId tensor : exchanged_) {
+      for (const std::vector<Use>& uses : uses_) {
         if (over()) return tries;
-        move(tensor, tries / 4, progress);
+        move(uses, tries / 4, progress);
       }
       for (const Alike& alike : by_share()) {
         if (over()) return tries;
@@ -166,24 +173,8 @@ class Polish {
     if (einsums.size() <= kMost) settle(std::move(changed), einsums, tries, progress);
   }
 
-  /// An Einsum that uses a shared tensor, and which of its shared tensors that is.
-  struct Use {
-    std::size_t einsum = 0, shared = 0;
-  };
-
-  std::vector<Use> uses_of(TensorId tensor) const {
-    std::vector<Use> uses;
-    for (std::size_t e = 0; e < now_.size(); ++e) {
-      const std::vector<std::uint32_t>& shared = space_.shared_tensors(e);
-      for (std::size_t i = 0; i < shared.size(); ++i)
-        if (space_.shape(e).tensors[shared[i]].id == tensor) uses.push_back({e, i});
-    }
-    return uses;
-  }
-
   /// Tries a shared tensor in another memory: all that use it change, and are annealed.
-  void move(TensorId tensor, int tries, const Progress& progress) {
-    const std::vector<Use> uses = uses_of(tensor);
+  void move(const std::vector<Use>& uses, int tries, const Progress& progress) {
     const auto [first, shared] = uses.front();
     const BackingGroup* now = space_.backing_of(first, now_[first]->templ);
     if (now == nullptr) return;
@@ -275,7 +266,7 @@ class Polish {
   SamplingRun& run_;
   const MapSpace& space_;
   Drawer drawer_;
-  std::vector<TensorId> exchanged_;
+  std::vector<std::vector<Use>> uses_;  ///< of each tensor that Einsums exchange
   Genome now_;
   CostTotals totals_;
 };

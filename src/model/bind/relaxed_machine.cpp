@@ -40,8 +40,7 @@ void for_each_inner_memory(const BoundProblem& problem, EinsumId id, ComponentId
     for (std::size_t p = 0; p < compute.path.size(); ++p) {
       const ComponentId memory = compute.path[p];
       if (memory == outermost || !problem.arch[memory].is_memory()) continue;
-      if (problem[id].components[memory.index()].enabled)
-        body(memory, use[p + 1] > 0 ? use.front() / use[p + 1] : 1);
+      if (problem[id].components[memory.index()].enabled) body(memory, use.front() / use[p + 1]);
     }
   }
 }
@@ -123,17 +122,6 @@ std::size_t action_of(const ComputeBound& bound, double points, Component* compu
   return compute->actions.size() - 1;
 }
 
-/// Tensors of the Einsum that the compute cannot take from (or hand to) the outermost memory for
-/// less than `energy_j`.
-TensorMask inside_above(const BoundProblem& problem, EinsumId id, ComponentId outermost,
-                        double energy_j) {
-  TensorMask mask = 0;
-  for (std::size_t t = 0; t < problem[id].tensors.size(); ++t)
-    if (direct_energy(problem, id, static_cast<int>(t), {Factors::kPerfect, outermost}) >= energy_j)
-      mask |= TensorMask{1} << t;
-  return mask;
-}
-
 }  // namespace
 
 std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem,
@@ -162,12 +150,22 @@ std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem,
   return std::move(*relaxed);
 }
 
-InnerOperands inner_operands(const BoundProblem& problem, double energy_j) {
-  InnerOperands operands(problem.einsums.size(), 0);
+DirectEnergies direct_energies(const BoundProblem& problem) {
+  DirectEnergies energies(problem.einsums.size());
   const auto outermost = single_outermost(problem);
-  if (!outermost) return operands;
+  if (!outermost) return energies;
   for (std::size_t e = 0; e < problem.einsums.size(); ++e)
-    operands[e] = inside_above(problem, EinsumId(e), *outermost, energy_j);
+    for (std::size_t t = 0; t < problem.einsums[e].tensors.size(); ++t)
+      energies[e].push_back(direct_energy(problem, EinsumId(e), static_cast<int>(t),
+                                          {Factors::kPerfect, *outermost}));
+  return energies;
+}
+
+InnerOperands inner_operands(const DirectEnergies& energies, double energy_j) {
+  InnerOperands operands(energies.size(), 0);
+  for (std::size_t e = 0; e < energies.size(); ++e)
+    for (std::size_t t = 0; t < energies[e].size(); ++t)
+      if (energies[e][t] >= energy_j) operands[e] |= TensorMask{1} << t;
   return operands;
 }
 

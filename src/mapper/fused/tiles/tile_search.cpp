@@ -8,6 +8,8 @@
 #include <numeric>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "loop_search.h"
 #include "mapper/common/key_hash.h"
@@ -661,19 +663,13 @@ void mark_repeats(std::vector<CompiledTemplate>* compiled, int threads,
       key.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(table.get())));
     return key;
   };
-  std::vector<std::size_t> hashes(compiled->size());
+  std::vector<std::vector<std::int64_t>> keys(compiled->size());
   parallel_for(threads, compiled->size(), [&](std::size_t t) {
-    if (!is_cancelled(cancel)) hashes[t] = KeyHash()(key_of(t));
+    if (!is_cancelled(cancel)) keys[t] = key_of(t);
   });
-  std::unordered_multimap<std::size_t, std::size_t> first;  // with each hash
-  for (std::size_t t = 0; t < compiled->size() && !is_cancelled(cancel); ++t) {
-    CompiledTemplate& own = (*compiled)[t];
-    const auto [begin, end] = first.equal_range(hashes[t]);
-    own.repeats = begin != end && std::any_of(begin, end, [&, key = key_of(t)](const auto& other) {
-                    return key_of(other.second) == key;
-                  });
-    if (!own.repeats) first.emplace(hashes[t], t);
-  }
+  std::unordered_set<std::vector<std::int64_t>, KeyHash> known;
+  for (std::size_t t = 0; t < compiled->size() && !is_cancelled(cancel); ++t)
+    (*compiled)[t].repeats = !known.insert(std::move(keys[t])).second;
 }
 
 std::vector<std::uint32_t> distinct_templates(
