@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "mapper/shape/trip_choices.h"
 #include "trip_walk.h"
@@ -24,15 +25,17 @@ bool belongs(const fused::LoopPlace& loop, const DemandingFanout& fanout) {
 /// uses first, and none below tiles that are too large with all other loops further out.
 class UseSearch {
  public:
+  /// `best`: known of other templates; only a larger use counts.
   UseSearch(const MapSpace& space, std::size_t einsum, std::uint32_t t,
-            const std::vector<DemandingFanout>& fanouts)
+            const std::vector<DemandingFanout>& fanouts, std::optional<std::vector<double>> best)
       : space_(space),
         einsum_(einsum),
         t_(t),
         templ_(space.templates(einsum)[t]),
         fanouts_(fanouts),
         trips_(templ_.loops.size(), 0),
-        rest_(space.shape(einsum).sizes) {
+        rest_(space.shape(einsum).sizes),
+        best_(std::move(best)) {
     for (const DemandingFanout& fanout : fanouts) {
       auto& places = places_.emplace_back();
       for (std::size_t l = 0; l < templ_.loops.size(); ++l)
@@ -196,7 +199,7 @@ bool FanoutUse::is_enough(std::size_t einsum, std::uint32_t t, const Trips& trip
   const std::vector<DemandingFanout> fanouts = space_.demanding_fanouts(einsum, templ);
   const std::vector<double> used = capped_use(fanouts, templ, trips);
   const std::lock_guard lock(mutex_);
-  const auto [at, is_new] = most_.try_emplace({einsum, templ.placement});
+  const auto [at, is_new] = most_.try_emplace({space_.list_of(einsum), templ.placement});
   if (is_new) at->second = most(einsum, templ.placement, fanouts);
   return used >= at->second;
 }
@@ -206,18 +209,19 @@ bool FanoutUse::is_enough(std::size_t einsum, std::uint32_t t, const Trips& trip
 std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t placement,
                                     const std::vector<DemandingFanout>& fanouts) const {
   const std::vector<fused::Template>& templates = space_.templates(einsum);
-  std::vector<double> best;
+  std::optional<std::vector<double>> best;
   bool certain = true;
   for (std::uint32_t t = 0; t < templates.size(); ++t) {
     if (templates[t].placement != placement) continue;
-    UseSearch search(space_, einsum, t, fanouts);
+    UseSearch search(space_, einsum, t, fanouts, best);
     search.run();
-    if (search.best()) best = std::max(best, *search.best());
+    best = search.best();
     certain = certain && search.is_certain();
   }
-  if (best.empty() && !certain)
-    for (const DemandingFanout& fanout : fanouts) best.push_back(fanout.wanted);
-  return best;
+  std::vector<double> result = best.value_or(std::vector<double>());
+  if (!best && !certain)
+    for (const DemandingFanout& fanout : fanouts) result.push_back(fanout.wanted);
+  return result;
 }
 
 }  // namespace sluice::sampling

@@ -30,7 +30,7 @@ class FanoutUse {
 
   const MapSpace& space_;
   std::mutex mutex_;
-  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<double>> most_;  // Einsum, placement
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> most_;  // list, placement
 };
 
 }  // namespace sluice::sampling
