@@ -11,10 +11,10 @@
 namespace sluice::sampling {
 namespace {
 
-/// Steps of walking over tile shapes before one use is given up, uses before a template is, and
+/// Steps of walking over tile shapes before one use is given up, uses before a placement is, and
 /// partial uses looked at. Tile shapes with large outer loops come first: they hold least.
 constexpr int kStepsPerUse = 1000;
-constexpr int kUsesPerTemplate = 10;
+constexpr int kUsesPerPlacement = 10;
 constexpr int kPartsPerTemplate = 20000;
 
 bool belongs(const fused::LoopPlace& loop, const DemandingFanout& fanout) {
@@ -27,7 +27,8 @@ class UseSearch {
  public:
   /// `best`: known of other templates; only a larger use counts.
   UseSearch(const MapSpace& space, std::size_t einsum, std::uint32_t t,
-            const std::vector<DemandingFanout>& fanouts, std::optional<std::vector<double>> best)
+            const std::vector<DemandingFanout>& fanouts, std::optional<std::vector<double>> best,
+            int* tries_left)
       : space_(space),
         einsum_(einsum),
         t_(t),
@@ -35,7 +36,8 @@ class UseSearch {
         fanouts_(fanouts),
         trips_(templ_.loops.size(), 0),
         rest_(space.shape(einsum).sizes),
-        best_(std::move(best)) {
+        best_(std::move(best)),
+        tries_left_(*tries_left) {
     for (const DemandingFanout& fanout : fanouts) {
       auto& places = places_.emplace_back();
       for (std::size_t l = 0; l < templ_.loops.size(); ++l)
@@ -57,7 +59,7 @@ class UseSearch {
       return;
     }
     std::vector<std::pair<double, std::vector<std::int64_t>>> choices;
-    list_choices(d, 0, 1, &choices);
+    list_choices(d, 0, 1, least_to_gain(d), &choices);
     std::sort(choices.begin(), choices.end(), std::greater<>());
     for (const auto& [used, trips] : choices) {
       give(d, trips);
@@ -69,7 +71,7 @@ class UseSearch {
   }
 
   bool over() {
-    if (parts_++ < kPartsPerTemplate && tries_ < kUsesPerTemplate) return false;
+    if (parts_++ < kPartsPerTemplate && tries_left_ > 0) return false;
     certain_ = false;
     return true;
   }
@@ -82,12 +84,19 @@ class UseSearch {
     return largest <= *best_;
   }
 
-  void list_choices(std::size_t d, std::size_t i, std::int64_t instances,
+  /// The use of a fanout below which none that begins so is larger than the best one.
+  double least_to_gain(std::size_t d) const {
+    return best_ && std::equal(used_.begin(), used_.end(), best_->begin()) ? (*best_)[d] : 0;
+  }
+
+  void list_choices(std::size_t d, std::size_t i, std::int64_t instances, double least,
                     std::vector<std::pair<double, std::vector<std::int64_t>>>* choices) {
     if (i == places_[d].size()) {
+      const double used = std::min(static_cast<double>(instances), fanouts_[d].wanted);
+      if (used < least) return;
       std::vector<std::int64_t> trips;
       for (const std::size_t l : places_[d]) trips.push_back(trips_[l]);
-      choices->emplace_back(std::min(static_cast<double>(instances), fanouts_[d].wanted), trips);
+      choices->emplace_back(used, std::move(trips));
       return;
     }
     const std::size_t l = places_[d][i];
@@ -96,7 +105,7 @@ class UseSearch {
       if (instances * trips > fanouts_[d].fanout) break;
       trips_[l] = trips;
       rest /= trips;
-      list_choices(d, i + 1, instances * trips, choices);
+      list_choices(d, i + 1, instances * trips, least, choices);
       rest *= trips;
     }
     trips_[l] = 0;
@@ -144,7 +153,7 @@ class UseSearch {
     const Trips least = outermost(true);
     bool found = factorises(least) && space_.keeps_limits(einsum_, t_, least) && fits(least);
     if (!found) {
-      ++tries_;
+      --tries_left_;
       walk_trips(
           space_, einsum_, t_, trips_, kStepsPerUse, [] { return false; },
           [&](const Trips& all) { return !(found = fits(all)); });
@@ -166,7 +175,8 @@ class UseSearch {
   std::vector<double> used_;                      ///< of the fanouts chosen
   std::optional<std::vector<double>> best_;
   bool certain_ = true;
-  int parts_ = 0, tries_ = 0;
+  int parts_ = 0;
+  int& tries_left_;
   fused::TripChoices divisors_;
 };
 
@@ -211,9 +221,10 @@ std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t placement,
   const std::vector<fused::Template>& templates = space_.templates(einsum);
   std::optional<std::vector<double>> best;
   bool certain = true;
+  int tries_left = kUsesPerPlacement;
   for (std::uint32_t t = 0; t < templates.size(); ++t) {
     if (templates[t].placement != placement) continue;
-    UseSearch search(space_, einsum, t, fanouts, best);
+    UseSearch search(space_, einsum, t, fanouts, best, &tries_left);
     search.run();
     best = search.best();
     certain = certain && search.is_certain();

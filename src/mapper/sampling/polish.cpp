@@ -6,6 +6,8 @@
 
 #include "chains.h"
 #include "moves.h"
+#include "quick_prices.h"
+#include "shape_walk.h"
 #include "sluice/mapper/objective_value.h"
 
 namespace sluice::sampling {
@@ -14,6 +16,7 @@ namespace {
 using fused::Spine;
 
 constexpr double kWarm = 0.1;  ///< of a step from a choice that is good already
+constexpr int kStepsOfShapes = 200;
 
 /// Einsums of one list with the same choice, and the price of one of them alone.
 struct Alike {
@@ -35,7 +38,11 @@ struct Use {
 class Polish {
  public:
   Polish(SamplingRun* run, const std::vector<Genome>& starts)
-      : run_(*run), space_(run->space()), drawer_(run->drawer()) {
+      : run_(*run),
+        space_(run->space()),
+        drawer_(run->drawer()),
+        prices_(space_),
+        shapes_(space_, &run->use(), &drawer_.random()) {
     for (const Genome& start : starts) {
       const auto totals = space_.price(start);
       if (!totals) continue;
@@ -132,20 +139,65 @@ class Polish {
                 const Progress& progress) {
     const Acceptance accept = annealing(kWarm);
     const double base = objective(others);
+    const Share share_of = [&](const CostTotals& own) {
+      return objective(with(others, n, own)) - base;
+    };
+    if (prices_.of(e, start.choice->templ) != nullptr)
+      return anneal_shapes(e, std::move(start), share_of, tries, progress);
     Priced best = start;
-    double share = objective(with(others, n, start.own)) - base, least = share;
+    double share = share_of(start.own), least = share;
     for (int i = 0; i < tries && !run_.record().cancelled() && progress() < 1; ++i) {
       ChoicePtr next = neighbour(e, *start.choice);
       if (!next) continue;
       const auto price = space_.price_alone(e, *next);
       if (!price) continue;
-      const double value = objective(with(others, n, *price)) - base;
+      const double value = share_of(*price);
       if (!accept(share, value, static_cast<double>(i) / tries, drawer_.random())) continue;
       start = {std::move(next), *price};
       share = value;
       if (share >= least) continue;
       least = share;
       best = start;
+    }
+    return best;
+  }
+
+  /// The same, where shapes of one template have a quick price: from each choice on to a good shape
+  /// of its template.
+  Priced anneal_shapes(std::size_t e, Priced now, const Share& share_of, int tries,
+                       const Progress& progress) {
+    constexpr int kTriesPerWalk = 4;  // that take as long
+    constexpr double kHot = 0.3;
+    const Acceptance accept = annealing(kWarm);
+    const auto walk = [&](Priced* from, double heat) {
+      auto [choice, own] = shapes_.best(e, *from->choice, prices_.of(e, from->choice->templ),
+                                        share_of, kStepsOfShapes, heat);
+      if (choice) *from = {std::move(choice), std::move(own)};
+    };
+    walk(&now, kWarm);
+    Priced best = now;
+    double share = share_of(now.own), least = share;
+    for (int i = kTriesPerWalk; i < tries && !run_.record().cancelled() && progress() < 1;
+         i += kTriesPerWalk) {
+      Priced next = now;
+      const double kind = drawer_.random().unit();
+      if (kind >= 0.4) {
+        next.choice = kind < 0.6 ? drawer_.redraw_unfused(e, *now.choice)
+                                 : drawer_.redraw_alike(e, *now.choice);
+        if (!next.choice) continue;
+        const auto price = prices_.of(e, next.choice->templ)->of(next.choice->trips);
+        if (!price) continue;
+        next.own.energy_j = price->energy_j;
+        next.own.latency_s = price->latency_s;
+      }
+      walk(&next, kind < 0.4 ? kHot : kWarm);
+      const double value = share_of(next.own);
+      if (!accept(share, value, static_cast<double>(i) / tries, drawer_.random())) continue;
+      now = std::move(next);
+      share = value;
+      if (share >= least) continue;
+      least = share;
+      best = now;
     }
     return best;
   }
@@ -266,6 +318,8 @@ class Polish {
   SamplingRun& run_;
   const MapSpace& space_;
   Drawer drawer_;
+  QuickPrices prices_;
+  ShapeWalk shapes_;
   std::vector<std::vector<Use>> uses_;  ///< of each tensor that Einsums exchange
   Genome now_;
   CostTotals totals_;

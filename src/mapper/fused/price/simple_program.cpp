@@ -4,9 +4,7 @@
 #include <bit>
 #include <optional>
 
-#include "mapper/shape/trip_choices.h"
-#include "monomial_factor.h"
-#include "seen_factor.h"
+#include "class_factor.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice::fused {
@@ -63,130 +61,24 @@ class Tabulator {
     std::int32_t product = -1;  // -1: constant alone
   };
 
-  /// Those of a class's loops that are wanted, as the class counts them, so that classes of other
-  /// templates know them: appended to a signature.
-  template <class Wanted>
-  void append_loops(std::size_t cls, const Wanted& wanted,
-                    std::vector<std::int64_t>* signature) const {
-    constexpr std::size_t kBits = 63;
-    const std::vector<ClassLoop>& loops = classes_[cls].loops;
-    signature->push_back(0);
-    for (std::size_t l = 0; l < loops.size(); ++l) {
-      if (l > 0 && l % kBits == 0) signature->push_back(0);
-      if (wanted(loops[l])) signature->back() |= std::int64_t{1} << l % kBits;
-    }
-  }
-
-  /// Whether a loop stands above a monomial's tile; at the compute all of them do.
-  bool is_above(const Monomial& monomial, const ClassLoop& loop) const {
-    return monomial.slot < 0 ||
-           loop.gap < templ_.slots[static_cast<std::size_t>(monomial.slot)].gap ||
-           monomial.extra_above.contains(loop.number);
-  }
-
-  bool has_united(std::size_t cls, const Monomial& monomial) const {
-    const std::vector<ClassLoop>& loops = classes_[cls].loops;
-    return !monomial.united.empty() &&
-           std::any_of(loops.begin(), loops.end(), [&](const ClassLoop& loop) {
-             return monomial.united.contains(loop.number);
-           });
-  }
-
   std::vector<double> factors(std::size_t cls, const Monomial& monomial) const {
     const ClassStates& states = tables_[cls]->states;
     std::vector<double> values;
     values.reserve(states.size());
-    std::optional<SeenFactor> seen;
-    if (has_united(cls, monomial)) seen.emplace(bound_, shape_, templ_, classes_[cls], monomial);
-    const MonomialFactor factor(bound_, shape_, templ_, classes_[cls], monomial);
+    ClassFactor factor(bound_, shape_, templ_, classes_[cls], monomial);
     for (std::size_t s = 0; s < states.size(); ++s) {
       if (s % 1024 == 0 && is_cancelled(cancel_)) break;
-      const std::int64_t* trips = states.state(s);
-      if (!has_fixed_trips(classes_[cls], monomial, trips))
-        values.push_back(0);
-      else
-        values.push_back(seen ? seen->of(trips) : factor.of(trips));
+      values.push_back(factor.of(states.state(s)));
     }
     values.resize(states.size(), 0);
     return values;
   }
 
-  static bool has_fixed_trips(const VariableClass& cls, const Monomial& monomial,
-                              const std::int64_t* trips) {
-    return std::all_of(monomial.fixed.begin(), monomial.fixed.end(), [&](const FixedLoop& fixed) {
-      for (std::size_t l = 0; l < cls.loops.size(); ++l)
-        if (cls.loops[l].number == fixed.loop) return trip_count(trips[l]) == fixed.trips;
-      return true;  // of another class
-    });
-  }
-
-  /// What a monomial's factor in a class depends on: equal signatures are equal columns.
-  std::vector<std::int64_t> signature(std::size_t cls, const Monomial& monomial) const {
-    std::vector<std::int64_t> result = signature_of_any_trips(cls, monomial);
-    for (const FixedLoop& fixed : monomial.fixed)
-      for (std::size_t l = 0; l < classes_[cls].loops.size(); ++l)
-        if (classes_[cls].loops[l].number == fixed.loop)
-          result.insert(result.end(), {static_cast<std::int64_t>(l), fixed.trips});
-    if (const auto window = slid_over(cls, monomial)) result.push_back(-1 - *window);
-    return result;
-  }
-
-  /// The loop of a class that a monomial's node slides over.
-  std::optional<std::int64_t> slid_over(std::size_t cls, const Monomial& monomial) const {
-    if (monomial.slot < 0 || classes_[cls].plain) return std::nullopt;
-    const std::int32_t place = templ_.slots[static_cast<std::size_t>(monomial.slot)].sliding_loop;
-    const std::vector<ClassLoop>& loops = classes_[cls].loops;
-    for (std::size_t l = 0; place >= 0 && l < loops.size(); ++l)
-      if (std::find(loops[l].places.begin(), loops[l].places.end(),
-                    static_cast<std::uint32_t>(place)) != loops[l].places.end())
-        return static_cast<std::int64_t>(l);
-    return std::nullopt;
-  }
-
-  std::vector<std::int64_t> signature_of_any_trips(std::size_t cls,
-                                                   const Monomial& monomial) const {
-    const VariableClass& c = classes_[cls];
-    const auto multiplies = [&](const ClassLoop& l) { return monomial.loops.contains(l.number); };
-    const auto above = [&](const ClassLoop& l) { return is_above(monomial, l); };
-    const auto none = [](const ClassLoop&) { return false; };
-    const auto write = [&](const auto& loops, const auto& others, std::int64_t access,
-                           std::int64_t kind) {
-      std::vector<std::int64_t> result;
-      append_loops(cls, loops, &result);
-      append_loops(cls, others, &result);
-      result.insert(result.end(), {access, kind});
-      return result;
-    };
-    if (has_united(cls, monomial)) {
-      std::vector<std::int64_t> result = write(multiplies, above, monomial.access, 5);
-      const auto united = [&](const ClassLoop& l) { return monomial.united.contains(l.number); };
-      append_loops(cls, united, &result);
-      return result;
-    }
-    if (monomial.slot < 0) return write(multiplies, none, 0, -1);
-    const Slot& slot = templ_.slots[static_cast<std::size_t>(monomial.slot)];
-    const bool is_held = monomial.access >= bound_.accesses.size();
-    if (monomial.still)
-      return write(multiplies, above, monomial.access, slot.backing && is_held ? 4 : 3);
-    if (!c.plain) return write(multiplies, above, monomial.access, slot.backing && is_held ? 2 : 1);
-    const BoundAccess& access = is_held ? bound_.held[monomial.access - bound_.accesses.size()]
-                                        : bound_.accesses[monomial.access];
-    if (access.relevance[c.variables.front()] != Relevance::kRelevant)
-      return write(multiplies, none, 0, -1);
-    // size / Π above · Π loops: what stands in both cancels; without a numerator the rest is a
-    // product of the complement.
-    const auto numerator = [&](const ClassLoop& l) { return multiplies(l) && !above(l); };
-    const auto denominator = [&](const ClassLoop& l) { return above(l) && !multiplies(l); };
-    if (std::none_of(c.loops.begin(), c.loops.end(), numerator))
-      return write([&](const ClassLoop& l) { return !denominator(l); }, none, 0, -1);
-    return write(numerator, denominator, 0, 0);
-  }
-
   /// Index into the program's columns of the class, or -1: the factor is the same for all states,
   /// and multiplied to `constant`.
   std::int32_t column(std::size_t cls, const Monomial& monomial, double* constant) {
-    const Column* known =
-        tables_[cls]->column(signature(cls, monomial), [&] { return factors(cls, monomial); });
+    const Column* known = tables_[cls]->column(factor_key(bound_, templ_, classes_[cls], monomial),
+                                               [&] { return factors(cls, monomial); });
     if (known->minimum == known->maximum) {
       *constant *= known->minimum;
       return -1;

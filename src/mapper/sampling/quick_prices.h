@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "map_space.h"
+#include "mapper/fused/price/template_price.h"
+
+namespace sluice::sampling {
+
+/// Compiled prices of the templates that a search looks at again and again. Not safe to share
+/// between threads.
+class QuickPrices {
+ public:
+  explicit QuickPrices(const MapSpace& space);
+
+  /// Of an Einsum's template; null where compiled prices do not know everything that the model
+  /// does. As long as no other is asked for.
+  fused::TemplatePrice* of(std::size_t einsum, std::uint32_t templ);
+
+ private:
+  const MapSpace& space_;
+  bool knows_all_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<fused::TemplatePrice>>
+      known_;  // per list and template
+};
+
+}  // namespace sluice::sampling

@@ -1,0 +1,68 @@
+#include "shape_walk.h"
+
+#include "chains.h"
+#include "mapper/common/primes.h"
+
+namespace sluice::sampling {
+
+std::vector<ShapeWalk::Places> ShapeWalk::places_of(std::size_t e,
+                                                    const EinsumChoice& start) const {
+  const auto& loops = space_.templates(e)[start.templ].loops;
+  std::vector<Places> result(space_.shape(e).sizes.size());
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    if (!loops[l].fused) result[loops[l].variable].loops.push_back(l);
+  for (std::size_t v = 0; v < result.size(); ++v)
+    result[v].primes = primes_of(space_.shape(e).sizes[v]);
+  std::erase_if(result, [](const Places& places) {
+    return places.loops.size() < 2 || places.primes.empty();
+  });
+  return result;
+}
+
+bool ShapeWalk::move_factor(const Places& places, Trips* trips) {
+  const std::size_t from = random_.pick(places.loops), to = random_.pick(places.loops);
+  const std::int64_t prime = random_.pick(places.primes);
+  if (from == to || (*trips)[from] % prime != 0) return false;
+  (*trips)[from] /= prime;
+  (*trips)[to] *= prime;
+  return true;
+}
+
+std::pair<ChoicePtr, CostTotals> ShapeWalk::best(std::size_t e, const EinsumChoice& start,
+                                                 fused::TemplatePrice* price, const Share& share,
+                                                 int steps, double heat) {
+  const std::vector<Places> places = places_of(e, start);
+  const auto first = price->of(start.trips);
+  if (places.empty() || !first) return {};
+  const auto totals = [](const fused::TemplatePrice::Price& of) {
+    CostTotals result;
+    result.energy_j = of.energy_j;
+    result.latency_s = of.latency_s;
+    return result;
+  };
+  const Acceptance accept = annealing(heat);
+  double now = share(totals(*first)), least = now;
+  Trips trips = start.trips, next = trips, best_trips;
+  CostTotals best;
+  for (int i = 0; i < steps; ++i) {
+    next = trips;
+    if (!move_factor(random_.pick(places), &next)) continue;
+    const auto own = price->of(next);
+    if (!own) continue;
+    const CostTotals cost = totals(*own);
+    const double value = share(cost);
+    if (!accept(now, value, static_cast<double>(i) / steps, random_)) continue;
+    std::swap(trips, next);
+    now = value;
+    if (value >= least || !space_.is_choice(e, start.templ, trips) ||
+        !use_.is_enough(e, start.templ, trips))
+      continue;
+    least = value;
+    best_trips = trips;
+    best = cost;
+  }
+  if (best_trips.empty()) return {};
+  return {space_.make_choice(e, start.templ, std::move(best_trips)), std::move(best)};
+}
+
+}  // namespace sluice::sampling
