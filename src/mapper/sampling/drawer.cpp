@@ -85,11 +85,12 @@ struct Drawer::Draft {
   }
 };
 
-std::optional<std::uint32_t> Drawer::pick_template(const Spine& prefix, std::size_t e) {
+std::optional<std::uint32_t> Drawer::pick_template(const Spine& prefix, std::size_t e,
+                                                   const BackingGroup* only) {
   const auto& shared = space_.shared_tensors(e);
   std::vector<const BackingGroup*> fitting;
   for (const BackingGroup& group : space_.backings(e)) {
-    bool agrees = true;
+    bool agrees = only == nullptr || only == &group;
     for (std::size_t i = 0; i < shared.size() && agrees; ++i) {
       const LiveTensor* live = find_live(prefix, space_.shape(e).tensors[shared[i]].id);
       agrees = live == nullptr || (live->component == group.places[i].component &&
@@ -350,9 +351,10 @@ ChoicePtr Drawer::finish(Draft* draft, bool patient) {
   return space_.make_choice(draft->einsum, draft->t, std::move(draft->trips));
 }
 
-ChoicePtr Drawer::draw(const Spine& prefix, std::size_t e, Spine* joined) {
+ChoicePtr Drawer::draw(const Spine& prefix, std::size_t e, Spine* joined,
+                       const BackingGroup* only) {
   for (int i = 0; i < kTriesPerChoice && !is_cancelled(cancel_); ++i) {
-    const auto t = pick_template(prefix, e);
+    const auto t = pick_template(prefix, e, only);
     if (!t) return nullptr;
     Draft draft(space_, e, *t);
     for (std::uint32_t tensor : space_.shared_tensors(e))
@@ -461,14 +463,8 @@ ChoicePtr Drawer::redraw_alike(std::size_t e, const EinsumChoice& choice) {
 
 ChoicePtr Drawer::redraw_moved(std::size_t e, const EinsumChoice& choice, std::size_t shared,
                                BackingGroup::Place place) {
-  const BackingGroup* group = space_.backing_of(e, choice.templ);
-  if (group == nullptr) return nullptr;
-  std::vector<BackingGroup::Place> wanted = group->places;
-  wanted[shared] = place;
-  const auto& groups = space_.backings(e);
-  const auto moved = std::find_if(groups.begin(), groups.end(),
-                                  [&](const BackingGroup& own) { return own.places == wanted; });
-  if (moved == groups.end()) return nullptr;
+  const BackingGroup* moved = space_.moved_backing(e, choice.templ, shared, place);
+  if (moved == nullptr) return nullptr;
   const auto is_wanted = [&](fused::Compatibility own) {
     const fused::Backing& before = choice.compatibility.backings[shared];
     fused::Backing& after = own.backings[shared];

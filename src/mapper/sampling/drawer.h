@@ -25,7 +25,9 @@ class Drawer {
   RandomSource& random() { return random_; }
 
   /// A choice for an Einsum that joins the prefix, and the spine after it; null after some tries.
-  ChoicePtr draw(const fused::Spine& prefix, std::size_t einsum, fused::Spine* joined);
+  /// `only`: the templates to draw from, if not all that fit the prefix.
+  ChoicePtr draw(const fused::Spine& prefix, std::size_t einsum, fused::Spine* joined,
+                 const BackingGroup* only = nullptr);
   /// A whole mapping; nothing after many dead ends.
   std::optional<Genome> draw_mapping();
   /// One that fuses nothing and keeps what Einsums exchange as far out as it may be: in networks of
@@ -46,7 +48,8 @@ class Drawer {
 
  private:
   struct Draft;
-  std::optional<std::uint32_t> pick_template(const fused::Spine& prefix, std::size_t einsum);
+  std::optional<std::uint32_t> pick_template(const fused::Spine& prefix, std::size_t einsum,
+                                             const BackingGroup* only);
   void keep_furthest_out(std::vector<const BackingGroup*>* groups) const;
   bool place_fused_loops(const EinsumChoice& choice, Draft* draft);
   bool place_same_loops(const EinsumChoice& choice, std::uint32_t other, Draft* draft);

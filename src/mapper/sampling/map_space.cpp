@@ -132,6 +132,18 @@ const BackingGroup* MapSpace::backing_of(std::size_t e, std::uint32_t templ) con
   return own == groups.end() ? nullptr : &*own;
 }
 
+const BackingGroup* MapSpace::moved_backing(std::size_t e, std::uint32_t templ, std::size_t shared,
+                                            BackingGroup::Place place) const {
+  const BackingGroup* group = backing_of(e, templ);
+  if (group == nullptr) return nullptr;
+  std::vector<BackingGroup::Place> wanted = group->places;
+  wanted[shared] = place;
+  const auto& groups = backings(e);
+  const auto moved = std::find_if(groups.begin(), groups.end(),
+                                  [&](const BackingGroup& own) { return own.places == wanted; });
+  return moved == groups.end() ? nullptr : &*moved;
+}
+
 ChoicePtr MapSpace::make_choice(std::size_t e, std::uint32_t t, Trips trips) const {
   auto choice = std::make_shared<EinsumChoice>();
   choice->templ = t;

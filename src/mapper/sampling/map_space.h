@@ -68,6 +68,10 @@ class MapSpace {
   }
   /// Of a template; null where it is new to the space.
   const BackingGroup* backing_of(std::size_t einsum, std::uint32_t templ) const;
+  /// The same with one shared tensor (a place in `shared_tensors`) in another memory; null where no
+  /// template has that.
+  const BackingGroup* moved_backing(std::size_t einsum, std::uint32_t templ, std::size_t shared,
+                                    BackingGroup::Place place) const;
   /// Einsums of one list have the same choices.
   std::uint32_t list_of(std::size_t einsum) const { return templates_.list_of(einsum); }
   /// Local indices of an Einsum's shared tensors, ascending.

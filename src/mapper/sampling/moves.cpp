@@ -23,6 +23,32 @@ class Neighbourhood {
   Neighbourhood(const Genome& genome, const MapSpace& space, FanoutUse* use, Drawer* drawer)
       : genome_(genome), space_(space), use_(*use), drawer_(*drawer), random_(drawer->random()) {}
 
+  /// A shared loop gets a prime factor more or less, in every Einsum that shares it; one of a
+  /// single step may become one of several.
+  std::optional<Genome> rescale_shared() {
+    const std::size_t e = random_.below(genome_.size());
+    std::vector<std::size_t> places;
+    const auto& loops = space_.templates(e)[genome_[e]->templ].loops;
+    for (std::size_t p = 0; p < loops.size(); ++p)
+      if (loops[p].fused) places.push_back(p);
+    if (places.empty()) return std::nullopt;
+    const std::size_t place = random_.pick(places);
+    const std::int64_t tile_and_trips = space_.shape(e).sizes[loops[place].variable];
+    const std::int64_t trips = genome_[e]->trips[place];
+    const bool grow = trips == 1 || random_.chance(0.5);
+    const auto primes = primes_of(grow ? tile_and_trips / trips : trips);
+    if (primes.empty()) return std::nullopt;
+    const std::int64_t prime = random_.pick(primes);
+    Genome result = genome_;
+    for (const auto& [sharer, at] : sharers(e, place)) {
+      ChoicePtr choice = rescaled(sharer, at, prime, grow);
+      if (!choice) return std::nullopt;
+      result[sharer] = std::move(choice);
+    }
+    if (!drawer_.mend(&result, result.size())) return std::nullopt;
+    return result;
+  }
+
   std::optional<Genome> draw() {
     const double kind = random_.unit();
     if (kind < 0.4) return shift_factor();
@@ -105,30 +131,6 @@ class Neighbourhood {
     return std::nullopt;
   }
 
-  std::optional<Genome> rescale_shared() {
-    const std::size_t e = random_.below(genome_.size());
-    std::vector<std::size_t> places;
-    const auto& loops = space_.templates(e)[genome_[e]->templ].loops;
-    for (std::size_t p = 0; p < loops.size(); ++p)
-      if (loops[p].fused && genome_[e]->trips[p] > 1) places.push_back(p);
-    if (places.empty()) return std::nullopt;
-    const std::size_t place = random_.pick(places);
-    const bool grow = random_.chance(0.5);
-    const std::int64_t tile_and_trips = space_.shape(e).sizes[loops[place].variable];
-    const std::int64_t trips = genome_[e]->trips[place];
-    const auto primes = primes_of(grow ? tile_and_trips / trips : trips);
-    if (primes.empty()) return std::nullopt;
-    const std::int64_t prime = random_.pick(primes);
-    Genome result = genome_;
-    for (const auto& [sharer, at] : sharers(e, place)) {
-      ChoicePtr choice = rescaled(sharer, at, prime, grow);
-      if (!choice) return std::nullopt;
-      result[sharer] = std::move(choice);
-    }
-    if (!drawer_.mend(&result, result.size())) return std::nullopt;
-    return result;
-  }
-
   /// A prime factor goes to (grow) or from a fused place, from or to an unfused one.
   ChoicePtr rescaled(std::size_t e, std::size_t place, std::int64_t prime, bool grow) {
     const auto& loops = space_.templates(e)[genome_[e]->templ].loops;
@@ -153,6 +155,11 @@ class Neighbourhood {
 };
 
 }  // namespace
+
+std::optional<Genome> rescale_shared(const Genome& genome, const MapSpace& space, FanoutUse* use,
+                                     Drawer* drawer) {
+  return Neighbourhood(genome, space, use, drawer).rescale_shared();
+}
 
 ChoicePtr shift_factor(std::size_t e, const EinsumChoice& choice, const MapSpace& space,
                        FanoutUse* use, RandomSource* random) {

@@ -74,6 +74,10 @@ class Polish {
         if (over()) return tries;
         improve(alike, tries, progress);
       }
+      for (std::size_t i = 0; i < now_.size(); ++i) {
+        if (over()) return tries;
+        rescale(tries / 4, progress);
+      }
       for (const Alike& alike : by_share()) {
         if (over()) return tries;
         exchange(drawer_.random().pick(alike.einsums), tries, progress);
@@ -98,14 +102,24 @@ class Polish {
     return objective(with(totals_, -static_cast<double>(alike.einsums.size()), alike.own));
   }
 
+  /// Of an Einsum alone; nothing where its choice is illegal.
+  std::optional<CostTotals> price_of(std::size_t e, const EinsumChoice& choice) {
+    if (fused::TemplatePrice* known = prices_.of(e, choice.templ)) {
+      const auto price = known->of(choice.trips);
+      if (!price) return std::nullopt;
+      return totals_of(*price);
+    }
+    return space_.price_alone(e, choice);
+  }
+
   /// All Einsums that can be priced alone, the most expensive ones first.
-  std::vector<Alike> by_share() const {
+  std::vector<Alike> by_share() {
     std::map<std::tuple<std::uint32_t, std::uint32_t, Trips>, std::vector<std::size_t>> groups;
     for (std::size_t e = 0; e < now_.size(); ++e)
       groups[{space_.list_of(e), now_[e]->templ, now_[e]->trips}].push_back(e);
     std::vector<Alike> result;
     for (auto& [choice, einsums] : groups)
-      if (auto own = space_.price_alone(einsums.front(), *now_[einsums.front()]))
+      if (auto own = price_of(einsums.front(), *now_[einsums.front()]))
         result.push_back({std::move(einsums), *std::move(own)});
     std::sort(result.begin(), result.end(), [&](const Alike& a, const Alike& b) {
       return std::tuple(without(a), a.einsums.front()) < std::tuple(without(b), b.einsums.front());
@@ -185,10 +199,9 @@ class Polish {
         next.choice = kind < 0.6 ? drawer_.redraw_unfused(e, *now.choice)
                                  : drawer_.redraw_alike(e, *now.choice);
         if (!next.choice) continue;
-        const auto price = prices_.of(e, next.choice->templ)->of(next.choice->trips);
+        const auto price = price_of(e, *next.choice);
         if (!price) continue;
-        next.own.energy_j = price->energy_j;
-        next.own.latency_s = price->latency_s;
+        next.own = *price;
       }
       walk(&next, kind < 0.4 ? kHot : kWarm);
       const double value = share_of(next.own);
@@ -214,15 +227,28 @@ class Polish {
   /// Draws an Einsum anew, with all that then exchange tensors otherwise, and anneals these.
   void exchange(std::size_t first, int tries, const Progress& progress) {
     constexpr std::size_t kMost = 4;  // Einsums
-    Spine prefix, joined;
-    for (std::size_t e = 0; e < first; ++e) prefix = *space_.join(prefix, e, *now_[e]);
+    Spine joined;
     Genome changed = now_;
-    changed[first] = drawer_.draw(prefix, first, &joined);
+    changed[first] = drawer_.draw(before(first), first, &joined);
     if (!changed[first] || !drawer_.mend(&changed, first + 1)) return;
-    std::vector<std::size_t> einsums;
-    for (std::size_t e = first; e < now_.size(); ++e)
-      if (changed[e] != now_[e]) einsums.push_back(e);
+    const std::vector<std::size_t> einsums = differing(changed);
     if (einsums.size() <= kMost) settle(std::move(changed), einsums, tries, progress);
+  }
+
+  /// Another trip count of a loop that Einsums share: these are annealed.
+  void rescale(int tries, const Progress& progress) {
+    constexpr std::size_t kMost = 8;  // Einsums
+    auto changed = rescale_shared(now_, space_, &run_.use(), &drawer_);
+    if (!changed) return;
+    const std::vector<std::size_t> einsums = differing(*changed);
+    if (einsums.size() <= kMost) settle(*std::move(changed), einsums, tries, progress);
+  }
+
+  std::vector<std::size_t> differing(const Genome& from) const {
+    std::vector<std::size_t> einsums;
+    for (std::size_t e = 0; e < now_.size(); ++e)
+      if (from[e] != now_[e]) einsums.push_back(e);
+    return einsums;
   }
 
   /// Tries a shared tensor in another memory: all that use it change, and are annealed.
@@ -238,7 +264,45 @@ class Polish {
         continue;
       places.push_back(place);
     }
-    if (!places.empty()) move_to(drawer_.random().pick(places), uses, tries, progress);
+    if (places.empty()) return;
+    const BackingGroup::Place place = drawer_.random().pick(places);
+    move_to(place, uses, tries, progress);
+    fuse_in(place, uses, tries, progress);
+  }
+
+  /// The same below other loops: all that use the tensor are drawn anew, and what stands in between
+  /// where it no longer joins.
+  void fuse_in(BackingGroup::Place place, const std::vector<Use>& uses, int tries,
+               const Progress& progress) {
+    constexpr std::size_t kMost = 6;  // Einsums
+    Genome changed = now_;
+    Spine spine = before(uses.front().einsum);
+    for (std::size_t e = uses.front().einsum; e <= uses.back().einsum; ++e) {
+      const auto use =
+          std::find_if(uses.begin(), uses.end(), [&](const Use& own) { return own.einsum == e; });
+      if (use == uses.end())
+        if (auto joined = space_.join(spine, e, *changed[e])) {
+          spine = std::move(*joined);
+          continue;
+        }
+      const std::uint32_t templ = now_[e]->templ;
+      const BackingGroup* group = use == uses.end()
+                                      ? space_.backing_of(e, templ)
+                                      : space_.moved_backing(e, templ, use->shared, place);
+      Spine joined;
+      if (group != nullptr) changed[e] = drawer_.draw(spine, e, &joined, group);
+      if (group == nullptr || !changed[e]) return;
+      spine = std::move(joined);
+    }
+    if (!space_.joins(changed)) return;
+    const std::vector<std::size_t> einsums = differing(changed);
+    if (einsums.size() <= kMost) settle(std::move(changed), einsums, tries, progress);
+  }
+
+  Spine before(std::size_t first) const {
+    Spine prefix;
+    for (std::size_t e = 0; e < first; ++e) prefix = *space_.join(prefix, e, *now_[e]);
+    return prefix;
   }
 
   void move_to(BackingGroup::Place place, const std::vector<Use>& uses, int tries,
@@ -259,8 +323,8 @@ class Polish {
     std::vector<Priced> parts;
     CostTotals all = totals_;
     for (const std::size_t e : einsums) {
-      const auto before = space_.price_alone(e, *now_[e]);
-      const auto own = space_.price_alone(e, *changed[e]);
+      const auto before = price_of(e, *now_[e]);
+      const auto own = price_of(e, *changed[e]);
       if (!before || !own) return;
       all = with(with(all, -1, *before), 1, *own);
       parts.push_back({changed[e], *own});

@@ -34,14 +34,8 @@ std::pair<ChoicePtr, CostTotals> ShapeWalk::best(std::size_t e, const EinsumChoi
   const std::vector<Places> places = places_of(e, start);
   const auto first = price->of(start.trips);
   if (places.empty() || !first) return {};
-  const auto totals = [](const fused::TemplatePrice::Price& of) {
-    CostTotals result;
-    result.energy_j = of.energy_j;
-    result.latency_s = of.latency_s;
-    return result;
-  };
   const Acceptance accept = annealing(heat);
-  double now = share(totals(*first)), least = now;
+  double now = share(totals_of(*first)), least = now;
   Trips trips = start.trips, next = trips, best_trips;
   CostTotals best;
   for (int i = 0; i < steps; ++i) {
@@ -49,7 +43,7 @@ std::pair<ChoicePtr, CostTotals> ShapeWalk::best(std::size_t e, const EinsumChoi
     if (!move_factor(random_.pick(places), &next)) continue;
     const auto own = price->of(next);
     if (!own) continue;
-    const CostTotals cost = totals(*own);
+    const CostTotals cost = totals_of(*own);
     const double value = share(cost);
     if (!accept(now, value, static_cast<double>(i) / steps, random_)) continue;
     std::swap(trips, next);

@@ -12,6 +12,13 @@ namespace sluice::sampling {
 /// What is to be as small as possible, of an Einsum's energy and latency; never negative.
 using Share = std::function<double(const CostTotals&)>;
 
+inline CostTotals totals_of(const fused::TemplatePrice::Price& price) {
+  CostTotals totals;
+  totals.energy_j = price.energy_j;
+  totals.latency_s = price.latency_s;
+  return totals;
+}
+
 /// A walk over the tile shapes of one template: prime factors move between loops that nobody
 /// shares, as annealing takes such steps, a hundred times as many as the model prices in the same
 /// time.
