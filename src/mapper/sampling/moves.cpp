@@ -25,8 +25,7 @@ class Neighbourhood {
 
   /// A shared loop gets a prime factor more or less, in every Einsum that shares it; one of a
   /// single step may become one of several.
-  std::optional<Genome> rescale_shared() {
-    const std::size_t e = random_.below(genome_.size());
+  std::optional<Genome> rescale_shared(std::size_t e) {
     std::vector<std::size_t> places;
     const auto& loops = space_.templates(e)[genome_[e]->templ].loops;
     for (std::size_t p = 0; p < loops.size(); ++p)
@@ -53,7 +52,7 @@ class Neighbourhood {
     const double kind = random_.unit();
     if (kind < 0.4) return shift_factor();
     if (kind < 0.5) return redraw_unfused();
-    if (kind < 0.7) return rescale_shared();
+    if (kind < 0.7) return rescale_shared(random_.below(genome_.size()));
     return redraw_einsum();
   }
 
@@ -156,9 +155,9 @@ class Neighbourhood {
 
 }  // namespace
 
-std::optional<Genome> rescale_shared(const Genome& genome, const MapSpace& space, FanoutUse* use,
-                                     Drawer* drawer) {
-  return Neighbourhood(genome, space, use, drawer).rescale_shared();
+std::optional<Genome> rescale_shared(const Genome& genome, std::size_t e, const MapSpace& space,
+                                     FanoutUse* use, Drawer* drawer) {
+  return Neighbourhood(genome, space, use, drawer).rescale_shared(e);
 }
 
 ChoicePtr shift_factor(std::size_t e, const EinsumChoice& choice, const MapSpace& space,

@@ -1,6 +1,7 @@
 #include "polish.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -16,7 +17,9 @@ namespace {
 using fused::Spine;
 
 constexpr double kWarm = 0.1;  ///< of a step from a choice that is good already
-constexpr int kStepsOfShapes = 200;
+constexpr int kStepsOfShapes = 100;
+constexpr int kTriesPerWalk = 4;  ///< that take as long as so many steps
+constexpr double kNear = 1.3;     ///< times the cost of the best mapping: may become better
 
 /// Einsums of one list with the same choice, and the price of one of them alone.
 struct Alike {
@@ -76,7 +79,7 @@ class Polish {
       }
       for (std::size_t i = 0; i < now_.size(); ++i) {
         if (over()) return tries;
-        rescale(tries / 4, progress);
+        rescale(i, tries / 4, progress);
       }
       for (const Alike& alike : by_share()) {
         if (over()) return tries;
@@ -180,7 +183,6 @@ class Polish {
   /// of its template.
   Priced anneal_shapes(std::size_t e, Priced now, const Share& share_of, int tries,
                        const Progress& progress) {
-    constexpr int kTriesPerWalk = 4;  // that take as long
     constexpr double kHot = 0.3;
     const Acceptance accept = annealing(kWarm);
     const auto walk = [&](Priced* from, double heat) {
@@ -226,28 +228,23 @@ class Polish {
 
   /// Draws an Einsum anew, with all that then exchange tensors otherwise, and anneals these.
   void exchange(std::size_t first, int tries, const Progress& progress) {
-    constexpr std::size_t kMost = 4;  // Einsums
     Spine joined;
     Genome changed = now_;
     changed[first] = drawer_.draw(before(first), first, &joined);
     if (!changed[first] || !drawer_.mend(&changed, first + 1)) return;
-    const std::vector<std::size_t> einsums = differing(changed);
-    if (einsums.size() <= kMost) settle(std::move(changed), einsums, tries, progress);
+    settle(std::move(changed), tries, progress);
   }
 
   /// Another trip count of a loop that Einsums share: these are annealed.
-  void rescale(int tries, const Progress& progress) {
-    constexpr std::size_t kMost = 8;  // Einsums
-    auto changed = rescale_shared(now_, space_, &run_.use(), &drawer_);
-    if (!changed) return;
-    const std::vector<std::size_t> einsums = differing(*changed);
-    if (einsums.size() <= kMost) settle(*std::move(changed), einsums, tries, progress);
+  void rescale(std::size_t e, int tries, const Progress& progress) {
+    if (auto changed = rescale_shared(now_, e, space_, &run_.use(), &drawer_))
+      settle(*std::move(changed), tries, progress);
   }
 
-  std::vector<std::size_t> differing(const Genome& from) const {
+  static std::vector<std::size_t> differing(const Genome& a, const Genome& b) {
     std::vector<std::size_t> einsums;
-    for (std::size_t e = 0; e < now_.size(); ++e)
-      if (from[e] != now_[e]) einsums.push_back(e);
+    for (std::size_t e = 0; e < a.size(); ++e)
+      if (a[e] != b[e]) einsums.push_back(e);
     return einsums;
   }
 
@@ -274,7 +271,6 @@ class Polish {
   /// where it no longer joins.
   void fuse_in(BackingGroup::Place place, const std::vector<Use>& uses, int tries,
                const Progress& progress) {
-    constexpr std::size_t kMost = 6;  // Einsums
     Genome changed = now_;
     Spine spine = before(uses.front().einsum);
     for (std::size_t e = uses.front().einsum; e <= uses.back().einsum; ++e) {
@@ -295,8 +291,7 @@ class Polish {
       spine = std::move(joined);
     }
     if (!space_.joins(changed)) return;
-    const std::vector<std::size_t> einsums = differing(changed);
-    if (einsums.size() <= kMost) settle(std::move(changed), einsums, tries, progress);
+    settle(std::move(changed), tries, progress);
   }
 
   Spine before(std::size_t first) const {
@@ -308,36 +303,51 @@ class Polish {
   void move_to(BackingGroup::Place place, const std::vector<Use>& uses, int tries,
                const Progress& progress) {
     Genome changed = now_;
-    std::vector<std::size_t> einsums;
     for (const auto [e, shared] : uses) {
       changed[e] = drawer_.redraw_moved(e, *now_[e], shared, place);
       if (!changed[e]) return;
-      einsums.push_back(e);
     }
-    if (space_.joins(changed)) settle(std::move(changed), einsums, tries, progress);
+    if (space_.joins(changed)) settle(std::move(changed), tries, progress);
   }
 
   /// Anneals the Einsums that have changed, each by itself, and takes them, if the whole is better.
-  void settle(Genome changed, const std::vector<std::size_t>& einsums, int tries,
-              const Progress& progress) {
-    std::vector<Priced> parts;
+  /// What a first look finds far from good is not worth more.
+  void settle(Genome changed, int tries, const Progress& progress) {
+    constexpr std::size_t kMost = 8;  // Einsums
+    if (differing(now_, changed).size() > kMost) return;
+    anneal_each(now_, &changed, kTriesPerWalk, progress);
+    if (cost(changed) >= kNear * objective(totals_)) return;
+    anneal_each(now_, &changed, tries, progress);
+    if (cost(changed) >= objective(totals_)) return;
+    const Genome before = now_;
+    if (take(changed)) spread(before, changed, differing(before, changed));
+  }
+
+  /// The Einsums that are not as they were, beside all others.
+  void anneal_each(const Genome& before, Genome* changed, int tries, const Progress& progress) {
+    for (const std::size_t e : differing(before, *changed)) {
+      const auto all = totals_with(*changed);
+      const auto own = price_of(e, *(*changed)[e]);
+      if (!all || !own) return;
+      (*changed)[e] =
+          anneal(e, {(*changed)[e], *own}, 1, with(*all, -1, *own), tries, progress).choice;
+    }
+  }
+
+  /// As the Einsums cost alone; nothing where one of them is illegal.
+  std::optional<CostTotals> totals_with(const Genome& changed) {
     CostTotals all = totals_;
-    for (const std::size_t e : einsums) {
+    for (const std::size_t e : differing(now_, changed)) {
       const auto before = price_of(e, *now_[e]);
       const auto own = price_of(e, *changed[e]);
-      if (!before || !own) return;
+      if (!before || !own) return std::nullopt;
       all = with(with(all, -1, *before), 1, *own);
-      parts.push_back({changed[e], *own});
     }
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const CostTotals others = with(all, -1, parts[i].own);
-      parts[i] = anneal(einsums[i], parts[i], 1, others, tries, progress);
-      all = with(others, 1, parts[i].own);
-      changed[einsums[i]] = parts[i].choice;
-    }
-    if (objective(all) >= objective(totals_)) return;
-    const Genome before = now_;
-    if (take(changed)) spread(before, changed, einsums);
+    return all;
+  }
+  double cost(const Genome& changed) {
+    const auto all = totals_with(changed);
+    return all ? objective(*all) : std::numeric_limits<double>::infinity();
   }
 
   /// Changes that were worth it once are made wherever Einsums alike exchange as these did.
