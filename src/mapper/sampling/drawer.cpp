@@ -1,6 +1,7 @@
 #include "drawer.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 
@@ -38,6 +39,30 @@ bool has_same_slots(const Template& a, const Template& b, std::uint32_t other) {
     return slots;
   };
   return a.compute == b.compute && others(a) == others(b);
+}
+
+/// The places of tensors among the slots above a gap, one bit for each.
+std::uint64_t slots_above(const Template& templ, std::uint32_t gap) {
+  constexpr std::uint32_t kBits = 64, kTensors = 8;
+  std::uint64_t result = 0;
+  for (const Slot& slot : templ.slots)
+    if (slot.gap <= gap)
+      result |= std::uint64_t{1} << (slot.component.index() * kTensors + slot.tensor) % kBits;
+  return result;
+}
+
+/// How much two templates differ: in what memories hold, in the order of nodes, in loop places.
+std::size_t distance(const Template& a, const Template& b) {
+  constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::size_t kOfSlot = 8, kOfOrder = 4;
+  std::size_t result = kOfSlot * static_cast<std::size_t>(
+                                     std::popcount(slots_above(a, kAll) ^ slots_above(b, kAll)));
+  if (a.compute != b.compute) result += kOfSlot;
+  if (a.placement != b.placement) result += kOfOrder;
+  const std::size_t n = std::min(a.loops.size(), b.loops.size());
+  result += std::max(a.loops.size(), b.loops.size()) - n;
+  for (std::size_t l = 0; l < n; ++l) result += a.loops[l] == b.loops[l] ? 0 : 1;
+  return result;
 }
 
 std::int64_t smallest_prime(std::int64_t n) {
@@ -438,15 +463,61 @@ bool Drawer::place_same_loops(const EinsumChoice& choice, std::uint32_t other, D
   return true;
 }
 
+/// Gives loops that nobody shares places in another template with about the same above them; those
+/// that have none there are left out.
+void Drawer::place_own_loops(const EinsumChoice& choice, Draft* draft) {
+  const Template& templ = space_.templates(draft->einsum)[choice.templ];
+  for (std::size_t l = 0; l < choice.trips.size(); ++l) {
+    const LoopPlace& loop = templ.loops[l];
+    if (loop.fused || choice.trips[l] == 1) continue;
+    const std::uint64_t above = slots_above(templ, loop.gap);
+    std::optional<std::size_t> best;
+    int least = std::numeric_limits<int>::max();
+    for (std::size_t p = 0; p < draft->trips.size(); ++p) {
+      const LoopPlace& place = draft->loop(p);
+      if (place.fused || place.variable != loop.variable || place.spatial != loop.spatial ||
+          (place.spatial &&
+           (place.component != loop.component || place.dimension != loop.dimension)))
+        continue;
+      const int difference = std::popcount(above ^ slots_above(*draft->templ, place.gap));
+      if (difference >= least) continue;
+      least = difference;
+      best = p;
+    }
+    if (best && choice.trips[l] <= most_trips(*draft, *best))
+      draft->set(*best, draft->trips[*best] * choice.trips[l]);
+  }
+}
+
+/// One of the templates, now and then one of the more similar ones.
+std::uint32_t Drawer::pick_similar(const Template& to, std::size_t e,
+                                   const std::vector<std::uint32_t>& templates) {
+  constexpr std::size_t kCompared[] = {1, 1, 8, 64};
+  std::uint32_t picked = random_.pick(templates);
+  const std::size_t n = kCompared[random_.below(std::size(kCompared))];
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t other = random_.pick(templates);
+    const std::size_t own = distance(to, space_.templates(e)[other]);
+    if (own == 0 || own >= least) continue;  // 0: the same one
+    least = own;
+    picked = other;
+  }
+  return picked;
+}
+
 /// One of the templates, with the fused loops of a choice; `is_wanted`: how it exchanges tensors.
 template <class IsWanted>
 ChoicePtr Drawer::redraw_in(std::size_t e, const EinsumChoice& choice,
                             const std::vector<std::uint32_t>& templates,
                             const IsWanted& is_wanted) {
   for (int i = 0; i < kTriesPerChoice && !is_cancelled(cancel_); ++i) {
-    Draft draft(space_, e, random_.pick(templates));
+    const Template& before = space_.templates(e)[choice.templ];
+    Draft draft(space_, e, pick_similar(before, e, templates));
     draft.free_gap = std::numeric_limits<std::uint32_t>::max();
-    if (!place_fused_loops(choice, &draft) || !draw_leaders(&draft)) continue;
+    if (!place_fused_loops(choice, &draft)) continue;
+    if (random_.chance(0.5)) place_own_loops(choice, &draft);
+    if (!draw_leaders(&draft)) continue;
     draw_fanouts(&draft);
     ChoicePtr redrawn = finish(&draft, i >= kTriesPerChoice / 2);
     if (redrawn && is_wanted(redrawn->compatibility)) return redrawn;

@@ -52,6 +52,9 @@ class Drawer {
                                              const BackingGroup* only);
   void keep_furthest_out(std::vector<const BackingGroup*>* groups) const;
   bool place_fused_loops(const EinsumChoice& choice, Draft* draft);
+  void place_own_loops(const EinsumChoice& choice, Draft* draft);
+  std::uint32_t pick_similar(const fused::Template& to, std::size_t einsum,
+                             const std::vector<std::uint32_t>& templates);
   bool place_same_loops(const EinsumChoice& choice, std::uint32_t other, Draft* draft);
   template <class IsWanted>
   ChoicePtr redraw_in(std::size_t einsum, const EinsumChoice& choice,
