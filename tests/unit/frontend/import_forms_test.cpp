@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "sluice/frontend/import.h"
 #include "sluice/frontend/load_any.h"
 #include "support/run_program.h"
@@ -247,6 +249,80 @@ file:
   Buffer: {actions: {read: {energy: 1e-12, throughput: .inf}, write: {energy: 2e-12, throughput: 1e9}}}
 )";
 
+constexpr const char* kCascade = R"(
+problem:
+- shape:
+    name: Fc1
+    dimensions: [P1, M1, C1]
+    data_spaces:
+    - {name: Fmap1, dimensions: [Fmap1_C, Fmap1_P], projection: '[ C1, 2*P1 + M1 ]'}
+    - {name: Filter1, projection: '[ C1, M1 ]'}
+    - {name: Fmap2, dimensions: [Fmap2_C, Fmap2_P], projection: '[ M1, P1 ]', read_write: True}
+  instance: 0 <= P1 < 9 and 0 <= M1 < {M} and 0 <= C1 < 2
+- shape:
+    name: Fc2
+    dimensions: [P2, M2]
+    data_spaces:
+    - {name: Fmap2, dimensions: [Fmap2_C, Fmap2_P], projection: [M2, P2]}
+    - {name: Fmap3, dimensions: [Fmap3_P], projection: '[ P2 ]', read_write: True}
+  instance: 0 <= P2 < 9 and 0 <= M2 < {M}
+)";
+
+ImportedSpecs imported_cascade() {
+  ImportOptions options;
+  options.variables["M"] = "4";
+  return imported({{"cascade.yaml", kCascade}}, options);
+}
+
+// Each problem of the list is an Einsum; what is in braces, --set gives.
+TEST(Cascades, AreWorkloads) {
+  const auto loaded = load_specs_from_text({{"workload.yaml", imported_cascade().workload}}, {});
+  ASSERT_TRUE(loaded.has_value()) << to_string(loaded.error());
+  const Workload& workload = *loaded->workload;
+  ASSERT_EQ(workload.einsums.size(), 2U);
+  EXPECT_EQ(workload.einsums[0].name, "Fc1");
+  EXPECT_EQ(workload.tensors.size(), 4U);
+  std::map<std::string, std::int64_t> sizes;
+  for (const Rank& rank : workload.ranks) sizes[rank.name] = rank.size;
+  EXPECT_EQ(sizes.at("FMAP1_P"), 2 * 8 + 3 + 1);
+  EXPECT_EQ(sizes.at("FMAP2_C"), 4);
+  EXPECT_EQ(sizes.at("FILTER1_0"), 2);
+}
+
+TEST(Cascades, AskForWhatIsInBraces) {
+  const TemporaryFolder folder;
+  const auto result = import_specs({folder.write("cascade.yaml", kCascade)}, {});
+  ASSERT_FALSE(result.has_value());
+  EXPECT_THAT(to_string(result.error()), HasSubstr("there is no value for {M}"));
+  EXPECT_THAT(to_string(result.error()), HasSubstr("--set M=VALUE"));
+}
+
+// Files of one design name variables of another, which `--set` gives as well.
+TEST(Variables, OfOtherFilesMayBeSet) {
+  constexpr const char* kProblem = "problem:\n  <<<: *gemm\n  instance: {M: BATCH * 2}\n";
+  ImportOptions options;
+  options.variables["BATCH"] = "3";
+  const ImportedSpecs specs = imported({{"problem.yaml", std::string(kShape) + kProblem}}, options);
+  EXPECT_THAT(specs.workload, HasSubstr("rank_sizes: {M: 6, N: 4}"));
+  const TemporaryFolder folder;
+  const auto unset =
+      import_specs({folder.write("problem.yaml", std::string(kShape) + kProblem)}, {});
+  ASSERT_FALSE(unset.has_value());
+  EXPECT_THAT(to_string(unset.error()), HasSubstr("--set BATCH=VALUE"));
+}
+
+// As Timeloop has it, a window with a dilation of 0 reads one value.
+TEST(Coefficients, Of0MoveNothing) {
+  const ImportedSpecs specs = imported({{"problem.yaml", R"(
+problem:
+  {shape: cnn-layer, R: 3, S: 1, P: 8, Q: 4, C: 2, K: 2, N: 1, Wdilation: 0, Hdilation: 1,
+   Wstride: 2, Hstride: 1}
+)"}});
+  EXPECT_THAT(specs.workload, HasSubstr("RP:2*p"));
+  EXPECT_THAT(specs.workload, Not(HasSubstr("r+2*p")));
+  EXPECT_THAT(to_string(specs.notes), HasSubstr("Wdilation is 0"));
+}
+
 class AccelForgeForms : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -265,7 +341,7 @@ TEST_F(AccelForgeForms, RankSizesMayNameRanks) {
   const auto loaded = load_specs_from_text({{"workload.yaml", specs_.workload}}, {});
   ASSERT_TRUE(loaded.has_value()) << to_string(loaded.error());
   for (const Rank& rank : loaded->workload->ranks)
-    if (rank.name == "XT") EXPECT_EQ(rank.size, 16);
+    EXPECT_TRUE(rank.name != "XT" || rank.size == 16);
 }
 
 // 3 pJ at twice the voltage: 12 pJ. Each way of the bus is a toll.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "frontend/import/accelforge/accelforge.h"
@@ -20,6 +21,25 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kLongestLine = 100;
+
+/// Whether a text has a name as a word of its own.
+bool has_word(const std::string& text, const std::string& word) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end])))
+      return true;
+  }
+  return false;
+}
+
+/// What stands between the first quotes of a message.
+std::string quoted_name(const std::string& message) {
+  const std::size_t begin = message.find('\'') + 1;
+  return message.substr(begin, message.find('\'', begin) - begin);
+}
 
 constexpr const char* kConstraintSections[] = {"constraints", "architecture_constraints",
                                                "mapspace_constraints", "extra_mapping_constraints",
@@ -67,6 +87,13 @@ class Importer {
   /// What was left out for a misspelt word may be why something else is missing.
   Diagnostics mistakes_and_their_causes() {
     Diagnostics found = context_.take_diagnostics();
+    for (Diagnostic& mistake : found)
+      if (is_timeloop(sections_) && mistake.hint.empty() &&
+          mistake.message.starts_with("unknown name '"))
+        mistake.hint = fmt::format(
+            "name the file that has it among its variables, too, or --set "
+            "{}=VALUE",
+            quoted_name(mistake.message));
     const auto is_said = [&](const Diagnostic& note) {
       return std::any_of(found.begin(), found.end(), [&](const Diagnostic& mistake) {
         return mistake.location == note.location;
@@ -170,6 +197,26 @@ class Importer {
     import_.note(key, message, is_of_other_tool ? "" : did_you_mean(key.text, known));
   }
 
+  static bool names(const YamlNode& node, const std::string& wanted) {
+    if (node.is_scalar()) return has_word(node.text, wanted);
+    return std::any_of(node.items.begin(), node.items.end(),
+                       [&](const YamlPointer& item) { return names(*item, wanted); }) ||
+           std::any_of(node.entries.begin(), node.entries.end(),
+                       [&](const YamlEntry& entry) { return names(*entry.value, wanted); });
+  }
+
+  /// Variables of files that are not among those named: `--set` gives what some text asks for.
+  void set_variables() {
+    for (const auto& [name, text] : options_.variables) {
+      const bool is_named = std::any_of(
+          documents_.begin(), documents_.end(),
+          [&, name = name](const YamlPointer& document) { return names(*document, name); });
+      const auto value = Expression::parse(text);
+      if (!is_named || !value || !context_.variables().emplace(name, *value).second) continue;
+      import_.template_variables.insert(name);
+    }
+  }
+
   /// Numbers of `variables:` may be used in attributes; `--set` overrides them.
   void timeloop_variables(timeloop::Specs& specs) {
     const YamlNode* variables = section("variables");
@@ -192,6 +239,7 @@ class Importer {
       for (auto& [name, section] : sections_)
         if (name != "problem") section = timeloop::with_problem_sizes(section, *problem->second);
     timeloop_variables(specs);
+    set_variables();
     result.format = "Timeloop v3";
     if (const YamlNode* architecture = section("architecture")) {
       if (find_key(*architecture, "nodes") != nullptr) {
@@ -207,12 +255,20 @@ class Importer {
     }
     specs.has_bad_levels = context_.has_errors();
     const YamlNode* shape = section("shape");
-    if (const YamlNode* problem = section("problem"))
+    const YamlNode* problem = section("problem");
+    const YamlNode* cascade = problem != nullptr && !problem->items.empty() ? problem : nullptr;
+    if (cascade != nullptr)
+      result.workload = timeloop::cascade_text(
+          import_, *cascade, timeloop::word_bits_of(import_, specs), places_.workload);
+    else if (problem != nullptr)
       timeloop::read_problem(import_, *problem, shape, specs);
     else if (shape != nullptr)
       timeloop::read_shape(import_, *shape, specs);
     if (const YamlNode* mapping = section("mapping")) {
-      if (specs.problem && !specs.levels.empty())
+      if (cascade != nullptr)
+        context_.error(*mapping, "mappings of a cascade (LoopTree) are not read",
+                       "leave it out: `sluice map` finds one; or write it as in docs/specs.md");
+      else if (specs.problem && !specs.levels.empty())
         specs.mapping = timeloop::read_directives(import_, *mapping, specs, "mapping");
       else if (!context_.has_errors())
         context_.error(*mapping, "a mapping needs the architecture and the problem it is for",

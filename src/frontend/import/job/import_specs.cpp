@@ -21,7 +21,7 @@ void read_table(ReadContext& context, const std::string& file, ImportedSpecs& sp
 }
 
 void read_model(ReadContext& context, const std::string& file, ImportedSpecs& specs) {
-  constexpr std::size_t kLongestLine = 100;
+  constexpr std::size_t kLongestShown = 100;
   specs.format = "ONNX";
   specs.onnx = read_onnx_file(context, file);
   if (!specs.onnx) return;
@@ -30,7 +30,7 @@ void read_model(ReadContext& context, const std::string& file, ImportedSpecs& sp
   const Result<Specs> loaded = load_specs_from_text({{file, specs.workload}}, {});
   if (loaded) return;
   for (const Diagnostic& found : loaded.error())
-    context.error_about(file, found.message, found.source_line.substr(0, kLongestLine));
+    context.error_about(file, found.message, found.source_line.substr(0, kLongestShown));
 }
 
 Result<ImportedSpecs> import_alone(const std::vector<std::string>& files,

@@ -86,9 +86,14 @@ bool is_mapping_alone(const std::string& text) {
          !is_in_text("actions");
 }
 
+/// LoopTree's: a tree like Sluice's, with its kind at the root.
+bool is_looptree_mapping(const YamlNode& mapping) {
+  return mapping.is_map() && mapping.find("type") != nullptr && mapping.find("nodes") != nullptr;
+}
+
 bool is_timeloop_mapping(const YamlNode& mapping) {
-  return mapping.is_sequence() && !mapping.items.empty() &&
-         mapping.items.front()->find("target") != nullptr;
+  return is_looptree_mapping(mapping) || (mapping.is_sequence() && !mapping.items.empty() &&
+                                          mapping.items.front()->find("target") != nullptr);
 }
 
 }  // namespace
@@ -102,7 +107,8 @@ bool is_timeloop(const Sections& sections) {
     if (name == "architecture" || name == "problem" || name == "shape" || name == "mapspace")
       return true;
     if (name == "arch" && is_timeloop_arch(*section)) return true;
-    if (name == "mapping" && section->is_sequence()) return true;  // AccelForge's is a tree
+    // AccelForge's is a tree.
+    if (name == "mapping" && (section->is_sequence() || is_looptree_mapping(*section))) return true;
     if (name.ends_with("_constraints")) return true;
   }
   return false;

@@ -115,6 +115,9 @@ void read_problem(ImportContext& context, const YamlNode& node, const YamlNode* 
                   Specs& specs);
 /// A shape alone, without sizes: those that `--set` gives, else 1, which is noted.
 void read_shape(ImportContext& context, const YamlNode& shape, Specs& specs);
+/// The workload of a `problem` that is a list, as LoopTree has them; `places`: where it comes from.
+std::string cascade_text(ImportContext& context, const YamlNode& list, double word_bits,
+                         PlacedText& places);
 /// `mapping`, or a list of constraints; needs the problem.
 std::vector<Directive> read_directives(ImportContext& context, const YamlNode& node,
                                        const Specs& specs, const char* what);
@@ -125,6 +128,9 @@ std::vector<Directive> read_node_constraints(ImportContext& context, const Specs
 /// True for classes that Timeloop takes for storage; likewise for compute.
 bool is_storage_class(const std::string& type);
 bool is_compute_class(const std::string& type);
+
+/// Width of the workload's values: that of the innermost level which gives one.
+double word_bits_of(ImportContext& context, const Specs& specs);
 
 /// `places`, of each text: where it comes from, anew.
 std::string arch_text(ImportContext& context, Specs& specs, const EnergyTable* energies,

@@ -24,7 +24,4 @@ struct Names {
 /// The memory that stands for links between the instances of a fanout.
 std::string links_name(const Level& fanout);
 
-/// Width of the workload's values: that of the innermost level which gives one.
-double word_bits_of(ImportContext& context, const Specs& specs);
-
 }  // namespace sluice::timeloop

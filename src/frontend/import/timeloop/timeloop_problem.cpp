@@ -103,17 +103,17 @@ class ProblemReader {
     for (const char* name : {"Wstride", "Hstride", "Wdilation", "Hdilation"}) {
       const YamlNode* value = find_key(instance, name);
       used_.insert(name);
-      coefficients_[name] =
-          value == nullptr ? 1 : read_integer(context_.read, value, name, 1).value_or(1);
+      coefficients_[name] = value == nullptr ? 1 : read_coefficient_value(*value, name);
     }
     for (const BuiltInSpace& space : built_in_spaces()) {
       DataSpace known{space.name, {}, space.is_output, &node_};
       for (const auto& rank : space.ranks) {
         std::vector<Term> terms;
         for (const auto& [dimension, coefficient] : rank)
-          terms.push_back({*problem_.dimension(dimension),
-                           *coefficient == '\0' ? 1 : coefficients_[coefficient]});
-        known.ranks.push_back(std::move(terms));
+          if (*coefficient == '\0' || coefficients_[coefficient] > 0)
+            terms.push_back({*problem_.dimension(dimension),
+                             *coefficient == '\0' ? 1 : coefficients_[coefficient]});
+        if (!terms.empty()) known.ranks.push_back(std::move(terms));
       }
       problem_.data_spaces.push_back(std::move(known));
     }
@@ -150,7 +150,20 @@ class ProblemReader {
                                             "instance nor a default",
                                             name));
     else
-      coefficients_[name] = read_integer(context_.read, value, name.c_str(), 1).value_or(1);
+      coefficients_[name] = read_coefficient_value(*value, name);
+  }
+
+  /// 0, in Timeloop as here: the dimension does not move the index.
+  std::int64_t read_coefficient_value(const YamlNode& value, const std::string& name) {
+    const std::int64_t coefficient =
+        read_integer(context_.read, &value, name.c_str(), 0).value_or(1);
+    if (coefficient == 0)
+      context_.note(value,
+                    fmt::format("{} is 0: what it multiplies does not move the index, as in "
+                                "Timeloop",
+                                name),
+                    "a convolution without dilation has 1");
+    return coefficient;
   }
 
   void read_space(const YamlNode& node) {
@@ -162,13 +175,16 @@ class ProblemReader {
     if (const YamlNode* output = find_key(node, "read_write"))
       space.is_output = read_bool(context_.read, output, "read-write").value_or(false);
     if (const YamlNode* projection = required(node, "projection", "a data space"))
-      for (const YamlPointer& rank : projection->items) space.ranks.push_back(read_rank(*rank));
+      for (const YamlPointer& rank : projection->items)
+        if (std::vector<Term> terms = read_rank(*rank); !terms.empty())
+          space.ranks.push_back(std::move(terms));
     problem_.data_spaces.push_back(std::move(space));
   }
 
   /// `[ [R], [P, Wstride] ]`, `[R]` or `R`.
   std::vector<Term> read_rank(const YamlNode& rank) {
     std::vector<Term> terms;
+    has_term_ = false;
     if (rank.is_scalar()) {
       read_term({&rank}, terms);
     } else if (!rank.items.empty() && rank.items.front()->is_scalar()) {
@@ -178,7 +194,7 @@ class ProblemReader {
         read_term(term->is_scalar() ? std::vector<const YamlNode*>{term.get()} : pointers(*term),
                   terms);
     }
-    if (terms.empty()) context_.read.error(rank, "an index of a projection has no dimension");
+    if (!has_term_) context_.read.error(rank, "an index of a projection has no dimension");
     return terms;
   }
 
@@ -213,7 +229,8 @@ class ProblemReader {
         return;
       }
     }
-    if (dimension) terms.push_back({*dimension, coefficient});
+    if (dimension && coefficient > 0) terms.push_back({*dimension, coefficient});
+    has_term_ = has_term_ || dimension;
   }
 
   /// What sparsity could save: with independent zeros, operations and accesses that are skipped
@@ -263,6 +280,7 @@ class ProblemReader {
   Problem problem_;
   std::map<std::string, std::int64_t> coefficients_;
   std::set<std::string> used_;
+  bool has_term_ = false;  ///< the index that was read last
 };
 
 }  // namespace
