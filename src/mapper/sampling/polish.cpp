@@ -311,12 +311,14 @@ class Polish {
   }
 
   /// Anneals the Einsums that have changed, each by itself, and takes them, if the whole is better.
-  /// What a first look finds far from good is not worth more.
+  /// What a first look finds far from good is not worth more, where prices are quick.
   void settle(Genome changed, int tries, const Progress& progress) {
     constexpr std::size_t kMost = 8;  // Einsums
     if (differing(now_, changed).size() > kMost) return;
-    anneal_each(now_, &changed, kTriesPerWalk, progress);
-    if (cost(changed) >= kNear * objective(totals_)) return;
+    if (prices_.knows_all()) {
+      anneal_each(now_, &changed, kTriesPerWalk, progress);
+      if (cost(changed) >= kNear * objective(totals_)) return;
+    }
     anneal_each(now_, &changed, tries, progress);
     if (cost(changed) >= objective(totals_)) return;
     const Genome before = now_;

@@ -15,6 +15,8 @@ class QuickPrices {
  public:
   explicit QuickPrices(const MapSpace& space);
 
+  /// Whether compiled prices know everything that the model does.
+  bool knows_all() const { return knows_all_; }
   /// Of an Einsum's template; null where compiled prices do not know everything that the model
   /// does. As long as no other is asked for.
   fused::TemplatePrice* of(std::size_t einsum, std::uint32_t templ);
