@@ -14,7 +14,7 @@ namespace {
 /// Steps of walking over tile shapes before one use is given up, uses before a placement is, and
 /// partial uses looked at. Tile shapes with large outer loops come first: they hold least.
 constexpr int kStepsPerUse = 1000;
-constexpr int kUsesPerPlacement = 10;
+constexpr int kUsesPerPlacement = 20;
 constexpr int kPartsPerTemplate = 20000;
 
 bool belongs(const fused::LoopPlace& loop, const DemandingFanout& fanout) {
