@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "loop_classes.h"
 #include "loop_set.h"
+#include "mapper/fused/states/loop_classes.h"
 #include "mapper/space/pmapping.h"
 
 namespace sluice::fused {

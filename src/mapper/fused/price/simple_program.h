@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cost_program.h"
-#include "state_tables.h"
+#include "mapper/fused/states/state_tables.h"
 
 namespace sluice::fused {
 

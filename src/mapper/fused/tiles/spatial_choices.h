@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mapper/fused/price/state_tables.h"
+#include "mapper/fused/states/state_tables.h"
 #include "sluice/arch/arch.h"
 
 namespace sluice::fused {
