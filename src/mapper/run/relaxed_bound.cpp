@@ -106,11 +106,13 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
 }
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
-                           const Incumbent& incumbent, std::function<void(double)> tell)
+                           const Incumbent& incumbent, const std::atomic<bool>* cancel,
+                           std::function<void(double)> tell)
     : problem_(problem),
       options_(options),
       incumbent_(incumbent),
       tell_(std::move(tell)),
+      watch_(std::nullopt, std::nullopt, cancel),
       thread_([this] { run(); }) {}
 
 void RelaxedBound::run() {
@@ -126,7 +128,7 @@ void RelaxedBound::search() {
   constexpr double kRest = 10;                     // times what the last search took
   using Clock = std::chrono::steady_clock;
   MapperControl control;
-  control.cancel = &stop_;
+  control.cancel = watch_.flag();
   control.bound = tell_;
   control.leftovers = &leftovers_;
   std::optional<Insides> insides;
@@ -149,14 +151,15 @@ void RelaxedBound::search() {
 
 bool RelaxedBound::pause(double seconds) {
   std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return stop_.load(); });
-  return !stop_;
+  wake_.wait_for(lock, std::chrono::duration<double>(seconds),
+                 [this] { return is_cancelled(watch_.flag()); });
+  return !is_cancelled(watch_.flag());
 }
 
 void RelaxedBound::stop() {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = true;
+    watch_.stop();
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "budget_watch.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/relaxed_bound.h"
 
@@ -18,9 +19,10 @@ namespace sluice {
 /// where a better mapping in hand allows a better bound.
 class RelaxedBound {
  public:
-  /// All of them must outlive it. `tell` is called on its thread.
+  /// All of them must outlive it. `cancel` ends it as well; `tell` is called on its thread.
   RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
-               const Incumbent& incumbent, std::function<void(double)> tell);
+               const Incumbent& incumbent, const std::atomic<bool>* cancel,
+               std::function<void(double)> tell);
   ~RelaxedBound() { stop(); }
   RelaxedBound(const RelaxedBound&) = delete;
   RelaxedBound& operator=(const RelaxedBound&) = delete;
@@ -39,7 +41,7 @@ class RelaxedBound {
   const MapperOptions& options_;
   const Incumbent& incumbent_;
   std::function<void(double)> tell_;
-  std::atomic<bool> stop_{false};
+  BudgetWatch watch_;  ///< whose flag ends it
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::shared_ptr<void>> leftovers_;

@@ -359,7 +359,11 @@ class Connector {
 
 ExchangeGraph connect_exchanges(const BoundProblem& problem, std::vector<ExchangeLayer> layers,
                                 const GraphOptions& options) {
-  return Connector(problem, std::move(layers), options).run();
+  const auto connector = std::make_shared<Connector>(problem, std::move(layers), options);
+  ExchangeGraph graph = connector->run();
+  if (options.leftovers != nullptr && is_cancelled(options.cancel))
+    options.leftovers->push_back(connector);
+  return graph;
 }
 
 }  // namespace sluice::fused

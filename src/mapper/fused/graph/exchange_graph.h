@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct GraphOptions {
   const std::vector<TrackedMemory>* tracked = nullptr;
   std::size_t beam = 0;  ///< > 0: keep so many spines a layer, the cheapest so far (not exact)
   const std::atomic<bool>* cancel = nullptr;
+  std::vector<std::shared_ptr<void>>* leftovers = nullptr;  ///< as in MapperControl
   int threads = 1;
 };
 

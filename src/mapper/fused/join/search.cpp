@@ -150,6 +150,7 @@ GraphOptions Search::graph_options() const {
   graph_options.drop_dead_ends = options_.pruning.dead_ends;
   graph_options.tracked = &tracked_;
   graph_options.cancel = control_.cancel;
+  graph_options.leftovers = control_.leftovers;
   graph_options.threads = options_.threads;
   graph_options.bound.active = limit_ > 0;
   graph_options.bound.limit = limit_;
