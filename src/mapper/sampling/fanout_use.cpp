@@ -229,10 +229,11 @@ std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t placement,
     best = search.best();
     certain = certain && search.is_certain();
   }
-  std::vector<double> result = best.value_or(std::vector<double>());
-  if (!best && !certain)
-    for (const DemandingFanout& fanout : fanouts) result.push_back(fanout.wanted);
-  return result;
+  if (best) return *best;
+  std::vector<double> all;
+  if (!certain)
+    for (const DemandingFanout& fanout : fanouts) all.push_back(fanout.wanted);
+  return all;
 }
 
 }  // namespace sluice::sampling

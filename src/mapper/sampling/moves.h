@@ -15,10 +15,10 @@ namespace sluice::sampling {
 std::optional<Genome> draw_neighbour(const Genome& genome, const MapSpace& space, FanoutUse* use,
                                      Drawer* drawer);
 
-/// The mapping with another trip count of a loop that Einsums share; nothing where it does not
-/// join.
-std::optional<Genome> rescale_shared(const Genome& genome, const MapSpace& space, FanoutUse* use,
-                                     Drawer* drawer);
+/// The mapping with another trip count of a loop that an Einsum shares with others; nothing where
+/// it does not join.
+std::optional<Genome> rescale_shared(const Genome& genome, std::size_t einsum,
+                                     const MapSpace& space, FanoutUse* use, Drawer* drawer);
 
 /// The choice with a prime factor moved between two of its loops that nobody shares, if the space
 /// has that one.

@@ -144,71 +144,60 @@ class Polish {
       if (lists[list].size() > 1) take(lists[list], *known.choice);
   }
 
-  ChoicePtr neighbour(std::size_t e, const EinsumChoice& choice) {
+  /// A choice with its price; nothing where it has none.
+  std::optional<Priced> priced(std::size_t e, ChoicePtr choice) {
+    if (!choice) return std::nullopt;
+    auto own = price_of(e, *choice);
+    if (!own) return std::nullopt;
+    return Priced{std::move(choice), *std::move(own)};
+  }
+
+  std::optional<Priced> neighbour(std::size_t e, const EinsumChoice& choice) {
     const double kind = drawer_.random().unit();
-    if (kind < 0.6) return shift_factor(e, choice, space_, &run_.use(), &drawer_.random());
-    return kind < 0.8 ? drawer_.redraw_unfused(e, choice) : drawer_.redraw_alike(e, choice);
+    if (kind < 0.6)
+      return priced(e, shift_factor(e, choice, space_, &run_.use(), &drawer_.random()));
+    return priced(e,
+                  kind < 0.8 ? drawer_.redraw_unfused(e, choice) : drawer_.redraw_alike(e, choice));
+  }
+
+  /// The same, where shapes of one template have a quick price: a good shape of its template.
+  std::optional<Priced> good_neighbour(std::size_t e, const Priced& now, const Share& share_of) {
+    constexpr double kHot = 0.3;
+    const double kind = drawer_.random().unit();
+    if (kind < 0.4) return walked(e, now, share_of, kHot);
+    auto next = priced(e, kind < 0.6 ? drawer_.redraw_unfused(e, *now.choice)
+                                     : drawer_.redraw_alike(e, *now.choice));
+    if (next) next = walked(e, *std::move(next), share_of, kWarm);
+    return next;
+  }
+
+  Priced walked(std::size_t e, Priced from, const Share& share_of, double heat) {
+    auto [choice, own] = shapes_.best(e, *from.choice, prices_.of(e, from.choice->templ), share_of,
+                                      kStepsOfShapes, heat);
+    return choice ? Priced{std::move(choice), std::move(own)} : from;
   }
 
   /// The best that annealing finds for `n` equal Einsums, from one choice on, beside what all
   /// others cost.
-  Priced anneal(std::size_t e, Priced start, double n, const CostTotals& others, int tries,
+  Priced anneal(std::size_t e, Priced now, double n, const CostTotals& others, int tries,
                 const Progress& progress) {
     const Acceptance accept = annealing(kWarm);
     const double base = objective(others);
     const Share share_of = [&](const CostTotals& own) {
       return objective(with(others, n, own)) - base;
     };
-    if (prices_.of(e, start.choice->templ) != nullptr)
-      return anneal_shapes(e, std::move(start), share_of, tries, progress);
-    Priced best = start;
-    double share = share_of(start.own), least = share;
-    for (int i = 0; i < tries && !run_.record().cancelled() && progress() < 1; ++i) {
-      ChoicePtr next = neighbour(e, *start.choice);
-      if (!next) continue;
-      const auto price = space_.price_alone(e, *next);
-      if (!price) continue;
-      const double value = share_of(*price);
-      if (!accept(share, value, static_cast<double>(i) / tries, drawer_.random())) continue;
-      start = {std::move(next), *price};
-      share = value;
-      if (share >= least) continue;
-      least = share;
-      best = start;
-    }
-    return best;
-  }
-
-  /// The same, where shapes of one template have a quick price: from each choice on to a good shape
-  /// of its template.
-  Priced anneal_shapes(std::size_t e, Priced now, const Share& share_of, int tries,
-                       const Progress& progress) {
-    constexpr double kHot = 0.3;
-    const Acceptance accept = annealing(kWarm);
-    const auto walk = [&](Priced* from, double heat) {
-      auto [choice, own] = shapes_.best(e, *from->choice, prices_.of(e, from->choice->templ),
-                                        share_of, kStepsOfShapes, heat);
-      if (choice) *from = {std::move(choice), std::move(own)};
-    };
-    walk(&now, kWarm);
+    const bool is_quick = prices_.of(e, now.choice->templ) != nullptr;
+    if (is_quick) now = walked(e, std::move(now), share_of, kWarm);
     Priced best = now;
     double share = share_of(now.own), least = share;
-    for (int i = kTriesPerWalk; i < tries && !run_.record().cancelled() && progress() < 1;
-         i += kTriesPerWalk) {
-      Priced next = now;
-      const double kind = drawer_.random().unit();
-      if (kind >= 0.4) {
-        next.choice = kind < 0.6 ? drawer_.redraw_unfused(e, *now.choice)
-                                 : drawer_.redraw_alike(e, *now.choice);
-        if (!next.choice) continue;
-        const auto price = price_of(e, *next.choice);
-        if (!price) continue;
-        next.own = *price;
-      }
-      walk(&next, kind < 0.4 ? kHot : kWarm);
-      const double value = share_of(next.own);
+    const int step = is_quick ? kTriesPerWalk : 1;
+    for (int i = is_quick ? step : 0; i < tries && !run_.record().cancelled() && progress() < 1;
+         i += step) {
+      auto next = is_quick ? good_neighbour(e, now, share_of) : neighbour(e, *now.choice);
+      if (!next) continue;
+      const double value = share_of(next->own);
       if (!accept(share, value, static_cast<double>(i) / tries, drawer_.random())) continue;
-      now = std::move(next);
+      now = *std::move(next);
       share = value;
       if (share >= least) continue;
       least = share;

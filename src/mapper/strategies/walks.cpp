@@ -26,7 +26,7 @@ MapperOptions options_of_walks(MapperOptions options) {
 
 Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
              const MapperControl& control)
-    : problem_(problem), options_(options), control_(control) {}
+    : problem_(problem), options_(options), control_(control), tries_(sampling::kFewTries) {}
 
 Walks::~Walks() = default;
 

@@ -43,7 +43,7 @@ class Walks {
   std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
   std::unique_ptr<WalkedParts> parts_;
   double evaluations_before_ = 0;  ///< of the stages before
-  int tries_ = 32;                 ///< of each Einsum when the best is polished
+  int tries_;                      ///< of each Einsum when the best is polished
 };
 
 }  // namespace sluice

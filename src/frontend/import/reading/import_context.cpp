@@ -31,6 +31,13 @@ const YamlNode* find_key(const YamlNode& map, const std::string& key) {
   return nullptr;
 }
 
+const YamlNode* required_key(ImportContext& context, const YamlNode& map, const char* key,
+                             const char* what) {
+  const YamlNode* value = find_key(map, key);
+  if (value == nullptr) context.read.error(map, fmt::format("{} needs the key '{}'", what, key));
+  return value;
+}
+
 std::string sluice_name(const std::string& name) {
   std::string result;
   for (const char c : name) {

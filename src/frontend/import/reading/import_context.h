@@ -35,6 +35,10 @@ std::string with_underscores(std::string key);
 /// The key in either spelling, or null.
 const YamlNode* find_key(const YamlNode& map, const std::string& key);
 
+/// The same; where it is null, an error about `what`.
+const YamlNode* required_key(ImportContext& context, const YamlNode& map, const char* key,
+                             const char* what);
+
 /// A name that Sluice accepts, as near to `name` as can be.
 std::string sluice_name(const std::string& name);
 

@@ -70,8 +70,8 @@ class CascadeWriter {
  private:
   std::string einsum_text(const YamlNode& item) {
     note_other_keys(context_, item, "a problem", {"shape", "instance", "version"});
-    const YamlNode* shape = required(item, "shape", "a problem of a cascade");
-    const YamlNode* instance = required(item, "instance", "a problem of a cascade");
+    const YamlNode* shape = required_key(context_, item, "shape", "a problem of a cascade");
+    const YamlNode* instance = required_key(context_, item, "instance", "a problem of a cascade");
     if (shape == nullptr || instance == nullptr) return {};
     if (!instance->is_scalar()) {
       context_.read.error(*instance,
@@ -83,10 +83,10 @@ class CascadeWriter {
     }
     note_other_keys(context_, *shape, "the shape",
                     {"name", "dimensions", "data_spaces", "version"});
-    dimensions_ =
-        read_names(context_.read, required(*shape, "dimensions", "the shape"), "dimensions");
+    dimensions_ = read_names(
+        context_.read, required_key(context_, *shape, "dimensions", "the shape"), "dimensions");
     std::string output, inputs;
-    if (const YamlNode* spaces = required(*shape, "data_spaces", "the shape"))
+    if (const YamlNode* spaces = required_key(context_, *shape, "data_spaces", "the shape"))
       for (const YamlPointer& space : spaces->items) {
         const YamlNode* written = find_key(*space, "read_write");
         const bool is_output =
@@ -110,17 +110,11 @@ class CascadeWriter {
                        bounds_text(*instance));
   }
 
-  const YamlNode* required(const YamlNode& map, const char* key, const char* what) {
-    const YamlNode* value = map.is_map() ? find_key(map, key) : nullptr;
-    if (value == nullptr) context_.read.error(map, fmt::format("{} needs the key '{}'", what, key));
-    return value;
-  }
-
   std::string access_text(const YamlNode& space) {
     note_other_keys(context_, space, "a data space",
                     {"name", "dimensions", "projection", "read_write"});
-    const YamlNode* name = required(space, "name", "a data space");
-    const YamlNode* projection = required(space, "projection", "a data space");
+    const YamlNode* name = required_key(context_, space, "name", "a data space");
+    const YamlNode* projection = required_key(context_, space, "projection", "a data space");
     if (name == nullptr || projection == nullptr) return {};
     const YamlNode* ranks = find_key(space, "dimensions");
     const std::vector<std::string> own = ranks == nullptr

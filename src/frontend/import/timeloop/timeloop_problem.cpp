@@ -70,6 +70,7 @@ class ProblemReader {
     }
     note_rest(*instance);
     if (context_.read.n_errors() > errors) return std::nullopt;
+    drop_still_terms();
     return std::move(problem_);
   }
 
@@ -79,12 +80,12 @@ class ProblemReader {
                     {"name", "dimensions", "coefficients", "data_spaces", "version"});
     if (const YamlNode* name = find_key(shape, "name"))
       problem_.name = read_text(context_.read, name, "name").value_or("");
-    problem_.dimensions =
-        read_names(context_.read, required(shape, "dimensions", "the shape"), "dimensions");
+    problem_.dimensions = read_names(
+        context_.read, required_key(context_, shape, "dimensions", "the shape"), "dimensions");
     read_sizes(instance);
     if (const YamlNode* coefficients = find_key(shape, "coefficients"))
       for (const YamlPointer& item : coefficients->items) read_coefficient(*item, instance);
-    const YamlNode* spaces = required(shape, "data_spaces", "the shape");
+    const YamlNode* spaces = required_key(context_, shape, "data_spaces", "the shape");
     if (spaces == nullptr) return;
     for (const YamlPointer& space : spaces->items) read_space(*space);
     if (problem_.data_spaces.empty())
@@ -110,19 +111,21 @@ class ProblemReader {
       for (const auto& rank : space.ranks) {
         std::vector<Term> terms;
         for (const auto& [dimension, coefficient] : rank)
-          if (*coefficient == '\0' || coefficients_[coefficient] > 0)
-            terms.push_back({*problem_.dimension(dimension),
-                             *coefficient == '\0' ? 1 : coefficients_[coefficient]});
-        if (!terms.empty()) known.ranks.push_back(std::move(terms));
+          terms.push_back({*problem_.dimension(dimension),
+                           *coefficient == '\0' ? 1 : coefficients_[coefficient]});
+        known.ranks.push_back(std::move(terms));
       }
       problem_.data_spaces.push_back(std::move(known));
     }
   }
 
-  const YamlNode* required(const YamlNode& map, const char* key, const char* what) {
-    const YamlNode* value = find_key(map, key);
-    if (value == nullptr) context_.read.error(map, fmt::format("{} needs the key '{}'", what, key));
-    return value;
+  /// A coefficient of 0 moves no index.
+  void drop_still_terms() {
+    for (DataSpace& space : problem_.data_spaces) {
+      for (std::vector<Term>& rank : space.ranks)
+        std::erase_if(rank, [](const Term& term) { return term.coefficient == 0; });
+      std::erase_if(space.ranks, [](const std::vector<Term>& rank) { return rank.empty(); });
+    }
   }
 
   void read_sizes(const YamlNode& instance) {
@@ -139,7 +142,7 @@ class ProblemReader {
   }
 
   void read_coefficient(const YamlNode& item, const YamlNode& instance) {
-    const YamlNode* name_node = required(item, "name", "a coefficient");
+    const YamlNode* name_node = required_key(context_, item, "name", "a coefficient");
     if (name_node == nullptr) return;
     const std::string name = read_text(context_.read, name_node, "name").value_or("");
     used_.insert(with_underscores(name));
@@ -170,21 +173,18 @@ class ProblemReader {
     note_other_keys(context_, node, "a data space", {"name", "projection", "read_write"});
     DataSpace space;
     space.node = &node;
-    const YamlNode* name = required(node, "name", "a data space");
+    const YamlNode* name = required_key(context_, node, "name", "a data space");
     if (name != nullptr) space.name = read_text(context_.read, name, "name").value_or("");
     if (const YamlNode* output = find_key(node, "read_write"))
       space.is_output = read_bool(context_.read, output, "read-write").value_or(false);
-    if (const YamlNode* projection = required(node, "projection", "a data space"))
-      for (const YamlPointer& rank : projection->items)
-        if (std::vector<Term> terms = read_rank(*rank); !terms.empty())
-          space.ranks.push_back(std::move(terms));
+    if (const YamlNode* projection = required_key(context_, node, "projection", "a data space"))
+      for (const YamlPointer& rank : projection->items) space.ranks.push_back(read_rank(*rank));
     problem_.data_spaces.push_back(std::move(space));
   }
 
   /// `[ [R], [P, Wstride] ]`, `[R]` or `R`.
   std::vector<Term> read_rank(const YamlNode& rank) {
     std::vector<Term> terms;
-    has_term_ = false;
     if (rank.is_scalar()) {
       read_term({&rank}, terms);
     } else if (!rank.items.empty() && rank.items.front()->is_scalar()) {
@@ -194,7 +194,7 @@ class ProblemReader {
         read_term(term->is_scalar() ? std::vector<const YamlNode*>{term.get()} : pointers(*term),
                   terms);
     }
-    if (!has_term_) context_.read.error(rank, "an index of a projection has no dimension");
+    if (terms.empty()) context_.read.error(rank, "an index of a projection has no dimension");
     return terms;
   }
 
@@ -229,8 +229,7 @@ class ProblemReader {
         return;
       }
     }
-    if (dimension && coefficient > 0) terms.push_back({*dimension, coefficient});
-    has_term_ = has_term_ || dimension;
+    if (dimension) terms.push_back({*dimension, coefficient});
   }
 
   /// What sparsity could save: with independent zeros, operations and accesses that are skipped
@@ -280,7 +279,6 @@ class ProblemReader {
   Problem problem_;
   std::map<std::string, std::int64_t> coefficients_;
   std::set<std::string> used_;
-  bool has_term_ = false;  ///< the index that was read last
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "mapper/shape/trip_choices.h"
 
 namespace sluice::fused {
-
 namespace {
 
 /// Whether some of the loops that a monomial unites are of a class.
@@ -13,6 +12,16 @@ bool has_united(const VariableClass& cls, const Monomial& monomial) {
   return !monomial.united.empty() &&
          std::any_of(cls.loops.begin(), cls.loops.end(),
                      [&](const ClassLoop& loop) { return monomial.united.contains(loop.number); });
+}
+
+/// Loops of a class that a monomial fixes, and their trips.
+std::vector<std::pair<std::size_t, std::int64_t>> fixed_loops(const VariableClass& cls,
+                                                              const Monomial& monomial) {
+  std::vector<std::pair<std::size_t, std::int64_t>> result;
+  for (const FixedLoop& fixed : monomial.fixed)
+    for (std::size_t l = 0; l < cls.loops.size(); ++l)
+      if (cls.loops[l].number == fixed.loop) result.emplace_back(l, fixed.trips);
+  return result;
 }
 
 /// Those of a class's loops that are wanted, as the class counts them, so that classes of other
@@ -86,19 +95,15 @@ std::vector<std::int64_t> key_for_any_trips(const BoundEinsum& bound, const Temp
 std::vector<std::int64_t> factor_key(const BoundEinsum& bound, const Template& templ,
                                      const VariableClass& cls, const Monomial& monomial) {
   std::vector<std::int64_t> result = key_for_any_trips(bound, templ, cls, monomial);
-  for (const FixedLoop& fixed : monomial.fixed)
-    for (std::size_t l = 0; l < cls.loops.size(); ++l)
-      if (cls.loops[l].number == fixed.loop)
-        result.insert(result.end(), {static_cast<std::int64_t>(l), fixed.trips});
+  for (const auto& [loop, trips] : fixed_loops(cls, monomial))
+    result.insert(result.end(), {static_cast<std::int64_t>(loop), trips});
   if (const auto window = slid_over(templ, cls, monomial)) result.push_back(-1 - *window);
   return result;
 }
 
 ClassFactor::ClassFactor(const BoundEinsum& bound, const EinsumShape& shape, const Template& templ,
-                         const VariableClass& cls, const Monomial& monomial) {
-  for (const FixedLoop& fixed : monomial.fixed)
-    for (std::size_t l = 0; l < cls.loops.size(); ++l)
-      if (cls.loops[l].number == fixed.loop) fixed_.emplace_back(l, fixed.trips);
+                         const VariableClass& cls, const Monomial& monomial)
+    : fixed_(fixed_loops(cls, monomial)) {
   if (has_united(cls, monomial))
     seen_.emplace(bound, shape, templ, cls, monomial);
   else
