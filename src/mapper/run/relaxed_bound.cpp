@@ -60,6 +60,27 @@ class Insides {
   DirectEnergies energies_;
 };
 
+/// How long a relaxed search may take: it has a core that the search itself could use.
+class Allowance {
+ public:
+  double seconds() const { return seconds_; }
+  void ran_out() { is_short_ = true; }
+
+  /// Whether one that was too short is at least twice as long now, `elapsed` seconds after the first
+  /// search began.
+  bool grows_by(double elapsed) {
+    if (!is_short_ || kShare * elapsed < 2 * seconds_) return false;
+    seconds_ = kShare * elapsed;
+    is_short_ = false;
+    return true;
+  }
+
+ private:
+  static constexpr double kShare = 0.1;
+  double seconds_ = 1;
+  bool is_short_ = false;
+};
+
 double bound_with(const BoundProblem& problem, const MapperOptions& options,
                   const InnerOperands& inside, double limit, MapperControl control) {
   const auto relaxed = relaxed_machine(problem, inside);
@@ -127,10 +148,11 @@ void RelaxedBound::search() {
   constexpr double kHeadStart = 0.4, kStep = 0.1;  // s: an answer comes first
   constexpr double kRest = 10;                     // times what the last search took
   using Clock = std::chrono::steady_clock;
-  MapperControl control;
-  control.cancel = watch_.flag();
-  control.bound = tell_;
-  control.leftovers = &leftovers_;
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  const Clock::time_point began = Clock::now();
+  Allowance allowance;
   std::optional<Insides> insides;
   std::optional<InnerOperands> last;
   double wait = kHeadStart, last_limit = 0;
@@ -138,14 +160,24 @@ void RelaxedBound::search() {
     wait = kStep;
     const Clock::time_point start = Clock::now();
     const double limit = incumbent_.objective();
-    if (limit == last_limit) continue;
+    const bool is_again = allowance.grows_by(seconds_since(began));
+    if (limit == last_limit && !is_again) continue;
     last_limit = limit;
     if (!insides) insides.emplace(problem_);  // not where the search has ended at once
     InnerOperands inside = insides->under(options_.objectives.front(), limit);
-    if (inside == last) continue;
-    bound_with(problem_, options_, inside, limit, control);
+    if (inside == last && !is_again) continue;
+    {
+      const BudgetWatch limited(allowance.seconds(), std::nullopt, watch_.flag());
+      MapperControl control;
+      control.cancel = limited.flag();
+      control.bound = tell_;
+      control.leftovers = &leftovers_;
+      bound_with(problem_, options_, inside, limit, control);
+      if (limited.ran_out()) allowance.ran_out();
+    }
+    if (!is_cancelled(watch_.flag())) leftovers_.clear();
     last = std::move(inside);
-    wait = std::max(kStep, kRest * std::chrono::duration<double>(Clock::now() - start).count());
+    wait = std::max(kStep, kRest * seconds_since(start));
   }
 }
 
