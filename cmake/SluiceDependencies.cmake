@@ -17,6 +17,10 @@ find_package(ONNX REQUIRED)
 find_library(SLUICE_LIBCONFIG config++ REQUIRED)
 find_path(SLUICE_LIBCONFIG_HEADERS libconfig.h++ REQUIRED)
 mark_as_advanced(SLUICE_LIBCONFIG SLUICE_LIBCONFIG_HEADERS)
+# Takes the place of malloc in programs (a fifth less time and memory than TBB's); without it, the
+# system's does.
+find_library(SLUICE_ALLOCATOR jemalloc)
+mark_as_advanced(SLUICE_ALLOCATOR)
 if(SLUICE_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)
