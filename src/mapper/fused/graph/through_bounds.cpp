@@ -42,21 +42,15 @@ ThroughBounds::ThroughBounds(ExchangeGraph graph, std::vector<std::vector<LowerH
 
 void ThroughBounds::set_costs(std::size_t einsum, std::vector<LowerHull> costs) {
   costs_[einsum].clear();
-  for (LowerHull& hull : costs) costs_[einsum].push_back(small(std::move(hull)));
+  for (const LowerHull& hull : costs) costs_[einsum].push_back(small(hull));
 }
 
-ThroughBounds::SmallHull ThroughBounds::small(LowerHull hull) {
+ThroughBounds::SmallHull ThroughBounds::small(const LowerHull& hull) {
+  if (hull.size() > kCorners) return small(coarser(hull, kCorners));
   SmallHull result;
-  if (hull.size() > kCorners) hull = coarser(hull, kCorners);
   result.n = static_cast<std::uint32_t>(hull.size());
   std::copy(hull.begin(), hull.end(), result.corners.begin());
   return result;
-}
-
-ThroughBounds::SmallHull ThroughBounds::sum(const SmallHull& a, const SmallHull& b) {
-  std::vector<EnergyLatency> points;
-  add_sum(a.points(), b.points(), &points);
-  return small(std::move(points));
 }
 
 /// Per spine at one end of an Einsum's edges: what the Einsum costs at least together with all
@@ -76,21 +70,11 @@ ThroughBounds::Hulls ThroughBounds::extend(std::size_t einsum, const Hulls& beyo
         const ExchangeEdge& edge = edges[by.order[i]];
         add_sum(costs_[einsum][edge.group].points(), beyond[edge.*other].points(), &points);
       }
-      result[s] = small(lower_hull(points));
+      to_lower_hull(&points);
+      result[s] = small(points);
     }
   });
   return result;
-}
-
-bool ThroughBounds::is_hopeless(const SmallHull& begun, const SmallHull& rest,
-                                const SearchBound& bound) const {
-  if (begun.empty() || rest.empty()) return true;
-  if (!bound.active) return false;
-  std::vector<EnergyLatency> points;
-  add_sum(begun.points(), rest.points(), &points);
-  return std::all_of(points.begin(), points.end(), [&](const EnergyLatency& point) {
-    return objective_value(bound.objective, point.energy, point.latency) > bound.limit;
-  });
 }
 
 void ThroughBounds::drop_hopeless(std::size_t einsum, const Hulls& before, const Hulls& after,
@@ -98,13 +82,43 @@ void ThroughBounds::drop_hopeless(std::size_t einsum, const Hulls& before, const
   std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
   std::vector<char> hopeless(edges.size(), 0);
   in_chunks(threads_, edges.size(), [&](std::size_t first, std::size_t last) {
+    std::vector<EnergyLatency> begun, whole;
     for (std::size_t i = first; i < last; ++i) {
-      const SmallHull begun = sum(before[edges[i].from], costs_[einsum][edges[i].group]);
-      hopeless[i] = is_hopeless(begun, after[edges[i].to], bound) ? 1 : 0;
+      begun.clear();
+      whole.clear();
+      add_sum(before[edges[i].from].points(), costs_[einsum][edges[i].group].points(), &begun);
+      add_sum(begun, after[edges[i].to].points(), &whole);  // of nothing and anything: nothing
+      hopeless[i] = std::all_of(whole.begin(), whole.end(), [&](const EnergyLatency& point) {
+        return bound.active &&
+               objective_value(bound.objective, point.energy, point.latency) > bound.limit;
+      });
     }
   });
   std::size_t i = 0;
   std::erase_if(edges, [&](const ExchangeEdge&) { return hopeless[i++] != 0; });
+}
+
+/// Renumbers the spines of a layer: those that no edge ends at any more would be looked at in vain.
+void ThroughBounds::drop_unused(std::size_t layer) {
+  std::vector<ExchangeEdge>& before = graph_.edges[layer - 1];
+  std::vector<ExchangeEdge>& behind = graph_.edges[layer];
+  std::vector<std::uint32_t> number(graph_.n_spines[layer], 0);
+  for (const ExchangeEdge& edge : before) number[edge.to] = 1;
+  for (const ExchangeEdge& edge : behind) number[edge.from] = 1;
+  std::uint32_t n = 0;
+  for (std::size_t s = 0; s < number.size(); ++s) {
+    if (number[s] == 0) continue;
+    beginnings_[layer][n] = beginnings_[layer][s];
+    completions_[layer][n] = completions_[layer][s];
+    number[s] = n++;
+  }
+  for (ExchangeEdge& edge : before) edge.to = number[edge.to];
+  for (ExchangeEdge& edge : behind) edge.from = number[edge.from];
+  graph_.n_spines[layer] = n;
+  for (Hulls* hulls : {&beginnings_[layer], &completions_[layer]}) {
+    hulls->resize(n);
+    hulls->shrink_to_fit();
+  }
 }
 
 void ThroughBounds::update(const SearchBound& bound) {
@@ -121,6 +135,7 @@ void ThroughBounds::update(const SearchBound& bound) {
     drop_hopeless(e, beginnings_[e], completions_[e + 1], bound);
     beginnings_[e + 1] =
         extend(e, beginnings_[e], &ExchangeEdge::to, &ExchangeEdge::from, graph_.n_spines[e + 1]);
+    if (e > 0) drop_unused(e);
   }
 }
 

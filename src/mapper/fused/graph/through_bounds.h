@@ -21,7 +21,7 @@ class ThroughBounds {
 
   /// What is now known of an Einsum's groups.
   void set_costs(std::size_t einsum, std::vector<LowerHull> costs);
-  /// Drops the edges on no path that may beat the bound.
+  /// Drops the edges on no path that may beat the bound, and the spines between them.
   void update(const SearchBound& bound);
   /// Per group of an Einsum: what the others cost at least, as of the last update; empty: no whole
   /// mapping that may beat the bound has it.
@@ -42,13 +42,12 @@ class ThroughBounds {
   };
   using Hulls = std::vector<SmallHull>;
 
-  static SmallHull small(LowerHull hull);
-  static SmallHull sum(const SmallHull& a, const SmallHull& b);
+  static SmallHull small(const LowerHull& hull);
   Hulls extend(std::size_t einsum, const Hulls& beyond, std::uint32_t ExchangeEdge::*at,
                std::uint32_t ExchangeEdge::*other, std::size_t n_spines) const;
   void drop_hopeless(std::size_t einsum, const Hulls& before, const Hulls& after,
                      const SearchBound& bound);
-  bool is_hopeless(const SmallHull& begun, const SmallHull& rest, const SearchBound& bound) const;
+  void drop_unused(std::size_t layer);
 
   ExchangeGraph graph_;
   std::vector<Hulls> costs_;        // per Einsum and group

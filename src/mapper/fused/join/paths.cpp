@@ -169,11 +169,13 @@ void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBo
 /// The best mapping, priced along the paths of a graph of bounds.
 JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds,
                                       const ExchangeAgreement& agreement) {
-  const ThroughBounds all = find_paths(bounds, agreement);
-  const auto scout = [&](double root) { scout_along(bounds, all, root); };
-  return search_in_rounds(all, scout, [&](const SearchBound& limit, ThroughBounds* paths) {
+  const auto scout = [&](const ThroughBounds& all, double root) {
+    scout_along(bounds, all, root);
+  };
+  const auto narrow = [&](const SearchBound& limit, ThroughBounds* paths) {
     price_along(bounds, limit, 0, paths);
-  });
+  };
+  return search_in_rounds(find_paths(bounds, agreement), scout, narrow);
 }
 
 /// The best mapping, of tables that are priced.
@@ -188,8 +190,7 @@ JoinResult Search::search_priced() {
     }
     for (const PmappingGroup& group : tables_[e]->groups) costs[e].push_back(hull_of(group));
   }
-  const ThroughBounds all(std::move(graph), std::move(costs), options_.threads);
-  const auto scout = [&](double root) {
+  const auto scout = [&](const ThroughBounds& all, double root) {
     ThroughBounds paths = all;
     paths.update({.active = true,
                   .objective = options_.objectives.front(),
@@ -197,13 +198,14 @@ JoinResult Search::search_priced() {
     join_within(paths.graph(), 0, kJoinBeam);
   };
   return search_in_rounds(
-      all, scout, [](const SearchBound& limit, ThroughBounds* paths) { paths->update(limit); });
+      {std::move(graph), std::move(costs), options_.threads}, scout,
+      [](const SearchBound& limit, ThroughBounds* paths) { paths->update(limit); });
 }
 
 /// First all that may be little above the bound of the best path, then more and more, up to what is
 /// known, at once where that is near: each round does the work of those before again.
 JoinResult Search::search_in_rounds(
-    const ThroughBounds& all, const std::function<void(double root)>& scout,
+    ThroughBounds all, const std::function<void(const ThroughBounds& all, double root)>& scout,
     const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow) {
   constexpr double kFirst = 0.01, kGrowth = 3, kNear = 5, kFar = 0.15;
   if (cancelled()) return {};
@@ -214,18 +216,17 @@ JoinResult Search::search_in_rounds(
     none.failed_at = shapes_[*all.graph().broken_at].einsum;
     return none;
   }
-  ThroughBounds paths = all;
   SearchBound limit{.active = true, .objective = options_.objectives.front(), .limit = limit_};
-  paths.update(limit);
-  const double root = std::min(limit_, paths.least(limit));
+  all.update(limit);
+  const double root = std::min(limit_, all.least(limit));
   open_bound_ = root;
   tell_bound();
-  if (limit_ > root * (1 + kFar)) scout(root);
+  if (limit_ > root * (1 + kFar)) scout(all, root);
   for (double share = kFirst;; share *= kGrowth) {
     take_incumbent();
     const bool is_near = limit_ <= root * (1 + kNear * share);
     limit.limit = is_near ? limit_ : std::min(limit_, root * (1 + share));
-    paths = all;
+    ThroughBounds paths = all;
     narrow(limit, &paths);
     if (cancelled()) return {};
     JoinResult join = join_within(paths.graph(), limit.limit, 0);

@@ -87,7 +87,7 @@ class Search {
                                 const ExchangeAgreement& agreement);
   JoinResult search_priced();
   JoinResult search_in_rounds(
-      const ThroughBounds& all, const std::function<void(double root)>& scout,
+      ThroughBounds all, const std::function<void(const ThroughBounds& all, double root)>& scout,
       const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow);
   JoinResult join_within(const ExchangeGraph& graph, double within, std::size_t beam);
   JoinResult search_exactly();

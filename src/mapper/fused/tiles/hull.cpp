@@ -25,18 +25,23 @@ EnergyLatency meet(const EnergyLatency& a, const EnergyLatency& b, const EnergyL
 
 }  // namespace
 
-LowerHull lower_hull(std::vector<EnergyLatency> points) {
-  std::sort(points.begin(), points.end(), [](const EnergyLatency& a, const EnergyLatency& b) {
+void to_lower_hull(std::vector<EnergyLatency>* points) {
+  std::sort(points->begin(), points->end(), [](const EnergyLatency& a, const EnergyLatency& b) {
     return a.energy != b.energy ? a.energy < b.energy : a.latency < b.latency;
   });
-  LowerHull hull;
-  for (const EnergyLatency& point : points) {
-    if (!hull.empty() && point.latency >= hull.back().latency) continue;
-    while (hull.size() >= 2 && above(hull[hull.size() - 2], hull.back(), point) <= 0)
-      hull.pop_back();
-    hull.push_back(point);
+  EnergyLatency* hull = points->data();  // its corners so far, in front of the points to come
+  std::size_t n = 0;
+  for (const EnergyLatency point : *points) {
+    if (n > 0 && point.latency >= hull[n - 1].latency) continue;
+    while (n >= 2 && above(hull[n - 2], hull[n - 1], point) <= 0) --n;
+    hull[n++] = point;
   }
-  return hull;
+  points->resize(n);
+}
+
+LowerHull lower_hull(std::vector<EnergyLatency> points) {
+  to_lower_hull(&points);
+  return points;
 }
 
 void add_sum(std::span<const EnergyLatency> a, std::span<const EnergyLatency> b,

@@ -17,6 +17,8 @@ using LowerHull = std::vector<EnergyLatency>;
 
 /// The hull of some points.
 LowerHull lower_hull(std::vector<EnergyLatency> points);
+/// The same in place.
+void to_lower_hull(std::vector<EnergyLatency>* points);
 
 /// Appends the corners of the hull of all sums of a point of each: edges merged by slope.
 void add_sum(std::span<const EnergyLatency> a, std::span<const EnergyLatency> b,
