@@ -78,6 +78,12 @@ StateGroups StateTable::make_groups(const std::vector<std::vector<std::size_t>>&
   }
   for (std::size_t g = 0; g < states_of.size(); ++g)
     result.groups[g].states = fronts.numbered(std::move(states_of[g]));
+  std::sort(result.groups.begin(), result.groups.end(), [](const auto& a, const auto& b) {
+    return std::pair{a.fused, a.use} < std::pair{b.fused, b.use};
+  });
+  for (std::uint32_t g = 0; g < result.groups.size(); ++g)
+    while (result.first.size() <= result.groups[g].fused) result.first.push_back(g);
+  result.first.push_back(static_cast<std::uint32_t>(result.groups.size()));
   return result;
 }
 

@@ -88,7 +88,8 @@ struct StateGroups {
     std::uint32_t use = 0;       ///< number among `uses`
     FrontMemo::Numbered states;  ///< ascending
   };
-  std::vector<Group> groups;
+  std::vector<Group> groups;         ///< ascending by fused number, then by use
+  std::vector<std::uint32_t> first;  ///< per fused number the first group; last: their number
   std::vector<std::vector<std::int64_t>> uses;  ///< in the order in which states have them
 };
 

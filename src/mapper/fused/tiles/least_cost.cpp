@@ -66,7 +66,7 @@ std::optional<double> least_latency(const TileSearchContext& context, const Temp
   for (std::size_t depth = 1; depth <= n; ++depth) {
     PointSet all, kept;
     all.dimension = kept.dimension = lists.sums().stage(depth).width;
-    const StateBlock& block = lists.lists(lists.order()[depth - 1]).front().block;
+    const StateBlock& block = *lists.lists(lists.order()[depth - 1]).front().block;
     for (std::size_t p = 0; p < points.size(); ++p) {
       work += block.n_groups() +
               lists.sums().extend_where(

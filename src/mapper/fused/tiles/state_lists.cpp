@@ -42,7 +42,7 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
       uses_(uses_of_products(compiled.program)),
       groups_(classes_.size()),
       lists_(classes_.size()),
-      first_list_(classes_.size()),
+      uses_of_(classes_.size()),
       roomy_(classes_.size()),
       criteria_(classes_.size()),
       demanding_(demanding_fanouts(context, templ)) {
@@ -52,7 +52,7 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
   std::vector<std::size_t> different(classes_.size());
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     number_contents(c);
-    if (context.any_exchange) different[c] = lists_[c].front().block.size();
+    if (context.any_exchange) different[c] = lists_[c].front().block->size();
     for (const StateList& list : lists_[c])
       different[c] = std::max<std::size_t>(different[c], list.content + 1);
   }
@@ -73,28 +73,20 @@ void StateLists::make_lists(std::size_t cls) {
         loops[l].spatial && fanout < over.size())
       over[fanout].push_back(l);
   groups_[cls] = tables_[cls]->groups(over, !context_.any_exchange);
-  const StateGroups& groups = *groups_[cls];
-  std::vector<std::uint32_t> usage_of;  // per use of the class
-  for (const Usage& use : groups.uses) usage_of.push_back(number_usage(use));
-  std::vector<std::pair<std::uint64_t, const StateGroups::Group*>> order;
-  for (const StateGroups::Group& group : groups.groups)
-    order.emplace_back(std::uint64_t{group.fused} << 32U | usage_of[group.use], &group);
-  std::sort(order.begin(), order.end());
-  std::vector<StateList>& lists = lists_[cls];
-  lists.reserve(order.size());
-  for (const auto& [key, group] : order) {
-    StateList& list = lists.emplace_back();
-    list.fused = group->fused;
-    list.usage = usage_of[group->use];
-    list.group = group;
-    const std::int64_t* trips = tables_[cls]->states.state(group->states.states->front());
-    for (std::size_t l = 0; l < loops.size(); ++l)
-      list.fused_loops += loops[l].fused && !loops[l].steps && trips[l] > 1;
-    while (first_list_[cls].size() <= list.fused)
-      first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size() - 1));
-  }
-  first_list_[cls].push_back(static_cast<std::uint32_t>(lists.size()));
-  roomy_[cls].resize(lists.size());
+  for (const Usage& use : groups_[cls]->uses) uses_of_[cls].push_back(number_usage(use));
+  lists_[cls].reserve(groups_[cls]->groups.size());
+  for (const StateGroups::Group& group : groups_[cls]->groups)
+    lists_[cls].push_back({.usage = uses_of_[cls][group.use], .group = &group});
+}
+
+int StateLists::fused_loops(std::size_t cls, std::uint32_t list) const {
+  const auto& loops = classes_[cls].loops;
+  const FrontMemo::States& states = *lists_[cls][list].group->states.states;
+  const std::int64_t* trips = tables_[cls]->states.state(states.front());
+  int result = 0;
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    result += loops[l].fused && !loops[l].steps && trips[l] > 1;
+  return result;
 }
 
 std::uint32_t StateLists::number_usage(const Usage& usage) {
@@ -128,22 +120,22 @@ std::int64_t StateLists::usage_left(std::uint32_t used, std::uint32_t target) co
 void StateLists::prune_needed_lists(const std::vector<std::uint32_t>& rows) {
   const bool prune = program_.monotone && context_.options->pruning.dominance;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
-    std::vector<char> needed(first_list_[c].size() - 1, 0);
+    std::vector<char> needed(groups_[c]->first.size() - 1, 0);
     for (std::size_t at = c; at < rows.size(); at += classes_.size()) needed[rows[at]] = 1;
-    for (std::uint32_t l = 0; l < lists_[c].size(); ++l) {
-      StateList& list = lists_[c][l];
-      list.needed = needed[list.fused] != 0;
-      if (!list.needed) continue;
-      list.block.states =
-          prune ? front_of(c, list.group->states, false) : *list.group->states.states;
-      fill_columns(c, &list.block);
+    for (StateList& list : lists_[c]) {
+      if (needed[list.group->fused] == 0) continue;
+      StateBlock& block = blocks_.emplace_back();
+      block.states = prune ? front_of(c, list.group->states, false) : *list.group->states.states;
+      fill_columns(c, &block);
+      list.block = &block;
     }
   }
 }
 
 const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
-  std::optional<StateBlock>& roomy = roomy_[cls][list];
-  if (roomy) return *roomy;
+  const auto [at, is_new] = roomy_[cls].try_emplace(list);
+  StateBlock& roomy = at->second;
+  if (!is_new) return roomy;
   FrontMemo::Numbered states = lists_[cls][list].group->states;
   const auto is_even = [&](std::uint32_t s) {
     const std::int64_t* trips = tables_[cls]->states.state(s);
@@ -154,9 +146,9 @@ const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
     std::copy_if(states.states->begin(), states.states->end(), std::back_inserter(even), is_even);
     states = tables_[cls]->fronts.numbered(std::move(even));
   }
-  roomy.emplace().states = program_.monotone ? front_of(cls, states, true) : *states.states;
-  fill_columns(cls, &*roomy);
-  return *roomy;
+  roomy.states = program_.monotone ? front_of(cls, states, true) : *states.states;
+  fill_columns(cls, &roomy);
+  return roomy;
 }
 
 void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
@@ -195,9 +187,9 @@ void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
 std::pair<double, double> StateLists::range_of(std::size_t cls, std::size_t column) const {
   std::pair<double, double> range{std::numeric_limits<double>::infinity(), 0};
   for (const StateList& list : lists_[cls]) {
-    if (!list.needed) continue;
-    range.first = std::min(range.first, list.block.least[column]);
-    range.second = std::max(range.second, list.block.most[column]);
+    if (list.block == nullptr) continue;
+    range.first = std::min(range.first, list.block->least[column]);
+    range.second = std::max(range.second, list.block->most[column]);
   }
   return range;
 }
@@ -274,12 +266,20 @@ FrontMemo::States StateLists::front_of(std::size_t cls, const FrontMemo::Numbere
 }
 
 void StateLists::number_contents(std::size_t cls) {
-  std::map<std::vector<double>, std::uint32_t> numbers;
+  std::unordered_multimap<std::uint64_t, const StateList*> known;  // by the hash of their columns
+  std::uint32_t n = 0;
   for (StateList& list : lists_[cls]) {
-    if (!list.needed) continue;
-    std::vector<double> content = list.block.columns;
-    content.push_back(static_cast<double>(list.block.size()));
-    list.content = numbers.try_emplace(content, numbers.size()).first->second;
+    if (list.block == nullptr) continue;
+    std::uint64_t hash = list.block->size();
+    for (const double value : list.block->columns)
+      hash = KeyHash::mix(hash ^ std::bit_cast<std::uint64_t>(value));
+    const auto [first, last] = known.equal_range(hash);
+    const auto equal = std::find_if(first, last, [&](const auto& other) {
+      return other.second->block->size() == list.block->size() &&
+             other.second->block->columns == list.block->columns;
+    });
+    list.content = equal == last ? n++ : equal->second->content;
+    if (equal == last) known.emplace(hash, &list);
   }
 }
 

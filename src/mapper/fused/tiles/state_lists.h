@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -18,13 +19,10 @@ namespace sluice::fused {
 
 /// States of one class that share their fused loops and their use of demanding fanouts.
 struct StateList {
-  std::uint32_t fused = 0;    ///< number of its fused trip counts (ClassFusedNumbers)
-  std::uint32_t usage = 0;    ///< number of its use of the demanding fanouts
-  int fused_loops = 0;        ///< fused loops with more than one trip
-  std::uint32_t content = 0;  ///< needed lists with equal numbers behave alike
-  bool needed = false;        ///< by some row; only then it has a block
+  std::uint32_t usage = 0;                    ///< number of its use of the demanding fanouts
+  std::uint32_t content = 0;                  ///< lists with blocks and equal numbers behave alike
   const StateGroups::Group* group = nullptr;  ///< all of its states
-  StateBlock block;                           ///< those that no other beats
+  const StateBlock* block = nullptr;          ///< those that no other beats; null: no row needs it
 };
 
 /// The fanouts by whose use the tile shapes of a template are selected, and the use that
@@ -48,14 +46,18 @@ class StateLists {
   const std::vector<StateList>& lists(std::size_t cls) const { return lists_[cls]; }
   /// Lists of a class with given fused trip counts: first and one past the last.
   std::pair<std::uint32_t, std::uint32_t> lists_with(std::size_t cls, std::uint32_t fused) const {
-    return {first_list_[cls][fused], first_list_[cls][fused + 1]};
+    return {groups_[cls]->first[fused], groups_[cls]->first[fused + 1]};
   }
+  /// Fused loops of a list's states with more than one trip.
+  int fused_loops(std::size_t cls, std::uint32_t list) const;
   /// Classes in the order in which they are combined: few different lists first.
   const std::vector<std::size_t>& order() const { return order_; }
 
   /// Use that `min_usage` demands of each demanding fanout.
   const std::vector<double>& wanted_usage() const { return demanding_.wanted; }
   const Usage& usage(std::uint32_t number) const { return usages_[number]; }
+  /// Numbers of the uses that states of a class make.
+  const std::vector<std::uint32_t>& uses_of(std::size_t cls) const { return uses_of_[cls]; }
   /// Number of the use of nothing.
   std::uint32_t no_usage() const { return no_usage_; }
   /// Number of the product of two uses, or -1 where a fanout has not so many instances.
@@ -99,9 +101,10 @@ class StateLists {
   const SimpleProgram& program_;
   const std::vector<std::vector<RowTerm>> uses_;            // per product: rows and coefficients
   std::vector<std::shared_ptr<const StateGroups>> groups_;  // per class
-  std::vector<std::vector<StateList>> lists_;               // per class, ascending by fused number
-  std::vector<std::vector<std::uint32_t>> first_list_;      // per class and fused number
-  std::vector<std::vector<std::optional<StateBlock>>> roomy_;     // per class, list
+  std::vector<std::vector<StateList>> lists_;               // per class, one for each group
+  std::vector<std::vector<std::uint32_t>> uses_of_;         // per class
+  std::deque<StateBlock> blocks_;                           // of lists that are needed
+  std::vector<std::unordered_map<std::uint32_t, StateBlock>> roomy_;  // per class, by list
   std::vector<std::array<std::optional<Criteria>, 2>> criteria_;  // per class; limits only
   std::vector<Usage> usages_;                                     // by number
   std::unordered_map<Usage, std::uint32_t, KeyHash> usage_number_;

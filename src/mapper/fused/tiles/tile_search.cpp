@@ -392,7 +392,7 @@ class TemplateSearch {
       return !bound_.hopeless(energy, latency);
     };
     const std::size_t extended = lists_->sums().extend_where(
-        depth, outer.points.point(p), list.block, is_promising, &extensions_, take);
+        depth, outer.points.point(p), *list.block, is_promising, &extensions_, take);
     result_.evaluated += static_cast<double>(extended);
   }
 
@@ -436,7 +436,7 @@ class TemplateSearch {
     Node front;
     front.points.dimension = lists_->sums().front_width();
     std::vector<double> rows(lists_->sums().stage(n_classes_).width), point(front.points.dimension);
-    const bool worth_asking = list.block.size() > 2;
+    const bool worth_asking = list.block->size() > 2;
     for (std::size_t p = 0; p < outer.points.size() && !cancelled(); ++p) {
       if (worth_asking && is_useless(outer.points.point(p), list, front.points)) continue;
       for_each_promising(outer, n_classes_, p, list, [&](std::uint32_t s, std::uint32_t position) {
@@ -455,7 +455,7 @@ class TemplateSearch {
   bool is_useless(const double* outer, const StateList& list, const PointSet& known) {
     least_rows_.resize(lists_->sums().stage(n_classes_).width);
     least_point_.resize(lists_->sums().front_width());
-    lists_->sums().least_rows(outer, list.block, least_rows_.data());
+    lists_->sums().least_rows(outer, *list.block, least_rows_.data());
     lists_->sums().finish(least_rows_.data(), least_point_.data());
     return !lists_->sums().fits(least_rows_.data()) ||
            bound_.hopeless(least_point_[0], least_point_[1]) ||
@@ -527,7 +527,7 @@ class TemplateSearch {
       std::uint32_t* states = result_.states.data() + exchange.states + i * n_classes_;
       for (std::size_t d = 0; d < n_classes_; ++d)
         states[order(d)] = lists_->lists(order(d))[lists_taken_[order(d)]]
-                               .block.states[front.at[kept[i] * n_classes_ + d]];
+                               .block->states[front.at[kept[i] * n_classes_ + d]];
     }
     result_.exchanges.push_back(exchange);
   }

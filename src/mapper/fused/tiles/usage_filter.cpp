@@ -25,14 +25,11 @@ UsageTable::UsageTable(const TileSearchContext& context, StateLists& lists)
     : context_(context), lists_(lists), n_classes_(lists.order().size()) {
   possible_.assign(n_classes_ + 1, {});
   possible_.back() = {lists_.no_usage()};
-  usage_lists_.resize(n_classes_);
   for (std::size_t depth = n_classes_; depth-- > 0;) {
     const std::size_t cls = lists_.order()[depth];
-    for (std::uint32_t l = 0; l < lists_.lists(cls).size(); ++l)
-      usage_lists_[cls][lists_.lists(cls)[l].usage].push_back(l);
     std::vector<std::uint32_t>& possible = possible_[depth];
     for (std::uint32_t rest : possible_[depth + 1])
-      for (const auto& [mine, unused] : usage_lists_[cls])
+      for (const std::uint32_t mine : lists_.uses_of(cls))
         if (const std::int64_t both = lists_.combine_usage(rest, mine); both >= 0)
           possible.push_back(static_cast<std::uint32_t>(both));
     std::sort(possible.begin(), possible.end());
@@ -46,8 +43,16 @@ bool UsageTable::reachable(std::uint32_t used, std::uint32_t target, std::size_t
                                          static_cast<std::uint32_t>(rest));
 }
 
+void UsageTable::find_lists() {
+  usage_lists_.resize(n_classes_);
+  for (std::size_t cls = 0; cls < n_classes_; ++cls)
+    for (std::uint32_t l = 0; l < lists_.lists(cls).size(); ++l)
+      usage_lists_[cls][lists_.lists(cls)[l].usage].push_back(l);
+}
+
 bool UsageTable::fits(std::uint32_t target) {
   tried_.clear();
+  if (usage_lists_.empty()) find_lists();
   return fits(target, lists_.no_usage(), 0, 0, lists_.sums().stage(0).initial);
 }
 
@@ -67,7 +72,7 @@ bool UsageTable::fits(std::uint32_t target, std::uint32_t used, std::size_t dept
     if (both < 0 || !reachable(static_cast<std::uint32_t>(both), target, depth + 1)) continue;
     // Small tiles first: many fused loops leave the least to hold.
     for (auto l = lists.rbegin(); l != lists.rend(); ++l) {
-      const int fused = fused_loops + lists_.lists(cls)[*l].fused_loops;
+      const int fused = fused_loops + lists_.fused_loops(cls, *l);
       if (fused > context_.options->max_fused_loops) continue;
       lists_.extend_roomy(depth + 1, point.data(), *l, &extensions);
       for (std::size_t s = 0; s < extensions.n; ++s) {
