@@ -10,9 +10,9 @@ bool ExchangeAgreement::restrict_to(const User& user) {
   const std::size_t n = user.tensors.size();
   for (std::size_t t = 0; t < n; ++t) {
     const std::size_t tensor = user.tensors[t].index();
-    std::unordered_set<std::uint64_t> mine;
+    HashSet mine;
     for (std::size_t at = t; at < user.exchanges.size(); at += n)
-      if (!known_[tensor] || allowed_[tensor].count(user.exchanges[at]) > 0)
+      if (!known_[tensor] || allowed_[tensor].contains(user.exchanges[at]))
         mine.insert(user.exchanges[at]);
     changed = changed || !known_[tensor] || mine.size() < allowed_[tensor].size();
     known_[tensor] = 1;

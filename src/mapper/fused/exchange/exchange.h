@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_set>
 #include <vector>
 
+#include "mapper/common/hash_set.h"
 #include "mapper/common/key_hash.h"
 #include "sluice/model/binding.h"
 
@@ -42,7 +42,7 @@ class ExchangeAgreement {
   explicit ExchangeAgreement(std::size_t n_tensors) : known_(n_tensors), allowed_(n_tensors) {}
 
   bool allows(TensorId tensor, std::uint64_t exchange) const {
-    return !known_[tensor.index()] || allowed_[tensor.index()].count(exchange) > 0;
+    return !known_[tensor.index()] || allowed_[tensor.index()].contains(exchange);
   }
 
   /// What one Einsum can do: `tensors` (its shared ones), and for each of its choices one exchange
@@ -62,7 +62,7 @@ class ExchangeAgreement {
 
   std::vector<User> users_;
   std::vector<char> known_;  // per tensor: some user was added
-  std::vector<std::unordered_set<std::uint64_t>> allowed_;
+  std::vector<HashSet> allowed_;
 };
 
 }  // namespace sluice::fused

@@ -33,21 +33,22 @@ class FusedTrips {
     trips_.assign(templ.loops.size(), 1);
     held_.assign(bound_.components.size(), 0);
     exchanges_.assign(shape_.tensors.size(), 0);
+    for (std::uint32_t t = 0; t < shape_.tensors.size(); ++t)
+      if (shape_.tensors[t].shared) shared_.push_back(t);
+    hashes_.assign((items_.size() + 1) * shape_.tensors.size(), {});
   }
 
   /// Calls `body` with the trip counts per loop place and the exchange of each tensor.
   template <class Body>
   void for_each(const Body& body) {
-    const std::vector<ExchangeHash> none(shape_.tensors.size());
-    choose(0, 0, none, ~Members{0}, body);
+    choose(0, 0, ~Members{0}, body);
   }
 
  private:
   using Members = std::uint64_t;  // of the equal Einsums: whose partners agree so far
 
   template <class Body>
-  void choose(std::size_t position, int total, const std::vector<ExchangeHash>& hashes,
-              Members members, const Body& body) {
+  void choose(std::size_t position, int total, Members members, const Body& body) {
     if (is_cancelled(request_.cancel)) return;
     if (position == items_.size()) {
       for (std::size_t v = 0; v < rest_.size(); ++v)
@@ -59,11 +60,13 @@ class FusedTrips {
     }
     const Item& item = items_[position];
     if (!item.is_loop) {
-      back(templ_.slots[item.index], position, total, hashes, members, body);
+      back(templ_.slots[item.index], position, total, members, body);
       return;
     }
     const LoopPlace& loop = templ_.loops[item.index];
-    if (!loop.leads && !loop.steps) choose(position + 1, total, hashes, members, body);
+    const ExchangeHash* outside = hashes_above(total);
+    ExchangeHash* inside = hashes_above(total + 1);
+    if (!loop.leads && !loop.steps) choose(position + 1, total, members, body);
     const std::int64_t rest = rest_[loop.variable];
     if (!loop.steps && (here_[loop.variable] >= options_.max_fused_loops_per_rank ||
                         total >= options_.max_fused_loops))
@@ -79,12 +82,12 @@ class FusedTrips {
       rest_[loop.variable] = tile_inside(rest, trips);
       unit_[loop.variable] = unit_inside(size, unit, rest, trips);
       const FusedLoop chosen = fused_loop(shape_, loop, trips, rest_[loop.variable]);
-      std::vector<ExchangeHash> inside = hashes;
-      for (std::size_t t = 0; t < inside.size(); ++t)
-        if (shape_.tensors[t].shared)
-          inside[t].add_loop(shared_rank(shape_, t, chosen), chosen.tile, chosen.trips,
-                             loop.spatial, loop.component, loop.dimension);
-      choose(position + 1, total + 1, inside, members, body);
+      for (const std::uint32_t t : shared_) {
+        inside[t] = outside[t];
+        inside[t].add_loop(shared_rank(shape_, t, chosen), chosen.tile, chosen.trips, loop.spatial,
+                           loop.component, loop.dimension);
+      }
+      choose(position + 1, total + 1, members, body);
     };
     for_each_choice(choices_, shape_, options_.imperfect_factors, loop,
                     loop_rules(shape_, templ_, loop), {unit, rest, rest == size}, choose_trips);
@@ -96,10 +99,9 @@ class FusedTrips {
 
   /// A shared tensor's backing node: all loops above are chosen.
   template <class Body>
-  void back(const Slot& slot, std::size_t position, int total,
-            const std::vector<ExchangeHash>& hashes, Members members, const Body& body) {
+  void back(const Slot& slot, std::size_t position, int total, Members members, const Body& body) {
     if (!rows_stay(slot, position)) return;
-    const std::uint64_t exchange = hashes[slot.tensor].at(slot.component, slot.persistent);
+    const std::uint64_t exchange = hashes_above(total)[slot.tensor].at(slot.component, slot.persistent);
     exchanges_[slot.tensor] = exchange;
     if (request_.agreement != nullptr && request_.equals.size() <= 64) {
       if (const std::size_t n = request_.equals.size(); n < 64) members &= (Members{1} << n) - 1;
@@ -116,8 +118,13 @@ class FusedTrips {
     double& held = held_[slot.component.index()];
     if (held + bits > memory.size_bits) return;
     held += bits;
-    choose(position + 1, total, hashes, members, body);
+    choose(position + 1, total, members, body);
     held -= bits;
+  }
+
+  /// Per tensor: the loops chosen so far, of which there are `total`.
+  ExchangeHash* hashes_above(int total) {
+    return hashes_.data() + static_cast<std::size_t>(total) * shape_.tensors.size();
   }
 
   /// Whether what two steps over rows of the tensor have in common stays: no other temporal loop
@@ -155,6 +162,8 @@ class FusedTrips {
   std::vector<int> here_;                 // per variable: fused loops chosen
   std::vector<double> held_;              // per component: bits of the shared tensors above
   std::vector<std::uint64_t> exchanges_;  // per tensor
+  std::vector<std::uint32_t> shared_;     // tensors
+  std::vector<ExchangeHash> hashes_;      // per number of chosen loops and tensor
   TripChoices choices_;
 };
 
