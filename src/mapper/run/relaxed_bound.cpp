@@ -66,8 +66,8 @@ class Allowance {
   double seconds() const { return seconds_; }
   void ran_out() { is_short_ = true; }
 
-  /// Whether one that was too short is at least twice as long now, `elapsed` seconds after the first
-  /// search began.
+  /// Whether one that was too short is at least twice as long now, `elapsed` seconds after the
+  /// first search began.
   bool grows_by(double elapsed) {
     if (!is_short_ || kShare * elapsed < 2 * seconds_) return false;
     seconds_ = kShare * elapsed;

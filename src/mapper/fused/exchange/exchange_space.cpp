@@ -101,7 +101,8 @@ class FusedTrips {
   template <class Body>
   void back(const Slot& slot, std::size_t position, int total, Members members, const Body& body) {
     if (!rows_stay(slot, position)) return;
-    const std::uint64_t exchange = hashes_above(total)[slot.tensor].at(slot.component, slot.persistent);
+    const std::uint64_t exchange =
+        hashes_above(total)[slot.tensor].at(slot.component, slot.persistent);
     exchanges_[slot.tensor] = exchange;
     if (request_.agreement != nullptr && request_.equals.size() <= 64) {
       if (const std::size_t n = request_.equals.size(); n < 64) members &= (Members{1} << n) - 1;

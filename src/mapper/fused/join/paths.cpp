@@ -169,9 +169,7 @@ void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBo
 /// The best mapping, priced along the paths of a graph of bounds.
 JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds,
                                       const ExchangeAgreement& agreement) {
-  const auto scout = [&](const ThroughBounds& all, double root) {
-    scout_along(bounds, all, root);
-  };
+  const auto scout = [&](const ThroughBounds& all, double root) { scout_along(bounds, all, root); };
   const auto narrow = [&](const SearchBound& limit, ThroughBounds* paths) {
     price_along(bounds, limit, 0, paths);
   };

@@ -105,8 +105,8 @@ class StateLists {
   std::vector<std::vector<std::uint32_t>> uses_of_;         // per class
   std::deque<StateBlock> blocks_;                           // of lists that are needed
   std::vector<std::unordered_map<std::uint32_t, StateBlock>> roomy_;  // per class, by list
-  std::vector<std::array<std::optional<Criteria>, 2>> criteria_;  // per class; limits only
-  std::vector<Usage> usages_;                                     // by number
+  std::vector<std::array<std::optional<Criteria>, 2>> criteria_;      // per class; limits only
+  std::vector<Usage> usages_;                                         // by number
   std::unordered_map<Usage, std::uint32_t, KeyHash> usage_number_;
   std::uint32_t no_usage_ = 0;
   std::vector<std::size_t> order_;

@@ -32,7 +32,8 @@ class UsageTable {
   const TileSearchContext& context_;
   StateLists& lists_;
   const std::size_t n_classes_;
-  std::vector<std::map<std::uint32_t, std::vector<std::uint32_t>>> usage_lists_;  // per class, if needed
+  std::vector<std::map<std::uint32_t, std::vector<std::uint32_t>>>
+      usage_lists_;                                              // per class, if needed
   std::set<std::pair<std::size_t, std::vector<double>>> tried_;  // by fits(), in vain
   std::vector<std::vector<std::uint32_t>> possible_;             // per depth: numbers, ascending
 };
