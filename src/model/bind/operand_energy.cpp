@@ -94,8 +94,11 @@ class OperandPrices {
     const ComponentId memory = compute_.path[place];
     const BoundComponent& bound = bound_.components[memory.index()];
     Source result;
-    result.most_served = std::max(1.0, bound_.components[compute_.component.index()].instances /
-                                           bound.instances * use_[place + 1]);
+    const bool persistent = problem_.workload[tensor_of(access)].persistent;  // above any loops
+    result.most_served =
+        std::max(1.0, persistent ? all_instances()
+                                 : bound_.components[compute_.component.index()].instances /
+                                       bound.instances * use_[place + 1]);
     result.is_outermost = is_outermost;
     if (is_outermost) result.compulsory = compulsory(access);
     const int action = access.is_output ? bound.write_action : bound.read_action;

@@ -93,6 +93,33 @@ arch:
   EXPECT_GT(found->mappings.front().cost.padding_values, 0);
 }
 
+// The buffers stand below four ports, but W stays in them during the whole run, above the loop over
+// the ports: each of its two values is read once for all of them.
+TEST(LowerBounds, ReadPersistentTensorsOnceForAllInstances) {
+  const auto specs = load_specs_from_text({{"persistent.yaml", R"yaml(workload:
+  rank_sizes: {M: 4, K: 2}
+  bits_per_value: {All: 8}
+  persistent_tensors: W
+  einsums: ["Z[m] = A[m,k] * W[k]"]
+arch:
+  nodes:
+  - !Container {name: Rack, spatial: [{name: PORT, fanout: 4}]}
+  - !Memory {name: Main, size: inf, tensors: {keep: ~W}, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
+  - !Memory {name: Buffer, size: inf, tensors: {keep: W, may_keep: Nothing}, actions: [{name: read, energy: 1, throughput: inf, bits_per_action: 8}, {name: write, energy: 1, throughput: inf, bits_per_action: 8}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  const auto found = run_mapper(*standard_mappers().find("fused"), *problem, options, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->mappings.front().cost.energy_j, 2);
+  EXPECT_EQ(cost_bounds(*problem, Factors::kPerfect).energy_floor_j, 2);
+}
+
 // 16 points take 16 s and 80 J. Of each, the registers give two values at 1 J and take one at 2 J,
 // since no memory further in holds it: 64 J. Main reads 8 + 8 values and writes 4: 20 J. What is
 // not power-gated leaks 3 W for 16 s: 48 J.
