@@ -181,6 +181,18 @@ class LoopSearch {
     return sum;
   }
 
+  double most_of(const std::vector<RowTerm>& terms) const {
+    double sum = 0;
+    for (const RowTerm& term : terms)
+      sum += term.coefficient * (term.coefficient > 0 ? most_ : least_)[term.monomial];
+    return sum;
+  }
+
+  /// Whether a row that reaches so high may exceed its limit.
+  static bool is_exceeded(const SimpleProgram::SimpleRow& row, double highest) {
+    return row.kind == RowKind::kLimit && highest * SearchBound::kAboveRounding > row.limit;
+  }
+
   /// Whether the search was cancelled, asked now and then: at the i-th of many short steps.
   bool gives_up_at(std::size_t i) {
     if (i % 256 == 0 && is_cancelled(request_.cancel)) result_.gave_up = true;
@@ -525,15 +537,10 @@ class LoopSearch {
       double latency = bound_.own.latency;
       for (std::size_t r = 0; r < n_rows; ++r) {
         const SimpleProgram::SimpleRow& row = program_.rows[r];
-        if (row.kind == RowKind::kEnergy) continue;
-        double low = row.constant, high = row.constant;
-        for (const RowTerm& term : row.terms) {
-          const bool adds = term.coefficient > 0;
-          low += term.coefficient * (adds ? least_ : most_)[term.monomial];
-          high += term.coefficient * (adds ? most_ : least_)[term.monomial];
-        }
-        highest[r] = std::max(highest[r], high);
-        if (row.kind == RowKind::kLatency) latency = std::max(latency, low);
+        if (row.kind == RowKind::kEnergy || is_exceeded(row, highest[r])) continue;
+        highest[r] = std::max(highest[r], row.constant + most_of(row.terms));
+        if (row.kind == RowKind::kLatency)
+          latency = std::max(latency, row.constant + least_of(row.terms));
       }
       least_latency = std::min(least_latency, latency);
     }
@@ -541,9 +548,10 @@ class LoopSearch {
     for (std::uint32_t k = 0; k < n_criteria; ++k) {
       const std::uint32_t r = row_of_criterion_[k];
       const SimpleProgram::SimpleRow& row = program_.rows[r];
-      const double reach = highest[r] * SearchBound::kAboveRounding;
-      if (row.kind == RowKind::kLimit && reach <= row.limit) continue;
-      if (row.kind == RowKind::kLatency && reach <= least_latency) continue;
+      if (row.kind == RowKind::kLimit && !is_exceeded(row, highest[r])) continue;
+      if (row.kind == RowKind::kLatency &&
+          highest[r] * SearchBound::kAboveRounding <= least_latency)
+        continue;
       taken.push_back(k);
     }
     PointSet points;
