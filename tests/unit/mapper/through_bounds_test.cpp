@@ -42,6 +42,16 @@ TEST(ThroughBounds, WhatIsAboveTheLimitIsDropped) {
   EXPECT_TRUE(paths.others(0)[0].empty());  // 1 + 4
   EXPECT_FALSE(paths.others(0)[1].empty());
   EXPECT_EQ(paths.graph().edges[1].size(), 1U);
+  EXPECT_EQ(paths.graph().n_spines[1], 1U);
+}
+
+TEST(ThroughBounds, GoOnWithWhatIsLeft) {
+  ThroughBounds paths = two_ways();
+  paths.update(below(4.5));  // group 0 and the spine behind it are gone
+  paths.set_costs(0, {{}, {{2, 1}}});
+  paths.update(below(4.5));
+  EXPECT_EQ(paths.least(below(4.5)), 3);  // 2 + 1
+  EXPECT_EQ(paths.others(1)[1].front().energy, 2);
 }
 
 TEST(ThroughBounds, PricesTakeThePlaceOfBounds) {
