@@ -53,9 +53,6 @@ class SpineTable {
 
  private:
   using Key = std::vector<std::int64_t>;
-  /// In the memory of the program, not in TBB's own, which leak checkers do not see.
-  template <class T>
-  using Shared = tbb::concurrent_vector<T, std::allocator<T>>;
   struct Extent {
     bool spatial;
     ComponentId component;
@@ -69,9 +66,9 @@ class SpineTable {
   std::uint32_t number_extent(const SpineLoop& loop);  // under mutex_
 
   std::mutex mutex_;
-  Shared<Extent> extents_;
+  tbb::concurrent_vector<Extent> extents_;
   std::map<Extent, std::uint32_t> extent_number_;
-  Shared<Spine> structures_;  // with some extents
+  tbb::concurrent_vector<Spine> structures_;  // with some extents
   std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
 };
 
