@@ -16,6 +16,7 @@
 #include "sluice/model/evaluate.h"
 #include "sluice/network/layer_graph.h"
 #include "sluice/support/error.h"
+#include "support/seconds_since.h"
 
 namespace sluice {
 namespace {
@@ -176,7 +177,7 @@ class LayerSearch {
 
   MapperOutcome join() {
     result_.guarantee = guarantee();
-    result_.search.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    result_.search.seconds = seconds_since(begin_);
     if (std::any_of(mappings_.begin(), mappings_.end(), [](const auto& m) { return !m; }))
       return std::move(result_);
     std::vector<const Mapping*> mappings;

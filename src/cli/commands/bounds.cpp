@@ -18,6 +18,7 @@
 #include "sluice/mapper/least_costs.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/sweep/varied_field.h"
+#include "support/seconds_since.h"
 
 namespace sluice::cli {
 namespace {
@@ -108,7 +109,7 @@ class BoundsRun {
     auto least = least_costs(problems_[i], options_[i], control, smaller_of(i));
     BoundsPoint point;
     point.value = varied_.values[i];
-    point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    point.seconds = seconds_since(begin);
     if (least)
       point.least = std::move(*least);
     else if (is_cancelled(&cancel))

@@ -21,6 +21,7 @@
 #include "sluice/network/layers_mapper.h"
 #include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
+#include "support/seconds_since.h"
 
 namespace sluice::cli {
 namespace {
@@ -147,7 +148,7 @@ MapperOptions with_budget_for_why(MapperOptions options) {
 std::optional<double> left_of(std::optional<double> budget,
                               std::chrono::steady_clock::time_point begin) {
   if (!budget) return std::nullopt;
-  return *budget - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return *budget - seconds_since(begin);
 }
 
 /// `seconds`: that the budget has left.

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "report/text/text_bars.h"
+#include "support/seconds_since.h"
 
 namespace sluice::cli {
 
@@ -30,9 +31,7 @@ void ProgressLine::show(const ProgressDetail& detail) {
   if (style_ == ProgressStyle::kTerminal) show_on_terminal(behind);
 }
 
-double ProgressLine::seconds() const {
-  return std::chrono::duration<double>(Clock::now() - start_).count();
-}
+double ProgressLine::seconds() const { return seconds_since(start_); }
 
 void ProgressLine::show_on_terminal(const std::string& detail) {
   constexpr std::chrono::milliseconds kShortest(50);

@@ -12,6 +12,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/space_bounds.h"
 #include "sluice/model/relaxed_machine.h"
+#include "support/seconds_since.h"
 
 namespace sluice {
 namespace {
@@ -148,9 +149,6 @@ void RelaxedBound::search() {
   constexpr double kHeadStart = 0.4, kStep = 0.1;  // s: an answer comes first
   constexpr double kRest = 10;                     // times what the last search took
   using Clock = std::chrono::steady_clock;
-  const auto seconds_since = [](Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
   const Clock::time_point began = Clock::now();
   Allowance allowance;
   std::optional<Insides> insides;

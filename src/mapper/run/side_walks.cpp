@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "mapper/strategies/walks.h"
+#include "support/seconds_since.h"
 
 namespace sluice {
 namespace {
@@ -22,10 +23,6 @@ SideWalks::Pace pace_of(const BoundProblem& problem, const MapperOptions& option
 }
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 }  // namespace
 

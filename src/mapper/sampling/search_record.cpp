@@ -10,6 +10,7 @@
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/error.h"
+#include "support/seconds_since.h"
 
 namespace sluice::sampling {
 
@@ -24,9 +25,7 @@ SearchRecord::SearchRecord(const MapSpace& space, const MapperControl& control,
 
 bool SearchRecord::cancelled() const { return is_cancelled(control_.cancel); }
 
-double SearchRecord::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
+double SearchRecord::seconds() const { return seconds_since(start_); }
 
 double SearchRecord::progress() const {
   double share = static_cast<double>(evaluations_) / budget_;

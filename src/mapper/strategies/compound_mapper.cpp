@@ -20,6 +20,7 @@
 #include "mapper/request/search_space.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
+#include "support/seconds_since.h"
 
 namespace sluice {
 namespace {
@@ -269,8 +270,7 @@ class CompoundSearch {
     }
     if (result.mappings.empty() && !result.cancelled) return tl::make_unexpected(nothing());
     result.guarantee = guarantee(result);
-    result.search.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    result.search.seconds = seconds_since(start_);
     result.search.threads = options_.threads;
     result.search.mappings_evaluated = result.search.mappings_considered = priced();
     result.search.distinct_einsums = problem_.einsums.size();

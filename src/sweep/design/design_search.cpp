@@ -16,6 +16,7 @@
 #include "sluice/support/error.h"
 #include "sluice/support/failed.h"
 #include "sluice/sweep/design.h"
+#include "support/seconds_since.h"
 
 namespace sluice {
 namespace {
@@ -90,9 +91,7 @@ class DesignSearch {
     return grid_.workloads.front().options.budget_seconds;
   }
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  double seconds() const { return seconds_since(begin_); }
 
   bool is_over() const {
     return is_cancelled(control_.cancel) || (budget_seconds() && seconds() >= *budget_seconds());

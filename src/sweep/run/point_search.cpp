@@ -14,6 +14,7 @@
 #include "sluice/network/layers_mapper.h"
 #include "sluice/support/error.h"
 #include "sluice/sweep/sweep.h"
+#include "support/seconds_since.h"
 
 namespace sluice {
 namespace {
@@ -138,8 +139,7 @@ std::optional<SweepRun> search_point(const SweepInputs& inputs, const std::strin
     run.guarantee = found.error().proven ? "optimal" : "none";
     run.reason = found.error().reason;
   }
-  run.timing.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  run.timing.seconds = seconds_since(begin);
   return run;
 }
 

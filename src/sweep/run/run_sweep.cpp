@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "sluice/sweep/sweep_database.h"
+#include "support/seconds_since.h"
 
 namespace sluice {
 namespace {
@@ -145,7 +146,7 @@ class SweepWork {
     progress.n_known = outcome_.n_known;
     progress.running.assign(running_.begin(), running_.end());
     const std::size_t n_new = outcome_.n_done - outcome_.n_known;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    const double seconds = seconds_since(start_);
     if (n_new > 0)
       progress.seconds_left = seconds / static_cast<double>(n_new) *
                               static_cast<double>(states_.size() - outcome_.n_done);

@@ -14,13 +14,15 @@ namespace {
 /// trip counts; turns back where a shared tensor does not fit or nobody else exchanges it that way.
 class FusedTrips {
  public:
+  /// `shared`: the shared tensors, as in ExchangeSpace.
   FusedTrips(const BoundProblem& problem, const ExchangeRequest& request, const Template& templ,
-             const MapperOptions& options)
+             const std::vector<std::uint32_t>& shared, const MapperOptions& options)
       : problem_(problem),
         bound_(problem[request.equals.front()->einsum]),
         request_(request),
         shape_(*request.equals.front()),
         templ_(templ),
+        shared_(shared),
         options_(options) {
     free_.assign(shape_.sizes.size(), false);
     for (const LoopPlace& loop : templ.loops)
@@ -33,8 +35,6 @@ class FusedTrips {
     trips_.assign(templ.loops.size(), 1);
     held_.assign(bound_.components.size(), 0);
     exchanges_.assign(shape_.tensors.size(), 0);
-    for (std::uint32_t t = 0; t < shape_.tensors.size(); ++t)
-      if (shape_.tensors[t].shared) shared_.push_back(t);
     hashes_.assign((items_.size() + 1) * shape_.tensors.size(), {});
   }
 
@@ -156,6 +156,7 @@ class FusedTrips {
   const ExchangeRequest& request_;
   const EinsumShape& shape_;
   const Template& templ_;
+  const std::vector<std::uint32_t>& shared_;
   const MapperOptions& options_;
   std::vector<Item> items_;  // fused loops and shared backing nodes
   std::vector<bool> free_;   // per variable: has loops that are not fused
@@ -163,7 +164,6 @@ class FusedTrips {
   std::vector<int> here_;                 // per variable: fused loops chosen
   std::vector<double> held_;              // per component: bits of the shared tensors above
   std::vector<std::uint64_t> exchanges_;  // per tensor
-  std::vector<std::uint32_t> shared_;     // tensors
   std::vector<ExchangeHash> hashes_;      // per number of chosen loops and tensor
   TripChoices choices_;
 };
@@ -227,7 +227,7 @@ ExchangeSpace make_exchange_space(const BoundProblem& problem, const ExchangeReq
     const Template& templ = templates[skeleton.templ];
     const std::vector<std::uint32_t> places = fused_places(templ);
     skeleton.n_places = places.size();
-    FusedTrips(problem, request, templ, options)
+    FusedTrips(problem, request, templ, space.shared_tensor, options)
         .for_each([&](const std::vector<std::int64_t>& trips,
                       const std::vector<std::uint64_t>& exchanges) {
           ++skeleton.n_rows;

@@ -37,7 +37,6 @@ class ThroughBounds {
   struct SmallHull {
     std::uint32_t n = 0;
     std::array<EnergyLatency, kCorners> corners{};
-    bool empty() const { return n == 0; }
     std::span<const EnergyLatency> points() const { return {corners.data(), n}; }
   };
   using Hulls = std::vector<SmallHull>;

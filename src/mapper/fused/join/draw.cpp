@@ -4,6 +4,7 @@
 #include "search.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
+#include "support/seconds_since.h"
 
 namespace sluice::fused {
 
@@ -114,7 +115,7 @@ std::optional<MapperResult> Search::draw_only(Clock::time_point start) {
   constexpr std::size_t kInVain = 32;
   templates_ = {};  // large
   draw_some(TemplateLimits{}.most, kInVain);
-  MapperResult result = nothing_yet(std::chrono::duration<double>(Clock::now() - start).count());
+  MapperResult result = nothing_yet(seconds_since(start));
   result.search.mappings_evaluated = statistics_.mappings_evaluated;
   result.cancelled = cancelled();
   keep_incumbent(&result);

@@ -23,6 +23,7 @@
 #include "sluice/model/einsum_bounds.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/error.h"
+#include "support/seconds_since.h"
 
 namespace sluice::fused {
 namespace {
@@ -42,10 +43,6 @@ double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::
             (shape.tensors[tensor].persistent ? shape.tensors[tensor].instances : 1);
   }
   return twice ? 2 * bits : bits;
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace

@@ -174,22 +174,20 @@ class LoopSearch {
     }
   }
 
-  double least_of(const std::vector<RowTerm>& terms) const {
+  double least_of(const std::vector<RowTerm>& terms) const { return sum_of(terms, least_, most_); }
+  double most_of(const std::vector<RowTerm>& terms) const { return sum_of(terms, most_, least_); }
+
+  /// The terms' sum: products that add to it are `added`, others `taken`.
+  static double sum_of(const std::vector<RowTerm>& terms, const std::vector<double>& added,
+                       const std::vector<double>& taken) {
     double sum = 0;
     for (const RowTerm& term : terms)
-      sum += term.coefficient * (term.coefficient > 0 ? least_ : most_)[term.monomial];
+      sum += term.coefficient * (term.coefficient > 0 ? added : taken)[term.monomial];
     return sum;
   }
 
-  double most_of(const std::vector<RowTerm>& terms) const {
-    double sum = 0;
-    for (const RowTerm& term : terms)
-      sum += term.coefficient * (term.coefficient > 0 ? most_ : least_)[term.monomial];
-    return sum;
-  }
-
-  /// Whether a row that reaches so high may exceed its limit.
-  static bool is_exceeded(const SimpleProgram::SimpleRow& row, double highest) {
+  /// Whether a row that reaches so high may exceed a limit.
+  static bool may_exceed(const SimpleProgram::SimpleRow& row, double highest) {
     return row.kind == RowKind::kLimit && highest * SearchBound::kAboveRounding > row.limit;
   }
 
@@ -537,7 +535,7 @@ class LoopSearch {
       double latency = bound_.own.latency;
       for (std::size_t r = 0; r < n_rows; ++r) {
         const SimpleProgram::SimpleRow& row = program_.rows[r];
-        if (row.kind == RowKind::kEnergy || is_exceeded(row, highest[r])) continue;
+        if (row.kind == RowKind::kEnergy || may_exceed(row, highest[r])) continue;
         highest[r] = std::max(highest[r], row.constant + most_of(row.terms));
         if (row.kind == RowKind::kLatency)
           latency = std::max(latency, row.constant + least_of(row.terms));
@@ -548,7 +546,7 @@ class LoopSearch {
     for (std::uint32_t k = 0; k < n_criteria; ++k) {
       const std::uint32_t r = row_of_criterion_[k];
       const SimpleProgram::SimpleRow& row = program_.rows[r];
-      if (row.kind == RowKind::kLimit && !is_exceeded(row, highest[r])) continue;
+      if (row.kind == RowKind::kLimit && !may_exceed(row, highest[r])) continue;
       if (row.kind == RowKind::kLatency &&
           highest[r] * SearchBound::kAboveRounding <= least_latency)
         continue;

@@ -42,7 +42,7 @@ StateLists::StateLists(const TileSearchContext& context, const Template& templ,
       uses_(uses_of_products(compiled.program)),
       groups_(classes_.size()),
       lists_(classes_.size()),
-      uses_of_(classes_.size()),
+      usages_of_(classes_.size()),
       roomy_(classes_.size()),
       criteria_(classes_.size()),
       demanding_(demanding_fanouts(context, templ)) {
@@ -73,10 +73,10 @@ void StateLists::make_lists(std::size_t cls) {
         loops[l].spatial && fanout < over.size())
       over[fanout].push_back(l);
   groups_[cls] = tables_[cls]->groups(over, !context_.any_exchange);
-  for (const Usage& use : groups_[cls]->uses) uses_of_[cls].push_back(number_usage(use));
+  for (const Usage& use : groups_[cls]->uses) usages_of_[cls].push_back(number_usage(use));
   lists_[cls].reserve(groups_[cls]->groups.size());
   for (const StateGroups::Group& group : groups_[cls]->groups)
-    lists_[cls].push_back({.usage = uses_of_[cls][group.use], .group = &group});
+    lists_[cls].push_back({.usage = usages_of_[cls][group.use], .group = &group});
 }
 
 int StateLists::fused_loops(std::size_t cls, std::uint32_t list) const {

@@ -57,7 +57,7 @@ class StateLists {
   const std::vector<double>& wanted_usage() const { return demanding_.wanted; }
   const Usage& usage(std::uint32_t number) const { return usages_[number]; }
   /// Numbers of the uses that states of a class make.
-  const std::vector<std::uint32_t>& uses_of(std::size_t cls) const { return uses_of_[cls]; }
+  const std::vector<std::uint32_t>& usages_of(std::size_t cls) const { return usages_of_[cls]; }
   /// Number of the use of nothing.
   std::uint32_t no_usage() const { return no_usage_; }
   /// Number of the product of two uses, or -1 where a fanout has not so many instances.
@@ -102,7 +102,7 @@ class StateLists {
   const std::vector<std::vector<RowTerm>> uses_;            // per product: rows and coefficients
   std::vector<std::shared_ptr<const StateGroups>> groups_;  // per class
   std::vector<std::vector<StateList>> lists_;               // per class, one for each group
-  std::vector<std::vector<std::uint32_t>> uses_of_;         // per class
+  std::vector<std::vector<std::uint32_t>> usages_of_;       // per class
   std::deque<StateBlock> blocks_;                           // of lists that are needed
   std::vector<std::unordered_map<std::uint32_t, StateBlock>> roomy_;  // per class, by list
   std::vector<std::array<std::optional<Criteria>, 2>> criteria_;      // per class; limits only

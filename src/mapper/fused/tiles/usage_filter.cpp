@@ -29,7 +29,7 @@ UsageTable::UsageTable(const TileSearchContext& context, StateLists& lists)
     const std::size_t cls = lists_.order()[depth];
     std::vector<std::uint32_t>& possible = possible_[depth];
     for (std::uint32_t rest : possible_[depth + 1])
-      for (const std::uint32_t mine : lists_.uses_of(cls))
+      for (const std::uint32_t mine : lists_.usages_of(cls))
         if (const std::int64_t both = lists_.combine_usage(rest, mine); both >= 0)
           possible.push_back(static_cast<std::uint32_t>(both));
     std::sort(possible.begin(), possible.end());
