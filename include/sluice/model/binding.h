@@ -29,6 +29,8 @@ struct BoundSpatial {
   TensorMask may_reuse = 0;  ///< multicast / reduced tensors
   TensorMask reuse = 0;      ///< loops only over variables that index none of these
   double min_usage = 0;
+  /// Variables of the Einsum, as bits, that constraints keep off the dimension.
+  std::uint64_t excluded = 0;
 };
 
 /// coefficient · (the Einsum's variable with that index in `iteration_space`).
@@ -86,6 +88,8 @@ struct BoundComponent {
   /// `total_latency` as the maximum over linear forms of the actions' calls, where it is one
   std::optional<std::vector<std::vector<double>>> latency_rows;
   KeepRule keep, may_keep, back;
+  /// What constraints ask for; counts more than the rules.
+  TensorMask asked = 0, forbidden = 0;
 };
 
 /// A network on the way to a compute.

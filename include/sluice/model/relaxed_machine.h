@@ -7,23 +7,31 @@
 
 namespace sluice {
 
-/// What compute takes from (or hands to) memories inside the outermost one: per Einsum, a set of
-/// its tensors.
+/// The memories down to which a machine can be kept as it is where all further in is relaxed,
+/// outermost first: the outermost one, and others that all Einsums pass on all ways to their
+/// computes, with a memory further in. None where the machine has no outermost memory of one
+/// instance that every Einsum has.
+std::vector<ComponentId> relaxation_cuts(const BoundProblem& problem);
+
+/// The components that a relaxed machine keeps, in their order there: those on the way to `cut`.
+std::vector<ComponentId> kept_components(const BoundProblem& problem, ComponentId cut);
+
+/// What compute takes from (or hands to) memories inside the cut: per Einsum, a set of its tensors.
 using InnerOperands = std::vector<TensorMask>;
 
-/// The machine with all that lies inside its outermost memory made into one: a memory of the same
-/// room that costs nothing, and one compute with the least energy and time of each Einsum, leakage
-/// included. What a mapping with perfect factors that runs one Einsum at a time moves at the
-/// outermost memory, it can move there, too: the best mapping costs no more than any of the real
-/// machine, if that takes the operands of `inside` from inner memories (J, s; policy `overlap`).
-/// Nothing where the machine has no such outermost memory or nothing inside it.
-std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem,
+/// The machine with all that lies inside the memory `cut` made into one: below each instance of it
+/// a memory of the same room that costs nothing, and one compute with the least energy and time of
+/// each Einsum, leakage included. Networks are left out. What a mapping with perfect factors that
+/// runs one Einsum at a time moves at the kept memories, it can move there, too: the best mapping
+/// costs no more than any of the real machine, if that takes the operands of `inside` from inner
+/// memories (J, s; policy `overlap`). Nothing where this machine cannot be made.
+std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, ComponentId cut,
                                             const InnerOperands& inside);
 
-/// Per Einsum and tensor: what taking it from (or handing it to) the outermost memory costs compute
-/// at least, beyond its compulsory traffic (J); infinite where it cannot.
+/// Per Einsum and tensor: what a mapping costs more than the bounds, at least, where compute takes
+/// it from (or hands it to) the cut or a memory further out (J); infinite where it cannot.
 using DirectEnergies = std::vector<std::vector<double>>;
-DirectEnergies direct_energies(const BoundProblem& problem);
+DirectEnergies direct_energies(const BoundProblem& problem, ComponentId cut);
 
 /// Operands that cost `energy_j` (J) or more.
 InnerOperands inner_operands(const DirectEnergies& energies, double energy_j);

@@ -1,5 +1,7 @@
 #include "sluice/mapper/space_bounds.h"
 
+#include "constrained_problem.h"
+
 namespace sluice {
 
 Factors factors_of(const MapperOptions& options) {
@@ -14,6 +16,11 @@ bool is_sequential(const Mapper& mapper, const BoundProblem& problem) {
 
 CostBounds space_bounds(const Mapper& mapper, const BoundProblem& problem,
                         const MapperOptions& options) {
+  if (options.constraints != Constraints{}) {
+    MapperOptions free = options;
+    free.constraints = {};
+    return space_bounds(mapper, constrained(problem, options.constraints), free);
+  }
   return is_sequential(mapper, problem) ? cost_bounds(problem, factors_of(options))
                                         : concurrent_bounds(problem);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/strategies/fused_mapper.h"
 #include "sluice/mapper/objective_value.h"
@@ -20,22 +21,41 @@ namespace {
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kOtherOrder = 1e-12;  // of sums in another order
 
-MapperOptions relaxed_options(const MapperOptions& options) {
+/// What constraints ask of the components that a relaxed machine keeps.
+Constraints kept_constraints(const Constraints& constraints,
+                             const std::vector<ComponentId>& kept) {
+  Constraints result;
+  const auto add = [&](const auto& list, auto component, auto* into) {
+    for (auto constraint : list) {
+      const auto at = std::find(kept.begin(), kept.end(), constraint.*component);
+      if (at == kept.end()) continue;
+      constraint.*component = ComponentId(static_cast<std::size_t>(at - kept.begin()));
+      into->push_back(std::move(constraint));
+    }
+  };
+  add(constraints.storage, &StorageConstraint::memory, &result.storage);
+  add(constraints.tiles, &TileConstraint::memory, &result.tiles);
+  add(constraints.spatial, &SpatialConstraint::component, &result.spatial);
+  return result;
+}
+
+MapperOptions relaxed_options(const MapperOptions& options, const std::vector<ComponentId>& kept) {
   MapperOptions relaxed;
   relaxed.objectives = options.objectives;
   relaxed.policy = options.policy;
+  relaxed.constraints = kept_constraints(options.constraints, kept);
   relaxed.max_fused_loops = options.max_fused_loops;
   relaxed.max_fused_loops_per_rank = options.max_fused_loops_per_rank;
   relaxed.threads = 1;
   return relaxed;
 }
 
-/// Which operands come from inner memories in each mapping that beats `limit`: what is known of a
-/// problem once.
+/// Which operands come from memories inside a cut in each mapping that beats `limit`: what is known
+/// of a problem once.
 class Insides {
  public:
-  explicit Insides(const BoundProblem& problem)
-      : all_(cost_bounds(problem, Factors::kPerfect)), energies_(direct_energies(problem)) {}
+  Insides(const BoundProblem& problem, ComponentId cut)
+      : all_(cost_bounds(problem, Factors::kPerfect)), energies_(direct_energies(problem, cut)) {}
 
   InnerOperands under(Objective objective, double limit) const {
     return inner_operands(energies_, energy_beyond(objective, limit));
@@ -82,9 +102,9 @@ class Allowance {
   bool is_short_ = false;
 };
 
-double bound_with(const BoundProblem& problem, const MapperOptions& options,
+double bound_with(const BoundProblem& problem, const MapperOptions& options, ComponentId cut,
                   const InnerOperands& inside, double limit, MapperControl control) {
-  const auto relaxed = relaxed_machine(problem, inside);
+  const auto relaxed = relaxed_machine(problem, cut, inside);
   if (!relaxed) return 0;
   double known = 0;
   const auto tell = std::exchange(control.bound, {});
@@ -96,7 +116,8 @@ double bound_with(const BoundProblem& problem, const MapperOptions& options,
   };
   control.bound = take;
   if (std::isfinite(limit)) control.known_objective = limit;
-  const auto outcome = FusedMapper().map(*relaxed, relaxed_options(options), control);
+  const auto outcome = FusedMapper().map(
+      *relaxed, relaxed_options(options, kept_components(problem, cut)), control);
   if (is_cancelled(control.cancel)) return known;
   if (!outcome) {
     if (outcome.error().is_beaten) take(limit);
@@ -123,9 +144,23 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
   MapperControl control;
   control.cancel = cancel;
   control.bound = tell;
-  const InnerOperands inside = Insides(problem).under(options.objectives.front(), limit);
-  return bound_with(problem, options, inside, limit, control);
+  const BoundProblem bounded = constrained(problem, options.constraints);
+  double bound = 0;
+  for (const ComponentId cut : relaxation_cuts(bounded)) {
+    const InnerOperands inside = Insides(bounded, cut).under(options.objectives.front(), limit);
+    bound = std::max(bound, bound_with(bounded, options, cut, inside, limit, control));
+  }
+  return bound;
 }
+
+/// A relaxed machine, and what was searched on it.
+struct RelaxedBound::Rung {
+  ComponentId cut;
+  Insides insides;
+  Allowance allowance;
+  std::optional<InnerOperands> last;
+  double last_limit = 0;
+};
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
                            const Incumbent& incumbent, const std::atomic<bool>* cancel,
@@ -145,38 +180,48 @@ void RelaxedBound::run() {
   }
 }
 
+/// From the outermost cut on, which is soon done, further in, which tells more.
 void RelaxedBound::search() {
   constexpr double kHeadStart = 0.4, kStep = 0.1;  // s: an answer comes first
-  constexpr double kRest = 10;                     // times what the last search took
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
-  Allowance allowance;
-  std::optional<Insides> insides;
-  std::optional<InnerOperands> last;
-  double wait = kHeadStart, last_limit = 0;
+  if (!pause(kHeadStart)) return;  // the search has ended at once
+  const BoundProblem bounded = constrained(problem_, options_.constraints);
+  std::vector<Rung> rungs;
+  for (const ComponentId cut : relaxation_cuts(bounded))
+    rungs.push_back({cut, Insides(bounded, cut), {}, {}, 0});
+  double wait = 0;
   while (pause(wait)) {
     wait = kStep;
-    const Clock::time_point start = Clock::now();
     const double limit = incumbent_.objective();
-    const bool is_again = allowance.grows_by(seconds_since(began));
-    if (limit == last_limit && !is_again) continue;
-    last_limit = limit;
-    if (!insides) insides.emplace(problem_);  // not where the search has ended at once
-    InnerOperands inside = insides->under(options_.objectives.front(), limit);
-    if (inside == last && !is_again) continue;
-    {
-      const BudgetWatch limited(allowance.seconds(), std::nullopt, watch_.flag());
-      MapperControl control;
-      control.cancel = limited.flag();
-      control.bound = tell_;
-      control.leftovers = &leftovers_;
-      bound_with(problem_, options_, inside, limit, control);
-      if (limited.ran_out()) allowance.ran_out();
+    for (Rung& rung : rungs) {
+      const Clock::time_point start = Clock::now();
+      if (!search(bounded, limit, seconds_since(began), &rung)) continue;
+      wait = std::max(kStep, seconds_since(start));  // the search itself needs the core, too
+      break;
     }
-    if (!is_cancelled(watch_.flag())) leftovers_.clear();
-    last = std::move(inside);
-    wait = std::max(kStep, kRest * seconds_since(start));
   }
+}
+
+/// Whether there was something to search for.
+bool RelaxedBound::search(const BoundProblem& bounded, double limit, double elapsed, Rung* rung) {
+  const bool is_again = rung->allowance.grows_by(elapsed);
+  if (limit == rung->last_limit && !is_again) return false;
+  rung->last_limit = limit;
+  InnerOperands inside = rung->insides.under(options_.objectives.front(), limit);
+  if (inside == rung->last && !is_again) return false;
+  {
+    const BudgetWatch limited(rung->allowance.seconds(), std::nullopt, watch_.flag());
+    MapperControl control;
+    control.cancel = limited.flag();
+    control.bound = tell_;
+    control.leftovers = &leftovers_;
+    bound_with(bounded, options_, rung->cut, inside, limit, control);
+    if (limited.ran_out()) rung->allowance.ran_out();
+  }
+  if (!is_cancelled(watch_.flag())) leftovers_.clear();
+  rung->last = std::move(inside);
+  return true;
 }
 
 bool RelaxedBound::pause(double seconds) {

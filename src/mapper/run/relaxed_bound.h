@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-/// relaxed_bound() on a thread of its own beside a search that has not ended after a moment, again
-/// where a better mapping in hand allows a better bound.
+/// relaxed_bound() on a thread of its own beside a search that has not ended after a moment, cut by
+/// cut, again where a better mapping in hand allows a better bound.
 class RelaxedBound {
  public:
   /// All of them must outlive it. `cancel` ends it as well; `tell` is called on its thread.
@@ -31,8 +31,11 @@ class RelaxedBound {
   void finish(std::vector<std::shared_ptr<void>>* leftovers);
 
  private:
+  struct Rung;
+
   void run();
   void search();
+  bool search(const BoundProblem& bounded, double limit, double elapsed, Rung* rung);
   /// False: it is to end.
   bool pause(double seconds);
   void stop();

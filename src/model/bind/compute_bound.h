@@ -13,7 +13,11 @@ struct ComputeBound {
   double seconds = 0, energy_j = 0;
 };
 
-/// With the energy of the operands that are asked for. Nothing for a copy.
+/// Of all points of the Einsum, without operands (J).
+double compute_energy(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute);
+
+/// With the energy of the operands that are asked for. Nothing for a copy. Where operands from
+/// inside a cut are asked for, loops may spread over all that is further out.
 ComputeBound compute_bound(const BoundProblem& problem, EinsumId einsum, Factors factors,
                            const std::optional<OperandQuestion>& operands);
 

@@ -6,17 +6,21 @@
 namespace sluice {
 namespace {
 
+/// Whether a spatial loop over the dimension may be over the variable.
+bool may_spread(const BoundEinsum& bound, const BoundSpatial& dimension, std::size_t variable) {
+  if ((dimension.excluded >> variable & 1) != 0) return false;
+  for (std::size_t t = 0; t < bound.tensors.size(); ++t)
+    if ((dimension.reuse >> t & 1) != 0 && bound.relevance[t][variable] != Relevance::kIrrelevant)
+      return false;
+  return true;
+}
+
 /// Sizes of the variables that a spatial loop over the dimension may be over.
 std::vector<std::int64_t> spatial_sizes(const BoundEinsum& bound, const Einsum& einsum,
                                         const BoundSpatial& dimension) {
   std::vector<std::int64_t> sizes;
-  for (std::size_t v = 0; v < einsum.iteration_space.size(); ++v) {
-    bool is_allowed = true;
-    for (std::size_t t = 0; t < bound.tensors.size(); ++t)
-      if ((dimension.reuse >> t & 1) != 0 && bound.relevance[t][v] != Relevance::kIrrelevant)
-        is_allowed = false;
-    if (is_allowed) sizes.push_back(einsum.iteration_space[v].size);
-  }
+  for (std::size_t v = 0; v < einsum.iteration_space.size(); ++v)
+    if (may_spread(bound, dimension, v)) sizes.push_back(einsum.iteration_space[v].size);
   return sizes;
 }
 
@@ -56,6 +60,17 @@ std::vector<double> largest_use_inside(const BoundProblem& problem, EinsumId id,
     }
   }
   return share;
+}
+
+std::vector<double> widest_spread(const BoundProblem& problem, EinsumId id,
+                                  const BoundCompute& compute) {
+  const BoundEinsum& bound = problem[id];
+  std::vector<double> widest(problem.workload[id].iteration_space.size(), 1);
+  for (const ComponentId component : compute.path)
+    for (const BoundSpatial& dimension : bound.components[component.index()].spatial)
+      for (std::size_t v = 0; v < widest.size(); ++v)
+        if (may_spread(bound, dimension, v)) widest[v] *= static_cast<double>(dimension.fanout);
+  return widest;
 }
 
 }  // namespace sluice

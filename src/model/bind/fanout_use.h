@@ -13,4 +13,8 @@ namespace sluice {
 std::vector<double> largest_use_inside(const BoundProblem& problem, EinsumId einsum,
                                        const BoundCompute& compute, Factors factors);
 
+/// Per variable of the Einsum: the product of the fanouts that spatial loops over it may use.
+std::vector<double> widest_spread(const BoundProblem& problem, EinsumId einsum,
+                                  const BoundCompute& compute);
+
 }  // namespace sluice

@@ -130,8 +130,8 @@ Result<KeepSets> keep_sets(const BoundProblem& problem, EinsumId einsum, Compone
   } else if (!policy->keep && !policy->back) {
     sets.may = all;
   }
-  sets.must &= all;
-  sets.may &= all & ~sets.must;
+  sets.must = (sets.must | rules.asked) & all & ~rules.forbidden;
+  sets.may &= all & ~sets.must & ~rules.forbidden;
   return sets;
 }
 

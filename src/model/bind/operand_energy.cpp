@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute_bound.h"
 #include "iteration_counts.h"
 
 namespace sluice {
@@ -18,7 +19,7 @@ struct Source {
   double energy_j = 0;     ///< of a value
   double most_served = 1;  ///< points at the same time below one instance
   double compulsory = 0;   ///< values that are left out
-  bool is_outermost = false;
+  ComponentId memory;
 };
 
 struct Operand {
@@ -68,11 +69,10 @@ class OperandPrices {
     for (std::size_t p = compute_.path.size(); p-- > 0;) {
       const ComponentId memory = compute_.path[p];
       if (!problem_.arch[memory].is_memory()) continue;
-      const bool is_outermost = memory == question_.outermost;
-      if (is_outermost && question_.inside != nullptr) break;
+      if (question_.inside != nullptr && !is_inside(p)) break;
       const Hold hold = hold_of(problem_, id_, memory, tensor_of(access));
       if (!hold.may) continue;
-      operand.sources.push_back(source(access, p, is_outermost));
+      operand.sources.push_back(source(access, p));
       if (hold.must) break;  // or a memory further in is
     }
     if (operand.sources.empty()) return std::nullopt;
@@ -89,8 +89,16 @@ class OperandPrices {
     return bound_.components[compute_.component.index()].instances * use_.front();
   }
 
+  /// Factors of the spatial loops over each variable, all together: at most so large.
+  std::vector<double> widest() const { return widest_spread(problem_, id_, compute_); }
+
  private:
-  Source source(const BoundAccess& access, std::size_t place, bool is_outermost) const {
+  /// Whether a place of the path is further in than the cut.
+  bool is_inside(std::size_t place) const {
+    return static_cast<int>(place) > compute_.depth[question_.cut.index()];
+  }
+
+  Source source(const BoundAccess& access, std::size_t place) const {
     const ComponentId memory = compute_.path[place];
     const BoundComponent& bound = bound_.components[memory.index()];
     Source result;
@@ -99,8 +107,8 @@ class OperandPrices {
         std::max(1.0, persistent ? all_instances()
                                  : bound_.components[compute_.component.index()].instances /
                                        bound.instances * use_[place + 1]);
-    result.is_outermost = is_outermost;
-    if (is_outermost) result.compulsory = compulsory(access);
+    result.memory = memory;
+    if (memory == question_.outermost) result.compulsory = compulsory(access);
     const int action = access.is_output ? bound.write_action : bound.read_action;
     if (action < 0) return result;
     const Action& found = problem_.arch[memory].actions[static_cast<std::size_t>(action)];
@@ -139,10 +147,13 @@ class SpatialFactors {
         prices_(prices),
         operands_(operands),
         factors_(einsum.iteration_space.size(), 1) {
-    for (const VariableRange& range : einsum.iteration_space) {
+    const std::vector<double> widest = prices.widest();
+    for (std::size_t v = 0; v < factors_.size(); ++v) {
+      const std::int64_t size = einsum.iteration_space[v].size;
+      const double most = std::min(instances, widest[v]);
       std::vector<double>& own = divisors_.emplace_back();
-      for (std::int64_t f = 1; f <= range.size && static_cast<double>(f) <= instances; ++f)
-        if (range.size % f == 0) own.push_back(static_cast<double>(f));
+      for (std::int64_t f = 1; f <= size && static_cast<double>(f) <= most; ++f)
+        if (size % f == 0) own.push_back(static_cast<double>(f));
     }
   }
 
@@ -206,19 +217,24 @@ class SpatialFactors {
 }  // namespace
 
 Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor) {
+  const BoundComponent& rules = problem[einsum].components[memory.index()];
+  if (!rules.enabled) return {.may = false};
+  const TensorMask bit = TensorMask{1} << problem[einsum].local_tensor[tensor.index()];
+  if ((rules.forbidden & bit) != 0) return {.may = false};
+  if ((rules.asked & bit) != 0) return {.must = true};
   const auto sets = keep_sets(problem, einsum, memory,
                               std::vector<TensorMask>(problem.arch.components.size(), 0));
-  const KeepRule& rule = problem[einsum].components[memory.index()].keep;
-  if (!sets || !rule.depends_on.empty()) return {};
-  const int local = problem[einsum].local_tensor[tensor.index()];
-  return {(sets->must >> local & 1) != 0, ((sets->must | sets->may) >> local & 1) != 0};
+  if (!sets || !rules.keep.depends_on.empty() || !rules.back.depends_on.empty()) return {};
+  const bool must = (sets->must & bit) != 0;
+  return {must, must || (sets->may & bit) != 0 || !rules.may_keep.depends_on.empty()};
 }
 
 double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                      const OperandQuestion& question) {
+                      const OperandQuestion& question, TensorMask tensors) {
   const OperandPrices prices(problem, id, compute, question);
   std::vector<Operand> operands;
   for (const BoundAccess& access : problem[id].accesses) {
+    if ((tensors >> access.tensor & 1) == 0) continue;
     if (question.inside != nullptr && (*question.inside >> access.tensor & 1) == 0) continue;
     if (!prices.is_known(access)) continue;
     if (auto operand = prices.operand_of(access)) operands.push_back(std::move(*operand));
@@ -237,21 +253,28 @@ double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompu
   return energy_j;
 }
 
-double direct_energy(const BoundProblem& problem, EinsumId id, int tensor,
-                     const OperandQuestion& question) {
+double direct_energy(const BoundProblem& problem, EinsumId id, int tensor, ComponentId outermost,
+                     ComponentId cut) {
+  if (problem.workload[id].is_copy_operation) return 0;
+  const OperandQuestion all{.factors = Factors::kPerfect, .outermost = outermost};
+  const TensorMask others = ~(TensorMask{1} << tensor);
   double least = kInfinite;
   for (const BoundCompute& compute : problem[id].computes) {
-    const OperandPrices prices(problem, id, compute, question);
+    const OperandPrices prices(problem, id, compute, all);
+    double direct = kInfinite;
     for (const BoundAccess& access : problem[id].accesses) {
       if (access.tensor != tensor) continue;
       if (!prices.is_known(access)) return 0;
       const auto operand = prices.operand_of(access);
       if (!operand) continue;
       for (const Source& source : operand->sources)
-        if (source.is_outermost) least = std::min(least, prices.energy(source, kInfinite));
+        if (compute.depth[source.memory.index()] <= compute.depth[cut.index()])
+          direct = std::min(direct, prices.energy(source, kInfinite));
     }
+    least = std::min(least, compute_energy(problem, id, compute) + direct +
+                                operand_energy(problem, id, compute, all, others));
   }
-  return least;
+  return least - compute_bound(problem, id, Factors::kPerfect, all).energy_j;
 }
 
 }  // namespace sluice

@@ -19,19 +19,22 @@ struct OperandQuestion {
   /// of each value is left out, its compulsory traffic. Else of these alone, from memories further
   /// in.
   const TensorMask* inside = nullptr;
+  /// Where `inside` is given: the last memory that is not further in.
+  ComponentId cut{};
 };
 
 /// What the compute takes from, or hands to, the innermost memories of an Einsum's tensors, at
 /// least (J): a value for each point, or for all points that run at the same time, touch the same
 /// value, and lie below one instance of the memory. Of memories that may be the innermost one the
-/// cheapest. With perfect factors all operands see the same spatial loops. Only tensors that the
-/// Einsum touches in one way, within their ranks.
+/// cheapest. With perfect factors all operands see the same spatial loops. Only tensors of
+/// `tensors` that the Einsum touches in one way, within their ranks.
 double operand_energy(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
-                      const OperandQuestion& question);
+                      const OperandQuestion& question, TensorMask tensors = ~TensorMask{0});
 
-/// What reading (or writing) a tensor straight from the outermost memory takes (J), at least,
-/// beyond its compulsory traffic; infinite where the compute cannot, 0 where it is not known.
+/// What an Einsum costs more than its bound, at least, where a tensor is read (or written) straight
+/// from the memory `cut` or one further out (J); infinite where the compute cannot, 0 where it is
+/// not known.
 double direct_energy(const BoundProblem& problem, EinsumId einsum, int tensor,
-                     const OperandQuestion& question);
+                     ComponentId outermost, ComponentId cut);
 
 }  // namespace sluice

@@ -15,8 +15,6 @@
 namespace sluice {
 namespace {
 
-constexpr ComponentId kOutside(0), kInside(1), kCompute(2);
-
 /// The outermost memory, where it is one instance that every Einsum has, whatever others hold.
 std::optional<ComponentId> single_outermost(const BoundProblem& problem) {
   const std::optional<ComponentId> memory = outermost_memory(problem.arch);
@@ -30,40 +28,78 @@ std::optional<ComponentId> single_outermost(const BoundProblem& problem) {
   return memory;
 }
 
-/// Calls `body` with every memory inside the outermost one that an Einsum can use, and the share of
-/// its instances that it can use at the same time.
+int depth_of(const BoundCompute& compute, ComponentId component) {
+  return compute.depth[component.index()];
+}
+
+/// The share of what lies inside the cut that spatial loops can use at the same time.
+double use_inside(const std::vector<double>& use, const BoundCompute& compute, ComponentId cut) {
+  return use[static_cast<std::size_t>(depth_of(compute, cut)) + 1];
+}
+
+/// Whether all Einsums pass the component at the same place on all ways to their computes.
+bool is_common(const BoundProblem& problem, ComponentId component, int depth) {
+  return std::all_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {
+    return own.components[component.index()].enabled &&
+           std::all_of(own.computes.begin(), own.computes.end(), [&](const BoundCompute& compute) {
+             return depth_of(compute, component) == depth;
+           });
+  });
+}
+
+bool is_array(const Component& component) {
+  const auto* container = std::get_if<Container>(&component.kind);
+  return container != nullptr && container->array;
+}
+
+bool has_memory_inside(const BoundProblem& problem, ComponentId cut) {
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {
+    return std::any_of(own.computes.begin(), own.computes.end(), [&](const BoundCompute& compute) {
+      return std::any_of(compute.path.begin() + depth_of(compute, cut) + 1, compute.path.end(),
+                         [&](ComponentId id) { return problem.arch[id].is_memory(); });
+    });
+  });
+}
+
+/// Calls `body` with every memory inside the cut that an Einsum can use, and the share of its
+/// instances below one of the cut's that it can use at the same time.
 template <class Body>
-void for_each_inner_memory(const BoundProblem& problem, EinsumId id, ComponentId outermost,
+void for_each_inner_memory(const BoundProblem& problem, EinsumId id, ComponentId cut,
                            const Body& body) {
   for (const BoundCompute& compute : problem[id].computes) {
     const std::vector<double> use = largest_use_inside(problem, id, compute, Factors::kPerfect);
     for (std::size_t p = 0; p < compute.path.size(); ++p) {
       const ComponentId memory = compute.path[p];
-      if (memory == outermost || !problem.arch[memory].is_memory()) continue;
-      if (problem[id].components[memory.index()].enabled) body(memory, use.front() / use[p + 1]);
+      if (static_cast<int>(p) <= depth_of(compute, cut) || !problem.arch[memory].is_memory())
+        continue;
+      if (problem[id].components[memory.index()].enabled)
+        body(memory, use_inside(use, compute, cut) / use[p + 1]);
     }
   }
 }
 
-/// Bits of all memories inside, as many instances of each as some Einsum can use at the same time,
-/// and of what all computes take in at once: a value of each tensor.
-double inner_bits(const BoundProblem& problem, ComponentId outermost) {
+/// Bits below one instance of the cut: of all memories inside, as many instances of each as some
+/// Einsum can use at the same time, and of what all computes take in at once: a value of each
+/// tensor.
+double inner_bits(const BoundProblem& problem, ComponentId cut) {
   std::vector<double> most(problem.arch.components.size(), 0);
   double at_computes = 0;
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
     const EinsumId id(e);
     const BoundEinsum& einsum = problem[id];
-    for_each_inner_memory(problem, id, outermost, [&](ComponentId memory, double share) {
+    const BoundComponent& outside = einsum.components[cut.index()];
+    for_each_inner_memory(problem, id, cut, [&](ComponentId memory, double share) {
       const BoundComponent& bound = einsum.components[memory.index()];
-      most[memory.index()] =
-          std::max(most[memory.index()], bound.size_bits * bound.instances * share);
+      const double instances = bound.instances / outside.instances * share;
+      most[memory.index()] = std::max(most[memory.index()], bound.size_bits * instances);
     });
     for (const BoundCompute& compute : einsum.computes) {
       double bits = 0;
-      for (const double own : einsum.components[outermost.index()].bits_per_value) bits += own;
-      at_computes = std::max(
-          at_computes, bits * einsum.components[compute.component.index()].instances *
-                           largest_use_inside(problem, id, compute, Factors::kPerfect).front());
+      for (const double own : outside.bits_per_value) bits += own;
+      const std::vector<double> use = largest_use_inside(problem, id, compute, Factors::kPerfect);
+      const double instances = einsum.components[compute.component.index()].instances /
+                               outside.instances * use_inside(use, compute, cut);
+      at_computes = std::max(at_computes, bits * instances);
     }
   }
   double sum = at_computes;
@@ -71,17 +107,25 @@ double inner_bits(const BoundProblem& problem, ComponentId outermost) {
   return sum;
 }
 
-Arch arch_of(const BoundProblem& problem, ComponentId outermost) {
+/// A component as a relaxed machine has it: whatever it asks for beyond what it must hold, real
+/// mappings need not meet there.
+Component kept(Component component) {
+  component.fork.reset();
+  component.leak_power_w = 0;
+  for (SpatialDimension& dimension : component.spatial) dimension.min_usage.reset();
+  if (auto* memory = std::get_if<Memory>(&component.kind))
+    memory->tensors.tensor_order_options.clear();
+  return component;
+}
+
+Arch arch_of(const BoundProblem& problem, ComponentId cut) {
   Arch arch;
   arch.name = problem.arch.name;
   arch.clock_hz = problem.arch.clock_hz;
-  Component outside = problem.arch[outermost];
-  outside.spatial.clear();
-  outside.fork.reset();
-  outside.leak_power_w = 0;
-  std::get<Memory>(outside.kind).tensors.tensor_order_options.clear();
+  for (const ComponentId id : kept_components(problem, cut))
+    arch.components.push_back(kept(problem.arch[id]));
   Component inside;
-  inside.name = outside.name + " inside";
+  inside.name = problem.arch[cut].name + " inside";
   Memory memory;
   memory.size_bits = Expression::literal(std::numeric_limits<double>::infinity());
   memory.merging_reads = MergingReads::kFree;
@@ -89,19 +133,22 @@ Arch arch_of(const BoundProblem& problem, ComponentId outermost) {
   inside.kind = memory;
   for (const char* name : {"read", "write"}) inside.actions.emplace_back().name = name;
   Component compute;
-  compute.name = outside.name + " compute";
+  compute.name = problem.arch[cut].name + " compute";
   compute.kind = Compute{};
   compute.actions.emplace_back().name = "compute";
-  compute.leak_power_w = leaking_power(problem);
-  arch.components = {std::move(outside), std::move(inside), std::move(compute)};
+  arch.components.push_back(std::move(inside));
+  arch.components.push_back(std::move(compute));
+  const ComponentId last(arch.components.size() - 1);
+  arch.components.back().leak_power_w =
+      leaking_power(problem) / static_cast<double>(instances_of(arch, last));
   return arch;
 }
 
-/// The fewest bits that a memory inside holds of each tensor's values.
-std::vector<double> inner_widths(const BoundProblem& problem, EinsumId id, ComponentId outermost) {
+/// The fewest bits that a memory inside the cut, or the cut itself, holds of each tensor's values.
+std::vector<double> inner_widths(const BoundProblem& problem, EinsumId id, ComponentId cut) {
   const BoundEinsum& einsum = problem[id];
-  std::vector<double> widths = einsum.components[outermost.index()].bits_per_value;
-  for_each_inner_memory(problem, id, outermost, [&](ComponentId memory, double) {
+  std::vector<double> widths = einsum.components[cut.index()].bits_per_value;
+  for_each_inner_memory(problem, id, cut, [&](ComponentId memory, double) {
     const BoundComponent& bound = einsum.components[memory.index()];
     for (std::size_t t = 0; t < widths.size(); ++t)
       widths[t] = std::min(widths[t], bound.bits_per_value[t]);
@@ -124,40 +171,71 @@ std::size_t action_of(const ComputeBound& bound, double points, Component* compu
 
 }  // namespace
 
-std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem,
+std::vector<ComponentId> relaxation_cuts(const BoundProblem& problem) {
+  const auto outermost = single_outermost(problem);
+  if (!outermost || problem.einsums.empty() || problem.einsums.front().computes.empty()) return {};
+  std::vector<ComponentId> cuts;
+  const std::vector<ComponentId>& path = problem.einsums.front().computes.front().path;
+  for (std::size_t p = 0; p < path.size(); ++p) {
+    const Component& component = problem.arch[path[p]];
+    if (!is_common(problem, path[p], static_cast<int>(p)) || is_array(component)) break;
+    if (component.is_memory() && (path[p] == *outermost || has_memory_inside(problem, path[p])))
+      cuts.push_back(path[p]);
+  }
+  return cuts;
+}
+
+std::vector<ComponentId> kept_components(const BoundProblem& problem, ComponentId cut) {
+  const BoundCompute& compute = problem.einsums.front().computes.front();
+  std::vector<ComponentId> result;
+  for (int p = 0; p <= depth_of(compute, cut); ++p)
+    if (const ComponentId id = compute.path[static_cast<std::size_t>(p)];
+        !problem.arch[id].is_network())
+      result.push_back(id);
+  return result;
+}
+
+std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, ComponentId cut,
                                             const InnerOperands& inside) {
   const auto outermost = single_outermost(problem);
   if (!outermost) return std::nullopt;
-  auto relaxed = bind(problem.workload, arch_of(problem, *outermost));
+  auto relaxed = bind(problem.workload, arch_of(problem, cut));
   if (!relaxed) return std::nullopt;
-  const double bits = inner_bits(problem, *outermost);
-  Component& compute = relaxed->arch.components[kCompute.index()];
+  const std::vector<ComponentId> kept = kept_components(problem, cut);
+  const double bits = inner_bits(problem, cut);
+  Component& compute = relaxed->arch.components.back();
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
     const EinsumId id(e);
     BoundEinsum& own = relaxed->einsums[e];
-    const BoundComponent& outside = problem[id].components[outermost->index()];
-    own.components[kOutside.index()].bits_per_value = outside.bits_per_value;
-    own.components[kInside.index()].size_bits = bits;
-    own.components[kInside.index()].bits_per_value = inner_widths(problem, id, *outermost);
-    const OperandQuestion operands{Factors::kPerfect, *outermost, &inside[e]};
+    for (std::size_t c = 0; c < kept.size(); ++c) {
+      const BoundComponent& real = problem[id].components[kept[c].index()];
+      own.components[c].bits_per_value = real.bits_per_value;
+    }
+    BoundComponent& inner = own.components[kept.size()];
+    inner.size_bits = bits;
+    inner.bits_per_value = inner_widths(problem, id, cut);
+    const OperandQuestion operands{Factors::kPerfect, *outermost, &inside[e], cut};
     const ComputeBound bound = compute_bound(problem, id, Factors::kPerfect, operands);
     if (!std::isfinite(bound.energy_j) || !std::isfinite(bound.seconds)) return std::nullopt;
     const double points = iteration_points(problem.workload[id]) * instances_of(problem, id);
+    // Of one instance: those outside the cut share the points.
+    const double instances = own.components.back().instances;
     for (BoundCompute& way : own.computes)
-      way.calls_per_point = {{action_of(bound, points, &compute), 1}};
+      way.calls_per_point = {
+          {action_of({bound.seconds * instances, bound.energy_j}, points, &compute), 1}};
   }
   relaxed->bounds = cost_bounds(*relaxed);
   return std::move(*relaxed);
 }
 
-DirectEnergies direct_energies(const BoundProblem& problem) {
+DirectEnergies direct_energies(const BoundProblem& problem, ComponentId cut) {
   DirectEnergies energies(problem.einsums.size());
   const auto outermost = single_outermost(problem);
   if (!outermost) return energies;
   for (std::size_t e = 0; e < problem.einsums.size(); ++e)
     for (std::size_t t = 0; t < problem.einsums[e].tensors.size(); ++t)
-      energies[e].push_back(direct_energy(problem, EinsumId(e), static_cast<int>(t),
-                                          {Factors::kPerfect, *outermost}));
+      energies[e].push_back(
+          direct_energy(problem, EinsumId(e), static_cast<int>(t), *outermost, cut));
   return energies;
 }
 
