@@ -12,9 +12,10 @@ namespace sluice {
 bool takes_relaxed_bound(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options);
 
-/// The best mappings of relaxed machines (sluice/model/relaxed_machine.h), one for each cut, or what
-/// is known of them: no mapping's objective is below any (J, s or J·s); 0: not known. `limit`: the objective of a mapping
-/// in hand, or infinity; the bound is at most that. `tell`: as MapperControl::bound, may be empty.
+/// The best mappings of relaxed machines (sluice/model/relaxed_machine.h), one for each cut, or
+/// what is known of them: no mapping's objective is below any (J, s or J·s); 0: not known. `limit`:
+/// the objective of a mapping in hand, or infinity; the bound is at most that. `tell`: as
+/// MapperControl::bound, may be empty.
 double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, double limit,
                      const std::atomic<bool>* cancel, const std::function<void(double)>& tell);
 

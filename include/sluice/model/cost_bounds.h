@@ -10,8 +10,11 @@ struct BoundProblem;
 struct CostBounds {
   double compute_s = 0;  ///< Σ over Einsums: operations at the peak rate of the fastest compute
   double memory_s = 0;   ///< Σ compulsory traffic of the outermost memory / its bandwidth
-  double energy_floor_j =
-      0;  ///< cheapest compute energy + compulsory traffic at the outermost memory
+  /// Σ over Einsums: the longer of the former and what the memories that hand operands to compute
+  /// are busy; under the policy `overlap` alone
+  double operands_s = 0;
+  /// cheapest compute energy with its operands + compulsory traffic at the outermost memory
+  double energy_floor_j = 0;
   friend bool operator==(const CostBounds&, const CostBounds&) = default;
 };
 
@@ -21,6 +24,10 @@ enum class Factors : std::uint8_t { kAny, kPerfect };
 
 /// Bounds of all mappings that run one Einsum at a time (J, s).
 CostBounds cost_bounds(const BoundProblem& problem, Factors factors = Factors::kAny);
+
+/// Bounds of mappings that run one Einsum at a time, under the policy `overlap`: computes wait for
+/// the memories that hand them operands, and components leak meanwhile.
+CostBounds overlap_bounds(const BoundProblem& problem, CostBounds bounds);
 
 /// `problem.bounds` where Einsums may run at the same time (pipelined and parallel splits), each on
 /// a compute of its own.

@@ -21,8 +21,9 @@ CostBounds space_bounds(const Mapper& mapper, const BoundProblem& problem,
     free.constraints = {};
     return space_bounds(mapper, constrained(problem, options.constraints), free);
   }
-  return is_sequential(mapper, problem) ? cost_bounds(problem, factors_of(options))
-                                        : concurrent_bounds(problem);
+  if (!is_sequential(mapper, problem)) return concurrent_bounds(problem);
+  const CostBounds bounds = cost_bounds(problem, factors_of(options));
+  return options.policy == LatencyPolicy::kOverlap ? overlap_bounds(problem, bounds) : bounds;
 }
 
 }  // namespace sluice

@@ -22,8 +22,7 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kOtherOrder = 1e-12;  // of sums in another order
 
 /// What constraints ask of the components that a relaxed machine keeps.
-Constraints kept_constraints(const Constraints& constraints,
-                             const std::vector<ComponentId>& kept) {
+Constraints kept_constraints(const Constraints& constraints, const std::vector<ComponentId>& kept) {
   Constraints result;
   const auto add = [&](const auto& list, auto component, auto* into) {
     for (auto constraint : list) {
@@ -55,7 +54,8 @@ MapperOptions relaxed_options(const MapperOptions& options, const std::vector<Co
 class Insides {
  public:
   Insides(const BoundProblem& problem, ComponentId cut)
-      : all_(cost_bounds(problem, Factors::kPerfect)), energies_(direct_energies(problem, cut)) {}
+      : all_(overlap_bounds(problem, cost_bounds(problem, Factors::kPerfect))),
+        energies_(direct_energies(problem, cut)) {}
 
   InnerOperands under(Objective objective, double limit) const {
     return inner_operands(energies_, energy_beyond(objective, limit));
@@ -116,8 +116,8 @@ double bound_with(const BoundProblem& problem, const MapperOptions& options, Com
   };
   control.bound = take;
   if (std::isfinite(limit)) control.known_objective = limit;
-  const auto outcome = FusedMapper().map(
-      *relaxed, relaxed_options(options, kept_components(problem, cut)), control);
+  const auto outcome =
+      FusedMapper().map(*relaxed, relaxed_options(options, kept_components(problem, cut)), control);
   if (is_cancelled(control.cancel)) return known;
   if (!outcome) {
     if (outcome.error().is_beaten) take(limit);

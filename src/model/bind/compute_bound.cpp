@@ -22,30 +22,34 @@ double compute_energy(const BoundProblem& problem, EinsumId id, const BoundCompu
   return iteration_points(problem.workload[id]) * instances_of(problem, id) * energy_per_point;
 }
 
+double seconds_per_point(const BoundProblem& problem, const BoundCompute& compute) {
+  const Component& component = problem.arch[compute.component];
+  if (component.total_latency) return 0;  // not a rate
+  double seconds = 0;
+  for (const auto& [action, calls] : compute.calls_per_point)
+    seconds += seconds_of(static_cast<double>(calls), component.actions[action]);
+  return seconds;
+}
+
 ComputeBound compute_bound(const BoundProblem& problem, EinsumId id, Factors factors,
                            const std::optional<OperandQuestion>& operands) {
   const Einsum& einsum = problem.workload[id];
   if (einsum.is_copy_operation || problem[id].computes.empty()) return {};
-  double seconds = std::numeric_limits<double>::infinity();
-  double energy_j = std::numeric_limits<double>::infinity();
-  const double instances = instances_of(problem, id);
-  const double points = iteration_points(einsum) * instances;
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  ComputeBound bound{kInfinite, kInfinite, kInfinite};
+  const double points = iteration_points(einsum) * instances_of(problem, id);
   for (const BoundCompute& compute : problem[id].computes) {
-    const std::vector<double> use = largest_use_inside(problem, id, compute, factors);
-    const Component& component = problem.arch[compute.component];
-    double seconds_per_point = 0;
-    for (const auto& [action, calls] : compute.calls_per_point)
-      seconds_per_point += seconds_of(static_cast<double>(calls), component.actions[action]);
-    if (component.total_latency) seconds_per_point = 0;  // not a rate
-    const std::size_t top = operands && operands->inside != nullptr
-                                ? static_cast<std::size_t>(compute.depth[operands->cut.index()]) + 1
-                                : 0;
-    const double units = problem[id].components[compute.component.index()].instances * use[top];
-    seconds = std::min(seconds, points * seconds_per_point / units);
-    const double operands_j = operands ? operand_energy(problem, id, compute, *operands) : 0;
-    energy_j = std::min(energy_j, compute_energy(problem, id, compute) + operands_j);
+    const double units = problem[id].components[compute.component.index()].instances *
+                         largest_use_inside(problem, id, compute, factors).front();
+    const double seconds = points * seconds_per_point(problem, compute) / units;
+    const OperandCosts costs = operands ? operand_costs(problem, id, compute, *operands)
+                                        : OperandCosts{.seconds = seconds};
+    bound.seconds = std::min(bound.seconds, seconds);
+    bound.with_operands_s = std::min(bound.with_operands_s, costs.seconds);
+    bound.energy_j =
+        std::min(bound.energy_j, compute_energy(problem, id, compute) + costs.energy_j);
   }
-  return {seconds, energy_j};
+  return bound;
 }
 
 double leaking_power(const BoundProblem& problem) {

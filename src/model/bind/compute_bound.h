@@ -11,10 +11,15 @@ namespace sluice {
 /// Of one Einsum on the computes that are best at each, at least.
 struct ComputeBound {
   double seconds = 0, energy_j = 0;
+  /// Where computes also wait for the operands that are asked for (policy `overlap`).
+  double with_operands_s = 0;
 };
 
 /// Of all points of the Einsum, without operands (J).
 double compute_energy(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute);
+
+/// Of one instance, and no operands (s).
+double seconds_per_point(const BoundProblem& problem, const BoundCompute& compute);
 
 /// With the energy of the operands that are asked for. Nothing for a copy. Where operands from
 /// inside a cut are asked for, loops may spread over all that is further out.

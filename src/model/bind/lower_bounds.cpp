@@ -34,6 +34,7 @@ void add_compute(const BoundProblem& problem, EinsumId id, Factors factors,
       problem, id, factors,
       outermost ? std::optional<OperandQuestion>({factors, *outermost}) : std::nullopt);
   bounds->compute_s += own.seconds;
+  bounds->operands_s += own.with_operands_s;
   bounds->energy_floor_j += own.energy_j;
 }
 
@@ -124,6 +125,13 @@ CostBounds einsum_bounds(const BoundProblem& problem, EinsumId id, Factors facto
       traffic.add(id, access, instances_of(problem, id));
   traffic.add_to(bounds);
   bounds.energy_floor_j += leak_energy(leaking_power(problem), bounds);
+  return bounds;
+}
+
+CostBounds overlap_bounds(const BoundProblem& problem, CostBounds bounds) {
+  const double leak_w = leaking_power(problem), before_j = leak_energy(leak_w, bounds);
+  bounds.compute_s = bounds.operands_s;
+  bounds.energy_floor_j += leak_energy(leak_w, bounds) - before_j;
   return bounds;
 }
 

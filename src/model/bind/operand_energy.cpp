@@ -14,11 +14,19 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+/// Of one value that is read or written.
+struct Access {
+  double energy_j = 0, seconds = 0;
+};
+
 /// A memory that an operand may come from (or go to).
 struct Source {
-  double energy_j = 0;     ///< of a value
+  Access moved;            ///< a value that is read, or of an output written
+  Access returned;         ///< a partial sum that is read again
   double most_served = 1;  ///< points at the same time below one instance
-  double compulsory = 0;   ///< values that are left out
+  double compulsory = 0;   ///< values whose energy is left out
+  double instances = 1;    ///< that work at the same time
+  bool separate_ports = false;
   ComponentId memory;
 };
 
@@ -26,6 +34,19 @@ struct Operand {
   std::vector<Source> sources;
   /// Per index that tells values apart: its variables.
   std::vector<std::vector<int>> indices;
+  bool is_output = false;
+  std::optional<double> sums;  ///< of an output whose partial sums are read again: its values
+};
+
+/// How many points share what one instance of a memory moves of an operand, at most, and over how
+/// many computes the points of one value of it are spread.
+struct Sharing {
+  double served = kInfinite, spread = kInfinite;
+};
+
+/// What all points move of an operand.
+struct Moves {
+  double moved = 0, returned = 0;
 };
 
 /// Variables by index; of indices that share some, one.
@@ -53,7 +74,8 @@ class OperandPrices {
         compute_(compute),
         question_(question),
         use_(largest_use_inside(problem, id, compute, question.factors)),
-        points_(iteration_points(einsum_) * instances_of(problem, id)) {}
+        points_(iteration_points(einsum_) * instances_of(problem, id)),
+        seconds_per_point_(sluice::seconds_per_point(problem, compute)) {}
 
   /// Touched in one way, within its ranks.
   bool is_known(const BoundAccess& access) const {
@@ -69,33 +91,65 @@ class OperandPrices {
     for (std::size_t p = compute_.path.size(); p-- > 0;) {
       const ComponentId memory = compute_.path[p];
       if (!problem_.arch[memory].is_memory()) continue;
-      if (question_.inside != nullptr && !is_inside(p)) break;
+      if (p < first_inside()) break;
       const Hold hold = hold_of(problem_, id_, memory, tensor_of(access));
       if (!hold.may) continue;
-      operand.sources.push_back(source(access, p));
+      if (question_.direct != access.tensor || p <= place_of_cut())
+        operand.sources.push_back(source(access, p));
       if (hold.must) break;  // or a memory further in is
     }
     if (operand.sources.empty()) return std::nullopt;
     operand.indices = separate_indices(access);
+    operand.is_output = access.is_output;
+    const bool has_windows = std::find(access.relevance.begin(), access.relevance.end(),
+                                       Relevance::kPartial) != access.relevance.end();
+    if (access.is_output && !has_windows) operand.sums = values_of(access);
     return operand;
   }
 
-  double energy(const Source& source, double served) const {
-    const double moved = points_ / std::min(served, source.most_served);
-    return std::max(0.0, moved - source.compulsory) * source.energy_j;
+  /// The first sum of each value on each of the memory's instances is not there to be read yet.
+  Moves moves(const Operand& operand, const Source& source, const Sharing& sharing) const {
+    const double served = std::min(sharing.served, source.most_served);
+    const double spread = std::min(sharing.spread, all_instances() * served);
+    Moves moves{points_ / served, 0};
+    if (operand.sums) moves.returned = std::max(0.0, points_ - *operand.sums * spread) / served;
+    return moves;
+  }
+
+  double energy(const Operand& operand, const Source& source, const Sharing& sharing) const {
+    const auto [moved, returned] = moves(operand, source, sharing);
+    return std::max(0.0, moved - source.compulsory) * source.moved.energy_j +
+           returned * source.returned.energy_j;
+  }
+
+  /// Of the computes, where so many of them work at the same time (s).
+  double compute_seconds(double instances) const {
+    return points_ * seconds_per_point_ / instances;
   }
 
   double all_instances() const {
     return bound_.components[compute_.component.index()].instances * use_.front();
   }
 
+  /// Computes that work at the same time, where all outside of what is asked for does.
+  double working_instances() const {
+    return bound_.components[compute_.component.index()].instances * use_[first_inside()];
+  }
+
+  /// Whether there is one instance outside of what is asked for.
+  bool has_one_cut() const {
+    return question_.inside == nullptr || bound_.components[question_.cut.index()].instances == 1;
+  }
+
   /// Factors of the spatial loops over each variable, all together: at most so large.
   std::vector<double> widest() const { return widest_spread(problem_, id_, compute_); }
 
  private:
-  /// Whether a place of the path is further in than the cut.
-  bool is_inside(std::size_t place) const {
-    return static_cast<int>(place) > compute_.depth[question_.cut.index()];
+  /// The first place of the path that is further in than the cut, if there is one.
+  std::size_t first_inside() const { return question_.inside == nullptr ? 0 : place_of_cut() + 1; }
+
+  std::size_t place_of_cut() const {
+    return static_cast<std::size_t>(compute_.depth[question_.cut.index()]);
   }
 
   Source source(const BoundAccess& access, std::size_t place) const {
@@ -108,20 +162,32 @@ class OperandPrices {
                                  : bound_.components[compute_.component.index()].instances /
                                        bound.instances * use_[place + 1]);
     result.memory = memory;
-    if (memory == question_.outermost) result.compulsory = compulsory(access);
-    const int action = access.is_output ? bound.write_action : bound.read_action;
-    if (action < 0) return result;
-    const Action& found = problem_.arch[memory].actions[static_cast<std::size_t>(action)];
-    const double bits = bound.bits_per_value[static_cast<std::size_t>(access.tensor)];
-    result.energy_j = bits / bits_moved_by(found, bits) * found.energy_j;
+    result.instances = bound.instances * use_[first_inside()] / use_[place + 1];
+    result.separate_ports = std::get<Memory>(problem_.arch[memory].kind).ports == Ports::kSeparate;
+    if (memory == question_.outermost) result.compulsory = values_of(access);
+    result.moved =
+        access_of(memory, access, access.is_output ? bound.write_action : bound.read_action);
+    if (access.is_output) result.returned = access_of(memory, access, bound.read_action);
     return result;
+  }
+
+  Access access_of(ComponentId memory, const BoundAccess& access, int action) const {
+    if (action < 0) return {};
+    const Component& component = problem_.arch[memory];
+    const Action& found = component.actions[static_cast<std::size_t>(action)];
+    const double bits =
+        bound_.components[memory.index()].bits_per_value[static_cast<std::size_t>(access.tensor)];
+    const double calls = bits / bits_moved_by(found, bits);
+    // The time of a total latency is not a sum of rates.
+    return {calls * found.energy_j, component.total_latency ? 0 : seconds_of(calls, found)};
   }
 
   TensorId tensor_of(const BoundAccess& access) const {
     return bound_.tensors[static_cast<std::size_t>(access.tensor)];
   }
 
-  double compulsory(const BoundAccess& access) const {
+  /// Values of the tensor, all instances of the Einsum together.
+  double values_of(const BoundAccess& access) const {
     const auto own =
         std::find_if(einsum_.accesses.begin(), einsum_.accesses.end(),
                      [&](const TensorAccess& other) { return other.tensor == tensor_of(access); });
@@ -136,6 +202,70 @@ class OperandPrices {
   OperandQuestion question_;
   std::vector<double> use_;
   double points_;
+  double seconds_per_point_;
+};
+
+/// How long the memories that hand over operands are busy at least: each operand comes from one of
+/// its sources.
+class BusyMemories {
+ public:
+  BusyMemories(const OperandPrices& prices, const std::vector<Operand>& operands)
+      : prices_(prices), operands_(operands) {
+    double choices = 1;
+    for (const Operand& operand : operands) choices *= static_cast<double>(operand.sources.size());
+    may_choose_ = choices <= kMostChoices;
+  }
+
+  /// `sharing`: per operand.
+  double seconds(const std::vector<Sharing>& sharing) {
+    sharing_ = &sharing;
+    busy_.clear();
+    return choose(0);
+  }
+
+ private:
+  static constexpr double kMostChoices = 32;
+  struct Busy {
+    ComponentId memory;
+    double read_s = 0, write_s = 0;
+    bool separate_ports = false;
+    double seconds() const { return separate_ports ? std::max(read_s, write_s) : read_s + write_s; }
+  };
+
+  double choose(std::size_t o) {
+    if (o == operands_.size()) {
+      double most = 0;
+      for (const Busy& busy : busy_) most = std::max(most, busy.seconds());
+      return most;
+    }
+    // Of too many choices together those alone that are none.
+    const Operand& operand = operands_[o];
+    if (!may_choose_ && operand.sources.size() > 1) return choose(o + 1);
+    double least = kInfinite;
+    for (const Source& source : operand.sources) {
+      const std::vector<Busy> saved = busy_;
+      add(operand, source, (*sharing_)[o]);
+      least = std::min(least, choose(o + 1));
+      busy_ = saved;
+    }
+    return least;
+  }
+
+  void add(const Operand& operand, const Source& source, const Sharing& sharing) {
+    auto at = std::find_if(busy_.begin(), busy_.end(),
+                           [&](const Busy& busy) { return busy.memory == source.memory; });
+    if (at == busy_.end()) at = busy_.insert(at, {source.memory, 0, 0, source.separate_ports});
+    const auto [moved, returned] = prices_.moves(operand, source, sharing);
+    const double own_s = moved * source.moved.seconds / source.instances;
+    (operand.is_output ? at->write_s : at->read_s) += own_s;
+    at->read_s += returned * source.returned.seconds / source.instances;
+  }
+
+  const OperandPrices& prices_;
+  const std::vector<Operand>& operands_;
+  const std::vector<Sharing>* sharing_ = nullptr;
+  std::vector<Busy> busy_;
+  bool may_choose_ = false;
 };
 
 /// Goes through the spatial factors of all variables together, with what each operand costs then.
@@ -146,6 +276,8 @@ class SpatialFactors {
       : instances_(instances),
         prices_(prices),
         operands_(operands),
+        busy_(prices, operands),
+        sharing_(operands.size()),
         factors_(einsum.iteration_space.size(), 1) {
     const std::vector<double> widest = prices.widest();
     for (std::size_t v = 0; v < factors_.size(); ++v) {
@@ -158,7 +290,7 @@ class SpatialFactors {
   }
 
   /// Nothing where there are too many of them.
-  std::optional<double> least_energy() {
+  std::optional<OperandCosts> least() {
     extend(0, 1);
     return n_seen_ < kMost ? std::optional(least_) : std::nullopt;
   }
@@ -170,7 +302,11 @@ class SpatialFactors {
     if (n_seen_ >= kMost) return;
     if (v == factors_.size()) {
       ++n_seen_;
-      least_ = std::min(least_, energy(product));
+      share(product);
+      least_.energy_j = std::min(least_.energy_j, energy());
+      const double compute_s = prices_.compute_seconds(product);
+      if (compute_s < least_.seconds)
+        least_.seconds = std::min(least_.seconds, std::max(compute_s, busy_.seconds(sharing_)));
       return;
     }
     for (const double factor : divisors_[v]) {
@@ -193,13 +329,19 @@ class SpatialFactors {
     return values;
   }
 
-  double energy(double product) const {
+  void share(double product) {
+    for (std::size_t o = 0; o < operands_.size(); ++o) {
+      const double served = product / touched(operands_[o]);
+      sharing_[o] = {served, served};
+    }
+  }
+
+  double energy() const {
     double sum = 0;
-    for (const Operand& operand : operands_) {
-      const double served = product / touched(operand);
+    for (std::size_t o = 0; o < operands_.size(); ++o) {
       double least = kInfinite;
-      for (const Source& source : operand.sources)
-        least = std::min(least, prices_.energy(source, served));
+      for (const Source& source : operands_[o].sources)
+        least = std::min(least, prices_.energy(operands_[o], source, sharing_[o]));
       sum += least;
     }
     return sum;
@@ -208,10 +350,12 @@ class SpatialFactors {
   double instances_;
   const OperandPrices& prices_;
   const std::vector<Operand>& operands_;
+  BusyMemories busy_;
+  std::vector<Sharing> sharing_;  // per operand
   std::vector<double> factors_;
   std::vector<std::vector<double>> divisors_;
   std::size_t n_seen_ = 0;
-  double least_ = kInfinite;
+  OperandCosts least_{kInfinite, kInfinite};
 };
 
 }  // namespace
@@ -229,52 +373,45 @@ Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, T
   return {must, must || (sets->may & bit) != 0 || !rules.may_keep.depends_on.empty()};
 }
 
-double operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                      const OperandQuestion& question, TensorMask tensors) {
+OperandCosts operand_costs(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
+                           const OperandQuestion& question) {
   const OperandPrices prices(problem, id, compute, question);
   std::vector<Operand> operands;
   for (const BoundAccess& access : problem[id].accesses) {
-    if ((tensors >> access.tensor & 1) == 0) continue;
     if (question.inside != nullptr && (*question.inside >> access.tensor & 1) == 0) continue;
     if (!prices.is_known(access)) continue;
-    if (auto operand = prices.operand_of(access)) operands.push_back(std::move(*operand));
+    if (auto operand = prices.operand_of(access))
+      operands.push_back(std::move(*operand));
+    else if (question.direct == access.tensor)
+      return {kInfinite, kInfinite};
   }
+  OperandCosts costs;
+  costs.seconds =
+      std::max(prices.compute_seconds(prices.working_instances()),
+               BusyMemories(prices, operands).seconds(std::vector<Sharing>(operands.size())));
   if (question.factors == Factors::kPerfect) {
     SpatialFactors factors(problem.workload[id], prices.all_instances(), prices, operands);
-    if (const auto energy = factors.least_energy()) return *energy;
+    if (const auto least = factors.least())
+      // Below several instances of a cut, loops further out may use fewer of them.
+      return {least->energy_j, prices.has_one_cut() ? least->seconds : costs.seconds};
   }
-  double energy_j = 0;
   for (const Operand& operand : operands) {
     double least = kInfinite;
     for (const Source& source : operand.sources)
-      least = std::min(least, prices.energy(source, kInfinite));
-    energy_j += least;
+      least = std::min(least, prices.energy(operand, source, {}));
+    costs.energy_j += least;
   }
-  return energy_j;
+  return costs;
 }
 
 double direct_energy(const BoundProblem& problem, EinsumId id, int tensor, ComponentId outermost,
                      ComponentId cut) {
   if (problem.workload[id].is_copy_operation) return 0;
-  const OperandQuestion all{.factors = Factors::kPerfect, .outermost = outermost};
-  const TensorMask others = ~(TensorMask{1} << tensor);
-  double least = kInfinite;
-  for (const BoundCompute& compute : problem[id].computes) {
-    const OperandPrices prices(problem, id, compute, all);
-    double direct = kInfinite;
-    for (const BoundAccess& access : problem[id].accesses) {
-      if (access.tensor != tensor) continue;
-      if (!prices.is_known(access)) return 0;
-      const auto operand = prices.operand_of(access);
-      if (!operand) continue;
-      for (const Source& source : operand->sources)
-        if (compute.depth[source.memory.index()] <= compute.depth[cut.index()])
-          direct = std::min(direct, prices.energy(source, kInfinite));
-    }
-    least = std::min(least, compute_energy(problem, id, compute) + direct +
-                                operand_energy(problem, id, compute, all, others));
-  }
-  return least - compute_bound(problem, id, Factors::kPerfect, all).energy_j;
+  OperandQuestion question{.factors = Factors::kPerfect, .outermost = outermost};
+  const double all_j = compute_bound(problem, id, Factors::kPerfect, question).energy_j;
+  question.cut = cut;
+  question.direct = tensor;
+  return compute_bound(problem, id, Factors::kPerfect, question).energy_j - all_j;
 }
 
 }  // namespace sluice

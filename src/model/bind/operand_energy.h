@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "fanout_use.h"
 #include "sluice/model/binding.h"
 
@@ -19,17 +21,26 @@ struct OperandQuestion {
   /// of each value is left out, its compulsory traffic. Else of these alone, from memories further
   /// in.
   const TensorMask* inside = nullptr;
-  /// Where `inside` is given: the last memory that is not further in.
+  /// Where `inside` or `direct` is given: the last memory that is not further in.
   ComponentId cut{};
+  /// This tensor of the Einsum comes from (goes to) the cut or a memory further out.
+  std::optional<int> direct;
+};
+
+/// Of an Einsum, at least (J, s).
+struct OperandCosts {
+  double energy_j = 0;
+  double seconds = 0;  ///< policy `overlap`: of the computes, and of the memories beside them
 };
 
 /// What the compute takes from, or hands to, the innermost memories of an Einsum's tensors, at
-/// least (J): a value for each point, or for all points that run at the same time, touch the same
-/// value, and lie below one instance of the memory. Of memories that may be the innermost one the
-/// cheapest. With perfect factors all operands see the same spatial loops. Only tensors of
-/// `tensors` that the Einsum touches in one way, within their ranks.
-double operand_energy(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
-                      const OperandQuestion& question, TensorMask tensors = ~TensorMask{0});
+/// least: a value for each point, or for all points that run at the same time, touch the same
+/// value, and lie below one instance of the memory; of an output also the partial sums that come
+/// back. Of memories that may be the innermost one the cheapest (quickest). With perfect factors
+/// all operands see the same spatial loops. Only tensors that the Einsum touches in one way, within
+/// their ranks. Infinite where one has no memory that it may come from.
+OperandCosts operand_costs(const BoundProblem& problem, EinsumId einsum,
+                           const BoundCompute& compute, const OperandQuestion& question);
 
 /// What an Einsum costs more than its bound, at least, where a tensor is read (or written) straight
 /// from the memory `cut` or one further out (J); infinite where the compute cannot, 0 where it is

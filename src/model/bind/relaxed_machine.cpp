@@ -158,10 +158,10 @@ std::vector<double> inner_widths(const BoundProblem& problem, EinsumId id, Compo
 
 /// The number, among those of the compute, of an action of one point that takes so long and so much
 /// energy.
-std::size_t action_of(const ComputeBound& bound, double points, Component* compute) {
+std::size_t action_of(double energy_j, double seconds, double points, Component* compute) {
   Action action = compute->actions.front();
-  action.energy_j = points > 0 ? bound.energy_j / points : 0;
-  action.throughput = bound.seconds > 0 ? points / bound.seconds : kUnbounded;
+  action.energy_j = points > 0 ? energy_j / points : 0;
+  action.throughput = seconds > 0 ? points / seconds : kUnbounded;
   const auto begin = compute->actions.begin() + 1, end = compute->actions.end();
   const auto known = std::find(begin, end, action);
   if (known != end) return static_cast<std::size_t>(known - compute->actions.begin());
@@ -216,13 +216,14 @@ std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, Compone
     inner.bits_per_value = inner_widths(problem, id, cut);
     const OperandQuestion operands{Factors::kPerfect, *outermost, &inside[e], cut};
     const ComputeBound bound = compute_bound(problem, id, Factors::kPerfect, operands);
-    if (!std::isfinite(bound.energy_j) || !std::isfinite(bound.seconds)) return std::nullopt;
+    if (!std::isfinite(bound.energy_j) || !std::isfinite(bound.with_operands_s))
+      return std::nullopt;
     const double points = iteration_points(problem.workload[id]) * instances_of(problem, id);
     // Of one instance: those outside the cut share the points.
     const double instances = own.components.back().instances;
     for (BoundCompute& way : own.computes)
       way.calls_per_point = {
-          {action_of({bound.seconds * instances, bound.energy_j}, points, &compute), 1}};
+          {action_of(bound.energy_j, bound.with_operands_s * instances, points, &compute), 1}};
   }
   relaxed->bounds = cost_bounds(*relaxed);
   return std::move(*relaxed);

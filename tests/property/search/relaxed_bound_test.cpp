@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "oracle/compare.h"
 #include "sluice/mapper/objective_value.h"
@@ -64,6 +66,70 @@ TEST(RelaxedBound, IsBelowTheOptimumAndOftenAboveOtherBounds) {
   EXPECT_GE(known * 2, asked);
   EXPECT_GE(sharper * 8, asked);
   EXPECT_GT(sharper_factors, 0);
+}
+
+/// One constraint of each kind that bounds know, on components, tensors and variables by chance.
+Constraints draw_constraints(const BoundProblem& problem, std::mt19937_64* random) {
+  const auto one_of = [&](std::size_t n) { return (*random)() % n; };
+  Constraints constraints;
+  std::vector<ComponentId> memories, spread;
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
+    if (problem.arch.components[c].is_memory()) memories.emplace_back(c);
+    if (!problem.arch.components[c].spatial.empty()) spread.emplace_back(c);
+  }
+  StorageConstraint& storage = constraints.storage.emplace_back();
+  storage.memory = memories[one_of(memories.size())];
+  const TensorId tensor(one_of(problem.workload.tensors.size()));
+  (one_of(2) == 0 ? storage.keep : storage.forbid) = {tensor};
+  if (!spread.empty()) {
+    SpatialConstraint& spatial = constraints.spatial.emplace_back();
+    spatial.component = spread[one_of(spread.size())];
+    spatial.dimension =
+        static_cast<std::uint32_t>(one_of(problem.arch[spatial.component].spatial.size()));
+    for (std::size_t v = 0; v < problem.workload.rank_variables.size(); ++v)
+      if (one_of(3) == 0) spatial.variables.emplace_back(v);
+  }
+  TileConstraint& tile = constraints.tiles.emplace_back();
+  tile.memory = memories[one_of(memories.size())];
+  tile.variable = RankVariableId(one_of(problem.workload.rank_variables.size()));
+  tile.maximum = 1;
+  return constraints;
+}
+
+TEST(RelaxedBound, KnowsConstraints) {
+  const Mapper& fused = *standard_mappers().find("fused");
+  const testing::RandomCases cases = testing::random_cases(60);
+  std::int64_t asked = 0, sharper = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    std::mt19937_64 random(seed);
+    MapperOptions options = drawn.options;
+    options.constraints = draw_constraints(drawn.problem, &random);
+    for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
+      options.objectives = {objective};
+      if (!takes_relaxed_bound(fused, drawn.problem, options)) continue;
+      const auto best = fused.map(drawn.problem, options, {});
+      if (!best || best->guarantee.kind != GuaranteeKind::kOptimal) continue;
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      ++asked;
+      const double optimum = objective_value(objective, best->mappings.front().cost);
+      const double own = objective_bound(objective, space_bounds(fused, drawn.problem, options));
+      const std::string what =
+          oracle::to_yaml(drawn.spec) +
+          to_yaml(options.constraints, drawn.problem.workload, drawn.problem.arch);
+      EXPECT_LE(own, optimum * kRounding) << what;
+      for (const double limit : {kNoLimit, 2 * optimum, 1.01 * optimum})
+        EXPECT_LE(relaxed_bound(drawn.problem, options, limit, nullptr, {}), optimum * kRounding)
+            << limit << "\n"
+            << what;
+      MapperOptions free = options;
+      free.constraints = {};
+      sharper += own > objective_bound(objective, space_bounds(fused, drawn.problem, free));
+    }
+  }
+  EXPECT_GT(asked, cases.count / 4);
+  EXPECT_GT(sharper, 0);
 }
 
 }  // namespace

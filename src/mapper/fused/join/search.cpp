@@ -216,7 +216,8 @@ EnergyLatency Search::least_by_bounds(std::size_t e) const {
   }
   if (!std::isfinite(least.energy)) least = {0, 0};
   if (may_override_keep(problem_, options_.constraints)) return least;
-  const CostBounds floor = einsum_bounds(problem_, EinsumId(e), factors_of(options_));
+  const CostBounds floor =
+      overlap_bounds(problem_, einsum_bounds(problem_, EinsumId(e), factors_of(options_)));
   least.energy = std::max(least.energy, floor.energy_floor_j);
   least.latency = std::max({least.latency, floor.compute_s, floor.memory_s});
   return least;
