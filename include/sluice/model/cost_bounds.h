@@ -10,11 +10,11 @@ struct BoundProblem;
 struct CostBounds {
   double compute_s = 0;  ///< Σ over Einsums: operations at the peak rate of the fastest compute
   double memory_s = 0;   ///< Σ compulsory traffic of the outermost memory / its bandwidth
-  /// Σ over Einsums: the longer of the former and what the memories that hand operands to compute
-  /// are busy; under the policy `overlap` alone
-  double operands_s = 0;
   /// cheapest compute energy with its operands + compulsory traffic at the outermost memory
   double energy_floor_j = 0;
+  /// Σ over Einsums: the longer of compute and what the memories that hand operands to compute
+  /// are busy; under the policy `overlap` alone
+  double operands_s = 0;
   friend bool operator==(const CostBounds&, const CostBounds&) = default;
 };
 

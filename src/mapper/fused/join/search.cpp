@@ -253,7 +253,7 @@ std::vector<EnergyLatency> Search::known_costs() const {
 /// Whether the search began with a mapping that is not far above what no mapping is below. One that
 /// walks find on the way is often worse than a scout's.
 bool Search::starts_near_bound() const {
-  constexpr double kNear = 1.5;
+  constexpr double kNear = 1.25;
   return starts_from_mapping_ && limit_ > 0 && limit_ <= kNear * bound_of_all();
 }
 
