@@ -103,7 +103,7 @@ void bind_accesses(const Workload& workload, EinsumId id, BoundEinsum* bound) {
 namespace {
 
 /// Smallest and largest of some indices of a rank.
-struct IndexRange {
+struct TouchedIndices {
   std::int64_t low = INT64_MAX, high = INT64_MIN;
   void include(std::int64_t from, std::int64_t to) {
     low = std::min(low, from);
@@ -113,8 +113,8 @@ struct IndexRange {
 
 /// What all Einsums touch of one rank of a tensor.
 struct TouchedRank {
-  IndexRange slices;  ///< in a step 0, by Einsums that walk the rank one by one
-  IndexRange whole;   ///< in their whole ranges
+  TouchedIndices slices;  ///< in a step 0, by Einsums that walk the rank one by one
+  TouchedIndices whole;   ///< in their whole ranges
 };
 
 /// Per tensor and rank.

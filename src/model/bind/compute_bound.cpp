@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fanout_use.h"
+#include "fill_energy.h"
 #include "iteration_counts.h"
 
 namespace sluice {
@@ -46,8 +47,10 @@ ComputeBound compute_bound(const BoundProblem& problem, EinsumId id, Factors fac
                                         : OperandCosts{.seconds = seconds};
     bound.seconds = std::min(bound.seconds, seconds);
     bound.with_operands_s = std::min(bound.with_operands_s, costs.seconds);
+    const bool knows_fills = operands && factors == Factors::kPerfect;
+    const double fills_j = knows_fills ? fill_energy(problem, id, compute, *operands) : 0;
     bound.energy_j =
-        std::min(bound.energy_j, compute_energy(problem, id, compute) + costs.energy_j);
+        std::min(bound.energy_j, compute_energy(problem, id, compute) + costs.energy_j + fills_j);
   }
   return bound;
 }

@@ -63,6 +63,19 @@ std::vector<std::vector<int>> separate_indices(const BoundAccess& access) {
   return indices;
 }
 
+/// Of a value in a memory.
+Access access_of(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor,
+                 int action) {
+  if (action < 0) return {};
+  const Component& component = problem.arch[memory];
+  const Action& found = component.actions[static_cast<std::size_t>(action)];
+  const double bits =
+      problem[id].components[memory.index()].bits_per_value[static_cast<std::size_t>(tensor)];
+  const double calls = bits / bits_moved_by(found, bits);
+  // The time of a total latency is not a sum of rates.
+  return {calls * found.energy_j, component.total_latency ? 0 : seconds_of(calls, found)};
+}
+
 class OperandPrices {
  public:
   OperandPrices(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
@@ -76,14 +89,6 @@ class OperandPrices {
         use_(largest_use_inside(problem, id, compute, question.factors)),
         points_(iteration_points(einsum_) * instances_of(problem, id)),
         seconds_per_point_(sluice::seconds_per_point(problem, compute)) {}
-
-  /// Touched in one way, within its ranks.
-  bool is_known(const BoundAccess& access) const {
-    return !access.leaves_ranks && std::count_if(einsum_.accesses.begin(), einsum_.accesses.end(),
-                                                 [&](const TensorAccess& other) {
-                                                   return other.tensor == tensor_of(access);
-                                                 }) == 1;
-  }
 
   /// Nothing where no memory holds it.
   std::optional<Operand> operand_of(const BoundAccess& access) const {
@@ -165,21 +170,12 @@ class OperandPrices {
     result.instances = bound.instances * use_[first_inside()] / use_[place + 1];
     result.separate_ports = std::get<Memory>(problem_.arch[memory].kind).ports == Ports::kSeparate;
     if (memory == question_.outermost) result.compulsory = values_of(access);
-    result.moved =
-        access_of(memory, access, access.is_output ? bound.write_action : bound.read_action);
-    if (access.is_output) result.returned = access_of(memory, access, bound.read_action);
+    const auto of_action = [&](int action) {
+      return access_of(problem_, id_, memory, access.tensor, action);
+    };
+    result.moved = of_action(access.is_output ? bound.write_action : bound.read_action);
+    if (access.is_output) result.returned = of_action(bound.read_action);
     return result;
-  }
-
-  Access access_of(ComponentId memory, const BoundAccess& access, int action) const {
-    if (action < 0) return {};
-    const Component& component = problem_.arch[memory];
-    const Action& found = component.actions[static_cast<std::size_t>(action)];
-    const double bits =
-        bound_.components[memory.index()].bits_per_value[static_cast<std::size_t>(access.tensor)];
-    const double calls = bits / bits_moved_by(found, bits);
-    // The time of a total latency is not a sum of rates.
-    return {calls * found.energy_j, component.total_latency ? 0 : seconds_of(calls, found)};
   }
 
   TensorId tensor_of(const BoundAccess& access) const {
@@ -373,13 +369,31 @@ Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, T
   return {must, must || (sets->may & bit) != 0 || !rules.may_keep.depends_on.empty()};
 }
 
+bool is_touched_once(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
+  const std::vector<TensorAccess>& all = problem.workload[id].accesses;
+  const TensorId tensor = problem[id].tensors[static_cast<std::size_t>(access.tensor)];
+  return !access.leaves_ranks &&
+         std::count_if(all.begin(), all.end(),
+                       [&](const TensorAccess& other) { return other.tensor == tensor; }) == 1;
+}
+
+double read_energy(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
+  const int action = problem[id].components[memory.index()].read_action;
+  return access_of(problem, id, memory, tensor, action).energy_j;
+}
+
+double write_energy(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
+  const int action = problem[id].components[memory.index()].write_action;
+  return access_of(problem, id, memory, tensor, action).energy_j;
+}
+
 OperandCosts operand_costs(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
                            const OperandQuestion& question) {
   const OperandPrices prices(problem, id, compute, question);
   std::vector<Operand> operands;
   for (const BoundAccess& access : problem[id].accesses) {
     if (question.inside != nullptr && (*question.inside >> access.tensor & 1) == 0) continue;
-    if (!prices.is_known(access)) continue;
+    if (!is_touched_once(problem, id, access)) continue;
     if (auto operand = prices.operand_of(access))
       operands.push_back(std::move(*operand));
     else if (question.direct == access.tensor)

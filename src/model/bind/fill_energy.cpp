@@ -1,0 +1,285 @@
+#include "fill_energy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "index_extent.h"
+#include "iteration_counts.h"
+
+namespace sluice {
+namespace {
+
+/// A tensor's node in its innermost memory.
+struct Node {
+  const BoundAccess* access = nullptr;
+  std::size_t place = 0;       ///< of the memory on the way to the compute
+  double bits = 0;             ///< of a value
+  double own_j = 0;            ///< of a value, at the memory
+  double feeder_j = 0;         ///< at the memory further out
+  double returned_j = 0;       ///< of a partial sum that comes back, at both
+  double compulsory = 0;       ///< values whose energy at the memory further out is left out
+  double multicast = 1;        ///< instances that one value at the memory further out is for
+  std::optional<double> sums;  ///< of an output: partial sums that are not there to come back
+  bool costs_nothing() const { return own_j == 0 && feeder_j == 0 && returned_j == 0; }
+};
+
+class Nodes {
+ public:
+  Nodes(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
+        const OperandQuestion& question)
+      : problem_(problem),
+        bound_(problem[id]),
+        id_(id),
+        compute_(compute),
+        question_(question),
+        widest_(widest_spread(problem, id, compute)) {}
+
+  std::vector<Node> find() const {
+    std::vector<Node> nodes;
+    for (const BoundAccess& access : bound_.accesses)
+      if (auto node = node_of(access)) nodes.push_back(*node);
+    return nodes;
+  }
+
+ private:
+  std::optional<Node> node_of(const BoundAccess& access) const {
+    const TensorId tensor = bound_.tensors[static_cast<std::size_t>(access.tensor)];
+    if (question_.direct == access.tensor || problem_.workload[tensor].persistent ||
+        !is_touched_once(problem_, id_, access))
+      return std::nullopt;
+    const auto innermost = place_of(access, compute_.path.size());
+    if (!innermost || !holds(access, *innermost).must || !is_inside(*innermost) ||
+        instances_at(*innermost) != bound_.components[compute_.component.index()].instances)
+      return std::nullopt;
+    Node node;
+    node.access = &access;
+    node.place = *innermost;
+    node.bits = component_at(*innermost).bits_per_value[static_cast<std::size_t>(access.tensor)];
+    if (problem_.roles.users(tensor).size() == 1) price(access, &node);
+    return node;
+  }
+
+  void price(const BoundAccess& access, Node* node) const {
+    const double all = touched(access);
+    const ComponentId memory = compute_.path[node->place];
+    const double instances = instances_at(node->place);
+    double spread = 1, feeder_read = 0, feeder_write = 0;
+    for (std::size_t v = 0; v < widest_.size(); ++v)
+      if (access.relevance[v] == Relevance::kIrrelevant) spread *= std::min(widest_[v], size(v));
+    spread = std::min(spread, instances);
+    find_feeder(access, node, &feeder_read, &feeder_write);
+    const bool counts_drains =
+        std::get<Memory>(problem_.arch[memory].kind).draining_reads == DrainingReads::kCounted;
+    node->multicast = std::max(1.0, std::min(node->multicast, spread));
+    if (node->compulsory > 0) node->compulsory = all;
+    if (!access.is_output) {
+      node->own_j = write_energy(problem_, id_, memory, access.tensor);
+      node->feeder_j = feeder_read;
+      return;
+    }
+    if (counts_drains) node->own_j = read_energy(problem_, id_, memory, access.tensor);
+    node->feeder_j = feeder_write;
+    node->sums = all * spread;
+    node->returned_j =
+        write_energy(problem_, id_, memory, access.tensor) + feeder_read / node->multicast;
+  }
+
+  /// The cheapest of the memories that may be the next one further out; one of the kept part of a
+  /// machine is priced there.
+  void find_feeder(const BoundAccess& access, Node* node, double* read_j, double* write_j) const {
+    double read = std::numeric_limits<double>::infinity(), write = read;
+    for (auto place = place_of(access, node->place); place; place = place_of(access, *place)) {
+      const ComponentId memory = compute_.path[*place];
+      const bool is_kept = !is_inside(*place);
+      read = std::min(read, is_kept ? 0 : read_energy(problem_, id_, memory, access.tensor));
+      write = std::min(write, is_kept ? 0 : write_energy(problem_, id_, memory, access.tensor));
+      node->multicast = std::max(node->multicast, instances_at(node->place) / instances_at(*place));
+      if (memory == question_.outermost) node->compulsory = 1;
+      if (holds(access, *place).must) break;
+    }
+    *read_j = std::isfinite(read) ? read : 0;
+    *write_j = std::isfinite(write) ? write : 0;
+  }
+
+  /// The innermost memory before a place of the path that may hold the tensor.
+  std::optional<std::size_t> place_of(const BoundAccess& access, std::size_t before) const {
+    for (std::size_t p = before; p-- > 0;)
+      if (problem_.arch[compute_.path[p]].is_memory() && holds(access, p).may) return p;
+    return std::nullopt;
+  }
+
+  Hold holds(const BoundAccess& access, std::size_t place) const {
+    return hold_of(problem_, id_, compute_.path[place],
+                   bound_.tensors[static_cast<std::size_t>(access.tensor)]);
+  }
+
+  bool is_inside(std::size_t place) const {
+    return question_.inside == nullptr ||
+           static_cast<int>(place) > compute_.depth[question_.cut.index()];
+  }
+
+  const BoundComponent& component_at(std::size_t place) const {
+    return bound_.components[compute_.path[place].index()];
+  }
+  double instances_at(std::size_t place) const { return component_at(place).instances; }
+  double size(std::size_t v) const {
+    return static_cast<double>(problem_.workload[id_].iteration_space[v].size);
+  }
+
+  double touched(const BoundAccess& access) const {
+    const TensorId tensor = bound_.tensors[static_cast<std::size_t>(access.tensor)];
+    const Einsum& einsum = problem_.workload[id_];
+    const auto own =
+        std::find_if(einsum.accesses.begin(), einsum.accesses.end(),
+                     [&](const TensorAccess& other) { return other.tensor == tensor; });
+    return touched_values(problem_.workload, einsum, *own) * instances_of(problem_, id_);
+  }
+
+  const BoundProblem& problem_;
+  const BoundEinsum& bound_;
+  EinsumId id_;
+  const BoundCompute& compute_;
+  const OperandQuestion& question_;
+  std::vector<double> widest_;
+};
+
+/// All orders of the nodes, outermost first, and the loops below each of them, from the inside out.
+/// Below a node stand loops that do not index its tensor, or move a window of it; others may as
+/// well stand above.
+class TileShapes {
+ public:
+  TileShapes(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
+             std::vector<Node> nodes)
+      : problem_(problem),
+        bound_(problem[id]),
+        compute_(compute),
+        nodes_(std::move(nodes)),
+        used_bits_(compute.path.size(), 0),
+        points_(iteration_points(problem.workload[id]) * instances_of(problem, id)) {
+    for (const VariableRange& range : problem.workload[id].iteration_space)
+      sizes_.push_back(range.size);
+    tile_.assign(sizes_.size(), 1);
+    std::sort(nodes_.begin(), nodes_.end(), comes_first);
+  }
+
+  double least() {
+    if (std::all_of(nodes_.begin(), nodes_.end(), [](const Node& n) { return n.costs_nothing(); }))
+      return 0;
+    do {
+      if (is_order()) place(nodes_.size(), 0);
+    } while (std::next_permutation(nodes_.begin(), nodes_.end(), comes_first));
+    return n_seen_ < kMost && std::isfinite(least_) ? least_ : 0;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 200'000;
+
+  static bool comes_first(const Node& a, const Node& b) { return a.access < b.access; }
+
+  /// Nodes of a memory stand above those of the ones further in, where it asks for that.
+  bool is_order() const {
+    for (std::size_t i = 1; i < nodes_.size(); ++i) {
+      const auto* policy = problem_.arch[compute_.path[nodes_[i].place]].tensor_policy();
+      if (nodes_[i].place < nodes_[i - 1].place && policy->force_memory_hierarchy_order)
+        return false;
+    }
+    return true;
+  }
+
+  /// The loops below the last of the first `n` nodes, and what it and those above it cost.
+  void place(std::size_t n, double cost) {
+    if (cost >= least_ || n_seen_ >= kMost) return;
+    ++n_seen_;
+    if (n == 0) {
+      least_ = cost;
+      return;
+    }
+    choose(n, 0, cost);
+  }
+
+  void choose(std::size_t n, std::size_t v, double cost) {
+    const Node& node = nodes_[n - 1];
+    if (v == sizes_.size()) {
+      const double bits = volume(node) * node.bits;
+      double& used = used_bits_[node.place];
+      used += bits;
+      place(n - 1, cost + energy(node));
+      used -= bits;
+      return;
+    }
+    const std::int64_t before = tile_[v];
+    for (std::int64_t tile = before; tile <= sizes_[v]; tile += before) {
+      if (sizes_[v] % tile != 0) continue;
+      tile_[v] = tile;
+      if (volume(node) * node.bits + used_bits_[node.place] > size_of(node)) break;
+      choose(n, v + 1, cost);
+      if (node.access->relevance[v] == Relevance::kRelevant) break;
+    }
+    tile_[v] = before;
+  }
+
+  double size_of(const Node& node) const {
+    return bound_.components[compute_.path[node.place].index()].size_bits;
+  }
+
+  double extent(const BoundIndex& index) const {
+    return static_cast<double>(
+        extent_of(index, [&](int v) { return tile_[static_cast<std::size_t>(v)]; }));
+  }
+
+  double volume(const Node& node) const {
+    double values = 1;
+    for (const BoundIndex& index : node.access->index) values *= extent(index);
+    return values;
+  }
+
+  /// Values that a visit moves: of an input whose window slides over one loop, the new ones.
+  double moved(const Node& node) const {
+    double values = 1, least_share = 1;
+    for (const BoundIndex& index : node.access->index) {
+      const double all = extent(index);
+      values *= all;
+      if (node.access->is_output || index.terms.size() < 2) continue;
+      for (const BoundTerm& term : index.terms) {
+        const auto v = static_cast<std::size_t>(term.variable);
+        const auto step = static_cast<double>(std::abs(term.coefficient) * tile_[v]);
+        least_share = std::min(least_share, step / all);
+      }
+    }
+    return values * least_share;
+  }
+
+  double energy(const Node& node) const {
+    if (node.costs_nothing()) return 0;
+    double visits = points_;
+    for (const std::int64_t tile : tile_) visits /= static_cast<double>(tile);
+    const double values = visits * moved(node);
+    double energy_j = values * node.own_j +
+                      std::max(0.0, values / node.multicast - node.compulsory) * node.feeder_j;
+    if (node.sums) energy_j += std::max(0.0, values - *node.sums) * node.returned_j;
+    return energy_j;
+  }
+
+  const BoundProblem& problem_;
+  const BoundEinsum& bound_;
+  const BoundCompute& compute_;
+  std::vector<Node> nodes_;
+  std::vector<std::int64_t> sizes_, tile_;  // per variable
+  std::vector<double> used_bits_;           // per place of the path
+  double points_;
+  std::size_t n_seen_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+double fill_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
+                   const OperandQuestion& question) {
+  return TileShapes(problem, id, compute, Nodes(problem, id, compute, question).find()).least();
+}
+
+}  // namespace sluice
