@@ -48,9 +48,9 @@ ComputeBound compute_bound(const BoundProblem& problem, EinsumId id, Factors fac
     bound.seconds = std::min(bound.seconds, seconds);
     bound.with_operands_s = std::min(bound.with_operands_s, costs.seconds);
     const bool knows_fills = operands && factors == Factors::kPerfect;
-    const double fills_j = knows_fills ? fill_energy(problem, id, compute, *operands) : 0;
-    bound.energy_j =
-        std::min(bound.energy_j, compute_energy(problem, id, compute) + costs.energy_j + fills_j);
+    const double operands_j =
+        knows_fills ? filled_operand_energy(problem, id, compute, *operands) : costs.energy_j;
+    bound.energy_j = std::min(bound.energy_j, compute_energy(problem, id, compute) + operands_j);
   }
   return bound;
 }

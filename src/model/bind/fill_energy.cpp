@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "index_extent.h"
@@ -14,7 +15,7 @@ namespace sluice {
 namespace {
 
 /// A tensor's node in its innermost memory.
-struct Node {
+struct InnerNode {
   const BoundAccess* access = nullptr;
   std::size_t place = 0;       ///< of the memory on the way to the compute
   double bits = 0;             ///< of a value
@@ -38,24 +39,21 @@ class Nodes {
         question_(question),
         widest_(widest_spread(problem, id, compute)) {}
 
-  std::vector<Node> find() const {
-    std::vector<Node> nodes;
+  std::vector<InnerNode> find() const {
+    std::vector<InnerNode> nodes;
     for (const BoundAccess& access : bound_.accesses)
       if (auto node = node_of(access)) nodes.push_back(*node);
     return nodes;
   }
 
  private:
-  std::optional<Node> node_of(const BoundAccess& access) const {
+  std::optional<InnerNode> node_of(const BoundAccess& access) const {
     const TensorId tensor = bound_.tensors[static_cast<std::size_t>(access.tensor)];
-    if (question_.direct == access.tensor || problem_.workload[tensor].persistent ||
-        !is_touched_once(problem_, id_, access))
-      return std::nullopt;
-    const auto innermost = place_of(access, compute_.path.size());
-    if (!innermost || !holds(access, *innermost).must || !is_inside(*innermost) ||
+    const auto innermost = question_.places[static_cast<std::size_t>(access.tensor)];
+    if (!innermost || problem_.workload[tensor].persistent ||
         instances_at(*innermost) != bound_.components[compute_.component.index()].instances)
       return std::nullopt;
-    Node node;
+    InnerNode node;
     node.access = &access;
     node.place = *innermost;
     node.bits = component_at(*innermost).bits_per_value[static_cast<std::size_t>(access.tensor)];
@@ -63,46 +61,57 @@ class Nodes {
     return node;
   }
 
-  void price(const BoundAccess& access, Node* node) const {
+  void price(const BoundAccess& access, InnerNode* node) const {
+    const std::optional<Feeder> feeder = feeder_of(access, node->place);
+    if (!feeder) return;
     const double all = touched(access);
     const ComponentId memory = compute_.path[node->place];
-    const double instances = instances_at(node->place);
-    double spread = 1, feeder_read = 0, feeder_write = 0;
-    for (std::size_t v = 0; v < widest_.size(); ++v)
+    bool has_windows = false;
+    double spread = 1;
+    for (std::size_t v = 0; v < widest_.size(); ++v) {
+      has_windows = has_windows || access.relevance[v] == Relevance::kPartial;
       if (access.relevance[v] == Relevance::kIrrelevant) spread *= std::min(widest_[v], size(v));
-    spread = std::min(spread, instances);
-    find_feeder(access, node, &feeder_read, &feeder_write);
-    const bool counts_drains =
-        std::get<Memory>(problem_.arch[memory].kind).draining_reads == DrainingReads::kCounted;
-    node->multicast = std::max(1.0, std::min(node->multicast, spread));
-    if (node->compulsory > 0) node->compulsory = all;
+    }
+    spread = std::min(spread, instances_at(node->place));
+    node->multicast = std::max(1.0, std::min(feeder->instances, spread));
+    if (feeder->may_be_outermost) node->compulsory = all;
+    const double write_j = write_energy(problem_, id_, memory, access.tensor);
     if (!access.is_output) {
-      node->own_j = write_energy(problem_, id_, memory, access.tensor);
-      node->feeder_j = feeder_read;
+      node->own_j = write_j;
+      node->feeder_j = feeder->read_j;
       return;
     }
-    if (counts_drains) node->own_j = read_energy(problem_, id_, memory, access.tensor);
-    node->feeder_j = feeder_write;
+    if (std::get<Memory>(problem_.arch[memory].kind).draining_reads == DrainingReads::kCounted)
+      node->own_j = read_energy(problem_, id_, memory, access.tensor);
+    node->feeder_j = feeder->write_j;
+    if (has_windows) return;  // then other sums are there for the first time
     node->sums = all * spread;
-    node->returned_j =
-        write_energy(problem_, id_, memory, access.tensor) + feeder_read / node->multicast;
+    node->returned_j = write_j + feeder->read_j / node->multicast;
   }
 
-  /// The cheapest of the memories that may be the next one further out; one of the kept part of a
-  /// machine is priced there.
-  void find_feeder(const BoundAccess& access, Node* node, double* read_j, double* write_j) const {
-    double read = std::numeric_limits<double>::infinity(), write = read;
-    for (auto place = place_of(access, node->place); place; place = place_of(access, *place)) {
+  /// The next memory further out, of those that may be it the cheapest.
+  struct Feeder {
+    double read_j = std::numeric_limits<double>::infinity(), write_j = read_j;
+    double instances = 1;  ///< of the inner memory, below one of its own
+    bool may_be_outermost = false;
+  };
+
+  /// Nothing where the tensor may be backed in the inner memory. What a machine keeps is priced
+  /// there.
+  std::optional<Feeder> feeder_of(const BoundAccess& access, std::size_t inner) const {
+    Feeder feeder;
+    for (auto place = place_of(access, inner); place; place = place_of(access, *place)) {
       const ComponentId memory = compute_.path[*place];
-      const bool is_kept = !is_inside(*place);
-      read = std::min(read, is_kept ? 0 : read_energy(problem_, id_, memory, access.tensor));
-      write = std::min(write, is_kept ? 0 : write_energy(problem_, id_, memory, access.tensor));
-      node->multicast = std::max(node->multicast, instances_at(node->place) / instances_at(*place));
-      if (memory == question_.outermost) node->compulsory = 1;
-      if (holds(access, *place).must) break;
+      const auto price = [&](double energy_j) { return is_inside(*place) ? energy_j : 0; };
+      feeder.read_j =
+          std::min(feeder.read_j, price(read_energy(problem_, id_, memory, access.tensor)));
+      feeder.write_j =
+          std::min(feeder.write_j, price(write_energy(problem_, id_, memory, access.tensor)));
+      feeder.instances = std::max(feeder.instances, instances_at(inner) / instances_at(*place));
+      feeder.may_be_outermost = feeder.may_be_outermost || memory == question_.outermost;
+      if (holds(access, *place).must) return feeder;
     }
-    *read_j = std::isfinite(read) ? read : 0;
-    *write_j = std::isfinite(write) ? write : 0;
+    return std::nullopt;
   }
 
   /// The innermost memory before a place of the path that may hold the tensor.
@@ -153,7 +162,7 @@ class Nodes {
 class TileShapes {
  public:
   TileShapes(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-             std::vector<Node> nodes)
+             std::vector<InnerNode> nodes)
       : problem_(problem),
         bound_(problem[id]),
         compute_(compute),
@@ -166,19 +175,21 @@ class TileShapes {
     std::sort(nodes_.begin(), nodes_.end(), comes_first);
   }
 
+  /// Infinite where not even the smallest tiles fit.
   double least() {
-    if (std::all_of(nodes_.begin(), nodes_.end(), [](const Node& n) { return n.costs_nothing(); }))
+    if (std::all_of(nodes_.begin(), nodes_.end(),
+                    [](const InnerNode& n) { return n.costs_nothing(); }))
       return 0;
     do {
       if (is_order()) place(nodes_.size(), 0);
     } while (std::next_permutation(nodes_.begin(), nodes_.end(), comes_first));
-    return n_seen_ < kMost && std::isfinite(least_) ? least_ : 0;
+    return n_seen_ < kMost ? least_ : 0;
   }
 
  private:
   static constexpr std::size_t kMost = 200'000;
 
-  static bool comes_first(const Node& a, const Node& b) { return a.access < b.access; }
+  static bool comes_first(const InnerNode& a, const InnerNode& b) { return a.access < b.access; }
 
   /// Nodes of a memory stand above those of the ones further in, where it asks for that.
   bool is_order() const {
@@ -202,7 +213,7 @@ class TileShapes {
   }
 
   void choose(std::size_t n, std::size_t v, double cost) {
-    const Node& node = nodes_[n - 1];
+    const InnerNode& node = nodes_[n - 1];
     if (v == sizes_.size()) {
       const double bits = volume(node) * node.bits;
       double& used = used_bits_[node.place];
@@ -222,7 +233,7 @@ class TileShapes {
     tile_[v] = before;
   }
 
-  double size_of(const Node& node) const {
+  double size_of(const InnerNode& node) const {
     return bound_.components[compute_.path[node.place].index()].size_bits;
   }
 
@@ -231,14 +242,14 @@ class TileShapes {
         extent_of(index, [&](int v) { return tile_[static_cast<std::size_t>(v)]; }));
   }
 
-  double volume(const Node& node) const {
+  double volume(const InnerNode& node) const {
     double values = 1;
     for (const BoundIndex& index : node.access->index) values *= extent(index);
     return values;
   }
 
   /// Values that a visit moves: of an input whose window slides over one loop, the new ones.
-  double moved(const Node& node) const {
+  double moved(const InnerNode& node) const {
     double values = 1, least_share = 1;
     for (const BoundIndex& index : node.access->index) {
       const double all = extent(index);
@@ -253,7 +264,7 @@ class TileShapes {
     return values * least_share;
   }
 
-  double energy(const Node& node) const {
+  double energy(const InnerNode& node) const {
     if (node.costs_nothing()) return 0;
     double visits = points_;
     for (const std::int64_t tile : tile_) visits /= static_cast<double>(tile);
@@ -267,7 +278,7 @@ class TileShapes {
   const BoundProblem& problem_;
   const BoundEinsum& bound_;
   const BoundCompute& compute_;
-  std::vector<Node> nodes_;
+  std::vector<InnerNode> nodes_;
   std::vector<std::int64_t> sizes_, tile_;  // per variable
   std::vector<double> used_bits_;           // per place of the path
   double points_;
@@ -275,11 +286,47 @@ class TileShapes {
   double least_ = std::numeric_limits<double>::infinity();
 };
 
+/// Every choice of a place for each tensor.
+void choose_places(const std::vector<std::vector<std::size_t>>& places, std::size_t tensor,
+                   OperandQuestion* question, std::vector<OperandQuestion>* choices) {
+  if (tensor == places.size()) {
+    choices->push_back(*question);
+    return;
+  }
+  question->places[tensor].reset();
+  if (places[tensor].empty()) return choose_places(places, tensor + 1, question, choices);
+  for (const std::size_t place : places[tensor]) {
+    question->places[tensor] = place;
+    choose_places(places, tensor + 1, question, choices);
+  }
+}
+
 }  // namespace
 
-double fill_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                   const OperandQuestion& question) {
-  return TileShapes(problem, id, compute, Nodes(problem, id, compute, question).find()).least();
+double filled_operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
+                             const OperandQuestion& question) {
+  constexpr double kMostChoices = 256;
+  const std::vector<std::vector<std::size_t>> places =
+      operand_places(problem, id, compute, question);
+  double n_choices = 1;
+  for (const auto& own : places) n_choices *= std::max<double>(1, static_cast<double>(own.size()));
+  const double operands_j = operand_costs(problem, id, compute, question).energy_j;
+  if (n_choices > kMostChoices || !std::isfinite(operands_j)) return operands_j;
+  OperandQuestion chosen = question;
+  chosen.places.assign(places.size(), std::nullopt);
+  std::vector<OperandQuestion> choices;
+  choose_places(places, 0, &chosen, &choices);
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    order.emplace_back(operand_costs(problem, id, compute, choices[i]).energy_j, i);
+  std::sort(order.begin(), order.end());
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [energy_j, i] : order) {
+    if (energy_j >= least) break;
+    const std::vector<InnerNode> nodes = Nodes(problem, id, compute, choices[i]).find();
+    least = std::min(least, energy_j + TileShapes(problem, id, compute, nodes).least());
+  }
+  return std::isfinite(least) ? least : operands_j;
 }
 
 }  // namespace sluice

@@ -5,12 +5,12 @@
 
 namespace sluice {
 
-/// What fills the innermost memories of an Einsum's tensors, and what they hand back, takes at
-/// least with perfect factors (J), beyond the compulsory traffic of the outermost memory: the least
-/// over all orders of their nodes and all tile shapes that fit. Only of tensors that no other
-/// Einsum uses, whose innermost memory is known and has a compute of its own for each instance. 0
-/// where there are very many tile shapes.
-double fill_energy(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
-                   const OperandQuestion& question);
+/// operand_costs() with perfect factors, and what fills the innermost memories, or what they hand
+/// back, at least (J), beyond the compulsory traffic of the outermost memory: the least over all
+/// memories that operands may come from, all orders of their nodes there, and all tile shapes that
+/// fit. Fills only of tensors that no other Einsum uses, in memories that have a compute of its own
+/// for each instance, and not where there are very many tile shapes.
+double filled_operand_energy(const BoundProblem& problem, EinsumId einsum,
+                             const BoundCompute& compute, const OperandQuestion& question);
 
 }  // namespace sluice

@@ -76,6 +76,10 @@ Access access_of(const BoundProblem& problem, EinsumId id, ComponentId memory, i
   return {calls * found.energy_j, component.total_latency ? 0 : seconds_of(calls, found)};
 }
 
+bool is_asked(const OperandQuestion& question, int tensor) {
+  return question.inside == nullptr || (*question.inside >> tensor & 1) != 0;
+}
+
 class OperandPrices {
  public:
   OperandPrices(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
@@ -93,16 +97,8 @@ class OperandPrices {
   /// Nothing where no memory holds it.
   std::optional<Operand> operand_of(const BoundAccess& access) const {
     Operand operand;
-    for (std::size_t p = compute_.path.size(); p-- > 0;) {
-      const ComponentId memory = compute_.path[p];
-      if (!problem_.arch[memory].is_memory()) continue;
-      if (p < first_inside()) break;
-      const Hold hold = hold_of(problem_, id_, memory, tensor_of(access));
-      if (!hold.may) continue;
-      if (question_.direct != access.tensor || p <= place_of_cut())
-        operand.sources.push_back(source(access, p));
-      if (hold.must) break;  // or a memory further in is
-    }
+    for (const std::size_t place : places_of(access))
+      operand.sources.push_back(source(access, place));
     if (operand.sources.empty()) return std::nullopt;
     operand.indices = separate_indices(access);
     operand.is_output = access.is_output;
@@ -110,6 +106,24 @@ class OperandPrices {
                                        Relevance::kPartial) != access.relevance.end();
     if (access.is_output && !has_windows) operand.sums = values_of(access);
     return operand;
+  }
+
+  /// Of the memories that may be the innermost one, from the inside out.
+  std::vector<std::size_t> places_of(const BoundAccess& access) const {
+    const auto only = question_.places.empty()
+                          ? std::nullopt
+                          : question_.places[static_cast<std::size_t>(access.tensor)];
+    std::vector<std::size_t> places;
+    for (std::size_t p = compute_.path.size(); p-- > first_inside();) {
+      const ComponentId memory = compute_.path[p];
+      if (!problem_.arch[memory].is_memory()) continue;
+      const Hold hold = hold_of(problem_, id_, memory, tensor_of(access));
+      if (!hold.may) continue;
+      const bool is_far = question_.direct != access.tensor || p <= place_of_cut();
+      if (is_far && (!only || *only == p)) places.push_back(p);
+      if (hold.must) break;  // or a memory further in is
+    }
+    return places;
   }
 
   /// The first sum of each value on each of the memory's instances is not there to be read yet.
@@ -387,13 +401,23 @@ double write_energy(const BoundProblem& problem, EinsumId id, ComponentId memory
   return access_of(problem, id, memory, tensor, action).energy_j;
 }
 
+std::vector<std::vector<std::size_t>> operand_places(const BoundProblem& problem, EinsumId id,
+                                                     const BoundCompute& compute,
+                                                     const OperandQuestion& question) {
+  const OperandPrices prices(problem, id, compute, question);
+  std::vector<std::vector<std::size_t>> places(problem[id].tensors.size());
+  for (const BoundAccess& access : problem[id].accesses)
+    if (is_asked(question, access.tensor) && is_touched_once(problem, id, access))
+      places[static_cast<std::size_t>(access.tensor)] = prices.places_of(access);
+  return places;
+}
+
 OperandCosts operand_costs(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
                            const OperandQuestion& question) {
   const OperandPrices prices(problem, id, compute, question);
   std::vector<Operand> operands;
   for (const BoundAccess& access : problem[id].accesses) {
-    if (question.inside != nullptr && (*question.inside >> access.tensor & 1) == 0) continue;
-    if (!is_touched_once(problem, id, access)) continue;
+    if (!is_asked(question, access.tensor) || !is_touched_once(problem, id, access)) continue;
     if (auto operand = prices.operand_of(access))
       operands.push_back(std::move(*operand));
     else if (question.direct == access.tensor)

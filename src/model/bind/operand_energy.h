@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "fanout_use.h"
 #include "sluice/model/binding.h"
@@ -31,8 +32,17 @@ struct OperandQuestion {
   /// Where `inside` or `direct` is given: the last memory that is not further in.
   ComponentId cut{};
   /// This tensor of the Einsum comes from (goes to) the cut or a memory further out.
-  std::optional<int> direct;
+  std::optional<int> direct = std::nullopt;
+  /// Per tensor of the Einsum: the place, on the way to the compute, of the memory that it comes
+  /// from (goes to); nothing: of any.
+  std::vector<std::optional<std::size_t>> places = {};
 };
+
+/// Per tensor of the Einsum: the places of the memories that the compute may take it from (hand it
+/// to), from the inside out; none where the tensor is not asked for, or not known.
+std::vector<std::vector<std::size_t>> operand_places(const BoundProblem& problem, EinsumId einsum,
+                                                     const BoundCompute& compute,
+                                                     const OperandQuestion& question);
 
 /// Of an Einsum, at least (J, s).
 struct OperandCosts {
