@@ -199,7 +199,7 @@ class Comparison {
  private:
   std::optional<std::string> bounded(Objective objective, double optimum,
                                      const MapperOptions& options) const {
-    constexpr double kRounding = 1 + 1e-12;
+    constexpr double kRounding = 1 + 1e-12, kRelaxedSeconds = 3;
     double bound = options.constraints == Constraints{} ? sum_of_bounds(objective, options) : 0;
     MapperOptions asked = options;
     asked.objectives = {objective};
@@ -212,7 +212,8 @@ class Comparison {
       return fmt::format("the optimum {} is below the bound {} of all mappings", optimum, bound);
     if (!takes_relaxed) return std::nullopt;
     for (const double limit : {std::numeric_limits<double>::infinity(), 1.5 * optimum}) {
-      const double relaxed = relaxed_bound(problem_, asked, limit, nullptr, {});
+      const Watchdog watchdog(kRelaxedSeconds);  // what is known by then is a bound, too
+      const double relaxed = relaxed_bound(problem_, asked, limit, &watchdog.expired(), {});
       if (relaxed > optimum * kRounding)
         return fmt::format("the optimum {} is below the bound {} of the relaxed machine, under {}",
                            optimum, relaxed, limit);

@@ -64,7 +64,7 @@ class Nodes {
   void price(const BoundAccess& access, InnerNode* node) const {
     const std::optional<Feeder> feeder = feeder_of(access, node->place);
     if (!feeder) return;
-    const double all = touched(access);
+    const double all = values_of(problem_, id_, access);
     const ComponentId memory = compute_.path[node->place];
     bool has_windows = false;
     double spread = 1;
@@ -139,15 +139,6 @@ class Nodes {
     return static_cast<double>(problem_.workload[id_].iteration_space[v].size);
   }
 
-  double touched(const BoundAccess& access) const {
-    const TensorId tensor = bound_.tensors[static_cast<std::size_t>(access.tensor)];
-    const Einsum& einsum = problem_.workload[id_];
-    const auto own =
-        std::find_if(einsum.accesses.begin(), einsum.accesses.end(),
-                     [&](const TensorAccess& other) { return other.tensor == tensor; });
-    return touched_values(problem_.workload, einsum, *own) * instances_of(problem_, id_);
-  }
-
   const BoundProblem& problem_;
   const BoundEinsum& bound_;
   EinsumId id_;
@@ -162,11 +153,12 @@ class Nodes {
 class TileShapes {
  public:
   TileShapes(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-             std::vector<InnerNode> nodes)
+             std::vector<InnerNode> nodes, std::size_t* steps)
       : problem_(problem),
         bound_(problem[id]),
         compute_(compute),
         nodes_(std::move(nodes)),
+        steps_(*steps),
         used_bits_(compute.path.size(), 0),
         points_(iteration_points(problem.workload[id]) * instances_of(problem, id)) {
     for (const VariableRange& range : problem.workload[id].iteration_space)
@@ -175,7 +167,7 @@ class TileShapes {
     std::sort(nodes_.begin(), nodes_.end(), comes_first);
   }
 
-  /// Infinite where not even the smallest tiles fit.
+  /// Infinite where not even the smallest tiles fit; 0 where the steps do not suffice.
   double least() {
     if (std::all_of(nodes_.begin(), nodes_.end(),
                     [](const InnerNode& n) { return n.costs_nothing(); }))
@@ -183,28 +175,29 @@ class TileShapes {
     do {
       if (is_order()) place(nodes_.size(), 0);
     } while (std::next_permutation(nodes_.begin(), nodes_.end(), comes_first));
-    return n_seen_ < kMost ? least_ : 0;
+    return steps_ > 0 ? least_ : 0;
   }
 
  private:
-  static constexpr std::size_t kMost = 200'000;
-
   static bool comes_first(const InnerNode& a, const InnerNode& b) { return a.access < b.access; }
 
-  /// Nodes of a memory stand above those of the ones further in, where it asks for that.
+  /// Nodes of a memory stand above those of the ones further in, where both ask for that.
   bool is_order() const {
-    for (std::size_t i = 1; i < nodes_.size(); ++i) {
-      const auto* policy = problem_.arch[compute_.path[nodes_[i].place]].tensor_policy();
-      if (nodes_[i].place < nodes_[i - 1].place && policy->force_memory_hierarchy_order)
+    for (std::size_t i = 1; i < nodes_.size(); ++i)
+      if (nodes_[i].place < nodes_[i - 1].place && forces_order(nodes_[i]) &&
+          forces_order(nodes_[i - 1]))
         return false;
-    }
     return true;
+  }
+
+  bool forces_order(const InnerNode& node) const {
+    return problem_.arch[compute_.path[node.place]].tensor_policy()->force_memory_hierarchy_order;
   }
 
   /// The loops below the last of the first `n` nodes, and what it and those above it cost.
   void place(std::size_t n, double cost) {
-    if (cost >= least_ || n_seen_ >= kMost) return;
-    ++n_seen_;
+    if (cost >= least_ || steps_ == 0) return;
+    --steps_;
     if (n == 0) {
       least_ = cost;
       return;
@@ -279,10 +272,10 @@ class TileShapes {
   const BoundEinsum& bound_;
   const BoundCompute& compute_;
   std::vector<InnerNode> nodes_;
+  std::size_t& steps_;                      // that are left
   std::vector<std::int64_t> sizes_, tile_;  // per variable
   std::vector<double> used_bits_;           // per place of the path
   double points_;
-  std::size_t n_seen_ = 0;
   double least_ = std::numeric_limits<double>::infinity();
 };
 
@@ -305,13 +298,17 @@ void choose_places(const std::vector<std::vector<std::size_t>>& places, std::siz
 
 double filled_operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
                              const OperandQuestion& question) {
-  constexpr double kMostChoices = 256;
+  constexpr double kMostChoices = 64;
+  constexpr std::size_t kMostEinsums = 64;
+  std::size_t steps = 50'000;
   const std::vector<std::vector<std::size_t>> places =
       operand_places(problem, id, compute, question);
   double n_choices = 1;
   for (const auto& own : places) n_choices *= std::max<double>(1, static_cast<double>(own.size()));
   const double operands_j = operand_costs(problem, id, compute, question).energy_j;
-  if (n_choices > kMostChoices || !std::isfinite(operands_j)) return operands_j;
+  if (n_choices > kMostChoices || problem.einsums.size() > kMostEinsums ||
+      !std::isfinite(operands_j))
+    return operands_j;
   OperandQuestion chosen = question;
   chosen.places.assign(places.size(), std::nullopt);
   std::vector<OperandQuestion> choices;
@@ -324,7 +321,7 @@ double filled_operand_energy(const BoundProblem& problem, EinsumId id, const Bou
   for (const auto& [energy_j, i] : order) {
     if (energy_j >= least) break;
     const std::vector<InnerNode> nodes = Nodes(problem, id, compute, choices[i]).find();
-    least = std::min(least, energy_j + TileShapes(problem, id, compute, nodes).least());
+    least = std::min(least, energy_j + TileShapes(problem, id, compute, nodes, &steps).least());
   }
   return std::isfinite(least) ? least : operands_j;
 }

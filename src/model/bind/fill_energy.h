@@ -9,7 +9,7 @@ namespace sluice {
 /// back, at least (J), beyond the compulsory traffic of the outermost memory: the least over all
 /// memories that operands may come from, all orders of their nodes there, and all tile shapes that
 /// fit. Fills only of tensors that no other Einsum uses, in memories that have a compute of its own
-/// for each instance, and not where there are very many tile shapes.
+/// for each instance, and not where there are very many Einsums, memories, or tile shapes.
 double filled_operand_energy(const BoundProblem& problem, EinsumId einsum,
                              const BoundCompute& compute, const OperandQuestion& question);
 

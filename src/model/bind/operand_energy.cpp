@@ -104,7 +104,7 @@ class OperandPrices {
     operand.is_output = access.is_output;
     const bool has_windows = std::find(access.relevance.begin(), access.relevance.end(),
                                        Relevance::kPartial) != access.relevance.end();
-    if (access.is_output && !has_windows) operand.sums = values_of(access);
+    if (access.is_output && !has_windows) operand.sums = values_of(problem_, id_, access);
     return operand;
   }
 
@@ -183,7 +183,7 @@ class OperandPrices {
     result.memory = memory;
     result.instances = bound.instances * use_[first_inside()] / use_[place + 1];
     result.separate_ports = std::get<Memory>(problem_.arch[memory].kind).ports == Ports::kSeparate;
-    if (memory == question_.outermost) result.compulsory = values_of(access);
+    if (memory == question_.outermost) result.compulsory = values_of(problem_, id_, access);
     const auto of_action = [&](int action) {
       return access_of(problem_, id_, memory, access.tensor, action);
     };
@@ -194,14 +194,6 @@ class OperandPrices {
 
   TensorId tensor_of(const BoundAccess& access) const {
     return bound_.tensors[static_cast<std::size_t>(access.tensor)];
-  }
-
-  /// Values of the tensor, all instances of the Einsum together.
-  double values_of(const BoundAccess& access) const {
-    const auto own =
-        std::find_if(einsum_.accesses.begin(), einsum_.accesses.end(),
-                     [&](const TensorAccess& other) { return other.tensor == tensor_of(access); });
-    return touched_values(problem_.workload, einsum_, *own) * instances_of(problem_, id_);
   }
 
   const BoundProblem& problem_;
@@ -389,6 +381,14 @@ bool is_touched_once(const BoundProblem& problem, EinsumId id, const BoundAccess
   return !access.leaves_ranks &&
          std::count_if(all.begin(), all.end(),
                        [&](const TensorAccess& other) { return other.tensor == tensor; }) == 1;
+}
+
+double values_of(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
+  const Einsum& einsum = problem.workload[id];
+  const TensorId tensor = problem[id].tensors[static_cast<std::size_t>(access.tensor)];
+  const auto own = std::find_if(einsum.accesses.begin(), einsum.accesses.end(),
+                                [&](const TensorAccess& other) { return other.tensor == tensor; });
+  return touched_values(problem.workload, einsum, *own) * instances_of(problem, id);
 }
 
 double read_energy(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {

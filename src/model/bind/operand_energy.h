@@ -17,6 +17,9 @@ Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, T
 /// Whether the Einsum touches the access' tensor in this way alone, within its ranks.
 bool is_touched_once(const BoundProblem& problem, EinsumId einsum, const BoundAccess& access);
 
+/// Values of the tensor that the Einsum touches, all its instances together.
+double values_of(const BoundProblem& problem, EinsumId einsum, const BoundAccess& access);
+
 /// Of one value of a tensor of the Einsum in a memory (J); 0 where it has no such action.
 double read_energy(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
 double write_energy(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
