@@ -9,8 +9,8 @@ namespace sluice {
 
 /// The memories down to which a machine can be kept as it is where all further in is relaxed,
 /// outermost first: the outermost one, and others that all Einsums pass on all ways to their
-/// computes, with a memory further in. None where the machine has no outermost memory of one
-/// instance that every Einsum has.
+/// computes, with more than one memory further in. None where the machine has no outermost memory
+/// of one instance that every Einsum has.
 std::vector<ComponentId> relaxation_cuts(const BoundProblem& problem);
 
 /// The components that a relaxed machine keeps, in their order there: those on the way to `cut`.

@@ -183,6 +183,8 @@ void RelaxedBound::run() {
 /// From the outermost cut on, which is soon done, further in, which tells more.
 void RelaxedBound::search() {
   constexpr double kHeadStart = 0.4, kStep = 0.1;  // s: an answer comes first
+  constexpr double kFurtherIn = 2;                 // s: so long the core is the walks'
+  constexpr double kRest = 3;                      // times what the last search took
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
   if (!pause(kHeadStart)) return;  // the search has ended at once
@@ -196,8 +198,10 @@ void RelaxedBound::search() {
     const double limit = incumbent_.objective();
     for (Rung& rung : rungs) {
       const Clock::time_point start = Clock::now();
-      if (!search(bounded, limit, seconds_since(began), &rung)) continue;
-      wait = std::max(kStep, seconds_since(start));  // the search itself needs the core, too
+      const double elapsed = seconds_since(began);
+      if (&rung != &rungs.front() && elapsed < kFurtherIn) break;
+      if (!search(bounded, limit, elapsed, &rung)) continue;
+      wait = std::max(kStep, kRest * seconds_since(start));
       break;
     }
   }

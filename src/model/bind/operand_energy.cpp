@@ -1,6 +1,7 @@
 #include "operand_energy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -146,8 +147,9 @@ class OperandPrices {
     return points_ * seconds_per_point_ / instances;
   }
 
+  /// A whole number, of shares that are none.
   double all_instances() const {
-    return bound_.components[compute_.component.index()].instances * use_.front();
+    return std::round(bound_.components[compute_.component.index()].instances * use_.front());
   }
 
   /// Computes that work at the same time, where all outside of what is asked for does.

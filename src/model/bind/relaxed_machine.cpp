@@ -52,11 +52,21 @@ bool is_array(const Component& component) {
   return container != nullptr && container->array;
 }
 
-bool has_memory_inside(const BoundProblem& problem, ComponentId cut) {
+/// Whether there is more inside the cut than one memory, so that a relaxed machine has less.
+bool has_much_inside(const BoundProblem& problem, ComponentId cut) {
+  const auto adds = [&](const BoundEinsum& own, ComponentId id) {
+    const auto& spatial = own.components[id.index()].spatial;
+    const bool spreads = std::any_of(spatial.begin(), spatial.end(),
+                                     [](const BoundSpatial& d) { return d.fanout > 1; });
+    return (problem.arch[id].is_memory() ? 1 : 0) + (spreads ? 1 : 0);
+  };
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {
     return std::any_of(own.computes.begin(), own.computes.end(), [&](const BoundCompute& compute) {
-      return std::any_of(compute.path.begin() + depth_of(compute, cut) + 1, compute.path.end(),
-                         [&](ComponentId id) { return problem.arch[id].is_memory(); });
+      int n = 0;
+      for (auto p = static_cast<std::size_t>(depth_of(compute, cut)) + 1; p < compute.path.size();
+           ++p)
+        n += adds(own, compute.path[p]);
+      return n > 1;
     });
   });
 }
@@ -179,7 +189,7 @@ std::vector<ComponentId> relaxation_cuts(const BoundProblem& problem) {
   for (std::size_t p = 0; p < path.size(); ++p) {
     const Component& component = problem.arch[path[p]];
     if (!is_common(problem, path[p], static_cast<int>(p)) || is_array(component)) break;
-    if (component.is_memory() && (path[p] == *outermost || has_memory_inside(problem, path[p])))
+    if (component.is_memory() && (path[p] == *outermost || has_much_inside(problem, path[p])))
       cuts.push_back(path[p]);
   }
   return cuts;

@@ -163,5 +163,33 @@ TEST(LowerBounds, WaitForOperandsUnderOverlap) {
   EXPECT_GE(found->mappings.front().cost.latency_s, 52);
 }
 
+// 8 of 14 lanes each way: 64 · 64 · 64 points on 64 lanes, to the last one (14² · (8/14)²
+// is 63.99…).
+TEST(LowerBounds, UseAllLanesThatPerfectFactorsLeave) {
+  const auto specs = load_specs_from_text({{"lanes.yaml", R"yaml(workload:
+  rank_sizes: {M: 64, K: 64, N: 64}
+  bits_per_value: {All: 8}
+  einsums: ["Z[m,n] = A[m,k] * B[k,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf, bits_per_action: 8}, {name: write, energy: 1, throughput: inf, bits_per_action: 8}]}
+  - !Container {name: Lanes, spatial: [{name: X, fanout: 14}, {name: Y, fanout: 14}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 5, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
+  const CostBounds bounds = cost_bounds(*problem, Factors::kPerfect);
+  EXPECT_DOUBLE_EQ(bounds.compute_s, 64 * 64);
+  EXPECT_DOUBLE_EQ(bounds.operands_s, 64 * 64);
+  // X spreads 8 rows over lanes that share B, Y 8 columns over lanes that share A, or the sums.
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  const auto found = run_mapper(*standard_mappers().find("fused"), *problem, options, {});
+  ASSERT_TRUE(found);
+  EXPECT_LE(bounds.energy_floor_j, found->mappings.front().cost.energy_j * (1 + 1e-12));
+}
+
 }  // namespace
 }  // namespace sluice
