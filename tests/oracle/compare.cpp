@@ -199,7 +199,7 @@ class Comparison {
  private:
   std::optional<std::string> bounded(Objective objective, double optimum,
                                      const MapperOptions& options) const {
-    constexpr double kRounding = 1 + 1e-12, kRelaxedSeconds = 3;
+    constexpr double kRounding = 1 + 1e-12, kRelaxedSeconds = 0.5;
     double bound = options.constraints == Constraints{} ? sum_of_bounds(objective, options) : 0;
     MapperOptions asked = options;
     asked.objectives = {objective};

@@ -4,7 +4,7 @@
 
 #include "group_constraints.h"
 #include "mapper/common/contains.h"
-#include "mapper/common/divisors.h"
+#include "model/bind/divisors.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {

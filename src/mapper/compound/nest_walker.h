@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "mapper/common/divisors.h"
+#include "model/bind/divisors.h"
 #include "sluice/mapper/mapper.h"
 #include "sluice/mapping/mapping.h"
 #include "sluice/model/binding.h"

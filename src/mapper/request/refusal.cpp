@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "mapper/common/divisors.h"
 #include "mapper/common/network_cost.h"
+#include "model/bind/divisors.h"
 
 namespace sluice {
 namespace {

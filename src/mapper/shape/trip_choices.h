@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/common/divisors.h"
+#include "model/bind/divisors.h"
 
 namespace sluice::fused {
 

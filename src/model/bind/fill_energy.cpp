@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "divisors.h"
 #include "index_extent.h"
 #include "iteration_counts.h"
 
@@ -162,8 +163,8 @@ class TileShapes {
         used_bits_(compute.path.size(), 0),
         points_(iteration_points(problem.workload[id]) * instances_of(problem, id)) {
     for (const VariableRange& range : problem.workload[id].iteration_space)
-      sizes_.push_back(range.size);
-    tile_.assign(sizes_.size(), 1);
+      divisors_.push_back(divisors_of(range.size));
+    tile_.assign(divisors_.size(), 1);
     std::sort(nodes_.begin(), nodes_.end(), comes_first);
   }
 
@@ -207,7 +208,7 @@ class TileShapes {
 
   void choose(std::size_t n, std::size_t v, double cost) {
     const InnerNode& node = nodes_[n - 1];
-    if (v == sizes_.size()) {
+    if (v == divisors_.size()) {
       const double bits = volume(node) * node.bits;
       double& used = used_bits_[node.place];
       used += bits;
@@ -216,8 +217,8 @@ class TileShapes {
       return;
     }
     const std::int64_t before = tile_[v];
-    for (std::int64_t tile = before; tile <= sizes_[v]; tile += before) {
-      if (sizes_[v] % tile != 0) continue;
+    for (const std::int64_t tile : divisors_[v]) {
+      if (tile % before != 0) continue;
       tile_[v] = tile;
       if (volume(node) * node.bits + used_bits_[node.place] > size_of(node)) break;
       choose(n, v + 1, cost);
@@ -272,9 +273,10 @@ class TileShapes {
   const BoundEinsum& bound_;
   const BoundCompute& compute_;
   std::vector<InnerNode> nodes_;
-  std::size_t& steps_;                      // that are left
-  std::vector<std::int64_t> sizes_, tile_;  // per variable
-  std::vector<double> used_bits_;           // per place of the path
+  std::size_t& steps_;                               // that are left
+  std::vector<std::vector<std::int64_t>> divisors_;  // per variable
+  std::vector<std::int64_t> tile_;                   // per variable
+  std::vector<double> used_bits_;                    // per place of the path
   double points_;
   double least_ = std::numeric_limits<double>::infinity();
 };

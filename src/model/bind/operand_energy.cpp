@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compute_bound.h"
+#include "divisors.h"
 #include "iteration_counts.h"
 
 namespace sluice {
@@ -288,8 +289,8 @@ class SpatialFactors {
       const std::int64_t size = einsum.iteration_space[v].size;
       const double most = std::min(instances, widest[v]);
       std::vector<double>& own = divisors_.emplace_back();
-      for (std::int64_t f = 1; f <= size && static_cast<double>(f) <= most; ++f)
-        if (size % f == 0) own.push_back(static_cast<double>(f));
+      for (const std::int64_t factor : divisors_of(size))
+        if (static_cast<double>(factor) <= most) own.push_back(static_cast<double>(factor));
     }
   }
 
