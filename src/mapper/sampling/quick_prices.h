@@ -15,10 +15,10 @@ class QuickPrices {
  public:
   explicit QuickPrices(const MapSpace& space);
 
-  /// Whether compiled prices know everything that the model does.
+  /// Whether compiled prices know everything that the model does, and are quickly compiled.
   bool knows_all() const { return knows_all_; }
-  /// Of an Einsum's template; null where compiled prices do not know everything that the model
-  /// does. As long as no other is asked for.
+  /// Of an Einsum's template; null where knows_all() does not hold, and of copies. As long as no
+  /// other is asked for.
   fused::TemplatePrice* of(std::size_t einsum, std::uint32_t templ);
 
  private:
