@@ -117,7 +117,7 @@ def test_ctrl_c_ends_with_the_best_so_far():
     program = (
         "import sluice as sl\n"
         "try:\n"
-        "    sl.design('matmul_chain', 'simple', set={'N_EINSUMS': 6}, on_progress=lambda p: print(p.phase, flush=True),\n"
+        "    sl.design('matmul_chain', 'simple', set={'N_EINSUMS': 48}, on_progress=lambda p: print(p.phase, flush=True),\n"
         "              variables={'arch.GlobalBuffer.size': '128KiB..64MiB:+128KiB'})\n"
         "except sl.Interrupted as end:\n"
         "    print(end.result.is_interrupted, end.result.status)\n"
