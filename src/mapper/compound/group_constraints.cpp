@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "mapper/common/contains.h"
+#include "mapper/common/spatial_wishes.h"
 #include "mapper/common/storage_wishes.h"
+#include "model/bind/fanout_use.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -95,15 +97,9 @@ KeepSets allowed_sets(const BoundProblem& problem, const Constraints& constraint
 bool may_unroll(const BoundProblem& problem, const Constraints& constraints, EinsumId einsum,
                 ComponentId component, std::uint32_t dimension, std::size_t variable) {
   const RankVariableId id = problem.workload[einsum].iteration_space[variable].variable;
-  for (const SpatialConstraint& c : constraints.spatial)
-    if (c.component == component && c.dimension == dimension &&
-        (!c.einsum || *c.einsum == einsum) && !contains(c.variables, id))
-      return false;
   const BoundEinsum& bound = problem[einsum];
-  const TensorMask reuse = bound.components[component.index()].spatial[dimension].reuse;
-  for (std::size_t t = 0; t < bound.tensors.size(); ++t)
-    if ((reuse >> t & 1) && bound.relevance[t][variable] != Relevance::kIrrelevant) return false;
-  return true;
+  return !keeps_off(constraints, einsum, component, dimension, id) &&
+         may_spread(bound, bound.components[component.index()].spatial[dimension], variable);
 }
 
 }  // namespace sluice::compound

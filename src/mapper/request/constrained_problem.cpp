@@ -1,6 +1,8 @@
 #include "constrained_problem.h"
 
-#include "mapper/common/contains.h"
+#include <utility>
+
+#include "mapper/common/spatial_wishes.h"
 #include "mapper/common/storage_wishes.h"
 
 namespace sluice {
@@ -17,14 +19,16 @@ void ask_memories(const BoundProblem& problem, const Constraints& constraints,
   }
 }
 
-void keep_off(const Workload& workload, const SpatialConstraint& constraint, BoundEinsum* einsum) {
-  if (constraint.einsum && *constraint.einsum != einsum->einsum) return;
-  BoundSpatial& spatial =
-      einsum->components[constraint.component.index()].spatial[constraint.dimension];
-  const std::vector<VariableRange>& ranges = workload[einsum->einsum].iteration_space;
-  for (std::size_t v = 0; v < ranges.size(); ++v)
-    if (!contains(constraint.variables, ranges[v].variable))
-      spatial.excluded |= std::uint64_t{1} << v;
+void exclude_variables(const BoundProblem& problem, const Constraints& constraints,
+                       BoundEinsum* einsum) {
+  const std::vector<VariableRange>& ranges = problem.workload[einsum->einsum].iteration_space;
+  for (const SpatialConstraint& constraint : constraints.spatial) {
+    const auto [component, dimension] = std::pair(constraint.component, constraint.dimension);
+    BoundSpatial& spatial = einsum->components[component.index()].spatial[dimension];
+    for (std::size_t v = 0; v < ranges.size(); ++v)
+      if (keeps_off(constraints, einsum->einsum, component, dimension, ranges[v].variable))
+        spatial.excluded |= std::uint64_t{1} << v;
+  }
 }
 
 }  // namespace
@@ -32,8 +36,7 @@ void keep_off(const Workload& workload, const SpatialConstraint& constraint, Bou
 BoundProblem constrained(BoundProblem problem, const Constraints& constraints) {
   for (BoundEinsum& einsum : problem.einsums) {
     ask_memories(problem, constraints, &einsum);
-    for (const SpatialConstraint& constraint : constraints.spatial)
-      keep_off(problem.workload, constraint, &einsum);
+    exclude_variables(problem, constraints, &einsum);
   }
   problem.bounds = cost_bounds(problem);
   return problem;

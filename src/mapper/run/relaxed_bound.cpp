@@ -53,9 +53,9 @@ MapperOptions relaxed_options(const MapperOptions& options, const std::vector<Co
 /// of a problem once.
 class Insides {
  public:
-  Insides(const BoundProblem& problem, ComponentId cut)
-      : all_(overlap_bounds(problem, cost_bounds(problem, Factors::kPerfect))),
-        energies_(direct_energies(problem, cut)) {}
+  /// `all`: bounds of all mappings.
+  Insides(const BoundProblem& problem, const CostBounds& all, ComponentId cut)
+      : all_(all), energies_(direct_energies(problem, cut)) {}
 
   InnerOperands under(Objective objective, double limit) const {
     return inner_operands(energies_, energy_beyond(objective, limit));
@@ -80,6 +80,10 @@ class Insides {
   CostBounds all_;
   DirectEnergies energies_;
 };
+
+CostBounds bounds_of_all(const BoundProblem& problem) {
+  return overlap_bounds(problem, cost_bounds(problem, Factors::kPerfect));
+}
 
 /// How long a relaxed search may take: it has a core that the search itself could use.
 class Allowance {
@@ -145,9 +149,11 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
   control.cancel = cancel;
   control.bound = tell;
   const BoundProblem bounded = constrained(problem, options.constraints);
+  const CostBounds all = bounds_of_all(bounded);
   double bound = 0;
   for (const ComponentId cut : relaxation_cuts(bounded)) {
-    const InnerOperands inside = Insides(bounded, cut).under(options.objectives.front(), limit);
+    const InnerOperands inside =
+        Insides(bounded, all, cut).under(options.objectives.front(), limit);
     bound = std::max(bound, bound_with(bounded, options, cut, inside, limit, control));
   }
   return bound;
@@ -156,9 +162,9 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
 /// A relaxed machine, and what was searched on it.
 struct RelaxedBound::Rung {
   ComponentId cut;
-  Insides insides;
-  Allowance allowance;
-  std::optional<InnerOperands> last;
+  std::optional<Insides> insides = std::nullopt;  ///< from the first search on
+  Allowance allowance = {};
+  std::optional<InnerOperands> last = std::nullopt;
   double last_limit = 0;
 };
 
@@ -189,9 +195,9 @@ void RelaxedBound::search() {
   const Clock::time_point began = Clock::now();
   if (!pause(kHeadStart)) return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
+  const CostBounds all = bounds_of_all(bounded);
   std::vector<Rung> rungs;
-  for (const ComponentId cut : relaxation_cuts(bounded))
-    rungs.push_back({cut, Insides(bounded, cut), {}, {}, 0});
+  for (const ComponentId cut : relaxation_cuts(bounded)) rungs.push_back({cut});
   double wait = 0;
   while (pause(wait)) {
     wait = kStep;
@@ -200,7 +206,7 @@ void RelaxedBound::search() {
       const Clock::time_point start = Clock::now();
       const double elapsed = seconds_since(began);
       if (&rung != &rungs.front() && elapsed < kFurtherIn) break;
-      if (!search(bounded, limit, elapsed, &rung)) continue;
+      if (!search(bounded, all, limit, elapsed, &rung)) continue;
       wait = std::max(kStep, kRest * seconds_since(start));
       break;
     }
@@ -208,11 +214,13 @@ void RelaxedBound::search() {
 }
 
 /// Whether there was something to search for.
-bool RelaxedBound::search(const BoundProblem& bounded, double limit, double elapsed, Rung* rung) {
+bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, double limit,
+                          double elapsed, Rung* rung) {
   const bool is_again = rung->allowance.grows_by(elapsed);
   if (limit == rung->last_limit && !is_again) return false;
   rung->last_limit = limit;
-  InnerOperands inside = rung->insides.under(options_.objectives.front(), limit);
+  if (!rung->insides) rung->insides.emplace(bounded, all, rung->cut);
+  InnerOperands inside = rung->insides->under(options_.objectives.front(), limit);
   if (inside == rung->last && !is_again) return false;
   {
     const BudgetWatch limited(rung->allowance.seconds(), std::nullopt, watch_.flag());

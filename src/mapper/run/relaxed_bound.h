@@ -35,7 +35,8 @@ class RelaxedBound {
 
   void run();
   void search();
-  bool search(const BoundProblem& bounded, double limit, double elapsed, Rung* rung);
+  bool search(const BoundProblem& bounded, const CostBounds& all, double limit, double elapsed,
+              Rung* rung);
   /// False: it is to end.
   bool pause(double seconds);
   void stop();

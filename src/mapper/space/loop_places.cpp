@@ -7,6 +7,7 @@
 #include "constraint_rules.h"
 #include "mapper/common/key_hash.h"
 #include "mapper/common/network_cost.h"
+#include "mapper/common/spatial_wishes.h"
 #include "order_rules.h"
 
 namespace sluice::fused {
@@ -299,14 +300,9 @@ class LoopPlacer {
       if (bound_.components[component.index()].spatial[dimension].reuse >> t & 1)
         allowed &= of(t).irrelevant;
     }
-    for (const SpatialConstraint& c : constraints_.spatial) {
-      if (c.component != component || c.dimension != dimension) continue;
-      if (c.einsum && *c.einsum != shape_.einsum) continue;
-      for (std::size_t v = 0; v < shape_.variables.size(); ++v)
-        if (std::find(c.variables.begin(), c.variables.end(), shape_.variables[v]) ==
-            c.variables.end())
-          allowed &= ~bit(v);
-    }
+    for (std::size_t v = 0; v < shape_.variables.size(); ++v)
+      if (keeps_off(constraints_, shape_.einsum, component, dimension, shape_.variables[v]))
+        allowed &= ~bit(v);
     return allowed;
   }
 

@@ -49,7 +49,8 @@ ComputeBound compute_bound(const BoundProblem& problem, EinsumId id, Factors fac
     bound.with_operands_s = std::min(bound.with_operands_s, costs.seconds);
     const bool knows_fills = operands && factors == Factors::kPerfect;
     const double operands_j =
-        knows_fills ? filled_operand_energy(problem, id, compute, *operands) : costs.energy_j;
+        knows_fills ? filled_operand_energy(problem, id, compute, *operands, costs.energy_j)
+                    : costs.energy_j;
     bound.energy_j = std::min(bound.energy_j, compute_energy(problem, id, compute) + operands_j);
   }
   return bound;

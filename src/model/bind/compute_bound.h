@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "operand_energy.h"
+#include "operand_costs.h"
 #include "sluice/arch/arch.h"
 #include "sluice/model/binding.h"
 

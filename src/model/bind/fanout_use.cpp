@@ -6,15 +6,6 @@
 namespace sluice {
 namespace {
 
-/// Whether a spatial loop over the dimension may be over the variable.
-bool may_spread(const BoundEinsum& bound, const BoundSpatial& dimension, std::size_t variable) {
-  if ((dimension.excluded >> variable & 1) != 0) return false;
-  for (std::size_t t = 0; t < bound.tensors.size(); ++t)
-    if ((dimension.reuse >> t & 1) != 0 && bound.relevance[t][variable] != Relevance::kIrrelevant)
-      return false;
-  return true;
-}
-
 /// Sizes of the variables that a spatial loop over the dimension may be over.
 std::vector<std::int64_t> spatial_sizes(const BoundEinsum& bound, const Einsum& einsum,
                                         const BoundSpatial& dimension) {
@@ -45,6 +36,14 @@ std::int64_t largest_product(const std::vector<std::int64_t>& sizes, std::int64_
 }
 
 }  // namespace
+
+bool may_spread(const BoundEinsum& bound, const BoundSpatial& dimension, std::size_t variable) {
+  if ((dimension.excluded >> variable & 1) != 0) return false;
+  for (std::size_t t = 0; t < bound.tensors.size(); ++t)
+    if ((dimension.reuse >> t & 1) != 0 && bound.relevance[t][variable] != Relevance::kIrrelevant)
+      return false;
+  return true;
+}
 
 std::vector<double> largest_use_inside(const BoundProblem& problem, EinsumId id,
                                        const BoundCompute& compute, Factors factors) {

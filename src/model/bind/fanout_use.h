@@ -7,6 +7,9 @@
 
 namespace sluice {
 
+/// Whether a spatial loop over the dimension may be over the variable.
+bool may_spread(const BoundEinsum& einsum, const BoundSpatial& dimension, std::size_t variable);
+
 /// Per place of the compute's path: the largest share, 0 to 1, of the instances further in, below
 /// one instance there, that spatial loops of the Einsum can use at the same time. One entry more
 /// than the path has, at the front: of all instances.

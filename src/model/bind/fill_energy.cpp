@@ -49,7 +49,7 @@ class Nodes {
 
  private:
   std::optional<InnerNode> node_of(const BoundAccess& access) const {
-    const TensorId tensor = bound_.tensors[static_cast<std::size_t>(access.tensor)];
+    const TensorId tensor = tensor_of(access);
     const auto innermost = question_.places[static_cast<std::size_t>(access.tensor)];
     if (!innermost || problem_.workload[tensor].persistent ||
         instances_at(*innermost) != bound_.components[compute_.component.index()].instances)
@@ -100,36 +100,25 @@ class Nodes {
   /// Nothing where the tensor may be backed in the inner memory. What a machine keeps is priced
   /// there.
   std::optional<Feeder> feeder_of(const BoundAccess& access, std::size_t inner) const {
+    const Holders holders = holders_before(problem_, id_, compute_, tensor_of(access), inner);
+    if (!holders.has_must) return std::nullopt;
     Feeder feeder;
-    for (auto place = place_of(access, inner); place; place = place_of(access, *place)) {
-      const ComponentId memory = compute_.path[*place];
-      const auto price = [&](double energy_j) { return is_inside(*place) ? energy_j : 0; };
+    for (const std::size_t place : holders.places) {
+      const ComponentId memory = compute_.path[place];
+      const bool is_inside = place >= question_.first_inside(compute_);
+      const auto price = [&](double energy_j) { return is_inside ? energy_j : 0; };
       feeder.read_j =
           std::min(feeder.read_j, price(read_energy(problem_, id_, memory, access.tensor)));
       feeder.write_j =
           std::min(feeder.write_j, price(write_energy(problem_, id_, memory, access.tensor)));
-      feeder.instances = std::max(feeder.instances, instances_at(inner) / instances_at(*place));
+      feeder.instances = std::max(feeder.instances, instances_at(inner) / instances_at(place));
       feeder.may_be_outermost = feeder.may_be_outermost || memory == question_.outermost;
-      if (holds(access, *place).must) return feeder;
     }
-    return std::nullopt;
+    return feeder;
   }
 
-  /// The innermost memory before a place of the path that may hold the tensor.
-  std::optional<std::size_t> place_of(const BoundAccess& access, std::size_t before) const {
-    for (std::size_t p = before; p-- > 0;)
-      if (problem_.arch[compute_.path[p]].is_memory() && holds(access, p).may) return p;
-    return std::nullopt;
-  }
-
-  Hold holds(const BoundAccess& access, std::size_t place) const {
-    return hold_of(problem_, id_, compute_.path[place],
-                   bound_.tensors[static_cast<std::size_t>(access.tensor)]);
-  }
-
-  bool is_inside(std::size_t place) const {
-    return question_.inside == nullptr ||
-           static_cast<int>(place) > compute_.depth[question_.cut.index()];
+  TensorId tensor_of(const BoundAccess& access) const {
+    return bound_.tensors[static_cast<std::size_t>(access.tensor)];
   }
 
   const BoundComponent& component_at(std::size_t place) const {
@@ -299,7 +288,7 @@ void choose_places(const std::vector<std::vector<std::size_t>>& places, std::siz
 }  // namespace
 
 double filled_operand_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                             const OperandQuestion& question) {
+                             const OperandQuestion& question, double operands_j) {
   constexpr double kMostChoices = 64;
   constexpr std::size_t kMostEinsums = 64;
   std::size_t steps = 50'000;
@@ -307,7 +296,6 @@ double filled_operand_energy(const BoundProblem& problem, EinsumId id, const Bou
       operand_places(problem, id, compute, question);
   double n_choices = 1;
   for (const auto& own : places) n_choices *= std::max<double>(1, static_cast<double>(own.size()));
-  const double operands_j = operand_costs(problem, id, compute, question).energy_j;
   if (n_choices > kMostChoices || problem.einsums.size() > kMostEinsums ||
       !std::isfinite(operands_j))
     return operands_j;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "operand_energy.h"
+#include "operand_costs.h"
 #include "sluice/model/binding.h"
 
 namespace sluice {
@@ -10,7 +10,9 @@ namespace sluice {
 /// memories that operands may come from, all orders of their nodes there, and all tile shapes that
 /// fit. Fills only of tensors that no other Einsum uses, in memories that have a compute of its own
 /// for each instance, and not where there are very many Einsums, memories, or tile shapes.
+/// `operands_j`: the energy that operand_costs() says.
 double filled_operand_energy(const BoundProblem& problem, EinsumId einsum,
-                             const BoundCompute& compute, const OperandQuestion& question);
+                             const BoundCompute& compute, const OperandQuestion& question,
+                             double operands_j);
 
 }  // namespace sluice

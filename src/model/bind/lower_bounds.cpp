@@ -10,7 +10,7 @@
 
 #include "compute_bound.h"
 #include "iteration_counts.h"
-#include "operand_energy.h"
+#include "operand_costs.h"
 #include "sluice/arch/outermost_memory.h"
 #include "sluice/model/einsum_bounds.h"
 

@@ -9,7 +9,7 @@
 #include "compute_bound.h"
 #include "fanout_use.h"
 #include "iteration_counts.h"
-#include "operand_energy.h"
+#include "operand_costs.h"
 #include "sluice/arch/outermost_memory.h"
 
 namespace sluice {
@@ -243,10 +243,17 @@ DirectEnergies direct_energies(const BoundProblem& problem, ComponentId cut) {
   DirectEnergies energies(problem.einsums.size());
   const auto outermost = single_outermost(problem);
   if (!outermost) return energies;
-  for (std::size_t e = 0; e < problem.einsums.size(); ++e)
-    for (std::size_t t = 0; t < problem.einsums[e].tensors.size(); ++t)
-      energies[e].push_back(
-          direct_energy(problem, EinsumId(e), static_cast<int>(t), *outermost, cut));
+  for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+    OperandQuestion question{.factors = Factors::kPerfect, .outermost = *outermost, .cut = cut};
+    const auto energy = [&] {
+      return compute_bound(problem, EinsumId(e), Factors::kPerfect, question).energy_j;
+    };
+    const double of_all = energy();
+    for (std::size_t t = 0; t < problem.einsums[e].tensors.size(); ++t) {
+      question.direct = static_cast<int>(t);
+      energies[e].push_back(energy() - of_all);
+    }
+  }
   return energies;
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/run_mapper.h"
@@ -38,6 +39,12 @@ EnergyAndTime sum_of_einsum_bounds(const BoundProblem& problem) {
   return sum;
 }
 
+Result<BoundProblem> load(const std::string& text) {
+  const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
+  if (!specs) return tl::make_unexpected(specs.error());
+  return bind(*specs->workload, *specs->arch);
+}
+
 TEST(LowerBounds, HoldForEveryLegalMapping) {
   constexpr double kRounding = 1 + 1e-12;
   const testing::RandomCases cases = testing::random_cases(3000);
@@ -68,7 +75,7 @@ TEST(LowerBounds, HoldForEveryLegalMapping) {
 // I[p+r-1] touches 8 + 3 - 1 = 10 values, of which the rank has 8; with 3 of W, all are read from
 // the memory at 1 J and 1 Hz for a value, as one that holds everything below does. 8 are written.
 TEST(LowerBounds, CountThePaddingOfInputs) {
-  const auto specs = load_specs_from_text({{"row.yaml", R"yaml(workload:
+  const auto problem = load(R"yaml(workload:
   rank_sizes: {I: 8, P: 8}
   bits_per_value: {All: 8}
   iteration_space_shape: {r: 0 <= r < 3}
@@ -78,10 +85,7 @@ arch:
   - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1, bits_per_action: 8}, {name: write, energy: 1, throughput: 1, bits_per_action: 8}]}
   - !Memory {name: Buffer, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: inf}]}
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
-  const auto problem = bind(*specs->workload, *specs->arch);
+)yaml");
   ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
   EXPECT_EQ(problem->bounds.energy_floor_j, 10 + 3 + 8);
   EXPECT_EQ(problem->bounds.memory_s, 10 + 3 + 8);
@@ -96,7 +100,7 @@ arch:
 // The buffers stand below four ports, but W stays in them during the whole run, above the loop over
 // the ports: each of its two values is read once for all of them.
 TEST(LowerBounds, ReadPersistentTensorsOnceForAllInstances) {
-  const auto specs = load_specs_from_text({{"persistent.yaml", R"yaml(workload:
+  const auto problem = load(R"yaml(workload:
   rank_sizes: {M: 4, K: 2}
   bits_per_value: {All: 8}
   persistent_tensors: W
@@ -107,10 +111,7 @@ arch:
   - !Memory {name: Main, size: inf, tensors: {keep: ~W}, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
   - !Memory {name: Buffer, size: inf, tensors: {keep: W, may_keep: Nothing}, actions: [{name: read, energy: 1, throughput: inf, bits_per_action: 8}, {name: write, energy: 1, throughput: inf, bits_per_action: 8}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: 1}]}
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
-  const auto problem = bind(*specs->workload, *specs->arch);
+)yaml");
   ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
   MapperOptions options;
   options.objectives = {Objective::kEnergy};
@@ -133,9 +134,7 @@ arch:
   - !Memory {name: Registers, size: inf, leak_power: 3, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: READS, bits_per_action: 8}, {name: write, energy: 2, throughput: 2 * READS, bits_per_action: 8}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 5, throughput: 1}]}
 )yaml";
-  const auto specs = load_specs_from_text({{"product.yaml", text}}, {});
-  if (!specs) return tl::make_unexpected(specs.error());
-  return bind(*specs->workload, *specs->arch);
+  return load(text);
 }
 
 // 16 points take 16 s and 80 J. Of each, the registers give two values at 1 J and take one at 2 J,
@@ -166,7 +165,7 @@ TEST(LowerBounds, WaitForOperandsUnderOverlap) {
 // 8 of 14 lanes each way: 64 · 64 · 64 points on 64 lanes, to the last one (14² · (8/14)²
 // is 63.99…).
 TEST(LowerBounds, UseAllLanesThatPerfectFactorsLeave) {
-  const auto specs = load_specs_from_text({{"lanes.yaml", R"yaml(workload:
+  const auto problem = load(R"yaml(workload:
   rank_sizes: {M: 64, K: 64, N: 64}
   bits_per_value: {All: 8}
   einsums: ["Z[m,n] = A[m,k] * B[k,n]"]
@@ -175,10 +174,7 @@ arch:
   - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf, bits_per_action: 8}, {name: write, energy: 1, throughput: inf, bits_per_action: 8}]}
   - !Container {name: Lanes, spatial: [{name: X, fanout: 14}, {name: Y, fanout: 14}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 5, throughput: 1}]}
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
-  const auto problem = bind(*specs->workload, *specs->arch);
+)yaml");
   ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
   const CostBounds bounds = cost_bounds(*problem, Factors::kPerfect);
   EXPECT_DOUBLE_EQ(bounds.compute_s, 64 * 64);

@@ -1,4 +1,4 @@
-#include "operand_energy.h"
+#include "operand_costs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,14 +116,12 @@ class OperandPrices {
                           ? std::nullopt
                           : question_.places[static_cast<std::size_t>(access.tensor)];
     std::vector<std::size_t> places;
-    for (std::size_t p = compute_.path.size(); p-- > first_inside();) {
-      const ComponentId memory = compute_.path[p];
-      if (!problem_.arch[memory].is_memory()) continue;
-      const Hold hold = hold_of(problem_, id_, memory, tensor_of(access));
-      if (!hold.may) continue;
-      const bool is_far = question_.direct != access.tensor || p <= place_of_cut();
+    for (const std::size_t p :
+         holders_before(problem_, id_, compute_, tensor_of(access), compute_.path.size()).places) {
+      if (p < first_inside()) break;
+      const bool is_far =
+          question_.direct != access.tensor || p <= question_.place_of_cut(compute_);
       if (is_far && (!only || *only == p)) places.push_back(p);
-      if (hold.must) break;  // or a memory further in is
     }
     return places;
   }
@@ -167,12 +165,7 @@ class OperandPrices {
   std::vector<double> widest() const { return widest_spread(problem_, id_, compute_); }
 
  private:
-  /// The first place of the path that is further in than the cut, if there is one.
-  std::size_t first_inside() const { return question_.inside == nullptr ? 0 : place_of_cut() + 1; }
-
-  std::size_t place_of_cut() const {
-    return static_cast<std::size_t>(compute_.depth[question_.cut.index()]);
-  }
+  std::size_t first_inside() const { return question_.first_inside(compute_); }
 
   Source source(const BoundAccess& access, std::size_t place) const {
     const ComponentId memory = compute_.path[place];
@@ -378,6 +371,19 @@ Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, T
   return {must, must || (sets->may & bit) != 0 || !rules.may_keep.depends_on.empty()};
 }
 
+Holders holders_before(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
+                       TensorId tensor, std::size_t end) {
+  Holders holders;
+  for (std::size_t p = end; p-- > 0 && !holders.has_must;) {
+    if (!problem.arch[compute.path[p]].is_memory()) continue;
+    const Hold hold = hold_of(problem, einsum, compute.path[p], tensor);
+    if (!hold.may) continue;
+    holders.places.push_back(p);
+    holders.has_must = hold.must;
+  }
+  return holders;
+}
+
 bool is_touched_once(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
   const std::vector<TensorAccess>& all = problem.workload[id].accesses;
   const TensorId tensor = problem[id].tensors[static_cast<std::size_t>(access.tensor)];
@@ -443,16 +449,6 @@ OperandCosts operand_costs(const BoundProblem& problem, EinsumId id, const Bound
     costs.energy_j += least;
   }
   return costs;
-}
-
-double direct_energy(const BoundProblem& problem, EinsumId id, int tensor, ComponentId outermost,
-                     ComponentId cut) {
-  if (problem.workload[id].is_copy_operation) return 0;
-  OperandQuestion question{.factors = Factors::kPerfect, .outermost = outermost};
-  const double all_j = compute_bound(problem, id, Factors::kPerfect, question).energy_j;
-  question.cut = cut;
-  question.direct = tensor;
-  return compute_bound(problem, id, Factors::kPerfect, question).energy_j - all_j;
 }
 
 }  // namespace sluice

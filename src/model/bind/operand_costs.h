@@ -14,6 +14,16 @@ struct Hold {
 };
 Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor);
 
+/// Memories on the way to a compute that may hold a tensor, from the inside out, up to the first
+/// one that must: what is next further in gets it from one of them.
+struct Holders {
+  std::vector<std::size_t> places;  ///< on the way
+  bool has_must = false;            ///< the last one must
+};
+/// Of the places before `end`.
+Holders holders_before(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
+                       TensorId tensor, std::size_t end);
+
 /// Whether the Einsum touches the access' tensor in this way alone, within its ranks.
 bool is_touched_once(const BoundProblem& problem, EinsumId einsum, const BoundAccess& access);
 
@@ -39,6 +49,15 @@ struct OperandQuestion {
   /// Per tensor of the Einsum: the place, on the way to the compute, of the memory that it comes
   /// from (goes to); nothing: of any.
   std::vector<std::optional<std::size_t>> places = {};
+
+  /// The first place on the way to a compute whose memory is further in than the cut; of all
+  /// operands, any.
+  std::size_t first_inside(const BoundCompute& compute) const {
+    return inside == nullptr ? 0 : place_of_cut(compute) + 1;
+  }
+  std::size_t place_of_cut(const BoundCompute& compute) const {
+    return static_cast<std::size_t>(compute.depth[cut.index()]);
+  }
 };
 
 /// Per tensor of the Einsum: the places of the memories that the compute may take it from (hand it
@@ -61,11 +80,5 @@ struct OperandCosts {
 /// their ranks. Infinite where one has no memory that it may come from.
 OperandCosts operand_costs(const BoundProblem& problem, EinsumId einsum,
                            const BoundCompute& compute, const OperandQuestion& question);
-
-/// What an Einsum costs more than its bound, at least, where a tensor is read (or written) straight
-/// from the memory `cut` or one further out (J); infinite where the compute cannot, 0 where it is
-/// not known.
-double direct_energy(const BoundProblem& problem, EinsumId einsum, int tensor,
-                     ComponentId outermost, ComponentId cut);
 
 }  // namespace sluice
