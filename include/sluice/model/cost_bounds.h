@@ -25,6 +25,9 @@ enum class Factors : std::uint8_t { kAny, kPerfect };
 /// Bounds of all mappings that run one Einsum at a time (J, s).
 CostBounds cost_bounds(const BoundProblem& problem, Factors factors = Factors::kAny);
 
+/// What passes the outermost memory alone.
+CostBounds outer_traffic_bounds(const BoundProblem& problem);
+
 /// Bounds of mappings that run one Einsum at a time, under the policy `overlap`: computes wait for
 /// the memories that hand them operands, and components leak meanwhile.
 CostBounds overlap_bounds(const BoundProblem& problem, CostBounds bounds);

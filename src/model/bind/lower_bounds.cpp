@@ -96,6 +96,18 @@ class OuterTraffic {
 
 }  // namespace
 
+CostBounds outer_traffic_bounds(const BoundProblem& problem) {
+  CostBounds bounds;
+  const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
+  if (!outermost || problem.workload.einsums.empty()) return bounds;
+  OuterTraffic traffic(problem, *outermost);
+  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
+    for (const TensorAccess& access : problem.workload[EinsumId(e)].accesses)
+      traffic.add(EinsumId(e), access, instances_of(problem, EinsumId(e)));
+  traffic.add_to(bounds);
+  return bounds;
+}
+
 CostBounds cost_bounds(const BoundProblem& problem, Factors factors) {
   CostBounds bounds;
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sluice/model/binding.h"
+
+namespace sluice {
+
+struct ChainNode {
+  TensorId tensor;
+  ComponentId memory;
+  bool sliding = false;
+};
+struct ChainLoop {
+  std::size_t variable = 0;  ///< of the iteration space
+  std::int64_t trips = 1;
+  std::optional<std::pair<ComponentId, std::uint32_t>> spatial = std::nullopt;  ///< its dimension
+};
+/// One Einsum's storage nodes and loops, outermost first.
+struct Chain {
+  std::vector<std::variant<ChainNode, ChainLoop>> steps;
+  ComponentId compute;
+};
+
+/// What an Einsum costs at least if its points are spread over the computes in one way.
+struct SpreadBound {
+  double seconds = 0;  ///< of the computes
+  /// Of the compute and all that it and the memories on its way move (J), beyond the compulsory
+  /// traffic of the outermost memory. Networks and leakage are left out.
+  double energy_j = 0;
+  bool is_refined = false;  ///< refine() knows no more
+};
+
+/// Lower bounds of one Einsum among the others, with perfect factors and no incremental nodes: one
+/// for each way to spread its points over the computes. First what the operands cost, then, on
+/// demand, the cheapest chain of nodes and loops: a shortest path through the lattice of tile
+/// shapes, which goes from all of the Einsum to one point, and whose states also say in which
+/// memory the innermost node of each tensor is. Relaxed: a memory need only have room for the tiles
+/// that its nodes hold at the innermost of them; a window that slides fetches what is new wherever
+/// the innermost loop moves it. A node that several Einsums may share is charged in equal parts.
+class EinsumChains {
+ public:
+  EinsumChains(const BoundProblem& problem, EinsumId einsum);
+  EinsumChains(EinsumChains&&) noexcept;
+  EinsumChains& operator=(EinsumChains&&) noexcept;
+  ~EinsumChains();
+
+  /// Empty for copies, and where there are too many ways.
+  const std::vector<SpreadBound>& spreads() const { return spreads_; }
+  /// Raises the energy to that of the cheapest chain, or to `limit_j`, which leaves room for more
+  /// later; infinite where none fits.
+  void refine(std::size_t spread, double limit_j);
+  /// Whether all bounds of another Einsum are the same as these.
+  bool equals(const EinsumChains& other) const;
+  /// The cheapest chain of a spread; nothing where none fits, or its ways were pooled.
+  std::optional<Chain> chain_of(std::size_t spread) const;
+
+ private:
+  struct Way;
+  std::vector<SpreadBound> spreads_;
+  std::vector<std::unique_ptr<Way>> ways_;  ///< one for each compute that accepts the Einsum
+  std::vector<std::size_t> way_of_, index_in_way_;  ///< per spread
+};
+
+}  // namespace sluice

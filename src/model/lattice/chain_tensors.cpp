@@ -1,0 +1,164 @@
+#include "chain_tensors.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/bind/iteration_counts.h"
+#include "model/bind/operand_costs.h"
+
+namespace sluice {
+namespace {
+
+std::vector<std::size_t> memories_of(const BoundProblem& problem, const BoundCompute& compute) {
+  std::vector<std::size_t> memories;
+  for (std::size_t p = 0; p < compute.path.size(); ++p)
+    if (problem.arch[compute.path[p]].is_memory()) memories.push_back(p);
+  return memories;
+}
+
+/// Whether cost_bounds() counts the access' traffic at the outermost memory.
+bool has_compulsory_traffic(const BoundProblem& problem, const BoundAccess& access,
+                            TensorId tensor) {
+  return access.is_output ? problem.roles.consumers[tensor.index()].empty()
+                          : !problem.roles.is_made(tensor);
+}
+
+}  // namespace
+
+ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const BoundCompute& compute)
+    : memories(memories_of(problem, compute)),
+      spreads(problem, id, compute, memories),
+      points(iteration_points(problem.workload[id]) * instances_of(problem, id)) {
+  const BoundEinsum& bound = problem[id];
+  for (const VariableRange& range : problem.workload[id].iteration_space)
+    sizes.push_back(range.size);
+  for (const std::size_t place : memories) {
+    size_bits.push_back(bound.components[compute.path[place].index()].size_bits);
+    forces_order.push_back(
+        problem.arch[compute.path[place]].tensor_policy()->force_memory_hierarchy_order);
+  }
+  for (const BoundAccess& access : bound.accesses) {
+    if (!is_touched_once(problem, id, access)) continue;
+    ChainTensor own;
+    own.access = &access;
+    own.tensor = bound.tensors[static_cast<std::size_t>(access.tensor)];
+    own.values = values_of(problem, id, access);
+    own.has_windows = std::find(access.relevance.begin(), access.relevance.end(),
+                                Relevance::kPartial) != access.relevance.end();
+    own.share = 1.0 / static_cast<double>(problem.roles.users(own.tensor).size());
+    for (std::size_t m = 0; m < memories.size(); ++m) {
+      const ComponentId memory = compute.path[memories[m]];
+      const Hold hold = hold_of(problem, id, memory, own.tensor);
+      if (!hold.must && !hold.may) continue;
+      own.memories.push_back(m);
+      own.must.push_back(hold.must);
+      own.bits.push_back(
+          bound.components[memory.index()].bits_per_value[static_cast<std::size_t>(access.tensor)]);
+      own.read_j.push_back(read_energy(problem, id, memory, access.tensor));
+      own.write_j.push_back(write_energy(problem, id, memory, access.tensor));
+      const bool drains = std::get<Memory>(problem.arch[memory].kind).draining_reads ==
+                          DrainingReads::kCounted;
+      own.drain_j.push_back(drains ? own.read_j.back() : 0);
+    }
+    const bool must_be_outermost =
+        !own.memories.empty() && own.memories.front() == 0 && own.must.front();
+    if (must_be_outermost && has_compulsory_traffic(problem, access, own.tensor))
+      own.compulsory = own.values;
+    own.is_backed_first = must_be_outermost || problem.roles.users(own.tensor).size() == 1;
+    own.has_nodes = must_be_outermost || !problem.workload[own.tensor].persistent;
+    tensors.push_back(std::move(own));
+  }
+}
+
+bool ChainTensor::equals(const ChainTensor& other) const {
+  const auto same_term = [](const BoundTerm& a, const BoundTerm& b) {
+    return a.variable == b.variable && a.coefficient == b.coefficient;
+  };
+  const auto same_index = [&](const BoundIndex& a, const BoundIndex& b) {
+    return a.slack == b.slack && std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(),
+                                            b.terms.end(), same_term);
+  };
+  return access->is_output == other.access->is_output &&
+         access->relevance == other.access->relevance &&
+         std::equal(access->index.begin(), access->index.end(), other.access->index.begin(),
+                    other.access->index.end(), same_index) &&
+         memories == other.memories && must == other.must && bits == other.bits &&
+         read_j == other.read_j && write_j == other.write_j && drain_j == other.drain_j &&
+         values == other.values && compulsory == other.compulsory && share == other.share &&
+         is_backed_first == other.is_backed_first && has_nodes == other.has_nodes;
+}
+
+bool ChainTensors::equals(const ChainTensors& other) const {
+  const auto same_spread = [](const Spread& a, const Spread& b) {
+    return a.all == b.all && a.gaps.size() == b.gaps.size() &&
+           std::equal(a.gaps.begin(), a.gaps.end(), b.gaps.begin(),
+                      [](const GapFactors* x, const GapFactors* y) { return x->all == y->all; });
+  };
+  return memories == other.memories && size_bits == other.size_bits &&
+         forces_order == other.forces_order && sizes == other.sizes && points == other.points &&
+         std::equal(tensors.begin(), tensors.end(), other.tensors.begin(), other.tensors.end(),
+                    [](const ChainTensor& a, const ChainTensor& b) { return a.equals(b); }) &&
+         std::equal(spreads.all().begin(), spreads.all().end(), other.spreads.all().begin(),
+                    other.spreads.all().end(), same_spread);
+}
+
+bool ChainTensors::have_windows() const {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const ChainTensor& tensor) { return tensor.slides(); });
+}
+
+double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer,
+                                    std::size_t inner, const Spread& spread) const {
+  const auto same = [&](const Factors64& factors) {
+    double product = 1;
+    for (std::size_t v = 0; v < factors.size(); ++v)
+      if (tensor.access->relevance[v] == Relevance::kIrrelevant)
+        product *= static_cast<double>(factors[v]);
+    return product;
+  };
+  double product = 1;
+  const std::vector<SpatialGap>& gaps = spreads.gaps();
+  for (std::size_t g = 0; g < gaps.size(); ++g) {
+    if (gaps[g].memory <= outer || gaps[g].memory > inner) continue;
+    product *= spread.gaps.empty() ? gaps[g].fanout : same(spread.gaps[g]->all);
+  }
+  return spread.gaps.empty() ? std::min(product, same(spread.all)) : product;
+}
+
+double ChainTensors::operand_energy(const ChainTensor& tensor, std::size_t i,
+                                    const Spread& spread) const {
+  const std::size_t inside = memories.size();
+  const auto from_outside = [&](std::size_t memory) {
+    // The first gap may lie outside of the first memory.
+    const double all = spread_between(tensor, memory, inside, spread);
+    const bool is_first = !spreads.gaps().empty() && spreads.gaps().front().memory == 0;
+    return tensor.has_nodes || !is_first ? all : std::max(all, spread.lanes);
+  };
+  const double served = from_outside(tensor.has_nodes ? tensor.memories[i] : 0);
+  const double compulsory = i == 0 ? tensor.compulsory : 0;
+  const double moved_j = tensor.access->is_output ? tensor.write_j[i] : tensor.read_j[i];
+  double energy_j = std::max(0.0, points / served - compulsory) * moved_j;
+  if (!tensor.access->is_output || tensor.has_windows) return energy_j;
+  double first_sums = tensor.values;  // are not there to be read yet, on any instance
+  for (std::size_t v = 0; v < sizes.size(); ++v)
+    if (tensor.access->relevance[v] == Relevance::kIrrelevant)
+      first_sums *= static_cast<double>(spread.all[v]);
+  return energy_j + std::max(0.0, points - first_sums) / served * tensor.read_j[i];
+}
+
+double ChainTensors::least_operand_energy(const ChainTensor& tensor, const Spread& spread) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = tensor.memories.size(); i-- > 0;) {
+    least = std::min(least, operand_energy(tensor, i, spread));
+    if (tensor.must[i] && tensor.has_nodes) break;
+  }
+  return least;
+}
+
+double ChainTensors::least_operand_energy(const Spread& spread) const {
+  double sum = 0;
+  for (const ChainTensor& tensor : tensors) sum += least_operand_energy(tensor, spread);
+  return sum;
+}
+
+}  // namespace sluice

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "spreads.h"
+#include "sluice/model/binding.h"
+
+namespace sluice {
+
+/// A tensor of an Einsum on the way to a compute. Memories are counted from the outside in.
+struct ChainTensor {
+  const BoundAccess* access = nullptr;
+  TensorId tensor;
+  std::vector<std::size_t> memories;    ///< that may hold it
+  std::vector<char> must;               ///< per memory of these, as all below: it must hold it
+  std::vector<double> bits;             ///< of a value
+  std::vector<double> read_j, write_j;  ///< of a value
+  std::vector<double> drain_j;          ///< reading a value that is written back
+  double values = 0;                    ///< that the Einsum touches
+  /// Of these the first one from (to) the outermost memory is compulsory traffic, which is left out.
+  double compulsory = 0;
+  double share = 1;              ///< of a node's cost, where other Einsums may share it
+  bool is_backed_first = false;  ///< in the first of its memories; else in any
+  bool has_windows = false;
+  /// Otherwise it may stand above all loops in any memory: its operands alone are counted.
+  bool has_nodes = true;
+
+  bool slides() const { return has_windows && !access->is_output; }
+  bool equals(const ChainTensor& other) const;
+};
+
+/// An Einsum's tensors that bounds know, on the way to a compute.
+struct ChainTensors {
+  ChainTensors(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute);
+
+  /// Energy of the operand that the compute takes from (hands to) the i-th of the tensor's
+  /// memories (J).
+  double operand_energy(const ChainTensor& tensor, std::size_t i, const Spread& spread) const;
+  /// Of all operands, each from the memory that is cheapest for it.
+  double least_operand_energy(const Spread& spread) const;
+  /// The same of one.
+  double least_operand_energy(const ChainTensor& tensor, const Spread& spread) const;
+  /// Whether all numbers here are those of another Einsum, names aside.
+  bool equals(const ChainTensors& other) const;
+  /// Whether loops move windows of an input.
+  bool have_windows() const;
+  /// Instances, further in than the memory `outer` and not further in than `inner`, for which one
+  /// value of the tensor is the same, at most.
+  double spread_between(const ChainTensor& tensor, std::size_t outer, std::size_t inner,
+                        const Spread& spread) const;
+
+  std::vector<std::size_t> memories;  ///< places on the way to the compute
+  std::vector<double> size_bits;      ///< per memory
+  std::vector<char> forces_order;     ///< per memory
+  std::vector<ChainTensor> tensors;
+  Spreads spreads;
+  Factors64 sizes;    ///< per variable
+  double points = 0;  ///< of all runs of the Einsum
+};
+
+}  // namespace sluice

@@ -1,0 +1,389 @@
+#include "tile_lattice.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "model/bind/divisors.h"
+#include "model/bind/index_extent.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kUnreached = std::numeric_limits<double>::infinity();
+
+bool is_prime(std::int64_t value) { return divisors_of(value).size() == 2; }
+
+double volume_of(const BoundAccess& access, const Factors64& tile) {
+  double values = 1;
+  for (const BoundIndex& index : access.index)
+    values *= static_cast<double>(
+        extent_of(index, [&](int v) { return tile[static_cast<std::size_t>(v)]; }));
+  return values;
+}
+
+/// Of a tile's values, those that are new at a step of the loop over `variable` directly above, on
+/// average over its steps, of which there are `most` at most.
+double new_share(const BoundAccess& access, const Factors64& tile, std::size_t variable,
+                 double most) {
+  double share = 1;
+  for (const BoundIndex& index : access.index) {
+    if (index.terms.size() < 2) continue;
+    const auto all = static_cast<double>(
+        extent_of(index, [&](int v) { return tile[static_cast<std::size_t>(v)]; }));
+    for (const BoundTerm& term : index.terms) {
+      if (static_cast<std::size_t>(term.variable) != variable) continue;
+      const auto step = static_cast<double>(std::abs(term.coefficient) * tile[variable]);
+      share = std::min(share, (1 + (most - 1) * std::min(1.0, step / all)) / most);
+    }
+  }
+  return share;
+}
+
+}  // namespace
+
+TileLattice::TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows)
+    : chain_(chain), spread_(spread) {
+  lay_out(windows);
+}
+
+void TileLattice::lay_out(Windows windows) {
+  const std::size_t n_variables = chain_.sizes.size();
+  smaller_.resize(n_variables);
+  for (std::size_t v = 0; v < n_variables; ++v) {
+    const Factors64& divisors = divisors_.emplace_back(divisors_of(chain_.sizes[v] / spread_.all[v]));
+    strides_.push_back(n_tiles_);
+    n_tiles_ *= divisors.size();
+    for (std::size_t i = 0; i < divisors.size(); ++i) {
+      std::vector<std::size_t>& smaller = smaller_[v].emplace_back();
+      for (std::size_t j = 0; j < i; ++j)
+        if (divisors[i] % divisors[j] == 0 && is_prime(divisors[i] / divisors[j]))
+          smaller.push_back(j);
+    }
+    const auto moves = [&](const ChainTensor& tensor) {
+      return tensor.slides() && tensor.access->relevance[v] == Relevance::kPartial;
+    };
+    if (windows == Windows::kAsMoved &&
+        std::any_of(chain_.tensors.begin(), chain_.tensors.end(), moves))
+      windows_.push_back(v);
+  }
+  for (const ChainTensor& known : chain_.tensors) {
+    if (!known.has_nodes) {
+      constant_j_ += chain_.least_operand_energy(known, spread_);
+      continue;
+    }
+    Tensor& tensor = tensors_.emplace_back();
+    tensor.known = &known;
+    tensor.n_positions = known.memories.size() + 1;
+    tensor.stride = n_positions_;
+    n_positions_ *= tensor.n_positions;
+    if (known.is_backed_first) first_ += tensor.stride;
+  }
+}
+
+void TileLattice::price() {
+  const std::size_t n_memories = chain_.memories.size(), n_variables = divisors_.size();
+  // Spatial loops further in than a memory: as many as there may be, and as there must be.
+  std::vector<Factors64> most(n_memories, Factors64(n_variables, 1)), least = most;
+  for (std::size_t m = 0; m < n_memories; ++m) {
+    if (spread_.gaps.empty()) most[m] = spread_.all;
+    for (std::size_t g = 0; g < spread_.gaps.size(); ++g)
+      for (std::size_t v = 0; v < n_variables && chain_.spreads.gaps()[g].memory > m; ++v)
+        most[m][v] = least[m][v] *= spread_.gaps[g]->all[v];
+  }
+  for (Tensor& tensor : tensors_) {
+    const ChainTensor& known = *tensor.known;
+    for (std::size_t i = 0; i < known.memories.size(); ++i) {
+      Place& place = tensor.places.emplace_back();
+      place.energy.resize(i * (windows_.size() + 1));
+      place.bits.resize(n_tiles_);
+      place.moved.resize(n_tiles_);
+      if (known.slides()) place.share.assign(windows_.size(), Row(n_tiles_, 1));
+      place.first_sums = known.values;
+      for (std::size_t v = 0; v < n_variables; ++v)
+        if (known.access->relevance[v] == Relevance::kIrrelevant)
+          place.first_sums *= static_cast<double>(
+              spread_.gaps.empty() ? spread_.all[v]
+                                   : spread_.all[v] / most[known.memories[i]][v]);
+      for (std::size_t from = 0; from < i; ++from)
+        place.multicast.push_back(chain_.spread_between(known, known.memories[from],
+                                                        known.memories[i], spread_));
+      bool may_be_last = true;
+      for (std::size_t j = i + 1; j < known.memories.size(); ++j)
+        may_be_last = may_be_last && !known.must[j];
+      tensor.operand_j.push_back(may_be_last ? chain_.operand_energy(known, i, spread_)
+                                             : kUnreached);
+    }
+  }
+  std::vector<std::size_t> index(n_variables, 0);
+  Factors64 tile(n_variables, 1);
+  for (std::size_t x = 0; x < n_tiles_; ++x) {
+    for (Tensor& tensor : tensors_) {
+      const ChainTensor& known = *tensor.known;
+      for (std::size_t i = 0; i < known.memories.size(); ++i) {
+        Place& place = tensor.places[i];
+        const std::size_t m = known.memories[i];
+        for (std::size_t v = 0; v < n_variables; ++v) tile[v] = divisors_[v][index[v]] * least[m][v];
+        place.bits[x] = volume_of(*known.access, tile) * known.bits[i];
+        double visits = chain_.points;
+        for (std::size_t v = 0; v < n_variables; ++v) {
+          tile[v] = divisors_[v][index[v]] * most[m][v];
+          visits /= static_cast<double>(tile[v]);
+        }
+        place.moved[x] = visits * volume_of(*known.access, tile);
+        const auto share_of = [&](std::size_t v) {
+          return new_share(*known.access, tile, v,
+                           static_cast<double>(divisors_[v].back() / divisors_[v][index[v]]));
+        };
+        if (known.slides() && windows_.empty()) {
+          double least_share = 1;
+          for (std::size_t v = 0; v < n_variables; ++v)
+            if (known.access->relevance[v] == Relevance::kPartial)
+              least_share = std::min(least_share, share_of(v));
+          place.moved[x] *= least_share;
+        }
+        for (std::size_t w = 0; w < place.share.size(); ++w)
+          place.share[w][x] = share_of(windows_[w]);
+      }
+    }
+    for (std::size_t v = 0; v < n_variables; ++v) {
+      if (++index[v] < divisors_[v].size()) break;
+      index[v] = 0;
+    }
+  }
+}
+
+TileLattice::Position TileLattice::position_of(std::size_t p) const {
+  Position position;
+  for (const Tensor& tensor : tensors_)
+    position.push_back(p / tensor.stride % tensor.n_positions);
+  return position;
+}
+
+double TileLattice::least(double limit, double otherwise) {
+  if (static_cast<double>(n_tiles_) * static_cast<double>(n_positions_) *
+          static_cast<double>(windows_.size() + 1) >
+      kMostStates)
+    return otherwise;
+  price();
+  nothing_.assign(n_tiles_, 0);
+  rows_.assign(n_positions_, {});
+  rows_of(first_).front().back() = 0;
+  double least_operands_j = constant_j_;
+  for (const Tensor& tensor : tensors_)
+    least_operands_j += *std::min_element(tensor.operand_j.begin(), tensor.operand_j.end());
+  // A node placed makes a position larger.
+  double least = kUnreached;
+  for (std::size_t p = first_; p < n_positions_; ++p) {
+    if (rows_[p].empty()) continue;
+    close(&rows_[p]);
+    // Nothing below is cheaper than one point's tile shape.
+    if (rows_[p][0][0] + least_operands_j >= limit) {
+      release(p);
+      is_cut_ = true;
+      continue;
+    }
+    place_nodes(p);
+    const Position position = position_of(p);
+    double operands_j = 0;
+    for (std::size_t k = 0; k < tensors_.size(); ++k)
+      operands_j += position[k] == 0 ? kUnreached : tensors_[k].operand_j[position[k] - 1];
+    least = std::min(least, rows_[p][0][0] + operands_j);
+    if (!keeps_rows_) release(p);
+  }
+  if (is_cut_) least = std::min(least, limit - constant_j_);
+  return least + constant_j_;
+}
+
+void TileLattice::keep_steps() {
+  keeps_rows_ = true;
+  least(kUnreached, kUnreached);
+}
+
+/// All infinite where nothing has reached the position.
+std::vector<TileLattice::Row>& TileLattice::rows_of(std::size_t p) {
+  std::vector<Row>& rows = rows_[p];
+  if (!rows.empty()) return rows;
+  if (!unused_.empty()) {
+    rows = std::move(unused_.back());
+    unused_.pop_back();
+  }
+  rows.resize(windows_.size() + 1);
+  for (Row& row : rows) row.assign(n_tiles_, kUnreached);
+  return rows;
+}
+
+void TileLattice::release(std::size_t p) {
+  unused_.push_back(std::move(rows_[p]));
+  rows_[p].clear();
+}
+
+/// Loops: what a tile shape costs is the least of all that have it as a part.
+void TileLattice::close(std::vector<Row>* rows) const {
+  Row& least = rows->front();
+  for (std::size_t w = 1; w < rows->size(); ++w)
+    for (std::size_t x = 0; x < n_tiles_; ++x) least[x] = std::min(least[x], (*rows)[w][x]);
+  for (std::size_t v = 0; v < divisors_.size(); ++v) {
+    const std::size_t stride = strides_[v], block = stride * divisors_[v].size();
+    for (std::size_t begin = 0; begin < n_tiles_; begin += block)
+      for (std::size_t i = divisors_[v].size(); i-- > 0;)
+        for (const std::size_t j : smaller_[v][i]) {
+          const double* from = &least[begin + i * stride];
+          double* into = &least[begin + j * stride];
+          for (std::size_t x = 0; x < stride; ++x) into[x] = std::min(into[x], from[x]);
+        }
+  }
+  for (std::size_t w = 1; w < rows->size(); ++w) {
+    const std::size_t v = windows_[w - 1], stride = strides_[v];
+    const std::size_t block = stride * divisors_[v].size();
+    for (std::size_t begin = 0; begin < n_tiles_; begin += block)
+      for (std::size_t i = divisors_[v].size(); i-- > 0;)
+        for (const std::size_t j : smaller_[v][i]) {
+          const double* from = &least[begin + i * stride];
+          double* into = &(*rows)[w][begin + j * stride];
+          for (std::size_t x = 0; x < stride; ++x) into[x] = std::min(into[x], from[x]);
+        }
+  }
+}
+
+/// Whether the tensor's node at the i-th of its memories may stand below all others.
+bool TileLattice::may_follow(const Position& position, const Tensor& tensor, std::size_t i) const {
+  const std::size_t memory = tensor.known->memories[i];
+  if (!chain_.forces_order[memory]) return true;
+  for (std::size_t k = 0; k < tensors_.size(); ++k) {
+    if (position[k] == 0) continue;
+    const std::size_t other = tensors_[k].known->memories[position[k] - 1];
+    if (other > memory && chain_.forces_order[other]) return false;
+  }
+  return true;
+}
+
+/// Per tile shape: bits of the memory that are free below the nodes of the other tensors in it.
+TileLattice::Row TileLattice::free_room(const Position& position, std::size_t tensor,
+                                        std::size_t i) const {
+  const std::size_t memory = tensors_[tensor].known->memories[i];
+  Row room(n_tiles_, chain_.size_bits[memory]);
+  for (std::size_t k = 0; k < tensors_.size(); ++k) {
+    if (k == tensor || position[k] == 0) continue;
+    if (tensors_[k].known->memories[position[k] - 1] != memory) continue;
+    const Row& bits = tensors_[k].places[position[k] - 1].bits;
+    for (std::size_t x = 0; x < n_tiles_; ++x) room[x] -= bits[x];
+  }
+  return room;
+}
+
+/// Per tile shape: of a node at one memory that gets its tiles from one at another, or hands them
+/// back to it. `window`: 1 + the one that the loop directly above moves, or 0.
+const TileLattice::Row& TileLattice::node_energy(const Tensor& tensor, std::size_t from,
+                                                 std::size_t to, std::size_t window) const {
+  const ChainTensor& known = *tensor.known;
+  const Place& place = tensor.places[to];
+  if (!known.slides()) window = 0;
+  Row& energy = place.energy[from * (windows_.size() + 1) + window];
+  if (!energy.empty()) return energy;
+  const bool is_output = known.access->is_output;
+  const double own_j = is_output ? known.drain_j[to] : known.write_j[to];
+  const double feeder_j = is_output ? known.write_j[from] : known.read_j[from];
+  const double apart = 1 / place.multicast[from];
+  const double compulsory = from == 0 ? known.compulsory : 0;
+  const double returned_j =
+      is_output && !known.has_windows ? known.write_j[to] + known.read_j[from] * apart : 0;
+  energy.resize(n_tiles_);
+  for (std::size_t x = 0; x < n_tiles_; ++x) {
+    const double values = window > 0 ? place.moved[x] * place.share[window - 1][x] : place.moved[x];
+    energy[x] = known.share * (values * own_j +
+                               std::max(0.0, values * apart - compulsory) * feeder_j +
+                               std::max(0.0, values - place.first_sums) * returned_j);
+  }
+  return energy;
+}
+
+void TileLattice::place_nodes(std::size_t p) {
+  const Position position = position_of(p);
+  for (std::size_t k = 0; k < tensors_.size(); ++k) {
+    const Tensor& tensor = tensors_[k];
+    for (std::size_t i = position[k]; i < tensor.known->memories.size(); ++i) {
+      if (i > position[k] && tensor.known->must[i - 1]) break;
+      if (!may_follow(position, tensor, i)) continue;
+      const Row room = free_room(position, k, i);
+      const Row& bits = tensor.places[i].bits;
+      std::vector<Row>& next = rows_of(p + (i + 1 - position[k]) * tensor.stride);
+      for (std::size_t w = 0; w < next.size(); ++w) {
+        const Row& before = rows_[p][w];
+        const Row& energy = position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : nothing_;
+        for (std::size_t x = 0; x < n_tiles_; ++x) {
+          const double sum = bits[x] <= room[x] ? before[x] + energy[x] : kUnreached;
+          next[w][x] = std::min(next[w][x], sum);
+        }
+      }
+    }
+  }
+}
+
+/// The same sums as on the way there, backwards.
+std::vector<std::variant<TileLattice::Node, TileLattice::Loop>> TileLattice::steps() const {
+  std::vector<std::variant<Node, Loop>> steps;
+  std::size_t p = 0, w = 0, x = 0;
+  double least = kUnreached;
+  for (std::size_t q = first_; q < n_positions_; ++q) {
+    if (rows_.empty() || rows_[q].empty()) continue;
+    const Position position = position_of(q);
+    double sum = rows_[q][0][0];
+    for (std::size_t k = 0; k < tensors_.size(); ++k)
+      sum += position[k] == 0 ? kUnreached : tensors_[k].operand_j[position[k] - 1];
+    if (sum < least) {
+      least = sum;
+      p = q;
+    }
+  }
+  if (!(least < kUnreached)) return steps;
+  const auto went_back = [&] {
+    const double here = rows_[p][w][x];
+    for (std::size_t v = 0; v < divisors_.size(); ++v) {
+      if (w > 0 && windows_[w - 1] != v) continue;
+      const std::size_t j = x / strides_[v] % divisors_[v].size();
+      for (std::size_t i = j + 1; i < divisors_[v].size(); ++i) {
+        const auto& smaller = smaller_[v][i];
+        if (std::find(smaller.begin(), smaller.end(), j) == smaller.end()) continue;
+        const std::size_t from = x + (i - j) * strides_[v];
+        if (rows_[p][0][from] != here) continue;
+        steps.emplace_back(Loop{v, divisors_[v][i] / divisors_[v][j]});
+        x = from;
+        w = 0;
+        return true;
+      }
+    }
+    const Position position = position_of(p);
+    for (std::size_t k = 0; k < tensors_.size(); ++k) {
+      const Tensor& tensor = tensors_[k];
+      if (position[k] == 0) continue;
+      const std::size_t i = position[k] - 1;
+      for (std::size_t before = tensor.known->is_backed_first ? 1 : 0; before < position[k];
+           ++before) {
+        const std::size_t q = p - (position[k] - before) * tensor.stride;
+        if (rows_[q].empty() || !(rows_[q][w][x] < kUnreached)) continue;
+        Position earlier = position;
+        earlier[k] = before;
+        if (!may_follow(earlier, tensor, i)) continue;
+        const Row& energy = before > 0 ? node_energy(tensor, before - 1, i, w) : nothing_;
+        if (rows_[q][w][x] + energy[x] != here) continue;
+        if (tensor.places[i].bits[x] > free_room(earlier, k, i)[x]) continue;
+        steps.emplace_back(Node{k, tensor.known->memories[i], w > 0 && tensor.known->slides()});
+        p = q;
+        return true;
+      }
+    }
+    for (std::size_t other = 1; w == 0 && other < rows_[p].size(); ++other)
+      if (rows_[p][other][x] == here) {
+        w = other;
+        return true;
+      }
+    return false;
+  };
+  while (p != first_ || x + 1 != n_tiles_)
+    if (!went_back()) return {};
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+}  // namespace sluice

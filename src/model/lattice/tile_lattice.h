@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <variant>
+#include <vector>
+
+#include "chain_tensors.h"
+
+namespace sluice {
+
+/// Where a window slides: wherever it may (cheaper to find), or as the loop directly above moves it.
+enum class Windows { kAnywhere, kAsMoved };
+
+/// The cheapest chain of one spread. A state is a tile shape of the temporal loops further in, in
+/// which memory the innermost node of each tensor is, and over which window the loop directly above
+/// goes. Energies of all tile shapes stand side by side: index 0 is one point, the last one all.
+class TileLattice {
+ public:
+  TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows);
+
+  /// Energy of operands and of what fills memories, or is handed back (J), or `limit`, if that is
+  /// less: infinite where nothing fits, `otherwise` where there are too many states.
+  double least(double limit, double otherwise);
+  /// least() of all, with what steps() needs.
+  void keep_steps();
+  /// After least(): how it comes about, memories as places among those of the chain.
+  struct Node {
+    std::size_t tensor = 0, memory = 0;
+    bool slides = false;
+  };
+  struct Loop {
+    std::size_t variable = 0;
+    std::int64_t trips = 1;
+  };
+  std::vector<std::variant<Node, Loop>> steps() const;
+
+ private:
+  using Row = std::vector<double>;
+  static constexpr double kMostStates = 4e7;
+
+  /// A tensor's node at the i-th of its memories.
+  struct Place {
+    Row bits;             ///< that it takes, at least
+    Row moved;            ///< values of all visits
+    std::vector<Row> share;  ///< per window: of the values that are new; empty: all
+    mutable std::vector<Row> energy;  ///< per memory further out and window, once asked for
+    double first_sums = 0;
+    std::vector<double> multicast;  ///< per memory further out: instances that share one value
+  };
+  struct Tensor {
+    const ChainTensor* known = nullptr;
+    std::vector<Place> places;
+    std::vector<double> operand_j;  ///< per memory
+    std::size_t stride = 1;         ///< of its place in a position
+    std::size_t n_positions = 1;
+  };
+  /// The innermost node of each tensor: 0 for none yet, i + 1 for the i-th of its memories.
+  using Position = std::vector<std::size_t>;
+
+  void lay_out(Windows windows);
+  void price();
+  Position position_of(std::size_t p) const;
+  void close(std::vector<Row>* rows) const;
+  void place_nodes(std::size_t p);
+  bool may_follow(const Position& position, const Tensor& tensor, std::size_t i) const;
+  std::vector<Row>& rows_of(std::size_t p);
+  void release(std::size_t p);
+  Row free_room(const Position& position, std::size_t tensor, std::size_t i) const;
+  const Row& node_energy(const Tensor& tensor, std::size_t from, std::size_t to,
+                         std::size_t window) const;
+
+  const ChainTensors& chain_;
+  const Spread& spread_;
+  std::vector<Factors64> divisors_;  // per variable: of what the temporal loops cover
+  std::vector<std::size_t> strides_;
+  /// Per variable and index: the indices of tile shapes that one loop of a prime number of steps
+  /// further in leaves.
+  std::vector<std::vector<std::vector<std::size_t>>> smaller_;
+  std::size_t n_tiles_ = 1, n_positions_ = 1;
+  std::vector<std::size_t> windows_;  // variables
+  std::vector<Tensor> tensors_;
+  std::size_t first_ = 0;  // position
+  double constant_j_ = 0;
+  Row nothing_;          // zeros
+  bool is_cut_ = false;  // something is left out that costs the limit or more
+  /// Per position and window (0: any loop, or none): energy down to there; empty: not reached.
+  std::vector<std::vector<Row>> rows_;
+  bool keeps_rows_ = false;
+  std::vector<std::vector<Row>> unused_;
+};
+
+}  // namespace sluice
