@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "chain_bound.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/strategies/fused_mapper.h"
@@ -169,11 +170,12 @@ struct RelaxedBound::Rung {
 };
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
-                           const Incumbent& incumbent, const std::atomic<bool>* cancel,
+                           Incumbent* incumbent, bool offers, const std::atomic<bool>* cancel,
                            std::function<void(double)> tell)
     : problem_(problem),
       options_(options),
-      incumbent_(incumbent),
+      incumbent_(*incumbent),
+      offers_(offers),
       tell_(std::move(tell)),
       watch_(std::nullopt, std::nullopt, cancel),
       thread_([this] { run(); }) {}
@@ -186,15 +188,27 @@ void RelaxedBound::run() {
   }
 }
 
-/// From the outermost cut on, which is soon done, further in, which tells more.
+/// Chains first; then relaxed machines from the outermost cut on, which is soon done, further in,
+/// which tells more, and chains in turn.
 void RelaxedBound::search() {
-  constexpr double kHeadStart = 0.4, kStep = 0.1;  // s: an answer comes first
+  constexpr double kHeadStart = 0.1, kStep = 0.1;  // s: an answer comes first
+  constexpr double kOfChains = 1;                  // s: before the first relaxed machine
   constexpr double kFurtherIn = 2;                 // s: so long the core is the walks'
   constexpr double kRest = 3;                      // times what the last search took
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
   if (!pause(kHeadStart)) return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
+  std::optional<ChainBound> chains =
+      ChainBound::of(problem_, bounded, options_, offers_ ? &incumbent_ : nullptr);
+  const auto refine_chains = [&](double seconds) {
+    if (!chains) return;
+    const double limit = incumbent_.objective();
+    const bool is_open = chains->refine(seconds, limit, watch_.flag(), tell_);
+    // A limit that falls changes nothing: what has reached it has proven the incumbent.
+    if (!is_open && !is_cancelled(watch_.flag())) chains.reset();
+  };
+  refine_chains(kOfChains);
   const CostBounds all = bounds_of_all(bounded);
   std::vector<Rung> rungs;
   for (const ComponentId cut : relaxation_cuts(bounded)) rungs.push_back({cut});
@@ -210,6 +224,9 @@ void RelaxedBound::search() {
       wait = std::max(kStep, kRest * seconds_since(start));
       break;
     }
+    const Clock::time_point start = Clock::now();
+    refine_chains(wait);
+    wait = std::max(0.0, wait - seconds_since(start));
   }
 }
 

@@ -15,14 +15,15 @@
 
 namespace sluice {
 
-/// relaxed_bound() on a thread of its own beside a search that has not ended after a moment, cut by
-/// cut, again where a better mapping in hand allows a better bound.
+/// What chains tell (see ChainBound), and relaxed_bound(), on a thread of its own beside a search
+/// that has not ended after a moment: cut by cut, again where a better mapping in hand allows a
+/// better bound.
 class RelaxedBound {
  public:
   /// All of them must outlive it. `cancel` ends it as well; `tell` is called on its thread.
-  RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
-               const Incumbent& incumbent, const std::atomic<bool>* cancel,
-               std::function<void(double)> tell);
+  /// `offers`: the incumbent is offered mappings that chains lead to.
+  RelaxedBound(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent,
+               bool offers, const std::atomic<bool>* cancel, std::function<void(double)> tell);
   ~RelaxedBound() { stop(); }
   RelaxedBound(const RelaxedBound&) = delete;
   RelaxedBound& operator=(const RelaxedBound&) = delete;
@@ -43,7 +44,8 @@ class RelaxedBound {
 
   const BoundProblem& problem_;
   const MapperOptions& options_;
-  const Incumbent& incumbent_;
+  Incumbent& incumbent_;
+  bool offers_;
   std::function<void(double)> tell_;
   BudgetWatch watch_;  ///< whose flag ends it
   std::mutex mutex_;

@@ -268,7 +268,8 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   const ToldBound told(&limited);
   std::optional<RelaxedBound> relaxed;
   if (takes_relaxed_bound(mapper, problem, options))
-    relaxed.emplace(problem, options, *limited.incumbent, limited.cancel, limited.bound);
+    relaxed.emplace(problem, options, limited.incumbent, takes_walks(mapper, problem, options),
+                    limited.cancel, limited.bound);
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told);
   if (relaxed) relaxed->finish(control.leftovers);
   if (!outcome) return outcome;

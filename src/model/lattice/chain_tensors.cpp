@@ -16,6 +16,17 @@ std::vector<std::size_t> memories_of(const BoundProblem& problem, const BoundCom
   return memories;
 }
 
+/// Of accesses beside others to the same tensor, and of outputs that leave their ranks, nothing is
+/// known.
+bool is_known(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
+  if (!access.is_output || !access.leaves_ranks) {
+    BoundAccess inside = access;
+    inside.leaves_ranks = false;
+    return is_touched_once(problem, id, inside);
+  }
+  return false;
+}
+
 /// Whether cost_bounds() counts the access' traffic at the outermost memory.
 bool has_compulsory_traffic(const BoundProblem& problem, const BoundAccess& access,
                             TensorId tensor) {
@@ -38,7 +49,7 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
         problem.arch[compute.path[place]].tensor_policy()->force_memory_hierarchy_order);
   }
   for (const BoundAccess& access : bound.accesses) {
-    if (!is_touched_once(problem, id, access)) continue;
+    if (!is_known(problem, id, access)) continue;
     ChainTensor own;
     own.access = &access;
     own.tensor = bound.tensors[static_cast<std::size_t>(access.tensor)];
@@ -64,8 +75,9 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
         !own.memories.empty() && own.memories.front() == 0 && own.must.front();
     if (must_be_outermost && has_compulsory_traffic(problem, access, own.tensor))
       own.compulsory = own.values;
-    own.is_backed_first = must_be_outermost || problem.roles.users(own.tensor).size() == 1;
-    own.has_nodes = must_be_outermost || !problem.workload[own.tensor].persistent;
+    own.is_backed_first = must_be_outermost;
+    own.is_above_all = problem.workload[own.tensor].persistent;
+    own.has_nodes = must_be_outermost || !own.is_above_all;
     tensors.push_back(std::move(own));
   }
 }
@@ -85,7 +97,8 @@ bool ChainTensor::equals(const ChainTensor& other) const {
          memories == other.memories && must == other.must && bits == other.bits &&
          read_j == other.read_j && write_j == other.write_j && drain_j == other.drain_j &&
          values == other.values && compulsory == other.compulsory && share == other.share &&
-         is_backed_first == other.is_backed_first && has_nodes == other.has_nodes;
+         is_backed_first == other.is_backed_first && is_above_all == other.is_above_all &&
+         has_nodes == other.has_nodes;
 }
 
 bool ChainTensors::equals(const ChainTensors& other) const {
@@ -119,7 +132,8 @@ double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer
   double product = 1;
   const std::vector<SpatialGap>& gaps = spreads.gaps();
   for (std::size_t g = 0; g < gaps.size(); ++g) {
-    if (gaps[g].memory <= outer || gaps[g].memory > inner) continue;
+    const bool is_outside = gaps[g].memory <= outer && !(tensor.is_above_all && outer == 0);
+    if (is_outside || gaps[g].memory > inner) continue;
     product *= spread.gaps.empty() ? gaps[g].fanout : same(spread.gaps[g]->all);
   }
   return spread.gaps.empty() ? std::min(product, same(spread.all)) : product;
@@ -127,14 +141,9 @@ double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer
 
 double ChainTensors::operand_energy(const ChainTensor& tensor, std::size_t i,
                                     const Spread& spread) const {
-  const std::size_t inside = memories.size();
-  const auto from_outside = [&](std::size_t memory) {
-    // The first gap may lie outside of the first memory.
-    const double all = spread_between(tensor, memory, inside, spread);
-    const bool is_first = !spreads.gaps().empty() && spreads.gaps().front().memory == 0;
-    return tensor.has_nodes || !is_first ? all : std::max(all, spread.lanes);
-  };
-  const double served = from_outside(tensor.has_nodes ? tensor.memories[i] : 0);
+  // Where it may stand above all loops in any memory, as if it stood in the first one.
+  const double served = spread_between(tensor, tensor.has_nodes ? tensor.memories[i] : 0,
+                                       memories.size(), spread);
   const double compulsory = i == 0 ? tensor.compulsory : 0;
   const double moved_j = tensor.access->is_output ? tensor.write_j[i] : tensor.read_j[i];
   double energy_j = std::max(0.0, points / served - compulsory) * moved_j;

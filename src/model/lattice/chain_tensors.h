@@ -23,6 +23,7 @@ struct ChainTensor {
   double share = 1;              ///< of a node's cost, where other Einsums may share it
   bool is_backed_first = false;  ///< in the first of its memories; else in any
   bool has_windows = false;
+  bool is_above_all = false;  ///< persistent: its first node is outside of all loops, spatial ones too
   /// Otherwise it may stand above all loops in any memory: its operands alone are counted.
   bool has_nodes = true;
 

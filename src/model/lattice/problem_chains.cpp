@@ -23,7 +23,7 @@ struct FrontPoint {
 std::vector<FrontPoint> lower_hull(const std::vector<FrontPoint>& points) {
   std::vector<FrontPoint> hull;
   for (const FrontPoint& point : points) {
-    if (!hull.empty() && !(point.energy_j < hull.back().energy_j)) continue;
+    if (!(point.energy_j < (hull.empty() ? kUnknown : hull.back().energy_j))) continue;
     while (hull.size() > 1) {
       const FrontPoint &a = hull[hull.size() - 2], &b = hull.back();
       if ((b.energy_j - a.energy_j) * (point.seconds - a.seconds) <
@@ -120,6 +120,7 @@ std::vector<ProblemChains::Choice> ProblemChains::cheapest() {
   std::vector<Edge> edges;
   double seconds = 0, energy_j = 0;
   for (const auto& part : parts_) {
+    if (part->hull.empty()) return {};  // nothing fits: another's part to say
     seconds += part->count * part->hull.front().seconds;
     energy_j += part->count * part->hull.front().energy_j;
     for (std::size_t i = 1; i < part->hull.size(); ++i) {

@@ -1,0 +1,114 @@
+#include "chain_bound.h"
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "mapper/request/constraint_check.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/model/evaluate.h"
+#include "sluice/model/keep_rules.h"
+#include "support/seconds_since.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kOtherOrder = 1e-12;  // of sums in another order
+
+/// The chain of the only Einsum.
+Mapping mapping_of(const BoundProblem& problem, const Chain& chain) {
+  const Einsum& einsum = problem.workload[EinsumId(0)];
+  std::vector<std::int64_t> tile;
+  for (const VariableRange& range : einsum.iteration_space) tile.push_back(range.size);
+  Mapping mapping;
+  std::vector<char> is_backed(problem.workload.tensors.size(), 0);
+  for (const auto& step : chain.steps) {
+    if (const auto* held = std::get_if<ChainNode>(&step)) {
+      StorageNode node;
+      node.tensors = {held->tensor};
+      node.component = held->memory;
+      node.sliding = held->sliding;
+      char& backed = is_backed[held->tensor.index()];
+      node.persistent = backed == 0 && problem.workload[held->tensor].persistent;
+      backed = 1;
+      mapping.nodes.push_back({std::move(node)});
+      continue;
+    }
+    const ChainLoop& loop = std::get<ChainLoop>(step);
+    const std::vector<RankVariableId> variables = {einsum.iteration_space[loop.variable].variable};
+    const std::int64_t inside = tile[loop.variable] /= loop.trips;
+    if (loop.spatial) {
+      SpatialNode node;
+      node.variables = variables;
+      node.tile_shape = inside;
+      node.component = loop.spatial->first;
+      node.dimension = loop.spatial->second;
+      mapping.nodes.push_back({std::move(node)});
+    } else {
+      TemporalNode node;
+      node.variables = variables;
+      node.tile_shape = inside;
+      mapping.nodes.push_back({std::move(node)});
+    }
+  }
+  mapping.nodes.push_back({ComputeNode{EinsumId(0), chain.compute}});
+  return mapping;
+}
+
+}  // namespace
+
+std::optional<ChainBound> ChainBound::of(const BoundProblem& problem, const BoundProblem& bounded,
+                                         const MapperOptions& options, Incumbent* incumbent) {
+  switch (options.objectives.front()) {
+    case Objective::kEnergy:
+      return ChainBound(problem, bounded, options, incumbent, ProblemChains::Goal::kEnergy);
+    case Objective::kEdp:
+      return ChainBound(problem, bounded, options, incumbent, ProblemChains::Goal::kEdp);
+    case Objective::kLatency:
+      break;
+  }
+  return std::nullopt;
+}
+
+ChainBound::ChainBound(const BoundProblem& problem, const BoundProblem& bounded,
+                       const MapperOptions& options, Incumbent* incumbent,
+                       ProblemChains::Goal goal)
+    : problem_(problem),
+      options_(options),
+      incumbent_(incumbent),
+      chains_(std::make_unique<ProblemChains>(bounded, goal)) {}
+
+bool ChainBound::refine(double seconds, double limit, const std::atomic<bool>* cancel,
+                        const std::function<void(double)>& tell) {
+  const auto start = std::chrono::steady_clock::now();
+  double told = 0;
+  const auto tell_bound = [&] {
+    const double bound = std::min(chains_->bound(), limit) * (1 - kOtherOrder);
+    if (bound > told && tell) tell(bound);
+    told = std::max(told, bound);
+  };
+  tell_bound();
+  while (!is_cancelled(cancel) && seconds_since(start) < seconds) {
+    if (!chains_->refine(limit)) return false;
+    tell_bound();
+    offer_mapping();
+  }
+  return true;
+}
+
+void ChainBound::offer_mapping() {
+  if (incumbent_ == nullptr) return;
+  const std::optional<Chain> chain = chains_->next_chain();
+  if (!chain) return;
+  MappedResult mapped;
+  mapped.mapping = mapping_of(problem_, *chain);
+  auto cost = evaluate(problem_, mapped.mapping, options_.policy);
+  if (!cost || !keep_violations(problem_, mapped.mapping).empty() ||
+      !constraint_violations(options_.constraints, problem_, mapped.mapping).empty())
+    return;
+  mapped.cost = std::move(*cost);
+  const double objective = objective_value(options_.objectives.front(), mapped.cost);
+  incumbent_->offer(objective, std::move(mapped));
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/mapper.h"
+#include "sluice/model/problem_chains.h"
+
+namespace sluice {
+
+/// What the chains of all Einsums say about all mappings of a problem (see ProblemChains), refined
+/// for as long as there is time; of one Einsum, also the mappings that they lead to.
+class ChainBound {
+ public:
+  /// `bounded`: the problem with what constraints ask of its memories and spatial loops. Both must
+  /// outlive it. `incumbent`: is offered mappings; may be null. Nothing where the objective is the
+  /// latency, of which chains know no more than others.
+  static std::optional<ChainBound> of(const BoundProblem& problem, const BoundProblem& bounded,
+                                      const MapperOptions& options, Incumbent* incumbent);
+
+  /// At most so many seconds, until `cancel` is set, or the bound has reached `limit`; tells the
+  /// bound. False where no more is to be known.
+  bool refine(double seconds, double limit, const std::atomic<bool>* cancel,
+              const std::function<void(double)>& tell);
+
+ private:
+  ChainBound(const BoundProblem& problem, const BoundProblem& bounded, const MapperOptions& options,
+             Incumbent* incumbent, ProblemChains::Goal goal);
+  void offer_mapping();
+
+  const BoundProblem& problem_;
+  const MapperOptions& options_;
+  Incumbent* incumbent_;
+  std::unique_ptr<ProblemChains> chains_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,103 @@
+// What the chains of all Einsums say, against brute force and against what mappers find.
+#include "sluice/model/problem_chains.h"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "oracle/compare.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/mapper/relaxed_bound.h"
+#include "sluice/mapper/run_mapper.h"
+#include "support/random_cases.h"
+
+namespace sluice {
+namespace {
+
+constexpr oracle::EnumerationLimits kLimits = {.max_nests = 500, .max_evaluations = 300};
+constexpr double kRounding = 1 + 1e-12;  ///< sums of the same terms in another order
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+double bound_of(const BoundProblem& problem, Objective objective, double limit) {
+  ProblemChains chains(problem, objective == Objective::kEnergy ? ProblemChains::Goal::kEnergy
+                                                                : ProblemChains::Goal::kEdp);
+  while (chains.refine(limit)) continue;
+  return chains.bound();
+}
+
+/// The same problem with fanouts that perfect factors seldom fill.
+BoundProblem with_odd_fanouts(const BoundProblem& problem, std::mt19937_64* random) {
+  constexpr std::int64_t kFanouts[] = {5, 6, 7, 9, 12, 14};
+  Arch arch = problem.arch;
+  for (Component& component : arch.components)
+    for (SpatialDimension& dimension : component.spatial)
+      if ((*random)() % 2 == 0) dimension.fanout = kFanouts[(*random)() % std::size(kFanouts)];
+  const auto bound = bind(problem.workload, arch, problem.algorithms);
+  return bound ? *bound : problem;
+}
+
+TEST(ProblemChains, AreBelowTheOptimum) {
+  const Mapper& fused = *standard_mappers().find("fused");
+  const testing::RandomCases cases = testing::random_cases(60);
+  std::int64_t asked = 0, met = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    for (const Objective objective : {Objective::kEnergy, Objective::kEdp}) {
+      MapperOptions options = drawn.options;
+      options.objectives = {objective};
+      const auto& best = objective == Objective::kEnergy ? drawn.truth.best_energy : drawn.truth.best_edp;
+      if (drawn.options.constraints != Constraints{} || !best ||
+          !takes_relaxed_bound(fused, drawn.problem, options))
+        continue;
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      const double optimum = objective_value(objective, best->point.energy_j, best->point.latency_s);
+      ++asked;
+      const double bound = bound_of(drawn.problem, objective, kNoLimit);
+      EXPECT_LE(bound, optimum * kRounding) << oracle::to_yaml(drawn.spec);
+      EXPECT_GE(bound, objective_bound(objective, cost_bounds(drawn.problem, Factors::kPerfect)) /
+                           kRounding)
+          << oracle::to_yaml(drawn.spec);
+      met += bound * kRounding >= optimum;
+    }
+  }
+  RecordProperty("asked", static_cast<int>(asked));
+  RecordProperty("met", static_cast<int>(met));
+  EXPECT_GE(met * 16, asked);
+}
+
+TEST(ProblemChains, AreBelowWhatMappersFind) {
+  const testing::RandomCases cases = testing::random_cases(25);
+  std::int64_t asked = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    std::mt19937_64 random(seed);
+    MapperOptions options = drawn.options;
+    options.constraints = {};
+    options.budget_evaluations = 2000;
+    const BoundProblem problem = with_odd_fanouts(drawn.problem, &random);
+    for (const char* name : {"fused", "compound", "anneal"})
+      for (const Objective objective : {Objective::kEnergy, Objective::kEdp}) {
+        options.objectives = {objective};
+        const Mapper& mapper = *standard_mappers().find(name);
+        if (!takes_relaxed_bound(mapper, problem, options)) continue;
+        const auto best = run_mapper(mapper, problem, options, {});
+        if (!best || best->mappings.empty()) continue;
+        ++asked;
+        const double found = objective_value(objective, best->mappings.front().cost);
+        EXPECT_LE(bound_of(problem, objective, kNoLimit), found * kRounding)
+            << "seed " << seed << " " << name << "\n"
+            << oracle::to_yaml(drawn.spec) << to_yaml(problem.arch)
+            << to_yaml(best->mappings.front().mapping, problem.workload, problem.arch);
+      }
+  }
+  EXPECT_GT(asked, cases.count);
+}
+
+}  // namespace
+}  // namespace sluice
