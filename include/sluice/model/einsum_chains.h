@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -41,9 +42,10 @@ struct SpreadBound {
 /// for each way to spread its points over the computes. First what the operands cost, then, on
 /// demand, the cheapest chain of nodes and loops: a shortest path through the lattice of tile
 /// shapes, which goes from all of the Einsum to one point, and whose states also say in which
-/// memory the innermost node of each tensor is. Relaxed: a memory need only have room for the tiles
-/// that its nodes hold at the innermost of them; a window that slides fetches what is new wherever
-/// the innermost loop moves it. A node that several Einsums may share is charged in equal parts.
+/// memory the innermost node of each tensor is. Then the cheapest one whose nodes fit together (A*,
+/// with the former as what is left to come). A window that slides fetches what is new as if the loop
+/// over it took all of its steps at once. A node that several Einsums may share is charged in equal
+/// parts.
 class EinsumChains {
  public:
   EinsumChains(const BoundProblem& problem, EinsumId einsum);
@@ -58,7 +60,7 @@ class EinsumChains {
   void refine(std::size_t spread, double limit_j);
   /// Whether all bounds of another Einsum are the same as these.
   bool equals(const EinsumChains& other) const;
-  /// The cheapest chain of a spread; nothing where none fits, or its ways were pooled.
+  /// The cheapest chain of a refined spread; nothing where none was found.
   std::optional<Chain> chain_of(std::size_t spread) const;
 
  private:
@@ -66,6 +68,7 @@ class EinsumChains {
   std::vector<SpreadBound> spreads_;
   std::vector<std::unique_ptr<Way>> ways_;  ///< one for each compute that accepts the Einsum
   std::vector<std::size_t> way_of_, index_in_way_;  ///< per spread
+  std::map<std::size_t, Chain> chains_;             ///< of spreads
 };
 
 }  // namespace sluice

@@ -60,6 +60,27 @@ struct EinsumChains::Way {
         compute_j(compute_energy(problem, id, own)),
         seconds(tensors.points * seconds_per_point(problem, own)) {}
 
+  /// What a lattice has found; nothing where it says too little.
+  std::optional<Chain> chain(const Spread& spread, const TileLattice& lattice) const {
+    if (lattice.steps().empty() || spread.gaps.size() < tensors.spreads.gaps().size())
+      return std::nullopt;
+    ChainWriter writer(tensors, spread, compute);
+    std::vector<const ChainTensor*> with_nodes;
+    for (const ChainTensor& tensor : tensors.tensors) {
+      if (!tensor.has_nodes) return std::nullopt;
+      with_nodes.push_back(&tensor);
+      if (tensor.is_backed_first) writer.node(tensor, tensor.memories.front(), false);
+    }
+    for (const auto& step : lattice.steps()) {
+      if (const auto* node = std::get_if<TileLattice::Node>(&step))
+        writer.node(*with_nodes[node->tensor], node->memory, node->slides);
+      else
+        writer.loop(std::get<TileLattice::Loop>(step).variable,
+                    std::get<TileLattice::Loop>(step).trips);
+    }
+    return writer.finish();
+  }
+
   const BoundCompute& compute;
   ChainTensors tensors;
   double compute_j, seconds;  ///< of all points, on one instance
@@ -101,41 +122,26 @@ void EinsumChains::refine(std::size_t index, double limit_j) {
   SpreadBound& bound = spreads_[index];
   if (bound.is_refined) return;
   const Way& way = *ways_[way_of_[index]];
-  for (const Windows windows : {Windows::kAnywhere, Windows::kAsMoved}) {
-    if (bound.energy_j >= limit_j) return;
-    if (windows == Windows::kAsMoved && !way.tensors.have_windows()) break;
-    TileLattice lattice(way.tensors, way.tensors.spreads.all()[index_in_way_[index]], windows);
-    const double least_j = way.compute_j + lattice.least(limit_j - way.compute_j,
-                                                         bound.energy_j - way.compute_j);
-    bound.energy_j = std::max(bound.energy_j, std::min(least_j, limit_j));
-  }
+  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
+  const double limit = limit_j - way.compute_j;
+  const auto raise = [&](double least) {
+    bound.energy_j = std::max(bound.energy_j, way.compute_j + std::min(least, limit));
+    return bound.energy_j < limit_j;
+  };
+  const double known = bound.energy_j - way.compute_j;
+  if (way.tensors.have_windows() &&
+      !raise(TileLattice(way.tensors, spread, Windows::kAnywhere).least(limit, known)))
+    return;
+  TileLattice lattice(way.tensors, spread, Windows::kAsMoved);
+  if (!raise(lattice.least(limit, known)) || !raise(lattice.least_that_fits(limit))) return;
+  if (auto chain = way.chain(spread, lattice)) chains_[index] = std::move(*chain);
   bound.is_refined =
       bound.energy_j < limit_j || !(bound.energy_j < std::numeric_limits<double>::infinity());
 }
 
-std::optional<Chain> EinsumChains::chain_of(std::size_t index) const {
-  const Way& way = *ways_[way_of_[index]];
-  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
-  if (spread.gaps.size() < way.tensors.spreads.gaps().size()) return std::nullopt;
-  TileLattice lattice(way.tensors, spread, Windows::kAsMoved);
-  lattice.keep_steps();
-  const auto steps = lattice.steps();
-  if (steps.empty()) return std::nullopt;
-  ChainWriter writer(way.tensors, spread, way.compute);
-  std::vector<const ChainTensor*> tensors;  // with nodes
-  for (const ChainTensor& tensor : way.tensors.tensors) {
-    if (!tensor.has_nodes) return std::nullopt;
-    tensors.push_back(&tensor);
-    if (tensor.is_backed_first) writer.node(tensor, tensor.memories.front(), false);
-  }
-  for (const auto& step : steps) {
-    if (const auto* node = std::get_if<TileLattice::Node>(&step))
-      writer.node(*tensors[node->tensor], node->memory, node->slides);
-    else
-      writer.loop(std::get<TileLattice::Loop>(step).variable,
-                  std::get<TileLattice::Loop>(step).trips);
-  }
-  return writer.finish();
+std::optional<Chain> EinsumChains::chain_of(std::size_t spread) const {
+  const auto found = chains_.find(spread);
+  return found == chains_.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace sluice

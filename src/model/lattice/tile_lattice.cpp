@@ -43,23 +43,26 @@ double new_share(const BoundAccess& access, const Factors64& tile, std::size_t v
 }  // namespace
 
 TileLattice::TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows)
-    : chain_(chain), spread_(spread) {
+    : chain_(chain), spread_(spread), keeps_rows_(windows == Windows::kAsMoved) {
   lay_out(windows);
 }
 
 void TileLattice::lay_out(Windows windows) {
   const std::size_t n_variables = chain_.sizes.size();
   smaller_.resize(n_variables);
+  larger_.resize(n_variables);
   for (std::size_t v = 0; v < n_variables; ++v) {
     const Factors64& divisors = divisors_.emplace_back(divisors_of(chain_.sizes[v] / spread_.all[v]));
     strides_.push_back(n_tiles_);
     n_tiles_ *= divisors.size();
-    for (std::size_t i = 0; i < divisors.size(); ++i) {
-      std::vector<std::size_t>& smaller = smaller_[v].emplace_back();
+    smaller_[v].resize(divisors.size());
+    larger_[v].resize(divisors.size());
+    for (std::size_t i = 0; i < divisors.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
-        if (divisors[i] % divisors[j] == 0 && is_prime(divisors[i] / divisors[j]))
-          smaller.push_back(j);
-    }
+        if (divisors[i] % divisors[j] == 0 && is_prime(divisors[i] / divisors[j])) {
+          smaller_[v][i].push_back(j);
+          larger_[v][j].push_back(i);
+        }
     const auto moves = [&](const ChainTensor& tensor) {
       return tensor.slides() && tensor.access->relevance[v] == Relevance::kPartial;
     };
@@ -195,11 +198,6 @@ double TileLattice::least(double limit, double otherwise) {
   return least + constant_j_;
 }
 
-void TileLattice::keep_steps() {
-  keeps_rows_ = true;
-  least(kUnreached, kUnreached);
-}
-
 /// All infinite where nothing has reached the position.
 std::vector<TileLattice::Row>& TileLattice::rows_of(std::size_t p) {
   std::vector<Row>& rows = rows_[p];
@@ -318,72 +316,6 @@ void TileLattice::place_nodes(std::size_t p) {
       }
     }
   }
-}
-
-/// The same sums as on the way there, backwards.
-std::vector<std::variant<TileLattice::Node, TileLattice::Loop>> TileLattice::steps() const {
-  std::vector<std::variant<Node, Loop>> steps;
-  std::size_t p = 0, w = 0, x = 0;
-  double least = kUnreached;
-  for (std::size_t q = first_; q < n_positions_; ++q) {
-    if (rows_.empty() || rows_[q].empty()) continue;
-    const Position position = position_of(q);
-    double sum = rows_[q][0][0];
-    for (std::size_t k = 0; k < tensors_.size(); ++k)
-      sum += position[k] == 0 ? kUnreached : tensors_[k].operand_j[position[k] - 1];
-    if (sum < least) {
-      least = sum;
-      p = q;
-    }
-  }
-  if (!(least < kUnreached)) return steps;
-  const auto went_back = [&] {
-    const double here = rows_[p][w][x];
-    for (std::size_t v = 0; v < divisors_.size(); ++v) {
-      if (w > 0 && windows_[w - 1] != v) continue;
-      const std::size_t j = x / strides_[v] % divisors_[v].size();
-      for (std::size_t i = j + 1; i < divisors_[v].size(); ++i) {
-        const auto& smaller = smaller_[v][i];
-        if (std::find(smaller.begin(), smaller.end(), j) == smaller.end()) continue;
-        const std::size_t from = x + (i - j) * strides_[v];
-        if (rows_[p][0][from] != here) continue;
-        steps.emplace_back(Loop{v, divisors_[v][i] / divisors_[v][j]});
-        x = from;
-        w = 0;
-        return true;
-      }
-    }
-    const Position position = position_of(p);
-    for (std::size_t k = 0; k < tensors_.size(); ++k) {
-      const Tensor& tensor = tensors_[k];
-      if (position[k] == 0) continue;
-      const std::size_t i = position[k] - 1;
-      for (std::size_t before = tensor.known->is_backed_first ? 1 : 0; before < position[k];
-           ++before) {
-        const std::size_t q = p - (position[k] - before) * tensor.stride;
-        if (rows_[q].empty() || !(rows_[q][w][x] < kUnreached)) continue;
-        Position earlier = position;
-        earlier[k] = before;
-        if (!may_follow(earlier, tensor, i)) continue;
-        const Row& energy = before > 0 ? node_energy(tensor, before - 1, i, w) : nothing_;
-        if (rows_[q][w][x] + energy[x] != here) continue;
-        if (tensor.places[i].bits[x] > free_room(earlier, k, i)[x]) continue;
-        steps.emplace_back(Node{k, tensor.known->memories[i], w > 0 && tensor.known->slides()});
-        p = q;
-        return true;
-      }
-    }
-    for (std::size_t other = 1; w == 0 && other < rows_[p].size(); ++other)
-      if (rows_[p][other][x] == here) {
-        w = other;
-        return true;
-      }
-    return false;
-  };
-  while (p != first_ || x + 1 != n_tiles_)
-    if (!went_back()) return {};
-  std::reverse(steps.begin(), steps.end());
-  return steps;
 }
 
 }  // namespace sluice

@@ -21,18 +21,20 @@ class TileLattice {
   /// Energy of operands and of what fills memories, or is handed back (J), or `limit`, if that is
   /// less: infinite where nothing fits, `otherwise` where there are too many states.
   double least(double limit, double otherwise);
-  /// least() of all, with what steps() needs.
-  void keep_steps();
-  /// After least(): how it comes about, memories as places among those of the chain.
+  /// After least(), of windows as they are moved: the same of chains whose nodes fit together.
+  double least_that_fits(double limit);
+
   struct Node {
-    std::size_t tensor = 0, memory = 0;
+    std::size_t tensor = 0;  ///< among those with nodes
+    std::size_t memory = 0;
     bool slides = false;
   };
   struct Loop {
     std::size_t variable = 0;
     std::int64_t trips = 1;
   };
-  std::vector<std::variant<Node, Loop>> steps() const;
+  /// Of the cheapest chain that fits, outermost first; empty where none was found.
+  const std::vector<std::variant<Node, Loop>>& steps() const { return steps_; }
 
  private:
   using Row = std::vector<double>;
@@ -76,6 +78,7 @@ class TileLattice {
   /// Per variable and index: the indices of tile shapes that one loop of a prime number of steps
   /// further in leaves.
   std::vector<std::vector<std::vector<std::size_t>>> smaller_;
+  std::vector<std::vector<std::vector<std::size_t>>> larger_;  // the other way round
   std::size_t n_tiles_ = 1, n_positions_ = 1;
   std::vector<std::size_t> windows_;  // variables
   std::vector<Tensor> tensors_;
@@ -85,8 +88,9 @@ class TileLattice {
   bool is_cut_ = false;  // something is left out that costs the limit or more
   /// Per position and window (0: any loop, or none): energy down to there; empty: not reached.
   std::vector<std::vector<Row>> rows_;
-  bool keeps_rows_ = false;
+  bool keeps_rows_;
   std::vector<std::vector<Row>> unused_;
+  std::vector<std::variant<Node, Loop>> steps_;
 };
 
 }  // namespace sluice
