@@ -14,6 +14,7 @@ namespace sluice {
 namespace {
 
 constexpr double kOtherOrder = 1e-12;  // of sums in another order
+constexpr double kAbove = 1 + 1e-9;
 
 /// The chain of the only Einsum.
 Mapping mapping_of(const BoundProblem& problem, const Chain& chain) {
@@ -78,18 +79,19 @@ ChainBound::ChainBound(const BoundProblem& problem, const BoundProblem& bounded,
       incumbent_(incumbent),
       chains_(std::make_unique<ProblemChains>(bounded, goal)) {}
 
-bool ChainBound::refine(double seconds, double limit, const std::atomic<bool>* cancel,
+bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomic<bool>* cancel,
                         const std::function<void(double)>& tell) {
   const auto start = std::chrono::steady_clock::now();
   double told = 0;
   const auto tell_bound = [&] {
-    const double bound = std::min(chains_->bound(), limit) * (1 - kOtherOrder);
+    const double bound = std::min(chains_->bound(), known.objective()) * (1 - kOtherOrder);
     if (bound > told && tell) tell(bound);
     told = std::max(told, bound);
   };
   tell_bound();
   while (!is_cancelled(cancel) && seconds_since(start) < seconds) {
-    if (!chains_->refine(limit)) return false;
+    // As good as what is known, too: what comes out is to be the same whatever that is.
+    if (!chains_->refine(known.objective() * kAbove)) return false;
     tell_bound();
     offer_mapping();
   }
@@ -102,13 +104,23 @@ void ChainBound::offer_mapping() {
   if (!chain) return;
   MappedResult mapped;
   mapped.mapping = mapping_of(problem_, *chain);
+  ++evaluations_;
   auto cost = evaluate(problem_, mapped.mapping, options_.policy);
   if (!cost || !keep_violations(problem_, mapped.mapping).empty() ||
       !constraint_violations(options_.constraints, problem_, mapped.mapping).empty())
     return;
   mapped.cost = std::move(*cost);
   const double objective = objective_value(options_.objectives.front(), mapped.cost);
+  if (!best_ || objective < objective_value(options_.objectives.front(), best_->cost))
+    best_ = mapped;
   incumbent_->offer(objective, std::move(mapped));
+}
+
+std::optional<MappedResult> ChainBound::proven() const {
+  const bool is_proven =
+      best_ && objective_value(options_.objectives.front(), best_->cost) * (1 - kOtherOrder) <=
+                   chains_->bound();
+  return is_proven ? best_ : std::nullopt;
 }
 
 }  // namespace sluice

@@ -21,10 +21,14 @@ class ChainBound {
   static std::optional<ChainBound> of(const BoundProblem& problem, const BoundProblem& bounded,
                                       const MapperOptions& options, Incumbent* incumbent);
 
-  /// At most so many seconds, until `cancel` is set, or the bound has reached `limit`; tells the
-  /// bound. False where no more is to be known.
-  bool refine(double seconds, double limit, const std::atomic<bool>* cancel,
+  /// At most so many seconds, until `cancel` is set, or the bound is above the best mapping that is
+  /// known; tells the bound. False where no more is to be known.
+  bool refine(double seconds, const Incumbent& known, const std::atomic<bool>* cancel,
               const std::function<void(double)>& tell);
+  /// The best mapping that chains led to, if it is no worse than the bound.
+  std::optional<MappedResult> proven() const;
+  /// Mappings priced.
+  double evaluations() const { return evaluations_; }
 
  private:
   ChainBound(const BoundProblem& problem, const BoundProblem& bounded, const MapperOptions& options,
@@ -34,6 +38,8 @@ class ChainBound {
   const BoundProblem& problem_;
   const MapperOptions& options_;
   Incumbent* incumbent_;
+  std::optional<MappedResult> best_;
+  double evaluations_ = 0;
   std::unique_ptr<ProblemChains> chains_;
 };
 

@@ -170,12 +170,12 @@ struct RelaxedBound::Rung {
 };
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
-                           Incumbent* incumbent, bool offers, const std::atomic<bool>* cancel,
-                           std::function<void(double)> tell)
+                           const Incumbent& incumbent, bool has_chains,
+                           const std::atomic<bool>* cancel, std::function<void(double)> tell)
     : problem_(problem),
       options_(options),
-      incumbent_(*incumbent),
-      offers_(offers),
+      incumbent_(incumbent),
+      has_chains_(has_chains),
       tell_(std::move(tell)),
       watch_(std::nullopt, std::nullopt, cancel),
       thread_([this] { run(); }) {}
@@ -200,12 +200,10 @@ void RelaxedBound::search() {
   if (!pause(kHeadStart)) return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   std::optional<ChainBound> chains =
-      ChainBound::of(problem_, bounded, options_, offers_ ? &incumbent_ : nullptr);
+      has_chains_ ? ChainBound::of(problem_, bounded, options_, nullptr) : std::nullopt;
   const auto refine_chains = [&](double seconds) {
     if (!chains) return;
-    const double limit = incumbent_.objective();
-    const bool is_open = chains->refine(seconds, limit, watch_.flag(), tell_);
-    // A limit that falls changes nothing: what has reached it has proven the incumbent.
+    const bool is_open = chains->refine(seconds, incumbent_, watch_.flag(), tell_);
     if (!is_open && !is_cancelled(watch_.flag())) chains.reset();
   };
   refine_chains(kOfChains);

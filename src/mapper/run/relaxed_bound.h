@@ -21,9 +21,10 @@ namespace sluice {
 class RelaxedBound {
  public:
   /// All of them must outlive it. `cancel` ends it as well; `tell` is called on its thread.
-  /// `offers`: the incumbent is offered mappings that chains lead to.
-  RelaxedBound(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent,
-               bool offers, const std::atomic<bool>* cancel, std::function<void(double)> tell);
+  /// `has_chains`: it is for it to ask what chains tell.
+  RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
+               const Incumbent& incumbent, bool has_chains, const std::atomic<bool>* cancel,
+               std::function<void(double)> tell);
   ~RelaxedBound() { stop(); }
   RelaxedBound(const RelaxedBound&) = delete;
   RelaxedBound& operator=(const RelaxedBound&) = delete;
@@ -44,8 +45,8 @@ class RelaxedBound {
 
   const BoundProblem& problem_;
   const MapperOptions& options_;
-  Incumbent& incumbent_;
-  bool offers_;
+  const Incumbent& incumbent_;
+  bool has_chains_;
   std::function<void(double)> tell_;
   BudgetWatch watch_;  ///< whose flag ends it
   std::mutex mutex_;

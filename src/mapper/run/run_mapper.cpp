@@ -12,7 +12,9 @@
 
 #include "blamed_usage.h"
 #include "budget_watch.h"
+#include "chain_bound.h"
 #include "first_mapping.h"
+#include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
@@ -27,6 +29,7 @@
 #include "sluice/mapper/selection.h"
 #include "sluice/mapper/space_bounds.h"
 #include "support/atomic_extremes.h"
+#include "support/seconds_since.h"
 #include "too_small.h"
 
 namespace sluice {
@@ -214,6 +217,33 @@ bool may_be_beaten(const MapperOutcome& outcome, const MapperOptions& options) {
          (options.budget_seconds && !is_proven);
 }
 
+/// Whether chains are the first to search: they price one Einsum as it is.
+bool is_proven_by_chains(const Mapper& mapper, const BoundProblem& problem,
+                         const MapperOptions& options) {
+  return problem.einsums.size() == 1 && options.objectives.front() != Objective::kLatency &&
+         takes_walks(mapper, problem, options) && takes_relaxed_bound(mapper, problem, options);
+}
+
+/// What chains prove to be the best, in the same way whatever walks find meanwhile.
+std::optional<MapperResult> map_by_chains(const BoundProblem& problem,
+                                          const MapperOptions& options,
+                                          const MapperControl& control) {
+  const auto start = std::chrono::steady_clock::now();
+  const BoundProblem bounded = constrained(problem, options.constraints);
+  auto chains = ChainBound::of(problem, bounded, options, control.incumbent);
+  if (!chains) return std::nullopt;
+  chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
+                 control.bound);
+  auto best = chains->proven();
+  if (!best) return std::nullopt;
+  MapperResult result = result_of_walks(problem, options);
+  result.mappings = {std::move(*best)};
+  result.guarantee.kind = GuaranteeKind::kOptimal;
+  result.search.mappings_evaluated = result.search.mappings_considered = chains->evaluations();
+  result.search.seconds = seconds_since(start);
+  return result;
+}
+
 /// A search, and walks beside it.
 MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
                              const MapperOptions& options, const MapperControl& control,
@@ -225,6 +255,11 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   beside_walks.has_walks = true;
   const auto start = std::chrono::steady_clock::now();
   SideWalks walks(problem, options, &incumbent, control.leftovers);
+  if (is_proven_by_chains(mapper, problem, options))
+    if (auto proven = map_by_chains(problem, options, control)) {
+      walks.finish();
+      return std::move(*proven);
+    }
   MapperOutcome outcome = map_and_blame(mapper, problem, options, beside_walks);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kPatience = 5;  // s, without a budget
@@ -268,8 +303,8 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   const ToldBound told(&limited);
   std::optional<RelaxedBound> relaxed;
   if (takes_relaxed_bound(mapper, problem, options))
-    relaxed.emplace(problem, options, limited.incumbent, takes_walks(mapper, problem, options),
-                    limited.cancel, limited.bound);
+    relaxed.emplace(problem, options, *limited.incumbent,
+                    !is_proven_by_chains(mapper, problem, options), limited.cancel, limited.bound);
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told);
   if (relaxed) relaxed->finish(control.leftovers);
   if (!outcome) return outcome;
