@@ -28,10 +28,11 @@ class ProblemChains {
 
   /// No mapping's energy or EDP is below it (J, J·s).
   double bound() const { return bound_; }
-  /// Raises the bound by a small step: false where no more is known, or it has reached `limit`.
+  /// Raises the bound by a small step, or finds a chain that may cost less than `limit`: false
+  /// where no more is known, or the bound has reached it.
   bool refine(double limit);
-  /// Of a workload of one Einsum, a way to run it that costs about the bound, if refine() has found
-  /// one that no earlier call has told. It may need more room than there is.
+  /// Of a workload of one Einsum, a way to run it, if refine() has found one that no earlier call
+  /// has told. It may cost a little more than its bound.
   std::optional<Chain> next_chain();
 
  private:
@@ -39,6 +40,8 @@ class ProblemChains {
   struct Choice;
   std::vector<Choice> cheapest();
   double value(double energy_j, double seconds) const;
+  std::optional<std::size_t> next_below(double limit) const;
+  bool refine_one(double limit);
 
   const BoundProblem& problem_;
   Goal goal_;
@@ -46,7 +49,6 @@ class ProblemChains {
   double leak_w_ = 0;
   std::vector<std::unique_ptr<Part>> parts_;  ///< one for all Einsums that are equal
   double bound_ = 0;
-  double best_refined_;
   std::optional<std::size_t> untold_;
 };
 

@@ -92,8 +92,9 @@ bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomi
   while (!is_cancelled(cancel) && seconds_since(start) < seconds) {
     // As good as what is known, too: what comes out is to be the same whatever that is.
     if (!chains_->refine(known.objective() * kAbove)) return false;
-    tell_bound();
     offer_mapping();
+    tell_bound();
+    if (proven()) return false;
   }
   return true;
 }

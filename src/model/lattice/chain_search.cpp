@@ -117,18 +117,21 @@ double TileLattice::least_that_fits(double limit) {
     }
     Label next = label;
     next.before = index;
-    const auto add_loops = [&](std::size_t v) {
-      const std::size_t j = label.shape / strides_[v] % divisors_[v].size();
-      for (const std::size_t i : larger_[v][j]) {
-        next.shape = label.shape + (i - j) * strides_[v];
-        add(next);
-      }
+    const auto index_of = [&](std::size_t v) {
+      return label.shape / strides_[v] % divisors_[v].size();
+    };
+    const auto add_loop = [&](std::size_t v, std::size_t i) {
+      next.shape = label.shape + (i - index_of(v)) * strides_[v];
+      add(next);
     };
     next.window = 0;
     if (label.window > 0) {
-      add_loops(windows_[label.window - 1]);
+      const Window& window = windows_[label.window - 1];
+      for (std::size_t n = 0; n < window.to.size(); ++n)
+        if (window.to[n] == index_of(window.variable)) add_loop(window.variable, window.from[n]);
     } else {
-      for (std::size_t v = 0; v < divisors_.size(); ++v) add_loops(v);
+      for (std::size_t v = 0; v < divisors_.size(); ++v)
+        for (const std::size_t i : larger_[v][index_of(v)]) add_loop(v, i);
       next.shape = label.shape;
       for (std::size_t w = 1; w <= windows_.size(); ++w) {
         next.window = w;

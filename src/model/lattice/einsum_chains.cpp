@@ -10,45 +10,51 @@
 namespace sluice {
 namespace {
 
-/// Writes the spatial loops of the gaps between the memories one after the other.
+/// Nodes and temporal loops of a chain, and its spatial loops: as far out as the memories allow, so
+/// that windows can slide in each instance.
 class ChainWriter {
  public:
   ChainWriter(const ChainTensors& tensors, const Spread& spread, const BoundCompute& compute)
-      : tensors_(tensors), spread_(spread), compute_(compute) {
-    chain_.compute = compute.component;
-  }
+      : tensors_(tensors), spread_(spread), compute_(compute) {}
 
   void node(const ChainTensor& tensor, std::size_t memory, bool slides) {
-    enter(memory);
-    chain_.steps.emplace_back(
-        ChainNode{tensor.tensor, compute_.path[tensors_.memories[memory]], slides});
+    steps_.emplace_back(ChainNode{tensor.tensor, compute_.path[tensors_.memories[memory]], slides});
+    for (std::size_t m = memory; m < n_above_.size(); ++m) n_above_[m] = steps_.size();
   }
   void loop(std::size_t variable, std::int64_t trips) {
-    chain_.steps.emplace_back(ChainLoop{variable, trips});
+    steps_.emplace_back(ChainLoop{variable, trips});
   }
-  Chain finish() {
-    enter(tensors_.memories.size());
-    return std::move(chain_);
+  Chain finish() const {
+    Chain chain;
+    chain.compute = compute_.component;
+    std::size_t gap = 0;
+    for (std::size_t s = 0; s <= steps_.size(); ++s) {
+      for (; gap < spread_.gaps.size() && steps_above(tensors_.spreads.gaps()[gap]) <= s; ++gap)
+        spread_over(gap, &chain);
+      if (s < steps_.size()) chain.steps.push_back(steps_[s]);
+    }
+    return chain;
   }
 
  private:
-  void enter(std::size_t memory) {
-    for (; gap_ < spread_.gaps.size() && tensors_.spreads.gaps()[gap_].memory <= memory; ++gap_) {
-      const SpatialGap& gap = tensors_.spreads.gaps()[gap_];
-      for (std::size_t d = 0; d < spread_.gaps[gap_]->by_dimension.size(); ++d) {
-        const Factors64& factors = spread_.gaps[gap_]->by_dimension[d];
-        for (std::size_t v = 0; v < factors.size(); ++v)
-          if (factors[v] > 1)
-            chain_.steps.emplace_back(ChainLoop{v, factors[v], gap.dimensions[d]});
-      }
-    }
+  std::size_t steps_above(const SpatialGap& gap) const {
+    return gap.memory == 0 ? 0 : n_above_[gap.memory - 1];
+  }
+
+  void spread_over(std::size_t gap, Chain* chain) const {
+    const auto& dimensions = tensors_.spreads.gaps()[gap].dimensions;
+    const std::vector<Factors64>& factors = spread_.gaps[gap]->by_dimension;
+    for (std::size_t d = 0; d < factors.size(); ++d)
+      for (std::size_t v = 0; v < factors[d].size(); ++v)
+        if (factors[d][v] > 1) chain->steps.emplace_back(ChainLoop{v, factors[d][v], dimensions[d]});
   }
 
   const ChainTensors& tensors_;
   const Spread& spread_;
   const BoundCompute& compute_;
-  std::size_t gap_ = 0;
-  Chain chain_;
+  std::vector<std::variant<ChainNode, ChainLoop>> steps_;
+  /// Per memory: steps down to the last node there or further out.
+  std::vector<std::size_t> n_above_ = std::vector<std::size_t>(tensors_.memories.size(), 0);
 };
 
 }  // namespace
@@ -129,10 +135,10 @@ void EinsumChains::refine(std::size_t index, double limit_j) {
     return bound.energy_j < limit_j;
   };
   const double known = bound.energy_j - way.compute_j;
-  if (way.tensors.have_windows() &&
-      !raise(TileLattice(way.tensors, spread, Windows::kAnywhere).least(limit, known)))
-    return;
-  TileLattice lattice(way.tensors, spread, Windows::kAsMoved);
+  if (way.tensors.have_windows())
+    for (const Windows windows : {Windows::kAnywhere, Windows::kAsMoved})
+      if (!raise(TileLattice(way.tensors, spread, windows).least(limit, known))) return;
+  TileLattice lattice(way.tensors, spread, Windows::kStepByStep);
   if (!raise(lattice.least(limit, known)) || !raise(lattice.least_that_fits(limit))) return;
   if (auto chain = way.chain(spread, lattice)) chains_[index] = std::move(*chain);
   bound.is_refined =

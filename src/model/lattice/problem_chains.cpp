@@ -11,6 +11,7 @@
 namespace sluice {
 namespace {
 
+constexpr double kRounding = 1e-9;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 /// Of one Einsum: the least energy where it takes so long.
@@ -47,7 +48,13 @@ struct ProblemChains::Part {
   std::vector<FrontPoint> front;                  ///< one for each of these
   std::vector<FrontPoint> hull;
 
-  void update(std::size_t group) {
+  void update(double seconds) {
+    for (std::size_t group = 0; group < front.size(); ++group)
+      if (front[group].seconds == seconds) update_group(group);
+    hull = lower_hull(front);
+  }
+
+  void update_group(std::size_t group) {
     FrontPoint& point = front[group];
     point.energy_j = kUnknown;
     for (const std::size_t s : spreads[group])
@@ -69,8 +76,7 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal)
     : problem_(problem),
       goal_(goal),
       traffic_(outer_traffic_bounds(problem)),
-      leak_w_(leaking_power(problem)),
-      best_refined_(kUnknown) {
+      leak_w_(leaking_power(problem)) {
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
     const EinsumId id(e);
@@ -92,7 +98,7 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal)
     for (auto& [seconds, same] : by_time) {
       part->spreads.push_back(std::move(same));
       part->front.push_back({seconds, 0, std::nullopt});
-      part->update(part->front.size() - 1);
+      part->update_group(part->front.size() - 1);
     }
     if (spreads.empty()) part->front.push_back({own.seconds, own.energy_j, std::nullopt});
     part->hull = lower_hull(part->front);
@@ -154,33 +160,50 @@ std::vector<ProblemChains::Choice> ProblemChains::cheapest() {
   return choices;
 }
 
+/// Of one Einsum: the cheapest spread that is not refined and below the limit.
+std::optional<std::size_t> ProblemChains::next_below(double limit) const {
+  const std::vector<SpreadBound>& spreads = parts_.front()->chains.spreads();
+  std::optional<std::size_t> next;
+  for (std::size_t s = 0; s < spreads.size(); ++s) {
+    if (spreads[s].is_refined) continue;
+    const double own = value(spreads[s].energy_j, spreads[s].seconds);
+    if (!(own < limit)) continue;
+    limit = own;
+    next = s;
+  }
+  return next;
+}
+
+bool ProblemChains::refine_one(double limit) {
+  Part& part = *parts_.front();
+  const std::optional<std::size_t> spread = next_below(limit);
+  if (!spread) return false;
+  const double seconds = part.chains.spreads()[*spread].seconds;
+  const double all_s = std::max(seconds, traffic_.memory_s);
+  const double rest_j = traffic_.energy_floor_j + leak_w_ * all_s;
+  part.chains.refine(*spread, (goal_ == Goal::kEnergy ? limit : limit / all_s) - rest_j);
+  const SpreadBound& refined = part.chains.spreads()[*spread];
+  if (refined.is_refined)
+    untold_ = spread;
+  else if (value(refined.energy_j, seconds) < limit * (1 - kRounding))
+    return false;  // nothing more is found
+  part.update(seconds);
+  return true;
+}
+
 bool ProblemChains::refine(double limit) {
-  if (bound_ >= std::min(limit, best_refined_)) return false;
+  if (bound_ >= limit) return false;
   bool is_better = false;
-  for (const Choice& choice : cheapest()) {
-    Part& part = *choice.part;
-    if (!choice.point.spread || part.chains.spreads()[*choice.point.spread].is_refined) continue;
-    const std::size_t spread = *choice.point.spread;
-    // What is left for it where nothing beats the limit.
-    double limit_j = kUnknown;
-    if (parts_.size() == 1) {
-      const double reach = std::min(limit, best_refined_);
-      const double all_s = std::max(choice.point.seconds, traffic_.memory_s);
-      limit_j = (goal_ == Goal::kEnergy ? reach : reach / all_s) - traffic_.energy_floor_j -
-                leak_w_ * all_s;
+  if (parts_.size() == 1 && parts_.front()->count == 1) {
+    is_better = refine_one(limit);
+  } else {
+    for (const Choice& choice : cheapest()) {
+      EinsumChains& chains = choice.part->chains;
+      if (!choice.point.spread || chains.spreads()[*choice.point.spread].is_refined) continue;
+      chains.refine(*choice.point.spread, kUnknown);
+      choice.part->update(choice.point.seconds);
+      is_better = true;
     }
-    const double before_j = part.chains.spreads()[spread].energy_j;
-    part.chains.refine(spread, limit_j);
-    const SpreadBound& refined = part.chains.spreads()[spread];
-    is_better = is_better || refined.is_refined || refined.energy_j > before_j;
-    if (parts_.size() == 1 && refined.is_refined &&
-        value(refined.energy_j, refined.seconds) < best_refined_) {
-      best_refined_ = value(refined.energy_j, refined.seconds);
-      untold_ = spread;
-    }
-    for (std::size_t g = 0; g < part.front.size(); ++g)
-      if (part.front[g].seconds == choice.point.seconds) part.update(g);
-    part.hull = lower_hull(part.front);
   }
   cheapest();
   return is_better;

@@ -43,7 +43,7 @@ double new_share(const BoundAccess& access, const Factors64& tile, std::size_t v
 }  // namespace
 
 TileLattice::TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows)
-    : chain_(chain), spread_(spread), keeps_rows_(windows == Windows::kAsMoved) {
+    : chain_(chain), spread_(spread), keeps_rows_(windows == Windows::kStepByStep) {
   lay_out(windows);
 }
 
@@ -66,9 +66,9 @@ void TileLattice::lay_out(Windows windows) {
     const auto moves = [&](const ChainTensor& tensor) {
       return tensor.slides() && tensor.access->relevance[v] == Relevance::kPartial;
     };
-    if (windows == Windows::kAsMoved &&
+    if (windows != Windows::kAnywhere &&
         std::any_of(chain_.tensors.begin(), chain_.tensors.end(), moves))
-      windows_.push_back(v);
+      add_windows(v, windows == Windows::kStepByStep);
   }
   for (const ChainTensor& known : chain_.tensors) {
     if (!known.has_nodes) {
@@ -81,6 +81,27 @@ void TileLattice::lay_out(Windows windows) {
     tensor.stride = n_positions_;
     n_positions_ *= tensor.n_positions;
     if (known.is_backed_first) first_ += tensor.stride;
+  }
+}
+
+void TileLattice::add_windows(std::size_t v, bool step_by_step) {
+  const Factors64& divisors = divisors_[v];
+  Window any{v, 0, {}, {}};
+  for (std::size_t i = 0; i < divisors.size(); ++i)
+    for (const std::size_t j : smaller_[v][i]) {
+      any.from.push_back(i);
+      any.to.push_back(j);
+    }
+  if (!step_by_step) windows_.push_back(std::move(any));
+  for (std::size_t t = 1; step_by_step && t < divisors.size(); ++t) {
+    Window window{v, divisors[t], {}, {}};
+    for (std::size_t i = 0; i < divisors.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (divisors[j] * window.trips == divisors[i]) {
+          window.from.push_back(i);
+          window.to.push_back(j);
+        }
+    windows_.push_back(std::move(window));
   }
 }
 
@@ -134,19 +155,19 @@ void TileLattice::price() {
           visits /= static_cast<double>(tile[v]);
         }
         place.moved[x] = visits * volume_of(*known.access, tile);
-        const auto share_of = [&](std::size_t v) {
-          return new_share(*known.access, tile, v,
-                           static_cast<double>(divisors_[v].back() / divisors_[v][index[v]]));
+        const auto share_of = [&](std::size_t v, std::int64_t trips) {
+          const std::int64_t most = divisors_[v].back() / divisors_[v][index[v]];
+          return new_share(*known.access, tile, v, static_cast<double>(trips > 0 ? trips : most));
         };
         if (known.slides() && windows_.empty()) {
           double least_share = 1;
           for (std::size_t v = 0; v < n_variables; ++v)
             if (known.access->relevance[v] == Relevance::kPartial)
-              least_share = std::min(least_share, share_of(v));
+              least_share = std::min(least_share, share_of(v, 0));
           place.moved[x] *= least_share;
         }
         for (std::size_t w = 0; w < place.share.size(); ++w)
-          place.share[w][x] = share_of(windows_[w]);
+          place.share[w][x] = share_of(windows_[w].variable, windows_[w].trips);
       }
     }
     for (std::size_t v = 0; v < n_variables; ++v) {
@@ -232,15 +253,15 @@ void TileLattice::close(std::vector<Row>* rows) const {
         }
   }
   for (std::size_t w = 1; w < rows->size(); ++w) {
-    const std::size_t v = windows_[w - 1], stride = strides_[v];
-    const std::size_t block = stride * divisors_[v].size();
+    const Window& window = windows_[w - 1];
+    const std::size_t stride = strides_[window.variable];
+    const std::size_t block = stride * divisors_[window.variable].size();
     for (std::size_t begin = 0; begin < n_tiles_; begin += block)
-      for (std::size_t i = divisors_[v].size(); i-- > 0;)
-        for (const std::size_t j : smaller_[v][i]) {
-          const double* from = &least[begin + i * stride];
-          double* into = &(*rows)[w][begin + j * stride];
-          for (std::size_t x = 0; x < stride; ++x) into[x] = std::min(into[x], from[x]);
-        }
+      for (std::size_t n = 0; n < window.from.size(); ++n) {
+        const double* from = &least[begin + window.from[n] * stride];
+        double* into = &(*rows)[w][begin + window.to[n] * stride];
+        for (std::size_t x = 0; x < stride; ++x) into[x] = std::min(into[x], from[x]);
+      }
   }
 }
 

@@ -8,8 +8,9 @@
 
 namespace sluice {
 
-/// Where a window slides: wherever it may (cheaper to find), or as the loop directly above moves it.
-enum class Windows { kAnywhere, kAsMoved };
+/// Where a window slides, each more exact and dearer to find than the one before: wherever it may;
+/// as the loop directly above moves it, if that takes all steps there are; in the steps it takes.
+enum class Windows { kAnywhere, kAsMoved, kStepByStep };
 
 /// The cheapest chain of one spread. A state is a tile shape of the temporal loops further in, in
 /// which memory the innermost node of each tensor is, and over which window the loop directly above
@@ -21,7 +22,7 @@ class TileLattice {
   /// Energy of operands and of what fills memories, or is handed back (J), or `limit`, if that is
   /// less: infinite where nothing fits, `otherwise` where there are too many states.
   double least(double limit, double otherwise);
-  /// After least(), of windows as they are moved: the same of chains whose nodes fit together.
+  /// After least(), of windows step by step: the same of chains whose nodes fit together.
   double least_that_fits(double limit);
 
   struct Node {
@@ -60,6 +61,7 @@ class TileLattice {
   using Position = std::vector<std::size_t>;
 
   void lay_out(Windows windows);
+  void add_windows(std::size_t v, bool step_by_step);
   void price();
   Position position_of(std::size_t p) const;
   void close(std::vector<Row>* rows) const;
@@ -80,7 +82,13 @@ class TileLattice {
   std::vector<std::vector<std::vector<std::size_t>>> smaller_;
   std::vector<std::vector<std::vector<std::size_t>>> larger_;  // the other way round
   std::size_t n_tiles_ = 1, n_positions_ = 1;
-  std::vector<std::size_t> windows_;  // variables
+  /// A loop directly above that moves windows.
+  struct Window {
+    std::size_t variable = 0;
+    std::int64_t trips = 0;            ///< 0: any number
+    std::vector<std::size_t> from, to; ///< indices of its variable further out and further in
+  };
+  std::vector<Window> windows_;
   std::vector<Tensor> tensors_;
   std::size_t first_ = 0;  // position
   double constant_j_ = 0;
